@@ -89,20 +89,30 @@ def busy_day() -> ReportData:
     )
 
 
-def hundred_groups() -> ReportData:
-    """Return the report data of a cluster with 100 groups, with as many rows as the default bounds allow."""
+def hundred_groups(long: str | None = None) -> ReportData:
+    """Return the report data of a cluster with 100 groups, with as many rows as the default bounds allow.
+
+    :param long: text in each name of a group, topic, member, and client.
+    """
     bounds, day = Bounds(), busy_day()
-    names = [f"production.payments-service-{number}" for number in range(100)]
+    names = [f"{number}{long}" if long else f"production.payments-service-{number}" for number in range(100)]
 
     def many(rows: tuple[T, ...], total: int) -> Kept[T]:
-        renamed = (
-            row._replace(group=names[number % 100]) if hasattr(row, "group") else row  # type: ignore[attr-defined]
-            for number, row in enumerate(islice(cycle(rows), total))
-        )
-        return Kept(tuple(renamed), 10 * total)
+        shown = (renamed(row, names[number % 100]) for number, row in enumerate(islice(cycle(rows), total)))
+        return Kept(tuple(shown), 40 if total <= 40 else 10 * total)
+
+    def renamed(row: T, group: str) -> T:
+        fields = row._fields  # type: ignore[attr-defined]
+        new: dict[str, object] = {"group": group} if "group" in fields else {}
+        if long:
+            new |= {each: long[:249] for each in ("topic",) if each in fields}
+            new |= {each: long for each in ("client", "member", "note") if each in fields}
+            new |= {each: (long,) * 5 for each in ("joined_names", "left_names", "clients") if each in fields}
+            new |= {each: 9 for each in ("joined", "left") if each in fields}
+        return row._replace(**new)  # type: ignore[attr-defined,no-any-return]
 
     def page(number: int) -> GroupPage:
-        one, few = day.pages.rows[0], bounds.listed
+        one, few = day.pages.rows[0], 40
         return GroupPage(
             one.row._replace(group=names[number]), one.points[: bounds.samples],
             many(one.partitions.rows, few), many(one.members.rows, few), many(_rebalances().marks.rows, few),
@@ -113,14 +123,16 @@ def hundred_groups() -> ReportData:
     lanes = many(rounds.lanes.rows, bounds.groups)
     marks = Kept(
         tuple(
-            mark._replace(group=names[number % bounds.groups])
+            renamed(mark, names[number % bounds.groups])
             for number, mark in enumerate(islice(cycle(rounds.marks.rows), bounds.rebalances))
         ),
         9000,
     )
     lag = many(day.lag.series.rows, bounds.groups)
+    rate = day.rate.series.rows
     return day._replace(
         lag=day.lag._replace(series=lag),
+        rate=day.rate._replace(series=Kept((*many(rate[:-1], len(rate) - 1).rows, rate[-1]), 100)),
         rebalances=Rebalances(lanes, marks),
         groups=day.groups._replace(rows=many(day.groups.rows.rows, bounds.pages)),
         consumers=many(day.consumers.rows, rows),

@@ -1,4 +1,4 @@
-"""The charts as inline SVG: as wide as the page, with a fixed height, and colors of the style sheet.
+"""The charts and rankings, as inline SVG: as wide as the page, with a fixed height, and colors of the style sheet.
 
 Strategy: paths are in an inner SVG, 1000 units wide, which stretches to the width of the page; text and marks are in
 the outer one, placed in percent, so they keep their size at each width.
@@ -9,12 +9,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
 from . import words
+from .commands import history
 from .data import GroupPage, LagPoint, LagSeries, Period, RatePoint, RateSeries, Rebalance, ReportData
 from .html import Html, join, tag
+from .table import group as link
+from .table import left_out, name, number
 
 LINES: Final = 8
 """Number of colors that are distinguishable with color blindness: CSS classes ``c0`` to ``c7``."""
@@ -29,6 +33,12 @@ SMALL = 120
 """Height of the chart on a group's page, in pixels."""
 NAMED = 5
 """Maximum number of values in a tooltip."""
+SHORT = 36
+"""Maximum bytes of a name in a chart."""
+RANKED = 10
+"""Maximum number of groups in a ranking."""
+LINE = "line"
+"""Sign of a line in a legend."""
 
 
 class Entry(NamedTuple):
@@ -41,8 +51,10 @@ class Entry(NamedTuple):
 
 class Chart(NamedTuple):
     name: str
+    title: str
     svg: Html
     legend: tuple[Entry, ...]
+    caption: str
 
 
 def charts(data: ReportData) -> list[Chart]:
@@ -68,29 +80,76 @@ def palette(data: ReportData) -> dict[str, int]:
     return {group: number for number, group in enumerate(groups) if number < LINES}
 
 
+def sections(data: ReportData) -> dict[str, Html]:
+    """Render the sections that consist of charts and rankings."""
+    drawn = {chart.name: figure(chart) for chart in charts(data)}
+    lag, rebalances = data.lag.series, data.rebalances
+
+    def section(none: str, *parts: Html | None) -> Html:
+        return join(*parts, by="\n") if parts[0] else tag("p", none, class_="none")
+
+    return {
+        "lag": section(
+            "No lag is known: no log end offsets were sampled in this time, or there were no commits.",
+            drawn.get("lag"),
+            drawn.get("behind"),
+            left_out(lag, "groups, those with less lag,", history("lag", data.period)),
+        ),
+        "rebalances": section(
+            "No group rebalanced.",
+            drawn.get("rebalances"),
+            left_out(rebalances.lanes, "groups, those with fewer,", history("rebalances", data.period)),
+            left_out(
+                rebalances.marks, "rebalances, those of such groups and the oldest,", history("rebalances", data.period)
+            ),
+        ),
+        "rate": section("No group committed.", drawn.get("rate")),
+        "offenders": _rankings(data),
+    }
+
+
+def figure(chart: Chart) -> Html:
+    """Render a chart with title, legend, and caption."""
+    legend = tag("ul", *map(_entry, chart.legend), class_="legend")
+    parts = join(tag("h3", chart.title), chart.svg, legend, tag("figcaption", chart.caption), by="\n")
+    return tag("figure", parts, class_="card", data_chart=chart.name)
+
+
+def _entry(entry: Entry) -> Html:
+    if entry.sign == LINE:
+        sample = tag("path", class_=f"line c{entry.color}", d="M0 6H30")
+        sign = tag("svg", sample, class_="key", width=30, height=12, aria_hidden="true")
+    else:
+        sign = tag("span", entry.sign, class_=f"c{entry.color}", aria_hidden="true")
+    return tag("li", sign, " ", name(entry.name, title=False).shown)
+
+
 # Lag.
 
 
 def lag_chart(data: ReportData, colors: Mapping[str, int]) -> Chart:
     rows = data.lag.series.rows
-    alt = (
+    about = (
         f"Lines: lag in records of {words.count(len(rows), 'group')}, {_from_to(data.shown)}. "
         f"The highest is {words.visible(rows[0].group)} with {words.exact(rows[0].peak)} records."
     )
-    svg = _lines(data, colors, lambda point: point.lag, words.number, "records", alt)
-    return Chart("lag", svg, _entries(rows, colors))
+    caption = f"The highest total of every {words.span(data.lag.bucket)}, over all partitions of a group."
+    return _lines(
+        data, colors, lambda point: point.lag, words.number, "records", ("lag", "Lag in records", about, caption)
+    )
 
 
 def time_chart(data: ReportData, colors: Mapping[str, int]) -> Chart:
     rows = data.lag.series.rows
     most = max(point.behind_ms or 0 for series in rows for point in series.points)
     unit, size = next((name, ms) for name, ms in _TIME_UNITS if most >= 2 * ms or ms == 1)
-    alt = (
+    about = (
         f"Lines: how long {words.count(len(rows), 'group')} lag behind, {_from_to(data.shown)}. "
         f"The most is {words.duration(most)}."
     )
-    svg = _lines(data, colors, lambda point: point.behind_ms, words.duration, unit, alt, size)
-    return Chart("behind", svg, _entries(rows, colors))
+    caption = "How long ago the end of the log stood where the group now stands; the worst partition."
+    texts = ("behind", "Lag in time", about, caption)
+    return _lines(data, colors, lambda point: point.behind_ms, words.duration, unit, texts, size)
 
 
 _TIME_UNITS = (("days", 86_400_000), ("hours", 3_600_000), ("minutes", 60_000), ("seconds", 1_000), ("ms", 1))
@@ -98,8 +157,9 @@ _TIME_UNITS = (("days", 86_400_000), ("hours", 3_600_000), ("minutes", 60_000), 
 
 def _lines(
     data: ReportData, colors: Mapping[str, int], value: Callable[[LagPoint], int | None],
-    shown: Callable[[int], str], unit: str, alt: str, size: int = 1,
-) -> Html:  # fmt: skip
+    shown: Callable[[int], str], unit: str, texts: tuple[str, str, str, str], size: int = 1,
+) -> Chart:  # fmt: skip
+    name, title, about, caption = texts
     rows, height = data.lag.series.rows, 260
     values = [found for series in rows for point in series.points if (found := value(point)) is not None]
     scale = Scale(max(values, default=0) / size, height)
@@ -112,8 +172,11 @@ def _lines(
     for series in rows:
         for point in series.points:
             if (found := value(point)) is not None:
-                points[point.time].append((found, f"{words.visible(series.group, 60)} {shown(found)}"))
-    return _numbered(data.shown, scale, unit, alt, _unknown(data, height), *paths, _tips(points, data, height))
+                points[point.time].append((found, f"{words.visible(series.group, SHORT)} {shown(found)}"))
+    tips = _tips(points, data, height)
+    svg = _numbered(data.shown, scale, unit, title, about, _unknown(data, height), *paths, tips)
+    legend = tuple(Entry(row.group, colors.get(row.group, REST), LINE) for row in rows)
+    return Chart(name, title, svg, legend, caption + _shaded(data))
 
 
 def _path(
@@ -142,23 +205,16 @@ def with_breaks(points: Sequence[LagPoint], bucket: timedelta) -> list[LagPoint]
     return found
 
 
-def _entries(rows: Sequence[LagSeries], colors: Mapping[str, int]) -> tuple[Entry, ...]:
-    return tuple(Entry(row.group, colors.get(row.group, REST), "━") for row in rows)
-
-
 def group_chart(data: ReportData, page: GroupPage) -> Html | None:
     """Return the lag of one group, for its page; ``None`` if no lag is known."""
     known = [point.lag for point in page.points if point.lag is not None]
     if not known:
         return None
     peak, height = max(known), SMALL
-    alt = (
-        f"Line: lag in records, {_from_to(data.shown)}. "
-        f"The highest is {words.exact(peak)}, the last {words.exact(known[-1])}."
-    )
+    about = f"{_from_to(data.shown)}. The highest is {words.exact(peak)}, the last {words.exact(known[-1])}."
     scale = Scale(peak, height)
     line = _path(LagSeries(page.row.group, peak, known[-1], page.points), data, lambda point: point.lag, scale, 1, 0)
-    return _numbered(data.shown, scale, "records", alt, _unknown(data, height), line)
+    return _numbered(data.shown, scale, "records", "Lag in records", about, _unknown(data, height), line)
 
 
 # Rebalances.
@@ -177,7 +233,7 @@ def rebalance_chart(data: ReportData) -> Chart:
     marks = [mark for mark in rebalances.marks.rows if mark.group in lanes]
     kinds = [kind for kind in _EVENTS if any(_event(mark) == kind for mark in marks)]
     names = [
-        tag("text", f"{words.visible(lane.group, 36)}  {lane.rebalances:,}", y=lanes[lane.group] - 12)
+        tag("text", f"{words.visible(lane.group, SHORT)}  {lane.rebalances:,}", y=lanes[lane.group] - 12)
         for lane in rebalances.lanes.rows
     ]
     signs = [
@@ -186,15 +242,17 @@ def rebalance_chart(data: ReportData) -> Chart:
         for mark, kind in ((mark, _event(mark)) for mark in marks)
     ]  # fmt: skip
     most = rebalances.lanes.rows[0]
-    alt = (
+    about = (
         f"Timeline: {words.count(rebalances.marks.total, 'rebalance')}, a lane for each of "
         f"{words.count(len(lanes), 'group')}, {_from_to(data.shown)}. "
         f"{words.visible(most.group)} has most: {words.exact(most.rebalances)}."
     )
     height = LANE * len(lanes) + 8
     grid = tag("path", class_="grid", d="".join(f"M0 {y}H{WIDTH}" for y in lanes.values()))
-    svg = _svg(data.shown, 0, height, alt, [_unknown(data, height), grid], [*names, *signs])
-    return Chart("rebalances", svg, tuple(Entry(*_EVENTS[kind]) for kind in kinds))
+    title = "A lane for each group, with how often it rebalanced"
+    svg = _svg(data.shown, 0, height, title, about, [_unknown(data, height), grid], [*names, *signs])
+    caption = "The log does not contain why a member left: a timeout and a LeaveGroup are the same there."
+    return Chart("rebalances", title, svg, tuple(Entry(*_EVENTS[kind]) for kind in kinds), caption + _shaded(data))
 
 
 def _event(mark: Rebalance) -> str:
@@ -208,7 +266,7 @@ def describe(mark: Rebalance) -> str:
     word = "generation" if mark.kind in (None, "classic") else "epoch"
     members = "" if mark.members is None else f", {words.count(mark.members, 'member')}"
     lines = [
-        words.visible(mark.group, 60),
+        words.visible(mark.group, SHORT),
         words.exact_moment(mark.time),
         f"{word} {words.ABSENT if mark.generation is None else mark.generation}{members}",
         *_changes("joined", mark.joined, mark.joined_names),
@@ -232,7 +290,7 @@ def _changes(verb: str, number: int | None, names: Sequence[str]) -> list[str]:
     if not number:
         return []
     more = [f"  and {number - len(names)} more"] if number > len(names) else []
-    return [f"{number} {verb}:", *(f"  {words.visible(name, 48)}" for name in names), *more]
+    return [f"{number} {verb}:", *(f"  {words.visible(name, 24)}" for name in names), *more]
 
 
 # Commits.
@@ -256,16 +314,19 @@ def rate_chart(data: ReportData, colors: Mapping[str, int]) -> Chart:
             low, high = below[point.time], below[point.time] + point.commits / seconds
             below[point.time] = high
             drawn.append(f"M{start} {scale.y(low)}V{scale.y(high)}H{max(end - 1, start + 1)}V{scale.y(low)}z")
-            points[point.time].append((point.commits, f"{words.visible(_name(series), 60)} {_rate(point, seconds)}"))
+            points[point.time].append((point.commits, f"{words.visible(_name(series), SHORT)} {_rate(point, seconds)}"))
         bars.append(tag("path", class_=f"bar c{_color(series, colors)}", d="".join(drawn)))
-    alt = (
+    title = "How often groups commit"
+    about = (
         f"Stacked bars: commits a second, {_from_to(data.shown)}, in steps of {words.span(rate.bucket)}; "
         f"{words.exact(sum(series.commits for series in rows))} commits of {words.count(rate.series.total, 'group')}."
     )
     svg = _numbered(
-        data.shown, scale, "commits a second", alt, _unknown(data, height), *bars, _tips(points, data, height)
+        data.shown, scale, "commits a second", title, about, _unknown(data, height), *bars, _tips(points, data, height)
     )
-    return Chart("rate", svg, tuple(Entry(_name(series), _color(series, colors), "■") for series in rows))
+    legend = tuple(Entry(_name(series), _color(series, colors), "■") for series in rows)
+    caption = f"Each bar is {words.span(rate.bucket)}; a commit is of one partition. Groups are stacked in this order."
+    return Chart("rate", title, svg, legend, caption + _shaded(data))
 
 
 def _name(series: RateSeries) -> str:
@@ -300,7 +361,7 @@ class Scale:
         return round(self.height * (1 - value / self.top))
 
 
-def _numbered(shown: Period, scale: Scale, unit: str, alt: str, *parts: Html | None) -> Html:
+def _numbered(shown: Period, scale: Scale, unit: str, title: str, about: str, *parts: Html | None) -> Html:
     """Return a chart with a y axis of numbers; the first part is below the grid."""
     below, *above = parts
     grid = tag("path", class_="grid", d="".join(f"M0 {scale.y(tick)}H{WIDTH}" for tick in (0, *scale.ticks)))
@@ -309,33 +370,39 @@ def _numbered(shown: Period, scale: Scale, unit: str, alt: str, *parts: Html | N
             y=TOP + scale.y(tick) - 4)
         for tick in scale.ticks
     ]  # fmt: skip
-    return _svg(shown, TOP, scale.height, alt, [below, grid, *above], labels)
+    return _svg(shown, TOP, scale.height, title, about, [below, grid, *above], labels)
 
 
-def _svg(shown: Period, top: int, height: int, alt: str, inner: Iterable[Html | None], labels: Iterable[Html]) -> Html:
+def _svg(
+    shown: Period, top: int, height: int, title: str, about: str, inner: Iterable[Html | None], labels: Iterable[Html]
+) -> Html:
     times = _times(shown, top + height, 8 if height > SMALL else 4)
     box = f"0 0 {WIDTH} {height}"
     stretched = tag("svg", *inner, y=top, width="100%", height=height, viewBox=box, preserveAspectRatio="none")
-    return tag("svg", stretched, *times, *labels, class_="plot", role="img", aria_label=alt,
-               width="100%", height=top + height + BOTTOM)  # fmt: skip
+    texts = (tag("title", title), tag("desc", about))
+    return tag("svg", *texts, stretched, *times, *labels, class_="plot", role="img", width="100%",
+               height=top + height + BOTTOM)  # fmt: skip
 
 
-def _times(shown: Period, bottom: int, most: int) -> Iterable[Html]:
+@cache
+def _times(shown: Period, bottom: int, most: int) -> tuple[Html, ...]:
     """Return the labels of the x axis: round times, with the date at the first one and at midnight."""
     step = words.bucket(shown.until - shown.since, most)
     epoch = datetime(1970, 1, 1, tzinfo=UTC)
     time = shown.since - (shown.since - epoch) % step
-    dated = False
+    found: list[Html] = []
     while time < shown.until:
         if 0.07 < (time - shown.since) / (shown.until - shown.since) < 0.93:
             x = _percent(time, shown)
             day = step >= timedelta(days=1)
             text = f"{time:%m-%d}" if day else f"{time:%H:%M}" if step.seconds >= 60 else f"{time:%H:%M:%S}"
-            yield tag("text", text, class_="time", x=x, y=bottom + 15)
+            dated = bool(found)
+            found.append(tag("text", text, class_="time", x=x, y=bottom + 15))
             if not dated or (not day and (time - epoch) % timedelta(days=1) == timedelta(0)):
-                yield tag("text", f"{time:%Y}" if day else f"{time:%Y-%m-%d}", class_="time", x=x, y=bottom + 30)
-            dated = True
+                date = f"{time:%Y}" if day else f"{time:%Y-%m-%d}"
+                found.append(tag("text", date, class_="time", x=x, y=bottom + 30))
         time += step
+    return tuple(found)
 
 
 def _tips(points: Mapping[datetime, list[tuple[int, str]]], data: ReportData, height: int) -> Html:
@@ -365,6 +432,10 @@ def _unknown(data: ReportData, height: int) -> Html | None:
                d=f"M0 0V{height}H{_x(min(since, data.shown.until), data.shown)}V0z")  # fmt: skip
 
 
+def _shaded(data: ReportData) -> str:
+    return " History of the shaded time is not complete." if _unknown(data, 0) else ""
+
+
 def _x(time: datetime, shown: Period) -> int:
     return round(WIDTH * ((time - shown.since) / (shown.until - shown.since)))
 
@@ -375,3 +446,44 @@ def _percent(time: datetime, shown: Period) -> str:
 
 def _from_to(period: Period) -> str:
     return f"{words.moment(period.since)} to {words.moment(period.until)}"
+
+
+# Rankings.
+
+
+def _rankings(data: ReportData) -> Html:
+    lags = ((row.group, row.peak, None) for row in data.lag.series.rows)
+    rebalances = ((row.group, row.rebalances, _pause(row.longest_ms)) for row in data.rebalances.lanes.rows)
+    anomalies = ((row.group, row.anomalies, _kinds(row.kinds)) for row in data.anomalies.offenders.rows)
+    return tag(
+        "div",
+        _ranking(data, "Highest lag", "records", lags),
+        _ranking(data, "Most rebalances", "rebalances", rebalances),
+        _ranking(data, "Most anomalies", "anomalies", anomalies),
+        class_="columns",
+    )
+
+
+def _pause(ms: int | None) -> str | None:
+    return None if ms is None else f"longest pause {words.duration(ms)}"
+
+
+def _kinds(kinds: Sequence[str]) -> str:
+    return ", ".join(kind.replace("_", " ") for kind in kinds)
+
+
+def _ranking(data: ReportData, title: str, unit: str, rows: Iterable[tuple[str, int, str | None]]) -> Html:
+    first = [row for row in rows if row[1] > 0][:RANKED]
+    if not first:
+        return tag("div", tag("h3", title), tag("p", "None.", class_="none"), class_="card")
+    most = max(row[1] for row in first)
+    items = [
+        tag(
+            "li",
+            tag("span", link(data, group).shown, number(value, unit).shown, class_="row"),
+            tag("span", class_="bar", style=f"width:{max(1, round(100 * value / most))}%"),
+            tag("small", remark) if remark else None,
+        )
+        for group, value, remark in first
+    ]
+    return tag("div", tag("h3", title), "\n", tag("ol", join(*items, by="\n"), class_="ranking"), class_="card")

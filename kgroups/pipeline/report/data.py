@@ -9,6 +9,8 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Generic, NamedTuple, TypeVar
 
+from .words import anchor
+
 T = TypeVar("T")
 
 
@@ -38,8 +40,8 @@ class Bounds(NamedTuple):
     """Groups in the table of groups, each with a page of its own."""
     samples: int = 48
     """Points of the chart of a group's page."""
-    listed: int = 4
-    """Rows of each list of a group's page."""
+    listed: int = 6000
+    """Rows of each type of list, over all pages."""
 
 
 class Kept(NamedTuple, Generic[T]):
@@ -71,6 +73,9 @@ class LagSeries(NamedTuple):
     """Lag at the last sample."""
     points: tuple[LagPoint, ...]
     """Ordered by time; a bucket without a sample has no point."""
+    verdict: str | None = None
+    flagged: bool = False
+    """Whether the group needs attention for its verdict, use, or offsets that expire soon."""
 
 
 class Lag(NamedTuple):
@@ -139,6 +144,8 @@ class Tally(NamedTuple):
     state: str | None
     verdict: str | None
     groups: int
+    expiring: bool = False
+    """Whether some of their offsets expire soon."""
 
 
 class Groups(NamedTuple):
@@ -289,6 +296,11 @@ class Completeness(NamedTuple):
     unread_since: datetime | None = None
     """Log time of the first record that an open transaction hides."""
 
+    @property
+    def has_holes(self) -> bool:
+        """Whether some of the log is unknown, also at the end of the span."""
+        return bool(self.unknown or self.missing or self.hung)
+
 
 class PartitionRow(NamedTuple):
     topic: str
@@ -348,8 +360,7 @@ class ReportData(NamedTuple):
 
     def page_of(self, group: str) -> str | None:
         """Return the ID of the page of a group."""
-        found = (number for number, page in enumerate(self.pages.rows, 1) if page.row.group == group)
-        return next((f"group-{number}" for number in found), None)
+        return anchor(group) if any(page.row.group == group for page in self.pages.rows) else None
 
     @property
     def empty(self) -> bool:

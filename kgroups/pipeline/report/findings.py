@@ -1,4 +1,4 @@
-"""The findings of a report as sentences, worst first."""
+"""The findings of a report as sentences, worst first, each with the command that shows more; and the headline."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from statistics import median
 from typing import Final, NamedTuple
 
 from . import words
+from .commands import explain, history
 from .data import GroupRow, LagPoint, LagSeries, ReportData
 from .html import Html, join, tag
 from .table import name, names, when
 
 CRITICAL, WARNING, NOTE = "critical", "warning", "note"
+NAMED = 3
+"""Maximum number of groups in a sentence, and in its command."""
 
 
 class Finding(NamedTuple):
@@ -20,25 +23,50 @@ class Finding(NamedTuple):
     text: Html
     section: str
     """ID of the section with the details."""
+    command: str
+
+
+class Problem(NamedTuple):
+    level: str
+    one: str
+    """Predicate for one group."""
+    many: str
+    """Predicate for several groups."""
+    why: str | None
+    table: str | None
+    """Table of the store with more; ``None``: ``kgroups explain`` shows more."""
 
 
 VERDICTS: Final = {
-    "STALL": (CRITICAL, "stands still", "stand still", "commits, but of the same offsets, while records wait"),
-    "STOP": (CRITICAL, "has stopped", "have stopped", "no commits, while records wait"),
-    "REWIND": (CRITICAL, "went back", "went back", "committed offsets went back, and have not caught up"),
-    "WARN": (WARNING, "falls behind", "fall behind", "lag never shrank"),
+    "STALL": Problem(
+        CRITICAL, "stands still", "stand still", "commits, but of the same offsets, while records wait", None
+    ),
+    "STOP": Problem(CRITICAL, "has stopped", "have stopped", "no commits, while records wait", None),
+    "REWIND": Problem(
+        CRITICAL, "went back", "went back", "committed offsets went back, and have not caught up", "anomalies"
+    ),
+    "WARN": Problem(WARNING, "falls behind", "fall behind", "lag never shrank", "lag"),
 }
-"""Verdict -> level, predicate for one group, predicate for several, explanation."""
 
 ANOMALIES: Final = {
-    "data_lost": (CRITICAL, "lost records", "lost records", "deleted before they were read"),
-    "beyond_end": (CRITICAL, "committed beyond the end of a log", "committed beyond the end of a log", None),
-    "rewind": (WARNING, "had offsets go back", "had offsets go back", None),
-    "rebalance_storm": (WARNING, "rebalanced in storms", "rebalanced in storms", None),
-    "flapping_member": (WARNING, "had members that came and went", "had members that came and went", None),
+    "data_lost": Problem(CRITICAL, "lost records", "lost records", "deleted before they were read", "anomalies"),
+    "beyond_end": Problem(
+        CRITICAL, "committed beyond the end of a log", "committed beyond the end of a log", None, "anomalies"
+    ),
+    "rewind": Problem(WARNING, "had offsets go back", "had offsets go back", None, "anomalies"),
+    "rebalance_storm": Problem(WARNING, "rebalanced in storms", "rebalanced in storms", None, "rebalances"),
+    "flapping_member": Problem(
+        WARNING, "had members that came and went", "had members that came and went", None, "memberships"
+    ),
 }
-"""Anomaly -> level, predicate for one group, predicate for several, explanation."""
 
+_GROWING = Problem(
+    WARNING, "lags more and more", "lag more and more", "more in each quarter of this time than before", "lag"
+)
+_UNKNOWN = Problem(NOTE, "is unknown", "are unknown", "too few samples of the lag, or an open transaction", "verdicts")
+_STALE = Problem(
+    NOTE, "has members, but does not commit", "have members, but do not commit", None, "stale"
+)  # fmt: skip
 _ORDER = {CRITICAL: 0, WARNING: 1, NOTE: 2}
 
 
@@ -49,26 +77,54 @@ def findings(data: ReportData) -> list[Finding]:
         *_growing(data),
         *_anomalies(data),
         *_expiring(data),
-        *_unused(data),
+        *_stale(data),
         *_unknown(data),
-        *_history(data),
+        *completeness_findings(data),
     ]
     return sorted(found, key=lambda each: _ORDER[each.level])
 
 
-def _verdicts(data: ReportData) -> Iterator[Finding]:
-    for verdict, (level, one, many, why) in VERDICTS.items():
-        total = data.groups.number(verdict=verdict)
-        rows = [row for row in data.groups.rows.rows if row.verdict == verdict][:3]
-        if total:
-            yield Finding(
-                level, _sentence(total, one, many, why, (_with_lag(data, row) for row in rows), len(rows)), "groups"
-            )
+def headline(data: ReportData, found: Sequence[Finding]) -> str:
+    """Return the verdict in one sentence: without complete history, it is never that all groups keep up."""
+    total, trouble, hidden = data.groups.number(), in_trouble(data), unknown(data)
+    rest = f"; {words.exact(hidden)} {'is' if hidden == 1 else 'are'} unknown" if hidden else ""
+    groups = "group" if total == 1 else "groups"
+    all_groups = "the one group" if total == 1 else f"all {words.exact(total)} groups"
+    if trouble:
+        need = "needs attention" if trouble == 1 else "need attention"
+        incomplete = "; history is incomplete" if data.completeness.has_holes else ""
+        return f"{words.exact(trouble)} of {words.exact(total)} {groups} {need}{rest}{incomplete}"
+    if hidden == total:
+        text = f"{all_groups} {'is' if total == 1 else 'are'} unknown" if total else "no group is known"
+    elif data.completeness.has_holes:
+        text = f"unknown whether {all_groups} {'keeps' if total == 1 else 'keep'} up: history is incomplete"
+    else:
+        up = "keeps" if total - hidden == 1 else "keep"
+        known = f"{words.exact(total - hidden)} of {words.exact(total)} {groups}" if hidden else all_groups
+        since = data.completeness.known_since
+        before = f" since {words.moment(since)}, before is unknown" if since and since > data.period.since else ""
+        wrong = "" if hidden or all(each.level == NOTE for each in found) else ", but not all is well"
+        text = f"{known} {up} up{before}{wrong}{rest}"
+    return text[0].upper() + text[1:]
 
 
 def in_trouble(data: ReportData) -> int:
-    """Count the groups with a bad verdict or a growing lag."""
-    return sum(data.groups.number(verdict=each) for each in VERDICTS) + len(growing(data))
+    """Count the groups with a bad verdict, a growing lag, offsets that expire soon, or members that do not commit."""
+    return sum(
+        each.groups
+        for each in data.groups.tallies
+        if each.use != "DELETED" and (each.verdict in VERDICTS or each.use == "STALE" or each.expiring)
+    ) + sum(not series.flagged for series in growing(data))
+
+
+def unknown(data: ReportData) -> int:
+    """Count the groups of which it is unknown whether they keep up."""
+    judged = {row.group: row.verdict for row in data.groups.rows.rows}
+    grows = sum(judged.get(series.group, "OK") in _UNJUDGED for series in growing(data))
+    return data.groups.number() - sum(data.groups.number(verdict=each) for each in ("OK", *VERDICTS)) - grows
+
+
+_UNJUDGED = (None, "UNKNOWN")
 
 
 def growing(data: ReportData) -> list[LagSeries]:
@@ -78,7 +134,11 @@ def growing(data: ReportData) -> list[LagSeries]:
     lag in time is at least a minute at the end.
     """
     judged_bad = {row.group for row in data.groups.rows.rows if row.verdict in VERDICTS}
-    return [series for series in data.lag.series.rows if series.group not in judged_bad and _grows(series.points)]
+    return [
+        series
+        for series in data.lag.series.rows
+        if series.group not in judged_bad and series.verdict not in VERDICTS and _grows(series.points)
+    ]
 
 
 def _grows(points: Sequence[LagPoint]) -> bool:
@@ -94,17 +154,41 @@ _MINUTE = 60_000
 """Milliseconds."""
 
 
+def _found(
+    data: ReportData, problem: Problem, total: int, groups: Sequence[str], section: str,
+    evidence: Iterable[Html | str | None] = (),
+) -> Iterator[Finding]:  # fmt: skip
+    """Yield ``3 groups fall behind: a (12 M records), b and 1 more``, with the reason; nothing if there are none.
+
+    :param groups: the groups that are known by name, of which the first are shown.
+    :param evidence: text after each of these groups.
+    """
+    if not total:
+        return
+    shown = groups[:NAMED]
+    notes = [*evidence, *[None] * NAMED]
+    some = (join(names([group], 1, data), note) for group, note in zip(shown, notes, strict=False))
+    more = f" and {words.exact(total - len(shown))} more" if total > len(shown) else None
+    listed = join(": ", join(*some, by=", "), more) if shown else None
+    subject = join(words.count(total, "group"), " ", problem.one if total == 1 else problem.many)
+    text = join(tag("b", subject), listed, f" {words.DASH} {problem.why}" if problem.why else None, ".")
+    command = history(problem.table, data.period, shown) if problem.table else explain(shown)
+    yield Finding(problem.level, text, section, command)
+
+
+def _verdicts(data: ReportData) -> Iterator[Finding]:
+    for verdict, problem in VERDICTS.items():
+        rows = [row for row in data.groups.rows.rows if row.verdict == verdict]
+        yield from _found(
+            data, problem, data.groups.number(verdict=verdict), _groups(rows), "groups",
+            (_lag(row.lag, row.behind_ms) for row in rows),
+        )  # fmt: skip
+
+
 def _growing(data: ReportData) -> Iterator[Finding]:
     found = growing(data)
-    some = (join(names([each.group], 1, data), _lag(each.last, each.points[-1].behind_ms)) for each in found[:3])
-    why = "more in each quarter of this time than before"
-    if found:
-        text = _sentence(len(found), "lags more and more", "lag more and more", why, some, len(found[:3]))
-        yield Finding(WARNING, text, "lag")
-
-
-def _with_lag(data: ReportData, row: GroupRow) -> Html:
-    return join(names([row.group], 1, data), _lag(row.lag, row.behind_ms))
+    lags = (_lag(each.last, each.points[-1].behind_ms) for each in found)
+    return _found(data, _GROWING, len(found), [each.group for each in found], "lag", lags)
 
 
 def _lag(lag: int | None, behind_ms: int | None) -> str | None:
@@ -112,27 +196,23 @@ def _lag(lag: int | None, behind_ms: int | None) -> str | None:
     return f" ({words.count(lag, 'record')}{behind})" if lag is not None else None
 
 
+def _groups(rows: Iterable[GroupRow]) -> list[str]:
+    return [row.group for row in rows]
+
+
 def _anomalies(data: ReportData) -> Iterator[Finding]:
     counts = {each.anomaly: each for each in data.anomalies.counts}
-    for anomaly, (level, one, many, why) in ANOMALIES.items():
+    for anomaly, problem in ANOMALIES.items():
         if each := counts.get(anomaly):
-            some = (_with_evidence(data, group, anomaly) for group in each.names[:3])
-            yield Finding(level, _sentence(each.groups, one, many, why, some, len(each.names[:3])), "anomalies")
+            notes = (_note(data, group, anomaly) for group in each.names)
+            yield from _found(data, problem, each.groups, each.names, "anomalies", notes)
 
 
-def _with_evidence(data: ReportData, group: str, anomaly: str) -> Html:
-    """Render a group with the note on its latest anomaly of this type."""
+def _note(data: ReportData, group: str, anomaly: str) -> Html | None:
+    """Render the note on the latest anomaly of this type of a group."""
     rows = (row for row in data.anomalies.rows.rows if (row.group, row.anomaly) == (group, anomaly) and row.note)
     latest = next(rows, None)
-    return join(names([group], 1, data), join(" (", name(latest.note).shown, ")") if latest else None)
-
-
-def _sentence(total: int, one: str, many: str, why: str | None, some: Iterable[Html], shown: int) -> Html:
-    """Render ``3 groups fall behind: a (12 M records), b and 1 more``, with the reason and a period."""
-    subject = join(words.count(total, "group"), " ", one if total == 1 else many)
-    more = f" and {words.exact(total - shown)} more" if total > shown else None
-    listed = join(": ", join(*some, by=", "), more) if shown else None
-    return join(tag("b", subject), listed, f" {words.DASH} {why}" if why else None, ".")
+    return join(" (", name(latest.note).shown, ")") if latest else None
 
 
 def _expiring(data: ReportData) -> Iterator[Finding]:
@@ -141,57 +221,42 @@ def _expiring(data: ReportData) -> Iterator[Finding]:
         groups = list(dict.fromkeys(row.group for row in kept.rows))
         first = kept.rows[0].expires
         least = "at least " if kept.left_out else ""
-        subject = f"Offsets of {least}{words.count(len(groups), 'group')} expire soon"
+        subject = tag("b", f"Offsets of {least}{words.count(len(groups), 'group')} expire soon")
         at_first = join(f" {words.DASH} the first ", when(first)) if first else None
-        yield Finding(
-            WARNING, join(tag("b", subject), ": ", names(groups[:3], len(groups), data), at_first, "."), "unused"
-        )
+        text = join(subject, ": ", names(groups[:NAMED], len(groups), data), at_first, ".")
+        yield Finding(WARNING, text, "unused", history("expiring", data.period, groups[:NAMED]))
 
 
-def _unused(data: ReportData) -> Iterator[Finding]:
-    stale = data.groups.number(use="STALE")
-    if stale:
-        quiet = [row.group for row in data.stale.rows if row.use == "STALE"][:3]
-        verb = "has members, but does not commit" if stale == 1 else "have members, but do not commit"
-        listed = join(": ", names(quiet, stale, data)) if quiet else None
-        yield Finding(NOTE, join(tag("b", f"{words.count(stale, 'group')} {verb}"), listed, "."), "unused")
-
-
-def unknown(data: ReportData) -> int:
-    """Count the groups of which it is unknown whether they keep up."""
-    judged = {row.group: row.verdict for row in data.groups.rows.rows}
-    grows = sum(judged.get(series.group, "OK") in _UNJUDGED for series in growing(data))
-    return data.groups.number() - sum(data.groups.number(verdict=each) for each in ("OK", *VERDICTS)) - grows
-
-
-_UNJUDGED = (None, "UNKNOWN")
+def _stale(data: ReportData) -> Iterator[Finding]:
+    quiet = [row.group for row in data.stale.rows if row.use == "STALE"]
+    return _found(data, _STALE, data.groups.number(use="STALE"), quiet, "unused")
 
 
 def _unknown(data: ReportData) -> Iterator[Finding]:
-    found = unknown(data)
-    if found:
-        grows = {series.group for series in growing(data)}
-        rows = [row for row in data.groups.rows.rows if row.verdict in _UNJUDGED and row.group not in grows][:3]
-        why = "too few samples of the lag, or an open transaction"
-        some = (names([row.group], 1, data) for row in rows)
-        yield Finding(NOTE, _sentence(found, "is unknown", "are unknown", why, some, len(rows)), "groups")
+    grows = {series.group for series in growing(data)}
+    rows = [row for row in data.groups.rows.rows if row.verdict in _UNJUDGED and row.group not in grows]
+    return _found(data, _UNKNOWN, unknown(data), _groups(rows), "groups")
 
 
-def _history(data: ReportData) -> Iterator[Finding]:
-    history = data.completeness
-    if history.missing:
-        subject = tag("b", f"History has gaps: {words.count(history.missing, 'record')} missed at most")
-        yield Finding(WARNING, join(subject, f" {words.DASH} deleted before they were read."), "completeness")
-    if history.hung:
-        subject = tag("b", f"History waits: {words.count(history.hung, 'offset')} behind an open transaction")
+def completeness_findings(data: ReportData) -> Iterator[Finding]:
+    history_of = data.completeness
+
+    def found(level: str, subject: str | Html, rest: Html | str | None, table: str = "completeness") -> Finding:
+        return Finding(level, join(tag("b", subject), rest, "."), "completeness", history(table, data.period))
+
+    if history_of.missing:
+        subject = f"History has gaps: {words.count(history_of.missing, 'record')} missed at most"
+        yield found(WARNING, subject, f" {words.DASH} deleted before they were read", "coverage")
+    if history_of.hung:
+        subject = f"History waits: {words.count(history_of.hung, 'offset')} behind an open transaction"
+        since = history_of.unread_since
         text = "; what the groups in its partitions did is unknown since "
-        unknown = join(text, when(history.unread_since)) if history.unread_since else None
-        yield Finding(WARNING, join(subject, unknown, "."), "completeness")
-    if history.unknown:
-        subject = tag("b", f"History is not whole in {words.count(history.unknown, 'partition')} of the log")
-        yield Finding(NOTE, join(subject, f" {words.DASH} compaction took what was there before."), "completeness")
-    elif history.known_since and history.known_since > data.period.since:
-        yield Finding(
-            NOTE, join(tag("b", join("History is whole since ", when(history.known_since))), "; before that unknown."),
-            "completeness",
+        yield found(WARNING, subject, join(text, when(since)) if since else None, "coverage")
+    if history_of.unknown:
+        subject = f"History is not whole in {words.count(history_of.unknown, 'partition')} of the log"
+        why = " compaction took records before they were read. What is missing is unknown, not zero"
+        yield found(NOTE, subject, f" {words.DASH}{why}")
+    elif history_of.known_since and history_of.known_since > data.period.since:
+        yield found(
+            NOTE, join("History is whole since ", when(history_of.known_since)), "; before that unknown"
         )  # fmt: skip

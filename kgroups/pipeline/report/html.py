@@ -6,7 +6,6 @@ markup.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from html import escape
 
 _VOID = {"meta", "br"}
@@ -38,11 +37,6 @@ def tag(name: str, /, *children: str | None, **attributes: object) -> Html:
     if name in _VOID:
         return Html(f"<{name}{written}>")
     return Html(f"<{name}{written}>{join(*children)}</{name}>")
-
-
-def each(name: str, items: Iterable[str], /, **attributes: object) -> Html:
-    """Render an element for each item, one per line."""
-    return join(*(tag(name, item, **attributes) for item in items), by="\n")
 
 
 def _attribute(key: str, value: object) -> str:

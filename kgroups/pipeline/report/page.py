@@ -8,20 +8,23 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib.resources import files
 from typing import Final
 
 from kgroups.version import __version__
 
-from . import drawings, lists, words
-from .charts import Chart, charts
+from . import lists, words
+from .charts import sections as drawn
 from .data import ReportData
 from .file import MARK
-from .findings import CRITICAL, NOTE, VERDICTS, WARNING, Finding, findings, in_trouble, unknown
+from .findings import CRITICAL, NOTE, VERDICTS, WARNING, Finding, findings, headline
 from .html import Html, join, raw, tag
 from .pages import pages
 from .table import group, name, number, when
+
+LIMIT: Final = 990_000
+"""Maximum bytes of a page of 100 groups."""
 
 _SIGNS: Final = {CRITICAL: "◆", WARNING: "▲", NOTE: "●"}
 
@@ -47,33 +50,31 @@ catch (error) { /* private */ }
 def page(data: ReportData) -> str:
     """Render the page."""
     script = asset("page.js")
-    head = tag(
-        "head",
-        "\n",
-        join(
-            tag("meta", charset="utf-8"),
-            tag("meta", http_equiv="Content-Security-Policy", content=policy([_THEME, script])),
-            tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-            tag("meta", name="generator", content=f"kgroups {__version__}"),
-            tag("meta", name="color-scheme", content="light dark"),
-            tag("meta", name="referrer", content="no-referrer"),
-            tag("title", f"Consumer groups, {_title(data)}"),
-            tag("script", raw(_THEME)),
-            tag("style", raw(asset("style.css"))),
-            by="\n",
-        ),
-        "\n",
+    head = join(
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=policy([_THEME, script])),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="generator", content=f"kgroups {__version__}"),
+        tag("meta", name="color-scheme", content="light dark"),
+        tag("meta", name="referrer", content="no-referrer"),
+        tag("title", f"Consumer groups, {words.moment(data.period.since)} to {words.moment(data.period.until)}"),
+        tag("script", raw(_THEME)),
+        tag("style", raw(asset("style.css"))),
+        by="\n",
     )
-    written = tag("body", "\n", join(body(data), tag("script", raw(script)), by="\n"), "\n")
-    return f"<!DOCTYPE html>\n{MARK}\n" + tag("html", "\n", head, "\n", written, "\n", lang="en") + "\n"
+    written = tag("body", "\n", body(data, LIMIT - len(head.encode())), "\n", tag("script", raw(script)), "\n")
+    return (
+        f"<!DOCTYPE html>\n{MARK}\n"
+        + tag("html", "\n", tag("head", "\n", head, "\n"), "\n", written, "\n", lang="en")
+        + "\n"
+    )
 
 
-def body(data: ReportData) -> Html:
-    """Render the visible content, without scripts and style."""
+def body(data: ReportData, room: int = LIMIT) -> Html:
+    """Render the visible content, without scripts and style, in at most this number of bytes."""
     if data.empty:
         return join(_header(data, "No history found"), tag("main", _nothing(data)), by="\n")
-    by_name = {chart.name: chart for chart in charts(data)}
-    inner = {**_drawn(data, by_name), **_listed(data)}
+    inner = {**drawn(data), **lists.sections(data)}
     links = [tag("li", tag("a", title, href=f"#{each}")) for each, title in _SECTIONS]
     sections = [
         tag(
@@ -82,52 +83,13 @@ def body(data: ReportData) -> Html:
         for each, title in _SECTIONS
     ]
     found = findings(data)
-    return join(
-        _header(data, headline(data, found)),
-        tag("main", join(_findings(found), _tiles(data), tag("nav", tag("ul", *links), aria_label="Sections"),
-                         *sections, by="\n")),
-        pages(data),
-        _footer(data),
-        by="\n",
-    )  # fmt: skip
-
-
-def _drawn(data: ReportData, made: Mapping[str, Chart]) -> dict[str, Html]:
-    return {
-        "lag": drawings.lag(data, made),
-        "rebalances": drawings.rebalances(data, made),
-        "rate": drawings.rate(data, made),
-        "offenders": drawings.offenders(data),
-    }
-
-
-def _listed(data: ReportData) -> dict[str, Html]:
-    return {
-        "groups": lists.groups(data),
-        "consumers": lists.consumers(data),
-        "anomalies": lists.anomalies(data),
-        "unused": lists.unused(data),
-        "completeness": lists.completeness(data),
-    }
+    nav = tag("nav", tag("ul", *links), aria_label="Sections")
+    main = tag("main", join(_findings(found), _tiles(data), nav, *sections, by="\n"))
+    before, after = join(_header(data, headline(data, found)), main, by="\n"), _footer(data)
+    return join(before, pages(data, room - len(before.encode()) - len(after.encode())), after, by="\n")
 
 
 # Header and summary.
-
-
-def headline(data: ReportData, found: Sequence[Finding]) -> str:
-    """Return the verdict in one sentence."""
-    total, trouble, hidden = data.groups.number(), in_trouble(data), unknown(data)
-    rest = f"; {words.exact(hidden)} {'is' if hidden == 1 else 'are'} unknown" if hidden else ""
-    if trouble:
-        need = "needs attention" if trouble == 1 else "need attention"
-        return f"{words.exact(trouble)} of {words.exact(total)} {'group' if total == 1 else 'groups'} {need}{rest}"
-    if hidden == total:
-        return f"All {words.exact(total)} groups are unknown" if total > 1 else "The one group is unknown"
-    if hidden:
-        verb = "keeps" if total - hidden == 1 else "keep"
-        return f"{words.exact(total - hidden)} of {words.exact(total)} groups {verb} up{rest}"
-    status = "The one group keeps up" if total == 1 else f"All {words.exact(total)} groups keep up"
-    return f"{status}, but not all is well" if any(each.level != NOTE for each in found) else status
 
 
 def _header(data: ReportData, title: str) -> Html:
@@ -152,6 +114,7 @@ def _findings(found: Sequence[Finding]) -> Html:
             tag("span", _SIGNS[each.level], class_="sign", aria_hidden="true"),
             tag("span", tag("span", f"{each.level}: ", class_="unseen"), each.text),
             tag("a", titles[each.section], href=f"#{each.section}"),
+            tag("code", each.command),
             class_=each.level,
         )
         for each in found
@@ -191,20 +154,17 @@ def _nothing(data: ReportData) -> Html:
 
 
 def _footer(data: ReportData) -> Html:
-    terms = [(each, VERDICTS[each][3]) for each in VERDICTS] + [
+    terms = [(each, VERDICTS[each].why) for each in VERDICTS] + [
         ("OK", "keeps up, or has caught up at least once"),
         ("UNKNOWN", "too few samples to judge"),
     ]
     glossary = tag("dl", *(join(tag("dt", term), tag("dd", meaning)) for term, meaning in terms))
     about = (
         f"All times are UTC. What was committed is from __consumer_offsets, ends of logs are samples. Made by kgroups "
-        f"{__version__} of history up to {words.moment(data.period.until)}; point at a number to see all its digits."
+        f"{__version__} of history up to {words.moment(data.period.until)}; point at a number to see all its digits. "
+        "Commands of kgroups history need --store, or KGROUPS_STORE."
     )
     return tag("footer", tag("h2", "What the verdicts mean"), glossary, tag("p", about))
-
-
-def _title(data: ReportData) -> str:
-    return f"{words.moment(data.period.since)} to {words.moment(data.period.until)}"
 
 
 # Assets.

@@ -1,95 +1,87 @@
-"""The pages of groups, inside the same file: the link to a page shows it, and hides all others, without JavaScript."""
+"""The pages of groups, inside the same file: the link to a page shows it, and hides all others, without JavaScript.
+
+All pages together have a limited number of bytes: each list shows its first rows, as many as there is room for, and
+lists grow evenly.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator, Sequence
 
 from . import words
 from .charts import group_chart
-from .data import GroupPage, Kept, ReportData, T
+from .commands import explain, history
+from .data import GroupPage, ReportData
 from .html import Html, join, tag
-from .lists import verdict
-from .table import duration, left_out, name, names, number, plain, when
+from .lists import OF_GROUP, verdict
+from .table import GROUP, Column, List, brief_rows, framed, left_out, share
 
 
-def pages(data: ReportData) -> Html:
-    last = len(data.pages.rows)
-    return join(*(_page(data, page, at + 1, last) for at, page in enumerate(data.pages.rows)), by="\n")
+def pages(data: ReportData, room: int) -> Html:
+    """Render the pages in at most this number of bytes, if there is room for the pages without rows."""
+    shown = data.pages.rows
+    ids = [words.anchor(page.row.group) for page in shown]
+    steps = zip(shown, [None, *ids], [*ids[1:], None], strict=False)
+    heads = [_head(data, *each) for each in steps]
+    lists = [(page, listed) for page in shown for listed in OF_GROUP]
+    columns = {listed: [column for column in listed.columns if column.kind is not GROUP] for listed in OF_GROUP}
+
+    def written(rows: Sequence[Sequence[Html]]) -> Html:
+        made = [_list(page, listed, columns[listed], some) for (page, listed), some in zip(lists, rows, strict=True)]
+        step = len(OF_GROUP)
+        return join(
+            *(
+                tag("section", head, *_lists(data, page, made[at * step : (at + 1) * step]), id=each, class_="page",
+                    tabindex=-1)
+                for at, (page, each, head) in enumerate(zip(shown, ids, heads, strict=True))
+            ),
+            by="\n",
+        )  # fmt: skip
+
+    rows = [brief_rows(columns[listed], getattr(page, listed.name)) for page, listed in lists]
+    return written(share(rows, room - len(written([()] * len(lists)).encode())))
 
 
-def _page(data: ReportData, page: GroupPage, at: int, last: int) -> Html:
-    row = page.row
-    steps = (
-        ("all groups", "groups", True),
-        ("previous", f"group-{at - 1}", at > 1),
-        ("next", f"group-{at + 1}", at < last),
+def _head(data: ReportData, page: GroupPage, previous: str | None, following: str | None) -> Html:
+    group = page.row.group
+    steps = (("all groups", "groups"), ("previous", previous), ("next", following))
+    return join(
+        tag("p", *(join(tag("a", text, href=f"#{to}"), " ") for text, to in steps if to), class_="steps"),
+        tag("h2", "Group ", tag("bdi", words.visible(group, words.WHOLE))),
+        tag("ul", *(tag("li", title, " ", tag("b", shown)) for title, shown in _facts(page)), class_="tallies"),
+        tag("p", "Next: ", tag("code", explain([group], words.WHOLE))),
+        group_chart(data, page) or tag("p", "No lag is known.", class_="none"),
     )
-    chart = group_chart(data, page) or tag("p", "No lag is known.", class_="none")
-    return tag(
-        "section",
-        tag("p", *(join(tag("a", text, href=f"#{to}"), " ") for text, to, there in steps if there), class_="steps"),
-        tag("h2", "Group ", name(row.group).shown),
-        tag("ul", *(tag("li", join(title, " "), tag("b", shown)) for title, shown in _facts(page)), class_="tallies"),
-        chart,
-        _listed("Partitions", ("Topic", "Partition", "Verdict", "Lag", "Committed offset", "Last commit", "Remark"),
-                page.partitions, lambda each: (
-                    name(each.topic).shown, str(each.partition), verdict(each.verdict).shown, words.exact(each.lag),
-                    words.exact(each.committed), words.moment(each.last_commit), each.remark or ""),
-                "No partition has a committed offset."),
-        _listed("Members", ("Client", "Since"), page.members,
-                lambda each: (name(each.client).shown, words.moment(each.since)), "No members at the end."),
-        _listed("Rebalances", ("Time", "Generation", "Members", "Joined", "Left", "Commits paused"), page.rebalances,
-                lambda each: (
-                    words.moment(each.time), _count(each.generation), _count(each.members),
-                    _who(each.joined, each.joined_names), _who(each.left, each.left_names),
-                    words.duration(each.pause_ms)),
-                "None in this time."),
-        _listed("Anomalies", ("Anomaly", "Since", "Until", "Where", "Description"), page.anomalies,
-                lambda each: (
-                    each.anomaly.replace("_", " "), words.moment(each.since), words.moment(each.until),
-                    _where(each.topic, each.partition, each.member), name(each.note).shown),
-                "None in this time."),
-        _listed("Expiring offsets", ("Topic", "Partitions", "Left", "Expires, not before"), page.expiring,
-                lambda each: (
-                    name(each.topic).shown, words.exact(each.partitions), words.duration(each.left_ms),
-                    words.moment(each.expires)),
-                "None expire soon."),
-        id=f"group-{at}", class_="page",
-    )  # fmt: skip
 
 
-def _facts(page: GroupPage) -> list[tuple[str, Html]]:
+def _lists(data: ReportData, page: GroupPage, lists: Sequence[tuple[Html, bool]]) -> Iterator[Html]:
+    """Yield the lists, in a region that scrolls, and the command that shows all rows."""
+    yield tag("div", *(each for each, _ in lists), class_="scroll", role="region", tabindex=0, aria_label="Lists")
+    if short := [listed.source for listed, (_, whole) in zip(OF_GROUP, lists, strict=True) if not whole]:
+        command = history(short, data.period, [page.row.group], words.WHOLE)
+        yield tag("p", "All rows: ", tag("code", command))
+
+
+def _facts(page: GroupPage) -> list[tuple[str, str]]:
     row = page.row
-    state = join(row.state or "unknown", join(" since ", when(row.state_since)) if row.state_since else None)
-    return [
-        ("Verdict", verdict(row.verdict).shown),
-        ("Lag", number(row.lag, "records").shown if row.lag is not None else Html("unknown")),
-        ("Behind", duration(row.behind_ms).shown if row.behind_ms is not None else Html("unknown")),
-        ("State", state),
-        ("Type", join(row.kind or "unknown")),
-        ("Members", number(row.members).shown),
-        ("Last commit", when(row.last_commit) if row.last_commit else Html("unknown")),
+    since = f" since {words.moment(row.state_since)}" if row.state_since else ""
+    facts = [
+        ("Lag", row.lag, words.exact),
+        ("Behind", row.behind_ms, words.duration),
+        ("State", row.state, lambda state: f"{state}{since}"),
+        ("Type", row.kind, str),
+        ("Members", row.members, words.exact),
+        ("Last commit", row.last_commit, words.moment),
     ]
+    shown = [(title, "unknown" if value is None else text(value)) for title, value, text in facts]  # type: ignore[operator]
+    return [("Verdict", verdict(row.verdict).shown), *shown]
 
 
-def _listed(
-    title: str, titles: tuple[str, ...], kept: Kept[T], cells: Callable[[T], tuple[str, ...]], none: str
-) -> Html:
-    return join(tag("h3", title), plain(titles, map(cells, kept.rows), none), left_out(kept, "rows"))
-
-
-def _count(number: int | None) -> str:
-    return words.ABSENT if number is None else str(number)
-
-
-def _who(number: int | None, some: tuple[str, ...]) -> Html:
-    if number is None:
-        return Html("unknown")
-    return join(str(number), join(": ", names(some[:2], number)) if some else None)
-
-
-def _where(topic: str | None, partition: int | None, member: str | None) -> Html:
-    parts = [name(topic).shown] if topic is not None else []
-    parts += [Html(str(partition))] if partition is not None else []
-    parts += [name(member).shown] if member is not None else []
-    return join(*parts, by=" / ")
+def _list(page: GroupPage, listed: List, columns: Sequence[Column], rows: Sequence[Html]) -> tuple[Html, bool]:
+    """Render a list of a page, and return whether it shows all rows."""
+    title, kept = tag("h3", listed.caption), getattr(page, listed.name)
+    if not kept.total:
+        return join(title, tag("p", listed.none, class_="soft")), True
+    heads = (tag("th", column.title, scope="col") for column in columns)
+    note = left_out(kept, "rows", shown=len(rows))
+    return join(framed(tag("caption", title), heads, rows), note), note is None

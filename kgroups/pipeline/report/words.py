@@ -1,8 +1,13 @@
-"""Format values for people: numbers, durations, times, and text of the cluster."""
+"""Format values for people and shells: numbers, durations, times, and text of the cluster."""
 
 from __future__ import annotations
 
+import re
+import shlex
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from hashlib import sha256
+from html import escape as markup
 
 from kgroups.model.visible import escape
 
@@ -10,7 +15,9 @@ DASH = "\N{EN DASH}"
 MINUS = "\N{MINUS SIGN}"
 ABSENT = DASH
 LONGEST = 120
-"""Maximum characters of a name that are shown; names of groups may have 32,767."""
+"""Maximum bytes of a name that are shown; names of groups may have 32,767 characters."""
+WHOLE = 249
+"""Maximum bytes of a name in a tooltip: the longest name of a topic."""
 
 _SCALES = ((1_000_000_000_000, "T"), (1_000_000_000, "B"), (1_000_000, "M"), (1_000, "k"))
 _UNITS = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1_000, "s"))
@@ -18,14 +25,46 @@ _STEPS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800,
 _DAY = 86_400
 
 
+@lru_cache(10_000)
 def visible(text: str, longest: int = LONGEST) -> str:
-    """Escape unprintable characters as ``\\x1b``, ``\\u202e``, …; truncate long text; never return an empty string."""
-    shown = escape(text[:longest])
-    if len(text) > longest:
-        shown += "…"
-    if not shown.strip(" "):
-        return r"\x20" * len(shown) or '""'
-    return shown
+    """Escape unprintable characters as ``\\x1b``, ``\\u202e``, …; never return an empty string.
+
+    Text of more than ``longest`` bytes of HTML in UTF-8 is truncated.
+    """
+    kept = text[:longest]
+    while (excess := len(markup(shown := escape(kept)).encode()) - longest) > 0:
+        kept = kept[: -(excess // _WIDEST + 1)]
+    if len(kept) < len(text):
+        return shown + "…"
+    return shown if shown.strip(" ") else r"\x20" * len(shown) or '""'
+
+
+_WIDEST = len(r"\U000e0001")
+
+
+@lru_cache(10_000)
+def anchor(group: str) -> str:
+    """Return the ID of a group's page: unique, stable, and readable as far as the name is of letters and digits."""
+    name = group.encode("utf-8", "surrogatepass")
+    safe = _UNSAFE.sub(lambda found: b"~%02x" % found[0][0], name[: _LONGEST_ANCHOR + 1]).decode()
+    if len(safe) > _LONGEST_ANCHOR:
+        safe = f"{safe[:_LONGEST_ANCHOR]}~~{sha256(name).hexdigest()[:16]}"
+    return f"group-{safe}"
+
+
+_UNSAFE = re.compile(rb"[^A-Za-z0-9._-]")
+_LONGEST_ANCHOR = 60
+
+
+def shell(text: str) -> str:
+    """Quote text for a shell; if a character is invisible, as in ``$'\\x1b'``, which Bash and Zsh understand."""
+    if escape(text) == text:
+        return shlex.quote(text)
+    quoted = _HIDDEN.sub(lambda found: rb"\x%02x" % found[0][0], text.encode("utf-8", "surrogatepass"))
+    return f"$'{quoted.decode()}'"
+
+
+_HIDDEN = re.compile(rb"[^ -~]|['\\]")
 
 
 def number(value: float | None) -> str:
@@ -69,7 +108,7 @@ def span(time: timedelta) -> str:
 
 def moment(time: datetime | None) -> str:
     """Format a time as ISO 8601, in seconds: ``2026-03-01T12:00:00Z``."""
-    return ABSENT if time is None else f"{time.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+    return ABSENT if time is None else time.astimezone(UTC).isoformat(timespec="seconds")[:19] + "Z"
 
 
 def exact_moment(time: datetime | None) -> str:

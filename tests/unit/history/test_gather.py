@@ -49,7 +49,7 @@ from kgroups.pipeline.transform.definitions import DERIVED
 from tests.fakes.history import SPAN, History, Row, at
 
 HOUR = Period(at(0), at(3600))
-FEW = Bounds(groups=2, points=20, rates=1, rebalances=3, rows=4, names=2, pages=4, samples=20, listed=2)
+FEW = Bounds(groups=2, points=20, rates=1, rebalances=3, rows=4, names=2, pages=4, samples=20, listed=8)
 
 
 def scene(history: History) -> None:
@@ -167,6 +167,7 @@ def test_report_lag_is_the_worst_of_each_bucket_for_top_groups(report_data: Repo
         ("big", 900, 10),
         ("middle", 300, 300),
     ]
+    assert [(series.verdict, series.flagged) for series in found.series.rows] == [("WARN", True), ("STOP", True)]
     assert found.series.total == 3
     assert sum(len(series.points) for series in found.series.rows) <= FEW.points
     assert found.bucket == timedelta(minutes=5)
@@ -213,6 +214,7 @@ def test_report_groups_are_ordered_by_verdict(report_data: ReportData) -> None:
     )
     assert report_data.groups.rows.rows[3].verdict is None
     assert Tally("DELETED", "Dead", None, 1) in report_data.groups.tallies
+    assert [each.expiring for each in report_data.groups.tallies].count(True) == 1
     assert (report_data.groups.number(), report_data.groups.number(verdict="WARN"), report_data.groups.rows.total) == (
         4,
         1,

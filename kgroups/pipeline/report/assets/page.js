@@ -16,12 +16,12 @@
     for (const each of document.querySelectorAll("details")) each.open = true;
   });
 
-  // Tables. Keys are compared as numbers if all of a column are numbers; rows without a key are last in both directions.
+  // Tables. Keys are compared as numbers if all of a column are numbers; rows without a value are last in both directions.
   const sort = (head) => {
     const table = head.closest("table");
     const at = head.cellIndex;
-    const rows = [...table.tBodies[0].rows].map((row) => ({ row, key: row.cells[at].dataset.key }));
-    const present = rows.filter(({ key }) => key !== undefined);
+    const rows = [...table.tBodies[0].rows].map((row) => ({ row, key: row.cells[at].dataset.key ?? row.cells[at].textContent }));
+    const present = rows.filter(({ key }) => key !== "–");
     const numeric = present.every(({ key }) => key !== "" && Number.isFinite(Number(key)));
     const before = head.getAttribute("aria-sort");
     const down = before ? before === "ascending" : numeric;
@@ -29,7 +29,7 @@
       ? (one, other) => Number(one.key) - Number(other.key)
       : (one, other) => (one.key < other.key ? -1 : one.key > other.key ? 1 : 0);
     present.sort((one, other) => (down ? -compare(one, other) : compare(one, other)));
-    table.tBodies[0].append(...present.map(({ row }) => row), ...rows.filter(({ key }) => key === undefined).map(({ row }) => row));
+    table.tBodies[0].append(...present.map(({ row }) => row), ...rows.filter(({ key }) => key === "–").map(({ row }) => row));
     for (const each of table.tHead.rows[0].cells) each.removeAttribute("aria-sort");
     head.setAttribute("aria-sort", down ? "descending" : "ascending");
   };

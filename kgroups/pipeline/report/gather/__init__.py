@@ -7,10 +7,10 @@ from datetime import datetime, timedelta
 from kgroups.pipeline.engine import Engine
 
 from ..data import Bounds, Period, ReportData, Retention
-from .lists import anomalies, consumers, define_members, expiring, groups, rebalances, stale
+from .lists import anomalies, consumers, define_groups, expiring, groups, rebalances, stale
 from .pages import pages
 from .rows import bucket_of, fetch
-from .series import lag_series, rate_series
+from .series import define_lag, lag_series, rate_series
 from .wholeness import completeness
 
 __all__ = ["gather"]
@@ -32,7 +32,8 @@ def gather(
     :param every: the length of the buckets of ``commit_rate``.
     """
     limits = bounds or Bounds()
-    define_members(engine)
+    define_lag(engine, period, limits)
+    define_groups(engine)
     lag, lag_since = lag_series(engine, period, limits)
     rate, rate_since = rate_series(engine, period, limits, every)
     rounds, first_round = rebalances(engine, limits)

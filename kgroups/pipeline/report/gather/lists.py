@@ -23,9 +23,8 @@ from ..data import (
     Stale,
     Tally,
 )
-from .rows import Row, fetch, first, texts
+from .rows import Row, columns, fetch, first, texts
 
-ANOMALY = ", ".join(f"`{name}`" for name in Anomaly._fields)
 WORST = (
     "case verdict when 'OK' then 1 when 'UNKNOWN' then 2 when 'WARN' then 3 when 'STOP' then 4 when 'STALL' then 5 "
     "when 'REWIND' then 6 else 0 end desc"
@@ -62,27 +61,21 @@ def rebalances(engine: Engine, bounds: Bounds) -> tuple[Rebalances, datetime | N
 
 
 def mark(row: Row, names: int) -> Rebalance:
-    numbers = {each: None if row[each] is None else len(row[each]) for each in ("restarted", "resubscribed")}
-    joined, left = row["joined"], row["left"]
+    joined, left, restarted, resubscribed = (row[each] for each in ("joined", "left", "restarted", "resubscribed"))
     return Rebalance(
-        group=row["group"],
-        kind=row["kind"],
-        time=row["log_time"],
-        generation=row["generation"],
-        members=row["members"],
-        joined=None if joined is None else len(joined),
-        left=None if left is None else len(left),
-        joined_names=tuple(joined or ())[:names],
-        left_names=tuple(left or ())[:names],
-        pause_ms=row["pause_ms"],
-        converge_ms=row["converge_ms"],
-        **numbers,
-    )
+        row["group"], row["kind"], row["log_time"], row["generation"], row["members"],
+        _length(joined), _length(left), _length(restarted), _length(resubscribed),
+        tuple(joined or ())[:names], tuple(left or ())[:names], row["pause_ms"], row["converge_ms"],
+    )  # fmt: skip
+
+
+def _length(clients: list[str] | None) -> int | None:
+    return None if clients is None else len(clients)
 
 
 def anomalies(engine: Engine, bounds: Bounds) -> Anomalies:
     order = "since desc, anomaly, `group`, topic, partition, member, note"
-    shown = first(engine, f"select {ANOMALY} from anomalies", order, bounds.rows, lambda row: Anomaly(**row))
+    shown = first(engine, f"select {columns(Anomaly)} from anomalies", order, bounds.rows, lambda row: Anomaly(**row))
     counted = fetch(
         engine,
         f"""
@@ -114,8 +107,8 @@ def anomalies(engine: Engine, bounds: Bounds) -> Anomalies:
     return Anomalies(shown, tuple(counts), offenders)
 
 
-def define_members(engine: Engine) -> None:
-    """Define the relation ``present``: each member at the end, its client as text, and the number of its group's."""
+def define_groups(engine: Engine) -> None:
+    """Define the relations ``present``, the members at the end, and ``report_groups``, the groups as they are then."""
     engine.define(
         "present",
         """
@@ -127,10 +120,6 @@ def define_members(engine: Engine) -> None:
         from memberships
         where until is null""",
     )
-
-
-def groups(engine: Engine, bounds: Bounds) -> Groups:
-    """Gather the groups, worst first."""
     engine.define(
         "report_groups",
         """
@@ -152,16 +141,24 @@ def groups(engine: Engine, bounds: Bounds) -> Groups:
         )
         select
           `group`, kind, state, state_since, stale.status as `use`, verdict, lag, behind_ms, partitions,
-          coalesce(members, 0) as members, last_commit
+          coalesce(members, 0) as members, last_commit, `group` in (select `group` from expiring) as expiring
         from stale
         left join judged using (`group`)
         left join lasting using (`group`)
         left join counted using (`group`)
         left join last_behind using (`group`)""",
     )
-    tallies = fetch(engine, "select `use`, state, verdict, count(*) as groups from report_groups group by 1, 2, 3")
+
+
+def groups(engine: Engine, bounds: Bounds) -> Groups:
+    """Gather the groups, worst first."""
+    tallies = fetch(
+        engine,
+        "select `use`, state, verdict, count(*) as groups, expiring from report_groups group by `use`, state, verdict, "
+        "expiring",
+    )
     found = Groups(Kept((), 0), tuple(sorted((Tally(**row) for row in tallies), key=repr)))
-    existing = "select * from report_groups where `use` <> 'DELETED'"
+    existing = f"select {columns(GroupRow)} from report_groups where `use` <> 'DELETED'"
     rows = first(engine, existing, f"{WORST}, lag desc, `group`", bounds.pages, lambda row: GroupRow(**row))
     return found._replace(rows=Kept(rows.rows, found.number()))
 

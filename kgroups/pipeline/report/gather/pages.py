@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime
-from typing import TypeVar
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
 
 from kgroups.pipeline.engine import Engine
 
 from ..data import Anomaly, Bounds, Expiring, GroupPage, GroupRow, Kept, Member, PartitionRow, Period
-from .lists import ANOMALY, SOON, WORST, mark
-from .rows import Row, fetch, texts
-from .series import page_lag
+from .lists import SOON, WORST, mark
+from .rows import Row, columns, fetch, texts
+from .series import lag_points, page_step
 
-T = TypeVar("T")
+_PARTITIONS = """
+    select `group`, topic, partition, status as verdict,
+      case when last_lag is not null then greatest(last_lag, 0) end as lag,
+      committed_offset as committed, commit_time as last_commit, remark
+    from latest_offsets full outer join verdicts using (`group`, topic, partition)"""
 
 
 def pages(
@@ -24,60 +29,43 @@ def pages(
 
     :param since: start of the first bucket of ``fine_lag``.
     """
-    rows = groups.rows
-    chosen = texts(engine, [row.group for row in rows])
+    names = [row.group for row in groups.rows]
+    most = max(1, bounds.listed // max(len(names), 1))
 
-    def of_each(query: str, order: str, make: Callable[[Row], T]) -> Callable[[str], Kept[T]]:
-        return _of_each(engine, query, order, chosen, bounds.listed, make)
+    def each(query: str, order: str, make: Callable[[Row], Any]) -> Callable[[str], Kept[Any]]:
+        found = _first_of_each(engine, query, order, texts(engine, names), most, make)
+        return lambda group: found.get(group, Kept((), 0))
 
-    partitions = of_each(
-        """
-        select `group`, topic, partition, status as verdict,
-          case when last_lag is not null then greatest(last_lag, 0) end as lag,
-          committed_offset, commit_time, remark
-        from latest_offsets full outer join verdicts using (`group`, topic, partition)""",
-        f"{WORST}, lag desc, topic, `partition`",
-        lambda row: PartitionRow(
-            row["topic"], row["partition"], row["verdict"], row["lag"], row["committed_offset"], row["commit_time"],
-            row["remark"],
+    lists = (
+        each(_PARTITIONS, f"{WORST}, lag desc, topic, `partition`", _of(PartitionRow)),
+        each("select `group`, client, since from present", "client, since", _of(Member)),
+        each(
+            "select * from rebalances",
+            "log_time desc, log_partition desc, log_offset desc",
+            lambda row: mark(row, bounds.names),
         ),
-    )  # fmt: skip
-    members = of_each(
-        "select `group`, client, since from present", "client, since", lambda row: Member(row["client"], row["since"])
+        each(
+            f"select {columns(Anomaly)} from anomalies",
+            "since desc, anomaly, topic, `partition`, member, note",
+            _of(Anomaly),
+        ),
+        each(SOON, "left_ms, topic", _of(Expiring)),
     )
-    rebalances = of_each(
-        "select * from rebalances",
-        "log_time desc, log_partition desc, log_offset desc",
-        lambda row: mark(row, bounds.names),
-    )
-    anomalies = of_each(
-        f"select {ANOMALY} from anomalies",
-        "since desc, anomaly, topic, `partition`, member, note",
-        lambda row: Anomaly(*(row[name] for name in Anomaly._fields)),
-    )
-    expiring = of_each(SOON, "left_ms, topic", lambda row: Expiring(*(row[name] for name in Expiring._fields)))
-    points = page_lag(engine, period, [row.group for row in rows], since, bounds)
-    found = (
-        GroupPage(
-            row,
-            points.get(row.group, ()),
-            partitions(row.group),
-            members(row.group),
-            rebalances(row.group),
-            anomalies(row.group),
-            expiring(row.group),
-        )
-        for row in rows
-    )
+    points = lag_points(engine, period, names, page_step(period, since, bounds))
+    found = (GroupPage(row, points.get(row.group, ()), *(rows(row.group) for rows in lists)) for row in groups.rows)
     return Kept(tuple(found), groups.total)
 
 
-def _of_each(
-    engine: Engine, query: str, order: str, groups: str, most: int, make: Callable[[Row], T]
-) -> Callable[[str], Kept[T]]:
-    """Return a function of a group that returns its first rows of a query in that order, and their total number."""
-    rows: dict[str, list[Row]] = defaultdict(list)
-    for row in fetch(
+def _of(made: type[Any]) -> Callable[[Row], Any]:
+    values = itemgetter(*made._fields)
+    return lambda row: made(*values(row))
+
+
+def _first_of_each(
+    engine: Engine, query: str, order: str, groups: str, most: int, make: Callable[[Row], Any]
+) -> dict[str, Kept[Any]]:
+    """Return the first rows of each group in that order, and their total number."""
+    rows = fetch(
         engine,
         f"""
         select * from (
@@ -89,11 +77,9 @@ def _of_each(
           where `group` in ({groups})
         ) as ranked
         where place <= {most} order by `group`, place""",
-    ):
-        rows[row["group"]].append(row)
-
-    def of(group: str) -> Kept[T]:
-        found: Sequence[Row] = rows.get(group, ())
-        return Kept(tuple(map(make, found)), found[0]["total"] if found else 0)
-
-    return of
+    )
+    found: dict[str, Kept[Any]] = {}
+    for group, of_group in groupby(rows, itemgetter("group")):
+        kept = list(of_group)
+        found[group] = Kept(tuple(map(make, kept)), kept[0]["total"])
+    return found

@@ -41,3 +41,8 @@ def bucket_of(time: datetime, length: timedelta) -> datetime:
     """Return the start of the bucket of a time, as :func:`bucket_start` does for a column."""
     epoch = datetime(1970, 1, 1, tzinfo=UTC)
     return time - (time - epoch) % length
+
+
+def columns(rows: type[Any]) -> str:
+    """Return the columns that are the fields of a named tuple, in SQL."""
+    return ", ".join(f"`{name}`" for name in rows._fields)

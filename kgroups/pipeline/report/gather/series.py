@@ -7,8 +7,10 @@ known, and with it the length of buckets that gives a chart its number of points
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from itertools import groupby
+from operator import itemgetter
 
 from kgroups.pipeline.engine import Engine
 
@@ -20,13 +22,12 @@ BARS = 144
 """Maximum number of bars that can be distinguished; on a day, one is ten minutes."""
 
 
-def lag_series(engine: Engine, period: Period, bounds: Bounds) -> tuple[Lag, datetime | None]:
-    """Return the lag of groups, and the start of the first bucket.
+def define_lag(engine: Engine, period: Period, bounds: Bounds) -> None:
+    """Define the relation ``fine_lag``: ``lag`` and ``behind``, the highest in a bucket, and ``last``, the last lag.
 
-    Defines the relation ``fine_lag``: ``lag`` and ``behind``, the highest in a bucket, and ``last``, the lag at its
-    last sample. A negative lag of a partition counts as 0, so it does not reduce the lag of others.
+    A negative lag of a partition counts as 0, so it does not reduce the lag of others.
     """
-    fine = words.bucket(period.until - period.since, bounds.points)
+    bucket = bucket_start("sampled_at", _fine(period, bounds))
     engine.define(
         "fine_lag",
         f"""
@@ -37,56 +38,62 @@ def lag_series(engine: Engine, period: Period, bounds: Bounds) -> tuple[Lag, dat
           group by `group`, sampled_at
         )
         select
-          `group`,
-          {bucket_start("sampled_at", fine)} as bucket,
-          max(total) as lag,
-          max(behind) as behind,
-          max_by(total, sampled_at) as last
+          `group`, {bucket} as bucket, max(total) as lag, max(behind) as behind, max_by(total, sampled_at) as last
         from totals
-        group by `group`, {bucket_start("sampled_at", fine)}""",
+        group by `group`, {bucket}""",
     )
+
+
+def lag_series(engine: Engine, period: Period, bounds: Bounds) -> tuple[Lag, datetime | None]:
+    """Return the lag of groups, and the start of the first bucket of ``fine_lag``."""
     top = fetch(
         engine,
         f"""
-        select `group`, max(lag) as peak, max_by(last, bucket) as last, count(*) over () as total,
-          min(min(bucket)) over () as since
-        from fine_lag group by `group` order by peak desc, `group` limit {bounds.groups}""",
+        select `group`, peak, last, total, since, verdict,
+          coalesce({ATTENTION}, false) as flagged
+        from (
+          select `group`, max(lag) as peak, max_by(last, bucket) as last, count(*) over () as total,
+            min(min(bucket)) over () as since
+          from fine_lag group by `group` order by peak desc, `group` limit {bounds.groups}
+        ) as top left join report_groups using (`group`)
+        order by peak desc, `group`""",
     )
     since = top[0]["since"] if top else None
-    step = _step(period, since, bounds.points // max(len(top), 1) - 1, fine)
+    step = _step(period, since, bounds.points // max(len(top), 1) - 1, _fine(period, bounds))
+    points = lag_points(engine, period, [row["group"] for row in top], step)
+    series = (
+        LagSeries(row["group"], row["peak"], row["last"], points[row["group"]], row["verdict"], row["flagged"])
+        for row in top
+    )
+    return Lag(Kept(tuple(series), top[0]["total"] if top else 0), step), since
+
+
+ATTENTION = "verdict in ('WARN', 'STOP', 'STALL', 'REWIND') or `use` = 'STALE' or expiring"
+"""Whether a row of ``report_groups`` needs attention, in SQL."""
+
+
+def page_step(period: Period, since: datetime | None, bounds: Bounds) -> timedelta:
+    """Return the length of the buckets of the chart of a page."""
+    return _step(period, since, bounds.samples - 1, _fine(period, bounds))
+
+
+def lag_points(
+    engine: Engine, period: Period, groups: Sequence[str], step: timedelta
+) -> Mapping[str, tuple[LagPoint, ...]]:
+    """Return the lag of each of these groups, in buckets of this length."""
+    bucket = bucket_start("bucket", step)
     engine.define(
         "lag_points",
         f"""
-        select `group`, {bucket_start("bucket", step)} as time, max(lag) as lag, max(behind) as behind
-        from fine_lag
-        where `group` in ({texts(engine, [row["group"] for row in top])})
-        group by `group`, {bucket_start("bucket", step)}""",
-    )
-    points: dict[str, list[LagPoint]] = defaultdict(list)
-    for row in fetch(engine, "select * from lag_points order by `group`, time"):
-        points[row["group"]].append(LagPoint(max(row["time"], period.since), row["lag"], row["behind"]))
-    series = tuple(LagSeries(row["group"], row["peak"], row["last"], tuple(points[row["group"]])) for row in top)
-    return Lag(Kept(series, top[0]["total"] if top else 0), step), since
-
-
-def page_lag(
-    engine: Engine, period: Period, groups: Sequence[str], since: datetime | None, bounds: Bounds
-) -> dict[str, tuple[LagPoint, ...]]:
-    """Return the lag of each of these groups, in buckets that fit the chart of a page."""
-    fine = words.bucket(period.until - period.since, bounds.points)
-    step = bucket_start("bucket", _step(period, since, bounds.samples - 1, fine))
-    engine.define(
-        "page_lag",
-        f"""
-        select `group`, {step} as time, max(lag) as lag, max(behind) as behind
+        select `group`, {bucket} as time, max(lag) as lag, max(behind) as behind
         from fine_lag
         where `group` in ({texts(engine, groups)})
-        group by `group`, {step}""",
+        group by `group`, {bucket}""",
     )
-    points: dict[str, list[LagPoint]] = defaultdict(list)
-    for row in fetch(engine, "select * from page_lag order by `group`, time"):
-        points[row["group"]].append(LagPoint(max(row["time"], period.since), row["lag"], row["behind"]))
-    return {group: tuple(found) for group, found in points.items()}
+    points: dict[str, tuple[LagPoint, ...]] = defaultdict(tuple)
+    for group, rows in groupby(fetch(engine, "select * from lag_points order by `group`, time"), itemgetter("group")):
+        points[group] = tuple(LagPoint(max(row["time"], period.since), row["lag"], row["behind"]) for row in rows)
+    return points
 
 
 def rate_series(engine: Engine, period: Period, bounds: Bounds, every: timedelta) -> tuple[Rate, datetime | None]:
@@ -119,6 +126,10 @@ def rate_series(engine: Engine, period: Period, bounds: Bounds, every: timedelta
     shown: list[str | None] = [*names, *([None] if None in points else [])]
     series = (RateSeries(name, sum(point.commits for point in points[name]), tuple(points[name])) for name in shown)
     return Rate(Kept(tuple(series), top[0]["total"] if top else 0), step), since
+
+
+def _fine(period: Period, bounds: Bounds) -> timedelta:
+    return words.bucket(period.until - period.since, bounds.points)
 
 
 def _step(period: Period, since: datetime | None, points: int, fine: timedelta) -> timedelta:

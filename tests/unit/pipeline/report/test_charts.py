@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from kgroups.pipeline.report.charts import LINES, OTHER, REST, Chart, Scale, charts, palette
+from kgroups.pipeline.report.charts import LINES, OTHER, REST, Chart, Scale, charts, figure, palette
 from kgroups.pipeline.report.data import Kept, ReportData
 from kgroups.pipeline.report.page import asset
 from tests.fakes.report import HOSTILE, NAMES, busy_day, hours, nothing
@@ -66,12 +66,18 @@ def test_busy_groups_without_lag_get_remaining_colors() -> None:
     assert [name for name in colors if name.startswith("busy")] == ["busy-0", "busy-1"]
 
 
-def test_every_color_has_a_dark_variant() -> None:
+def test_lines_differ_without_color(busy_charts: dict[str, Chart]) -> None:
     style = asset("style.css")
+    dashes = re.findall(r"\.line\.c(\d) {[^}]*stroke-dasharray: ([^;]*);", style)
+    assert [int(number) for number, _ in dashes] == list(range(1, REST + 1))
+    assert len({dash for _, dash in dashes}) == REST
     for number in range(OTHER + 1):
-        # Light, dark by preference, and dark by choice.
-        assert len(re.findall(rf"--c{number}: #", style)) == 3
         assert f".c{number} {{ color: var(--c{number}); }}" in style
+    signs = {entry.sign for entry in busy_charts["rebalances"].legend}
+    assert len(signs) == len(busy_charts["rebalances"].legend)
+    assert "stacked in this order" in busy_charts["rate"].caption
+    legend = re.findall(r'<path class="line c(\d)" d="M0 6H30">', figure(busy_charts["lag"]))
+    assert legend == [str(entry.color) for entry in busy_charts["lag"].legend]
 
 
 @pytest.mark.parametrize(

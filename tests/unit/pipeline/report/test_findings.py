@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+import shlex
 from datetime import timedelta
 from html import unescape
 
+import click
 import pytest
 
+from kgroups.cli.frame.lazy_command import LazyCommand
+from kgroups.cli.main import cli
+from kgroups.pipeline.report.commands import explain, history
 from kgroups.pipeline.report.data import Groups, Kept, Lag, LagPoint, LagSeries, ReportData, Tally
-from kgroups.pipeline.report.findings import CRITICAL, NOTE, WARNING, findings, growing
-from kgroups.pipeline.report.page import headline
-from tests.fakes.report import HOSTILE, at, busy_day, nothing
+from kgroups.pipeline.report.findings import CRITICAL, NOTE, WARNING, findings, growing, headline
+from tests.fakes.report import BIDI, HOSTILE, at, busy_day, nothing
 
 
 def said(data: ReportData) -> list[tuple[str, str]]:
@@ -74,6 +78,74 @@ def test_headline_summarizes_findings() -> None:
     assert line(ok, Tally("LIVE", "Stable", "UNKNOWN", 2)) == "3 of 5 groups keep up; 2 are unknown"
     assert line(warn, Tally("LIVE", "Stable", "UNKNOWN", 1)) == "1 of 2 groups needs attention; 1 is unknown"
     assert line(Tally("LIVE", None, None, 1)) == "The one group is unknown"
+
+
+def test_headline_counts_stale_and_expiring_groups_once() -> None:
+    def line(*tallies: Tally) -> str:
+        data = tallied(*tallies)
+        return headline(data, findings(data))
+
+    ok = Tally("LIVE", "Stable", "OK", 3)
+    assert line(ok, Tally("STALE", "Stable", "OK", 2)) == "2 of 5 groups need attention"
+    assert line(ok, Tally("EMPTY", "Empty", "OK", 1, expiring=True)) == "1 of 4 groups needs attention"
+    assert line(ok, Tally("STALE", "Stable", "STOP", 1, expiring=True)) == "1 of 4 groups needs attention"
+    assert line(Tally("DELETED", "Dead", "STOP", 1, expiring=True), ok) == "All 3 groups keep up"
+    growing_and_stale = lagging(1, 2, 1, 9, 8, 7, 20, 15, 30, 40, 35, 50)
+    series = growing_and_stale.lag.series.rows[0]._replace(flagged=True)
+    data = growing_and_stale._replace(
+        lag=growing_and_stale.lag._replace(series=Kept((series,), 1)),
+        groups=Groups(Kept((), 1), (Tally("STALE", "Stable", "OK", 1),)),
+    )
+    assert headline(data, findings(data)) == "1 of 1 group needs attention"
+
+
+@pytest.mark.parametrize("holes", [{"unknown": 2}, {"missing": 5}, {"hung": 9}])
+def test_headline_is_unknown_where_history_is_incomplete(holes: dict[str, int]) -> None:
+    def line(*tallies: Tally) -> str:
+        data = tallied(*tallies)
+        data = data._replace(completeness=data.completeness._replace(**holes))
+        return headline(data, findings(data))
+
+    ok = Tally("LIVE", "Stable", "OK", 3)
+    assert line(ok) == "Unknown whether all 3 groups keep up: history is incomplete"
+    assert line(ok._replace(groups=1)) == "Unknown whether the one group keeps up: history is incomplete"
+    assert line(ok, Tally("LIVE", "Stable", "UNKNOWN", 1)) == (
+        "Unknown whether all 4 groups keep up: history is incomplete"
+    )
+    assert line(ok, Tally("LIVE", "Stable", "WARN", 1)) == "1 of 4 groups needs attention; history is incomplete"
+    assert line() == "No group is known"
+
+
+def test_headline_says_since_when_groups_are_known_to_keep_up() -> None:
+    data = tallied(Tally("LIVE", "Stable", "OK", 3))
+    late = data._replace(completeness=data.completeness._replace(known_since=at(2.5)))
+    assert headline(late, findings(late)) == "All 3 groups keep up since 2026-02-28T14:30:00Z, before is unknown"
+
+
+def test_findings_name_the_next_command() -> None:
+    span = "--since 2026-02-28T12:00:00Z --until 2026-03-01T12:00:00Z"
+    commands = [each.command for each in findings(busy_day())]
+    assert commands[0] == "kgroups explain --group billing"
+    hostile = "'" + HOSTILE.replace("'", "'\"'\"'") + "'"
+    assert f"kgroups history lag --group fraud-scoring --group {hostile} --group search-indexer {span}" in commands
+    assert f"kgroups history rebalances --group fraud-scoring {span}" in commands
+    assert f"kgroups history show coverage {span}" in commands
+    assert f"kgroups history show expiring --group old-reader --group nightly-export {span}" in commands
+    assert all(command.isprintable() for command in commands)
+
+
+def test_commands_are_valid() -> None:
+    commands = [each.command for each in findings(busy_day())]
+    for command in [*commands, explain([]), history("lag", busy_day().period, ["x" * 2000, BIDI])]:
+        _, *arguments = shlex.split(command)
+        words = 1 + (arguments[0] == "history")
+        group: click.Command = cli
+        for name in arguments[:words]:
+            assert isinstance(group, click.Group)
+            found = group.commands[name]
+            group = found.load() if isinstance(found, LazyCommand) else found
+        store = ["--store", "x"] if words == 2 else []
+        group.make_context("x", [*arguments[words:], *store])
 
 
 def test_complete_history_is_no_finding() -> None:

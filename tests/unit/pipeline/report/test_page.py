@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
+from itertools import pairwise
 
 import pytest
 
 from kgroups.pipeline.report import page as pages
 from kgroups.pipeline.report.data import GroupRow, Kept, ReportData
 from kgroups.pipeline.report.file import MARK
+from kgroups.pipeline.report.html import Html
 from kgroups.pipeline.report.page import body, page
-from tests.fakes.report import BIDI, HOSTILE, at, busy_day, hundred_groups, nothing
+from kgroups.pipeline.report.table import share
+from kgroups.pipeline.report.words import anchor
+from tests.fakes.report import BIDI, HOSTILE, NAMES, at, busy_day, hundred_groups, nothing
 
 SECTIONS = [
     "Lag", "Rebalances", "Groups", "Consumers by topic", "Top offenders", "Commits", "Anomalies", "Stale and expiring",
@@ -59,11 +63,19 @@ def busy_page() -> Outline:
 def test_page_has_headings_captions_and_chart_descriptions(busy_page: Outline) -> None:
     assert [text for text in busy_page.text("h2") if text in SECTIONS] == SECTIONS
     assert len(busy_page.text("h1")) == 1
-    assert len(busy_page.all("caption")) == len([each for each in busy_page.all("table") if "id" in each]) == 6
-    assert {each.get("scope") for each in busy_page.all("th")} == {"col", None}
-    plots = [each for each in busy_page.all("svg") if each.get("class") == "plot"]
+    assert len([each for each in busy_page.all("table") if "id" in each]) == 6
+    assert len(busy_page.all("caption")) == len(busy_page.all("table")) > 6
+    assert {each.get("scope") for each in busy_page.all("th")} == {"col", "row"}
+    assert {scope for tag, each in busy_page.elements if tag == "td" for scope in each} <= {"class", "data-key"}
+    regions = [each for each in busy_page.all("div") if each.get("tabindex") == "0"]
+    assert all(each["role"] == "region" and {"aria-label", "aria-labelledby"} & each.keys() for each in regions)
+    plots = [at for at, (tag, each) in enumerate(busy_page.elements) if each.get("class") == "plot"]
     assert len(plots) == 7
-    assert all(each["role"] == "img" and len(each["aria-label"] or "") > 40 for each in plots)
+    assert all(busy_page.elements[at][1]["role"] == "img" for at in plots)
+    assert all([tag for tag, _ in busy_page.elements[at + 1 : at + 3]] == ["title", "desc"] for at in plots)
+    assert len(busy_page.text("desc")) == 7 and all(len(text) > 40 for text in busy_page.text("desc"))
+    levels = [int(tag[1]) for tag, _ in busy_page.elements if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1 and all(after <= before + 1 for before, after in pairwise(levels))
     ids = [attributes["id"] for _, attributes in busy_page.elements if "id" in attributes]
     assert len(ids) == len(set(ids))
     assert {(each["href"] or "")[1:] for each in busy_page.all("a")} <= set(ids)
@@ -115,20 +127,59 @@ def test_page_policy_allows_only_its_own_scripts() -> None:
 
 def test_page_of_hundred_groups_is_smaller_than_a_megabyte() -> None:
     text = page(hundred_groups())
-    assert len(re.findall('<section id="group-[0-9]+" class="page">', text)) == 100
-    assert len(text.encode()) < 1_000_000
+    assert len(set(re.findall('<section id="(group-[^"]+)" class="page"', text))) == 100
+    assert 900_000 < len(text.encode()) < 1_000_000
     assert len(page(nothing()).encode()) < 25_000
+
+
+@pytest.mark.parametrize(
+    ("letter", "length"),
+    [("x", 61), ("x", 249), ("&", 249), ("\U000e0001", 249), ("\N{GRINNING FACE}", 32_767), (" ", 32_767)],
+)
+def test_page_of_hundred_groups_with_long_names_is_smaller_than_a_megabyte(letter: str, length: int) -> None:
+    text = page(hundred_groups(letter * length))
+    outline = Outline(text)
+    assert len([each for each in outline.all("section") if each.get("class") == "page"]) == 100
+    assert len(text.encode()) < 1_000_000
+
+
+def test_small_report_shows_all_rows_and_a_large_one_names_the_command_for_the_rest() -> None:
+    day = busy_day()
+    one = day.pages.rows[0]
+    rows = tuple(one.partitions.rows[0]._replace(partition=number) for number in range(500))
+    whole = one._replace(partitions=Kept(rows, 500))
+    text = page(day._replace(pages=Kept((whole,), 1)))
+    assert text.count("<td>1,201,000</td>") == 500
+    crowded = page(hundred_groups())
+    hidden = list(map(int, re.findall(">([0-9]+) of 40 rows are left out<", crowded)))
+    assert (
+        "for table in verdicts memberships rebalances anomalies expiring; do kgroups history show $table --group "
+        "production.payments-service-7 --since 2026-02-28T12:00:00Z --until 2026-03-01T12:00:00Z; done</code>"
+    ) in crowded
+    assert len(hidden) == 500 and max(hidden) <= min(hidden) + 1 <= 37
+
+
+def test_lists_share_the_room_evenly() -> None:
+    def rows(*lengths: int) -> Iterator[Html]:
+        return (Html("x" * length) for length in lengths)
+
+    assert [len(each) for each in share([rows(5, 5, 5), rows(5), rows(5, 5, 5)], 25)] == [2, 1, 2]
+    assert [len(each) for each in share([rows(5, 5, 5), rows(), rows(5)], 1000)] == [3, 0, 1]
+    assert [len(each) for each in share([rows(6)], 5)] == [0]
 
 
 def test_each_group_has_a_page_that_names_link_to(busy_page: Outline) -> None:
     pages = [each["id"] for each in busy_page.all("section") if each.get("class") == "page"]
-    assert pages == ["group-1", "group-2", "group-3", "group-4"]
+    assert pages[:2] == ["group-billing", "group-fraud-scoring"]
+    assert pages == [anchor(NAMES[number]) for number in (0, 2, 3, 12)]
     links = [each["href"] for each in busy_page.all("a")]
     assert all(links.count(f"#{each}") >= 2 for each in pages)
     assert busy_page.text("h3").count("Partitions") == 4
-    said = " ".join(text for _, text in busy_page.texts)
+    said = "".join(text for _, text in busy_page.texts)
     for part in (
-        "1,201,000", "88,120", "an open transaction hides commits", "9 of 12 rows are left out.", "app-2@/10.0.0.2",
+        "1,201,000", "88,120", "an open transaction hides commits", "9 of 12 rows are left out",
+        "All rows: for table in verdicts rebalances anomalies; do kgroups history show $table --group billing --since",
+        "app-2@/10.0.0.2",
         "No lag is known.", "No members at the end.", "No partition has a committed offset.",
         " and 5 more",
     ):  # fmt: skip
@@ -151,12 +202,12 @@ def test_page_names_empty_sections() -> None:
 
 
 def test_page_names_omitted_rows(busy_page: Outline) -> None:
-    said = " ".join(busy_page.text("p"))
+    said = "".join(text for _, text in busy_page.texts)
     for line in (
-        "25 of 38 groups, those with less lag, are left out.",
-        "9 of 74 rebalances, those of such groups and the oldest, are left out.",
-        "52 of 61 rows are left out.",
-        "47 of 50 rows are left out.",
+        "25 of 38 groups, those with less lag, are left out: kgroups history lag",
+        "9 of 74 rebalances, those of such groups and the oldest, are left out: kgroups history rebalances",
+        "52 of 61 rows are left out: kgroups history show latest_offsets",
+        "47 of 50 rows are left out: kgroups history show completeness",
     ):
         assert line in said
 

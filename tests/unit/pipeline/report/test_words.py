@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import html
+import re
+import subprocess
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
@@ -100,3 +103,41 @@ def test_visible_text_is_escaped_and_short(text: str, shown: str) -> None:
 def test_bucket_is_round_and_limits_their_count(length: timedelta, most: int, of: int, step: timedelta) -> None:
     assert words.bucket(length, most, of=timedelta(seconds=of)) == step
     assert length / step <= most
+
+
+@pytest.mark.parametrize("char", ["x", "&", "\N{GRINNING FACE}", "\u202e", "\U000e0001", "'", "\\"])
+def test_visible_text_has_a_limited_size_as_html(char: str) -> None:
+    shown = words.visible(char * 1000, 60)
+    assert shown.endswith("…") and 50 <= len(html.escape(shown[:-1]).encode()) <= 60
+
+
+@pytest.mark.parametrize(
+    ("group", "anchor"),
+    [
+        ("payments.v2_eu-1", "group-payments.v2_eu-1"),
+        ("my group", "group-my~20group"),
+        ("my~20group", "group-my~7e20group"),
+        ("", "group-"),
+        ("é\ud800", "group-~c3~a9~ed~a0~80"),
+    ],
+)
+def test_anchor_is_readable(group: str, anchor: str) -> None:
+    assert words.anchor(group) == anchor
+
+
+def test_anchors_are_stable_unique_and_short() -> None:
+    names = ["x" * length for length in range(55, 300)] + ["A", "a", "a ", "~", "~~", "x" * 60 + "~~" + "y" * 16]
+    anchors = list(map(words.anchor, names))
+    assert len(set(anchors)) == len(names)
+    assert all(len(each) <= 90 and re.fullmatch(r"[A-Za-z0-9._~-]+", each) for each in anchors)
+    assert words.anchor("x" * 61) == words.anchor("x" * 61)
+
+
+@pytest.mark.parametrize(
+    "text", ["plain", "two words", "it's", "$(rm -rf)", "-x", "", "tab\there", "a\u202eb", "\x1b[31m", "\\x41", "é\n'"]
+)
+def test_shell_quotes_every_text(text: str) -> None:
+    quoted = words.shell(text)
+    assert quoted.isprintable() and "\u202e" not in quoted
+    done = subprocess.run(["bash", "-c", f"printf %s {quoted}"], capture_output=True, check=True)
+    assert done.stdout.decode() == text
