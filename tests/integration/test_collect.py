@@ -11,11 +11,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from itertools import count, pairwise
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow.dataset as ds
 import pytest
@@ -215,8 +215,8 @@ def test_collect_after_sigkill_continues(
     share = len(whole) // (4 * kills + 4)
     kept: Places = []
     for life in range(kills):
-        with collecting(settings, empty_store, tmp_path, *engine, max_records=share) as told:
-            for line in told:
+        with collecting(settings, empty_store, tmp_path, *engine, max_records=share) as process:
+            for line in process.stderr or ():
                 if "batch 1:" in line:
                     break
             else:
@@ -232,17 +232,32 @@ def test_collect_after_sigkill_continues(
 @contextmanager
 def collecting(
     settings: ClientSettings, store: Store, folder: Path, *engine: str, max_records: int
-) -> Iterator[IO[str]]:
-    """Run a collector process, yield its output, and kill it at the end."""
+) -> Iterator[subprocess.Popen[str]]:
+    """Run a collector process with its stderr in a pipe, and kill it at the end."""
     command = [sys.executable, "-m", "kgroups", "history", "collect", "--store", store.location]
     command += ["--max-records", str(max_records), "--spark-log", str(folder / "spark.log")]
     command += ["-b", settings.bootstrap_servers, *engine]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
-        assert process.stderr
         try:
-            yield process.stderr
+            yield process
         finally:
-            os.killpg(process.pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+def test_collect_ends_cleanly_on_sigterm(
+    spark: SparkSession, settings: ClientSettings, store: Store, tmp_path: Path
+) -> None:
+    events = tmp_path / "events.jsonl"
+    options = ("--interval", "1s", "--openlineage", str(events))
+    with collecting(settings, store, tmp_path, *options, max_records=BATCH) as process:
+        assert process.stderr
+        assert any("baseline" in line for line in process.stderr)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0, process.stderr.read()
+    assert json.loads(events.read_text().splitlines()[-1])["eventType"] == "COMPLETE"
+    with Owner(Store(store.location)):
+        pass
 
 
 def test_collect_from_killed_broker_fails_in_time_and_continues(

@@ -16,8 +16,11 @@ from typing import Any, NoReturn, TextIO
 from kgroups.errors import KgroupsError, SandboxError
 from kgroups.model.outcome import EXIT_FAILED
 
-EXIT_INTERRUPTED = 128 + signal.SIGINT
 EXIT_CLOSED_PIPE = 128 + signal.SIGPIPE
+
+
+_ended_by: list[int] = []
+"""Signals that raised KeyboardInterrupt in place of Ctrl-C."""
 
 
 def exit_code_of(run: Callable[[], int], print_error: Callable[[str], None]) -> int:
@@ -48,7 +51,7 @@ def _exit_code_of(run: Callable[[], int], print_error: Callable[[str], None], wr
         _print_error(error, print_error)
         return error.exit_code
     except KeyboardInterrupt:
-        return EXIT_INTERRUPTED
+        return _interrupted_code()
     except OSError as error:
         if error is not written.error:
             print_error(f"{error.filename or 'system error'}: {error.strerror or error}")
@@ -63,7 +66,7 @@ def _exit_code_of(run: Callable[[], int], print_error: Callable[[str], None], wr
         return EXIT_FAILED
     except Exception as error:
         if _caused_by_interrupt(error):
-            return EXIT_INTERRUPTED
+            return _interrupted_code()
         raise
 
 
@@ -141,7 +144,7 @@ def run_and_exit(run: Callable[[Sequence[str]], int]) -> NoReturn:
     try:
         code = run(sys.argv[1:])
     except KeyboardInterrupt:  # while an error was printed
-        code = EXIT_INTERRUPTED
+        code = _interrupted_code()
     _end_on_interrupt()
     if "duckdb" not in sys.modules:  # its bindings would print what is frozen as leaked
         gc.freeze()  # skips the collection at exit, a tenth of the time of a small command
@@ -157,6 +160,22 @@ def _raise_on_interrupt() -> None:
     """Let Ctrl-C raise KeyboardInterrupt; until now it ended the process, see ``kgroups.__main__``."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def end_on_signals(*numbers: signal.Signals) -> None:
+    """Let signals end this command as Ctrl-C does, so that it releases what it holds; the exit code is the signal's."""
+
+    def interrupt(number: int, _: object) -> NoReturn:
+        _ended_by.append(number)
+        raise KeyboardInterrupt
+
+    for number in numbers:
+        if threading.current_thread() is threading.main_thread() and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, interrupt)
+
+
+def _interrupted_code() -> int:
+    return 128 + (_ended_by[-1] if _ended_by else signal.SIGINT)
 
 
 def _end_on_interrupt() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ import click
 from kgroups.model.counts import count
 from kgroups.model.outcome import EXIT_FAILED
 
+from ..frame.exit_status import enable_gc, end_on_signals
 from ..frame.options import ConnectionOptions, Duration, connection_options
 from .hosts import hosts_options
 from .options import Engine, engine_options, store_option, topic_option
@@ -22,7 +24,10 @@ if TYPE_CHECKING:
 @click.command("collect")
 @store_option
 @click.option(
-    "--interval", type=Duration(), metavar="TIME", help="Run continuously, one batch every TIME, until Ctrl-C."
+    "--interval",
+    type=Duration(),
+    metavar="TIME",
+    help="Run continuously, one batch every TIME, until Ctrl-C or SIGTERM.",
 )
 @click.option("--duration", type=Duration(), metavar="TIME", help="With --interval: stop after TIME.")
 @click.option(
@@ -76,6 +81,9 @@ def collect(
     from .options import need_pipeline
 
     need_pipeline()
+    end_on_signals(signal.SIGTERM, signal.SIGHUP)
+    if interval is not None:
+        enable_gc()
     from kgroups.pipeline.jobs.collect import SMALL, Plan
     from kgroups.pipeline.jobs.collect import collect as run
     from kgroups.pipeline.load.store import Store

@@ -134,9 +134,9 @@ class _Collector:
                 self._store, partial(sample_heads, self._plan.settings), self._plan.sample_every, self._notify
             ) as sampler,
         ):
-            sampler.watch(self._take_baseline())
             # How users end a continuous collection; any other is then incomplete.
             with suppress(*(() if self._plan.interval is None else (KeyboardInterrupt,))):
+                sampler.watch(self._take_baseline())
                 self._follow(ends, sampler, None if self._plan.duration is None else began + self._plan.duration)
             ends = self._stalls.look(last=True)
         positions = self._store.snapshot().positions
