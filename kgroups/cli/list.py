@@ -27,7 +27,7 @@ _SHOW = "\x00"
     is_flag=False,
     flag_value=_SHOW,
     metavar="[STATES]",
-    help="Only groups in these states (comma-separated, any case). Without values: show the state.",
+    help="Only groups in these states (comma-separated, any case). Without values: add the column STATE.",
 )
 @click.option(
     "--type",
@@ -36,7 +36,7 @@ _SHOW = "\x00"
     is_flag=False,
     flag_value=_SHOW,
     metavar="[TYPES]",
-    help="Only groups of these types: classic, consumer, share, streams. Without values: show the type.",
+    help="Only groups of these types: classic, consumer, share, streams. Without values: add the column TYPE.",
 )
 @click.option(
     "--protocol-type",
@@ -54,20 +54,24 @@ def list_groups(
     types: tuple[str, ...],
     protocol_types: tuple[str, ...],
 ) -> int:
-    """List the groups of a cluster, of every type."""
+    """List the groups of a cluster, of every type.
+
+    On a terminal, the list shows TYPE and STATE; in a pipe it has one bare name per line, also with a filter.
+    """
     from kgroups.admin.query.list_groups import ListFilter
     from kgroups.model.groups import GroupState, GroupType
     from kgroups.model.views.list_row import list_row
     from kgroups.render.views import LIST
 
-    extra = (*(("type",) if types else ()), *(("state",) if states else ()))
-    shape = shape._replace(extra=extra)
+    everything = shape.format == "table"
+    with_types, with_states = everything or _SHOW in types, everything or _SHOW in states
+    shape = shape._replace(extra=(*(("type",) if with_types else ()), *(("state",) if with_states else ())))
     group_filter = ListFilter(
         states=_canonical("--state", states, GroupState.ALL),
         types=_canonical("--type", types, GroupType.ALL),
         protocol_types=split_values(protocol_types),
-        with_states=bool(states) or shape.shows("state"),
-        with_types=bool(types) or shape.shows("type"),
+        with_states=bool(states) or with_states or shape.shows("state"),
+        with_types=bool(types) or with_types or shape.shows("type"),
     )
 
     async def query(admin: GroupAdmin) -> Outcome[Any]:

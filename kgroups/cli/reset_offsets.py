@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kgroups.errors import UsageError
-from kgroups.model.counts import count
+from kgroups.model.counts import count, some
 
 from .frame.apply_plan import Operation, apply_plan
 from .frame.confirmation import Confirmation, confirmation_options
@@ -210,5 +210,16 @@ def _export(
     if not as_json and (removals := sum(entry.after is None for entry in outcome.items)):
         removed = count(removals, "offset is removed", "offsets are removed")
         outcome = outcome.with_failures((), [f"{removed}, which CSV cannot express: use -o json"])
-    print_failures(outcome)
+    print_failures(outcome.with_failures((), _adjusted(outcome.items)))
     return outcome.exit_code
+
+
+def _adjusted(planned: Sequence[PlannedOffset]) -> list[str]:
+    """Return one notice per reason why planned offsets differ from the requested ones."""
+    entries: dict[str, list[str]] = {}
+    for entry in planned:
+        if entry.clamp:
+            where = f"{entry.topic}-{entry.partition} of group '{entry.group_id}': "
+            detail = f"{entry.note}, the plan has {entry.new}" if entry.note != entry.clamp else f"offset {entry.new}"
+            entries.setdefault(entry.clamp, []).append(where + detail)
+    return [f"{count(len(each), 'offset')} adjusted, {why}: {some(each)}" for why, each in entries.items()]

@@ -48,13 +48,13 @@ _SCENARIOS = (
     click.option(
         "--to-datetime",
         metavar="TIME",
-        help="Reset to the first record at or after this time: 2026-01-31T12:00:00.500, followed by Z or "
-        "+01:00; UTC by default, as in Kafka's tool.",
+        help="Reset to the first record at or after this time: -1h, 2026-01-31, 2026-01-31T12:00:00.500, followed by "
+        "Z or +01:00 (default: UTC, as in Kafka's tool), or milliseconds since 1970.",
     ),
     click.option(
         "--by-duration",
         metavar="DURATION",
-        help="Reset to the first record younger than this ISO 8601 duration: P1DT2H, PT90M.",
+        help="Reset to the first record younger than this duration: 90m, 2h, 7d, or in ISO 8601: P1DT2H, PT90M.",
     ),
     click.option(
         "--from-file",
@@ -133,13 +133,13 @@ def _moment(flag: str, text: str) -> int:
 
     :raises UsageError: if it is invalid, or in the future.
     """
-    from kgroups.model.moments import parse_duration, parse_moment
+    from kgroups.model.moments import parse_any_duration, parse_time
 
     now = time.time_ns() // 1_000_000
     try:
         if flag == "by_duration":
-            return max(0, now - parse_duration(text))
-        moment = parse_moment(text)
+            return max(0, now - parse_any_duration(text))
+        moment = parse_time(text, now)
     except UsageError as error:
         raise UsageError(f"--{flag.replace('_', '-')}: {error}") from None
     if moment > now:

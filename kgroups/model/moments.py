@@ -1,4 +1,4 @@
-"""Points in time and durations in ISO 8601, in milliseconds."""
+"""Points in time and durations, in ISO 8601 and as people type them, in milliseconds."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import re
 from datetime import UTC, datetime
 
 from kgroups.errors import UsageError
+
+from .duration import parse_age
 
 _MOMENT = re.compile(
     r"(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d)(?:(:\d\d)(?:[.,](\d{1,9}))?)?)?\s*([Zz]|[+-]\d\d(?::?\d\d)?)?", re.ASCII
@@ -15,6 +17,8 @@ _DURATION = re.compile(
     r"(?:T(?=\d)(?:(?P<hours>\d{1,9})H)?(?:(?P<minutes>\d{1,9})M)?(?:(?P<seconds>\d{1,9})(?:[.,](?P<part>\d{1,9}))?S)?)?",
     re.ASCII | re.IGNORECASE,
 )
+_EPOCH = re.compile(r"\d{12,14}", re.ASCII)
+"""Milliseconds since 1970, from 1973 on; fewer digits could be seconds, or a date without hyphens."""
 _SECONDS = {"weeks": 604_800, "days": 86_400, "hours": 3_600, "minutes": 60, "seconds": 1}
 
 
@@ -49,6 +53,39 @@ def parse_duration(text: str) -> int:
     return sum(int(found[unit] or 0) * length * 1000 for unit, length in _SECONDS.items()) + _milliseconds_up(
         found["part"]
     )
+
+
+def parse_time(text: str, now: int) -> int:
+    """Parse a point in time as :func:`parse_moment` does, or ``-1h`` before ``now``, or milliseconds since 1970.
+
+    :raises UsageError: if the text is none of these.
+    """
+    stripped = text.strip()
+    if stripped.startswith("-") and (seconds := parse_age(stripped[1:])) is not None and not stripped[-1].isdigit():
+        return max(0, now - round(seconds * 1000))
+    if _EPOCH.fullmatch(stripped):
+        return int(stripped)
+    try:
+        return parse_moment(text)
+    except UsageError:
+        raise UsageError(
+            f"{text!r} is not a time such as -1h, 2026-01-31, 2026-01-31T12:00:00.500Z, ...+01:00, or 1769860800500 "
+            "(milliseconds since 1970)"
+        ) from None
+
+
+def parse_any_duration(text: str) -> int:
+    """Parse a duration such as ``90m`` or ``7d``, or an ISO 8601 duration; return milliseconds.
+
+    :raises UsageError: if the text is not a duration with a unit.
+    """
+    seconds = parse_age(text)
+    if seconds is not None and not text.strip()[-1].isdigit():
+        return round(seconds * 1000)
+    try:
+        return parse_duration(text)
+    except UsageError:
+        raise UsageError(f"{text!r} is not a duration such as 90m, 2h, 7d, P1DT2H, PT90M or PT0.5S") from None
 
 
 def _milliseconds_up(part: str | None) -> int:

@@ -92,16 +92,16 @@ def check(
     checker = Checker(connection, _selection(chosen, more), Isolation[isolation.upper()], sampling)
     until = time.monotonic() + (wait or 0)
     while True:
-        last = time.monotonic() + interval > until
+        last = time.monotonic() >= until
         try:
             report = checker.report()
         except (ClusterUnreachable, DeadlineExceeded):
             if wait is None or last:
                 raise
         else:
-            if report.severity == 0 or time.monotonic() + interval > until:
+            if report.severity == 0 or last:
                 break
-        time.sleep(interval)
+        time.sleep(min(interval, max(0.0, until - time.monotonic())))  # the last check is at the end of --wait
     from kgroups.render.health import write_report
 
     write_report(report, output, sys.stdout, checker.cluster_id)

@@ -35,6 +35,15 @@ ALLOW_UNCOMMITTED = Check(
 )
 """Not a rule itself; the rules about lag use it."""
 
+SKIP_MISSING_TOPICS = Check(
+    "skip-missing-topics",
+    "skip_missing_topics",
+    Flag("Skip --max-topic-lag for groups that have no matching topic; they are UNKNOWN otherwise."),
+    "true or false",
+    parse_flag,
+)
+"""Not a rule itself; the limit of topics uses it."""
+
 CHECKS = (
     state.CHECK,
     group_type.CHECK,
@@ -50,6 +59,7 @@ CHECKS = (
     commit_age.CHECK,
     trend.CHECK,
     ALLOW_UNCOMMITTED,
+    SKIP_MISSING_TOPICS,
 )
 
 

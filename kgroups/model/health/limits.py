@@ -37,6 +37,8 @@ class Limits(NamedTuple):
     """Whether to apply Burrow's rules to the window."""
     allow_uncommitted: bool = False
     """Whether partitions without a committed offset are ignored, instead of making lag unknown."""
+    skip_missing_topics: bool = False
+    """Whether a glob of ``topic_lag`` that no topic of the group matches is skipped, instead of being UNKNOWN."""
 
     def or_else(self, others: Limits) -> Limits:
         """Return these limits, with those of ``others`` where nothing is set."""

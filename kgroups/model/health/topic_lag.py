@@ -39,7 +39,9 @@ def _judge(evidence: Evidence) -> Iterator[Finding]:
             yield total(name, "topic-lag", topic_rows, limit, evidence.unknown_lag.among(topic_rows))._replace(
                 topic=topic
             )
-        if not topics:
+        if not topics and evidence.limits.skip_missing_topics:
+            yield Finding(name, "topic-lag", Severity.OK, f"skipped: the group has no topic that matches {glob!r}")
+        elif not topics:
             yield Finding(
                 name, "topic-lag", Severity.UNKNOWN, f"the group has no topic that matches {glob!r}", limit=limit
             )

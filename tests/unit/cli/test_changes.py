@@ -201,7 +201,7 @@ def test_execute_on_terminal_asks_for_confirmation(
         (["a", "--all-topics", "--to-offset", "-1"], "-1 is not in the range"),
         (["a", "--all-topics", "--to-datetime", "2999-01-01T00:00"], "2999-01-01T00:00 is in the future"),
         (["a", "--all-topics", "--to-datetime", "soon"], "--to-datetime: 'soon' is not a time"),
-        (["a", "--all-topics", "--by-duration", "1d"], "--by-duration: '1d' is not a duration"),
+        (["a", "--all-topics", "--by-duration", "1"], "--by-duration: '1' is not a duration"),
         (["a", "--all-topics", "--to-group", ""], "--to-group: a group name must not be empty"),
         (["a", "--to-group", "nobody"], "--to-group: group 'nobody' has no commits"),
         (["a", "--from-file", "missing.csv"], "missing.csv: No such file"),
@@ -747,3 +747,11 @@ def test_check_stopped_reports_groups_that_are_still_committed_for(ask: Run, ser
     served.world.fail("Metadata", "__consumer_offsets", ErrorCode.topic_authorization_failed)
     code, found = checked("b")
     assert (code, found["b"][0]) == (3, "UNKNOWN") and "needs the ACL READ" in found["b"][1]
+
+
+def test_reset_export_reports_adjusted_offsets(ask: Run) -> None:
+    code, out, err = ask("reset-offsets", "a", "--topic", "t:0", "--to-offset", "999999", "--export")
+    assert (code, out[:4]) == (0, "t,0,")
+    end = out.strip().rpartition(",")[2]
+    reason = f"requested offset 999999 is beyond log end, the plan has {end}"
+    assert f"note: 1 offset adjusted, beyond log end: t-0 of group 'a': {reason}" in err

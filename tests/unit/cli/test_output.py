@@ -33,9 +33,27 @@ def test_list_in_a_pipe_prints_only_names(run_cli: Run, serve: Callable) -> None
 
 def test_list_with_columns_and_filters(run_cli: Run, serve: Callable) -> None:
     served = serve(world=shop)
-    code, out, _ = run_cli("list", "-b", served.bootstrap, "--type", "--state", "STABLE,preparing-rebalance")
+    words = ("--type", "--state", "--state", "STABLE,preparing-rebalance")
+    code, out, _ = run_cli("list", "-b", served.bootstrap, *words)
     assert code == 0
     assert [line.split() for line in out.splitlines()] == [["GROUP", "TYPE", "STATE"], ["busy", "Classic", "Stable"]]
+
+
+def test_list_with_filter_in_a_pipe_prints_only_names(run_cli: Run, serve: Callable) -> None:
+    served = serve(world=shop)
+    words = ("list", "-b", served.bootstrap)
+    assert run_cli(*words, "--state", "empty") == (0, "idle\n", "")
+    assert run_cli(*words, "--type", "classic", "--state", "stable") == (0, "busy\n", "")
+
+
+def test_list_on_a_terminal_shows_type_and_state(run_cli: Run, serve: Callable) -> None:
+    code, out, err = run_cli("list", "-b", serve(world=shop).bootstrap, "-o", "table")
+    assert (code, err) == (0, "")
+    assert [line.split() for line in out.splitlines()] == [
+        ["GROUP", "TYPE", "STATE"],
+        ["busy", "Classic", "Stable"],
+        ["idle", "Classic", "Empty"],
+    ]
 
 
 def test_describe_offsets_as_json_has_every_column(run_cli: Run, serve: Callable) -> None:

@@ -3,10 +3,11 @@ from __future__ import annotations
 import pytest
 
 from kgroups.errors import UsageError
-from kgroups.model.moments import parse_duration, parse_moment
+from kgroups.model.moments import parse_any_duration, parse_duration, parse_moment, parse_time
 
 NOON = 1769860800_000
 """2026-01-31T12:00:00Z"""
+NOW = NOON + 86_400_000
 
 
 @pytest.mark.parametrize(
@@ -64,3 +65,36 @@ def test_parse_duration_accepts_iso_durations(text: str, ms: int) -> None:
 def test_parse_duration_rejects_other_text(text: str) -> None:
     with pytest.raises(UsageError, match="is not a duration such as"):
         parse_duration(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("-1h", NOW - 3_600_000),
+        (" -90m ", NOW - 5_400_000),
+        ("-2d", NOW - 172_800_000),
+        ("-1.5h", NOW - 5_400_000),
+        ("1769860800500", 1_769_860_800_500),
+        ("2026-01-31", 1_769_817_600_000),
+        ("2026-01-31T12:00:00.500+01:00", 1_769_857_200_500),
+    ],
+)
+def test_time_as_people_type_it(text: str, expected: int) -> None:
+    assert parse_time(text, NOW) == expected
+
+
+@pytest.mark.parametrize("text", ["1h", "-1", "20260131", "1769860800", "-1h ago", "--1h", "١٧٦٩٨٦٠٨٠٠٥٠٠"])
+def test_time_that_could_mean_something_else_is_rejected(text: str) -> None:
+    with pytest.raises(UsageError, match="is not a time such as -1h, 2026-01-31"):
+        parse_time(text, NOW)
+
+
+@pytest.mark.parametrize(("text", "expected"), [("90m", 5_400_000), ("7d", 604_800_000), ("PT90M", 5_400_000)])
+def test_duration_with_unit_or_in_iso_8601(text: str, expected: int) -> None:
+    assert parse_any_duration(text) == expected
+
+
+@pytest.mark.parametrize("text", ["90", "-1h", "soon", ""])
+def test_duration_without_unit_is_rejected(text: str) -> None:
+    with pytest.raises(UsageError, match="is not a duration such as 90m"):
+        parse_any_duration(text)

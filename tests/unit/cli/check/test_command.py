@@ -7,12 +7,17 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import pytest
 from kio.schema.errors import ErrorCode
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
+from kgroups.cli.check.command import Checker
+from kgroups.model.health.findings import Finding
+from kgroups.model.health.report import Report
+from kgroups.model.health.severity import Severity
 from kgroups.protocol.record_batch import Aborted
 from tests.fakes.broker import FakeCluster
 from tests.fakes.record_batches import TRANSACTIONAL, batch, marker
@@ -226,6 +231,41 @@ def test_check_wait_polls_until_the_rules_pass(run_cli: Run, serve: Callable) ->
     later.start()
     assert run_cli(*words, "--wait", "30s")[0] == 0
     later.join()
+
+
+@pytest.mark.parametrize(
+    ("wait", "interval", "checks"), [(3.0, 8.0, [0, 3]), (10.0, 8.0, [0, 8, 10]), (2.0, 1.0, [0, 1, 2])]
+)
+def test_check_wait_ends_with_a_check_at_its_end(
+    run_cli: Run, serve: Callable, monkeypatch: pytest.MonkeyPatch, wait: float, interval: float, checks: list[float]
+) -> None:
+    now = 1000.0
+    at: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        nonlocal now
+        now += seconds
+
+    def report(checker: Checker) -> Report:
+        at.append(now - 1000.0)
+        return Report((Finding("busy", "members", Severity.CRITICAL, "1 member"),), 0)
+
+    clock = SimpleNamespace(monotonic=lambda: now, sleep=sleep, time=time.time)
+    monkeypatch.setattr("kgroups.cli.check.command.time", clock)
+    monkeypatch.setattr(Checker, "report", report)
+    words = ("check", "busy", "-b", "127.0.0.1:1", "--wait", f"{wait}s", "--interval", f"{interval}s")
+    assert run_cli(*words)[0] == 2
+    assert at == checks
+
+
+def test_check_group_without_matching_topic_is_unknown_or_skipped(check: Run) -> None:
+    code, out, _ = check("busy", "--max-topic-lag", "audit*=5")
+    assert (code, "UNKNOWN   busy: topic-lag: the group has no topic that matches 'audit*'" in out) == (3, True)
+    code, out, _ = check("busy", "--max-topic-lag", "audit*=5", "--skip-missing-topics")
+    assert (code, "OK        busy: topic-lag: skipped: the group has no topic that matches 'audit*'" in out) == (
+        0,
+        True,
+    )
 
 
 def test_check_internal_error_exits_3(run_cli: Run, serve: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
