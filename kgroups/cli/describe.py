@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 @click.option("--members", is_flag=True, help="Show members and their assignments.")
 @click.option("--state", is_flag=True, help="Show coordinator, assignor, state, and number of members.")
 @click.option("--topology", is_flag=True, help="Show the subtopologies of streams groups, with topics and tasks.")
+@click.option("--summary", is_flag=True, help="Show one line for each group: state, type, members, total lag.")
+@click.option("--all-views", is_flag=True, help="Show state, members, and offsets, from one sweep of the cluster.")
 @click.option("-v", "--verbose", is_flag=True, help="Show more columns: epochs, assignments, subscriptions.")
 @deep_options
 @isolation_option
@@ -47,31 +49,75 @@ def describe(
     members: bool,
     state: bool,
     topology: bool,
+    summary: bool,
+    all_views: bool,
     isolation: str,
     chosen: GroupOptions,
     verbose: bool,
     deep: tuple[int, float] | None,
 ) -> int:
-    """Describe groups: offsets and lag, members, or state."""
-    check_exclusive(offsets=offsets, members=members, state=state, topology=topology)
+    """Describe groups: offsets and lag, members, or state.
+
+    On a terminal, each group has a header with state, type, members, assignor, coordinator, and total lag. Columns that
+    do not fit are omitted, and named on stderr; --wide and --columns show them.
+    """
+    check_exclusive(
+        offsets=offsets, members=members, state=state, topology=topology, summary=summary, all_views=all_views
+    )
     selection = chosen.selection()
     shape = shape._replace(verbose=verbose)
 
-    if deep and topology:
-        raise UsageError("--deep and --topology are mutually exclusive")
-    if deep and connection.settings.transport is Transport.LIBRDKAFKA:
+    if deep:
+        _check_deep(connection, topology=topology, summary=summary, all_views=all_views)
+    if topology:
+        return _topology(connection, shape, selection)
+    if summary or all_views:
+        return _summaries(connection, shape, selection, isolation, summary=summary)
+    with_headers = not state and deep is None and shape.has_group_headers
+    queries = _Queries(selection, isolation, deep, {} if with_headers else None)
+    name, query = (
+        ("members", queries.members) if members else ("state", queries.state) if state else ("offsets", queries.offsets)
+    )
+    return query_and_show(
+        connection.settings,
+        shape,
+        _view(name, deep=bool(deep)),
+        query,
+        debug=connection.debug,
+        group_headers=queries.headers,
+    )
+
+
+def _check_deep(connection: ConnectionOptions, **others: bool) -> None:
+    """Check that ``--deep`` applies to the view and the transport.
+
+    :raises UsageError: if it does not.
+    """
+    for name, given in others.items():
+        if given:
+            raise UsageError(f"--deep and --{name.replace('_', '-')} are mutually exclusive")
+    if connection.settings.transport is Transport.LIBRDKAFKA:
         raise UsageError("--deep is not supported with --transport librdkafka")
 
-    async def query_offsets(admin: GroupAdmin) -> Outcome[Any]:
+
+class _Queries(NamedTuple):
+    """The queries of the views; ``headers`` gets those of groups, unless it is ``None``."""
+
+    selection: Selection
+    isolation: str
+    deep: tuple[int, float] | None
+    headers: dict[str, Sequence[str]] | None
+
+    async def offsets(self, admin: GroupAdmin) -> Outcome[Any]:
         from kgroups.model.offsets import Isolation
         from kgroups.model.views.offset_row import OffsetRow
         from kgroups.model.views.offsets import offset_rows
 
-        level = Isolation[isolation.upper()]
-        if deep:
+        selection, level = self.selection, Isolation[self.isolation.upper()]
+        if self.deep:
             outcome = await admin.describe_offsets(selection, isolation=level)
             notices = _notices(selection, outcome, [item.group for item in outcome.items])
-            return await _with_deep_columns(admin, "offsets", outcome, deep, notices)
+            return await _with_deep_columns(admin, "offsets", outcome, self.deep, notices)
         from kgroups.render.store import RowStore
         from kgroups.render.views import OFFSETS
 
@@ -79,10 +125,15 @@ def describe(
 
         store = RowStore(OFFSETS.columns)
         groups: list[Any] = []
+        rows_of: Callable[[Any], Iterable[Any]] = offset_rows
+        if self.headers is not None:
+            from .frame.group_headers import rows_with_header
+
+            rows_of = rows_with_header(self.headers)
         streamed = await take_rows(
-            admin.stream_offsets(selection, isolation=level),
+            admin.stream_offsets(selection, isolation=level, whole_topics=self.headers is not None),
             OffsetRow,
-            offset_rows,
+            rows_of,
             store.append,
             insert=store.insert,
             seen=lambda group: groups.append(None if selection.needs_list else group._replace(members=())),
@@ -90,32 +141,42 @@ def describe(
         # A RowStore is iterated like a tuple of rows.
         return streamed.with_failures((), _notices(selection, streamed, groups))._replace(items=store)  # type: ignore[arg-type]
 
-    async def query_members(admin: GroupAdmin) -> Outcome[Any]:
+    async def members(self, admin: GroupAdmin) -> Outcome[Any]:
         from kgroups.model.views.member_rows import MemberRow, member_rows
 
-        outcome = await admin.describe(selection)
-        if deep:
-            return await _with_deep_columns(
-                admin, "members", outcome, deep, _notices(selection, outcome, outcome.items)
-            )
-        rows = chain.from_iterable(map(member_rows, outcome.items))
-        return _with_refused_groups(outcome, rows, MemberRow, _notices(selection, outcome, outcome.items))
+        outcome = await admin.describe(self.selection)
+        notices = _notices(self.selection, outcome, outcome.items)
+        if self.deep:
+            return await _with_deep_columns(admin, "members", outcome, self.deep, notices)
+        if self.headers is not None:
+            from .frame.group_headers import add_headers
 
-    async def query_state(admin: GroupAdmin) -> Outcome[Any]:
+            add_headers(self.headers, outcome.items)
+        rows = chain.from_iterable(map(member_rows, outcome.items))
+        return _with_refused_groups(outcome, rows, MemberRow, notices)
+
+    async def state(self, admin: GroupAdmin) -> Outcome[Any]:
         from kgroups.model.views.member_rows import StateRow, state_row
 
-        outcome = await admin.describe(selection)
-        notices = [] if outcome.items else _notices(selection, outcome, ())
-        if deep:
-            return await _with_deep_columns(admin, "state", outcome, deep, notices)
+        outcome = await admin.describe(self.selection)
+        notices = [] if outcome.items else _notices(self.selection, outcome, ())
+        if self.deep:
+            return await _with_deep_columns(admin, "state", outcome, self.deep, notices)
         return _with_refused_groups(outcome, map(state_row, outcome.items), StateRow, notices)
 
-    if topology:
-        return _topology(connection, shape, selection)
-    name, query = (
-        ("members", query_members) if members else ("state", query_state) if state else ("offsets", query_offsets)
-    )
-    return query_and_show(connection.settings, shape, _view(name, deep=bool(deep)), query, debug=connection.debug)
+
+def _summaries(
+    connection: ConnectionOptions, shape: Shape, selection: Selection, isolation: str, *, summary: bool
+) -> int:
+    from kgroups.model.offsets import Isolation
+
+    from .frame.summaries import show_all_views, show_summary
+
+    def notices(outcome: Outcome[Any], groups: Any) -> list[str]:
+        return _notices(selection, outcome, groups)
+
+    show = show_summary if summary else show_all_views
+    return show(connection.settings, shape, selection, Isolation[isolation.upper()], notices, debug=connection.debug)
 
 
 def _view(name: str, *, deep: bool) -> View:

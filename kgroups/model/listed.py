@@ -1,4 +1,4 @@
-"""A value that is a list of values."""
+"""Values that are lists."""
 
 from __future__ import annotations
 
@@ -8,3 +8,7 @@ class ValueList(tuple[object, ...]):
 
     def __str__(self) -> str:
         return ",".join(map(str, self))
+
+
+class Records(tuple[object, ...]):
+    """A list of rows, which are named tuples; in JSON a list of objects."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from kgroups.model.assignment import Assignment, Raw, Subscription
 from kgroups.model.cluster import Node
-from kgroups.model.listed import ValueList
+from kgroups.model.listed import Records, ValueList
 from kgroups.model.outcome import Failure
 
 from .table import Table
@@ -114,11 +114,17 @@ def plain_data(value: object) -> object:
             return {"topics": value.topics, "regex": value.regex, "generation": value.generation}
         case Assignment(raw=Raw() as raw) | Subscription(raw=Raw() as raw):
             return _raw(raw)
+        case Records():
+            return [{key: plain_data(field) for key, field in _fields(row)} for row in value]
         case ValueList():
             return list(map(plain_data, value))
         case Raw():
             return _raw(value)
     return _of_streams(value)
+
+
+def _fields(row: Any) -> Iterable[tuple[str, object]]:
+    return zip(row._fields, row, strict=True)
 
 
 MAX_HEX_BYTES = 65_536

@@ -27,6 +27,7 @@ STATE = View(
         ("TOPOLOGY-EPOCH", "topology_epoch", _R, *_RARE_VERBOSE),
         ("NOTE", "note", _L, _W, Sooner(_B, some_value)),
     ),
+    drops=("target_assignment_epoch", "group_epoch", "topology_epoch", "coordinator", "assignment_strategy"),
 )
 
 MEMBERS = View(
@@ -75,5 +76,16 @@ MEMBERS = View(
         ("USER-DATA", "user_data", _L, Tier.RARE, Sooner(_V, some_raw)),
         ("ASSIGNED-USER-DATA", "assigned_user_data", _L, Tier.RARE, Sooner(_V, some_raw)),
         ("NOTE", "note", _L, _W, Sooner(_B, some_value)),
+    ),
+    drops=(
+        "host",
+        "owned_partitions",
+        "subscription",
+        "target_assignment",
+        "current_assignment",
+        "target_epoch",
+        "current_epoch",
+        "client_id",
+        "group_instance_id",
     ),
 )

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, TypeVar
 
@@ -33,15 +33,16 @@ class _Job(NamedTuple):
     notices: tuple[str, ...]
     missing: tuple[Acl, ...]
     more: Mapping[str, str | None]
+    group_headers: Mapping[str, Sequence[str]] | None
 
 
 # Each writer is imported on demand: importing rich, tabulate, json or csv takes longer than a small command.
 
 
-def _table(job: _Job) -> None:
+def _table(job: _Job) -> tuple[str, ...]:
     from .terminal import write_terminal
 
-    write_terminal(job.table, job.stream, job.width)
+    return write_terminal(job.table, job.stream, job.width, job.group_headers)
 
 
 def _plain(job: _Job) -> None:
@@ -74,7 +75,7 @@ def _named(job: _Job) -> None:
     write_named(job.table, job.stream, job.fmt)
 
 
-_WRITERS: dict[str, Callable[[_Job], None]] = {
+_WRITERS: dict[str, Callable[[_Job], tuple[str, ...] | None]] = {
     "table": _table,
     "plain": _plain,
     "json": _json,
@@ -119,12 +120,15 @@ def write_outcome(
     cluster_id: str | None = None,
     width: int | None = None,
     more: Mapping[str, str | None] = MappingProxyType({}),
-) -> None:
+    group_headers: Mapping[str, Sequence[str]] | None = None,
+) -> tuple[str, ...]:
     """Write the items, sorted. The items of a :class:`RowStore` are already in the order of the view.
 
     :param tier: for text formats only, like ``extra``: JSON and CSV contain all columns of the view, whatever the rows
         contain, unless ``columns`` selects some, so that scripts can rely on them.
     :param more: additional keys of the JSON envelope.
+    :param group_headers: group -> the parts of its header, for a table whose columns the user did not choose.
+    :return: the headers of the columns that a narrow terminal omits.
     :raises UsageError: if ``columns`` or ``sort`` names a column that is not in the view.
     """
     items: Iterable[R] | RowStore = outcome.items
@@ -139,6 +143,10 @@ def write_outcome(
     if fmt not in _DATA_FORMATS:
         chosen = tuple(_with_empty_name(column) if column.key == "group" else column for column in chosen)
     bare = fmt == "plain" and view.bare_alone and len(chosen) == 1
-    table = Table(view, chosen, stored or rows, headers and not bare)
+    fixed = columns is not None or tier is Tier.WIDE
+    table = Table(view, chosen, stored or rows, headers and not bare, fixed)
     missing = tuple(outcome.missing_acls())
-    _WRITERS[fmt](_Job(table, stream, fmt, width, cluster_id, outcome.failures, outcome.notices, missing, more))
+    if fixed or sort is not None:
+        group_headers = None
+    job = _Job(table, stream, fmt, width, cluster_id, outcome.failures, outcome.notices, missing, more, group_headers)
+    return _WRITERS[fmt](job) or ()

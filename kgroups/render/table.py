@@ -17,6 +17,8 @@ class Table(NamedTuple):
     columns: tuple[Column, ...]
     rows: Sequence[Row] | RowStore
     headers: bool = True
+    fixed: bool = False
+    """Whether the user chose the columns, so that none is omitted on a narrow terminal."""
 
     def chunks(self) -> Iterator[list[Sequence[Any]]]:
         """Yield slices of rows, each as a list of the values of each column."""

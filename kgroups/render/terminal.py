@@ -1,15 +1,17 @@
 """Write a colored table for a terminal.
 
-Long names are folded over several lines, never truncated. If the columns would become too narrow to read, or there are
-more than ``MAX_ROWS`` rows (rich takes 1 ms for each), the plain writer is used, without line breaks.
+In views with ``drops``, columns are omitted in that order until the others fit, and only prose is wrapped, between
+words. In other views, long names are folded over several lines, never truncated. If the columns do not fit, or there
+are more than ``MAX_ROWS`` rows (rich takes 1 ms for each), the plain writer is used, without line breaks.
 """
 
 from __future__ import annotations
 
 import os
 from bisect import bisect_right
-from collections.abc import Sequence
-from typing import Literal, TextIO
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from typing import Any, Literal, NamedTuple, TextIO
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -28,25 +30,95 @@ MIN_TEXT_WIDTH = 16
 """Minimum width to which a text column is folded; numbers and headers are not folded."""
 
 
-def write_terminal(table: Table, stream: TextIO, width: int | None = None) -> None:
+PROSE = frozenset(
+    ("note", "detail", "fix", "current_assignment", "target_assignment", "subscription", "owned_partitions")
+)
+"""Columns that are wrapped between words."""
+
+
+class _Column(NamedTuple):
+    """A column with the texts of its cells; ``floor`` is its minimum width."""
+
+    column: Column
+    texts: list[str]
+    natural: int
+    floor: int
+
+
+def write_terminal(
+    table: Table, stream: TextIO, width: int | None = None, headers: Mapping[str, Sequence[str]] | None = None
+) -> tuple[str, ...]:
     """Write the table. rich uses color only on a terminal, except with TERM=dumb; NO_COLOR also disables bold and dim.
 
     :param width: default: the width of the terminal; other streams have none, and nothing is folded.
+    :param headers: group -> the parts of its header; each group then has a table of its own without its name.
+    :return: the headers of the columns that were omitted because they did not fit.
     """
-    if len(table.rows) > MAX_ROWS:
+    if len(table.rows) > MAX_ROWS or (headers and len(headers) > MAX_ROWS):
         write_plain(table, stream)
-        return
+        return ()
     console = console_on(stream, width)
-    cells = [[cell_text(column.value(row)) for column in table.columns] for row in table.rows]
-    natural = _natural_widths(table, cells)
-    unfolded = sum(natural) + len(GAP) * len(natural)
+    rows: list[Any] = list(table.rows)
+    columns = [_measured(table, column, rows) for column in table.columns if headers is None or column.key != "group"]
     if width is None and not console.is_terminal:
-        console.width = unfolded
-    widths = fit(natural, _floors(table.columns, natural), console.width - len(GAP) * (len(natural) - 1))
+        console.width = sum(column.natural for column in columns) + len(GAP) * len(columns)
+    dropped: list[str] = []
+    widths = _fitted(columns, console.width)
+    for key in () if table.fixed else table.view.drops:
+        if widths is None and any(column.column.key == key for column in columns):
+            dropped += [column.column.header for column in columns if column.column.key == key]
+            columns = [column for column in columns if column.column.key != key]
+            widths = _fitted(columns, console.width)
     if widths is None:
         write_plain(table, stream)
-        return
-    console.print(_rich_table(table, cells, widths), crop=False)
+        return ()
+    if headers is None:
+        console.print(_rich_table(table, rows, columns, widths), crop=False)
+        return tuple(dropped)
+    numbers = {group: list(some) for group, some in groupby(range(len(rows)), key=lambda number: rows[number][0])}
+    for at, group in enumerate(sorted({*headers, *numbers})):
+        if at:
+            console.print()
+        console.print(_header(group, headers.get(group, ()), console.width))
+        if some := numbers.get(group):
+            part = [column._replace(texts=[column.texts[number] for number in some]) for column in columns]
+            console.print(_rich_table(table, [rows[number] for number in some], part, widths), crop=False)
+    return tuple(dropped)
+
+
+def _measured(table: Table, column: Column, rows: Iterable[Any]) -> _Column:
+    texts = [cell_text(column.value(row)) for row in rows]
+    header = len(column.header) if table.headers else 1
+    natural = max([header, *map(cell_len, texts)])
+    if column.align is Align.RIGHT or (table.view.drops and column.key not in PROSE):
+        floor = natural
+    elif table.view.drops:
+        floor = max(
+            [header, min(natural, MIN_TEXT_WIDTH), *(cell_len(word) for text in texts for word in text.split())]
+        )
+    else:
+        floor = min(natural, max(len(column.header), MIN_TEXT_WIDTH))
+    return _Column(column, texts, natural, floor)
+
+
+def _fitted(columns: Sequence[_Column], width: int) -> list[int] | None:
+    natural, floors = [column.natural for column in columns], [column.floor for column in columns]
+    return fit(natural, floors, width - len(GAP) * (len(columns) - 1))
+
+
+def _header(group: str, parts: Sequence[str], width: int) -> Text:
+    """Return the header of a group, with line breaks only between its parts."""
+    header = Text(cell_text(group), style="bold")
+    used = cell_len(header.plain)
+    for number, part in enumerate(parts):
+        before = ": " if number == 0 else ", "
+        if used + len(before) + cell_len(part) + 1 > width:
+            before = before.rstrip() + "\n  "
+            used = 0
+        header.append(before, style="not bold")
+        header.append(part, style=f"not bold {state_style(part)}".strip())
+        used += len(before) + cell_len(part)
+    return header
 
 
 def console_on(stream: TextIO, width: int | None = None) -> Console:
@@ -69,19 +141,7 @@ def fit(natural: Sequence[int], floors: Sequence[int], available: int) -> list[i
     return capped(bisect_right(range(1, max(natural) + 1), available, key=lambda cap: sum(capped(cap))))
 
 
-def _natural_widths(table: Table, cells: Sequence[Sequence[str]]) -> list[int]:
-    headers = [len(column.header) if table.headers else 1 for column in table.columns]
-    return [max([header, *(cell_len(row[at]) for row in cells)]) for at, header in enumerate(headers)]
-
-
-def _floors(columns: Sequence[Column], natural: Sequence[int]) -> list[int]:
-    return [
-        width if column.align is Align.RIGHT else min(width, max(len(column.header), MIN_TEXT_WIDTH))
-        for column, width in zip(columns, natural, strict=True)
-    ]
-
-
-def _rich_table(table: Table, cells: Sequence[Sequence[str]], widths: Sequence[int]) -> RichTable:
+def _rich_table(table: Table, rows: Sequence[Any], columns: Sequence[_Column], widths: Sequence[int]) -> RichTable:
     rich_table = RichTable(
         box=None,
         show_header=table.headers,
@@ -89,11 +149,11 @@ def _rich_table(table: Table, cells: Sequence[Sequence[str]], widths: Sequence[i
         pad_edge=False,
         padding=(0, len(GAP), 0, 0),
     )
-    for column, width in zip(table.columns, widths, strict=True):
+    for (column, *_), width in zip(columns, widths, strict=True):
         rich_table.add_column(Text(column.header), justify=column.align.value, width=width, overflow="fold")
-    for row, texts in zip(table.rows, cells, strict=True):
-        values = (column.value(row) for column in table.columns)
-        styles = (_style(column.key, value) for column, value in zip(table.columns, values, strict=True))
+    for at, row in enumerate(rows):
+        texts = (column.texts[at] for column in columns)
+        styles = (_style(column.key, column.value(row)) for column, *_ in columns)
         rich_table.add_row(*(Text(text, style=style) for text, style in zip(texts, styles, strict=True)))
     return rich_table
 

@@ -69,6 +69,8 @@ class View(NamedTuple):
     columns: tuple[Column, ...]
     sort_key: Callable[[Any], Any] = itemgetter(0)
     bare_alone: bool = False
+    drops: tuple[str, ...] = ()
+    """The columns that a narrow terminal omits, first the first. The other IDs and numbers are then never folded."""
 
 
 def some_value(values: Iterable[object]) -> bool:
@@ -154,4 +156,5 @@ OFFSETS = View(
         ("NOTE", "note", _L, _W, Sooner(_B, some_value)),
         ("TOPIC-ROLE", "topic_role", _L, *_RARE_VERBOSE),
     ),
+    drops=("host", "topic_role", "leader_epoch", "consumer_id", "client_id", "start_offset"),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -53,6 +53,11 @@ class Shape(NamedTuple):
 
         return Tier.WIDE if self.wide else Tier.VERBOSE if self.verbose else Tier.BASE
 
+    @property
+    def has_group_headers(self) -> bool:
+        """Whether groups have headers: in a table whose columns and order the user did not choose."""
+        return self.format == "table" and not self.wide and self.columns is None and self.sort is None
+
     def check(self, view: View) -> None:
         """Check the options before the cluster is contacted.
 
@@ -71,10 +76,22 @@ class Shape(NamedTuple):
         return self.wide or named or (self.columns is None and self.output in ("json", "jsonl", "csv"))
 
 
-def query_and_show(settings: ClientSettings, shape: Shape, view: View, query: Query, *, debug: bool) -> int:
-    """Run a query, show its items on stdout and its failures on stderr, and return the exit code."""
+def query_and_show(
+    settings: ClientSettings,
+    shape: Shape,
+    view: View,
+    query: Query,
+    *,
+    debug: bool,
+    group_headers: Mapping[str, Sequence[str]] | None = None,
+) -> int:
+    """Run a query, show its items on stdout and its failures on stderr, and return the exit code.
+
+    :param group_headers: the headers of groups on a terminal, which the query adds.
+    """
     shape.check(view)
-    return show(*or_error_envelope(shape, view, lambda: run_query(settings, query, debug=debug)), shape, view)
+    outcome, cluster_id = or_error_envelope(shape, view, lambda: run_query(settings, query, debug=debug))
+    return show(outcome, cluster_id, shape, view, group_headers=group_headers)
 
 
 def or_error_envelope(shape: Shape, view: View, run: Callable[[], T]) -> T:
@@ -128,6 +145,7 @@ def show(
     shape: Shape,
     view: View,
     undo_file: Mapping[str, str | None] = MappingProxyType({}),
+    group_headers: Mapping[str, Sequence[str]] | None = None,
 ) -> int:
     """Show items on stdout and failures on stderr; return the exit code.
 
@@ -135,7 +153,7 @@ def show(
     """
     from kgroups.render.output import write_outcome
 
-    write_outcome(
+    omitted = write_outcome(
         outcome,
         view,
         fmt=shape.format,
@@ -147,8 +165,11 @@ def show(
         headers=not shape.no_headers,
         cluster_id=cluster_id,
         more=undo_file,
+        group_headers=group_headers,
     )
     sys.stdout.flush()
+    if omitted:
+        outcome = outcome.with_failures((), (f"columns omitted to fit the terminal: {', '.join(omitted)}; use --wide",))
     print_failures(outcome)
     return outcome.exit_code
 

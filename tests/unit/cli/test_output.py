@@ -180,3 +180,51 @@ def test_disabled_tls_verification_is_noted(run_cli: Run) -> None:
     note, error = err.splitlines()
     assert note.startswith("kgroups: note: enable.ssl.certificate.verification=false: brokers are not verified")
     assert "connection refused" in error
+
+
+def test_describe_summary_has_one_line_per_group(run_cli: Run, serve: Callable) -> None:
+    words = ("describe", "-b", serve(world=shop).bootstrap, "--all-groups", "--summary")
+    code, out, err = run_cli(*words, "--columns", "group,state,type,members,total_lag,known_lag")
+    assert (code, err) == (0, "")
+    assert [line.split() for line in out.splitlines()] == [
+        ["GROUP", "STATE", "TYPE", "#MEMBERS", "TOTAL-LAG", "KNOWN-LAG"],
+        ["busy", "Stable", "Classic", "1", "-", "10"],
+        ["idle", "Empty", "Classic", "0", "96", "96"],
+    ]
+    lags = json.loads(run_cli("lag", *words[1:3], "--all-groups", "-o", "json")[1])["items"]
+    items = json.loads(run_cli(*words, "-o", "json")[1])["items"]
+    assert {row["group"]: row["total_lag"] for row in items} == {row["group"]: row["total_lag"] for row in lags}
+
+
+def test_describe_all_views_agrees_with_each_view(run_cli: Run, serve: Callable) -> None:
+    words = ("describe", "-b", serve(world=shop).bootstrap, "--all-groups")
+    answer = json.loads(run_cli(*words, "--all-views", "-o", "json")[1])
+    assert answer["schema"] == "kgroups/all-views/v1"
+    for flag, key in (("--members", "members"), ("--offsets", "offsets"), ("--summary", "summary")):
+        alone = json.loads(run_cli(*words, flag, "-o", "json")[1])["items"]
+        assert [row for item in answer["items"] for row in item[key]] == [
+            {name: row[name] for name in item_keys} for row in alone for item_keys in [answer["items"][0][key][0]]
+        ]
+    code, out, _ = run_cli(*words, "--all-views")
+    blocks = [block.splitlines()[0].split()[:2] for block in out.split("\n\n")]
+    assert (code, blocks) == (0, [["GROUP", "STATE"], ["GROUP", "CONSUMER-ID"], ["GROUP", "TOPIC"]])
+
+
+def test_describe_all_views_as_csv_is_a_usage_error(run_cli: Run, serve: Callable) -> None:
+    code, _, err = run_cli("describe", "-b", "127.0.0.1:1", "--all-groups", "--all-views", "-o", "csv")
+    assert (code, "--all-views supports table, plain, json, and jsonl" in err) == (2, True)
+
+
+def test_describe_on_a_terminal_has_a_header_per_group(run_cli: Run, serve: Callable) -> None:
+    code, out, _ = run_cli("describe", "-b", serve(world=shop).bootstrap, "--all-groups", "-o", "table")
+    assert code == 0
+    blocks = out.split("\n\n")
+    assert [block.partition(":")[0] for block in blocks] == ["busy", "idle"]
+    assert "busy: Stable, type Classic, 1 member, assignor range," in blocks[0]
+    assert "total lag -" in blocks[0] and "total lag 96" in blocks[1]
+    assert "GROUP " not in out
+
+
+def test_describe_missing_broker_in_summary_exits_1(run_cli: Run, serve: Callable) -> None:
+    code, out, err = run_cli("describe", "-b", serve(world=shop).bootstrap, "idle", "nope", "--summary")
+    assert (code, "idle" in out, "GROUP_ID_NOT_FOUND" in err) == (1, True, True)

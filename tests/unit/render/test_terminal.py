@@ -1,6 +1,7 @@
 import io
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,8 +11,10 @@ from kgroups.model.outcome import Outcome
 from kgroups.model.views.list_row import ListRow
 from kgroups.model.views.member_rows import StateRow
 from kgroups.model.views.offset_row import OffsetRow
-from kgroups.render.member_views import STATE
+from kgroups.model.views.summary_row import SummaryRow
+from kgroups.render.member_views import MEMBERS, STATE
 from kgroups.render.output import write_outcome
+from kgroups.render.summary_view import header_parts
 from kgroups.render.table import Table
 from kgroups.render.terminal import MAX_ROWS, MIN_TEXT_WIDTH, fit, write_terminal
 from kgroups.render.views import LIST, OFFSETS, Tier, View
@@ -51,7 +54,7 @@ def test_table_wide_list_matches_golden(groups: Outcome[ListRow], golden: Golden
     golden("render/list-wide.table", shown(groups, LIST, tier=Tier.WIDE))
 
 
-@pytest.mark.parametrize("width", [40, 60, 80])
+@pytest.mark.parametrize("width", [40, 60])
 def test_table_too_wide_to_fold_is_plain_and_complete(offsets: Outcome[OffsetRow], width: int) -> None:
     text = shown(offsets, OFFSETS, width=width)
     assert "\x1b" not in text
@@ -122,3 +125,66 @@ def test_fit_shrinks_the_widest_column_first() -> None:
     assert fit([10, 50, 30], [10, MIN_TEXT_WIDTH, MIN_TEXT_WIDTH], 60) == [10, 25, 25]
     assert fit([10, 50, 30], [10, MIN_TEXT_WIDTH, MIN_TEXT_WIDTH], 42) == [10, 16, 16]
     assert fit([10, 50, 30], [10, MIN_TEXT_WIDTH, MIN_TEXT_WIDTH], 41) is None
+
+
+MEMBER = "orders-range-0-0c6c8721-8090-4a6c-b4ec-5e9f904b92c7"
+WIDTHS = [80, 120, 200]
+
+
+@pytest.fixture
+def long_ids() -> Outcome[OffsetRow]:
+    owner = {"consumer_id": MEMBER, "host": "/127.0.0.1", "client_id": "orders-range-0"}
+    numbers = {"current_offset": 100, "log_end_offset": 150, "lag": 50}
+    note = "data lost: 30 offsets deleted before they were read"
+    rows = (
+        OffsetRow("ahead", topic="clicks", partition=0, note=note, **{**numbers, "lag": -50}),
+        OffsetRow("orders-range", topic="orders", partition=0, **numbers, **owner),
+        OffsetRow("orders-range", topic="orders", partition=1, **numbers, **owner),
+    )
+    return Outcome(rows)
+
+
+def shown_with_headers(outcome: Outcome[Any], view: View, width: int) -> tuple[str, tuple[str, ...]]:
+    stream = Terminal()
+    row = SummaryRow("orders-range", "Stable", "Classic", 3, "range", Node(3, "127.0.0.1", 21734), 100)
+    empty = SummaryRow("ahead", "Empty", "Classic", 0, None, Node(1, "127.0.0.1", 22470), None)
+    headers = {each.group: tuple(header_parts(each)) for each in (row, empty)}
+    dropped = write_outcome(outcome, view, fmt="table", stream=stream, width=width, group_headers=headers)
+    return re.sub(r"\x1b\[[0-9;]*m", "", stream.getvalue()), dropped
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_describe_on_a_terminal_folds_no_id_and_wraps_inside_no_word(
+    long_ids: Outcome[OffsetRow], width: int, golden: Golden
+) -> None:
+    text, dropped = shown_with_headers(long_ids, OFFSETS, width)
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= width
+    words = {word for line in lines for word in line.split()}
+    for header, value in (("CONSUMER-ID", MEMBER), ("HOST", "/127.0.0.1"), ("CLIENT-ID", "orders-range-0")):
+        assert (value in words) == (header in words) == (header not in dropped), header
+    assert {"lost:", "deleted", "before"} <= words
+    golden(f"render/offsets-headers-{width}.table", text)
+
+
+def test_columns_are_omitted_in_the_order_of_the_view(long_ids: Outcome[OffsetRow]) -> None:
+    keys = {column.header: column.key for column in OFFSETS.columns}
+    for width in range(60, 201):
+        _, dropped = shown_with_headers(long_ids, OFFSETS, width)
+        present = [key for key in OFFSETS.drops if key in ("host", "consumer_id", "client_id")]
+        assert [keys[header] for header in dropped] == present[: len(dropped)]
+    assert dropped == ()
+
+
+@pytest.mark.parametrize("options", [{"tier": Tier.WIDE}, {"columns": "group,topic,consumer_id,host,client_id"}])
+def test_chosen_columns_are_never_omitted(long_ids: Outcome[OffsetRow], options: Any) -> None:
+    stream = Terminal()
+    assert write_outcome(long_ids, OFFSETS, fmt="table", stream=stream, width=60, **options) == ()
+    assert MEMBER in stream.getvalue() and "HOST" in stream.getvalue()
+
+
+@pytest.mark.parametrize("view", [OFFSETS, MEMBERS])
+def test_order_of_omitted_columns_is_documented(view: View) -> None:
+    page = " ".join(Path("docs/list-and-describe.md").read_text(encoding="utf-8").split())
+    headers = {column.key: column.header for column in view.columns}
+    assert ", ".join(headers[key] for key in view.drops) in page

@@ -1,0 +1,31 @@
+"""The headers of groups in ``kgroups describe`` on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, MutableMapping, Sequence
+from typing import Any
+
+from kgroups.model.groups import Group
+from kgroups.model.views.member_rows import state_row
+from kgroups.model.views.offset_row import GroupOffsets, OffsetRow
+from kgroups.model.views.offsets import offset_rows
+from kgroups.model.views.summary_row import summary_row
+from kgroups.render.summary_view import header_parts
+
+Headers = MutableMapping[str, Sequence[str]]
+
+
+def rows_with_header(headers: Headers) -> Callable[[GroupOffsets], Iterable[OffsetRow]]:
+    """Return a function that adds the header of a group, with its lag, and returns the rows of its offsets."""
+
+    def rows_of(item: GroupOffsets) -> list[Any]:
+        headers[item.group.group_id] = tuple(header_parts(summary_row(item)))
+        return offset_rows(item)
+
+    return rows_of
+
+
+def add_headers(headers: Headers, groups: Iterable[Group]) -> None:
+    """Add the headers of groups without their lag."""
+    for group in groups:
+        headers[group.group_id] = tuple(header_parts(state_row(group)))

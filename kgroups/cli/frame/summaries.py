@@ -1,0 +1,100 @@
+"""``kgroups describe --summary`` and ``--all-views``: members, offsets, and state from one sweep of the cluster."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from kgroups.errors import UsageError
+from kgroups.model.views.refused_rows import refused_rows
+from kgroups.model.views.summary_row import SummaryRow, all_views_row, summary_row
+from kgroups.render.summary_view import ALL_VIEWS, SUMMARY
+
+from .run_query import Shape, or_error_envelope, print_failures, query_and_show, run_query
+
+if TYPE_CHECKING:
+    from kgroups.admin.port import GroupAdmin
+    from kgroups.admin.query.select_groups import Selection
+    from kgroups.config.settings import ClientSettings
+    from kgroups.model.offsets import Isolation
+    from kgroups.model.outcome import Outcome
+
+Notices = Callable[["Outcome[Any]", Any], list[str]]
+
+
+def show_summary(
+    settings: ClientSettings, shape: Shape, selection: Selection, level: Isolation, notices: Notices, *, debug: bool
+) -> int:
+    """Show one line for each group; return the exit code."""
+
+    async def query(admin: GroupAdmin) -> Outcome[Any]:
+        from .stored import take_rows
+
+        rows: list[SummaryRow] = []
+        streamed = await take_rows(
+            admin.stream_offsets(selection, isolation=level, whole_topics=True),
+            SummaryRow,
+            lambda item: (summary_row(item),),
+            rows.extend,
+            insert=rows.extend,
+            seen=lambda group: None,
+            refused_alone=True,
+        )
+        return streamed.with_items(rows).with_failures((), [] if rows else notices(streamed, ()))
+
+    return query_and_show(settings, shape, SUMMARY, query, debug=debug)
+
+
+def show_all_views(
+    settings: ClientSettings, shape: Shape, selection: Selection, level: Isolation, notices: Notices, *, debug: bool
+) -> int:
+    """Show state, members, and offsets of groups; return the exit code.
+
+    :raises UsageError: if the format has no place for three tables.
+    """
+    fmt = shape.format
+    if fmt not in ("table", "plain", "json", "jsonl") or shape.columns is not None or shape.sort is not None:
+        raise UsageError("--all-views supports table, plain, json, and jsonl, without --columns and --sort")
+
+    async def query(admin: GroupAdmin) -> Outcome[Any]:
+        return await admin.describe_offsets(selection, isolation=level, whole_topics=True)
+
+    if fmt in ("json", "jsonl"):
+
+        async def query_rows(admin: GroupAdmin) -> Outcome[Any]:
+            outcome = await query(admin)
+            found = [] if outcome.items else notices(outcome, ())
+            return outcome.with_items(map(all_views_row, outcome.items)).with_failures((), found)
+
+        return query_and_show(settings, shape, ALL_VIEWS, query_rows, debug=debug)
+
+    from kgroups.model.views.member_rows import member_rows
+    from kgroups.model.views.offsets import offset_rows
+    from kgroups.render.member_views import MEMBERS
+    from kgroups.render.output import write_outcome
+    from kgroups.render.views import OFFSETS
+
+    outcome, _ = or_error_envelope(shape, ALL_VIEWS, lambda: run_query(settings, query, debug=debug))
+    groups = [item.group for item in outcome.items]
+    described = {group.group_id for group in groups}
+    refused = refused_rows(SummaryRow, (each for each in outcome.failures if each.name not in described))
+    blocks: list[tuple[Any, list[Any]]] = [
+        (SUMMARY, [*map(summary_row, outcome.items), *refused]),
+        (MEMBERS, [row for group in groups for row in member_rows(group)]),
+        (OFFSETS, [row for item in outcome.items for row in offset_rows(item)]),
+    ]
+    omitted: dict[str, None] = {}
+    for number, (view, rows) in enumerate(blocks):
+        if number:
+            sys.stdout.write("\n")
+        dropped = write_outcome(
+            outcome.with_items(rows), view, fmt=fmt, stream=sys.stdout, tier=shape.tier, headers=not shape.no_headers
+        )
+        sys.stdout.flush()
+        omitted.update(dict.fromkeys(dropped))
+    found = [] if outcome.items else notices(outcome, ())
+    if omitted:
+        found.append(f"columns omitted to fit the terminal: {', '.join(omitted)}; use --wide")
+    print_failures(outcome.with_failures((), found))
+    return outcome.exit_code
