@@ -40,7 +40,7 @@ class Bounds(NamedTuple):
     """Groups in the table of groups, each with a page of its own."""
     samples: int = 48
     """Points of the chart of a group's page."""
-    listed: int = 6000
+    listed: int = 4000
     """Rows of each type of list, over all pages."""
 
 

@@ -38,16 +38,13 @@ class Problem(NamedTuple):
 
 
 VERDICTS: Final = {
-    "STALL": Problem(
-        CRITICAL, "stands still", "stand still", "commits, but of the same offsets, while records wait", None
-    ),
+    "STALL": Problem(CRITICAL, "stands still", "stand still", "commits, but of the same offsets, while records wait",
+                     None),
     "STOP": Problem(CRITICAL, "has stopped", "have stopped", "no commits, while records wait", None),
-    "REWIND": Problem(
-        CRITICAL, "went back", "went back", "committed offsets went back, and have not caught up", "anomalies"
-    ),
+    "REWIND": Problem(CRITICAL, "went back", "went back", "committed offsets went back, and have not caught up",
+                      "anomalies"),
     "WARN": Problem(WARNING, "falls behind", "fall behind", "lag never shrank", "lag"),
-}
-
+}  # fmt: skip
 ANOMALIES: Final = {
     "data_lost": Problem(CRITICAL, "lost records", "lost records", "deleted before they were read", "anomalies"),
     "beyond_end": Problem(
@@ -59,14 +56,10 @@ ANOMALIES: Final = {
         WARNING, "had members that came and went", "had members that came and went", None, "memberships"
     ),
 }
-
-_GROWING = Problem(
-    WARNING, "lags more and more", "lag more and more", "more in each quarter of this time than before", "lag"
-)
+_GROWING = Problem(WARNING, "lags more and more", "lag more and more", "more in each quarter of this time than before",
+                   "lag")  # fmt: skip
 _UNKNOWN = Problem(NOTE, "is unknown", "are unknown", "too few samples of the lag, or an open transaction", "verdicts")
-_STALE = Problem(
-    NOTE, "has members, but does not commit", "have members, but do not commit", None, "stale"
-)  # fmt: skip
+_STALE = Problem(NOTE, "has members, but does not commit", "have members, but do not commit", None, "stale")
 _ORDER = {CRITICAL: 0, WARNING: 1, NOTE: 2}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from . import words
@@ -37,6 +38,7 @@ from .table import (
 _RANKS = ("OK", "UNKNOWN", "WARN", "STOP", "STALL", "REWIND")
 
 
+@cache
 def verdict(text: str | None) -> Cell:
     if text is None:
         return Cell(tag("span", "not judged", class_="soft"), -1)
@@ -92,10 +94,9 @@ GROUPS = List(
         Column("Group", "group", GROUP), Column("Verdict", "verdict", VERDICT), Column("Lag", "lag", RECORDS),
         Column("Behind", "behind_ms", DURATION), Column("Last commit", "last_commit", MOMENT),
         Column("State", "state", WORD), Column("In it since", "state_since", MOMENT),
-        Column("Members", "members", NUMBER), Column("Partitions", "partitions", NUMBER), Column("Type", "kind", WORD),
-    ),
-    "No group is known.",
-    "verdicts",
+        Column("Members", "members", NUMBER), Column("Partitions", "partitions", NUMBER),
+        Column("Type", "kind", WORD),
+    ), "No group is known.", "verdicts",
 )  # fmt: skip
 CONSUMERS = List(
     "consumers",
@@ -104,31 +105,21 @@ CONSUMERS = List(
         Column("Topic", "topic", NAME), Column("Group", "group", GROUP), Column("Partitions", "partitions", NUMBER),
         Column("Members", "members", NUMBER), Column("Who", lambda row: _clients(row.clients, row.members), WIDE),
         Column("Last commit", "last_commit", MOMENT),
-    ),
-    "No group holds any offsets.",
-    "latest_offsets",
+    ), "No group holds any offsets.", "latest_offsets",
 )  # fmt: skip
 ANOMALIES = List(
-    "anomalies",
-    "What should not be, latest first.",
-    (
+    "anomalies", "What should not be, latest first.", (
         Column("What", lambda row: _kind(row.anomaly), WORD), Column("Group", "group", GROUP),
         Column("Topic", lambda row: _topic(row.topic, row.partition), CELL), Column("Member", "member", NAME),
         Column("Since", "since", MOMENT), Column("Until", "until", MOMENT), Column("In words", "note", NOTE),
-    ),
-    "There were none.",
-    "anomalies",
+    ), "There were none.", "anomalies",
 )  # fmt: skip
 EXPIRING = List(
-    "expiring",
-    "Offsets of groups without members, by when brokers may delete them.",
-    (
+    "expiring", "Offsets of groups without members, by when brokers may delete them.", (
         Column("Group", "group", GROUP), Column("Topic", "topic", NAME), Column("Partitions", "partitions", NUMBER),
         Column("Left", lambda row: _left(row.left_ms), RIGHT), Column("Expires, not before", "expires", MOMENT),
         Column("Empty since", "empty_since", MOMENT),
-    ),
-    "None expire soon.",
-    "expiring",
+    ), "None expire soon.", "expiring",
 )  # fmt: skip
 STALE = List(
     "stale",
@@ -139,51 +130,35 @@ STALE = List(
         Column("Partitions", "partitions", NUMBER), Column("Quiet for", "commit_age_ms", DURATION),
         Column("Last commit", "last_commit", MOMENT), Column("Deleted before", "gone", MOMENT),
         Column("Type", "kind", WORD),
-    ),
-    "All groups are used.",
-    "stale",
+    ), "All groups are used.", "stale",
 )  # fmt: skip
 LOG = List(
-    "completeness",
-    "Partitions of __consumer_offsets, least whole first.",
-    (
+    "completeness", "Partitions of __consumer_offsets, least whole first.", (
         Column("Partition", "log_partition", ID), Column("Whole since", _since, CELL),
         Column("Last record", "last_time", MOMENT), Column("Records", "records", NUMBER),
         Column("Of offsets read", lambda row: _share(row.density), RIGHT), Column("Missed", "missing", OFFSETS),
         Column("Waiting", "hung", OFFSETS),
-    ),
-    "Nothing of __consumer_offsets was read.",
-    "completeness",
+    ), "Nothing of __consumer_offsets was read.", "completeness",
 )  # fmt: skip
 PARTITIONS = List(
-    "partitions",
-    "Partitions",
-    (
+    "partitions", "Partitions", (
         Column("Topic", "topic", NAME), Column("Partition", "partition", ID), Column("Verdict", "verdict", VERDICT),
         Column("Lag", "lag", RECORDS), Column("Committed offset", "committed", NUMBER),
         Column("Last commit", "last_commit", MOMENT), Column("Remark", "remark", NAME),
-    ),
-    "No partition has a committed offset.",
-    "verdicts",
+    ), "No partition has a committed offset.", "verdicts",
 )  # fmt: skip
 MEMBERS = List(
-    "members",
-    "Members",
-    (Column("Client", "client", NAME), Column("Since", "since", MOMENT)),
-    "No members at the end.",
-    "memberships",
+    "members", "Members", (
+        Column("Client", "client", NAME), Column("Since", "since", MOMENT),
+    ), "No members at the end.", "memberships",
 )  # fmt: skip
 REBALANCES = List(
-    "rebalances",
-    "Rebalances",
-    (
+    "rebalances", "Rebalances", (
         Column("Time", "time", MOMENT), Column("Generation", "generation", ID), Column("Members", "members", NUMBER),
         Column("Joined", lambda row: _who(row.joined, row.joined_names), CELL),
         Column("Left", lambda row: _who(row.left, row.left_names), CELL),
         Column("Commits paused", "pause_ms", DURATION),
-    ),
-    "None in this time.",
-    "rebalances",
+    ), "None in this time.", "rebalances",
 )  # fmt: skip
 OF_GROUP = (
     PARTITIONS,

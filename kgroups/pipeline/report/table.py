@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
-from functools import partial
+from functools import lru_cache, partial
 from html import escape
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -126,6 +126,7 @@ def left_out(kept: Kept[Any], what: str, command: str | None = None, shown: int 
     return tag("p", counted, join(": ", tag("code", command)) if command else None, class_="left-out")
 
 
+@lru_cache(10_000)
 def name(text: str | None, title: bool = True) -> Cell:
     """Render text of the cluster, isolated from its surroundings (bidi); truncated text has a title with more of it."""
     if text is None:

@@ -106,6 +106,7 @@ def span(time: timedelta) -> str:
     return duration(time // timedelta(milliseconds=1))
 
 
+@lru_cache(10_000)
 def moment(time: datetime | None) -> str:
     """Format a time as ISO 8601, in seconds: ``2026-03-01T12:00:00Z``."""
     return ABSENT if time is None else time.astimezone(UTC).isoformat(timespec="seconds")[:19] + "Z"

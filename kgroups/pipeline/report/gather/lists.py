@@ -141,12 +141,13 @@ def define_groups(engine: Engine) -> None:
         )
         select
           `group`, kind, state, state_since, stale.status as `use`, verdict, lag, behind_ms, partitions,
-          coalesce(members, 0) as members, last_commit, `group` in (select `group` from expiring) as expiring
+          coalesce(members, 0) as members, last_commit, expiring_group is not null as expiring
         from stale
         left join judged using (`group`)
         left join lasting using (`group`)
         left join counted using (`group`)
-        left join last_behind using (`group`)""",
+        left join last_behind using (`group`)
+        left join (select distinct `group`, `group` as expiring_group from expiring) as expiring using (`group`)""",
     )
 
 
