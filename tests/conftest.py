@@ -133,8 +133,10 @@ def require_program(request: pytest.FixtureRequest) -> Callable[..., str]:
     def check(*programs: str) -> str:
         found = next(filter(None, map(shutil.which, programs)), None)
         if found is None:
-            said = f"{' or '.join(programs)} is not installed"
-            pytest.fail(said, pytrace=False) if request.config.getoption("--require-programs") else pytest.skip(said)
+            output = f"{' or '.join(programs)} is not installed"
+            pytest.fail(output, pytrace=False) if request.config.getoption("--require-programs") else pytest.skip(
+                output
+            )
         return found
 
     return check

@@ -179,8 +179,8 @@ class Connection(asyncio.Protocol):
         finally:
             if self._observer:
                 seconds = time.perf_counter() - started
-                told = Exchange(self.name, call.api.name, version, call.keys, sent, received, seconds, error, pause)
-                self._observer(told)
+                exchange = Exchange(self.name, call.api.name, version, call.keys, sent, received, seconds, error, pause)
+                self._observer(exchange)
 
     def _send(self, call: Call[Any], version: int) -> tuple[asyncio.Future[bytes], int]:
         """Return a future of the response frame, and the number of bytes sent."""

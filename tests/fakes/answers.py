@@ -408,10 +408,10 @@ def describe_configs(broker: FakeBroker, request: Any, kind: Any) -> Any:
     results = []
     for asked in request.resources:
         error = broker.world.error("DescribeConfigs", asked.resource_name)
-        told = {} if error else broker.world.settings.get(asked.resource_name, {})
+        answer = {} if error else broker.world.settings.get(asked.resource_name, {})
         same = {"read_only": False, "is_default": False, "is_sensitive": False, "synonyms": (), "documentation": None}
-        named = [name for name in asked.configuration_keys or () if name in told]
-        configs = tuple(build(part, name=name, value=told[name], **same) for name in named)
+        named = [name for name in asked.configuration_keys or () if name in answer]
+        configs = tuple(build(part, name=name, value=answer[name], **same) for name in named)
         identity = {"resource_type": asked.resource_type, "resource_name": asked.resource_name}
         results.append(build(entry, error_code=error, error_message=None, configs=configs, **identity))
     return build(kind, throttle_time=NO_TIME, results=tuple(results))

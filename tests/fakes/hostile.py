@@ -87,13 +87,13 @@ def hostile_world(fake: FakeCluster) -> None:
 
 def _log(fake: FakeCluster, group: str, topic: str) -> None:
     """Records of a group in ``__consumer_offsets``."""
-    told = {
+    answer = {
         "protocolType": f"consumer{HOSTILE}", "generation": 4, "protocol": f"range{HOSTILE}",
         "leader": f"m{HOSTILE}", "members": [], "currentStateTimestamp": 1_760_000_000_000,
     }  # fmt: skip
     value = commit_value(3, commitTimestamp=1_759_000_000_000, metadata=f"noted{HOSTILE}")
     records = [
         batch(0, [(0, 1_759_000_000_000)], key=commit_key(group, topic, 0), value=value),
-        batch(1, [(1, 1_760_000_000_000)], key=key_bytes(2, group), value=value_bytes(2, 3, told)),
+        batch(1, [(1, 1_760_000_000_000)], key=key_bytes(2, group), value=value_bytes(2, 3, answer)),
     ]
     fake.world.topic("__consumer_offsets", [0], end=2, logs={0: records})

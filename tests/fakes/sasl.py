@@ -47,7 +47,7 @@ def scram(
     mechanism: str = "SCRAM-SHA-256",
     first: Bend = lambda text: text,
     final: Bend = lambda text: text,
-    told: list[str] | None = None,
+    reported: list[str] | None = None,
 ) -> Callable[[], Mechanism]:
     """:param first: what becomes of the server's first message; ``final``, of its last.
     :param told: gets the client's messages.
@@ -59,8 +59,8 @@ def scram(
         server = how.make_server(stored.get)
         try:
             message = (yield b"").decode()
-            if told is not None:
-                told.append(message)
+            if reported is not None:
+                reported.append(message)
             server.set_client_first(message.removesuffix(BY_TOKEN))  # which scramp's servers do not know
             if message.endswith(BY_TOKEN):
                 server.client_first_bare += BY_TOKEN
@@ -72,11 +72,11 @@ def scram(
     return serve
 
 
-def bearer(accept: Callable[[str], bool], told: list[str] | None = None) -> Callable[[], Mechanism]:
+def bearer(accept: Callable[[str], bool], reported: list[str] | None = None) -> Callable[[], Mechanism]:
     def serve() -> Mechanism:
         message = (yield b"").decode()
-        if told is not None:
-            told.append(message)
+        if reported is not None:
+            reported.append(message)
         token = message.split("\1")[1].removeprefix("auth=Bearer ")
         if accept(token):
             return b""

@@ -75,8 +75,8 @@ def _nodes(kind: Any, group: FakeGroup | None) -> dict[str, Any]:
 
 def _topology(kind: Any, group: FakeGroup) -> Any:
     parts = group.subtopologies
-    told = None if parts is None else tuple(_subtopology(kind, part) for part in parts)
-    return build(nested(kind, "Topology"), epoch=3, subtopologies=told)
+    answer = None if parts is None else tuple(_subtopology(kind, part) for part in parts)
+    return build(nested(kind, "Topology"), epoch=3, subtopologies=answer)
 
 
 def _subtopology(kind: Any, part: Subtopology) -> Any:

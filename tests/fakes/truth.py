@@ -58,7 +58,7 @@ class Total(NamedTuple):
 
 
 @dataclass
-class Told:
+class Reported:
     """The content of a command's output, independent of its format."""
 
     groups: set[str] = field(default_factory=set)
@@ -98,15 +98,15 @@ class Told:
         return found | {failure["broker"] for failure in self.failures if failure.get("broker") is not None}
 
 
-def judge(told: Told, truth: Truth, wanted: Collection[str]) -> list[str]:
+def judge(printed: Reported, truth: Truth, wanted: Collection[str]) -> list[str]:
     """Return the errors of an output about these groups: false rows, and silent omissions."""
-    return [*_false(told, truth, wanted), *_silent(told, truth, wanted)]
+    return [*_false(printed, truth, wanted), *_silent(printed, truth, wanted)]
 
 
-def _false(told: Told, truth: Truth, wanted: Collection[str]) -> Iterator[str]:
-    for group in sorted(told.groups - set(wanted)):
+def _false(printed: Reported, truth: Truth, wanted: Collection[str]) -> Iterator[str]:
+    for group in sorted(printed.groups - set(wanted)):
         yield f"false: group {group}, which is not there"
-    for (group, pair), row in (told.offsets or {}).items():
+    for (group, pair), row in (printed.offsets or {}).items():
         committed, end = truth.commits.get(group, {}).get(pair), truth.ends.get(pair)
         if committed is None or end is None:
             yield f"false: {group} {pair}, which is not there"
@@ -115,35 +115,35 @@ def _false(told: Told, truth: Truth, wanted: Collection[str]) -> Iterator[str]:
         for name, is_, was in zip(Offset._fields, expected, row, strict=True):
             if was is not None and was != is_:
                 yield f"false: {group} {pair}: {name} {was}, not {is_}"
-    for group, total in (told.totals or {}).items():
+    for group, total in (printed.totals or {}).items():
         if total.lag is not None and not total.marked and group in truth.groups and total.lag != truth.lag(group):
             yield f"false: {group}: total lag {total.lag}, not {truth.lag(group)}"
 
 
-def _silent(told: Told, truth: Truth, wanted: Collection[str]) -> Iterator[str]:
-    for group in sorted(set(wanted) - told.groups):
+def _silent(printed: Reported, truth: Truth, wanted: Collection[str]) -> Iterator[str]:
+    for group in sorted(set(wanted) - printed.groups):
         coordinators = truth.coordinators[group], *truth.moves.get(group, ())
-        if not any(told.names(group, coordinator) for coordinator in coordinators):
+        if not any(printed.names(group, coordinator) for coordinator in coordinators):
             yield f"silent: group {group} is missing"
-    if told.offsets is not None:
-        for group in sorted(told.groups & set(wanted)):
+    if printed.offsets is not None:
+        for group in sorted(printed.groups & set(wanted)):
             for pair in truth.commits[group]:
-                row = told.offsets.get((group, pair))
-                if (row is None or None in row) and not (told.failures or told.err):
-                    yield f"silent: {group} {pair} is not told"
+                row = printed.offsets.get((group, pair))
+                if (row is None or None in row) and not (printed.failures or printed.err):
+                    yield f"silent: {group} {pair} is not reported"
 
 
 # How answers are read.
 
 
-def of_json(out: str, err: str) -> Told:
+def of_json(out: str, err: str) -> Reported:
     """``-o json`` of list, describe, explain and lag. Nothing on stdout is an answer that failed whole."""
     if not out:
-        return Told(err=err)
+        return Reported(err=err)
     envelope = json.loads(out)
-    told = Told({item["group"] for item in envelope["items"]}, failures=envelope["failures"], err=err)
+    answer = Reported({item["group"] for item in envelope["items"]}, failures=envelope["failures"], err=err)
     if envelope["schema"].startswith("kgroups/offsets/"):
-        told.offsets = {
+        answer.offsets = {
             (row["group"], (row["topic"], row["partition"])): Offset(
                 row["current_offset"], row["log_end_offset"], row["lag"]
             )
@@ -151,33 +151,33 @@ def of_json(out: str, err: str) -> Told:
             if row["topic"] is not None
         }
     if envelope["schema"].startswith("kgroups/lag/"):
-        told.totals = {row["group"]: Total(row["total_lag"], bool(row["unknown"])) for row in envelope["items"]}
-    return told
+        answer.totals = {row["group"]: Total(row["total_lag"], bool(row["unknown"])) for row in envelope["items"]}
+    return answer
 
 
-def of_watch(out: str, err: str) -> Told:
+def of_watch(out: str, err: str) -> Reported:
     """The last of its lines."""
     lines = out.splitlines()
     if not lines:
-        return Told(err=err)
+        return Reported(err=err)
     last = json.loads(lines[-1])
-    told = Told({item["group"] for item in last["items"]}, failures=last["failures"], err=err)
-    told.totals = {
+    answer = Reported({item["group"] for item in last["items"]}, failures=last["failures"], err=err)
+    answer.totals = {
         item["group"]: Total(item["total_lag"], item["stale"] or bool(item.get("unknown"))) for item in last["items"]
     }
-    return told
+    return answer
 
 
-def of_check(out: str, err: str) -> Told:
+def of_check(out: str, err: str) -> Reported:
     """Read ``check --max-lag -o json``: an OK result is a row, an UNKNOWN result is a failure."""
     if not out:
-        return Told(err=err)
+        return Reported(err=err)
     items = json.loads(out)["items"]
     lags = [item for item in items if item["check"] == "lag"]
-    told = Told({item["group"] for item in lags}, err=err)
-    told.totals = {item["group"]: Total(item["value"], item["status"] == "UNKNOWN") for item in lags}
-    told.failures = [_failure_of(item) for item in items if item["status"] == "UNKNOWN"]
-    return told
+    answer = Reported({item["group"] for item in lags}, err=err)
+    answer.totals = {item["group"]: Total(item["value"], item["status"] == "UNKNOWN") for item in lags}
+    answer.failures = [_failure_of(item) for item in items if item["status"] == "UNKNOWN"]
+    return answer
 
 
 def _failure_of(item: Row) -> Row:
@@ -195,19 +195,19 @@ def _failure_of(item: Row) -> Row:
     return failure
 
 
-def of_metrics(out: str, err: str = "") -> Told:
+def of_metrics(out: str, err: str = "") -> Reported:
     """Read one scrape of the exporter."""
     from prometheus_client.parser import text_string_to_metric_families
 
     samples = [sample for family in text_string_to_metric_families(out) for sample in family.samples]
-    told = Told(err=err, offsets={}, totals={})
-    assert told.offsets is not None and told.totals is not None
+    answer = Reported(err=err, offsets={}, totals={})
+    assert answer.offsets is not None and answer.totals is not None
     committed, lags, unknown = {}, {}, set()
     for sample in samples:
         group = sample.labels.get("consumergroup")
         key = (group, (sample.labels.get("topic"), int(sample.labels.get("partition", -1))))
         if sample.name == "kafka_consumergroup_info":
-            told.groups.add(group)
+            answer.groups.add(group)
         elif sample.name == "kafka_consumergroup_current_offset":
             committed[key] = int(sample.value)
         elif sample.name == "kafka_consumergroup_lag":
@@ -215,35 +215,35 @@ def of_metrics(out: str, err: str = "") -> Told:
         elif "unknown" in sample.name and sample.value and group:
             unknown.add(group)
         elif sample.name == "kafka_consumergroup_lag_sum":
-            told.totals[group] = Total(int(sample.value), False)
+            answer.totals[group] = Total(int(sample.value), False)
         elif sample.name == "kgroups_scrape_failures_total" and sample.value:
-            told.failures.append({"scope": "cluster", "name": sample.labels["scope"], "message": "", "broker": None})
+            answer.failures.append({"scope": "cluster", "name": sample.labels["scope"], "message": "", "broker": None})
         elif sample.name == "kgroups_up" and not sample.value:
-            told.failures.append({"scope": "cluster", "name": "up", "message": "", "broker": None})
+            answer.failures.append({"scope": "cluster", "name": "up", "message": "", "broker": None})
     for key in committed.keys() | lags.keys():
         offset, lag = committed.get(key), lags.get(key)
         end = None if offset is None or lag is None else offset + lag  # which it does not tell by itself
-        told.offsets[key] = Offset(offset, end, lag)
-    told.totals = {group: Total(total.lag, group in unknown) for group, total in told.totals.items()}
-    return told
+        answer.offsets[key] = Offset(offset, end, lag)
+    answer.totals = {group: Total(total.lag, group in unknown) for group, total in answer.totals.items()}
+    return answer
 
 
-def of_dropin_list(out: str, err: str) -> Told:
-    return Told({line for line in out.splitlines() if line}, err=err)
+def of_dropin_list(out: str, err: str) -> Reported:
+    return Reported({line for line in out.splitlines() if line}, err=err)
 
 
-def of_dropin_describe(out: str, err: str) -> Told:
+def of_dropin_describe(out: str, err: str) -> Reported:
     """``kafka-consumer-groups --describe``; none of the groups' and topics' names has a blank in it."""
-    told = Told(err=err, offsets={})
-    assert told.offsets is not None
+    answer = Reported(err=err, offsets={})
+    assert answer.offsets is not None
     for line in out.splitlines():
         cells = line.split()
         if len(cells) >= 6 and cells[0] != "GROUP" and cells[2].isdigit():
             group, topic, partition, *numbers = cells
             committed, end, lag = (int(text) if text.lstrip("-").isdigit() else None for text in numbers[:3])
-            told.groups.add(group)
-            told.offsets[group, (topic, int(partition))] = Offset(committed, end, lag)
-    return told
+            answer.groups.add(group)
+            answer.offsets[group, (topic, int(partition))] = Offset(committed, end, lag)
+    return answer
 
 
 # Writes.

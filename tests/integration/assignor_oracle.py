@@ -39,14 +39,14 @@ def ask_kafka(cases: Sequence[Case], scratch: Path) -> Iterator[dict[str, set[To
 
     :raises SandboxError: when the program fails.
     """
-    asked, told = scratch / "cases.jsonl", scratch / "answers.jsonl"
+    asked, result = scratch / "cases.jsonl", scratch / "answers.jsonl"
     asked.write_text("".join(json.dumps(_as_json(case)) + "\n" for case in cases), encoding="utf-8")
     jars = ensure_jars(kafka_version(VERSION))
-    command = java_command(_PROGRAM, [jars], str(asked), str(told))
+    command = java_command(_PROGRAM, [jars], str(asked), str(result))
     done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
     if done.returncode:
         raise SandboxError(f"the assignor oracle failed: {done.stderr[-2000:]}")
-    for line in told.read_text(encoding="utf-8").splitlines():
+    for line in result.read_text(encoding="utf-8").splitlines():
         answer = json.loads(line)
         if "error" in answer:
             yield OracleError(answer["error"])

@@ -7,7 +7,7 @@ from typing import Final
 
 from kgroups.sandbox.commits import Commits
 from kgroups.sandbox.security import Secure
-from tests.integration.java_output import JavaTool, Said
+from tests.integration.java_output import JavaTool, ToolOutput
 
 GROUPS: Final = Commits(groups=3, partitions=2, rounds=1, topic="secured")
 """What is there to be seen."""
@@ -41,6 +41,6 @@ class JavaLists:
         self.tool = tool
         self.by = cache(self._by)
 
-    def _by(self, way: str) -> Said:
+    def _by(self, way: str) -> ToolOutput:
         where = self._secure.bootstrap(self._secure.ways[way].listener)
         return self.tool.ask(where, "--list", "--command-config", str(self._secure.file(way)))

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from kgroups.cli.kafka import consumer_groups, groups, share_groups
 from kgroups.cli.kafka.command import Tool
 from tests.integration.dropin_table import rows
-from tests.integration.java_output import JavaTool, Said
+from tests.integration.java_output import JavaTool, ToolOutput
 from tests.integration.versions import NEWEST
 
 TOOLS: Mapping[str, Tool] = {
@@ -35,7 +35,7 @@ class Ran(NamedTuple):
     err: str
 
 
-Run = Callable[..., Said | Ran]
+Run = Callable[..., ToolOutput | Ran]
 
 
 def ours(tool: str, *words: str) -> Ran:
@@ -55,7 +55,7 @@ def process(tool: str, *words: str) -> Ran:
     return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
-def theirs(tool: str, *words: str, version: str = NEWEST) -> Said:
+def theirs(tool: str, *words: str, version: str = NEWEST) -> ToolOutput:
     java = JavaTool(version, CLASSES.get(tool))
     match words:
         case ["--bootstrap-server", where, *rest] if ":" in where:  # that of a cluster

@@ -23,34 +23,34 @@ _PROGRAM: Final = Path(__file__).with_name("EmbeddedOracle.java")
 _SECONDS: Final = 300
 
 
-class Told(NamedTuple):
+class Decoded(NamedTuple):
     """Some bytes, and what Kafka reads from them; ``None`` where it refuses them."""
 
     kind: str
     data: bytes
-    told: dict[str, Any] | None
+    values: dict[str, Any] | None
 
 
-def ask_kafka(given: Iterable[tuple[str, bytes]], scratch: Path, *, more: int, seed: int) -> list[Told]:
+def ask_kafka(given: Iterable[tuple[str, bytes]], scratch: Path, *, more: int, seed: int) -> list[Decoded]:
     """Of these bytes, and of ``more`` of every kind that Kafka makes itself: whole, cut off, and with bytes behind.
 
     :raises SandboxError: when the program fails.
     """
-    asked, told = scratch / "embedded.txt", scratch / "embedded.jsonl"
+    asked, answer = scratch / "embedded.txt", scratch / "embedded.jsonl"
     asked.write_text("".join(f"{kind} {base64.b64encode(data).decode()}\n" for kind, data in given))
     version = kafka_version(VERSION)
     jars = [ensure_jars(version), ensure_streams_jars(version)]
-    command = java_command(_PROGRAM, jars, str(asked), str(told), str(more), str(seed))
+    command = java_command(_PROGRAM, jars, str(asked), str(answer), str(more), str(seed))
     done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
     if done.returncode:
         raise SandboxError(f"the embedded oracle failed: {done.stderr[-2000:]}")
-    lines = map(json.loads, told.read_text(encoding="utf-8").splitlines())
-    return [Told(line["kind"], base64.b64decode(line["bytes"]), line.get("told")) for line in lines]
+    lines = map(json.loads, answer.read_text(encoding="utf-8").splitlines())
+    return [Decoded(line["kind"], base64.b64decode(line["bytes"]), line.get("told")) for line in lines]
 
 
 def of_subscription(found: Subscription) -> dict[str, Any]:
-    told = {"generation": found.generation, "rack": found.rack, "userData": _base64(found.user_data)}
-    return {"topics": list(found.topics), "owned": pairs(found.owned), **_present(told)}
+    answer = {"generation": found.generation, "rack": found.rack, "userData": _base64(found.user_data)}
+    return {"topics": list(found.topics), "owned": pairs(found.owned), **_present(answer)}
 
 
 def of_assignment(found: Assignment) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def of_worker(found: WorkerState) -> dict[str, Any]:
 
 
 def of_work(found: WorkerAssignment) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    answer: dict[str, Any] = {
         "error": found.error,
         "leader": found.leader,
         "leaderUrl": found.leader_url,
@@ -76,20 +76,20 @@ def of_work(found: WorkerAssignment) -> dict[str, Any]:
         "tasks": _tasks(found.work),
     }
     if found.version:
-        told["revokedConnectors"] = [each.connector for each in found.revoked if each.itself]
-        told["revokedTasks"] = _tasks(found.revoked)
-        told["delay"] = found.delay_ms
-    return told
+        answer["revokedConnectors"] = [each.connector for each in found.revoked if each.itself]
+        answer["revokedTasks"] = _tasks(found.revoked)
+        answer["delay"] = found.delay_ms
+    return answer
 
 
 def of_streams_subscription(found: StreamsSubscription) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    answer: dict[str, Any] = {
         "version": found.version,
         "latest": -1 if found.latest_version is None else found.latest_version,
     }
     if found.process_id is None:
-        return told
-    return told | {
+        return answer
+    return answer | {
         "process": found.process_id,
         "previous": sorted(set(map(str, found.previous_tasks))),
         "standby": sorted(set(map(str, found.standby_tasks))),
@@ -129,5 +129,5 @@ def _base64(raw: Any) -> str | None:
     return base64.b64encode(raw.data).decode() if raw else None
 
 
-def _present(told: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in told.items() if value is not None}
+def _present(reported: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in reported.items() if value is not None}

@@ -83,10 +83,10 @@ def _delete(sandbox: Sandbox) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def _wait_until(sandbox: Sandbox, told: Callable[[list[Logged]], bool]) -> None:
+def _wait_until(sandbox: Sandbox, reported: Callable[[list[Logged]], bool]) -> None:
     until = time.monotonic() + _SECONDS
-    while not told(read_log(sandbox.bootstrap)):
-        assert time.monotonic() < until, f"not {told.__name__}; {SHARE}: {sandbox.log_tail(SHARE)}"
+    while not reported(read_log(sandbox.bootstrap)):
+        assert time.monotonic() < until, f"not {reported.__name__}; {SHARE}: {sandbox.log_tail(SHARE)}"
         time.sleep(0.5)
 
 

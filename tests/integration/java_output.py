@@ -33,7 +33,7 @@ _COLUMN = re.compile(rf"(?<!\S)(?:{_NAMES})(?!\S)")
 _HEADER = re.compile(rf" *(?:{_NAMES})(?: +(?:{_NAMES}))+ *")
 
 
-class Said(NamedTuple):
+class ToolOutput(NamedTuple):
     code: int
     out: str
     err: str
@@ -87,15 +87,15 @@ class JavaTool:
         self._patient = PATIENT if tool.endswith("GroupCommand") else ()
         self._tool = resident_tool(find_java(), ensure_tools_jars(kafka), tool, options)
 
-    def ask(self, bootstrap: str, *words: str, limit: float = 300.0) -> Said:
+    def ask(self, bootstrap: str, *words: str, limit: float = 300.0) -> ToolOutput:
         """About a cluster; with patience, unless the words say how much."""
         patient = () if "--timeout" in words else self._patient
         return self.run("--bootstrap-server", bootstrap, *words, *patient, limit=limit)
 
-    def run(self, *words: str, limit: float = 300.0) -> Said:
+    def run(self, *words: str, limit: float = 300.0) -> ToolOutput:
         """With these words alone."""
         code, out, err = self._tool.ask(words, limit)
-        return Said(code, out.decode(), err.decode())
+        return ToolOutput(code, out.decode(), err.decode())
 
 
 def assignment(text: str | None) -> str | None:

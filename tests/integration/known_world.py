@@ -10,7 +10,7 @@ from kgroups.sandbox.expected_state import end_of
 from kgroups.sandbox.seed_data import DELETED_TOPIC, KnownGroup, known_groups
 from kgroups.sandbox.versions import tools_version
 from tests.integration.asking import Answer, run_here
-from tests.integration.java_output import JavaTool, Said
+from tests.integration.java_output import JavaTool, ToolOutput
 
 Pair = tuple[str, int]
 
@@ -22,7 +22,7 @@ class World:
     def ask(self, *words: str) -> Answer:
         return run_here(*words, bootstrap=self.sandbox.bootstrap)
 
-    def java(self, *words: str, version: str | None = None) -> Said:
+    def java(self, *words: str, version: str | None = None) -> ToolOutput:
         """Asks the Java tool of the cluster's own version, or of another."""
         return JavaTool(version or self.tool).ask(self.sandbox.bootstrap, *words)
 

@@ -55,18 +55,18 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
 
 def _run(program: str, pairs: Sequence[Pair], scratch: Path, version: str = VERSION) -> Path:
     """What the program wrote of these records."""
-    asked, told = scratch / "records.bin", scratch / "records.jsonl"
+    asked, answer = scratch / "records.bin", scratch / "records.jsonl"
     with asked.open("wb") as file:
         file.write(struct.pack(">i", len(pairs)))
         for pair in pairs:
             for data in pair:
                 file.write(struct.pack(">i", -1 if data is None else len(data)) + (data or b""))
     jars = ensure_jars(kafka_version(version))
-    command = java_command(Path(__file__).with_name(f"{program}.java"), [jars], str(asked), str(told))
+    command = java_command(Path(__file__).with_name(f"{program}.java"), [jars], str(asked), str(answer))
     done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
     if done.returncode:
         raise SandboxError(f"{program} failed: {done.stderr[-2000:]}")
-    return told
+    return answer
 
 
 def as_kafka_tells(record: Record) -> dict[str, Any]:
@@ -76,11 +76,11 @@ def as_kafka_tells(record: Record) -> dict[str, Any]:
     are at their defaults are left out.
     """
     kind = RECORD_TYPES[record.record_type]
-    told: dict[str, Any] = {"type": kind.id, "key": _told(kind.key, record.key)}
+    answer: dict[str, Any] = {"type": kind.id, "key": _told(kind.key, record.key)}
     if record.value is not None:
-        told["version"] = record.value_version
-        told["value"] = _told(kind.value, record.value)
-    plain: dict[str, Any] = json.loads(to_json(told))
+        answer["version"] = record.value_version
+        answer["value"] = _told(kind.value, record.value)
+    plain: dict[str, Any] = json.loads(to_json(answer))
     return plain
 
 

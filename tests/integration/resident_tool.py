@@ -47,9 +47,9 @@ class ResidentTool:
             return self._exchange(words)
         except EOFError:
             assert self._process.stderr
-            said = self._process.stderr.read()
+            output = self._process.stderr.read()
             self._process.wait()
-            raise subprocess.TimeoutExpired(list(words), limit, stderr=said) from None
+            raise subprocess.TimeoutExpired(list(words), limit, stderr=output) from None
         finally:
             late.cancel()
 

@@ -19,7 +19,7 @@ from kgroups.sandbox.member import Member, consumer, join
 from kgroups.sandbox.topics import create_topics, delete_records
 from kgroups.sandbox.wire.offset_commit import OffsetCommit
 from tests.integration.asking import Answer, run_here
-from tests.integration.java_output import JavaTool, Said
+from tests.integration.java_output import JavaTool, ToolOutput
 
 LOG = "acts-log"
 """Partition 0 from 5 to 20, partition 1 from 0 to 10, partition 2 empty; a record a minute."""
@@ -86,7 +86,7 @@ class ScratchCluster:
     def ask(self, *words: str) -> Answer:
         return run_here(*words, bootstrap=self.sandbox.bootstrap)
 
-    def java(self, *words: str) -> Said:
+    def java(self, *words: str) -> ToolOutput:
         return JavaTool(self.version).ask(self.sandbox.bootstrap, *words)
 
     def commit(self, groups: Mapping[GroupId, Offsets]) -> None:
@@ -123,5 +123,5 @@ class ScratchCluster:
 
     def leave(self, *groups: GroupId) -> None:
         """All members are gone (by Kafka 2.4 at the earliest)."""
-        told = self.ask("remove-members", *groups, "--all-members", "--execute", "--yes")
-        assert told.code == 0, told.err
+        answer = self.ask("remove-members", *groups, "--all-members", "--execute", "--yes")
+        assert answer.code == 0, answer.err

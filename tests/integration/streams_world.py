@@ -78,8 +78,8 @@ class StreamsWorld:
             cluster, _ = await Cluster.connect(self._settings)
             async with cluster:
                 await _all_is_heard(cluster)
-                told = await cluster.refresh(names)
-            return {entry.topic for entry in told.topics if not entry.error}
+                answer = await cluster.refresh(names)
+            return {entry.topic for entry in answer.topics if not entry.error}
 
         return asyncio.run(look())
 

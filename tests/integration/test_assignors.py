@@ -67,13 +67,13 @@ def test_assignors_match_those_of_kafka(tmp_path: Path) -> None:
     """Nothing is left out: also the order of Java's HashMaps is worked out, and ties are broken alike."""
     asked = list(cases())
     failed = []
-    for case, told in zip(asked, ask_kafka(asked, tmp_path), strict=True):
+    for case, answer in zip(asked, ask_kafka(asked, tmp_path), strict=True):
         assign: Assignor = ASSIGNORS[case.side, case.assignor]
         ours = {name: set(partitions) for name, partitions in assign(case.members, case.topics).items()}
-        if isinstance(told, OracleError):
-            failed.append((case.assignor, str(told)))
+        if isinstance(answer, OracleError):
+            failed.append((case.assignor, str(answer)))
         else:
-            assert ours == told, case
+            assert ours == answer, case
     assert len(asked) == A_KIND * len(ASSIGNORS)
     # Java's sticky ends with an error where a partition's last owner can take part no more; ours goes on.
     assert {(name.endswith("sticky"), "NullPointerException" in why) for name, why in failed} <= {(True, True)}

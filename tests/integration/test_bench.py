@@ -67,20 +67,22 @@ def test_bench_reset_peer_moves_empty_groups(bootstrap: str) -> None:
 
 
 def test_bench_exporter_runs(bootstrap: str) -> None:
-    told = run("bench/exporter.py", "--bootstrap", bootstrap, "--scrapes", "1")
-    assert "is kept" in told
+    result = run("bench/exporter.py", "--bootstrap", bootstrap, "--scrapes", "1")
+    assert "is kept" in result
 
 
 def test_bench_decoders_give_the_same_rows() -> None:
-    told = run("bench/decode.py", "--records", "2000", "--rounds", "1")
-    assert "The same rows from each." in told
+    result = run("bench/decode.py", "--records", "2000", "--rounds", "1")
+    assert "The same rows from each." in result
 
 
 @pytest.mark.soak
 def test_bench_load_compares_the_tools(require_kafka: Callable[[str], None]) -> None:
     require_kafka(DEFAULT_VERSION)
-    told = run("-m", "bench.load", "--groups", "40", "--partitions", "2", "--rounds", "1", "--version", DEFAULT_VERSION)
-    assert "The rows are the same from each tool." in told
+    result = run(
+        "-m", "bench.load", "--groups", "40", "--partitions", "2", "--rounds", "1", "--version", DEFAULT_VERSION
+    )
+    assert "The rows are the same from each tool." in result
 
 
 def test_bench_scale_covers_every_command() -> None:

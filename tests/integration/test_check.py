@@ -79,12 +79,12 @@ def test_verdicts_on_real_consumers(cluster: Sandbox) -> None:
         well = check(*TREND, "--max-commit-age", "1m")
         assert (well.code, "trend: OK in" in well.out) == (0, True), well.out
         metrics = check("--max-lag", "5", "--max-commit-age", "1m", "-o", "openmetrics").out
-        told = {
+        answer = {
             (sample.name, sample.labels["check"]): sample.value
             for family in text_string_to_metric_families(metrics)
             for sample in family.samples
         }
-        assert told["kgroups_check_value", "lag"] == 0 and 0 <= told["kgroups_check_value", "commit-age"] < 60
+        assert answer["kgroups_check_value", "lag"] == 0 and 0 <= answer["kgroups_check_value", "commit-age"] < 60
 
         produce(cluster, 5)
         stalled = check(*TREND, "--max-lag", "3,4")

@@ -74,13 +74,13 @@ class First(NamedTuple):
 
     store: Store
     done: Collected
-    told: list[str]
+    progress: list[str]
 
 
 @pytest.fixture(scope="module")
 def first_collection(spark: SparkSession, settings: ClientSettings, tmp_path_factory: pytest.TempPathFactory) -> First:
     store = Store(str(tmp_path_factory.mktemp("first") / "history"))
-    told: list[str] = []
+    progress: list[str] = []
     return First(store, collect(spark, store, plan(settings), told.append), told)
 
 
@@ -131,8 +131,8 @@ def test_collect_reads_everything_once_and_then_new_records(
     assert first_collection.done.batches >= LOAD.records // BATCH
     assert in_the_store(spark, store) == whole
     assert len(in_the_store(spark, store, COMMITS)) == LOAD.records
-    assert first_collection.told[0].startswith("baseline: ")
-    assert first_collection.told[-1].startswith(f"batch {first_collection.done.batches}: ")
+    assert first_collection.progress[0].startswith("baseline: ")
+    assert first_collection.progress[-1].startswith(f"batch {first_collection.done.batches}: ")
 
     make_commits(kafka, Commits(2, 3, 4, topic=f"more-{time.monotonic_ns()}"))
     assert collect(spark, store, plan(settings)).records == 24
@@ -479,7 +479,7 @@ def test_collect_of_unrelated_topic_records_undecoded_rows(
     spark: SparkSession, settings: ClientSettings, empty_store: Store, kafka: Sandbox
 ) -> None:
     fill(kafka.bootstrap, {"commits": {0: 7}})
-    told: list[str] = []
+    progress: list[str] = []
     done = collect(spark, empty_store, plan(settings)._replace(topic="commits"), told.append)
     assert done.records == 7
     assert any("7 records could not be decoded" in line for line in told)

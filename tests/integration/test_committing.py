@@ -52,14 +52,14 @@ def committing(scratch_cluster: ScratchCluster, **intervals: float) -> Iterator[
 
 def _rejected(scratch_cluster: ScratchCluster, tmp_path: Path, *groups: str) -> None:
     undo = ("--undo-file", str(tmp_path / "undo"))
-    told = scratch_cluster.ask("reset-offsets", *groups, "--all-topics", "--to-earliest", *DO_IT, *undo)
-    assert told.code == 1 and not told.items and not (tmp_path / "undo").exists(), told.err
+    answer = scratch_cluster.ask("reset-offsets", *groups, "--all-topics", "--to-earliest", *DO_IT, *undo)
+    assert answer.code == 1 and not answer.items and not (tmp_path / "undo").exists(), answer.err
     for group in groups:
         assert (
             f"group '{group}': a client that is not a member still commits: the offset of {LOG}-1 changed from "
-            in told.err
+            in answer.err
         )
-    assert "stop it first, or add --force" in told.err
+    assert "stop it first, or add --force" in answer.err
 
 
 def test_groups_that_are_committed_for_are_rejected_and_others_changed(
@@ -71,18 +71,18 @@ def test_groups_that_are_committed_for_are_rejected_and_others_changed(
         dry = scratch_cluster.ask("reset-offsets", *fast, slow, stopped, "--all-topics", "--to-latest")
         assert dry.code == 0 and f"group '{slow}': not by a member: 3 commits of {LOG}-1" in dry.err
         _rejected(scratch_cluster, tmp_path, *fast, slow)
-        told = scratch_cluster.ask("delete", *fast, slow, stopped, *DO_IT, "--undo-file", str(tmp_path / "delete"))
-        assert told.code == 1 and [row["group"] for row in told.items] == [stopped], told.err
-        told = scratch_cluster.ask(
+        answer = scratch_cluster.ask("delete", *fast, slow, stopped, *DO_IT, "--undo-file", str(tmp_path / "delete"))
+        assert answer.code == 1 and [row["group"] for row in answer.items] == [stopped], answer.err
+        answer = scratch_cluster.ask(
             "delete-offsets", *fast, "--topic", LOG, *DO_IT, "--undo-file", str(tmp_path / "offsets")
         )
-        assert told.code == 1 and not told.items
+        assert answer.code == 1 and not answer.items
         forced = scratch_cluster.ask(
             "reset-offsets", slow, "--all-topics", "--to-latest", "--force", *DO_IT, "--undo-file", str(tmp_path / "f")
         )
         assert forced.code == 0 and [row["result"] for row in forced.items] == ["applied"], forced.err
-    told = scratch_cluster.ask("delete", *fast, slow, *DO_IT, "--undo-file", str(tmp_path / "last"))
-    assert told.code == 0 and len(told.items) == 4, "they have stopped"
+    answer = scratch_cluster.ask("delete", *fast, slow, *DO_IT, "--undo-file", str(tmp_path / "last"))
+    assert answer.code == 0 and len(answer.items) == 4, "they have stopped"
 
 
 @pytest.mark.soak
@@ -110,11 +110,11 @@ def test_member_that_commits_and_leaves_needs_no_wait(scratch_cluster: ScratchCl
     for offset in range(1, 6):
         consumer.commit(offsets=[TopicPartition(LOG, 1, offset)], asynchronous=False)
     consumer.close()
-    told = scratch_cluster.ask(
+    answer = scratch_cluster.ask(
         "reset-offsets", group, "--all-topics", "--to-latest", *DO_IT, "--undo-file", str(tmp_path / "undo"), "--debug"
     )
-    assert told.code == 0 and {row["result"] for row in told.items} == {"applied"}, told.err
-    assert told.err.count(" Fetch ") <= 1, "read once: nothing was watched"
+    assert answer.code == 0 and {row["result"] for row in answer.items} == {"applied"}, answer.err
+    assert answer.err.count(" Fetch ") <= 1, "read once: nothing was watched"
 
 
 def test_repeated_resets_and_undos_are_not_rejected(scratch_cluster: ScratchCluster, tmp_path: Path) -> None:
@@ -122,8 +122,8 @@ def test_repeated_resets_and_undos_are_not_rejected(scratch_cluster: ScratchClus
     scratch_cluster.commit({group: {LOG: {0: 12, 1: 4}}})
     for number, where in enumerate(("--to-earliest", "--to-latest", "--to-latest")):
         undo = tmp_path / str(number)
-        told = scratch_cluster.ask("reset-offsets", group, "--all-topics", where, *DO_IT, "--undo-file", str(undo))
-        assert told.code == 0, told.err
+        answer = scratch_cluster.ask("reset-offsets", group, "--all-topics", where, *DO_IT, "--undo-file", str(undo))
+        assert answer.code == 0, answer.err
         back = scratch_cluster.ask(
             "reset-offsets", "--from-file", str(undo), *DO_IT, "--undo-file", str(tmp_path / f"{number}b")
         )

@@ -33,14 +33,14 @@ class Printed(NamedTuple):
 
 @pytest.fixture(scope="module")
 def formatter_output(world: World, jdk: None, tmp_path_factory: pytest.TempPathFactory) -> Printed:
-    told = {view: deep(world, f"--{view}") for view in ("offsets", "members", "state")}
+    answer = {view: deep(world, f"--{view}") for view in ("offsets", "members", "state")}
     pairs = [(each.key, each.value) for each in read_log(world.sandbox.bootstrap)]
     groups, commits = ask_formatters(pairs, tmp_path_factory.mktemp("formatters"))
     newest: dict[tuple[str, str, int], Row] = {}
     for each in commits:
         key = each["key"]["data"]
         newest[key["group"], key["topic"], key["partition"]] = _data(each)
-    return Printed({each["key"]["data"]["group"]: _data(each) for each in groups}, newest, told)
+    return Printed({each["key"]["data"]["group"]: _data(each) for each in groups}, newest, answer)
 
 
 def _data(formatter_output: Row) -> Row:
@@ -65,10 +65,10 @@ def classic(world: World, rows: list[Row]) -> list[Row]:
 
 def test_deep_state_matches_kafka_formatter(world: World, formatter_output: Printed) -> None:
     rows = classic(world, formatter_output.deep["state"])
-    told = {row["group"]: (row["generation"], row["leader"], row["state_since"]) for row in rows}
-    assert told == {
+    answer = {row["group"]: (row["generation"], row["leader"], row["state_since"]) for row in rows}
+    assert answer == {
         name: (value.get("generation"), value.get("leader"), _moment(value.get("currentStateTimestamp")))
-        for name in told
+        for name in answer
         for value in [formatter_output.groups.get(name, {})]
     }
     assert {row["leader"] is None for row in rows} == {True, False}
@@ -76,12 +76,12 @@ def test_deep_state_matches_kafka_formatter(world: World, formatter_output: Prin
 
 def test_deep_members_match_kafka_formatter(world: World, formatter_output: Printed) -> None:
     rows = classic(world, formatter_output.deep["members"])
-    told = {
+    answer = {
         (row["group"], row["consumer_id"]): (row["session_timeout_ms"], row["rebalance_timeout_ms"], row["leader"])
         for row in rows
     }
-    groups = {group for group, _ in told}
-    assert told == {
+    groups = {group for group, _ in answer}
+    assert answer == {
         (name, member["memberId"]): (
             member["sessionTimeout"],
             member["rebalanceTimeout"],
@@ -99,10 +99,10 @@ def test_deep_offsets_match_kafka_formatter(world: World, formatter_output: Prin
         for row in formatter_output.deep["offsets"]
         if row["current_offset"] is not None and row["group"] != _COMMITS_ALL_THE_TIME
     ]
-    told = {
+    answer = {
         (row["group"], row["topic"], row["partition"]): (row["current_offset"], row["committed_at"]) for row in rows
     }
-    assert told == {
+    assert answer == {
         key: (value["offset"], _moment(value["commitTimestamp"]))
         for key, value in formatter_output.commits.items()
         if value and key[0] in world.groups and key[0] != _COMMITS_ALL_THE_TIME

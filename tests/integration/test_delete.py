@@ -19,12 +19,12 @@ def test_delete_and_undo_restore_groups(scratch_cluster: ScratchCluster, tmp_pat
     plan = scratch_cluster.ask("delete", *names)
     assert plan.code == 0 and len(plan.lines) == 6 and "add --execute to apply" in plan.err
     assert set(names) <= set(scratch_cluster.ask("list").lines)
-    told = scratch_cluster.ask("delete", *names, *DO_IT, "--undo-file", str(undo), "--debug")
-    assert told.code == 0, told.err
-    assert [(row["group"], row["commits"], row["result"]) for row in told.items] == [
+    answer = scratch_cluster.ask("delete", *names, *DO_IT, "--undo-file", str(undo), "--debug")
+    assert answer.code == 0, answer.err
+    assert [(row["group"], row["commits"], row["result"]) for row in answer.items] == [
         (name, 2, "applied") for name in names
     ]
-    assert len(told.sent("DeleteGroups")) <= len(scratch_cluster.sandbox.brokers)
+    assert len(answer.sent("DeleteGroups")) <= len(scratch_cluster.sandbox.brokers)
     assert not set(names) & set(scratch_cluster.ask("list").lines)
     again = scratch_cluster.ask(
         "reset-offsets", "--from-file", str(undo), *DO_IT, "--undo-file", str(tmp_path / "other")
@@ -37,10 +37,10 @@ def test_delete_of_active_and_missing_group_keeps_the_others(scratch_cluster: Sc
     busy, idle = f"acts-undeletable-{scratch_cluster.version}", "acts-deletable"
     scratch_cluster.commit({busy: {LOG: {0: 6}}, idle: {LOG: {0: 6}}})
     scratch_cluster.join(busy)
-    told = scratch_cluster.ask("delete", busy, idle, "acts-nobody", *DO_IT, "--undo-file", str(tmp_path / "undo"))
-    assert told.code == 1
-    assert [(row["group"], row["result"]) for row in told.items] == [(idle, "applied")]
-    assert {failure["name"]: failure["error"] for failure in told.failures} == {
+    answer = scratch_cluster.ask("delete", busy, idle, "acts-nobody", *DO_IT, "--undo-file", str(tmp_path / "undo"))
+    assert answer.code == 1
+    assert [(row["group"], row["result"]) for row in answer.items] == [(idle, "applied")]
+    assert {failure["name"]: failure["error"] for failure in answer.failures} == {
         busy: "NON_EMPTY_GROUP",
         "acts-nobody": "GROUP_ID_NOT_FOUND",
     }
@@ -53,9 +53,9 @@ def test_delete_of_active_and_missing_group_keeps_the_others(scratch_cluster: Sc
 def test_delete_over_librdkafka(scratch_cluster: ScratchCluster, tmp_path: Path) -> None:
     scratch_cluster.commit({"acts-rd-1": {LOG: {0: 6}}, "acts-rd-2": {LOG: {0: 6}}})
     words = ("delete", "--regex", "acts-rd-.", "--transport", "librdkafka", *DO_IT, "--undo-file", str(tmp_path / "u"))
-    told = scratch_cluster.ask(*words)
-    assert told.code == 0, told.err
-    assert [row["result"] for row in told.items] == ["applied", "applied"]
+    answer = scratch_cluster.ask(*words)
+    assert answer.code == 0, answer.err
+    assert [row["result"] for row in answer.items] == ["applied", "applied"]
     assert not {"acts-rd-1", "acts-rd-2"} & set(scratch_cluster.ask("list").lines)
 
 
@@ -65,9 +65,9 @@ def test_delete_offsets_and_undo_restore_them(scratch_cluster: ScratchCluster, t
     group, undo = "acts-trimmed", tmp_path / "undo"
     scratch_cluster.commit({group: {LOG: {0: 6, 1: 7}, LONG: {0: 2}}})
     words = ("delete-offsets", group, "--topic", f"{LOG}:1", "--topic", LONG)
-    told = scratch_cluster.ask(*words, *DO_IT, "--undo-file", str(undo))
-    assert told.code == 0, told.err
-    assert [(row["topic"], row["partition"], row["current_offset"], row["result"]) for row in told.items] == [
+    answer = scratch_cluster.ask(*words, *DO_IT, "--undo-file", str(undo))
+    assert answer.code == 0, answer.err
+    assert [(row["topic"], row["partition"], row["current_offset"], row["result"]) for row in answer.items] == [
         (LOG, 1, 7, "applied"),
         (LONG, 0, 2, "applied"),
     ]
@@ -89,13 +89,13 @@ def test_delete_offsets_of_subscribed_topic_is_refused_like_kafka(
     scratch_cluster.commit({group: {LOG: {0: 6}, LONG: {0: 2}}})
     scratch_cluster.join(group)
     words = ("delete-offsets", group, "--topic", LOG, "--topic", LONG)
-    told = scratch_cluster.ask(*words, *DO_IT, "--undo-file", str(tmp_path / "undo"))
-    assert told.code == 1
-    assert [(row["topic"], row["result"]) for row in told.items] == [(LONG, "applied")]
-    assert [failure["error"] for failure in told.failures] == ["GROUP_SUBSCRIBED_TO_TOPIC"]
+    answer = scratch_cluster.ask(*words, *DO_IT, "--undo-file", str(tmp_path / "undo"))
+    assert answer.code == 1
+    assert [(row["topic"], row["result"]) for row in answer.items] == [(LONG, "applied")]
+    assert [failure["error"] for failure in answer.failures] == ["GROUP_SUBSCRIBED_TO_TOPIC"]
     if scratch_cluster.version == "4.3.1":
-        said = scratch_cluster.java("--delete-offsets", "--group", group, "--topic", LOG)
-        assert "GroupSubscribedToTopicException" in said.out
+        output = scratch_cluster.java("--delete-offsets", "--group", group, "--topic", LOG)
+        assert "GroupSubscribedToTopicException" in output.out
     assert scratch_cluster.committed(group) == {group: {(LOG, 0): 6}}
     scratch_cluster.leave(group)
 
@@ -105,7 +105,7 @@ def test_delete_offsets_before_kafka_2_4_is_an_error(scratch_cluster: ScratchClu
         pytest.skip("newer ones can")
     scratch_cluster.commit({"acts-old": {LOG: {0: 6}}})
     for words in ((), (*DO_IT, "--undo-file", str(tmp_path / "undo"))):
-        told = scratch_cluster.ask("delete-offsets", "acts-old", "--topic", LOG, *words)
-        assert told.code == 1 and "deleting a committed offset needs Kafka 2.4 (OffsetDelete)" in told.err
-    assert not told.items and not (tmp_path / "undo").exists()
+        answer = scratch_cluster.ask("delete-offsets", "acts-old", "--topic", LOG, *words)
+        assert answer.code == 1 and "deleting a committed offset needs Kafka 2.4 (OffsetDelete)" in answer.err
+    assert not answer.items and not (tmp_path / "undo").exists()
     assert scratch_cluster.committed("acts-old") == {"acts-old": {(LOG, 0): 6}}

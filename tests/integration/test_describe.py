@@ -51,37 +51,37 @@ def pairs(assignment: Iterable[Row]) -> set[tuple[str, int]]:
     ids=" ".join,
 )
 def test_describe_selects_by_name_and_regex(world: World, words: tuple[str, ...]) -> None:
-    told = world.ask("describe", *words, "-o", "json")
-    assert (told.code, told.failures) == (0, [])
-    assert groups_of(told) == sorted(WHOLE)
+    answer = world.ask("describe", *words, "-o", "json")
+    assert (answer.code, answer.failures) == (0, [])
+    assert groups_of(answer) == sorted(WHOLE)
 
 
 def test_describe_regex_matches_whole_names(world: World) -> None:
-    told = world.ask("describe", "--regex", "orders", "-o", "json")
-    assert (told.code, told.items) == (0, [])
-    assert told.err == "kgroups: note: no group matches\n"
+    answer = world.ask("describe", "--regex", "orders", "-o", "json")
+    assert (answer.code, answer.items) == (0, [])
+    assert answer.err == "kgroups: note: no group matches\n"
 
 
 def test_describe_all_groups_includes_every_listed_group(world: World) -> None:
-    told = world.ask("describe", "--all-groups", "--state", "-o", "json")
+    answer = world.ask("describe", "--all-groups", "--state", "-o", "json")
     listed = [row["group"] for row in world.ask("list", "-o", "json").items]
-    assert (told.code, told.err, groups_of(told)) == (0, "", listed)
+    assert (answer.code, answer.err, groups_of(answer)) == (0, "", listed)
     assert set(listed) >= set(world.groups)
 
 
 def test_describe_all_groups_sends_no_lookup_and_named_groups_no_list(world: World) -> None:
-    told = world.ask("describe", "--all-groups", "--state", "--debug")
-    assert not told.sent("FindCoordinator")
-    assert len(told.sent("ListGroups")) == len(world.sandbox.brokers)
-    told = world.ask("describe", *WHOLE, "--state", "--debug")
-    assert not told.sent("ListGroups")
-    assert len(told.sent("FindCoordinator")) == (1 if world.since("3.0") else len(WHOLE))
+    answer = world.ask("describe", "--all-groups", "--state", "--debug")
+    assert not answer.sent("FindCoordinator")
+    assert len(answer.sent("ListGroups")) == len(world.sandbox.brokers)
+    answer = world.ask("describe", *WHOLE, "--state", "--debug")
+    assert not answer.sent("ListGroups")
+    assert len(answer.sent("FindCoordinator")) == (1 if world.since("3.0") else len(WHOLE))
 
 
 @pytest.mark.parametrize("topic", ["clicks", "payments", "ledger"])
 def test_describe_topic_selects_by_commits_and_assignments(world: World, topic: str) -> None:
     """Groups without members are found by their commits; only rows of the topic are shown."""
-    told = world.ask("describe", "--topic", topic, "-o", "json")
+    answer = world.ask("describe", "--topic", topic, "-o", "json")
     wanted = {
         (name, partition): pair
         for name, group in world.groups.items()
@@ -90,30 +90,30 @@ def test_describe_topic_selects_by_commits_and_assignments(world: World, topic: 
     }
     found = {
         (row["group"], row["partition"]): (row["current_offset"], row["log_end_offset"])
-        for row in told.items
+        for row in answer.items
         if row["group"] in world.groups
     }
-    assert (told.code, found) == (0, wanted)
-    assert {row["topic"] for row in told.items} == {topic}
+    assert (answer.code, found) == (0, wanted)
+    assert {row["topic"] for row in answer.items} == {topic}
 
 
 def test_describe_topic_selects_groups_in_other_views(world: World) -> None:
-    told = world.ask("describe", "--topic", "ledger,clicks", "--state", "-o", "json")
+    answer = world.ask("describe", "--topic", "ledger,clicks", "--state", "-o", "json")
     wanted = {"ledger-reader", "ahead", "data-lost", STRANGE_NAME}
-    assert {name for name in groups_of(told) if name in world.groups} == wanted
-    told = world.ask("describe", "--topic", "ledger", "--members", "-o", "json")
-    assert [row["group"] for row in told.items] == ["ledger-reader"]
+    assert {name for name in groups_of(answer) if name in world.groups} == wanted
+    answer = world.ask("describe", "--topic", "ledger", "--members", "-o", "json")
+    assert [row["group"] for row in answer.items] == ["ledger-reader"]
 
 
 def test_describe_topic_and_regex_are_combined(world: World) -> None:
-    told = world.ask("describe", "--regex", ".*-empty|.*-lagging|ahead", "--topic", "payments", "-o", "json")
-    assert groups_of(told) == ["payments-empty", "payments-lagging"]
+    answer = world.ask("describe", "--regex", ".*-empty|.*-lagging|ahead", "--topic", "payments", "-o", "json")
+    assert groups_of(answer) == ["payments-empty", "payments-lagging"]
 
 
 def test_describe_deleted_topic_is_found_by_assignments(world: World) -> None:
-    told = world.ask("describe", "--topic", DELETED_TOPIC, "-o", "json")
-    assert told.code == 1, told.err
-    assert [(row["group"], row["topic"], row["partition"], row["lag"]) for row in told.items] == [
+    answer = world.ask("describe", "--topic", DELETED_TOPIC, "-o", "json")
+    assert answer.code == 1, answer.err
+    assert [(row["group"], row["topic"], row["partition"], row["lag"]) for row in answer.items] == [
         (DELETED, DELETED_TOPIC, 0, None),
         (DELETED, DELETED_TOPIC, 1, None),
     ]
@@ -121,33 +121,33 @@ def test_describe_deleted_topic_is_found_by_assignments(world: World) -> None:
 
 def test_describe_missing_group_keeps_the_good_one(world: World) -> None:
     for view in ("--offsets", "--members", "--state"):
-        told = world.ask("describe", "orders-range", "nobody-knows-it", view, "-o", "json")
-        assert told.code == 1, told.err
-        assert groups_of(told) == ["orders-range"]
-        assert [(failure["scope"], failure["name"], failure["error"]) for failure in told.failures] == [
+        answer = world.ask("describe", "orders-range", "nobody-knows-it", view, "-o", "json")
+        assert answer.code == 1, answer.err
+        assert groups_of(answer) == ["orders-range"]
+        assert [(failure["scope"], failure["name"], failure["error"]) for failure in answer.failures] == [
             ("group", "nobody-knows-it", "GROUP_ID_NOT_FOUND")
         ]
-        assert told.err == "kgroups: group 'nobody-knows-it': the group does not exist [GROUP_ID_NOT_FOUND]\n"
+        assert answer.err == "kgroups: group 'nobody-knows-it': the group does not exist [GROUP_ID_NOT_FOUND]\n"
 
 
 def test_describe_escapes_strange_name_in_text_and_keeps_it_in_json(world: World) -> None:
     assert world.ask("describe", STRANGE_NAME, "-o", "json").items[0]["group"] == STRANGE_NAME
     for output in ("plain", "table", "csv", "github"):
-        told = world.ask("describe", STRANGE_NAME, "-o", output)
-        assert visible(STRANGE_NAME) in (without_markdown(told.out) if output == "github" else told.out)
-        assert not set(told.out + told.err) & {"\x1b", "\t"}
-    told = world.ask("describe", STRANGE_NAME + "?")
-    assert told.code == 1, told.err
-    assert f"group '{visible(STRANGE_NAME)}?'" in told.err
+        answer = world.ask("describe", STRANGE_NAME, "-o", output)
+        assert visible(STRANGE_NAME) in (without_markdown(answer.out) if output == "github" else answer.out)
+        assert not set(answer.out + answer.err) & {"\x1b", "\t"}
+    answer = world.ask("describe", STRANGE_NAME + "?")
+    assert answer.code == 1, answer.err
+    assert f"group '{visible(STRANGE_NAME)}?'" in answer.err
 
 
 # Offsets.
 
 
 def test_describe_offsets_and_lag_match_the_seeded_groups(world: World) -> None:
-    told = world.ask("describe", "--all-groups", "-o", "json")
+    answer = world.ask("describe", "--all-groups", "-o", "json")
     for name, group in world.groups.items():
-        rows = [row for row in told.items if row["group"] == name and row["topic"]]
+        rows = [row for row in answer.items if row["group"] == name and row["topic"]]
         assert {
             (row["topic"], row["partition"]): (row["current_offset"], row["log_end_offset"]) for row in rows
         } == promised_offsets(group)
@@ -159,8 +159,8 @@ def test_describe_offsets_and_lag_match_the_seeded_groups(world: World) -> None:
             if row["topic"] != DELETED_TOPIC:
                 assert row["log_start_offset"] == LOG_STARTS.get(row["topic"], {}).get(row["partition"], 0)
     # The one thing wrong in this world.
-    assert told.code == 1, told.err
-    assert [(failure["scope"], failure["name"], failure["error"]) for failure in told.failures] == [
+    assert answer.code == 1, answer.err
+    assert [(failure["scope"], failure["name"], failure["error"]) for failure in answer.failures] == [
         ("topic", DELETED_TOPIC, "UNKNOWN_TOPIC_OR_PARTITION")
     ]
 
@@ -192,8 +192,8 @@ def test_describe_offsets_rows_name_their_members(world: World) -> None:
 
 
 def test_describe_notes_abnormal_commits(world: World) -> None:
-    told = world.ask("describe", "ahead", "data-lost", "payments-empty", "-o", "plain")
-    notes = {(row["GROUP"], row["PARTITION"]): (row["LAG"], row["NOTE"]) for row in told.table}
+    answer = world.ask("describe", "ahead", "data-lost", "payments-empty", "-o", "plain")
+    notes = {(row["GROUP"], row["PARTITION"]): (row["LAG"], row["NOTE"]) for row in answer.table}
     assert notes == {
         ("ahead", "0"): ("-50", "committed beyond the end of the log"),
         ("data-lost", "0"): ("90", "data lost: 30 offsets deleted before they were read"),
@@ -201,37 +201,39 @@ def test_describe_notes_abnormal_commits(world: World) -> None:
         ("payments-empty", "1"): ("10", "-"),
         ("payments-empty", "2"): ("20", "-"),
     }
-    assert told.code == 0, told.err
+    assert answer.code == 0, answer.err
     # Where there is nothing to note, there is no column.
     assert "NOTE" not in world.ask("describe", "payments-empty", "-o", "plain").out
 
 
 def test_describe_uncommitted_partitions_have_no_lag(world: World) -> None:
-    told = world.ask("describe", "payments-uncommitted", "-o", "plain")
-    assert [(row["PARTITION"], row["CURRENT-OFFSET"], row["LOG-END-OFFSET"], row["LAG"]) for row in told.table] == [
+    answer = world.ask("describe", "payments-uncommitted", "-o", "plain")
+    assert [(row["PARTITION"], row["CURRENT-OFFSET"], row["LOG-END-OFFSET"], row["LAG"]) for row in answer.table] == [
         ("0", "30", "60", "30"),
         ("1", "-", "70", "-"),
         ("2", "-", "80", "-"),
     ]
-    assert told.code == 0, told.err
+    assert answer.code == 0, answer.err
 
 
 def test_describe_deleted_topic_is_a_failure_with_rows(world: World) -> None:
-    told = world.ask("describe", DELETED, "-o", "json")
-    lost = [row for row in told.items if row["topic"] == DELETED_TOPIC]
+    answer = world.ask("describe", DELETED, "-o", "json")
+    lost = [row for row in answer.items if row["topic"] == DELETED_TOPIC]
     assert [(row["partition"], row["current_offset"], row["log_end_offset"], row["lag"]) for row in lost] == [
         (0, None, None, None),
         (1, None, None, None),
     ]
     assert {row["note"] for row in lost} == {"the topic or partition does not exist (deleted?)"}
-    assert [(row["partition"], row["lag"]) for row in told.items if row["topic"] == "payments"] == [
+    assert [(row["partition"], row["lag"]) for row in answer.items if row["topic"] == "payments"] == [
         (0, 0),
         (1, 10),
         (2, 20),
     ]
-    assert told.code == 1, told.err
-    assert told.err.startswith(f"kgroups: topic '{DELETED_TOPIC}': the topic or partition does not exist (deleted?) [")
-    assert len(told.err.splitlines()) == 1
+    assert answer.code == 1, answer.err
+    assert answer.err.startswith(
+        f"kgroups: topic '{DELETED_TOPIC}': the topic or partition does not exist (deleted?) ["
+    )
+    assert len(answer.err.splitlines()) == 1
     assert world.ask("describe", DELETED, "--members").code == 0  # it asks for no log
 
 
@@ -247,28 +249,28 @@ def test_describe_isolation_moves_the_end_of_an_open_transaction(world: World) -
 
 def test_describe_verbose_shows_leader_epochs(world: World) -> None:
     """Java's consumer commits them, since Kafka 2.1 (KIP-320)."""
-    told = world.ask("describe", "orders-sticky", "--verbose", "-o", "plain")
-    assert {row["LEADER-EPOCH"] for row in told.table} == {"0" if world.since("2.1") else "-"}
+    answer = world.ask("describe", "orders-sticky", "--verbose", "-o", "plain")
+    assert {row["LEADER-EPOCH"] for row in answer.table} == {"0" if world.since("2.1") else "-"}
     assert "LEADER-EPOCH" not in world.ask("describe", "orders-sticky").out
 
 
 def test_describe_wide_shows_all_columns(world: World) -> None:
     """All that any consumer group may have, and whatever has a value."""
     for view, shown in ((OFFSETS, "log_start_offset"), (MEMBERS, "rack"), (STATE, "protocol_type")):
-        told = world.ask("describe", "orders-range", f"--{view.name}", "-w", "-o", "plain")
+        answer = world.ask("describe", "orders-range", f"--{view.name}", "-w", "-o", "plain")
         rows = world.ask("describe", "orders-range", f"--{view.name}", "-o", "json").items
         assert list(rows[0]) == [column.key for column in view.columns]
         with_value = {key for row in rows for key, value in row.items() if value is not None}
         wanted = [column for column in view.columns if column.tier <= Tier.WIDE or column.key in with_value]
-        assert list(told.table[0]) == [column.header for column in wanted]
+        assert list(answer.table[0]) == [column.header for column in wanted]
         assert shown in [column.key for column in wanted]
 
 
 def test_describe_columns_and_sort_shape_the_csv(world: World) -> None:
-    told = world.ask(
+    answer = world.ask(
         "describe", "--topic", "payments", "--columns", "lag,group,partition", "--sort", "-lag", "-o", "csv"
     )
-    rows = told.csv
+    rows = answer.csv
     assert list(rows[0]) == ["lag", "group", "partition"]
     lags = [int(row["lag"]) for row in rows if row["lag"]]
     assert lags == sorted(lags, reverse=True)
@@ -292,10 +294,10 @@ def test_describe_formats_have_the_same_values(world: World) -> None:
 
 
 def test_describe_members_match_the_seeded_groups(world: World) -> None:
-    told = world.ask("describe", "--all-groups", "--members", "-o", "json")
-    assert (told.code, told.err) == (0, "")
+    answer = world.ask("describe", "--all-groups", "--members", "-o", "json")
+    assert (answer.code, answer.err) == (0, "")
     for name, group in world.groups.items():
-        rows = [row for row in told.items if row["group"] == name]
+        rows = [row for row in answer.items if row["group"] == name]
         assert len(rows) == group.members
         assert [row["consumer_id"] for row in rows] == sorted({row["consumer_id"] for row in rows})
         assert sorted(row["group_instance_id"] for row in rows if row["group_instance_id"]) == group.instances
@@ -308,12 +310,12 @@ def test_describe_members_match_the_seeded_groups(world: World) -> None:
 
 
 def test_describe_members_in_text(world: World) -> None:
-    told = world.ask("describe", "orders-roundrobin", "--members", "--verbose", "-o", "plain")
-    assert {row["CURRENT-ASSIGNMENT"] for row in told.table} == {
+    answer = world.ask("describe", "orders-roundrobin", "--members", "--verbose", "-o", "plain")
+    assert {row["CURRENT-ASSIGNMENT"] for row in answer.table} == {
         "orders:0,2,4;payments:0,2",
         "orders:1,3,5;payments:1",
     }
-    assert {row["SUBSCRIPTION"] for row in told.table} == {"orders,payments"}
+    assert {row["SUBSCRIPTION"] for row in answer.table} == {"orders,payments"}
     brief = world.ask("describe", "orders-roundrobin", "--members", "-o", "plain")
     assert list(brief.table[0]) == ["GROUP", "CONSUMER-ID", "HOST", "CLIENT-ID", "#PARTITIONS"]
     assert {row["#PARTITIONS"] for row in brief.table} == {"5", "4"}
@@ -322,8 +324,8 @@ def test_describe_members_in_text(world: World) -> None:
 def test_describe_static_members_have_instance_ids(world: World) -> None:
     if not world.sandbox.version.static_members:
         pytest.skip("no static members before Kafka 2.3 (KIP-345)")
-    told = world.ask("describe", "orders-static", "--members", "-o", "plain")
-    assert {row["GROUP-INSTANCE-ID"] for row in told.table} == set(world.groups["orders-static"].instances)
+    answer = world.ask("describe", "orders-static", "--members", "-o", "plain")
+    assert {row["GROUP-INSTANCE-ID"] for row in answer.table} == set(world.groups["orders-static"].instances)
     assert "GROUP-INSTANCE-ID" not in world.ask("describe", "orders-range", "--members").out
 
 
@@ -358,38 +360,38 @@ def test_describe_other_protocol_types_are_raw(world: World) -> None:
 
 def test_describe_cooperative_members_have_owned_partitions(world: World, transient_groups: TransientGroups) -> None:
     """The older member reported its partitions in the last rebalance; the new one had none."""
-    told = world.ask("describe", OWNED, "--members", "-o", "json").items
-    (kept,) = [row for row in told if row["owned_partitions"]]
-    (new,) = [row for row in told if not row["owned_partitions"]]
+    answer = world.ask("describe", OWNED, "--members", "-o", "json").items
+    (kept,) = [row for row in answer if row["owned_partitions"]]
+    (new,) = [row for row in answer if not row["owned_partitions"]]
     assert pairs(kept["owned_partitions"]) == pairs(kept["current_assignment"])
     assert pairs(kept["current_assignment"]) | pairs(new["current_assignment"]) == {("orders", at) for at in range(6)}
 
 
 def test_describe_idle_member_has_no_partitions(world: World, transient_groups: TransientGroups) -> None:
-    told = world.ask("describe", IDLE, "--members", "-o", "json").items
-    assert sorted((row["partitions"], len(row["current_assignment"])) for row in told) == [(0, 0), (1, 1)]
+    answer = world.ask("describe", IDLE, "--members", "-o", "json").items
+    assert sorted((row["partitions"], len(row["current_assignment"])) for row in answer) == [(0, 0), (1, 1)]
     first, idle = world.ask("describe", IDLE, "-o", "json").items
     assert (first["topic"], first["current_offset"], first["lag"]) == ("clicks", 50, 50)
     assert (idle["topic"], idle["lag"], idle["host"]) == (None, None, "/127.0.0.1")
 
 
 def test_describe_rebalancing_group_is_noted(world: World, transient_groups: TransientGroups) -> None:
-    told = world.ask("describe", COMPLETING, "--state", "-o", "json")
-    assert [(row["state"], row["assignment_strategy"], row["members"]) for row in told.items] == [
+    answer = world.ask("describe", COMPLETING, "--state", "-o", "json")
+    assert [(row["state"], row["assignment_strategy"], row["members"]) for row in answer.items] == [
         ("CompletingRebalance", None, 1)
     ]
-    told = world.ask("describe", COMPLETING, "--members", "-v", "-o", "json")
-    assert [(row["partitions"], row["current_assignment"]) for row in told.items] == [(0, [])]
-    assert told.err == f"kgroups: note: group '{COMPLETING}' is rebalancing\n"
-    assert told.code == 0, told.err
+    answer = world.ask("describe", COMPLETING, "--members", "-v", "-o", "json")
+    assert [(row["partitions"], row["current_assignment"]) for row in answer.items] == [(0, [])]
+    assert answer.err == f"kgroups: note: group '{COMPLETING}' is rebalancing\n"
+    assert answer.code == 0, answer.err
 
 
 def test_describe_group_of_both_protocols_shows_upgraded(world: World, transient_groups: TransientGroups) -> None:
     if MIXED not in transient_groups.groups:
         pytest.skip("no KIP-848 group that librdkafka can join")
-    told = world.ask("describe", MIXED, "--members", "--verbose", "-o", "plain")
-    assert {row["UPGRADED"] for row in told.table} == {"true", "false"}
-    assert {row["TARGET-ASSIGNMENT"] for row in told.table} == {"orders:0,1,2", "orders:3,4,5"}
+    answer = world.ask("describe", MIXED, "--members", "--verbose", "-o", "plain")
+    assert {row["UPGRADED"] for row in answer.table} == {"true", "false"}
+    assert {row["TARGET-ASSIGNMENT"] for row in answer.table} == {"orders:0,1,2", "orders:3,4,5"}
     # All upgraded: no column, unless all are wanted.
     assert "UPGRADED" not in world.ask("describe", "orders-kip848", "--members", "--verbose").out
     assert "UPGRADED" in world.ask("describe", "orders-kip848", "--members", "--wide").out
@@ -407,10 +409,10 @@ def test_describe_regex_subscription_is_shown(world: World, transient_groups: Tr
 
 
 def test_describe_states_match_the_seeded_groups(world: World) -> None:
-    told = world.ask("describe", "--all-groups", "--state", "-o", "json")
+    answer = world.ask("describe", "--all-groups", "--state", "-o", "json")
     listed = {row["group"]: row for row in world.ask("list", "-o", "json").items}
-    assert (told.code, told.err) == (0, "")
-    for row in told.items:
+    assert (answer.code, answer.err) == (0, "")
+    for row in answer.items:
         assert row["coordinator"] == listed[row["group"]]["coordinator"]
         if group := world.groups.get(row["group"]):
             assert (row["state"], row["members"], row["protocol_type"]) == (
@@ -422,9 +424,9 @@ def test_describe_states_match_the_seeded_groups(world: World) -> None:
 
 
 def test_describe_state_in_text(world: World) -> None:
-    told = world.ask("describe", "orders-range", "payments-empty", "--state", "-o", "plain")
-    assert list(told.table[0]) == ["GROUP", "COORDINATOR (ID)", "ASSIGNMENT-STRATEGY", "STATE", "#MEMBERS"]
-    assert [(row["ASSIGNMENT-STRATEGY"], row["STATE"], row["#MEMBERS"]) for row in told.table] == [
+    answer = world.ask("describe", "orders-range", "payments-empty", "--state", "-o", "plain")
+    assert list(answer.table[0]) == ["GROUP", "COORDINATOR (ID)", "ASSIGNMENT-STRATEGY", "STATE", "#MEMBERS"]
+    assert [(row["ASSIGNMENT-STRATEGY"], row["STATE"], row["#MEMBERS"]) for row in answer.table] == [
         ("range", "Stable", "3"),
         ("-", "Empty", "0"),
     ]
@@ -434,5 +436,5 @@ def test_describe_state_in_text(world: World) -> None:
 
 def test_describe_empty_group_is_noted(world: World) -> None:
     for view in ("--offsets", "--members"):
-        told = world.ask("describe", "payments-empty", "orders-range", view)
-        assert (told.code, told.err) == (0, "kgroups: note: group 'payments-empty' has no active members\n")
+        answer = world.ask("describe", "payments-empty", "orders-range", view)
+        assert (answer.code, answer.err) == (0, "kgroups: note: group 'payments-empty' has no active members\n")

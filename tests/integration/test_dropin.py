@@ -32,7 +32,7 @@ from tests.integration.dropin_table import (
     Text,
     rows,
 )
-from tests.integration.java_output import Said
+from tests.integration.java_output import ToolOutput
 from tests.integration.known_world import World
 from tests.integration.transient_groups import TransientGroups
 from tests.integration.versions import NEWEST, newest_only, on
@@ -129,10 +129,10 @@ def _for_old(row: str) -> bool:
     return row in ("--list", "--describe @all") or ("@all" in row and "--verbose" in row)
 
 
-def remarks(said: Said | Ran) -> list[str]:
+def remarks(message: ToolOutput | Ran) -> list[str]:
     """Return the remarks on stderr about empty and rebalancing groups."""
     ends = r"(?:has no active members|is rebalancing)\."
-    return sorted(re.findall(f"(?m)^(?:Warning: )?Consumer group '.*' {ends}$", said.err))
+    return sorted(re.findall(f"(?m)^(?:Warning: )?Consumer group '.*' {ends}$", message.err))
 
 
 @on("2.8.2", "3.9.1")
@@ -186,9 +186,9 @@ def test_operations_match_java(world: World, transient_groups: TransientGroups, 
         names = [name for name in words if name.startswith("dropin-")]
         named = [word for name in names for word in ("--group", name)]
 
-        def left(said: Said | Ran) -> tuple[object, ...]:
-            told = ours("kafka-consumer-groups", "--bootstrap-server", world.sandbox.bootstrap, "--describe", *named)
-            return (said.code, alike(said.out), told.out)
+        def left(message: ToolOutput | Ran) -> tuple[object, ...]:
+            answer = ours("kafka-consumer-groups", "--bootstrap-server", world.sandbox.bootstrap, "--describe", *named)
+            return (message.code, alike(message.out), answer.out)
 
         make_groups(world, names)
         other = left(theirs("kafka-consumer-groups", *words))
@@ -239,7 +239,7 @@ def test_every_difference_has_a_test() -> None:
     assert {f"test_difference_{name}" for name in DIFFERENCES} <= set(globals())
 
 
-def ask_both(world: World, row: str) -> tuple[Ran, Said]:
+def ask_both(world: World, row: str) -> tuple[Ran, ToolOutput]:
     words = ["--bootstrap-server", world.sandbox.bootstrap, *shlex.split(row)]
     return ours("kafka-consumer-groups", *words), theirs("kafka-consumer-groups", *words)
 
@@ -298,24 +298,24 @@ def test_difference_active_groups(world: World) -> None:
         "--reset-offsets --all-groups --topic clicks --to-latest --dry-run",
     ):
         mine, other = ask_both(world, row)
-        said = (
+        output = (
             "\nError: Assignments can only be reset if the group 'orders-range' is inactive, but the current state is"
         )
-        assert (other.code, said in other.out) == (0, True)
+        assert (other.code, output in other.out) == (0, True)
         assert (mine.code, alike(mine.out)) == (1, alike(without_errors(other.out)))
         assert "orders-range" in mine.err
 
 
 @newest_only
 def test_difference_failed_deletion(world: World) -> None:
-    for row, told in (
+    for row, answer in (
         ("--delete --group orders-range --group no-such-group", "* Group 'orders-range' could not be deleted due to:"),
         ("--delete-offsets --group orders-range --topic orders", "\nError: Encountered some partition-level error, "),
         ("--delete-offsets --group no-such-group --topic orders:0", "\nError: The group id does not exist.\n"),
         ("--delete-offsets --group payments-empty --topic no-such-topic", ""),
     ):
         mine, other = ask_both(world, row)
-        assert (other.code, told in other.out) == (0, True)
+        assert (other.code, answer in other.out) == (0, True)
         assert mine.code == 1
         kept = re.sub(r"(?m)^(?:\nError: .*|\* Group .*)\n", "", other.out)
         assert alike(mine.out) == alike(kept), row

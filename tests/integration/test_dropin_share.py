@@ -11,7 +11,7 @@ import pytest
 from tests.integration.dropin import Ran, agree, alike, complaint, ours, process, theirs
 from tests.integration.dropin_share_table import ACTS, COMMAND_LINES, QUESTIONS, RESETS
 from tests.integration.dropin_table import rows
-from tests.integration.java_output import Said
+from tests.integration.java_output import ToolOutput
 from tests.integration.share_groups import CLASSIC, IDLE, LIVE, LOG, MORE, SHARE, ShareGroups
 from tests.integration.versions import newest_only
 
@@ -61,9 +61,9 @@ def test_questions_match_java(share_groups: ShareGroups) -> None:
     agree(QUESTIONS, one)
 
 
-def remarks(said: Said | Ran) -> list[str]:
+def remarks(message: ToolOutput | Ran) -> list[str]:
     """Return the remarks on stderr about empty groups."""
-    return sorted(re.findall(r"(?m)^Share group '.*' has no active members\.$", said.err))
+    return sorted(re.findall(r"(?m)^Share group '.*' has no active members\.$", message.err))
 
 
 def test_resets_match_java(share_groups: ShareGroups) -> None:
@@ -87,15 +87,15 @@ def test_operations_match_java(share_groups: ShareGroups) -> None:
     agree(ACTS, one)
 
 
-def left(share_groups: ShareGroups, names: Iterable[str], run: Callable[[], Said | Ran]) -> tuple[object, ...]:
+def left(share_groups: ShareGroups, names: Iterable[str], run: Callable[[], ToolOutput | Ran]) -> tuple[object, ...]:
     """Return the output of a run and the groups' offsets after it."""
     there = [name for name in names if name != "sharing-new"]
     share_groups.start({name: {LOG: {0: 5, 1: 5}, MORE: {0: 2}} for name in there})
-    said = run()
+    output = run()
     found = share_groups.ask("describe", *names, "-o", "json")
     starts = sorted((row["group"], row["topic"], row["partition"], row["start_offset"]) for row in found.items)
     ours(TOOL, *words_of(share_groups, "--delete", *(part for name in names for part in ("--group", name))))
-    return said.code, alike(said.out), starts, sorted(failure["name"] for failure in found.failures)
+    return output.code, alike(output.out), starts, sorted(failure["name"] for failure in found.failures)
 
 
 @newest_only
@@ -113,22 +113,22 @@ def test_every_difference_has_a_test() -> None:
     assert {f"test_difference_{name}" for name in DIFFERENCES} <= set(globals())
 
 
-def ask_both(share_groups: ShareGroups, row: str) -> tuple[Ran, Said]:
+def ask_both(share_groups: ShareGroups, row: str) -> tuple[Ran, ToolOutput]:
     words = words_of(share_groups, *shlex.split(row))
     return ours(TOOL, *words), theirs(TOOL, *words)
 
 
 @newest_only
 @pytest.mark.parametrize(
-    ("name", "said"), [("sharers-nobody", "the group does not exist"), (CLASSIC, "it is not a share group")]
+    ("name", "message"), [("sharers-nobody", "the group does not exist"), (CLASSIC, "it is not a share group")]
 )
-def test_difference_missing_group(share_groups: ShareGroups, name: str, said: str) -> None:
+def test_difference_missing_group(share_groups: ShareGroups, name: str, message: str) -> None:
     for view in ("", "--members", "--state"):
         mine, other = ask_both(share_groups, f"--describe --group {LIVE} --group {name} {view}")
         assert (other.code, LIVE in other.out) == (0, False)
         assert "GroupIdNotFoundException" in other.out
         assert mine.code == 1
-        assert f"Error: group '{name}': {said}" in mine.err
+        assert f"Error: group '{name}': {message}" in mine.err
         alone, _ = ask_both(share_groups, f"--describe --group {LIVE} {view}")
         assert (alone.code, alone.out) == (0, mine.out)
 
@@ -158,8 +158,8 @@ def test_difference_failed_deletion(share_groups: ShareGroups, row: str) -> None
     assert (other.code, mine.code) == (0, 1)
     kept = re.sub(r"(?m)^(?:\nError: .*|\* Group .*)\n", "", other.out)
     assert alike(mine.out) == alike(kept)
-    told = r"(?m)^\* Group .*$"
-    assert sorted(re.findall(told, other.out)) == sorted(re.findall(told, mine.err))
+    answer = r"(?m)^\* Group .*$"
+    assert sorted(re.findall(answer, other.out)) == sorted(re.findall(answer, mine.err))
 
 
 @newest_only

@@ -14,7 +14,7 @@ from kgroups.model.embedded.sticky import StickyData
 from kgroups.protocol.embedded import classic_streams, connect, consumer, sticky
 
 from .embedded_oracle import (
-    Told,
+    Decoded,
     ask_kafka,
     of_assignment,
     of_sticky,
@@ -48,17 +48,17 @@ def _or_raw(found: Any) -> Any:
     return found.raw or found
 
 
-def agree(each: Told) -> bool:
+def agree(each: Decoded) -> bool:
     """Bytes that Kafka reads give equal values; bytes that it rejects may be read partly, with a note."""
-    read, as_told = READERS[each.kind]
+    read, as_values = READERS[each.kind]
     found = read(each.data)
-    if each.told is None or not each.data:
+    if each.values is None or not each.data:
         return True
-    if each.told == NOTHING:  # Java's word for what it could not read, too
-        return isinstance(found, Raw) or not as_told(found)["previous"]
+    if each.values == NOTHING:  # Java's word for what it could not read, too
+        return isinstance(found, Raw) or not as_values(found)["previous"]
     if each.kind == "cooperative" and isinstance(found, StickyData) and found.previous is not None:
         return len(each.data) > 4  # as librdkafka writes it, of which Java takes a count for a generation
-    return not isinstance(found, Raw) and as_told(found) == each.told
+    return not isinstance(found, Raw) and as_values(found) == each.values
 
 
 NOTHING: Final = {"previous": [], "generation": -1}
@@ -67,6 +67,6 @@ NOTHING: Final = {"previous": [], "generation": -1}
 @pytest.mark.usefixtures("jdk")
 def test_embedded_bytes_are_decoded_like_kafka(tmp_path: Path) -> None:
     answers = ask_kafka((), tmp_path, more=EACH, seed=7)
-    read = Counter(each.kind for each in answers if each.told is not None)
+    read = Counter(each.kind for each in answers if each.values is not None)
     assert set(read) == set(READERS) and min(read.values()) >= EACH
     assert [each for each in answers if not agree(each)] == []

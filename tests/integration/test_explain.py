@@ -62,10 +62,10 @@ def by_group(answer: Answer) -> dict[str, Row]:
 
 
 def test_explain_reproduces_real_assignments(world: World) -> None:
-    told = world.ask("explain", "--regex", "orders-.*", "-o", "json")
-    assert (told.code, told.err) == (0, "")
-    assert told.envelope["schema"] == "kgroups/explain/v1"
-    items = by_group(told)
+    answer = world.ask("explain", "--regex", "orders-.*", "-o", "json")
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.envelope["schema"] == "kgroups/explain/v1"
+    items = by_group(answer)
     wanted = {name for name in ASSIGNED if name in world.groups}
     assert items.keys() >= wanted
     assert {name for name in wanted if "as-assigned" not in rules(items[name])} == set()
@@ -94,33 +94,33 @@ def test_explain_reports_a_deleted_topic(world: World) -> None:
 
 
 def test_explain_handles_every_group(world: World) -> None:
-    told = world.ask("explain", "--all-groups", "-o", "plain", "-v")
-    assert (told.code, told.err) == (0, "")
-    assert "\x1b" not in told.out
+    answer = world.ask("explain", "--all-groups", "-o", "plain", "-v")
+    assert (answer.code, answer.err) == (0, "")
+    assert "\x1b" not in answer.out
     for name in world.groups:
         if name.isascii():
-            assert f"{name}: a " in told.out
+            assert f"{name}: a " in answer.out
 
 
 def test_explain_missing_or_empty_groups(world: World) -> None:
-    told = world.ask("explain", "ahead", "no-such-group", "-o", "json")
-    assert told.code == 1
-    assert [item["group"] for item in told.items] == ["ahead"]
-    assert rules(told.items[0]) == {"coordinator", "state"}
-    assert [failure["name"] for failure in told.failures] == ["no-such-group"]
-    told = world.ask("explain", "ahead", "--what-if", "members=+1")
-    assert told.code == 1 and "it has no members" in told.err
-    told = world.ask("explain", "orders-range", "--what-if", "members=0")
-    assert told.code == 2 and "--what-if: members=0" in told.err and told.out == ""
+    answer = world.ask("explain", "ahead", "no-such-group", "-o", "json")
+    assert answer.code == 1
+    assert [item["group"] for item in answer.items] == ["ahead"]
+    assert rules(answer.items[0]) == {"coordinator", "state"}
+    assert [failure["name"] for failure in answer.failures] == ["no-such-group"]
+    answer = world.ask("explain", "ahead", "--what-if", "members=+1")
+    assert answer.code == 1 and "it has no members" in answer.err
+    answer = world.ask("explain", "orders-range", "--what-if", "members=0")
+    assert answer.code == 2 and "--what-if: members=0" in answer.err and answer.out == ""
 
 
 # TransientGroups.
 
 
 def test_explain_unusual_groups(world: World, transient_groups: TransientGroups) -> None:
-    told = world.ask("explain", *transient_groups.groups, "-o", "json")
-    assert (told.code, told.err) == (0, "")
-    items = by_group(told)
+    answer = world.ask("explain", *transient_groups.groups, "-o", "json")
+    assert (answer.code, answer.err) == (0, "")
+    items = by_group(answer)
     assert severe(items[IDLE]) == {("warning", "idle-members")}
     assert severe(items[OWNED]) == set() and "as-assigned" in rules(items[OWNED])
     assert severe(items[COMPLETING]) == {("warning", "state")}
@@ -129,8 +129,8 @@ def test_explain_unusual_groups(world: World, transient_groups: TransientGroups)
         assert "as-assigned" in rules(items[MIXED]) and "as-assigned" in rules(items[REGEX])
         (regex,) = world.ask("explain", REGEX, "--what-if", "members=3", "-o", "json").items
         assert regex["what_if"]["moved"] == 2
-    told = world.ask("explain", COMPLETING, "--what-if", "members=+1")
-    assert told.code == 1 and "its state is CompletingRebalance" in told.err
+    answer = world.ask("explain", COMPLETING, "--what-if", "members=+1")
+    assert answer.code == 1 and "its state is CompletingRebalance" in answer.err
 
 
 # What is foretold, and what Java's own consumers then do.

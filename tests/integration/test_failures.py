@@ -171,30 +171,30 @@ class TestOneDead:
     """The tests stand in the order of events."""
 
     def test_list_with_killed_broker_shows_the_others(self, broker_2_killed: FaultyCluster) -> None:
-        told = broker_2_killed.ask("list")
-        assert (told.code, told.lines) == (1, broker_2_killed.groups_off(2))
-        assert names_what_is_missing(told.err)
-        assert told.seconds < TWICE
+        answer = broker_2_killed.ask("list")
+        assert (answer.code, answer.lines) == (1, broker_2_killed.groups_off(2))
+        assert names_what_is_missing(answer.err)
+        assert answer.seconds < TWICE
 
     def test_describe_with_killed_broker_shows_the_others(self, broker_2_killed: FaultyCluster) -> None:
-        told = broker_2_killed.ask("describe", "--all-groups", "-o", "json")
-        assert (told.code, facts(told.items)) == (1, broker_2_killed.rows_without(2))
-        assert names_what_is_missing(told.err)
-        assert told.seconds < TWICE
+        answer = broker_2_killed.ask("describe", "--all-groups", "-o", "json")
+        assert (answer.code, facts(answer.items)) == (1, broker_2_killed.rows_without(2))
+        assert names_what_is_missing(answer.err)
+        assert answer.seconds < TWICE
 
     def test_killed_broker_first_in_bootstrap_list_is_skipped(self, broker_2_killed: FaultyCluster) -> None:
         first, second, third = (f"{broker.host}:{broker.port}" for broker in broker_2_killed.sandbox.brokers)
-        told = run_here("list", "--debug", bootstrap=f"{second},{third},{first}")
-        assert told.lines == broker_2_killed.groups_off(2)
-        assert told.seconds < UNBOUNDED
+        answer = run_here("list", "--debug", bootstrap=f"{second},{third},{first}")
+        assert answer.lines == broker_2_killed.groups_off(2)
+        assert answer.seconds < UNBOUNDED
 
     def test_leaderless_coordinators_are_named(self, broker_2_fenced: FaultyCluster) -> None:
         """No broker lists their groups, so a missing group would be silent."""
         for words in (["list"], ["describe", "--all-groups", "--state"]):
-            told = broker_2_fenced.ask(*words, "-o", "json")
-            assert told.code == 1
-            assert [row["group"] for row in told.items] == broker_2_fenced.groups_off(2)
-            (failure,) = told.failures
+            answer = broker_2_fenced.ask(*words, "-o", "json")
+            assert answer.code == 1
+            assert [row["group"] for row in answer.items] == broker_2_fenced.groups_off(2)
+            (failure,) = answer.failures
             lost = sorted(
                 at
                 for (topic, at), leader in broker_2_fenced.leaders.items()
@@ -203,39 +203,39 @@ class TestOneDead:
             assert (failure["scope"], failure["name"]) == ("topic", "__consumer_offsets")
             assert failure["message"].startswith(f"{len(lost)} of 12 partitions have no leader")
             assert f"(partitions {', '.join(map(str, lost))})" in failure["message"]
-            assert len(told.err.splitlines()) == 1
+            assert len(answer.err.splitlines()) == 1
 
     def test_leaderless_partitions_have_no_log_end(self, broker_2_fenced: FaultyCluster) -> None:
-        told = broker_2_fenced.ask("describe", "--all-groups", "-o", "json")
-        assert (told.code, facts(told.items)) == (1, broker_2_fenced.rows_without(2))
+        answer = broker_2_fenced.ask("describe", "--all-groups", "-o", "json")
+        assert (answer.code, facts(answer.items)) == (1, broker_2_fenced.rows_without(2))
         lost = broker_2_fenced.logs_without(2)
         assert lost
-        assert {failure["name"] for failure in told.failures if failure["scope"] == "partition"} == lost
-        assert {failure["error"] for failure in told.failures} == {"LEADER_NOT_AVAILABLE"}
-        assert all(row["note"] for row in told.items if row["log_end_offset"] is None)
-        assert told.seconds < TWICE
+        assert {failure["name"] for failure in answer.failures if failure["scope"] == "partition"} == lost
+        assert {failure["error"] for failure in answer.failures} == {"LEADER_NOT_AVAILABLE"}
+        assert all(row["note"] for row in answer.items if row["log_end_offset"] is None)
+        assert answer.seconds < TWICE
 
     def test_leaderless_partitions_match_java(self, broker_2_fenced: FaultyCluster) -> None:
         name = broker_2_fenced.group_on(1)
-        said = JavaTool(DEFAULT_VERSION).ask(broker_2_fenced.sandbox.bootstrap, "--describe", "--group", name)
-        told = broker_2_fenced.ask("describe", name, "-o", "plain")
-        assert {(row["PARTITION"], row["LOG-END-OFFSET"] or "-", row["LAG"] or "-") for row in said.rows} == {
-            (row["PARTITION"], row["LOG-END-OFFSET"], row["LAG"]) for row in told.table
+        output = JavaTool(DEFAULT_VERSION).ask(broker_2_fenced.sandbox.bootstrap, "--describe", "--group", name)
+        answer = broker_2_fenced.ask("describe", name, "-o", "plain")
+        assert {(row["PARTITION"], row["LOG-END-OFFSET"] or "-", row["LAG"] or "-") for row in output.rows} == {
+            (row["PARTITION"], row["LOG-END-OFFSET"], row["LAG"]) for row in answer.table
         }
 
     def test_group_without_coordinator_keeps_the_good_one(self, broker_2_fenced: FaultyCluster) -> None:
         lost, good = broker_2_fenced.group_on(2), broker_2_fenced.group_on(3)
-        told = broker_2_fenced.ask("describe", lost, good, "--state", "-o", "json")
-        assert (told.code, [row["group"] for row in told.items]) == (1, [good])
-        assert [(failure["scope"], failure["name"], failure["error"]) for failure in told.failures] == [
+        answer = broker_2_fenced.ask("describe", lost, good, "--state", "-o", "json")
+        assert (answer.code, [row["group"] for row in answer.items]) == (1, [good])
+        assert [(failure["scope"], failure["name"], failure["error"]) for failure in answer.failures] == [
             ("group", lost, "COORDINATOR_NOT_AVAILABLE")
         ]
-        assert told.seconds < TWICE  # it may come back, and is waited for
+        assert answer.seconds < TWICE  # it may come back, and is waited for
 
 
 def test_restarted_broker_is_complete_again(faulty_cluster: FaultyCluster) -> None:
-    told = faulty_cluster.ask("describe", "--all-groups", "-o", "json")
-    assert (told.code, told.failures, facts(told.items)) == (0, [], list(faulty_cluster.rows))
+    answer = faulty_cluster.ask("describe", "--all-groups", "-o", "json")
+    assert (answer.code, answer.failures, facts(answer.items)) == (0, [], list(faulty_cluster.rows))
 
 
 # One broker that hangs.
@@ -243,12 +243,12 @@ def test_restarted_broker_is_complete_again(faulty_cluster: FaultyCluster) -> No
 
 def test_hung_broker_costs_one_timeout(faulty_cluster: FaultyCluster) -> None:
     with faulty_cluster.paused(3):
-        told = faulty_cluster.ask("describe", "--all-groups", "-o", "json")
-    assert (told.code, facts(told.items)) == (1, faulty_cluster.rows_without(3))
-    (failure,) = [failure for failure in told.failures if failure["scope"] == "broker"]
+        answer = faulty_cluster.ask("describe", "--all-groups", "-o", "json")
+    assert (answer.code, facts(answer.items)) == (1, faulty_cluster.rows_without(3))
+    (failure,) = [failure for failure in answer.failures if failure["scope"] == "broker"]
     assert failure["name"].startswith("broker 3 (")
     assert re.fullmatch(r"no response to \w+ within (4|3\.\d) s", failure["message"])  # what connecting left of it
-    assert told.seconds < TWICE
+    assert answer.seconds < TWICE
 
 
 def test_hung_first_bootstrap_server_costs_one_timeout(faulty_cluster: FaultyCluster) -> None:
@@ -256,10 +256,10 @@ def test_hung_first_bootstrap_server_costs_one_timeout(faulty_cluster: FaultyClu
     servers = faulty_cluster.sandbox.bootstrap.split(",")
     assert servers[0].endswith(f":{faulty_cluster.sandbox.brokers[0].port}")
     with faulty_cluster.paused(1):
-        told = faulty_cluster.ask("list")
-    assert (told.code, told.lines) == (1, faulty_cluster.groups_off(1))
-    assert "kgroups: broker 1 (" in told.err
-    assert told.seconds < TWICE
+        answer = faulty_cluster.ask("list")
+    assert (answer.code, answer.lines) == (1, faulty_cluster.groups_off(1))
+    assert "kgroups: broker 1 (" in answer.err
+    assert answer.seconds < TWICE
 
 
 def test_progress_line_is_shown_while_waiting(faulty_cluster: FaultyCluster) -> None:
@@ -276,20 +276,20 @@ def test_progress_line_is_shown_while_waiting(faulty_cluster: FaultyCluster) -> 
 def test_hung_broker_keeps_other_named_groups(faulty_cluster: FaultyCluster) -> None:
     lost, good = faulty_cluster.group_on(3), faulty_cluster.group_on(1)
     with faulty_cluster.paused(3):
-        told = faulty_cluster.ask("describe", lost, good, "--state", "-o", "json")
-    assert (told.code, [row["group"] for row in told.items]) == (1, [good])
-    assert [(failure["scope"], failure["name"]) for failure in told.failures] == [("group", lost)]
-    assert told.seconds < TWICE
+        answer = faulty_cluster.ask("describe", lost, good, "--state", "-o", "json")
+    assert (answer.code, [row["group"] for row in answer.items]) == (1, [good])
+    assert [(failure["scope"], failure["name"]) for failure in answer.failures] == [("group", lost)]
+    assert answer.seconds < TWICE
 
 
 def test_total_timeout_bounds_a_hung_broker(faulty_cluster: FaultyCluster) -> None:
     with faulty_cluster.paused(3):
-        told = run_here(
+        answer = run_here(
             "describe", "--all-groups", "-o", "json", "--timeout", "3s", bootstrap=faulty_cluster.sandbox.bootstrap
         )
-    assert told.code == 1
-    assert told.seconds < UNBOUNDED
-    assert "broker 3 (" in told.err
+    assert answer.code == 1
+    assert answer.seconds < UNBOUNDED
+    assert "broker 3 (" in answer.err
 
 
 def test_hung_broker_with_shorter_total_timeout_keeps_the_others(faulty_cluster: FaultyCluster) -> None:
@@ -298,11 +298,11 @@ def test_hung_broker_with_shorter_total_timeout_keeps_the_others(faulty_cluster:
     for words in (["--all-groups"], [*kept_elsewhere, faulty_cluster.group_on(2)], ["--topic", "load-0"]):
         with faulty_cluster.paused(2):
             command = ("describe", *words, "-o", "json", "--timeout", f"{PATIENCE}s", "--broker-timeout", "30s")
-            told = run_here(*command, bootstrap=faulty_cluster.sandbox.bootstrap)
+            answer = run_here(*command, bootstrap=faulty_cluster.sandbox.bootstrap)
         there = [row for row in faulty_cluster.rows_without(2) if words[0] != "--topic" or row["topic"] == "load-0"]
-        assert (told.code, facts(told.items)) == (1, there)
-        assert {failure["broker"] for failure in told.failures} == {2}
-        assert told.seconds < TWICE
+        assert (answer.code, facts(answer.items)) == (1, there)
+        assert {failure["broker"] for failure in answer.failures} == {2}
+        assert answer.seconds < TWICE
 
 
 def test_broker_that_resumes_in_time_is_complete(faulty_cluster: FaultyCluster) -> None:
@@ -391,15 +391,15 @@ def test_coordinators_that_move_are_found(needs_newest: None) -> None:
         first = listed()
         assert first.code == 1 or len(first.items) == LOAD.groups  # should it all be over already
         until = time.monotonic() + 120
-        while (told := listed()).code or len(told.items) < len(before):
+        while (answer := listed()).code or len(answer.items) < len(before):
             # A broker that took over a partition and has not begun to load it lists none of its groups, and no error.
-            assert told.code == 0 or (told.code == 1 and "kgroups: broker " in told.err)
+            assert answer.code == 0 or (answer.code == 1 and "kgroups: broker " in answer.err)
             assert time.monotonic() < until
             time.sleep(0.1)
-        assert [row["group"] for row in told.items] == [row["group"] for row in before]
-        assert {row["coordinator"]["id"] for row in told.items} == {1, 3}
-        told = run_kgroups("describe", *orphans, "--state", "-o", "json", bootstrap=sandbox.bootstrap)
-        assert (told.code, [row["group"] for row in told.items]) == (0, orphans)
+        assert [row["group"] for row in answer.items] == [row["group"] for row in before]
+        assert {row["coordinator"]["id"] for row in answer.items} == {1, 3}
+        answer = run_kgroups("describe", *orphans, "--state", "-o", "json", bootstrap=sandbox.bootstrap)
+        assert (answer.code, [row["group"] for row in answer.items]) == (0, orphans)
 
 
 # Brokers that refuse, and none at all.
@@ -421,37 +421,37 @@ def cluster_with_deny_acls(needs_newest: None) -> Iterator[Sandbox]:
 
 def test_unauthorized_group_is_a_row_with_the_reason(cluster_with_deny_acls: Sandbox) -> None:
     for view in ("--state", "--members"):
-        told = run_kgroups("describe", "--all-groups", view, "-o", "json", bootstrap=cluster_with_deny_acls.bootstrap)
-        assert told.code == 1
-        notes = {row["group"]: row["note"] for row in told.items}
+        answer = run_kgroups("describe", "--all-groups", view, "-o", "json", bootstrap=cluster_with_deny_acls.bootstrap)
+        assert answer.code == 1
+        notes = {row["group"]: row["note"] for row in answer.items}
         assert notes.keys() >= {"stable-00000", "stable-00002"} and notes["stable-00002"] is None
         assert notes["stable-00001"] == "not authorized: needs DESCRIBE on GROUP stable-00001"
-        assert [(failure["scope"], failure["name"], failure["error"]) for failure in told.failures] == [
+        assert [(failure["scope"], failure["name"], failure["error"]) for failure in answer.failures] == [
             ("group", "stable-00001", "GROUP_AUTHORIZATION_FAILED")
         ]
 
 
 def test_unauthorized_named_group_keeps_the_others(cluster_with_deny_acls: Sandbox) -> None:
-    told = run_kgroups("describe", "stable-00001", "empty-00001", bootstrap=cluster_with_deny_acls.bootstrap)
-    assert (told.code, [row["GROUP"] for row in told.table]) == (1, ["empty-00001", "empty-00001", "stable-00001"])
-    assert "kgroups: group 'stable-00001': " in told.err
-    assert "GROUP_AUTHORIZATION_FAILED" in told.err
+    answer = run_kgroups("describe", "stable-00001", "empty-00001", bootstrap=cluster_with_deny_acls.bootstrap)
+    assert (answer.code, [row["GROUP"] for row in answer.table]) == (1, ["empty-00001", "empty-00001", "stable-00001"])
+    assert "kgroups: group 'stable-00001': " in answer.err
+    assert "GROUP_AUTHORIZATION_FAILED" in answer.err
 
 
 def test_unauthorized_topic_has_rows_without_log_end(cluster_with_deny_acls: Sandbox) -> None:
     """Brokers omit its commits; assignments are known, log ends are not."""
-    told = run_kgroups(
+    answer = run_kgroups(
         "describe", "stable-00000", "empty-00001", "-o", "json", bootstrap=cluster_with_deny_acls.bootstrap
     )
-    assert told.code == 1
-    rows = [(row["group"], row["topic"], row["partition"], row["log_end_offset"]) for row in told.items]
+    assert answer.code == 1
+    rows = [(row["group"], row["topic"], row["partition"], row["log_end_offset"]) for row in answer.items]
     assert rows == [
         ("empty-00001", "load-1", 0, 20),
         ("empty-00001", "load-1", 1, 21),
         ("stable-00000", "load-0", 0, None),
         ("stable-00000", "load-0", 1, None),
     ]
-    assert [(failure["scope"], failure["name"], failure["error"]) for failure in told.failures] == [
+    assert [(failure["scope"], failure["name"], failure["error"]) for failure in answer.failures] == [
         ("topic", "load-0", "TOPIC_AUTHORIZATION_FAILED")
     ]
 
@@ -459,19 +459,19 @@ def test_unauthorized_topic_has_rows_without_log_end(cluster_with_deny_acls: San
 def test_all_brokers_hung_is_one_line_error(cluster_with_deny_acls: Sandbox) -> None:
     cluster_with_deny_acls.pause(1)
     try:
-        told = run_here("list", "--timeout", "3s", bootstrap=cluster_with_deny_acls.bootstrap)
+        answer = run_here("list", "--timeout", "3s", bootstrap=cluster_with_deny_acls.bootstrap)
     finally:
         cluster_with_deny_acls.resume(1)
-    assert (told.code, told.out, len(told.err.splitlines())) == (1, "", 1)
-    assert told.err.startswith("kgroups: error: no bootstrap server responded: 127.0.0.1:")
-    assert told.seconds < UNBOUNDED
+    assert (answer.code, answer.out, len(answer.err.splitlines())) == (1, "", 1)
+    assert answer.err.startswith("kgroups: error: no bootstrap server responded: 127.0.0.1:")
+    assert answer.seconds < UNBOUNDED
 
 
 def test_all_brokers_killed_is_one_line_error(cluster_with_deny_acls: Sandbox) -> None:
     cluster_with_deny_acls.kill(1)
     for words in (["list"], ["describe", "--all-groups"]):
-        told = run_here(*words, bootstrap=f"{cluster_with_deny_acls.bootstrap},127.0.0.1:1")
-        assert (told.code, told.out, len(told.err.splitlines())) == (1, "", 1)
-        assert told.err.startswith("kgroups: error: no bootstrap server responded: 127.0.0.1:")
-        assert told.err.count("connection refused") == 2
-        assert told.seconds < UNBOUNDED
+        answer = run_here(*words, bootstrap=f"{cluster_with_deny_acls.bootstrap},127.0.0.1:1")
+        assert (answer.code, answer.out, len(answer.err.splitlines())) == (1, "", 1)
+        assert answer.err.startswith("kgroups: error: no bootstrap server responded: 127.0.0.1:")
+        assert answer.err.count("connection refused") == 2
+        assert answer.seconds < UNBOUNDED

@@ -195,8 +195,8 @@ def people(members: list[str] | None) -> set[str]:
 
 def test_every_rebalance_of_classic_group_is_recorded(collected: Store) -> None:
     found = sorted(rows(collected, "rebalances", "classic"), key=lambda row: row["log_offset"])
-    told = [(people(row["joined"]), people(row["left"]), row["members"]) for row in found]
-    assert told[1:7] == [
+    answer = [(people(row["joined"]), people(row["left"]), row["members"]) for row in found]
+    assert answer[1:7] == [
         ({"bob"}, set(), 2),
         (set(), {"bob"}, 1),
         ({"cyd"}, set(), 2),
@@ -205,7 +205,7 @@ def test_every_rebalance_of_classic_group_is_recorded(collected: Store) -> None:
         (set(), {"ann"}, 1),
     ]
     # Static as he is, dan is missed only when his session has timed out, which may come after the curtain.
-    assert told[7:] in ([], [(set(), {"dan"}, 0)])
+    assert answer[7:] in ([], [(set(), {"dan"}, 0)])
     assert [row["generation"] for row in found] == sorted({row["generation"] for row in found})
     assert {row["protocol"] for row in found if row["members"]} == {"range"}
 
@@ -227,16 +227,16 @@ def test_consumer_protocol_group_converges(collected: Store) -> None:
 
 def test_latest_offsets_match_the_cluster(collected: Store, scripted_cluster: Sandbox) -> None:
     answer = run_kgroups("describe", "--all-groups", "-o", "json", bootstrap=scripted_cluster.bootstrap)
-    said = {
+    output = {
         (row["group"], row["topic"], row["partition"]): row["current_offset"]
         for row in answer.items
         if row["current_offset"] is not None
     }
     found = rows(collected, "latest_offsets")
-    assert {(row["group"], row["topic"], row["partition"]): row["committed_offset"] for row in found} == said
-    assert ("forgotten", TOPIC, 0) in said
-    assert ("forgotten", TOPIC, 1) not in said
-    assert "deleted" not in {group for group, _, _ in said}
+    assert {(row["group"], row["topic"], row["partition"]): row["committed_offset"] for row in found} == output
+    assert ("forgotten", TOPIC, 0) in output
+    assert ("forgotten", TOPIC, 1) not in output
+    assert "deleted" not in {group for group, _, _ in output}
 
 
 def test_anomalies_are_found(collected: Store) -> None:
@@ -255,10 +255,10 @@ def test_deleted_group_is_stale_as_deleted(collected: Store) -> None:
 
 def test_lag_matches_describe(collected: Store, scripted_cluster: Sandbox) -> None:
     answer = run_kgroups("describe", "rewound", "-o", "json", bootstrap=scripted_cluster.bootstrap)
-    said = {row["partition"]: row["lag"] for row in answer.items}
+    output = {row["partition"]: row["lag"] for row in answer.items}
     last = max(row["sampled_at"] for row in rows(collected, "lag", "rewound"))
     found = {row["partition"]: row["lag"] for row in rows(collected, "lag", "rewound") if row["sampled_at"] == last}
-    assert found == said
+    assert found == output
 
 
 def test_history_is_complete_since_the_beginning(collected: Store) -> None:

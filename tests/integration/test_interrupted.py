@@ -63,8 +63,8 @@ def test_interrupted_write_reports_what_was_written(
     assert {found[group] for group, result in results.items() if result == "failed"} <= {OLD}
     assert set(found.values()) <= {OLD, NEW} and NEW in found.values()
     assert "to restore the old offsets: kgroups reset-offsets --from-file" in err and "plan again" not in err
-    told = scratch_cluster.ask(
+    answer = scratch_cluster.ask(
         "reset-offsets", "--from-file", str(undo), "--execute", "--yes", "--undo-file", f"{undo}.2"
     )
-    assert told.code == 0, told.err
+    assert answer.code == 0, answer.err
     assert read_by_another_client(scratch_cluster, groups) == dict.fromkeys(groups, OLD)

@@ -208,17 +208,17 @@ def test_groups_behind_a_hung_transaction_are_unknown(
     producer.send_offsets_to_transaction(place, consumer.consumer_group_metadata(), SECONDS)
     hung_at = datetime.now(UTC) + timedelta(seconds=1)
     commit(settings, healthy, 1)
-    told: list[str] = []
-    collect(lambda: spark, store, plan, told.append)  # no partition has a new record
+    answer: list[str] = []
+    collect(lambda: spark, store, plan, answer.append)  # no partition has a new record
     commit(settings, healthy, 2)
-    collect(lambda: spark, store, plan, told.append)
+    collect(lambda: spark, store, plan, answer.append)
 
     ends = OffsetsLog(settings).ends()[HUNG]
     row = only(rows_of(store, "completeness", log_partition=HUNG))
     assert row["hung"] == ends.end - ends.stable
     assert before < row["unread_since"] < hung_at
     assert any(
-        f"{row['hung']} offsets wait behind an open transaction; its groups are unknown" in line for line in told
+        f"{row['hung']} offsets wait behind an open transaction; its groups are unknown" in line for line in answer
     )
     last = last_sample(rows_of(store, "lag", group=healthy))
     assert {(each["committed_offset"], each["lag"]) for each in last} == {(None, None)}

@@ -27,9 +27,9 @@ def aged_topics(cluster: Sandbox) -> AgedTopics:
 
 def ages_of(cluster: Sandbox, groups: Iterable[Aged], *words: str) -> dict[str, Row]:
     names = [each.group for each in groups]
-    told = run_kgroups("lag", *names, "--time", "-o", "json", *words, bootstrap=cluster.bootstrap)
-    assert (told.code, told.failures) == (0, []), told.err
-    return {row["group"]: row for row in told.items}
+    answer = run_kgroups("lag", *names, "--time", "-o", "json", *words, bootstrap=cluster.bootstrap)
+    assert (answer.code, answer.failures) == (0, []), answer.err
+    return {row["group"]: row for row in answer.items}
 
 
 @pytest.mark.parametrize("isolation", ["read_uncommitted", "read_committed"])
@@ -55,14 +55,14 @@ def test_time_lag_is_the_age_of_the_first_unread_record(
 
 def test_time_lag_of_many_groups_needs_one_fetch(cluster: Sandbox, aged_topics: AgedTopics) -> None:
     names = [each.group for each in aged_topics.groups if each.topic == "aged-gzip"]
-    told = run_kgroups("lag", *names, "--time", "--debug", bootstrap=cluster.bootstrap)
-    assert len(told.sent("Fetch")) == 1
+    answer = run_kgroups("lag", *names, "--time", "--debug", bootstrap=cluster.bootstrap)
+    assert len(answer.sent("Fetch")) == 1
 
 
 def test_time_lag_with_lost_data_is_noted(cluster: Sandbox, aged_topics: AgedTopics) -> None:
     (group,) = [each.group for each in aged_topics.groups if each.topic == "aged-deleted"]
-    told = run_kgroups("lag", group, "--by", "partition", "--time", "-o", "json", bootstrap=cluster.bootstrap)
-    (row,) = told.items
+    answer = run_kgroups("lag", group, "--by", "partition", "--time", "-o", "json", bootstrap=cluster.bootstrap)
+    (row,) = answer.items
     assert row["note"] == "data lost: 90 offsets deleted before they were read"
     assert row["time_lag_ms"] > 0
 
@@ -81,23 +81,23 @@ def sums(rows: Iterable[Row | dict[str, str | None]], group: str, topic: str, la
 
 
 def test_lag_totals_match_java(world: World) -> None:
-    said = {}
+    output = {}
     several = world.since("2.5")  # the tool of 1.1.1 takes one group a run, and does not name it in its tables
     for names in [WHOLE] if several else [(name,) for name in WHOLE]:
         words = [word for name in names for word in ("--group", name)]
         rows = world.java("--describe", *words).rows
-        said.update(sums([{"GROUP": names[0], **row} for row in rows], "GROUP", "TOPIC", "LAG"))
-    assert len(said) == len(WHOLE)
-    told = world.ask("lag", *WHOLE, "--by", "topic", "-o", "json")
-    assert (told.code, sums(told.items, "group", "topic", "total_lag")) == (0, said)
+        output.update(sums([{"GROUP": names[0], **row} for row in rows], "GROUP", "TOPIC", "LAG"))
+    assert len(output) == len(WHOLE)
+    answer = world.ask("lag", *WHOLE, "--by", "topic", "-o", "json")
+    assert (answer.code, sums(answer.items, "group", "topic", "total_lag")) == (0, output)
     groups = world.ask("lag", *WHOLE, "-o", "json").items
-    assert {row["group"]: row["total_lag"] for row in groups} == {group: lag for (group, _), lag in said.items()}
+    assert {row["group"]: row["total_lag"] for row in groups} == {group: lag for (group, _), lag in output.items()}
 
 
 def test_lag_defaults_to_all_groups(world: World) -> None:
-    told = world.ask("lag", "-o", "json")
-    assert told.code == 1 and f"topic '{DELETED_TOPIC}'" in told.err
-    rows = {row["group"]: row for row in told.items}
+    answer = world.ask("lag", "-o", "json")
+    assert answer.code == 1 and f"topic '{DELETED_TOPIC}'" in answer.err
+    rows = {row["group"]: row for row in answer.items}
     assert set(rows) >= set(world.groups)
     row = rows["payments-uncommitted"]
     assert (row["members"], row["partitions"], row["behind"], row["uncommitted"]) == (1, 3, 1, 2)

@@ -19,7 +19,7 @@ from kgroups.protocol.offsets_topic import decode
 from kgroups.sandbox import Sandbox
 from kgroups.sandbox.assignors import range_assignment
 from tests.integration.asking import Answer, run_here
-from tests.integration.java_output import Said
+from tests.integration.java_output import ToolOutput
 from tests.integration.large_groups import join_all, subscription
 from tests.integration.offsets_log import read_log
 from tests.integration.versions import newest_only
@@ -83,8 +83,8 @@ def test_describe_a_thousand_members(large_groups: Sandbox) -> None:
     text = ask(large_groups, "describe", MANY, "--members", "-o", "plain", "-w").lines
     assert len(text) == 1 + MEMBERS and max(map(len, text)) < 1_000
     java = large_groups.java_tool("--describe", "--group", MANY, "--members")
-    said = Said(java.returncode, java.stdout, java.stderr).rows
-    assert {(row["CONSUMER-ID"], row["#PARTITIONS"]) for row in said} == {
+    output = ToolOutput(java.returncode, java.stdout, java.stderr).rows
+    assert {(row["CONSUMER-ID"], row["#PARTITIONS"]) for row in output} == {
         (row["consumer_id"], str(row["partitions"])) for row in rows
     }
 

@@ -21,18 +21,18 @@ def known(world: World, answer: Answer) -> dict[str, Row]:
 
 
 def test_list_names_are_sorted_and_unique(world: World) -> None:
-    told = world.ask("list")
-    assert (told.code, told.err) == (0, "")
-    assert told.lines == sorted(set(told.lines))
-    assert set(told.lines) >= {visible(name) for name in world.groups}
+    answer = world.ask("list")
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.lines == sorted(set(answer.lines))
+    assert set(answer.lines) >= {visible(name) for name in world.groups}
 
 
 def test_list_state_flag_adds_the_column(world: World) -> None:
-    told = world.ask("list", "--state", "-o", "plain")
-    assert set(told.table[0]) == {"GROUP", "STATE"}
-    states = {row["GROUP"]: row["STATE"] for row in told.table}
+    answer = world.ask("list", "--state", "-o", "plain")
+    assert set(answer.table[0]) == {"GROUP", "STATE"}
+    states = {row["GROUP"]: row["STATE"] for row in answer.table}
     assert states.items() >= {visible(name): group.state for name, group in world.groups.items()}.items()
-    assert (told.code, told.err) == (0, "")
+    assert (answer.code, answer.err) == (0, "")
 
 
 @pytest.mark.parametrize(
@@ -46,73 +46,73 @@ def test_list_state_flag_adds_the_column(world: World) -> None:
     ],
 )
 def test_list_state_filter_accepts_any_case(world: World, words: tuple[str, ...], states: set[str]) -> None:
-    told = world.ask("list", *words, "-o", "json")
-    assert told.code == 0, told.err
-    assert {row["state"] for row in told.items} == states
-    assert set(known(world, told)) == {name for name, group in world.groups.items() if group.state in states}
+    answer = world.ask("list", *words, "-o", "json")
+    assert answer.code == 0, answer.err
+    assert {row["state"] for row in answer.items} == states
+    assert set(known(world, answer)) == {name for name, group in world.groups.items() if group.state in states}
 
 
 def test_list_state_filter_is_sent_to_brokers_that_support_it(world: World) -> None:
     """Old ones are asked to describe their groups instead."""
-    told = world.ask("list", "--state", "stable", "--debug")
-    assert {request.api for request in told.requests} == {"ApiVersions", "Metadata", "ListGroups", "DescribeGroups"}
-    checks = 2 * len(told.sent("ListGroups"))  # a list is checked before and after
-    described = len(told.sent("DescribeGroups")) - checks
+    answer = world.ask("list", "--state", "stable", "--debug")
+    assert {request.api for request in answer.requests} == {"ApiVersions", "Metadata", "ListGroups", "DescribeGroups"}
+    checks = 2 * len(answer.sent("ListGroups"))  # a list is checked before and after
+    described = len(answer.sent("DescribeGroups")) - checks
     assert described == 0 if world.since("2.6") else described > 0
 
 
 def test_list_type_flag_adds_the_column(world: World) -> None:
-    told = world.ask("list", "--type", "-o", "plain")
-    types = {row["GROUP"]: row["TYPE"] for row in told.table}
-    assert set(told.table[0]) == {"GROUP", "TYPE"}
-    assert told.code == 0, told.err
+    answer = world.ask("list", "--type", "-o", "plain")
+    types = {row["GROUP"]: row["TYPE"] for row in answer.table}
+    assert set(answer.table[0]) == {"GROUP", "TYPE"}
+    assert answer.code == 0, answer.err
     if world.since("3.8"):
         assert types.items() >= {visible(name): group.type for name, group in world.groups.items()}.items()
-        assert told.err == ""
+        assert answer.err == ""
     else:
         assert set(types.values()) == {"-"}
-        assert re.fullmatch(r"kgroups: note: broker 1 \(\S+\) does not report group types .*\n", told.err)
+        assert re.fullmatch(r"kgroups: note: broker 1 \(\S+\) does not report group types .*\n", answer.err)
 
 
 @pytest.mark.parametrize("word", ["classic", "Consumer", "CLASSIC,consumer"])
 def test_list_type_filter_selects_groups(world: World, word: str) -> None:
-    told = world.ask("list", "--type", word, "-o", "json")
+    answer = world.ask("list", "--type", word, "-o", "json")
     if world.since("3.8"):
         wanted = {part.title() for part in word.split(",")}
-        assert (told.code, told.err) == (0, "")
-        assert {name: row["type"] for name, row in known(world, told).items()} == {
+        assert (answer.code, answer.err) == (0, "")
+        assert {name: row["type"] for name, row in known(world, answer).items()} == {
             name: group.type for name, group in world.groups.items() if group.type in wanted
         }
     else:  # it cannot know, and does not guess
-        assert (told.code, told.items) == (1, [])
-        assert [(failure["scope"], failure["api"]) for failure in told.failures] == [("broker", "ListGroups")]
-        assert "cannot filter by type: this broker does not report group types (ListGroups v5, Kafka 3.8)" in told.err
+        assert (answer.code, answer.items) == (1, [])
+        assert [(failure["scope"], failure["api"]) for failure in answer.failures] == [("broker", "ListGroups")]
+        assert "cannot filter by type: this broker does not report group types (ListGroups v5, Kafka 3.8)" in answer.err
 
 
 @pytest.mark.parametrize("words", ["consumer", "connect", "consumer,connect"])
 def test_list_protocol_type_filter_selects_groups(world: World, words: str) -> None:
-    told, wanted = world.ask("list", "--protocol-type", words, "-o", "json"), set(words.split(","))
-    assert (told.code, {row["protocol_type"] for row in told.items}) == (0, wanted)
-    assert set(known(world, told)) == {name for name, group in world.groups.items() if group.protocol_type in wanted}
+    answer, wanted = world.ask("list", "--protocol-type", words, "-o", "json"), set(words.split(","))
+    assert (answer.code, {row["protocol_type"] for row in answer.items}) == (0, wanted)
+    assert set(known(world, answer)) == {name for name, group in world.groups.items() if group.protocol_type in wanted}
 
 
 def test_list_filters_are_combined(world: World) -> None:
-    told = world.ask("list", "--state", "stable", "--protocol-type", "connect")
-    assert [line.split() for line in told.lines] == [["GROUP", "STATE"], ["connect-like", "Stable"]]
+    answer = world.ask("list", "--state", "stable", "--protocol-type", "connect")
+    assert [line.split() for line in answer.lines] == [["GROUP", "STATE"], ["connect-like", "Stable"]]
 
 
 def test_list_coordinator_matches_find_coordinator(world: World) -> None:
-    told = known(world, world.ask("list", "-o", "json"))
+    answer = known(world, world.ask("list", "-o", "json"))
     first = world.sandbox.brokers[0]
-    for name, row in told.items():
+    for name, row in answer.items():
         where = row["coordinator"]
         assert (where["id"], where["host"], where["port"]) == find_coordinator(first.host, first.port, name)
     table = {row["GROUP"]: row for row in world.ask("list", "-w", "-o", "plain").table}
-    for name, row in told.items():
+    for name, row in answer.items():
         where = row["coordinator"]
         assert table[visible(name)]["COORDINATOR (ID)"] == f"{where['host']}:{where['port']} ({where['id']})"
     if len(world.sandbox.brokers) > 1:
-        assert len({row["coordinator"]["id"] for row in told.values()}) > 1
+        assert len({row["coordinator"]["id"] for row in answer.values()}) > 1
 
 
 def find_coordinator(host: str, port: int, group: str) -> tuple[int, str, int]:
@@ -154,15 +154,15 @@ def test_list_output_is_deterministic(world: World) -> None:
 
 
 def test_list_json_has_an_envelope(world: World) -> None:
-    told = world.ask("list", "-o", "json").envelope
-    assert told["schema"] == "kgroups/list/v1"
-    assert re.fullmatch(r"[\w-]{22}", told["cluster_id"])
-    assert told["failures"] == []
-    assert STRANGE_NAME in [row["group"] for row in told["items"]]
+    answer = world.ask("list", "-o", "json").envelope
+    assert answer["schema"] == "kgroups/list/v1"
+    assert re.fullmatch(r"[\w-]{22}", answer["cluster_id"])
+    assert answer["failures"] == []
+    assert STRANGE_NAME in [row["group"] for row in answer["items"]]
 
 
 def test_list_uses_bootstrap_server_from_environment(world: World) -> None:
     wanted = world.ask("list").out
     for broker in world.sandbox.brokers:
-        told = run_kgroups("list", env={"KGROUPS_BOOTSTRAP_SERVER": f"{broker.host}:{broker.port}"})
-        assert (told.code, told.out) == (0, wanted)
+        answer = run_kgroups("list", env={"KGROUPS_BOOTSTRAP_SERVER": f"{broker.host}:{broker.port}"})
+        assert (answer.code, answer.out) == (0, wanted)

@@ -44,9 +44,9 @@ def rows(frame: DataFrame) -> list[Row]:
     return [row.asDict(recursive=True) for row in frame.collect()]
 
 
-def alike(told: list[Row], found: list[Row], names: Mapping[str, str]) -> None:
+def alike(reported: list[Row], found: list[Row], names: Mapping[str, str]) -> None:
     """The columns that both have hold the same, row by row, in any order."""
-    renamed = [{names.get(key, key): value for key, value in row.items()} for row in told]
+    renamed = [{names.get(key, key): value for key, value in row.items()} for row in reported]
     shared = sorted(renamed[0].keys() & found[0].keys())
     assert sorted(map(repr, ([row[name] for name in shared] for row in renamed))) == sorted(
         map(repr, ([row[name] for name in shared] for row in found))
@@ -58,27 +58,27 @@ def settings_of(sandbox: Sandbox) -> ClientSettings:
 
 
 def test_live_offsets_match_describe(spark: SparkSession, world: World) -> None:
-    told = world.ask("describe", "--all-groups", "-o", "json")
+    answer = world.ask("describe", "--all-groups", "-o", "json")
     found = rows(live(spark, world.sandbox, "offsets"))
-    alike(told.items, found, OFFSETS)
+    alike(answer.items, found, OFFSETS)
     assert set(OFFSETS.values()) < found[0].keys()
 
 
 def test_live_groups_match_describe(spark: SparkSession, world: World) -> None:
-    told = world.ask("describe", "--all-groups", "--state", "-o", "json").items
+    answer = world.ask("describe", "--all-groups", "--state", "-o", "json").items
     found = rows(live(spark, world.sandbox, "groups"))
-    alike(told, found, {"assignment_strategy": "protocol"})
-    coordinators = {row["group"]: tuple(row["coordinator"].values()) for row in told}
+    alike(answer, found, {"assignment_strategy": "protocol"})
+    coordinators = {row["group"]: tuple(row["coordinator"].values()) for row in answer}
     assert {
         row["group"]: (row["coordinator_id"], row["coordinator_host"], row["coordinator_port"]) for row in found
     } == coordinators
-    assert {row["group"]: row["kind"] for row in found} == {row["group"]: row["type"].lower() for row in told}
+    assert {row["group"]: row["kind"] for row in found} == {row["group"]: row["type"].lower() for row in answer}
 
 
 def test_live_members_and_assignments_match_describe(spark: SparkSession, world: World) -> None:
-    told = world.ask("describe", "--all-groups", "--members", "-o", "json").items
+    answer = world.ask("describe", "--all-groups", "--members", "-o", "json").items
     found = rows(live(spark, world.sandbox, "members"))
-    alike(told, found, MEMBERS)
+    alike(answer, found, MEMBERS)
     held = {
         (row["group"], row["member_id"], row["topic"], partition)
         for row in rows(live(spark, world.sandbox, "assignments").where("role = 'current'"))
@@ -91,10 +91,10 @@ def test_live_members_and_assignments_match_describe(spark: SparkSession, world:
 
 def test_live_failures_match_describe(spark: SparkSession, world: World) -> None:
     """Failures equal those of the command; several tasks may report the same one."""
-    told = world.ask("describe", "--all-groups", "-o", "json").failures
+    answer = world.ask("describe", "--all-groups", "-o", "json").failures
     found = rows(live(spark, world.sandbox, "failures").distinct())
-    assert told
-    alike(told, found, {})
+    assert answer
+    alike(answer, found, {})
 
 
 def test_live_failures_fail_the_query_by_default(spark: SparkSession, world: World) -> None:

@@ -91,12 +91,12 @@ def tables_of(log: Sequence[Logged]) -> dict[str, Rows]:
 def compare(pairs: Sequence[Pair], scratch: Path) -> list[int]:
     """Return the type of each decodable record, after comparing its values with Kafka's."""
     read = []
-    for (key, value), told in zip(pairs, ask_kafka(pairs, scratch), strict=True):
+    for (key, value), answer in zip(pairs, ask_kafka(pairs, scratch), strict=True):
         try:
             ours = decode(key, value)
         except UndecodableRecord:
             continue
-        assert as_kafka_tells(ours) == told, (key, value)
+        assert as_kafka_tells(ours) == answer, (key, value)
         read.append(ours.record_type)
     return read
 
@@ -188,24 +188,26 @@ def latest_commits(rows: Iterable[dict[str, Any]]) -> dict[str, dict[str, dict[i
 
 
 def test_members_join_and_leave(tables: dict[str, Rows]) -> None:
-    def told(table: str, group: str, *columns: str) -> list[tuple[Any, ...]]:
+    def reported(table: str, group: str, *columns: str) -> list[tuple[Any, ...]]:
         return [tuple(row[column] for column in columns) for row in tables[table] if row["group"] == group]
 
-    assert told("members", SHARE, "kind", "topics", "tombstone") == [
+    assert reported("members", SHARE, "kind", "topics", "tombstone") == [
         ("share", ["orders"], False),
         ("share", None, True),
     ]
-    assert ("share", "current", list(range(6))) in told("assignments", SHARE, "kind", "role", "partitions")
-    assert told("members", STREAMS, "kind", "rack_id", "tombstone") == [
+    assert ("share", "current", list(range(6))) in reported("assignments", SHARE, "kind", "role", "partitions")
+    assert reported("members", STREAMS, "kind", "rack_id", "tombstone") == [
         ("streams", "rack-1", False),
         ("streams", None, True),
     ]
-    assert ("target-active", "0", list(range(6))) in told("assignments", STREAMS, "role", "topic", "partitions")
-    assert ("member", "stable") in told("epochs", STREAMS, "subject", "state")
-    assert told("group_metadata", GONE, "tombstone") == [(True,)]
+    assert ("target-active", "0", list(range(6))) in reported("assignments", STREAMS, "role", "topic", "partitions")
+    assert ("member", "stable") in reported("epochs", STREAMS, "subject", "state")
+    assert reported("group_metadata", GONE, "tombstone") == [(True,)]
     # Each member of a classic group is known with what it subscribed to.
-    assert {tuple(topics) for (topics,) in told("members", "orders-roundrobin", "topics")} == {("orders", "payments")}
-    assert {topics for (topics,) in told("members", "connect-like", "topics")} == {None}
+    assert {tuple(topics) for (topics,) in reported("members", "orders-roundrobin", "topics")} == {
+        ("orders", "payments")
+    }
+    assert {topics for (topics,) in reported("members", "connect-like", "topics")} == {None}
 
 
 @pytest.mark.usefixtures("jdk")

@@ -18,7 +18,7 @@ import pytest
 
 from kgroups.sandbox.seed_data import DELETED_TOPIC, OPAQUE_ASSIGNMENT, STRANGE_NAME
 from tests.integration.asking import Answer, Row, visible
-from tests.integration.java_output import Cells, Said, assignment
+from tests.integration.java_output import Cells, ToolOutput, assignment
 from tests.integration.known_world import World
 from tests.integration.transient_groups import COMPLETING, IDLE, OWNED, TransientGroups
 from tests.integration.versions import NEWEST
@@ -162,9 +162,9 @@ class Case(NamedTuple):
 class Heard(NamedTuple):
     """The output of kgroups in both formats, and of each Java tool."""
 
-    told: Answer
+    ours: Answer
     plain: Answer
-    said: Mapping[str, Said]
+    theirs: Mapping[str, ToolOutput]
 
 
 def agree(world: World, case: Case) -> Heard:
@@ -176,17 +176,17 @@ def agree(world: World, case: Case) -> Heard:
 
 
 def _agree(world: World, case: Case) -> Heard:
-    said = {tool: world.java(*case.java, version=tool) for tool in case.tools}
-    told, plain = world.ask(*case.ours, "-o", "json"), world.ask(*case.ours, "-o", "plain")
-    for tool, answer in said.items():
+    output = {tool: world.java(*case.java, version=tool) for tool in case.tools}
+    result, plain = world.ask(*case.ours, "-o", "json"), world.ask(*case.ours, "-o", "plain")
+    for tool, answer in output.items():
         broken = tool == "3.9.1" and "--members" in case.java
         fix = without_topics if broken else list[Cells]
         theirs = fix(of_java(answer.rows))
         assert theirs, answer
-        assert_same(fix(case.adapt(of_json(told.items))), theirs)
+        assert_same(fix(case.adapt(of_json(result.items))), theirs)
         assert_same(fix(case.adapt(of_plain(plain.table))), as_in_text(theirs))
-    assert (told.code, plain.code) == (0, 0), told.err + plain.err
-    return Heard(told, plain, said)
+    assert (result.code, plain.code) == (0, 0), result.err + plain.err
+    return Heard(result, plain, output)
 
 
 def nameless(text: str | None) -> str | None:
@@ -216,11 +216,11 @@ def without_others(rows: Iterable[Cells]) -> list[Cells]:
 
 def test_list_matches_java(world: World, transient_groups: TransientGroups) -> None:
     # Names alone, in no order; of every kind but other_protocol_types.
-    told = [row["group"] for row in world.ask("list", "-o", "json").items]
+    answer = [row["group"] for row in world.ask("list", "-o", "json").items]
     plain = world.ask("list").lines
     for tool in tools(world):
         names = world.java("--list", version=tool).names
-        assert sorted(name for name in told if name != OPAQUE) == sorted(names)
+        assert sorted(name for name in answer if name != OPAQUE) == sorted(names)
         assert sorted(name for name in plain if name != OPAQUE) == sorted(map(visible, names))
         assert {*transient_groups.groups, *world.groups} - {OPAQUE} <= set(names)
 
@@ -231,7 +231,7 @@ def test_list_by_state_matches_java(world: World, transient_groups: TransientGro
         pytest.skip("no Java tool can tell: see states_of_older_brokers")
     words = ["--list", "--state", *states]
     heard = agree(world, Case(words, ours(words), tools(world), without_others))
-    assert ("Empty" in {row["state"] for row in heard.told.items}) == (not states)
+    assert ("Empty" in {row["state"] for row in heard.ours.items}) == (not states)
 
 
 @pytest.mark.parametrize("words", [("--type", "--state"), ("--type", "Consumer")], ids=["", "filtered"])
@@ -240,7 +240,7 @@ def test_list_by_type_matches_java(world: World, transient_groups: TransientGrou
         pytest.skip("no Java tool can tell: see types_of_older_brokers")
     asked = ["--list", *words]
     heard = agree(world, Case(asked, ours(asked), tools(world), without_others))
-    assert {row["type"] for row in heard.told.items} == {"Consumer", *(["Classic"] if "--state" in words else [])}
+    assert {row["type"] for row in heard.ours.items} == {"Consumer", *(["Classic"] if "--state" in words else [])}
 
 
 # describe
@@ -276,12 +276,12 @@ def test_describe_named_groups_matches_java(
 ) -> None:
     words = ["--describe", *named(describable(world, transient_groups, view)), f"--{view}", *verbose]
     heard = agree(world, Case(words, ours(words), _some_tools(world, verbose), without_idle))
-    for said in heard.said.values():
+    for output in heard.theirs.values():
         if view != "state":  # where it is a column
-            assert sorted(_remarked(heard.told, "has no active members")) == sorted(
-                map(visible, _remarked(said, "has no active members"))
+            assert sorted(_remarked(heard.ours, "has no active members")) == sorted(
+                map(visible, _remarked(output, "has no active members"))
             )
-            assert _remarked(heard.told, "is rebalancing") == _remarked(said, "is rebalancing") == [COMPLETING]
+            assert _remarked(heard.ours, "is rebalancing") == _remarked(output, "is rebalancing") == [COMPLETING]
 
 
 @pytest.mark.parametrize("view", ["members", "state"])
@@ -304,7 +304,7 @@ def _some_tools(world: World, verbose: Sequence[str]) -> list[str]:
     return every if verbose else every[:1]
 
 
-def _remarked(answer: Answer | Said, what: str) -> list[str]:
+def _remarked(answer: Answer | ToolOutput, what: str) -> list[str]:
     return re.findall(f"group '(.*)' {what}", answer.err)
 
 
@@ -320,9 +320,9 @@ def test_describe_single_groups_matches_oldest_java(world: World, transient_grou
     ):
         rows = without_idle(of_json(world.ask("describe", *named(groups), f"--{view}", "-o", "json").items))
         for name in groups:
-            said = world.java("--describe", "--group", name, f"--{view}", "--verbose")
+            output = world.java("--describe", "--group", name, f"--{view}", "--verbose")
             mine = [row for row in rows if row["GROUP"] == name]
-            assert_same([] if view == "offsets" and name == OWNED else mine, of_java(said.rows, only=name))
+            assert_same([] if view == "offsets" and name == OWNED else mine, of_java(output.rows, only=name))
 
 
 # The differences.
@@ -336,19 +336,19 @@ def test_difference_other_protocol_types(world: World) -> None:
     for tool in tools(world):
         oldest = tool == "1.1.1"  # it waits for the group to become one of consumers
         patience = ("--timeout", "5000") if oldest else ()
-        said = world.java("--describe", "--group", OPAQUE, "--members", *patience, version=tool)
-        assert (said.code, said.rows) == (0, [])
-        assert ("timed out" if oldest else "is not a consumer group") in said.out
-    told = world.ask("describe", OPAQUE, "--members", "-v")
-    assert (told.code, len(told.table)) == (0, 1)
-    assert told.table[0]["CURRENT-ASSIGNMENT"].startswith(f"{len(OPAQUE_ASSIGNMENT)} bytes 0xcafe")
+        output = world.java("--describe", "--group", OPAQUE, "--members", *patience, version=tool)
+        assert (output.code, output.rows) == (0, [])
+        assert ("timed out" if oldest else "is not a consumer group") in output.out
+    answer = world.ask("describe", OPAQUE, "--members", "-v")
+    assert (answer.code, len(answer.table)) == (0, 1)
+    assert answer.table[0]["CURRENT-ASSIGNMENT"].startswith(f"{len(OPAQUE_ASSIGNMENT)} bytes 0xcafe")
 
 
 def test_difference_deleted_topic(world: World) -> None:
-    told = world.ask("describe", DELETED, "ahead")
-    rows = told.table
-    assert told.code == 1, told.err
-    assert f"topic '{DELETED_TOPIC}': the topic or partition does not exist" in told.err
+    answer = world.ask("describe", DELETED, "ahead")
+    rows = answer.table
+    assert answer.code == 1, answer.err
+    assert f"topic '{DELETED_TOPIC}': the topic or partition does not exist" in answer.err
     assert [(row["GROUP"], row["TOPIC"], row["LOG-END-OFFSET"], row["LAG"]) for row in rows] == [
         ("ahead", "clicks", "100", "-50"),
         (DELETED, "billing", "-", "-"),
@@ -358,36 +358,36 @@ def test_difference_deleted_topic(world: World) -> None:
         (DELETED, "payments", "80", "20"),
     ]
     for tool in tools(world, several_groups=True):
-        said = world.java("--describe", "--group", DELETED, "--group", "ahead", version=tool)
-        assert (said.code, said.rows) == (0, [])
-        assert "UnknownTopicOrPartitionException" in said.out
+        output = world.java("--describe", "--group", DELETED, "--group", "ahead", version=tool)
+        assert (output.code, output.rows) == (0, [])
+        assert "UnknownTopicOrPartitionException" in output.out
     if not world.since("2.5"):
-        said = world.java("--describe", "--group", DELETED)
-        assert ("0", None) in {(row["LOG-END-OFFSET"], row["LAG"]) for row in said.rows}
+        output = world.java("--describe", "--group", DELETED)
+        assert ("0", None) in {(row["LOG-END-OFFSET"], row["LAG"]) for row in output.rows}
 
 
 def test_difference_missing_group(world: World) -> None:
-    told = world.ask("describe", "nobody-knows-it", "ahead")
-    assert told.code == 1, told.err
-    assert [row["GROUP"] for row in told.table] == ["ahead"]
-    assert "group 'nobody-knows-it': the group does not exist" in told.err
+    answer = world.ask("describe", "nobody-knows-it", "ahead")
+    assert answer.code == 1, answer.err
+    assert [row["GROUP"] for row in answer.table] == ["ahead"]
+    assert "group 'nobody-knows-it': the group does not exist" in answer.err
     for tool in tools(world, several_groups=True):
-        said = world.java("--describe", "--group", "nobody-knows-it", "--group", "ahead", version=tool)
+        output = world.java("--describe", "--group", "nobody-knows-it", "--group", "ahead", version=tool)
         hidden = tool == NEWEST and world.since("4.0")
-        assert (said.code, [row["GROUP"] for row in said.rows]) == (0, [] if hidden else ["ahead"])
-        assert re.search("nobody-knows-it'? (does not exist|not found)", said.out)
+        assert (output.code, [row["GROUP"] for row in output.rows]) == (0, [] if hidden else ["ahead"])
+        assert re.search("nobody-knows-it'? (does not exist|not found)", output.out)
 
 
 def test_difference_idle_members(world: World, transient_groups: TransientGroups) -> None:
-    told = world.ask("describe", IDLE, "-o", "json")
-    assert [(row["topic"], row["current_offset"]) for row in told.items] == [("clicks", 50), (None, None)]
+    answer = world.ask("describe", IDLE, "-o", "json")
+    assert [(row["topic"], row["current_offset"]) for row in answer.items] == [("clicks", 50), (None, None)]
     for tool in tools(world):
         assert [row["TOPIC"] for row in world.java("--describe", "--group", IDLE, version=tool).rows] == ["clicks"]
 
 
 def test_difference_groups_without_commits(world: World, transient_groups: TransientGroups) -> None:
-    told = world.ask("describe", OWNED, "-o", "json")
-    assert [(row["partition"], row["lag"]) for row in told.items] == [(partition, None) for partition in range(6)]
+    answer = world.ask("describe", OWNED, "-o", "json")
+    assert [(row["partition"], row["lag"]) for row in answer.items] == [(partition, None) for partition in range(6)]
     for tool in tools(world):
         assert len(world.java("--describe", "--group", OWNED, version=tool).rows) == (0 if tool == "1.1.1" else 6)
 
@@ -399,56 +399,56 @@ def test_difference_states_of_older_brokers(world: World) -> None:
         return
     assert world.java("--list", "--state").code == 1
     assert {row["STATE"] for row in world.java("--list", "--state", version=NEWEST).rows} == {"Unknown"}
-    said = world.java("--list", "--state", "stable", version=NEWEST)
-    assert (said.code, said.rows) == (0, [])
-    assert "UnsupportedVersionException" in said.out
-    told = world.ask("list", "--state", "empty", "-o", "json")
-    assert told.code == 0, told.err
-    assert {row["group"] for row in told.items} >= {name for name in world.groups if states[name] == "Empty"}
-    assert {row["state"] for row in told.items} == {"Empty"}
+    output = world.java("--list", "--state", "stable", version=NEWEST)
+    assert (output.code, output.rows) == (0, [])
+    assert "UnsupportedVersionException" in output.out
+    answer = world.ask("list", "--state", "empty", "-o", "json")
+    assert answer.code == 0, answer.err
+    assert {row["group"] for row in answer.items} >= {name for name in world.groups if states[name] == "Empty"}
+    assert {row["state"] for row in answer.items} == {"Empty"}
 
 
 def test_difference_types_of_older_brokers(world: World) -> None:
-    told = world.ask("list", "--type", "-o", "json")
-    assert told.code == 0, told.err
+    answer = world.ask("list", "--type", "-o", "json")
+    assert answer.code == 0, answer.err
     if world.since("3.8"):
-        assert None not in {row["type"] for row in told.items}
+        assert None not in {row["type"] for row in answer.items}
         return
-    assert {row["type"] for row in told.items} == {None}
-    assert "does not report group types" in told.err
+    assert {row["type"] for row in answer.items} == {None}
+    assert "does not report group types" in answer.err
     assert {row["TYPE"] for row in world.java("--list", "--type", version=NEWEST).rows} == {"Unknown"}
     # It lets "classic" through, and lists everything; any other type is more than ListGroups can ask for.
-    said = world.java("--list", "--type", "classic", version=NEWEST)
-    assert {row["TYPE"] for row in said.rows} == {"Unknown"}
-    said = world.java("--list", "--type", "consumer", version=NEWEST)
-    assert (said.code, said.rows) == (0, [])
-    assert "UnsupportedVersionException" in said.out
-    told = world.ask("list", "--type", "classic")
-    assert (told.code, told.table) == (1, [])
-    assert "cannot filter by type" in told.err
+    output = world.java("--list", "--type", "classic", version=NEWEST)
+    assert {row["TYPE"] for row in output.rows} == {"Unknown"}
+    output = world.java("--list", "--type", "consumer", version=NEWEST)
+    assert (output.code, output.rows) == (0, [])
+    assert "UnsupportedVersionException" in output.out
+    answer = world.ask("list", "--type", "classic")
+    assert (answer.code, answer.table) == (1, [])
+    assert "cannot filter by type" in answer.err
 
 
 def test_difference_states_in_any_case(world: World) -> None:
     answers = [world.ask("list", "--state", word).out for word in ("Empty", "empty", "EMPTY")]
     assert answers == [answers[0]] * 3
     if world.version == "2.8.2":
-        said = world.java("--list", "--state", "empty")
-        assert (said.code, said.rows) == (1, [])
-        assert "Invalid state list 'empty'" in said.out + said.err
+        output = world.java("--list", "--state", "empty")
+        assert (output.code, output.rows) == (1, [])
+        assert "Invalid state list 'empty'" in output.out + output.err
 
 
 def test_difference_topics_of_assignments(world: World) -> None:
-    told = world.ask("describe", "orders-roundrobin", "--members", "-v", "-o", "json")
-    assert {entry["topic"] for row in told.items for entry in row["current_assignment"]} == {"orders", "payments"}
-    said = world.java("--describe", "--group", "orders-roundrobin", "--members", "--verbose")
+    answer = world.ask("describe", "orders-roundrobin", "--members", "-v", "-o", "json")
+    assert {entry["topic"] for row in answer.items for entry in row["current_assignment"]} == {"orders", "payments"}
+    output = world.java("--describe", "--group", "orders-roundrobin", "--members", "--verbose")
     column = "ASSIGNMENT" if world.tool != NEWEST else "CURRENT-ASSIGNMENT"
-    assert all(("orders" in (row[column] or "")) == (world.version != "3.9.1") for row in said.rows)
+    assert all(("orders" in (row[column] or "")) == (world.version != "3.9.1") for row in output.rows)
 
 
 def test_difference_control_characters(world: World) -> None:
     assert STRANGE_NAME in world.java("--list").names
     for words in (["list"], ["list", "-w"], ["describe", STRANGE_NAME], ["describe", STRANGE_NAME, "--state"]):
-        told = world.ask(*words)
-        assert visible(STRANGE_NAME) in told.out
-        assert not set(told.out + told.err) & {"\x1b", "\t"}
+        answer = world.ask(*words)
+        assert visible(STRANGE_NAME) in answer.out
+        assert not set(answer.out + answer.err) & {"\x1b", "\t"}
     assert STRANGE_NAME in {row["group"] for row in world.ask("list", "-o", "json").items}

@@ -60,13 +60,13 @@ def test_list_with_describe_on_cluster_is_complete(restricted_users: Secure, tra
 @pytest.mark.parametrize("user", ["ann", "bob"])
 def test_list_matches_java_for_each_principal(restricted_users: Secure, java_lists: JavaLists, user: str) -> None:
     tool: JavaTool = java_lists.tool
-    said = tool.ask(
+    output = tool.ask(
         restricted_users.bootstrap("SASL_PLAINTEXT"),
         "--list",
         "--command-config",
         str(restricted_users.user_file(user)),
     )
-    assert sorted(said.names) == sorted(ask(restricted_users, user, "list").lines)
+    assert sorted(output.names) == sorted(ask(restricted_users, user, "list").lines)
 
 
 @pytest.mark.parametrize("view", ["--offsets", "--members", "--state"])

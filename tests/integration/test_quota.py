@@ -27,15 +27,15 @@ def throttled(require_kafka: Callable[[str], None]) -> Iterator[Sandbox]:
 
 def test_throttled_client_gets_complete_output_and_blames_no_broker(throttled: Sandbox) -> None:
     words = ("-X", f"client.id={CLIENT}", "--broker-timeout", "1s", "--timeout", "60s", "--debug")
-    told = run_kgroups("describe", "--all-groups", *words, bootstrap=throttled.bootstrap, limit=90)
-    assert "throttled=" in told.err
-    assert told.code == 0, told.err
-    assert "no response" not in told.err
+    answer = run_kgroups("describe", "--all-groups", *words, bootstrap=throttled.bootstrap, limit=90)
+    assert "throttled=" in answer.err
+    assert answer.code == 0, answer.err
+    assert "no response" not in answer.err
 
 
 def test_throttle_beyond_the_timeout_is_named(throttled: Sandbox) -> None:
     words = ("-X", f"client.id={CLIENT}", "--timeout", "300ms")
-    told = run_kgroups("describe", "--all-groups", *words, bootstrap=throttled.bootstrap, limit=90)
-    assert told.code == 1
-    assert "no response" not in told.err
-    assert "throttles this client (quota)" in told.err
+    answer = run_kgroups("describe", "--all-groups", *words, bootstrap=throttled.bootstrap, limit=90)
+    assert answer.code == 1
+    assert "no response" not in answer.err
+    assert "throttles this client (quota)" in answer.err

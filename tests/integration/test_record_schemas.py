@@ -47,8 +47,8 @@ def definitions(jar: Path) -> dict[str, Definition]:
 
 
 def test_record_types_match_kafka_definitions(definitions: dict[str, Definition]) -> None:
-    told = {(definition["apiKey"], name) for name, definition in definitions.items()}
-    assert told == {(kind.id, f"{kind.name}{part}") for kind in RECORD_TYPES.values() for part in ("Key", "Value")}
+    answer = {(definition["apiKey"], name) for name, definition in definitions.items()}
+    assert answer == {(kind.id, f"{kind.name}{part}") for kind in RECORD_TYPES.values() for part in ("Key", "Value")}
 
 
 @pytest.mark.parametrize("record_type", RECORD_TYPES)

@@ -64,14 +64,14 @@ def test_recreated_topic_is_reported_by_every_command(
         produce(sandbox, 95)
         assert in_cluster(sandbox, current_epoch) < epoch
 
-        def told(*words: str) -> dict[str, tuple[Any, Any]]:
+        def reported(*words: str) -> dict[str, tuple[Any, Any]]:
             return {row["group"]: (row["lag"], row["note"]) for row in ask(sandbox, *words)}
 
         unknown, as_ever = (None, RECREATED), (5, None)
         by_epoch = {kept[WITH_EPOCH]: unknown, kept[WITHOUT]: as_ever}
-        assert told("describe", *groups) == by_epoch
-        assert told("lag", *groups, "--by", "partition") == by_epoch
-        assert told("describe", *groups, "--deep") == dict.fromkeys(groups, unknown)
+        assert reported("describe", *groups) == by_epoch
+        assert reported("lag", *groups, "--by", "partition") == by_epoch
+        assert reported("describe", *groups, "--deep") == dict.fromkeys(groups, unknown)
         checked = run_kgroups("check", kept[WITH_EPOCH], "--max-lag", "50", bootstrap=sandbox.bootstrap)
         assert checked.code == 3 and f"lag unknown on 1 partition: {RECREATED}" in checked.out
         explained = run_kgroups("explain", *groups, bootstrap=sandbox.bootstrap)
@@ -140,6 +140,6 @@ async def current_epoch(cluster: Cluster) -> int:
 
 async def commit(cluster: Cluster, group: str, made: Commit) -> None:
     route = await CoordinatorClient.to(cluster, [group])
-    told = await route.call(group, OffsetCommit(group, {TOPIC: [made]}))
-    errors = told[group]
+    answer = await route.call(group, OffsetCommit(group, {TOPIC: [made]}))
+    errors = answer[group]
     assert not isinstance(errors, ReportedError) and not any(errors.values()), errors

@@ -43,9 +43,9 @@ def test_dynamic_member_is_removed_by_id(scratch_cluster: ScratchCluster) -> Non
     plan = scratch_cluster.ask("remove-members", group, "--member", member.member_id, "--member", "nobody")
     assert plan.code == 1 and "no member with the id 'nobody'" in plan.err
     assert len(members(scratch_cluster, group)) == 1
-    told = scratch_cluster.ask("remove-members", group, "--member", member.member_id, *DO_IT, "--reason", "it hangs")
-    assert told.code == 0, told.err
-    assert [(row["consumer_id"], row["partitions"], row["result"]) for row in told.items] == [
+    answer = scratch_cluster.ask("remove-members", group, "--member", member.member_id, *DO_IT, "--reason", "it hangs")
+    assert answer.code == 0, answer.err
+    assert [(row["consumer_id"], row["partitions"], row["result"]) for row in answer.items] == [
         (member.member_id, 3, "applied")
     ]
     assert members(scratch_cluster, group) == []
@@ -60,9 +60,9 @@ def test_static_member_is_removed_by_instance_id(scratch_cluster: ScratchCluster
     assert [row["group_instance_id"] for row in members(scratch_cluster, group)] == ["one"], (
         "static members do not leave"
     )
-    told = scratch_cluster.ask("remove-members", group, "--instance", "one", *DO_IT)
-    assert told.code == 0, told.err
-    assert [row["result"] for row in told.items] == ["applied"]
+    answer = scratch_cluster.ask("remove-members", group, "--instance", "one", *DO_IT)
+    assert answer.code == 0, answer.err
+    assert [row["result"] for row in answer.items] == ["applied"]
     assert members(scratch_cluster, group) == []
 
 
@@ -73,9 +73,9 @@ def test_consumer_protocol_member_is_removed(scratch_cluster: ScratchCluster) ->
     with consuming(scratch_cluster, group, **{"group.protocol": "consumer", "group.instance.id": "one"}):
         pass
     (left,) = members(scratch_cluster, group)
-    told = scratch_cluster.ask("remove-members", group, "--instance", "one", *DO_IT)
-    assert told.code == 0, told.err
-    assert [(row["consumer_id"], row["result"]) for row in told.items] == [(left["consumer_id"], "applied")]
+    answer = scratch_cluster.ask("remove-members", group, "--instance", "one", *DO_IT)
+    assert answer.code == 0, answer.err
+    assert [(row["consumer_id"], row["result"]) for row in answer.items] == [(left["consumer_id"], "applied")]
     assert members(scratch_cluster, group) == []
 
 
@@ -85,7 +85,7 @@ def test_remove_members_before_kafka_2_4_is_an_error(scratch_cluster: ScratchClu
     group = f"acts-members-{scratch_cluster.version}"
     scratch_cluster.join(group, LOG)
     for words in ((), DO_IT):
-        told = scratch_cluster.ask("remove-members", group, "--all-members", *words)
-        assert told.code == 1 and "removing members needs Kafka 2.4 (LeaveGroup v3)" in told.err
-    assert not told.items
+        answer = scratch_cluster.ask("remove-members", group, "--all-members", *words)
+        assert answer.code == 1 and "removing members needs Kafka 2.4 (LeaveGroup v3)" in answer.err
+    assert not answer.items
     assert len(members(scratch_cluster, group)) == 1

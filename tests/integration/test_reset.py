@@ -63,8 +63,8 @@ Plan = list[tuple[str, str, int, int]]
 
 def java_plan(scratch_cluster: ScratchCluster, *words: str) -> Plan:
     """Return the plan of Kafka's own tool."""
-    said = scratch_cluster.java("--reset-offsets", *words, "--dry-run", "--export")
-    lines = [line for line in said.out.splitlines() if line.count(",") == 3]
+    output = scratch_cluster.java("--reset-offsets", *words, "--dry-run", "--export")
+    lines = [line for line in output.out.splitlines() if line.count(",") == 3]
     return sorted((row[0], row[1], int(row[2]), int(row[3])) for row in csv.reader(lines))
 
 
@@ -116,16 +116,16 @@ def test_reset_export_is_read_by_java(committed_groups: ScratchCluster, tmp_path
 def test_reset_and_undo_restore_offsets(committed_groups: ScratchCluster, tmp_path: Path) -> None:
     undo, back = tmp_path / "undo.json", tmp_path / "back.json"
     words = ("reset-offsets", READER, OUTSIDE, "--execute", "--yes", *AT_ONCE, "-o", "json")
-    told = committed_groups.ask(
+    answer = committed_groups.ask(
         *words, "--topic", f"{LOG}:0-1", "--to-datetime", committed_groups.moment(8), "--undo-file", str(undo)
     )
-    assert told.code == 0, told.err
-    assert {row["result"] for row in told.items} == {"applied"}
+    assert answer.code == 0, answer.err
+    assert {row["result"] for row in answer.items} == {"applied"}
     moved = {(LOG, 0): 8, (LOG, 1): 8}
     assert committed_groups.committed(READER, OUTSIDE) == {READER: moved, OUTSIDE: moved}
     assert undo.stat().st_mode & 0o777 == 0o600
-    told = committed_groups.ask(*words, "--from-file", str(undo), "--undo-file", str(back))
-    assert told.code == 0, told.err
+    answer = committed_groups.ask(*words, "--from-file", str(undo), "--undo-file", str(back))
+    assert answer.code == 0, answer.err
     before = {group: {(LOG, at): offset for at, offset in AT[group][LOG].items()} for group in (READER, OUTSIDE)}
     assert committed_groups.committed(READER, OUTSIDE) == before, "outside of the log, too"
     again = committed_groups.ask("reset-offsets", READER, "--all-topics", "--to-current", "--export", "-o", "json")
@@ -147,10 +147,10 @@ def test_killed_reset_can_be_undone(scratch_cluster: ScratchCluster, tmp_path: P
         process.kill()
     found = scratch_cluster.committed(*groups)
     assert {offset for commits in found.values() for offset in commits.values()} <= {10, 20}
-    told = scratch_cluster.ask(
+    answer = scratch_cluster.ask(
         "reset-offsets", "--from-file", str(undo), "--execute", "--yes", "--undo-file", f"{undo}.2"
     )
-    assert told.code == 0, told.err
+    assert answer.code == 0, answer.err
     assert scratch_cluster.committed(*groups) == {group: {(LOG, 0): 10} for group in groups}
 
 
@@ -166,14 +166,14 @@ def test_undo_removes_offsets_that_did_not_exist(committed_groups: ScratchCluste
     undo = tmp_path / "undo.json"
     words = ("reset-offsets", "--execute", "--yes", *AT_ONCE)
     scope = ("--topic", f"{LOG}:2", "--to-latest", "--undo-file", str(undo))
-    told = committed_groups.ask(*words, READER, "acts-made", "--create-group", *scope)
-    assert told.code == 0 and "group 'acts-made' does not exist and would be created" in told.err
+    answer = committed_groups.ask(*words, READER, "acts-made", "--create-group", *scope)
+    assert answer.code == 0 and "group 'acts-made' does not exist and would be created" in answer.err
     assert committed_groups.committed(READER, "acts-made") == {
         READER: {(LOG, 0): 12, (LOG, 1): 4, (LOG, 2): 0},
         "acts-made": {(LOG, 2): 0},
     }
-    told = committed_groups.ask(*words, "--from-file", str(undo), "--undo-file", str(tmp_path / "second"))
-    assert told.code == 0, told.err
+    answer = committed_groups.ask(*words, "--from-file", str(undo), "--undo-file", str(tmp_path / "second"))
+    assert answer.code == 0, answer.err
     assert committed_groups.committed(READER, "acts-made") == {READER: {(LOG, 0): 12, (LOG, 1): 4}, "acts-made": {}}
 
 
@@ -190,9 +190,9 @@ def test_reset_of_active_group_is_refused_and_others_are_moved(
     committed_groups.commit({group: {LOG: {0: 9}}})
     committed_groups.join(group)
     words = ("reset-offsets", group, READER, "--all-topics", "--to-earliest", "--execute", "--yes")
-    told = committed_groups.ask(*words, "--undo-file", str(tmp_path / "undo"))
-    assert told.code == 1
-    assert f"group '{group}': the group has active members (state Stable)" in told.err
+    answer = committed_groups.ask(*words, "--undo-file", str(tmp_path / "undo"))
+    assert answer.code == 1
+    assert f"group '{group}': the group has active members (state Stable)" in answer.err
     assert committed_groups.committed(group, READER) == {group: {(LOG, 0): 9}, READER: {(LOG, 0): 5, (LOG, 1): 0}}
     if committed_groups.since("2.4"):
         committed_groups.leave(group)
@@ -261,14 +261,14 @@ def test_reset_that_is_declined_changes_nothing(committed_groups: ScratchCluster
 def test_reset_over_librdkafka(committed_groups: ScratchCluster, tmp_path: Path) -> None:
     words = ("reset-offsets", READER, OUTSIDE, "--execute", "--yes", "--transport", "librdkafka", "-o", "json")
     undo = tmp_path / "undo"
-    told = committed_groups.ask(
+    answer = committed_groups.ask(
         *words, "--all-topics", "--to-datetime", committed_groups.moment(8), "--undo-file", str(undo)
     )
-    assert told.code == 0, told.err
+    assert answer.code == 0, answer.err
     moved = {(LOG, 0): 8, (LOG, 1): 8}
     assert committed_groups.committed(READER, OUTSIDE) == {READER: moved, OUTSIDE: moved}
-    told = committed_groups.ask(*words, "--from-file", str(undo), "--undo-file", str(tmp_path / "back"))
-    assert told.code == 0, told.err
+    answer = committed_groups.ask(*words, "--from-file", str(undo), "--undo-file", str(tmp_path / "back"))
+    assert answer.code == 0, answer.err
     before = {group: {(LOG, at): offset for at, offset in AT[group][LOG].items()} for group in (READER, OUTSIDE)}
     assert committed_groups.committed(READER, OUTSIDE) == before
 
@@ -276,13 +276,13 @@ def test_reset_over_librdkafka(committed_groups: ScratchCluster, tmp_path: Path)
 def test_reset_of_many_groups_needs_few_requests(scratch_cluster: ScratchCluster) -> None:
     names = [f"acts-many-{number}" for number in range(20)]
     scratch_cluster.commit({name: {LOG: {0: 6, 1: 6}} for name in names})
-    told = scratch_cluster.ask("reset-offsets", "--regex", "acts-many-.*", "--all-topics", "--to-latest", "--debug")
-    assert told.code == 0 and len(told.lines) == 41
+    answer = scratch_cluster.ask("reset-offsets", "--regex", "acts-many-.*", "--all-topics", "--to-latest", "--debug")
+    assert answer.code == 0 and len(answer.lines) == 41
     brokers = len(scratch_cluster.sandbox.brokers)
-    assert len(told.sent("ListOffsets")) <= 2 * brokers + 2 * brokers, "both ends; and two of __consumer_offsets"
-    assert not told.sent("FindCoordinator")
+    assert len(answer.sent("ListOffsets")) <= 2 * brokers + 2 * brokers, "both ends; and two of __consumer_offsets"
+    assert not answer.sent("FindCoordinator")
     if scratch_cluster.since("3.0"):
-        assert len(told.sent("OffsetFetch")) <= brokers
+        assert len(answer.sent("OffsetFetch")) <= brokers
 
 
 @pytest.mark.parametrize(
@@ -295,5 +295,5 @@ def test_reset_of_many_groups_needs_few_requests(scratch_cluster: ScratchCluster
 def test_reset_of_missing_topic_or_partition_is_an_error(
     committed_groups: ScratchCluster, words: Request, reason: str
 ) -> None:
-    told = committed_groups.ask("reset-offsets", READER, *words)
-    assert (told.code, told.out) == (2, "") and reason in told.err
+    answer = committed_groups.ask("reset-offsets", READER, *words)
+    assert (answer.code, answer.out) == (2, "") and reason in answer.err

@@ -71,8 +71,8 @@ class Tally:
             self.short.append(f"{command}: {len(found)} groups, exit code {code}")
 
     def __str__(self) -> str:
-        told = ", ".join(f"{count} {kind}" for kind, count in sorted(self.runs.items()))
-        return f"{sum(self.runs.values())} commands: {told}; brokers listed again {self.relisted} times"
+        answer = ", ".join(f"{count} {kind}" for kind, count in sorted(self.runs.items()))
+        return f"{sum(self.runs.values())} commands: {answer}; brokers listed again {self.relisted} times"
 
 
 @pytest.fixture
@@ -127,12 +127,12 @@ def test_preferred_leader_election_loses_no_group_silently(replicated_cluster: S
 
     def elect() -> None:
         tool = "org.apache.kafka.tools.LeaderElectionCommand"
-        said = replicated_cluster.java(
+        output = replicated_cluster.java(
             tool,
             *("--bootstrap-server", replicated_cluster.bootstrap),
             *("--election-type", "preferred", "--all-topic-partitions"),
         )
-        assert said.returncode == 0, said.stderr
+        assert output.returncode == 0, output.stderr
 
     before = leaders(replicated_cluster)
     ask_beside(replicated_cluster, tally, elect, 0)
@@ -166,16 +166,16 @@ def ask_beside(sandbox: Sandbox, tally: Tally, act: Callable[[], None], runs: in
 
 def ask(sandbox: Sandbox, tally: Tally, command: str) -> None:
     if command == DROP_IN:
-        said = ours("kafka-consumer-groups", "--bootstrap-server", sandbox.bootstrap, "--list", "--timeout", "30000")
-        tally.add(command, set(said.out.splitlines()), said.code, said.err)
+        output = ours("kafka-consumer-groups", "--bootstrap-server", sandbox.bootstrap, "--list", "--timeout", "30000")
+        tally.add(command, set(output.out.splitlines()), output.code, output.err)
         return
     answer = run_here(command.split()[0], *COMMANDS[command], bootstrap=sandbox.bootstrap)
     tally.add(command, groups(answer), answer.code, answer.err)
 
 
 def groups(answer: Answer) -> set[str]:
-    told = json.loads(answer.out) if answer.out else {}
-    return {row["group"] for row in told.get("items") or told.get("findings") or ()}
+    result = json.loads(answer.out) if answer.out else {}
+    return {row["group"] for row in result.get("items") or result.get("findings") or ()}
 
 
 def wait_in_sync(sandbox: Sandbox) -> None:
@@ -191,10 +191,10 @@ def wait_in_sync(sandbox: Sandbox) -> None:
 
 def leaders(sandbox: Sandbox) -> Mapping[int, object]:
     async def found() -> Mapping[int, object]:
-        cluster, told = await Cluster.connect(
+        cluster, answer = await Cluster.connect(
             ClientSettings(parse_bootstrap(sandbox.bootstrap)), topics=(OFFSETS_TOPIC,)
         )
         await cluster.close()
-        return told.topics[0].leaders
+        return answer.topics[0].leaders
 
     return asyncio.run(found())

@@ -48,30 +48,30 @@ def many_groups(
 
 
 def test_describe_all_groups_has_every_row(many_groups: World) -> None:
-    told = many_groups.ask("describe", "--all-groups", "-o", "json")
-    assert (told.code, told.err) == (0, "")
+    answer = many_groups.ask("describe", "--all-groups", "-o", "json")
+    assert (answer.code, answer.err) == (0, "")
     ends = LOAD.ends()
     assert [
         (row["group"], row["topic"], row["partition"], row["current_offset"], row["log_end_offset"], row["lag"])
-        for row in told.items
+        for row in answer.items
     ] == [
         (name, LOAD.topic_of(name), partition, committed, ends[partition], ends[partition] - committed)
         for name in sorted(LOAD.names())
         for partition, committed in sorted(LOAD.commits_of(name).items())
     ]
-    assert {row["group"] for row in told.items if row["consumer_id"]} == {
+    assert {row["group"] for row in answer.items if row["consumer_id"]} == {
         name for name in LOAD.names() if name.startswith("stable-")
     }
 
 
 def test_describe_all_groups_has_states_and_members(many_groups: World) -> None:
-    told = many_groups.ask("describe", "--all-groups", "--state", "-o", "json")
-    assert told.code == 0, told.err
-    states = Counter(row["state"] for row in told.items)
+    answer = many_groups.ask("describe", "--all-groups", "--state", "-o", "json")
+    assert answer.code == 0, answer.err
+    states = Counter(row["state"] for row in answer.items)
     assert states == {"Stable": LOAD.stable_groups, "Empty": LOAD.groups - LOAD.stable_groups}
-    told = many_groups.ask("describe", "--all-groups", "--members", "-o", "json")
-    assert (told.code, len(told.items)) == (0, LOAD.stable_groups)
-    assert {row["partitions"] for row in told.items} == {LOAD.partitions}
+    answer = many_groups.ask("describe", "--all-groups", "--members", "-o", "json")
+    assert (answer.code, len(answer.items)) == (0, LOAD.stable_groups)
+    assert {row["partitions"] for row in answer.items} == {LOAD.partitions}
 
 
 def test_list_has_every_group_and_filters(many_groups: World) -> None:
@@ -82,40 +82,40 @@ def test_list_has_every_group_and_filters(many_groups: World) -> None:
 def test_describe_all_groups_needs_few_requests(many_groups: World) -> None:
     """The broker that lists a group coordinates it, so no lookup is sent. Each log is requested once."""
     first = many_groups.sandbox.bootstrap.partition(",")[0]  # alone: no second one is asked because it is slow
-    told = run_kgroups("describe", "--all-groups", "--debug", bootstrap=first)
+    answer = run_kgroups("describe", "--all-groups", "--debug", bootstrap=first)
     brokers = len(many_groups.sandbox.brokers)
     groups = Counter(row["coordinator"]["id"] for row in many_groups.ask("list", "-o", "json").items)
-    assert not told.sent("FindCoordinator")
-    assert len(told.sent("ListGroups")) == brokers
+    assert not answer.sent("FindCoordinator")
+    assert len(answer.sent("ListGroups")) == brokers
     batches = sum(ceil(count / A_REQUEST) for count in groups.values())
-    assert len(told.sent("DescribeGroups")) == batches + 2 * brokers  # each list is checked before and after
-    assert len(told.sent("OffsetFetch")) == (batches if many_groups.since("3.0") else LOAD.groups)
-    assert sum(request.keys for request in told.sent("OffsetFetch")) == LOAD.groups
+    assert len(answer.sent("DescribeGroups")) == batches + 2 * brokers  # each list is checked before and after
+    assert len(answer.sent("OffsetFetch")) == (batches if many_groups.since("3.0") else LOAD.groups)
+    assert sum(request.keys for request in answer.sent("OffsetFetch")) == LOAD.groups
     # Of every leader the ends, and the starts.
-    logs = Counter(request.broker for request in told.sent("ListOffsets"))
+    logs = Counter(request.broker for request in answer.sent("ListOffsets"))
     assert logs == {broker.id: 2 for broker in many_groups.sandbox.brokers}
-    assert sum(request.keys for request in told.sent("ListOffsets")) == 2 * LOAD.topics * LOAD.partitions
-    assert len(told.sent("Metadata")) <= 2
-    assert len(told.sent("ApiVersions")) <= brokers + 1
+    assert sum(request.keys for request in answer.sent("ListOffsets")) == 2 * LOAD.topics * LOAD.partitions
+    assert len(answer.sent("Metadata")) <= 2
+    assert len(answer.sent("ApiVersions")) <= brokers + 1
 
 
 def test_describe_named_groups_needs_few_requests(many_groups: World) -> None:
     names = list(LOAD.names())[::5]
-    told = many_groups.ask("describe", *names, "--state", "--debug", "-o", "jsonl")
-    assert (told.code, len(told.lines)) == (0, len(names))
-    assert not told.sent("ListGroups")
-    assert len(told.sent("FindCoordinator")) == (1 if many_groups.since("3.0") else len(names))
-    assert len(told.sent("DescribeGroups")) == len(many_groups.sandbox.brokers)
+    answer = many_groups.ask("describe", *names, "--state", "--debug", "-o", "jsonl")
+    assert (answer.code, len(answer.lines)) == (0, len(names))
+    assert not answer.sent("ListGroups")
+    assert len(answer.sent("FindCoordinator")) == (1 if many_groups.since("3.0") else len(names))
+    assert len(answer.sent("DescribeGroups")) == len(many_groups.sandbox.brokers)
 
 
 def test_describe_all_groups_matches_java(many_groups: World) -> None:
     """The whole table, row by row, as the newest Java tool has it; it asks group by group."""
     tool = JavaTool(DEFAULT_VERSION)
-    said = tool.ask(many_groups.sandbox.bootstrap, "--describe", "--all-groups", limit=600)
-    told = many_groups.ask("describe", "--all-groups", "-o", "plain")
-    theirs = [{header: text or "-" for header, text in row.items()} for row in said.rows]
+    output = tool.ask(many_groups.sandbox.bootstrap, "--describe", "--all-groups", limit=600)
+    answer = many_groups.ask("describe", "--all-groups", "-o", "plain")
+    theirs = [{header: text or "-" for header, text in row.items()} for row in output.rows]
     assert len(theirs) == LOAD.groups * LOAD.partitions
-    assert sorted(map(tuple, (row.items() for row in told.table))) == sorted(
+    assert sorted(map(tuple, (row.items() for row in answer.table))) == sorted(
         map(tuple, (row.items() for row in theirs))
     )
 

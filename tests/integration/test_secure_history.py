@@ -25,8 +25,8 @@ def _of_spark(spark: SparkSession) -> str:
     jvm_session = spark._jsparkSession  # type: ignore[attr-defined]  # PySpark has no word for what its interface shows
     queries = jvm_session.sharedState().statusStore().executionsList()
     each = (queries.apply(number) for number in range(queries.size()))
-    told = [f"{query.details()}{query.physicalPlanDescription()}" for query in each]
-    return "\n".join((*told, *map(str, spark.sparkContext.getConf().getAll())))
+    answer = [f"{query.details()}{query.physicalPlanDescription()}" for query in each]
+    return "\n".join((*answer, *map(str, spark.sparkContext.getConf().getAll())))
 
 
 def test_history_of_secure_cluster_shows_no_secret(
@@ -55,8 +55,8 @@ def test_history_of_secure_cluster_shows_no_secret(
         assert named.count() == len(GROUPS.names())
     finally:
         register(spark)
-    told = _of_spark(spark)
-    assert "kgroups-live" in told
+    answer = _of_spark(spark)
+    assert "kgroups-live" in answer
     files = (*tmp_path.rglob("*"), *tmp_path_factory.getbasetemp().glob("spark*/spark.log"))
-    told += "".join((*capfd.readouterr(), *(file.read_text(errors="replace") for file in files if file.is_file())))
-    assert not [secret for secret in secure.secrets if secret in told]
+    answer += "".join((*capfd.readouterr(), *(file.read_text(errors="replace") for file in files if file.is_file())))
+    assert not [secret for secret in secure.secrets if secret in answer]

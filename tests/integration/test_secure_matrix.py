@@ -35,26 +35,26 @@ def usable_way(way: str, secure: Secure, monkeypatch: pytest.MonkeyPatch) -> str
 
 
 def test_java_connects(usable_way: str, secure: Secure, java_lists: JavaLists) -> None:
-    said = java_lists.by(usable_way)
+    output = java_lists.by(usable_way)
     if (refusal := NOT_BY_JAVA.get((secure.sandbox.version.name, usable_way))) is not None:
-        assert refusal in said.err
+        assert refusal in output.err
     else:
-        assert sorted(said.names) == GROUPS.names(), said.err
+        assert sorted(output.names) == GROUPS.names(), output.err
 
 
 def test_kgroups_connects_like_java(usable_way: str, secure: Secure) -> None:
-    told = run_here("list", "--command-config", str(secure.file(usable_way)), "--timeout", "20s")
-    assert (told.code, told.lines, told.err) == (0, GROUPS.names(), "")
+    answer = run_here("list", "--command-config", str(secure.file(usable_way)), "--timeout", "20s")
+    assert (answer.code, answer.lines, answer.err) == (0, GROUPS.names(), "")
 
 
 def test_librdkafka_connects_like_java(usable_way: str, secure: Secure) -> None:
     words = ("--transport", Transport.LIBRDKAFKA.value, "--timeout", "20s")
-    told = run_here("list", "--command-config", str(secure.file(usable_way)), *words)
+    answer = run_here("list", "--command-config", str(secure.file(usable_way)), *words)
     if "gssapi" in usable_way:
-        assert (told.code, told.out) == (2, "")
-        assert told.err.count("\n") == 1 and "GSSAPI" in told.err and "--transport wire" in told.err
+        assert (answer.code, answer.out) == (2, "")
+        assert answer.err.count("\n") == 1 and "GSSAPI" in answer.err and "--transport wire" in answer.err
     else:
-        assert (told.code, told.lines, told.err) == (0, GROUPS.names(), LESS)
+        assert (answer.code, answer.lines, answer.err) == (0, GROUPS.names(), LESS)
 
 
 @pytest.mark.parametrize("transport", Transport)
@@ -69,5 +69,5 @@ def test_token_obtained_elsewhere_is_accepted(secure: Secure, transport: Transpo
     settings = {**protocol_of(listener, secure.certificates), "sasl.mechanism": "OAUTHBEARER"}
     file = secure.write("static-token", listener, settings)
     words = ("-X", f"sasl.oauthbearer.token=@{token}", "--transport", transport.value)
-    told = run_here("list", "--command-config", str(file), *words)
-    assert (told.code, told.lines) == (0, GROUPS.names()), told.err
+    answer = run_here("list", "--command-config", str(file), *words)
+    assert (answer.code, answer.lines) == (0, GROUPS.names()), answer.err

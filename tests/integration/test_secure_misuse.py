@@ -18,13 +18,13 @@ UNBOUNDED = 30.0
 """Seconds that --timeout is by itself: whoever was told half of that takes less, on any machine."""
 
 
-def told(answer: Answer) -> list[str]:
+def reported(answer: Answer) -> list[str]:
     """Its lines on stderr, but for those of ``--debug``."""
     return [line for line in answer.err.splitlines() if not line.startswith("debug: ")]
 
 
 def check(answer: Answer, code: int, says: str) -> None:
-    lines = told(answer)
+    lines = reported(answer)
     hints = [line for line in lines if line.startswith("kgroups: hint: ")]
     *notes, error = [line for line in lines if line not in hints]
     assert (answer.code, answer.out) == (code, ""), answer.err

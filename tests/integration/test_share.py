@@ -23,9 +23,9 @@ def movable_share_group(share_groups: ShareGroups, tmp_path: Path) -> ShareGroup
 
 
 def test_describe_share_groups_with_other_groups(share_groups: ShareGroups) -> None:
-    told = share_groups.ask("describe", LIVE, IDLE, AHEAD, BEREFT, CLASSIC, "-o", "json")
-    rows = {(row["group"], row["topic"], row["partition"]): row for row in told.items}
-    assert told.code == 0
+    answer = share_groups.ask("describe", LIVE, IDLE, AHEAD, BEREFT, CLASSIC, "-o", "json")
+    rows = {(row["group"], row["topic"], row["partition"]): row for row in answer.items}
+    assert answer.code == 0
     assert [rows[LIVE, LOG, at]["lag"] for at in (0, 1)] == [0, 0]
     idle = [rows[IDLE, LOG, 0], rows[IDLE, LOG, 1], rows[IDLE, LOG, 2], rows[IDLE, MORE, 0]]
     assert [(row["start_offset"], row["log_end_offset"], row["lag"]) for row in idle] == [
@@ -154,9 +154,9 @@ def test_undo_removes_new_start_offsets_by_topic(movable_share_group: ShareGroup
 
 def test_active_share_group_is_not_changed(share_groups: ShareGroups) -> None:
     before = share_groups.starts(LIVE)
-    told = share_groups.ask("reset-offsets", LIVE, "--all-topics", "--to-earliest", "--execute", "--yes")
-    assert (told.code, share_groups.starts(LIVE)) == (1, before)
-    assert "the group has active members (state Stable); stop them first" in told.err
+    answer = share_groups.ask("reset-offsets", LIVE, "--all-topics", "--to-earliest", "--execute", "--yes")
+    assert (answer.code, share_groups.starts(LIVE)) == (1, before)
+    assert "the group has active members (state Stable); stop them first" in answer.err
     removed = share_groups.ask("remove-members", LIVE, "--all-members", "--execute", "--yes")
     assert removed.code == 1
     assert "members of share groups cannot be removed; stop them" in removed.err

@@ -17,24 +17,24 @@ ALL = list(range(PARTITIONS))
 
 
 def test_describe_streams_members_and_tasks(streams: StreamsWorld) -> None:
-    told = streams.ask("describe", BUSY, "--members", "-o", "json")
-    assert told.code == 0
-    first, second = told.items
+    answer = streams.ask("describe", BUSY, "--members", "-o", "json")
+    assert answer.code == 0
+    first, second = answer.items
     assert first["process_id"] != second["process_id"]
-    for row in told.items:
+    for row in answer.items:
         assert (row["target_active_tasks"], row["target_standby_tasks"]) == (row["active_tasks"], row["standby_tasks"])
         assert (row["warmup_tasks"], row["target_warmup_tasks"]) == ([], [])
         assert (row["client_tags"], row["topology_epoch"], row["upgraded"]) == ({"zone": "a"}, 0, True)
         assert row["current_epoch"] == row["target_epoch"]
     for kind, subtopologies in (("active_tasks", {"0", "1"}), ("standby_tasks", {"1"})):
-        entries = [entry for row in told.items for entry in row[kind]]
+        entries = [entry for row in answer.items for entry in row[kind]]
         assert {entry["subtopology"] for entry in entries} == subtopologies
         for name in subtopologies:
             parts = [entry["partitions"] for entry in entries if entry["subtopology"] == name]
             assert sorted(partition for part in parts for partition in part) == ALL
     read = {
         (entry["topic"], partition)
-        for row in told.items
+        for row in answer.items
         for entry in row["current_assignment"]
         for partition in entry["partitions"]
     }
@@ -45,9 +45,9 @@ def test_describe_streams_state_and_offsets(streams: StreamsWorld) -> None:
     (state,) = streams.ask("describe", BUSY, "--state", "-o", "json").items
     assert (state["type"], state["state"], state["members"], state["topology_epoch"]) == ("Streams", "Stable", 2, 0)
     assert state["group_epoch"] == state["target_assignment_epoch"] > 0
-    told = streams.ask("describe", BUSY, *IDLE, "-o", "json")
-    assert told.code == 0
-    rows = {(row["group"], row["topic"], row["partition"]): row for row in told.items}
+    answer = streams.ask("describe", BUSY, *IDLE, "-o", "json")
+    assert answer.code == 0
+    rows = {(row["group"], row["topic"], row["partition"]): row for row in answer.items}
     for partition in ALL:
         mine = rows[BUSY, TOPIC, partition]
         assert (mine["current_offset"], mine["lag"], mine["topic_role"]) == (RECORDS, 0, "source")
@@ -60,14 +60,14 @@ def test_describe_streams_state_and_offsets(streams: StreamsWorld) -> None:
 
 
 def test_describe_streams_topology(streams: StreamsWorld) -> None:
-    told = streams.ask("describe", BUSY, "--topology", "-o", "json")
-    assert {(row["subtopology"], row["role"], row["topic"], row["tasks"]) for row in told.items} == {
+    answer = streams.ask("describe", BUSY, "--topology", "-o", "json")
+    assert {(row["subtopology"], row["role"], row["topic"], row["tasks"]) for row in answer.items} == {
         ("0", "source", TOPIC, PARTITIONS),
         ("0", "repartition sink", REPARTITION, PARTITIONS),
         ("1", "repartition source", REPARTITION, PARTITIONS),
         ("1", "changelog", CHANGELOG, PARTITIONS),
     }
-    (changelog,) = (row for row in told.items if row["role"] == "changelog")
+    (changelog,) = (row for row in answer.items if row["role"] == "changelog")
     assert (changelog["partitions"], changelog["configs"]["cleanup.policy"]) == (PARTITIONS, "compact")
 
 
@@ -140,6 +140,6 @@ def test_delete_streams_offsets(streams: StreamsWorld, tmp_path: Path) -> None:
 def test_streams_options_on_older_brokers_are_clear_errors(cluster: Sandbox, words: tuple[str, ...]) -> None:
     if "streams" in cluster.version.group_types:
         pytest.skip("has streams groups")
-    told = run_here(*words, bootstrap=cluster.bootstrap)
-    assert told.out.strip().splitlines()[1:] == []
-    assert told.err.count("\n") <= 2 and "Traceback" not in told.err
+    answer = run_here(*words, bootstrap=cluster.bootstrap)
+    assert answer.out.strip().splitlines()[1:] == []
+    assert answer.err.count("\n") <= 2 and "Traceback" not in answer.err

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from kgroups.cli.kafka.streams_groups import TOOL
-from tests.integration.java_output import JavaTool, Said
+from tests.integration.java_output import JavaTool, ToolOutput
 from tests.integration.streams_table import ACTS, COMMAND_LINES, QUESTIONS, REFUSED, RESETS
 from tests.integration.streams_world import BUSY, IDLE, TOPIC, StreamsWorld
 from tests.integration.test_dropin import Ran, agree, alike, complaint
@@ -35,7 +35,7 @@ def ours(*words: str) -> Ran:
     return Ran(code, out.getvalue(), err.getvalue())
 
 
-def theirs(streams: StreamsWorld, *words: str) -> Said:
+def theirs(streams: StreamsWorld, *words: str) -> ToolOutput:
     return JavaTool(streams.sandbox.version.name, _CLASS).run(*words)
 
 
@@ -63,7 +63,7 @@ def test_command_lines_match_java(streams: StreamsWorld) -> None:
     assert ours("--help").err == theirs(streams, "--help").err
 
 
-def told(words: Iterable[str], text: str) -> object:
+def reported(words: Iterable[str], text: str) -> object:
     """Normalize the order of groups, which differs between the tools."""
     single = sum(word in ("--group", "--all-groups") for word in words) == 1 and "--all-groups" not in words
     return alike(text) if single else sorted(text.split("\n"))
@@ -73,7 +73,7 @@ def test_questions_and_plans_match_java(streams: StreamsWorld, tmp_path: Path) -
     def one(words: list[str]) -> tuple[object, object]:
         words = expanded(streams, words, tmp_path)
         mine, other = ours(*words), theirs(streams, *words)
-        return (mine.code, told(words, mine.out)), (other.code, told(words, other.out))
+        return (mine.code, reported(words, mine.out)), (other.code, reported(words, other.out))
 
     agree(QUESTIONS, one)
     agree([f"--reset-offsets {row}" for row in RESETS.strip().splitlines()], one)
@@ -95,8 +95,8 @@ def test_operations_match_java(streams: StreamsWorld, tmp_path: Path) -> None:
         tried.add(row)
         return left(ours, words, mine), left(partial(theirs, streams), words, other)
 
-    def left(run: Callable[..., Said | Ran], words: list[str], names: Mapping[str, str]) -> tuple[object, ...]:
-        said = run(*expanded(streams, [_named(word, names) for word in words], tmp_path))
+    def left(run: Callable[..., ToolOutput | Ran], words: list[str], names: Mapping[str, str]) -> tuple[object, ...]:
+        output = run(*expanded(streams, [_named(word, names) for word in words], tmp_path))
         there = sorted(set(streams.ask("list").lines).intersection(names.values()))
         committed = streams.committed(*there) if there else {}
         topics = streams.topics(*(f"{name}-store-changelog" for name in names.values()))
@@ -105,7 +105,7 @@ def test_operations_match_java(streams: StreamsWorld, tmp_path: Path) -> None:
         def unnamed(text: str) -> str:
             return re.sub("dropin-[0-9]+[jk]-[0-9]", lambda found: plain[found[0]], text)
 
-        return said.code, alike(unnamed(said.out)), unnamed(str(committed)), unnamed(str(sorted(topics)))
+        return output.code, alike(unnamed(output.out)), unnamed(str(committed)), unnamed(str(sorted(topics)))
 
     agree(table, one)
 

@@ -107,12 +107,12 @@ def test_topic_and_isolation_match_the_wire(world: World) -> None:
 
 
 def test_other_protocol_types_are_refused(world: World) -> None:
-    told = world.ask("describe", OPAQUE, "ahead", "-o", "json", *LIBRDKAFKA)
-    assert (told.code, [row["group"] for row in told.items]) == (1, ["ahead"])
-    assert [failure["name"] for failure in told.failures] == [OPAQUE]
-    told = world.ask("list", "--protocol-type", "connect", *LIBRDKAFKA)
-    assert (told.code, told.out) == (1, "")
-    assert "librdkafka does not list groups of protocol type 'connect'" in told.err
+    answer = world.ask("describe", OPAQUE, "ahead", "-o", "json", *LIBRDKAFKA)
+    assert (answer.code, [row["group"] for row in answer.items]) == (1, ["ahead"])
+    assert [failure["name"] for failure in answer.failures] == [OPAQUE]
+    answer = world.ask("list", "--protocol-type", "connect", *LIBRDKAFKA)
+    assert (answer.code, answer.out) == (1, "")
+    assert "librdkafka does not list groups of protocol type 'connect'" in answer.err
 
 
 def test_rebalancing_group_matches_the_wire(world: World, transient_groups: TransientGroups) -> None:

@@ -52,21 +52,21 @@ def test_undo_of_recreated_topic_is_reported_and_not_written(scratch_cluster: Sc
     scratch_cluster.commit({GROUP: {TOPIC: {0: 30}}})
     undo = tmp_path / "undo.json"
     words = ("--execute", "--yes", "-o", "json")
-    told = scratch_cluster.ask(
+    answer = scratch_cluster.ask(
         "reset-offsets", GROUP, "--all-topics", "--to-earliest", *words, "--undo-file", str(undo)
     )
-    assert told.code == 0, told.err
+    assert answer.code == 0, answer.err
     header = json.loads(undo.read_text().split("\n")[0])
     assert header["cluster_id"] and TOPIC in header["topic_ids"]
     delete(scratch_cluster)
     create(scratch_cluster, 3)
     scratch_cluster.commit({GROUP: {TOPIC: {0: 0}}})
     restore = ("reset-offsets", "--from-file", str(undo), *words)
-    told = scratch_cluster.ask(*restore)
-    assert told.code == 1 and not told.items
-    assert "offset 30 is not restored: the topic was deleted and recreated" in told.err
+    answer = scratch_cluster.ask(*restore)
+    assert answer.code == 1 and not answer.items
+    assert "offset 30 is not restored: the topic was deleted and recreated" in answer.err
     assert scratch_cluster.committed(GROUP) == {GROUP: {(TOPIC, 0): 0}}
-    told = scratch_cluster.ask(*restore, "--accept-mismatch", "topic", "--undo-file", str(tmp_path / "again.json"))
-    assert told.code == 0 and [row["note"] for row in told.items] == ["beyond log end, not adjusted"]
+    answer = scratch_cluster.ask(*restore, "--accept-mismatch", "topic", "--undo-file", str(tmp_path / "again.json"))
+    assert answer.code == 0 and [row["note"] for row in answer.items] == ["beyond log end, not adjusted"]
     assert scratch_cluster.committed(GROUP) == {GROUP: {(TOPIC, 0): 30}}
     delete(scratch_cluster)

@@ -91,15 +91,15 @@ def everything_is_unknown(scene: Scene, ticks: queue.SimpleQueue[Any], scrape: C
 
     await_scrape(scrape, {"known_lag_sum": 0, "unknown_partitions": 1})
 
-    told = scene.ask("lag", *QUICK, "-o", "json")
-    (row,) = told.items
-    assert (told.code, row["total_lag"], row["known_lag"], row["max_lag"], row["unknown"]) == (1, None, 0, None, 1)
+    answer = scene.ask("lag", *QUICK, "-o", "json")
+    (row,) = answer.items
+    assert (answer.code, row["total_lag"], row["known_lag"], row["max_lag"], row["unknown"]) == (1, None, 0, None, 1)
     (line,) = scene.ask("lag", *QUICK, "-o", "plain").table
     assert line["TOTAL-LAG"] == line["MAX-LAG"] == "-" and line["UNKNOWN"] == "1"
 
     for rule in ("--max-lag", "--max-partition-lag"):
-        told = scene.ask("check", *QUICK, rule, "5")
-        assert told.code == 3 and re.search(r"UNKNOWN +lagging-\d+: .*lag 0.*, unknown on 1", told.out), told.out
+        answer = scene.ask("check", *QUICK, rule, "5")
+        assert answer.code == 3 and re.search(r"UNKNOWN +lagging-\d+: .*lag 0.*, unknown on 1", answer.out), answer.out
     trend = scene.ask("check", *QUICK, "--trend", "--window", "1s", "--samples", "2")
     assert trend.code == 3 and re.search(rf"UNKNOWN in \S+: {TOPIC}-{scene.partition}", trend.out), trend.out
 
@@ -192,14 +192,14 @@ def exporting(scene: Scene) -> Iterator[Callable[[], dict[str, float]]]:
                 text = answer.read().decode()
             samples = [each for family in text_string_to_metric_families(text) for each in family.samples]
             assert [each.value for each in samples if each.name == "kgroups_up"] == [1]
-            told = {each.name.removeprefix("kafka_consumergroup_"): each.value for each in samples}
-            return {name: told[name] for name in ("lag_sum", "known_lag_sum", "unknown_partitions") if name in told}
+            result = {each.name.removeprefix("kafka_consumergroup_"): each.value for each in samples}
+            return {name: result[name] for name in ("lag_sum", "known_lag_sum", "unknown_partitions") if name in result}
 
         yield scrape
 
 
 def await_scrape(scrape: Callable[[], dict[str, float]], wanted: dict[str, float]) -> None:
     until = time.monotonic() + PATIENCE
-    while (told := scrape()) != wanted:
-        assert told.get("lag_sum", BEHIND) == BEHIND
-        assert time.monotonic() < until, told
+    while (answer := scrape()) != wanted:
+        assert answer.get("lag_sum", BEHIND) == BEHIND
+        assert time.monotonic() < until, answer

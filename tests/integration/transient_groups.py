@@ -116,9 +116,9 @@ class TransientGroups:
             time.sleep(0.1)
 
     def _look(self, group: str) -> tuple[ConsumerGroupState, int, int]:
-        told: ConsumerGroupDescription = self._admin.describe_consumer_groups([group])[group].result(30)
-        held = sum(len(member.assignment.topic_partitions) for member in told.members)
-        return told.state, len(told.members), held
+        answer: ConsumerGroupDescription = self._admin.describe_consumer_groups([group])[group].result(30)
+        held = sum(len(member.assignment.topic_partitions) for member in answer.members)
+        return answer.state, len(answer.members), held
 
     async def _make(self) -> None:
         """What must be there before anybody comes: a member's commit may fall into a rebalance, and fail."""

@@ -67,7 +67,7 @@ def test_response_is_read_and_truncation_is_rejected(api: Api, version: int, dat
     call = data.draw(calls(api))
     response = data.draw(entities(response_type(api.key, version)))
     frame = frame_of(response)
-    assert told(response) <= told_by(decode_response(call, version, frame))
+    assert reported(response) <= told_by(decode_response(call, version, frame))
     cut = data.draw(st.integers(4, len(frame) - 1))
     with pytest.raises(RemoteProtocolError):
         decode_response(call, version, frame[:cut])
@@ -75,7 +75,7 @@ def test_response_is_read_and_truncation_is_rejected(api: Api, version: int, dat
         decode_response(call, version, frame + b"\0")
 
 
-def told(response: Any) -> set[str]:
+def reported(response: Any) -> set[str]:
     """The groups, or topics with partitions, that a response is about, whatever its shape."""
     if hasattr(response, "coordinators"):
         return {entry.key for entry in response.coordinators}

@@ -21,7 +21,7 @@ from kgroups.cli.main import main
 from tests.fakes.schedules import Schedule, commits_of, schedule
 from tests.fakes.serving import serving
 from tests.fakes.truth import (
-    Told,
+    Reported,
     judge,
     judge_rows,
     of_check,
@@ -99,15 +99,15 @@ def problems(made: Schedule) -> list[str]:
     if made.command in KEYS:
         rows = json.loads(out)["items"] if out else []
         found += judge_rows(rows, before, states(made), wished(made, before), *KEYS[made.command])
-        told = of_json(out, err)
+        answer = of_json(out, err)
         applied = {row["group"] for row in rows if row["result"] == "applied"}
         touched = {str(key[0]) for key in before} & made.wanted
         done = touched <= applied
     else:
         reader = of_dropin_describe if made.command == "dropin-describe" else READERS.get(made.command, of_json)
-        told = reader(out, err)
-        found += judge(told, truth, made.wanted)
-        done = made.wanted <= told.groups and complete(told)
+        answer = reader(out, err)
+        found += judge(answer, truth, made.wanted)
+        done = made.wanted <= answer.groups and complete(answer)
     allowed = {0, 3} if made.command == "check" else {0, 1}
     if code not in allowed:
         found.append(f"exit code {code}")
@@ -116,11 +116,11 @@ def problems(made: Schedule) -> list[str]:
     return [*found, *([f"exit code {code}\n{out[:3000]}\n{err}"] if found else [])]
 
 
-def complete(told: Told) -> bool:
+def complete(reported: Reported) -> bool:
     """Whether it leaves nothing open."""
-    offsets = told.offsets or {}
+    offsets = reported.offsets or {}
     unknown = any(None in row for row in offsets.values())
-    return not unknown and not any(total.marked for total in (told.totals or {}).values())
+    return not unknown and not any(total.marked for total in (reported.totals or {}).values())
 
 
 @pytest.fixture

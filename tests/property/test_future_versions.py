@@ -101,8 +101,8 @@ def test_newer_brokers_receive_known_versions(future_version: str, selection: Se
         described, offsets = describe(fakes[0], selection), describe_offsets(fakes[1], selection)
         groups = [group._replace(coordinator=None) for group in described.items]
         rows = [answer._replace(group=answer.group._replace(coordinator=None)) for answer in offsets.items]
-        told = [[(each.name, each.error) for each in answer.failures] for answer in (described, offsets)]
-        answers.append((groups, rows, told))
+        result = [[(each.name, each.error) for each in answer.failures] for answer in (described, offsets)]
+        answers.append((groups, rows, result))
     assert answers[0] == answers[1]
     assert answers[0][0]
 

@@ -125,5 +125,5 @@ def test_record_fills_only_its_declared_tables(schema: tuple[int, int], data: st
     """Spark writes only declared tables: rows of other tables would be lost."""
     tables = split(decode_batch(record_batch([data.draw(records(schema))])))
     filled = {name for name, rows in tables.items() if rows.num_rows}
-    said = {name for name, types in FILLED_FROM.items() if schema[0] in types} or {UNDECODED.name}
-    assert filled <= said
+    output = {name for name, types in FILLED_FROM.items() if schema[0] in types} or {UNDECODED.name}
+    assert filled <= output

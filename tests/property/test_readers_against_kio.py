@@ -105,13 +105,13 @@ def topics_of(response: Any) -> frozenset[str] | KafkaError:
 def metadata_of(response: Any) -> ClusterMetadata:
     nodes = tuple(sorted(Node(entry.node_id, entry.host, entry.port) for entry in response.brokers))
     topics = tuple(leaders_of(topic) for topic in response.topics)
-    told = operations_of(getattr(response, "cluster_authorized_operations", UNAVAILABLE))
-    return ClusterMetadata(getattr(response, "cluster_id", None), nodes, topics, told, response.controller_id)
+    answer = operations_of(getattr(response, "cluster_authorized_operations", UNAVAILABLE))
+    return ClusterMetadata(getattr(response, "cluster_id", None), nodes, topics, answer, response.controller_id)
 
 
 def leaders_of(topic: Any) -> TopicLeaders:
-    told = getattr(topic, "topic_id", None)
-    topic_id = told.int if told else 0
+    answer = getattr(topic, "topic_id", None)
+    topic_id = answer.int if answer else 0
     leaders = {
         entry.partition_index: entry.leader_id
         if entry.leader_id >= 0
@@ -190,12 +190,12 @@ def classic_group_of(group: Any) -> ClassicGroup | KafkaError:
 
 def consumer_groups_of(response: Any) -> dict[str, ConsumerGroup | KafkaError]:
     """Of what is told of one group twice, the best: a description before an error before a GROUP_ID_NOT_FOUND."""
-    told: dict[str, Any] = {}
+    answer: dict[str, Any] = {}
     for worth in ((False, False), (False, True), (True, True)):
         for group in response.groups:
             if (not group.error_code, group.error_code != Code.group_id_not_found) == worth:
-                told[group.group_id] = consumer_group_of(group)
-    return told
+                answer[group.group_id] = consumer_group_of(group)
+    return answer
 
 
 def consumer_group_of(group: Any) -> ConsumerGroup | KafkaError:
@@ -294,15 +294,15 @@ def altered_of(response: Any) -> dict[str, Any]:
 def forgotten_of(response: Any) -> dict[str, Any]:
     """The broker's own words, but for what takes an ACL."""
 
-    def told(code: int, message: str | None) -> KafkaError:
+    def reported(code: int, message: str | None) -> KafkaError:
         ours = kafka_error(code, message, delete_share_group_offsets._MESSAGES)
         return ours if code in delete_share_group_offsets._MESSAGES or not message else ours._replace(message=message)
 
     return {
-        "g": told(response.error_code, response.error_message)
+        "g": reported(response.error_code, response.error_message)
         if response.error_code
         else {
-            topic.topic_name: told(topic.error_code, topic.error_message) if topic.error_code else None
+            topic.topic_name: reported(topic.error_code, topic.error_message) if topic.error_code else None
             for topic in response.responses
         }
     }
@@ -318,18 +318,18 @@ def mechanisms_of(response: Any) -> sasl_handshake.Mechanisms:
 
 def authentication_of(response: Any) -> sasl_authenticate.Authentication:
     lifetime = getattr(response, "session_lifetime", timedelta()) // timedelta(milliseconds=1) / 1000
-    told = (Code(response.error_code), response.error_message, response.auth_bytes)
-    return sasl_authenticate.Authentication(*told, lifetime if lifetime > 0 else None)
+    answer = (Code(response.error_code), response.error_message, response.auth_bytes)
+    return sasl_authenticate.Authentication(*answer, lifetime if lifetime > 0 else None)
 
 
 def streams_groups_of(response: Any) -> dict[str, StreamsGroup | KafkaError]:
     """As :func:`consumer_groups_of`."""
-    told: dict[str, Any] = {}
+    answer: dict[str, Any] = {}
     for worth in ((False, False), (False, True), (True, True)):
         for group in response.groups:
             if (not group.error_code, group.error_code != Code.group_id_not_found) == worth:
-                told[group.group_id] = streams_group_of(group)
-    return told
+                answer[group.group_id] = streams_group_of(group)
+    return answer
 
 
 def streams_group_of(group: Any) -> StreamsGroup | KafkaError:
@@ -342,8 +342,8 @@ def streams_group_of(group: Any) -> StreamsGroup | KafkaError:
             group.topology.epoch, None if parts is None else tuple(map(subtopology_of, parts)), nodes_of_topology(group)
         )
     members = tuple(map(streams_member_of, group.members))
-    told = (group.group_id, group.group_state, group.group_epoch, group.assignment_epoch, topology, members)
-    return StreamsGroup(*told, getattr(group, "assignor_name", None))
+    answer = (group.group_id, group.group_state, group.group_epoch, group.assignment_epoch, topology, members)
+    return StreamsGroup(*answer, getattr(group, "assignor_name", None))
 
 
 def nodes_of_topology(group: Any) -> TopologyNodes | None:

@@ -114,12 +114,12 @@ def read(lines: Any, only: str | None = None) -> FromPlan:
 @given(plans())
 def test_exported_plan_round_trips(planned: list[PlannedOffset]) -> None:
     assert read(json_plan(planned)).moves == {entry.key: entry.after for entry in planned}
-    told = [entry for entry in planned if entry.after]
-    if told:
-        offsets = {entry.key: entry.new for entry in told}
+    answer = [entry for entry in planned if entry.after]
+    if answer:
+        offsets = {entry.key: entry.new for entry in answer}
         found = read(java_csv(planned, with_group=True)).moves
         assert {key: move.offset for key, move in found.items() if move} == offsets
-        mine = [entry for entry in told if entry.group_id == told[0].group_id]
+        mine = [entry for entry in answer if entry.group_id == answer[0].group_id]
         found = read(java_csv(mine, with_group=False), mine[0].group_id).moves
         assert {key: move.offset for key, move in found.items() if move} == {entry.key: entry.new for entry in mine}
 

@@ -70,15 +70,15 @@ answers = st.lists(likely | st.binary(max_size=8), max_size=12).map(b"".join)
 
 
 @pytest.mark.parametrize("mechanism", DIALOGUES)
-@given(said=st.lists(answers, max_size=4))
-def test_any_server_messages_end_in_an_error_or_the_end(mechanism: str, said: list[bytes]) -> None:
+@given(printed=st.lists(answers, max_size=4))
+def test_any_server_messages_end_in_an_error_or_the_end(mechanism: str, printed: list[bytes]) -> None:
     """SCRAM never succeeds: no such broker knows the password."""
     dialogue = DIALOGUES[mechanism]()
     next(dialogue)
     ended = False
     with contextlib.suppress(AuthenticationFailed, RemoteProtocolError):
         try:
-            for answer in said:
+            for answer in printed:
                 dialogue.send(answer)
         except StopIteration:
             ended = True

@@ -57,7 +57,7 @@ def test_judge_reports_missing_group_unless_named() -> None:
 
 def test_judge_reports_unknown_log_end_unless_named() -> None:
     rows = [row("a", 5, None), row("b", 7, 10)]
-    assert judge(of_json(envelope("offsets", rows), ""), TRUTH, BOTH) == ["silent: a ('t', 0) is not told"]
+    assert judge(of_json(envelope("offsets", rows), ""), TRUTH, BOTH) == ["silent: a ('t', 0) is not reported"]
     assert not judge(of_json(envelope("offsets", rows, (failure("partition", "t-0"),)), ""), TRUTH, BOTH)
 
 
@@ -80,6 +80,6 @@ def test_judge_checks_results_of_writes() -> None:
     results = [{"group": "a", "result": "applied"}, {"group": "b", "result": "unknown"}]
     assert judge_rows(results, before, after, wished, "group") == ["silent: ('c',) was 1 and is 2, and no row says so"]
     for group, result in (("a", "failed"), ("b", "applied")):
-        told = [{"group": group, "result": result}, {"group": "c", "result": "unknown"}]
-        (wrong, *_) = judge_rows(told, before, after, {**wished, ("c",): 2}, "group")
+        answer = [{"group": group, "result": result}, {"group": "c", "result": "unknown"}]
+        (wrong, *_) = judge_rows(answer, before, after, {**wished, ("c",): 2}, "group")
         assert wrong.startswith(f"false: ('{group}',) is {result}")

@@ -149,7 +149,7 @@ def _result(removal: MemberRemoval, node: Node, errors: MemberErrors) -> Removed
         failure = Failure(Scope.GROUP, group, message, api=leave_group.API.name, broker=node.id)
         return RemovedMember(removal, Result.UNKNOWN, failure)
     if error := found[0]:
-        told = error._replace(message=f"member '{name}': {error.message}")
-        failure = told.failure(Scope.GROUP, group, api=leave_group.API.name, broker=node.id)
+        named = error._replace(message=f"member '{name}': {error.message}")
+        failure = named.failure(Scope.GROUP, group, api=leave_group.API.name, broker=node.id)
         return RemovedMember(removal, Result.FAILED, failure)
     return RemovedMember(removal, Result.APPLIED)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes.truth import Offset, Told
+from tests.fakes.truth import Offset, Reported
 from tests.integration.faults.faulty_cluster import VICTIM, FaultyCluster
 from tests.integration.faults.retries import KEYS, Tried, attempt, fairly
 from tests.integration.faults.table import COMMANDS, IN_CI, PENDING, TROUBLES, WORDS, Expected, cells, codes
@@ -38,7 +38,7 @@ def check_cell(faulty_cluster: FaultyCluster, fault: str, command: str, tmp_path
             found.append(f"exit code {tried.ran.code}, not {sorted(codes(command, word))}")
         found += _not_applied(tried, expected) if command in KEYS else _too_little(tried, expected)
         if expected.named:
-            found += _not_named(tried.said, only_victim=fault != "all-black" and command != "exporter")
+            found += _not_named(tried.reported, only_victim=fault != "all-black" and command != "exporter")
         return found
 
     tried = fairly(
@@ -61,17 +61,17 @@ def _must(tried: Tried, expected: Expected) -> set[str]:
 
 def _too_little(tried: Tried, expected: Expected) -> list[str]:
     """What the table says must be there and is not, or is there and must not be."""
-    must, said, truth = _must(tried, expected), tried.said, tried.truth
-    found = [f"missing: group {group}" for group in sorted(must - said.groups)]
-    if said.offsets is not None:
-        for group in sorted(must & said.groups):
+    must, output, truth = _must(tried, expected), tried.reported, tried.truth
+    found = [f"missing: group {group}" for group in sorted(must - output.groups)]
+    if output.offsets is not None:
+        for group in sorted(must & output.groups):
             for pair, offset in truth.commits[group].items():
-                row, end = said.offsets.get((group, pair)), truth.ends[pair]
+                row, end = output.offsets.get((group, pair)), truth.ends[pair]
                 whole = Offset(offset, end, end - offset)
                 known = expected.victim or truth.leaders[pair] != VICTIM
                 if row != whole and (known or row is None or row.committed != offset):
                     found.append(f"missing: {group} {pair}: {row}, not {whole}")
-    if expected.victim and (said.failures or "kgroups: broker" in said.err):
+    if expected.victim and (output.failures or "kgroups: broker" in output.err):
         found.append("something is named as missing")
     return found
 
@@ -86,13 +86,13 @@ def _not_applied(tried: Tried, expected: Expected) -> list[str]:
     return [f"missing: {key} is not applied" for key in missing]
 
 
-def _not_named(said: Told, *, only_victim: bool) -> list[str]:
-    if not (said.failures or said.err):
+def _not_named(message: Reported, *, only_victim: bool) -> list[str]:
+    if not (message.failures or message.err):
         return ["nothing is named"]
     if not only_victim:
         return []
-    found = [f"broker {number} is blamed" for number in sorted(said.brokers - {VICTIM})]
-    texts = said.err, str(said.failures)
+    found = [f"broker {number} is blamed" for number in sorted(message.brokers - {VICTIM})]
+    texts = message.err, str(message.failures)
     # Nobody can name a broker that the others know to be dead: what it led or coordinated is named.
     leaderless = any(word in text for word in ("no leader", "COORDINATOR_NOT_AVAILABLE") for text in texts)
-    return found if said.brokers or leaderless else [*found, f"broker {VICTIM} is not named"]
+    return found if message.brokers or leaderless else [*found, f"broker {VICTIM} is not named"]

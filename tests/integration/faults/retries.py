@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from tests.fakes.truth import Told, Truth, judge, judge_rows
+from tests.fakes.truth import Reported, Truth, judge, judge_rows
 from tests.integration.faults.faulty_cluster import HELD, TARGETS, VICTIM, FaultyCluster, States, at_rest
 from tests.integration.faults.proxy import Exchange
-from tests.integration.faults.running import Bounds, Ran, inside, run, told
+from tests.integration.faults.running import Bounds, Ran, inside, reported, run
 from tests.integration.faults.table import BOUNDS, COMMANDS, FLOOR
 
 attempts: Final[list[tuple[str, float]]] = []
@@ -47,7 +47,7 @@ class Tried:
     wanted: set[str]
     bounds: Bounds
     ran: Ran
-    said: Told
+    reported: Reported
     problems: list[str]
     """What is wrong, on a machine of any speed."""
     exchanges: list[Exchange]
@@ -144,8 +144,8 @@ def _look(
         wanted = {_name_on(truth, VICTIM), _name_on(truth, 3)}
         words = (*words, *sorted(wanted))
     ran, exchanges = _run(faulty_cluster, command, words, begin, bounds)
-    said = told(command, ran)
-    return Tried(command, truth, wanted, bounds, ran, said, judge(said, truth, wanted), exchanges)
+    output = reported(command, ran)
+    return Tried(command, truth, wanted, bounds, ran, output, judge(output, truth, wanted), exchanges)
 
 
 def _run(
@@ -189,7 +189,7 @@ def _change(faulty_cluster: FaultyCluster, command: str, begin: AbstractContextM
         problems += _undone(faulty_cluster)
     faulty_cluster.restore()
     wanted = set(HELD if command == "remove-members" else TARGETS)
-    return Tried(command, truth, wanted, bounds, ran, told(command, ran), problems, exchanges, rows, before)
+    return Tried(command, truth, wanted, bounds, ran, reported(command, ran), problems, exchanges, rows, before)
 
 
 def _state(faulty_cluster: FaultyCluster, command: str) -> States:

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 from kgroups.cli.kafka.consumer_groups import TOOL
 from kgroups.cli.main import main
 from tests.fakes.truth import (
-    Told,
+    Reported,
     of_check,
     of_dropin_describe,
     of_dropin_list,
@@ -101,7 +101,7 @@ def _scrape(words: Sequence[str], hang: float) -> Ran:
             process.kill()
 
 
-def told(command: str, ran: Ran) -> Told:
+def reported(command: str, ran: Ran) -> Reported:
     """What it says, whatever the format."""
     match command:
         case "exporter":

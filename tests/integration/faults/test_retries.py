@@ -9,11 +9,11 @@ import pytest
 
 from tests.fakes.broker import FakeCluster, late
 from tests.fakes.serving import serving
-from tests.fakes.truth import Told, Truth
+from tests.fakes.truth import Reported, Truth
 from tests.integration.faults import retries
 from tests.integration.faults.proxy import Exchange, Fault, Proxy
 from tests.integration.faults.retries import TRIES, Tried, fairly
-from tests.integration.faults.running import Bounds, Ran, inside, run, told
+from tests.integration.faults.running import Bounds, Ran, inside, reported, run
 from tests.integration.faults.table import COMMANDS
 
 NOTHING = Truth({}, {}, {}, {})
@@ -40,7 +40,7 @@ class Attempts:
             for broker in (1, 2, 3)
         ]
         ran = Ran(1, "", "", 0.5, self.lost)
-        return Tried("reset", NOTHING, set(), bounds, ran, Told(), ["false"] if self.wrong else [], exchanges)
+        return Tried("reset", NOTHING, set(), bounds, ran, Reported(), ["false"] if self.wrong else [], exchanges)
 
     def demands(self, tried: Tried) -> list[str]:
         return ["broker 1 is blamed"] if len(self.bounds) <= self.short else []
@@ -75,7 +75,7 @@ def test_request_without_response_at_the_end_is_excused() -> None:
     now = time.monotonic()
     for seconds, count in ((7.5, 1), (2.0, 0)):
         exchange = Exchange(1, 8, now, now + 0.1)
-        tried = Tried("reset", NOTHING, set(), TRIES[0], Ran(1, "", "", seconds), Told(), [], [exchange])
+        tried = Tried("reset", NOTHING, set(), TRIES[0], Ran(1, "", "", seconds), Reported(), [], [exchange])
         assert len(tried.excuses({1})) == count
 
 
@@ -91,10 +91,10 @@ def test_slow_healthy_broker_is_excused(tmp_path: Path) -> None:
         words = (*COMMANDS["reset"].words, "--undo-file", f"{bounds.timeout}.json")
         with inside(tmp_path), proxy.faulty_at([COMMANDS["reset"].at], Fault(half_open=True), 2):
             ran = run("reset", words, proxy.bootstrap, bounds)
-            return Tried("reset", NOTHING, set(), bounds, ran, told("reset", ran), [], proxy.record())
+            return Tried("reset", NOTHING, set(), bounds, ran, reported("reset", ran), [], proxy.record())
 
     def demands(tried: Tried) -> list[str]:
-        return [f"broker {broker} is blamed" for broker in sorted(tried.said.brokers - {1})]
+        return [f"broker {broker} is blamed" for broker in sorted(tried.reported.brokers - {1})]
 
     with Proxy(3) as proxy, serving(fake):
         proxy.start({number + 1: broker.port for number, broker in fake.brokers.items()})
@@ -102,5 +102,5 @@ def test_slow_healthy_broker_is_excused(tmp_path: Path) -> None:
             broker.advertised = proxy.ports[number + 1]
         tried = fairly(attempt, demands, {1, 3})
     assert not tried.problems and tried.bounds != TRIES[0]
-    assert tried.said.brokers == {1}
+    assert tried.reported.brokers == {1}
     assert retries.unfair[0].startswith("reset, 1.5 s: broker 0 is blamed: broker 1 took ")

@@ -66,13 +66,13 @@ def rolling(faulty_cluster: FaultyCluster) -> Iterator[list[int]]:
 def problems(tried: Tried) -> list[str]:
     """Coordinators move, so any broker may be blamed, but not in a successful result."""
     silent = [each for each in tried.problems if not each.startswith("silent: group")]
-    missing = tried.wanted - tried.said.groups
-    well = not tried.said.failures if tried.command == "exporter" else tried.ran.code == 0
-    if missing and (well or not (tried.said.failures or tried.said.err)):
+    missing = tried.wanted - tried.reported.groups
+    well = not tried.reported.failures if tried.command == "exporter" else tried.ran.code == 0
+    if missing and (well or not (tried.reported.failures or tried.reported.err)):
         silent += [f"silent: group {group} is missing" for group in sorted(missing)]
     if tried.ran.code not in (0, 3 if tried.command == "check" else 1):
         silent.append(f"exit code {tried.ran.code}")
-    unknown = any(None in row for row in (tried.said.offsets or {}).values())
+    unknown = any(None in row for row in (tried.reported.offsets or {}).values())
     if well and unknown and tried.command != "exporter":
         silent.append("exit code 0, and something is unknown")
     return silent

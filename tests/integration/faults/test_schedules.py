@@ -128,8 +128,8 @@ def _said_to_be_well(tried: Tried) -> list[str]:
     if tried.command in KEYS:
         done = {key for key in tried.before if key[0] in tried.wanted} <= tried.applied
     else:
-        unknown = any(None in row for row in (tried.said.offsets or {}).values())
-        done = tried.wanted <= tried.said.groups and not unknown
+        unknown = any(None in row for row in (tried.reported.offsets or {}).values())
+        done = tried.wanted <= tried.reported.groups and not unknown
     return [] if done else ["exit code 0, and not all is there"]
 
 

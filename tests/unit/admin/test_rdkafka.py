@@ -276,8 +276,8 @@ class TestListGroups:
         assert outcome.missing_acls() == ([DESCRIBE_CLUSTER] if partial else [])
 
     def test_unauthorized_offsets_topic_notes_hidden_commits(self, connect_admin: Opened) -> None:
-        def notices(told: Any) -> tuple[str, ...]:
-            admin = connect_admin(FakeClient(groups={"a": description("a")}, topics={"__consumer_offsets": told}))
+        def notices(reported: Any) -> tuple[str, ...]:
+            admin = connect_admin(FakeClient(groups={"a": description("a")}, topics={"__consumer_offsets": reported}))
             asked = admin.describe_offsets(Selection(("a",)), isolation=Isolation.READ_UNCOMMITTED)
             return asyncio.run(asked).notices
 
@@ -572,15 +572,15 @@ class TestWords:
         assert partition_of(name, 50) == partition
 
     def test_reasons_are_short_and_unique(self) -> None:
-        said = "h:9/bootstrap: Connect to ipv4#127.0.0.1:9 failed: Connection refused (after %dms in state CONNECT)"
-        assert conversions.reasons([said % 0, said % 7]) == [
+        output = "h:9/bootstrap: Connect to ipv4#127.0.0.1:9 failed: Connection refused (after %dms in state CONNECT)"
+        assert conversions.reasons([output % 0, output % 7]) == [
             "h:9: Connect to ipv4#127.0.0.1:9 failed: Connection refused"
         ]
 
     def test_expected_signature_is_masked(self) -> None:
-        said = "h:9: SASL SCRAM authentication failed: ServerSignature mismatch (server's %s != ours c2VjcmV0PQ==)"
+        output = "h:9: SASL SCRAM authentication failed: ServerSignature mismatch (server's %s != ours c2VjcmV0PQ==)"
         for server in ("AAAA", "A) != ours B", "", "x\ny"):
-            (shown,) = conversions.reasons([said % server])
+            (shown,) = conversions.reasons([output % server])
             assert "c2VjcmV0" not in shown and "ours [hidden]" in shown.replace(MASK, "[hidden]")
 
 

@@ -50,8 +50,8 @@ class Log:
             self.commit(offset, ago, group)
 
     def members_left(self, ago: float = 0) -> None:
-        told = {"protocolType": "consumer", "generation": 2, "protocol": None, "leader": None}
-        value = value_bytes(2, 3, {**told, "currentStateTimestamp": 1000, "members": []})
+        answer = {"protocolType": "consumer", "generation": 2, "protocol": None, "leader": None}
+        value = value_bytes(2, 3, {**answer, "currentStateTimestamp": 1000, "members": []})
         self.add(key_bytes(2, "g"), value, ago)
 
 
@@ -173,8 +173,8 @@ def test_unreadable_log_is_replaced_by_two_samples(monkeypatch: pytest.MonkeyPat
         )
     log = Log()
     log.cluster.world.fail("Metadata", LOG, ErrorCode.topic_authorization_failed)
-    (said,) = check(log, watch=False).notices
-    assert said.startswith("1 group: could not check whether clients that are not members still commit")
+    (output,) = check(log, watch=False).notices
+    assert output.startswith("1 group: could not check whether clients that are not members still commit")
 
 
 def test_busy_log_is_read_partly_with_a_notice(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,8 +184,8 @@ def test_busy_log_is_read_partly_with_a_notice(monkeypatch: pytest.MonkeyPatch) 
     log.commits([80, 60, 40, 20.2, 10])
     found = check(log, watch=False)
     assert list(found.perhaps) == ["g"]
-    (said,) = found.notices
-    assert said.startswith(
+    (output,) = found.notices
+    assert output.startswith(
         "1 group: only the last 40 s of 90 s of commits were read, because the log has too many records; "
     )
 

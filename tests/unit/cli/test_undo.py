@@ -447,9 +447,9 @@ TO_LATEST = ("reset-offsets", "--all-groups", "--all-topics", "--to-latest", "--
 def test_interrupted_write_reports_known_results(hung_cluster: Any, number: signal.Signals) -> None:
     code, out, err = interrupted(in_the_middle(hung_cluster, 4), hung_cluster.bootstrap, number, *TO_LATEST)
     assert code == 128 + number, err
-    told = json.loads(out)
-    results = {row["group"]: (row["result"], row["error"]) for row in told["items"]}
-    assert len(told["items"]) == 6 + PIPELINE + 6 and told["undo_file"] == "undo.json"
+    answer = json.loads(out)
+    results = {row["group"]: (row["result"], row["error"]) for row in answer["items"]}
+    assert len(answer["items"]) == 6 + PIPELINE + 6 and answer["undo_file"] == "undo.json"
     assert [results[f"a{each}"] for each in range(3)] == [("applied", None)] * 3
     unknown = f"the result is unknown: interrupted by {number.name} before the response arrived"
     unsent = f"not sent: interrupted by {number.name}"

@@ -42,9 +42,9 @@ def test_unreachable_cluster_json_has_envelope_with_failure(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     code, out, err = run_cli(*words, "-b", closed_port, "-o", "json")
-    told = json.loads(out)
-    assert (code, list(told), told["schema"], told["items"]) == (1, KEYS, f"kgroups/{schema}/v1", [])
-    (failure,) = told["failures"]
+    answer = json.loads(out)
+    assert (code, list(answer), answer["schema"], answer["items"]) == (1, KEYS, f"kgroups/{schema}/v1", [])
+    (failure,) = answer["failures"]
     assert (failure["scope"], failure["name"], failure["error"]) == ("cluster", "", None)
     assert "connection refused" in failure["message"] and err == f"kgroups: error: {failure['message']}\n"
 

@@ -33,14 +33,14 @@ def test_unsecured_token_has_claims_and_no_signature() -> None:
 
 def test_unsecured_token_is_not_issued_in_the_future() -> None:
     """The broker's clock has milliseconds, and is read less than one later."""
-    said = part(made(), 1)
-    assert said["iat"] <= 1_700_000_000.000 < said["exp"]
+    output = part(made(), 1)
+    assert output["iat"] <= 1_700_000_000.000 < output["exp"]
 
 
 def test_unsecured_token_claims_do_not_override_subject_and_expiry() -> None:
     """In librdkafka's words a scope may have any name; in Java's, such claims are refused where they are read."""
-    said = part(made(claims={"sub": "eve", "exp": 9e14, "iat": 0.0}), 1)
-    assert (said["sub"], said["iat"], said["exp"]) == ("bob", int(NOW), NOW + 3600.0)
+    output = part(made(claims={"sub": "eve", "exp": 9e14, "iat": 0.0}), 1)
+    assert (output["sub"], output["iat"], output["exp"]) == ("bob", int(NOW), NOW + 3600.0)
 
 
 def test_unsecured_token_may_live_less_than_a_second() -> None:

@@ -130,7 +130,7 @@ def test_keys_unused_by_the_protocol_are_one_remark(load: Load) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("security.protocol=SASL", "line 1: security.protocol is 'SASL'; use one of PLAINTEXT, SSL"),
         ("\nrequest.timeout.ms=soon", "line 2: request.timeout.ms must be a positive number of milliseconds"),
@@ -158,12 +158,12 @@ def test_keys_unused_by_the_protocol_are_one_remark(load: Load) -> None:
         ("bootstrap.servers=h:x", ""),
     ],
 )
-def test_invalid_values_are_reported_with_file_and_line(load: Load, tmp_path: Path, text: str, said: str) -> None:
+def test_invalid_values_are_reported_with_file_and_line(load: Load, tmp_path: Path, text: str, message: str) -> None:
     flags = {} if "bootstrap" not in text else {"bootstrap": None}
     with pytest.raises(ConfigError) as caught:
         load(text, **flags)
     assert f"{tmp_path / 'client.properties'}, line" in str(caught.value)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert "hush" not in str(caught.value)
 
 
@@ -191,12 +191,12 @@ def test_providers_respect_allowlists(load: Load, tmp_path: Path) -> None:
         "config.providers.env.param.allowlist.pattern=KAFKA_.*\nconfig.providers.file.param.allowed.paths=/a,/b\n"
     )
     assert load(f"{declared}client.id=${{env:KAFKA_ID}}", environ={"KAFKA_ID": "x"}).settings.client_id == "x"
-    for value, said in (
+    for value, output in (
         ("${env:HOME}", "reads the environment variable HOME, which .* does not allow"),
         ("${file:/a/../c/d:k}", "reads /a/../c/d, which is not in"),
         ("${v:x}", r"uses \$\{v:...\}, an unsupported config provider"),
     ):
-        with pytest.raises(ConfigError, match=said):
+        with pytest.raises(ConfigError, match=output):
             load(f"{declared}client.id={value}", environ={"HOME": "/"})
 
 

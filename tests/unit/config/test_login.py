@@ -153,12 +153,12 @@ def test_kerberos_login_is_read(load: Load, tmp_path: Path) -> None:
     keytab.chmod(0o644)
     (remark,) = load(f"security.protocol=SASL_PLAINTEXT\nsasl.mechanism=GSSAPI\n{theirs}").warnings
     assert "readable by all users" in remark
-    for wrong, said in (
+    for wrong, output in (
         (jaas(krb5, *options), "GSSAPI requires the brokers' service name"),
         (service + jaas(krb5, "serviceName=other"), "has a serviceName that differs from sasl.kerberos.service.name"),
         (service + jaas(krb5, "useKeyTab=true", "keyTab='/nowhere/k'"), "names a file that does not exist: /nowhere/k"),
     ):
-        with pytest.raises(ConfigError, match=said):
+        with pytest.raises(ConfigError, match=output):
             logged_in(load, "GSSAPI", wrong)
 
 
@@ -179,7 +179,7 @@ def test_unknown_jaas_options_are_counted_not_shown(load: Load) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (jaas(OAUTH), "OAUTHBEARER requires a source of tokens"),
         (f"{URL}https://idp/t\n{jaas(OAUTH, 'clientId=c')}", "requires a client's id and its secret"),
@@ -195,8 +195,8 @@ def test_unknown_jaas_options_are_counted_not_shown(load: Load) -> None:
         ("sasl.oauthbearer.token=hush\nsasl.oauthbearer.extensions=x", "is not NAME=VALUE"),
     ],
 )
-def test_incomplete_login_is_an_error_with_its_line(load: Load, text: str, said: str) -> None:
-    with pytest.raises(ConfigError, match=said) as caught:
+def test_incomplete_login_is_an_error_with_its_line(load: Load, text: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message) as caught:
         logged_in(load, "OAUTHBEARER", text)
     assert "hush" not in str(caught.value)
     assert ", line " in str(caught.value)

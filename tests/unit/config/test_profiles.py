@@ -47,9 +47,9 @@ def test_profile_sets_servers_transport_and_security(tmp_path: Path) -> None:
     assert settings.security == Security(None, Sasl("PLAIN", Password("u", Secret("hush"))))
     assert ["unencrypted" in remark for remark in loaded.warnings] == [True]
     place = f"profile prod ({tmp_path}/config.toml, line"
-    told = {each.key: (each.value, each.origin) for each in loaded.understood}
-    assert told["bootstrap"] == ("a:1,b:2", f"{place} 5)")
-    assert told["sasl.password"] == ("****", f"{place} 13)")
+    answer = {each.key: (each.value, each.origin) for each in loaded.understood}
+    assert answer["bootstrap"] == ("a:1,b:2", f"{place} 5)")
+    assert answer["sasl.password"] == ("****", f"{place} 13)")
     (tmp_path / "config.toml").chmod(0o644)
     (_, remark) = load_settings(Flags(), {"KGROUPS_CONFIG": str(tmp_path / "config.toml")}).warnings
     assert remark.endswith(f"chmod 600 {tmp_path}/config.toml")
@@ -64,7 +64,7 @@ def test_config_file_follows_xdg_config_home(tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("a = 1\nb =\n", "line 2: Invalid value"),
         ("profiles = 1", "line 1: profiles must be tables"),
@@ -83,10 +83,10 @@ def test_config_file_follows_xdg_config_home(tmp_path: Path, monkeypatch: pytest
         (TEXT.replace('"SASL_PLAINTEXT"', '"SASL"'), "line 10): security.protocol is 'SASL'"),
     ],
 )
-def test_invalid_profiles_are_reported_with_their_line(tmp_path: Path, text: str, said: str) -> None:
+def test_invalid_profiles_are_reported_with_their_line(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises((ConfigError, UsageError)) as caught:
         load_settings(Flags(), written(tmp_path, text))
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert str(tmp_path) in str(caught.value)
     assert "hush" not in str(caught.value)
 

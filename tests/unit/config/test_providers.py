@@ -65,23 +65,23 @@ def test_command_config_uses_providers_unless_disabled(tmp_path: Path, monkeypat
         Cluster("b:1", command_config=file, config_providers=False)
 
 
-@pytest.mark.parametrize("said", ["off", "file", "file, directory"])
-def test_environment_variable_disables_providers(tmp_path: Path, said: str) -> None:
+@pytest.mark.parametrize("message", ["off", "file", "file, directory"])
+def test_environment_variable_disables_providers(tmp_path: Path, message: str) -> None:
     file = written(tmp_path, "client.id=${env:PW}\n")
     for own in (True, False):  # of Kafka's commands too
         with pytest.raises(ConfigError, match=f"which {PROVIDERS_ENV} does not allow"):
-            load_settings(Flags("b:1", file), {"PW": PW, PROVIDERS_ENV: said}, own=own)
+            load_settings(Flags("b:1", file), {"PW": PW, PROVIDERS_ENV: message}, own=own)
     declared = "config.providers=env\nconfig.providers.env.class=x.EnvVarConfigProvider\n"
     with pytest.raises(ConfigError, match=f"which {PROVIDERS_ENV} does not allow"):
         load_settings(
-            Flags("b:1", written(tmp_path, f"{declared}client.id=${{env:PW}}")), {"PW": PW, PROVIDERS_ENV: said}
+            Flags("b:1", written(tmp_path, f"{declared}client.id=${{env:PW}}")), {"PW": PW, PROVIDERS_ENV: message}
         )
 
 
-@pytest.mark.parametrize("said", ["", " ", "on", "off,env", "env;file"])
-def test_environment_variable_with_invalid_value_is_an_error(tmp_path: Path, said: str) -> None:
+@pytest.mark.parametrize("message", ["", " ", "on", "off,env", "env;file"])
+def test_environment_variable_with_invalid_value_is_an_error(tmp_path: Path, message: str) -> None:
     with pytest.raises(UsageError, match=f"^{PROVIDERS_ENV} must be off, or a list of env, file, directory$"):
-        load_settings(Flags("b:1", written(tmp_path, "acks=all\n")), {PROVIDERS_ENV: said})
+        load_settings(Flags("b:1", written(tmp_path, "acks=all\n")), {PROVIDERS_ENV: message})
 
 
 def test_declared_providers_exclude_all_others(tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_placeholders_in_long_values_take_linear_time(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("servers", "lines", "said"),
+    ("servers", "lines", "message"),
     [
         ("b:1", "sasl.mechanism=PLAIN\nsasl.username=u\nsasl.password=p", ["the password goes"]),
         ("localhost:1,b:1", "sasl.mechanism=PLAIN\nsasl.username=u\nsasl.password=p", ["the password goes"]),
@@ -170,10 +170,10 @@ def test_placeholders_in_long_values_take_linear_time(text: str) -> None:
         ),
     ],
 )
-def test_secret_without_encryption_is_remarked_on(tmp_path: Path, servers: str, lines: str, said: list[str]) -> None:
+def test_secret_without_encryption_is_remarked_on(tmp_path: Path, servers: str, lines: str, message: list[str]) -> None:
     file = written(tmp_path, f"security.protocol=SASL_PLAINTEXT\n{lines}\n")
     remarks = load_settings(Flags(servers, file), {}).warnings
-    assert len(remarks) == len(said) and all(word in remark for word, remark in zip(said, remarks, strict=True))
+    assert len(remarks) == len(message) and all(word in remark for word, remark in zip(message, remarks, strict=True))
     secure = written(tmp_path, f"security.protocol=SASL_SSL\n{lines}\n")
     assert not [each for each in load_settings(Flags(servers, secure), {}).warnings if "SASL_PLAINTEXT" in each]
 

@@ -100,7 +100,7 @@ MALFORMED = {
 }
 
 
-def said(files: Path, text: str, environ: Mapping[str, str] = {}, **flags: object) -> Iterator[str]:
+def printed(files: Path, text: str, environ: Mapping[str, str] = {}, **flags: object) -> Iterator[str]:
     """All that is told of a properties file: errors, with what raised them; remarks, settings that are shown, reprs."""
     file = files / "client.properties"
     file.write_text(text, encoding="utf-8")
@@ -125,7 +125,7 @@ def said(files: Path, text: str, environ: Mapping[str, str] = {}, **flags: objec
 
 @pytest.mark.parametrize("case", MALFORMED)
 def test_misplaced_secret_is_never_shown(tmp_path: Path, case: str) -> None:
-    assert [line for line in said(tmp_path, MALFORMED[case]) if SECRET in line] == []
+    assert [line for line in printed(tmp_path, MALFORMED[case]) if SECRET in line] == []
 
 
 WHOLE = (
@@ -151,7 +151,7 @@ def test_secret_at_any_position_is_never_shown(tmp_path: Path, at: int, cut: int
     lines = [line for line in text.replace("\\\n", "").splitlines() if SECRET in line]
     if any(SHOWN[0].match(line) or SHOWN[1] in line.partition(SECRET)[0][-12:] for line in lines):
         return
-    assert [line for line in said(tmp_path, text) if SECRET in line] == []
+    assert [line for line in printed(tmp_path, text) if SECRET in line] == []
 
 
 TOML = {

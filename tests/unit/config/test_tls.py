@@ -100,11 +100,11 @@ def test_pem_authorities_import_no_tls_library(keys: Keys, tmp_path: Path) -> No
     (tmp_path / "ca.pem").write_text(keys.authority)
     file = tmp_path / "client.properties"
     file.write_text(f"security.protocol=SSL\nssl.truststore.type=PEM\nssl.truststore.location={tmp_path}/ca.pem\n")
-    told = subprocess.run(
+    answer = subprocess.run(
         [sys.executable, "-c", LIGHT, str(file)], capture_output=True, text=True, timeout=120, check=True
     )
-    assert told.stdout.split()[0] == "True"
-    assert not {"cryptography", "ssl"} & set(told.stdout.split())
+    assert answer.stdout.split()[0] == "True"
+    assert not {"cryptography", "ssl"} & set(answer.stdout.split())
 
 
 def test_readable_private_key_is_remarked_on(keys: Keys, load: Load, tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_readable_private_key_is_remarked_on(keys: Keys, load: Load, tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("store", "settings", "said"),
+    ("store", "settings", "message"),
     [
         ("truststore", "location={keys}/trust.JKS\npassword=wrong", "trust.JKS: does not open with this password"),
         ("truststore", "location={keys}/trust.PKCS12\npassword=wrong", "trust.PKCS12: does not open with this"),
@@ -161,7 +161,7 @@ def test_readable_private_key_is_remarked_on(keys: Keys, load: Load, tmp_path: P
     ],
 )
 def test_invalid_stores_are_errors_without_secrets(
-    store: str, settings: str, said: str, keys: Keys, load: Load, tmp_path: Path
+    store: str, settings: str, message: str, keys: Keys, load: Load, tmp_path: Path
 ) -> None:
     certificate = keys.authority
     for name, text in {
@@ -181,7 +181,7 @@ def test_invalid_stores_are_errors_without_secrets(
     with pytest.raises(ConfigError) as caught:
         load(f"security.protocol=SSL\n{text}")
     assert str(caught.value).startswith(f"{tmp_path}/client.properties, line ")
-    assert said.format(here=tmp_path) in str(caught.value)
+    assert message.format(here=tmp_path) in str(caught.value)
     for secret in (STORE_PASSWORD, KEY_PASSWORD, "wrong"):
         assert secret not in str(caught.value)
 
@@ -250,18 +250,18 @@ def test_invalid_tls_words_are_rejected(load: Load, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "verify", "check_name", "said"),
+    ("text", "verify", "check_name", "message"),
     [
         ("ssl.endpoint.identification.algorithm=", True, False, "a certificate for any host is accepted"),
         ("ssl.endpoint.identification.algorithm=none", True, False, "a certificate for any host is accepted"),
         ("enable.ssl.certificate.verification=false", False, True, "brokers are not verified, and an attacker"),
     ],
 )
-def test_disabled_checks_are_remarked_on(load: Load, text: str, verify: bool, check_name: bool, said: str) -> None:
+def test_disabled_checks_are_remarked_on(load: Load, text: str, verify: bool, check_name: bool, message: str) -> None:
     loaded = load(f"security.protocol=SSL\n{text}\n")
     assert (tls_of(loaded).verify, tls_of(loaded).check_name) == (verify, check_name)
     (remark,) = loaded.warnings
-    assert said in remark
+    assert message in remark
     assert load("security.protocol=SSL\nssl.endpoint.identification.algorithm=https").warnings == ()
 
 

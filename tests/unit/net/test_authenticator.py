@@ -99,10 +99,10 @@ def test_scram_over_tls_authenticates(certificates: Certificates) -> None:
 
 
 def test_oauthbearer_sends_token_and_extensions() -> None:
-    told: list[str] = []
-    fake = asking_for(sasl.FakeSasl({"OAUTHBEARER": sasl.bearer("abc.def".__eq__, told)}))
+    answer: list[str] = []
+    fake = asking_for(sasl.FakeSasl({"OAUTHBEARER": sasl.bearer("abc.def".__eq__, answer)}))
     with_cluster(fake, Sasl("OAUTHBEARER", StaticToken(Secret("abc.def"), {"logicalCluster": "lkc-1"})))
-    assert set(told) == {"n,,\1auth=Bearer abc.def\1logicalCluster=lkc-1\1\1"}
+    assert set(answer) == {"n,,\1auth=Bearer abc.def\1logicalCluster=lkc-1\1\1"}
 
 
 # Refused.
@@ -311,8 +311,8 @@ def test_password_in_broker_error_is_masked() -> None:
         message = yield b""
         raise sasl.Refused("no " + message.decode().rpartition("\0")[2])
 
-    said = failing(asking_for(sasl.FakeSasl({"PLAIN": indiscreet})), PLAIN, "SASL authentication failed")
-    assert said.endswith("no ****")
+    output = failing(asking_for(sasl.FakeSasl({"PLAIN": indiscreet})), PLAIN, "SASL authentication failed")
+    assert output.endswith("no ****")
 
 
 def test_long_broker_error_is_truncated() -> None:
@@ -521,10 +521,10 @@ def test_slow_kerberos_library_times_out(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_scram_with_delegation_token_sends_tokenauth() -> None:
-    told: list[str] = []
-    fake = asking_for(sasl.FakeSasl({"SCRAM-SHA-256": sasl.scram(USERS, told=told)}))
+    answer: list[str] = []
+    fake = asking_for(sasl.FakeSasl({"SCRAM-SHA-256": sasl.scram(USERS, reported=answer)}))
     with_cluster(fake, Sasl("SCRAM-SHA-256", ANN._replace(token_auth=True)))
-    assert told[0].startswith("n,,n=ann,r=") and told[0].endswith(",tokenauth=true")
+    assert answer[0].startswith("n,,n=ann,r=") and answer[0].endswith(",tokenauth=true")
 
 
 def test_line_breaks_in_broker_error_are_removed() -> None:
@@ -532,5 +532,5 @@ def test_line_breaks_in_broker_error_are_removed() -> None:
         yield b""
         raise sasl.Refused("no\nkgroups: note: all is well\r\n\u2028kgroups: error: call 555")
 
-    said = failing(asking_for(sasl.FakeSasl({"PLAIN": forging})), PLAIN, "SASL authentication failed")
-    assert len(said.splitlines()) == 1 and "no kgroups: note: all is well kgroups: error" in said
+    output = failing(asking_for(sasl.FakeSasl({"PLAIN": forging})), PLAIN, "SASL authentication failed")
+    assert len(output.splitlines()) == 1 and "no kgroups: note: all is well kgroups: error" in output

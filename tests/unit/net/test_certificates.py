@@ -71,13 +71,13 @@ def error(code: int) -> ssl.SSLCertVerificationError:
 
 def test_expired_authority_is_distinguished_from_expired_certificate() -> None:
     good, over = certificate("CN=b1", "CN=between", -5, 5), certificate("CN=between", "CN=top", -9, -2)
-    said = untrusted(error(EXPIRED), "b1", [good, over])
-    assert said.text == "its certificate is signed by CN=between, which expired at 2026-01-08 00:00:00 UTC"
+    output = untrusted(error(EXPIRED), "b1", [good, over])
+    assert output.text == "its certificate is signed by CN=between, which expired at 2026-01-08 00:00:00 UTC"
     own = untrusted(error(EXPIRED), "b1", [over, good])
     assert own.text == "its certificate has expired: it was valid until 2026-01-08 00:00:00 UTC"
     assert untrusted(error(EXPIRED), "b1", []).text == "its certificate has expired"
 
 
 def test_certificate_not_yet_valid_names_its_start() -> None:
-    said = untrusted(error(NOT_YET), "b1", [certificate("CN=b1", "CN=top", 3, 9)])
-    assert said.text == "its certificate is not valid before 2026-01-13 00:00:00 UTC"
+    output = untrusted(error(NOT_YET), "b1", [certificate("CN=b1", "CN=top", 3, 9)])
+    assert output.text == "its certificate is not valid before 2026-01-13 00:00:00 UTC"

@@ -66,14 +66,15 @@ def test_silent_first_bootstrap_server_does_not_delay_the_second() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "told"), [(faults.late(0.5), "no response to ListGroups"), (faults.silence, "no response to ApiVersions")]
+    ("fault", "reported"),
+    [(faults.late(0.5), "no response to ListGroups"), (faults.silence, "no response to ApiVersions")],
 )
-def test_request_started_by_address_fails_with_broker_name(fault: faults.Fault, told: str) -> None:
+def test_request_started_by_address_fails_with_broker_name(fault: faults.Fault, reported: str) -> None:
     """The first bootstrap server is slow; Metadata of the second names it."""
 
     async def work(cluster: Cluster) -> None:
         fake.brokers[0].fault("ListGroups", faults.silence)
-        with pytest.raises(BrokerUnavailable, match=rf"^broker 0 \(127\.0\.0\.1:\d+\): {told}"):
+        with pytest.raises(BrokerUnavailable, match=rf"^broker 0 \(127\.0\.0\.1:\d+\): {reported}"):
             await cluster.call(cluster.nodes[0], ListGroups())
 
     fake = FakeCluster(2)
@@ -99,10 +100,10 @@ def test_unreachable_bootstrap_servers_are_each_reported() -> None:
     fake.brokers[0].alive = False
     fake.brokers[1].fault("*", faults.raw(b"HTTP/1.1 400 Bad Request\r\n"))
     fake.brokers[2].fault("*", faults.silence)
-    with pytest.raises(ClusterUnreachable) as told:
+    with pytest.raises(ClusterUnreachable) as answer:
         with_cluster(fake, nothing, broker_timeout=PATIENCE)
     for words in ("no bootstrap server responded", "connection refused", "speaks HTTP", "no response to ApiVersions"):
-        assert words in str(told.value)
+        assert words in str(answer.value)
 
 
 def test_bootstrap_is_bounded_by_the_deadline() -> None:
@@ -265,9 +266,9 @@ def test_closed_plaintext_broker_is_not_mistaken_for_tls() -> None:
     async def work(cluster: Cluster) -> None:
         with pytest.raises(BrokerUnavailable, match="closed the connection"):
             await cluster.call(cluster.nodes[0], ListGroups())
-        with pytest.raises(BrokerUnavailable, match="closed the connection") as told:
+        with pytest.raises(BrokerUnavailable, match="closed the connection") as answer:
             await cluster.call(cluster.nodes[0], ListGroups())
-        assert "TLS" not in str(told.value)
+        assert "TLS" not in str(answer.value)
 
     fake = FakeCluster(1)
     fake.brokers[0].fault("ListGroups", faults.close)

@@ -165,8 +165,8 @@ def test_silent_name_server_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_dial_tries_all_addresses_of_a_host(fake: FakeCluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    told = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 1)) for address in ("127.0.0.9", "127.0.0.1")]
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: told)
+    answer = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 1)) for address in ("127.0.0.9", "127.0.0.1")]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: answer)
 
     async def run() -> None:
         async with fake:
@@ -193,7 +193,7 @@ def test_observer_sees_each_exchange_and_failure(fake: FakeCluster) -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "reported"),
     [
         (ConnectionRefusedError(111, "Connect call failed ('127.0.0.1', 49202)"), "connection refused"),
         (OSError(errno.EHOSTUNREACH, "Connect call failed ('10.0.0.1', 9092)"), "no route to host"),
@@ -201,6 +201,6 @@ def test_observer_sees_each_exchange_and_failure(fake: FakeCluster) -> None:
         (OSError("odd"), "odd"),
     ],
 )
-def test_reason_of_os_error_is_the_system_message(error: OSError, told: str) -> None:
+def test_reason_of_os_error_is_the_system_message(error: OSError, reported: str) -> None:
     """Not asyncio's words, which repeat the address."""
-    assert reason_of(error) == told
+    assert reason_of(error) == reported

@@ -370,9 +370,9 @@ def test_tls_verification_is_on_by_default() -> None:
     assert context.check_hostname and context.verify_mode == ssl.CERT_REQUIRED
 
 
-@pytest.mark.parametrize(("ours", "told"), [(False, "requires a client certificate"), (True, "TLS failed: ")])
-def test_bad_record_mac_suggests_missing_client_certificate(ours: bool, told: str) -> None:
+@pytest.mark.parametrize(("ours", "reported"), [(False, "requires a client certificate"), (True, "TLS failed: ")])
+def test_bad_record_mac_suggests_missing_client_certificate(ours: bool, reported: str) -> None:
     """Kafka 2.8 sometimes ends a TLS 1.3 handshake without a client certificate this way."""
     error = ssl.SSLError(1, "decryption failed or bad record mac")
     error.reason = "DECRYPTION_FAILED_OR_BAD_RECORD_MAC"
-    assert told in "; ".join(handshake_failure(error, ours=ours))
+    assert reported in "; ".join(handshake_failure(error, ours=ours))

@@ -112,7 +112,7 @@ def test_client_credentials_are_url_encoded_on_request() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "lifetime"),
+    ("message", "lifetime"),
     [
         ("3600", 3600.0),
         ('"60"', 60.0),
@@ -124,8 +124,8 @@ def test_client_credentials_are_url_encoded_on_request() -> None:
         ('"x"', None),
     ],
 )
-def test_token_lifetime_is_read_from_expires_in(said: str, lifetime: float | None) -> None:
-    assert fetched(answering(f'{{"access_token": "t", "expires_in": {said}}}')).lifetime == lifetime
+def test_token_lifetime_is_read_from_expires_in(message: str, lifetime: float | None) -> None:
+    assert fetched(answering(f'{{"access_token": "t", "expires_in": {message}}}')).lifetime == lifetime
 
 
 def jwt(**claims: Any) -> str:
@@ -218,10 +218,10 @@ def failing(serve: Serve, words: str, **change: Any) -> None:
         fetched(serve, **change)
     assert time.monotonic() - began < 20
     assert caught.value.reason in (Reason.TOKEN_UNAVAILABLE, Reason.AUTHENTICATION_FAILED)
-    said = str(caught.value)
-    assert said.startswith("token endpoint http") and "127.0.0.1" in said and len(said) < 1_000
+    output = str(caught.value)
+    assert output.startswith("token endpoint http") and "127.0.0.1" in output and len(output) < 1_000
     for hidden in (SECRET, "hidden", "abc.def", base64.b64encode(f"my client:{SECRET}".encode()).decode()):
-        assert hidden not in said
+        assert hidden not in output
 
 
 @pytest.mark.parametrize(
@@ -427,9 +427,9 @@ def test_unsecured_token_is_a_jws_without_algorithm() -> None:
     made = ask(UnsecuredToken("bob", "name", 60.0, {"scope": ["a"]}))
     head, claims, signature = made.split(".")
     assert signature == "" and json.loads(base64.urlsafe_b64decode(head + "==")) == {"alg": "none"}
-    said = json.loads(base64.urlsafe_b64decode(claims + "=="))
-    assert (said["name"], said["scope"]) == ("bob", ["a"])
-    assert abs(said["iat"] - time.time()) < 60 <= said["exp"] - said["iat"] < 61
+    output = json.loads(base64.urlsafe_b64decode(claims + "=="))
+    assert (output["name"], output["scope"]) == ("bob", ["a"])
+    assert abs(output["iat"] - time.time()) < 60 <= output["exp"] - output["iat"] < 61
 
 
 # AWS.

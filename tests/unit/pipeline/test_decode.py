@@ -75,9 +75,9 @@ def test_commit_row_absent_values_are_null() -> None:
 
 def test_tombstone_row_keeps_its_key() -> None:
     [row] = decoded((commit_key("g", "t", 3), None))
-    told = {name for name, value in row.items() if value is not None}
+    answer = {name for name, value in row.items() if value is not None}
     assert row["tombstone"] is True
-    assert told == {
+    assert answer == {
         "log_partition", "log_offset", "log_time", "key", "record_type", "record_name", "tombstone", "group", "topic",
         "partition",
     }  # fmt: skip

@@ -36,14 +36,14 @@ def rows(store: Store) -> int:
 
 
 def test_samples_that_cannot_be_written_are_kept(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[str] = []
-    sampler = HeadSampler(store, sample, 60, told.append)
+    answer: list[str] = []
+    sampler = HeadSampler(store, sample, 60, answer.append)
     sampler.watch([("t", 0), ("t", 1)])
     with monkeypatch.context() as patch:
         patch.setattr(Store, "add", lambda *_: (_ for _ in ()).throw(OSError("no space left on device")))
         sampler._take_sample()
         sampler._flush()
-    assert told == ["log ends are not written: no space left on device"]
+    assert answer == ["log ends are not written: no space left on device"]
     assert rows(store) == 0
     sampler._take_sample()
     sampler._flush()
@@ -54,8 +54,8 @@ def test_failed_sample_is_logged_and_omitted(store: Store) -> None:
     def unreachable(wanted: dict[str, set[int]]) -> pa.RecordBatch:
         raise ClusterUnreachable("nobody answers")
 
-    told: list[str] = []
-    with HeadSampler(store, unreachable, 60, told.append) as sampler:
+    answer: list[str] = []
+    with HeadSampler(store, unreachable, 60, answer.append) as sampler:
         sampler.watch([("t", 0)])
-    assert told == ["no sample of log ends: nobody answers"]
+    assert answer == ["no sample of log ends: nobody answers"]
     assert rows(store) == 0

@@ -17,8 +17,8 @@ SETTINGS = ClientSettings((("b", 1),), timeout=5)
 
 
 def message(offset: int) -> Mock:
-    told = {"error": None, "partition": 0, "offset": offset, "timestamp": (1, 0), "key": b"k", "value": None}
-    return Mock(**{f"{name}.return_value": value for name, value in told.items()})
+    answer = {"error": None, "partition": 0, "offset": offset, "timestamp": (1, 0), "key": b"k", "value": None}
+    return Mock(**{f"{name}.return_value": value for name, value in answer.items()})
 
 
 @pytest.fixture

@@ -176,10 +176,10 @@ def test_split_members_of_consumer_group() -> None:
 def test_split_members_of_share_group() -> None:
     member = {"RackId": None, "ClientId": "c", "ClientHost": "/h", "SubscribedTopicNames": ["t1", "t2"]}
     found = tables_of(record(10, member, "m1"), record(10, None, "m1"))
-    told = {"client_id": "c", "client_host": "/h", "topics": ["t1", "t2"]}
+    answer = {"client_id": "c", "client_host": "/h", "topics": ["t1", "t2"]}
     assert found == {
         "members": [
-            {"kind": "share", "member_id": "m1", "tombstone": False} | told,
+            {"kind": "share", "member_id": "m1", "tombstone": False} | answer,
             {"kind": "share", "member_id": "m1", "tombstone": True},
         ]
     }
@@ -198,10 +198,10 @@ def test_split_members_of_streams_group() -> None:
         "ClientTags": [],
     }
     found = tables_of(record(19, member, "m1"), record(19, None, "m1"))
-    told = {"instance_id": "i", "client_id": "c", "client_host": "/h", "rebalance_timeout_ms": 5}
+    answer = {"instance_id": "i", "client_id": "c", "client_host": "/h", "rebalance_timeout_ms": 5}
     assert found == {
         "members": [
-            {"kind": "streams", "member_id": "m1", "tombstone": False} | told,
+            {"kind": "streams", "member_id": "m1", "tombstone": False} | answer,
             {"kind": "streams", "member_id": "m1", "tombstone": True},
         ]
     }

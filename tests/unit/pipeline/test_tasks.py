@@ -41,8 +41,8 @@ def double(task: int) -> dict[str, Any]:
     return {"task": task}
 
 
-def run(spark: Spark, told: list[str]) -> list[dict[str, Any]]:
-    return run_on_spark(spark, told.append, double, [0, 1])  # type: ignore[arg-type]
+def run(spark: Spark, reported: list[str]) -> list[dict[str, Any]]:
+    return run_on_spark(spark, reported.append, double, [0, 1])  # type: ignore[arg-type]
 
 
 def test_run_here_returns_results_in_the_order_of_the_tasks() -> None:
@@ -50,24 +50,24 @@ def test_run_here_returns_results_in_the_order_of_the_tasks() -> None:
 
 
 def test_job_is_repeated_after_late_python_worker() -> None:
-    told: list[str] = []
-    assert run(Spark(LATE), told) == [{"task": 0}, {"task": 1}]
-    assert told == ["Spark: a Python worker did not connect within 10 s; repeating (attempt 2 of 3)"]
+    answer: list[str] = []
+    assert run(Spark(LATE), answer) == [{"task": 0}, {"task": 1}]
+    assert answer == ["Spark: a Python worker did not connect within 10 s; repeating (attempt 2 of 3)"]
 
 
 def test_job_fails_after_last_attempt() -> None:
-    told: list[str] = []
+    answer: list[str] = []
     spark = Spark(*[LATE] * STARTS)
     with pytest.raises(PySparkException, match="failed to connect back"):
-        run(spark, told)
-    assert (spark.jobs, len(told)) == (STARTS, STARTS - 1)
+        run(spark, answer)
+    assert (spark.jobs, len(answer)) == (STARTS, STARTS - 1)
 
 
 def test_job_is_not_repeated_after_another_failure() -> None:
-    told: list[str] = []
+    answer: list[str] = []
     with pytest.raises(PySparkException, match="disk"):
-        run(Spark("no space left on disk"), told)
-    assert told == []
+        run(Spark("no space left on disk"), answer)
+    assert answer == []
 
 
 def spans(ranges: Sequence[Range]) -> dict[str, Any]:

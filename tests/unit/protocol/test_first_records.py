@@ -113,7 +113,7 @@ def changed(made: Batch, at: int, data: bytes) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "printed"),
     [
         (changed(batch(10, THREE), 16, b"\3"), "format 3"),
         (changed(batch(10, THREE), 8, b"\0\0\0\3"), "a batch of 3 bytes"),
@@ -130,6 +130,6 @@ def changed(made: Batch, at: int, data: bytes) -> bytes:
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_first_record_rejects_invalid_data(data: bytes, said: str) -> None:
-    with pytest.raises(RemoteProtocolError, match=said):
+def test_first_record_rejects_invalid_data(data: bytes, printed: str) -> None:
+    with pytest.raises(RemoteProtocolError, match=printed):
         first_records(data, [10, 19])

@@ -17,9 +17,9 @@ def answer(*codes: int) -> PartitionErrors | KafkaError:
 
 @pytest.mark.parametrize("code", [Code.unknown_topic_or_partition, Code.kafka_storage_error, Code.leader_not_available])
 def test_partition_error_fails_only_that_partition(code: Code) -> None:
-    told = answer(0, code, 0)
-    assert not isinstance(told, KafkaError)
-    assert {pair: error and error.code for pair, error in told.items()} == {
+    result = answer(0, code, 0)
+    assert not isinstance(result, KafkaError)
+    assert {pair: error and error.code for pair, error in result.items()} == {
         ("t", 0): None,
         ("t", 1): code,
         ("t", 2): None,
@@ -27,5 +27,5 @@ def test_partition_error_fails_only_that_partition(code: Code) -> None:
 
 
 def test_group_error_in_each_partition_fails_the_group() -> None:
-    told = answer(Code.not_coordinator, Code.not_coordinator)
-    assert isinstance(told, KafkaError) and told.code == Code.not_coordinator
+    result = answer(Code.not_coordinator, Code.not_coordinator)
+    assert isinstance(result, KafkaError) and result.code == Code.not_coordinator

@@ -75,12 +75,12 @@ def runs(maven: Path) -> int:
 
 
 def test_jars_are_fetched_once(cache: Path, maven: Path) -> None:
-    said: list[str] = []
+    output: list[str] = []
     assert not jars_at_hand(KAFKA)
-    assert ensure_jars(KAFKA, said.append) == cache
-    assert ensure_jars(KAFKA, said.append) == cache
+    assert ensure_jars(KAFKA, output.append) == cache
+    assert ensure_jars(KAFKA, output.append) == cache
     assert jars_at_hand(KAFKA)
-    assert (runs(maven), len(said)) == (1, 1)
+    assert (runs(maven), len(output)) == (1, 1)
     assert sorted(path.name for path in cache.iterdir()) == ["kafka-clients-2.8.2.jar", "kafka_2.13-2.8.2.jar"]
     pom = Path(f"{maven}.pom").read_text()
     assert "<artifactId>kafka_2.13</artifactId><version>2.8.2</version>" in pom

@@ -95,7 +95,7 @@ def test_ready_broker_has_nothing_missing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("changed", "reported"),
     [
         ({"metadata": metadata([7], [7])}, "does not know broker 1 yet"),
         ({"metadata": metadata([1], [-1, 1])}, "1 partitions of __consumer_offsets have no leader yet"),
@@ -111,8 +111,8 @@ def test_ready_broker_has_nothing_missing() -> None:
         ({"groups": None}, "the broker closed the connection"),
     ],
 )
-def test_unready_broker_names_what_is_missing(changed: dict[str, bytes | None], told: str) -> None:
-    assert missing(**changed) == told
+def test_unready_broker_names_what_is_missing(changed: dict[str, bytes | None], reported: str) -> None:
+    assert missing(**changed) == reported
 
 
 def test_closed_port_is_not_ready() -> None:

@@ -27,8 +27,8 @@ def commit(offset: int, at: int, **rest: Any) -> Batch:
 
 
 def group(offset: int, generation: int, *members: dict[str, Any]) -> Batch:
-    told = {"protocolType": "consumer", "generation": generation, "protocol": "range", "leader": f"m-{generation}"}
-    value = value_bytes(2, 3, {**told, "currentStateTimestamp": 1000 + generation, "members": list(members)})
+    answer = {"protocolType": "consumer", "generation": generation, "protocol": "range", "leader": f"m-{generation}"}
+    value = value_bytes(2, 3, {**answer, "currentStateTimestamp": 1000 + generation, "members": list(members)})
     return batch(offset, [(offset, 5000 + offset)], key=key_bytes(2, "g"), value=value)
 
 
@@ -58,9 +58,9 @@ def test_read_newest_record_of_a_key_wins() -> None:
     assert (log.generation, log.leader, log.state_since, log.rebalanced) == (2, "m-2", 1002, 5002)
     assert log.timeouts == {"m-2": Timeouts(45_000, 300_000)}
     assert log.commits == {("t", 0): CommitTimes(90)}
-    (said,) = answer.notices
-    assert said.startswith("--deep: read 5 records (")
-    assert said.endswith(f") of {LOG}-0, offsets 0 to 5 of 0 to 5, back to 1970-01-01T00:00:00.070Z")
+    (output,) = answer.notices
+    assert output.startswith("--deep: read 5 records (")
+    assert output.endswith(f") of {LOG}-0, offsets 0 to 5 of 0 to 5, back to 1970-01-01T00:00:00.070Z")
 
 
 def test_read_tombstone_ends_the_search_for_its_key() -> None:
@@ -155,13 +155,13 @@ def test_read_corrupt_batch_is_a_notice() -> None:
 
 
 def test_read_missing_offsets_topic_is_a_notice() -> None:
-    (said,) = read(FakeCluster(1, "4.3.1"), COMMIT).notices
-    assert LOG in said
+    (output,) = read(FakeCluster(1, "4.3.1"), COMMIT).notices
+    assert LOG in output
 
 
 def test_read_returns_explicit_expiry() -> None:
-    told = batch(0, [(0, 1)], key=commit_key(), value=commit_value(1, expireTimestamp=5, commitTimestamp=2))
-    assert read(fake(told), COMMIT).of("g").commits == {("t", 0): CommitTimes(2, 5)}
+    answer = batch(0, [(0, 1)], key=commit_key(), value=commit_value(1, expireTimestamp=5, commitTimestamp=2))
+    assert read(fake(answer), COMMIT).of("g").commits == {("t", 0): CommitTimes(2, 5)}
 
 
 def test_read_consumer_protocol_group_records() -> None:

@@ -59,19 +59,19 @@ def served(serve: Callable) -> Any:
 
 def test_exporter_serves_prometheus_and_openmetrics_formats(served: Any) -> None:
     port = _serve(looks_at(served.bootstrap), "127.0.0.1", 0, partitions=True)
-    told = samples(openmetrics(scrape(port, "application/openmetrics-text; version=1.0.0")))
-    assert told == samples(classic(scrape(port))) | {
-        key: value for key, value in told.items() if key[0].startswith("kgroups_scrape")
+    answer = samples(openmetrics(scrape(port, "application/openmetrics-text; version=1.0.0")))
+    assert answer == samples(classic(scrape(port))) | {
+        key: value for key, value in answer.items() if key[0].startswith("kgroups_scrape")
     }
-    assert told["kgroups_up",] == 1
-    assert told["kafka_consumergroup_lag", "busy", "0", "orders"] == 10
-    assert told["kafka_consumergroup_current_offset", "busy", "0", "orders"] == 90
-    assert told["kafka_consumergroup_lag_sum", "busy"] == 10
-    assert told["kafka_consumergroup_members", "busy"] == 1
-    assert told["kafka_consumergroup_state", "busy", "Stable"] == 1
-    assert told["kafka_consumergroup_state", "busy", "Empty"] == 0
-    assert told["kafka_consumergroup_lag_sum", 'odd"\\\n'] == 99
-    assert ("kafka_consumergroup_lag_seconds", "busy") not in told
+    assert answer["kgroups_up",] == 1
+    assert answer["kafka_consumergroup_lag", "busy", "0", "orders"] == 10
+    assert answer["kafka_consumergroup_current_offset", "busy", "0", "orders"] == 90
+    assert answer["kafka_consumergroup_lag_sum", "busy"] == 10
+    assert answer["kafka_consumergroup_members", "busy"] == 1
+    assert answer["kafka_consumergroup_state", "busy", "Stable"] == 1
+    assert answer["kafka_consumergroup_state", "busy", "Empty"] == 0
+    assert answer["kafka_consumergroup_lag_sum", 'odd"\\\n'] == 99
+    assert ("kafka_consumergroup_lag_seconds", "busy") not in answer
 
 
 def test_exporter_serves_share_and_streams_groups(serve: Callable) -> None:
@@ -85,18 +85,18 @@ def test_exporter_serves_share_and_streams_groups(serve: Callable) -> None:
         fake.world.group("app", 1, type="Streams", protocol_type="streams", commits={("orders", 0): 70})
 
     port = _serve(looks_at(serve(world=sharers).bootstrap), "127.0.0.1", 0, partitions=True)
-    told = samples(classic(scrape(port)))
-    assert told["kafka_consumergroup_lag", "live", "0", "orders"] == 3
-    assert told["kafka_consumergroup_lag", "live", "1", "orders"] == 40
-    assert told["kafka_consumergroup_lag_sum", "live"] == 43
-    assert ("kafka_consumergroup_current_offset", "live", "0", "orders") not in told
-    assert told["kafka_consumergroup_lag", "app", "0", "orders"] == 30
-    assert told["kafka_consumergroup_members", "live"] == 1
+    answer = samples(classic(scrape(port)))
+    assert answer["kafka_consumergroup_lag", "live", "0", "orders"] == 3
+    assert answer["kafka_consumergroup_lag", "live", "1", "orders"] == 40
+    assert answer["kafka_consumergroup_lag_sum", "live"] == 43
+    assert ("kafka_consumergroup_current_offset", "live", "0", "orders") not in answer
+    assert answer["kafka_consumergroup_lag", "app", "0", "orders"] == 30
+    assert answer["kafka_consumergroup_members", "live"] == 1
 
 
-def lag_samples(told: Samples, group: str) -> dict[str, float]:
+def lag_samples(reported: Samples, group: str) -> dict[str, float]:
     prefix = "kafka_consumergroup_"
-    return {key[0].removeprefix(prefix): value for key, value in told.items() if key[1:] == (group,)}
+    return {key[0].removeprefix(prefix): value for key, value in reported.items() if key[1:] == (group,)}
 
 
 def test_exporter_omits_total_lag_while_a_leader_is_down(served: Any) -> None:
@@ -116,11 +116,11 @@ def test_exporter_omits_total_lag_while_a_leader_is_down(served: Any) -> None:
 def test_exporter_omits_total_lag_without_a_commit(served: Any) -> None:
     held = (FakeMember("m-1", {"orders": (0, 1)}),)
     served.world.group("new", 0, state="Stable", members=held, commits={("orders", 0): 100})
-    told = samples(classic(scrape(_serve(looks_at(served.bootstrap), "127.0.0.1", 0, partitions=True))))
-    found = lag_samples(told, "new")
+    answer = samples(classic(scrape(_serve(looks_at(served.bootstrap), "127.0.0.1", 0, partitions=True))))
+    found = lag_samples(answer, "new")
     assert "lag_sum" not in found and found["unknown_partitions"] == 1
     # Nobody waits for the commit of a group without members.
-    assert lag_samples(told, 'odd"\\\n')["unknown_partitions"] == 0
+    assert lag_samples(answer, 'odd"\\\n')["unknown_partitions"] == 0
 
 
 def test_exporter_marks_groups_of_failed_coordinator_as_unknown(served: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,27 +132,27 @@ def test_exporter_marks_groups_of_failed_coordinator_as_unknown(served: Any, mon
     assert found == {"unknown_partitions": 2}
     with monkeypatch.context() as gone:
         gone.setattr(looks, "_connection", looks_at("127.0.0.1:1")._connection)
-        told = samples(classic(scrape(port)))
-    assert told["kgroups_up",] == 0
-    assert lag_samples(told, "busy") == {"unknown_partitions": 2}
+        answer = samples(classic(scrape(port)))
+    assert answer["kgroups_up",] == 0
+    assert lag_samples(answer, "busy") == {"unknown_partitions": 2}
     served.world.groups.pop("busy")
-    told = samples(classic(scrape(port)))
-    assert told["kgroups_up",] == 1 and lag_samples(told, "busy") == {}
+    answer = samples(classic(scrape(port)))
+    assert answer["kgroups_up",] == 1 and lag_samples(answer, "busy") == {}
 
 
 def test_exporter_without_partitions_serves_sums_only(served: Any) -> None:
-    told = samples(classic(scrape(_serve(looks_at(served.bootstrap), "127.0.0.1", 0, partitions=False))))
-    assert "kafka_consumergroup_lag_sum" in {key[0] for key in told}
-    assert "kafka_consumergroup_lag" not in {key[0] for key in told}
+    answer = samples(classic(scrape(_serve(looks_at(served.bootstrap), "127.0.0.1", 0, partitions=False))))
+    assert "kafka_consumergroup_lag_sum" in {key[0] for key in answer}
+    assert "kafka_consumergroup_lag" not in {key[0] for key in answer}
 
 
 def test_exporter_counts_rebalances_and_scrapes(served: Any) -> None:
     port = _serve(looks_at(served.bootstrap), "127.0.0.1", 0, partitions=True)
     assert samples(classic(scrape(port)))["kafka_consumergroup_rebalances_total", "busy"] == 0
     served.world.group("busy", 0, state="Stable", members=(FakeMember("m-2", {"orders": (0, 1)}),))
-    told = samples(classic(scrape(port)))
-    assert told["kafka_consumergroup_rebalances_total", "busy"] == 1
-    assert told["kgroups_scrapes_total",] == 2
+    answer = samples(classic(scrape(port)))
+    assert answer["kafka_consumergroup_rebalances_total", "busy"] == 1
+    assert answer["kgroups_scrapes_total",] == 2
 
 
 def test_exporter_concurrent_scrapes_share_one_poll(served: Any) -> None:
@@ -161,16 +161,16 @@ def test_exporter_concurrent_scrapes_share_one_poll(served: Any) -> None:
 
 
 def test_exporter_unreachable_cluster_is_down(served: Any) -> None:
-    told = samples(classic(scrape(_serve(looks_at("127.0.0.1:1"), "127.0.0.1", 0, partitions=True))))
-    assert told["kgroups_up",] == 0
-    assert told["kgroups_scrape_failures_total", "cluster"] == 1
-    assert not [key for key in told if key[0].startswith("kafka_")]
+    answer = samples(classic(scrape(_serve(looks_at("127.0.0.1:1"), "127.0.0.1", 0, partitions=True))))
+    assert answer["kgroups_up",] == 0
+    assert answer["kgroups_scrape_failures_total", "cluster"] == 1
+    assert not [key for key in answer if key[0].startswith("kafka_")]
 
 
 def test_exporter_dashboard_queries_only_served_metrics(run_cli: Run, served: Any) -> None:
     code, out, _ = run_cli("exporter", "--dashboard", "-b", served.bootstrap)
-    told = samples(classic(scrape(_serve(looks_at(served.bootstrap), "127.0.0.1", 0, partitions=True))))
-    names = {key[0] for key in told} | {"kafka_consumergroup_lag_seconds", "kgroups_scrape_failures_total"}
+    answer = samples(classic(scrape(_serve(looks_at(served.bootstrap), "127.0.0.1", 0, partitions=True))))
+    names = {key[0] for key in answer} | {"kafka_consumergroup_lag_seconds", "kgroups_scrape_failures_total"}
     asked = [target["expr"] for panel in json.loads(out)["panels"] for target in panel["targets"]]
     assert code == 0 and asked
     for expression in asked:

@@ -43,13 +43,13 @@ def connect() -> Iterator[Connect]:
 
 def ended(peer: socket.socket) -> bytes:
     """What it still says until it closes the connection."""
-    said = b""
+    output = b""
     try:
         while more := peer.recv(65536):
-            said += more
+            output += more
     except ConnectionError:
         pass
-    return said
+    return output
 
 
 @pytest.mark.parametrize("path", ["/metrics", "/", "/metrics?name[]=up"])

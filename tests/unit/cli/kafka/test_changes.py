@@ -110,7 +110,7 @@ def test_reset_export_of_several_groups_has_group_column(ask: Ask) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ("--all-topics --to-offset x", "Cannot parse argument 'x' of option to-offset"),
         ("--all-topics --to-datetime yesterday", "'yesterday' is not a time"),
@@ -121,20 +121,20 @@ def test_reset_export_of_several_groups_has_group_column(ask: Ask) -> None:
         ("--from-file /no/such/file", "--from-file: cannot read /no/such/file: No such file"),
     ],
 )
-def test_reset_invalid_arguments_change_nothing(ask: Ask, served: Served, words: str, said: str) -> None:
+def test_reset_invalid_arguments_change_nothing(ask: Ask, served: Served, words: str, message: str) -> None:
     code, out, err = ask("--reset-offsets", "--group", "idle", *words.split(), "--execute")
     assert (code, out) == (1, "")
-    assert said in err
+    assert message in err
     assert commits(served, "idle") == {("orders", 0): 30, ("orders", 1): 40}
 
 
 def test_reset_from_invalid_file_is_an_error(ask: Ask, tmp_path: Path) -> None:
     path = tmp_path / "plan"
-    for content, said in ((b"\xff\xfe", "is not UTF-8"), (b"", "the file contains no offsets"), (b"a,b\n", "line 1")):
+    for content, output in ((b"\xff\xfe", "is not UTF-8"), (b"", "the file contains no offsets"), (b"a,b\n", "line 1")):
         path.write_bytes(content)
         code, out, err = ask("--reset-offsets", "--group", "idle", "--from-file", str(path), "--dry-run")
         assert (code, out) == (1, "")
-        assert said in err
+        assert output in err
 
 
 def test_delete_one_group_matches_kafka(ask: Ask, served: Served) -> None:

@@ -55,7 +55,7 @@ def test_list_filters_by_state_and_type(ask: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("--state", "foo"), "Invalid state list 'foo'. Valid states are: Stable, Empty, "),
         (("--state", "stable,,empty"), "Invalid state list 'stable,,empty'. "),
@@ -63,10 +63,10 @@ def test_list_filters_by_state_and_type(ask: Run) -> None:
         (("--type", "Share"), "Invalid types list 'Share'. Valid types are: Classic, Consumer\n"),
     ],
 )
-def test_list_invalid_filter_values_are_errors(ask: Run, words: tuple[str, ...], said: str) -> None:
+def test_list_invalid_filter_values_are_errors(ask: Run, words: tuple[str, ...], message: str) -> None:
     code, out, err = ask("--list", *words)
     assert (code, out) == (1, "")
-    assert err.startswith(said)
+    assert err.startswith(message)
 
 
 @pytest.mark.parametrize("words", ["stable,", ",", ""])
@@ -135,12 +135,12 @@ def test_version_prints_the_kafka_version(run_tool: Run) -> None:
 
 
 def test_validate_regex_of_invalid_pattern_exits_0(run_tool: Run) -> None:
-    said = run_tool(TOOL, "--validate-regex", "a(")
-    assert said == (0, "The regular expression `a(` is invalid: missing closing ).\n", "")
+    output = run_tool(TOOL, "--validate-regex", "a(")
+    assert output == (0, "The regular expression `a(` is invalid: missing closing ).\n", "")
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("--list", "--nonsense"), "nonsense is not a recognized option\n"),
         (("--list", "--timeout", "soon"), "Cannot parse argument 'soon' of option timeout\n"),
@@ -148,10 +148,10 @@ def test_validate_regex_of_invalid_pattern_exits_0(run_tool: Run) -> None:
         (("--list", "--timeout", "1", "--timeout", "2"), "Found multiple arguments for option timeout, "),
     ],
 )
-def test_invalid_command_line_prints_the_usage(ask: Run, words: tuple[str, ...], said: str) -> None:
+def test_invalid_command_line_prints_the_usage(ask: Run, words: tuple[str, ...], message: str) -> None:
     code, out, err = ask(*words)
     assert (code, out) == (1, "")
-    assert err.startswith(said)
+    assert err.startswith(message)
     assert err.endswith(TOOL.usage())
 
 

@@ -12,7 +12,7 @@ ALL_SCENARIOS = ", ".join(f"[{name}]" for name in SCENARIOS)
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ("--describe", "Option [describe] takes one of these options: [group], [all-groups]"),
         (
@@ -50,10 +50,10 @@ ALL_SCENARIOS = ", ".join(f"[{name}]" for name in SCENARIOS)
         ),
     ],
 )
-def test_option_conflicts_have_kafka_messages(words: str, said: str) -> None:
+def test_option_conflicts_have_kafka_messages(words: str, message: str) -> None:
     with pytest.raises(OptionError) as caught:
         check(parse(OPTIONS, ["--bootstrap-server", "b", *words.split()]))
-    assert str(caught.value) == said
+    assert str(caught.value) == message
 
 
 @pytest.mark.parametrize("action", [f"--{name}" for name in ACTIONS if name != "validate-regex"])

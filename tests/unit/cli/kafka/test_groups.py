@@ -46,7 +46,7 @@ def test_list_filters_by_type_and_protocol(run_tool: Run, serve: Callable, filte
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ("", "Missing required option(s) [bootstrap-server]\n"),
         ("--help", "This tool helps to list groups of all types.\n"),
@@ -63,11 +63,11 @@ def test_list_filters_by_type_and_protocol(run_tool: Run, serve: Callable, filte
         ),
     ],
 )
-def test_invalid_command_lines_print_kafka_messages(run_tool: Run, words: str, said: str) -> None:
+def test_invalid_command_lines_print_kafka_messages(run_tool: Run, words: str, message: str) -> None:
     code, out, err = run_tool(TOOL, *words.split())
     assert (code, out) == (1, "")
-    assert err.startswith(said)
-    assert err == said or err.endswith(TOOL.usage())
+    assert err.startswith(message)
+    assert err == message or err.endswith(TOOL.usage())
 
 
 def test_version_prints_the_kafka_version(run_tool: Run) -> None:

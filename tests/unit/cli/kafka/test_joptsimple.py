@@ -73,7 +73,7 @@ def test_double_dash_ends_the_options() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ("--nonsense", "nonsense is not a recognized option"),
         ("--nonsense=1", "nonsense is not a recognized option"),
@@ -87,10 +87,10 @@ def test_double_dash_ends_the_options() -> None:
         ("--state", "Option(s) [state] are unavailable given other options on the command line"),
     ],
 )
-def test_invalid_command_lines_have_joptsimple_messages(words: str, said: str) -> None:
+def test_invalid_command_lines_have_joptsimple_messages(words: str, message: str) -> None:
     with pytest.raises(OptionError) as caught:
         parse(OPTIONS, words.split())
-    assert str(caught.value) == said
+    assert str(caught.value) == message
 
 
 def test_help_suppresses_other_errors() -> None:

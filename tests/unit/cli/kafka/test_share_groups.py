@@ -75,14 +75,14 @@ def test_share_describe_members_and_state(ask: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [("classic", "it is not a share group, but a Classic group"), ("nope", "the group does not exist")],
 )
 @pytest.mark.parametrize("view", ["--offsets", "--members", "--state"])
-def test_share_describe_other_group_keeps_the_good_one(ask: Run, name: str, said: str, view: str) -> None:
+def test_share_describe_other_group_keeps_the_good_one(ask: Run, name: str, message: str, view: str) -> None:
     code, out, err = ask("--describe", "--group", "live", "--group", name, view)
     assert (code, "live" in out, name in out) == (1, True, False)
-    assert f"Error: group '{name}': {said}" in err
+    assert f"Error: group '{name}': {message}" in err
 
 
 def test_share_reset_writes_start_offsets(run_tool: Run, serve: Callable) -> None:
@@ -151,7 +151,7 @@ RESET = "--reset-offsets --group g --all-topics"
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ("--delete", "Option [delete] takes the options [group] or [all-groups]"),
         ("--delete --group g --all-groups", "Option [delete] takes either [group] or [all-groups], not both."),
@@ -166,9 +166,9 @@ RESET = "--reset-offsets --group g --all-topics"
         ("--execute", f"Command must include exactly one action: {', '.join(f'--{name}' for name in ACTIONS)}."),
     ],
 )
-def test_share_option_conflicts_have_kafka_messages(words: str, said: str) -> None:
+def test_share_option_conflicts_have_kafka_messages(words: str, message: str) -> None:
     given = parse(OPTIONS, ["--bootstrap-server", "b", *words.split()])
-    with pytest.raises(OptionError, match=f"^{re.escape(said)}"):
+    with pytest.raises(OptionError, match=f"^{re.escape(message)}"):
         check(given)
 
 

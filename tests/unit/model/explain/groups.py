@@ -42,5 +42,5 @@ def facts(*members: Member, partitions: int | Mapping[str, int] = 4, **rest: obj
     others = {name: rest.pop(name) for name in ("missing", "undescribed", "limits", "placement") if name in rest}
     group = Group("g", members=members, **{**fields, **rest})  # type: ignore[arg-type]
     topics = {name: Topic(count, number) for number, (name, count) in enumerate(counts.items())}
-    told = {"placement": Placement("FindCoordinator v6", 7, 50, 1), "topics": topics, **others}
-    return GroupFacts(group, **told)  # type: ignore[arg-type]
+    answer = {"placement": Placement("FindCoordinator v6", 7, 50, 1), "topics": topics, **others}
+    return GroupFacts(group, **answer)  # type: ignore[arg-type]

@@ -209,18 +209,18 @@ def test_share_and_streams_members_are_explained() -> None:
         ]
         return facts(*members, type="Streams", protocol_type="streams", protocol="")
 
-    told = found(threads(2, 1))
-    assert told["protocol"].text.startswith("the broker assigns tasks: a task is a subtopology")
-    assert told["balance"].text == "2 members run 3 active tasks, 1 to 2 each"
+    answer = found(threads(2, 1))
+    assert answer["protocol"].text.startswith("the broker assigns tasks: a task is a subtopology")
+    assert answer["balance"].text == "2 members run 3 active tasks, 1 to 2 each"
     assert found(threads(2))["balance"].text == "1 member runs 2 active tasks"
-    assert found(threads(2, 0))["idle-members"].subjects == ("1",) and "idle-members" not in told
+    assert found(threads(2, 0))["idle-members"].subjects == ("1",) and "idle-members" not in answer
 
 
 def test_completing_rebalance_without_protocol_is_explained() -> None:
-    told = found(facts(member("a", topics=(), metadata_bytes=None), state="CompletingRebalance", protocol=""))
-    assert told["protocol"].text.startswith("all members have joined, and an assignor is chosen")
-    told = found(facts(member("a", topics=(), metadata_bytes=None), state="PreparingRebalance", protocol=""))
-    assert told["protocol"].text.startswith("no assignor is chosen yet") and "weight" not in told
+    answer = found(facts(member("a", topics=(), metadata_bytes=None), state="CompletingRebalance", protocol=""))
+    assert answer["protocol"].text.startswith("all members have joined, and an assignor is chosen")
+    answer = found(facts(member("a", topics=(), metadata_bytes=None), state="PreparingRebalance", protocol=""))
+    assert answer["protocol"].text.startswith("no assignor is chosen yet") and "weight" not in answer
 
 
 def test_connect_workers_are_balanced_by_connectors_and_tasks() -> None:
@@ -232,10 +232,10 @@ def test_connect_workers_are_balanced_by_connectors_and_tasks() -> None:
     def connect(*workers: object) -> dict[str, Finding]:
         return found(facts(*workers, protocol_type="connect", protocol="sessioned", partitions={}))  # type: ignore[arg-type]
 
-    told = connect(worker("a", (0,)), worker("b", (1, 2)))
-    assert told["leader"].text == "its members report http://a:8083/ as leader"
-    assert told["balance"].text == "2 workers run 1 connector and 3 tasks, 2 to 2 each"
-    assert "as-assigned" not in told and "idle-members" not in told
+    answer = connect(worker("a", (0,)), worker("b", (1, 2)))
+    assert answer["leader"].text == "its members report http://a:8083/ as leader"
+    assert answer["balance"].text == "2 workers run 1 connector and 3 tasks, 2 to 2 each"
+    assert "as-assigned" not in answer and "idle-members" not in answer
     assert connect(worker("a", (0,)), worker("b", (1, 2), 300))["balance"].severity is Severity.WARNING
     assert "uneven" in connect(worker("a", (0, 1, 2)), worker("b", ()))["balance"].text
 
@@ -272,10 +272,10 @@ def test_coordinator_is_named_with_its_address() -> None:
 
 
 def test_restart_of_static_members_is_not_weighed() -> None:
-    def told(*instances: str | None) -> str:
+    def advice(*instances: str | None) -> str:
         each = [
             member(f"m{at}", {"t": (at,)}, instance_id=name, metadata_bytes=20) for at, name in enumerate(instances)
         ]
         return found(facts(*each, partitions=2))["weight"].text
 
-    assert "a rolling restart of all members" in told("one", None) and "restart" not in told("one", "two")
+    assert "a rolling restart of all members" in advice("one", None) and "restart" not in advice("one", "two")

@@ -24,7 +24,7 @@ def modern(*held: tuple[int, ...]) -> GroupFacts:
     return facts(*members, type="Consumer", protocol="uniform", group_epoch=1)
 
 
-def told(given: GroupFacts, *texts: str) -> WhatIf:
+def reported(given: GroupFacts, *texts: str) -> WhatIf:
     return simulate(given, [parse_change(text) for text in texts])
 
 
@@ -33,7 +33,7 @@ def shifts(what_if: WhatIf) -> dict[str, tuple[str | None, str, str]]:
 
 
 def test_what_if_range_pauses_all_partitions() -> None:
-    what_if = told(RANGE, "members=+1")
+    what_if = reported(RANGE, "members=+1")
     assert shifts(what_if) == {
         "a": (None, "", ""),
         "b": (None, "", "t:3"),
@@ -44,39 +44,39 @@ def test_what_if_range_pauses_all_partitions() -> None:
 
 
 def test_what_if_cooperative_pauses_only_moved_partitions() -> None:
-    what_if = told(COOPERATIVE, "members=+1")
+    what_if = reported(COOPERATIVE, "members=+1")
     assert (what_if.moved, what_if.paused, what_if.stop_the_world, what_if.rebalances) == (1, 1, False, 2)
     assert "incrementally, in 2 rebalances (KIP-429)" in what_if.text
 
 
 def test_what_if_removed_member_has_its_partitions_taken_over() -> None:
-    what_if = told(STICKY, "member=-b")
+    what_if = reported(STICKY, "member=-b")
     assert (what_if.moved, what_if.taken_over, what_if.members) == (0, 2, 1)
     assert shifts(what_if) == {"a": (None, "t:2,3", ""), "b": ("leaves", "", "t:2,3")}
 
 
 def test_what_if_added_partitions_are_counted() -> None:
-    what_if = told(STICKY, "partitions=t:+2")
+    what_if = reported(STICKY, "partitions=t:+2")
     assert (what_if.moved, what_if.added, what_if.partitions) == (0, 2, 6)
-    assert told(RANGE, "partitions=t:+2").moved == 1
+    assert reported(RANGE, "partitions=t:+2").moved == 1
 
 
 def test_what_if_combines_changes() -> None:
-    what_if = told(RANGE, "members=+1", "partitions=t:6", "assignor=cooperative-sticky")
+    what_if = reported(RANGE, "members=+1", "partitions=t:6", "assignor=cooperative-sticky")
     assert what_if.changes == ("members=+1", "partitions=t:6", "assignor=cooperative-sticky")
     assert (what_if.moved, what_if.added, what_if.members) == (0, 2, 3)
     assert "two restarts of all members" in what_if.text
 
 
 def test_what_if_consumer_protocol_moves_incrementally() -> None:
-    what_if = told(modern((0, 1), (2, 3)), "members=+2")
+    what_if = reported(modern((0, 1), (2, 3)), "members=+2")
     assert (what_if.moved, what_if.paused, what_if.stop_the_world) == (2, 2, False)
     assert "(KIP-848)" in what_if.text
-    assert told(modern((0, 1), (2, 3)), "assignor=range").moved == 0
+    assert reported(modern((0, 1), (2, 3)), "assignor=range").moved == 0
 
 
 def test_what_if_classic_group_can_be_upgraded() -> None:
-    what_if = told(RANGE, "assignor=uniform")
+    what_if = reported(RANGE, "assignor=uniform")
     assert what_if.moved == 0 and "a restart of all members with group.protocol=consumer" in what_if.text
 
 
@@ -86,7 +86,7 @@ def test_what_if_regex_subscription_matches_held_topics() -> None:
     given = facts(
         member("a", {"t": (0, 1, 2, 3)}, subscription=regex, target=held), type="Consumer", protocol="uniform"
     )
-    assert told(given, "members=+1").moved == 2
+    assert reported(given, "members=+1").moved == 2
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_what_if_regex_subscription_matches_held_topics() -> None:
 )
 def test_what_if_rejects_unavailable_assignors(given: GroupFacts, text: str, why: str) -> None:
     with pytest.raises(InvalidChange, match=why):
-        told(given, text)
+        reported(given, text)
 
 
 @pytest.mark.parametrize(
@@ -123,10 +123,10 @@ def test_what_if_rejects_unavailable_assignors(given: GroupFacts, text: str, why
 )
 def test_what_if_with_incomplete_data_cannot_be_computed(given: GroupFacts, why: str) -> None:
     with pytest.raises(NotEnoughData, match=why):
-        told(given, "members=+1")
+        reported(given, "members=+1")
 
 
 def test_what_if_handles_a_thousand_members_and_ten_thousand_partitions() -> None:
     members = [member(f"m{at:04}", {"t": tuple(range(at * 10, at * 10 + 10))}) for at in range(1000)]
-    what_if = told(facts(*members, partitions=10_000, protocol="cooperative-sticky"), "members=+1")
+    what_if = reported(facts(*members, partitions=10_000, protocol="cooperative-sticky"), "members=+1")
     assert (what_if.moved, what_if.members) == (9, 1001)

@@ -60,7 +60,7 @@ def one(limits: Limits, *looks: Seen) -> Finding:
 
 
 @pytest.mark.parametrize(
-    ("limits", "severity", "said"),
+    ("limits", "severity", "printed"),
     [
         (Limits(states=frozenset({"Stable", "Empty"})), OK, "Stable"),
         (Limits(states=frozenset({"Empty"})), CRITICAL, "Stable; Empty is expected"),
@@ -83,9 +83,9 @@ def one(limits: Limits, *looks: Seen) -> Finding:
         (Limits(time_lag=Threshold(1)), UNKNOWN, "t-1: time lag 0, unknown on 1 partition"),
     ],
 )
-def test_judge_one_limit_has_severity_and_message(limits: Limits, severity: Severity, said: str) -> None:
+def test_judge_one_limit_has_severity_and_message(limits: Limits, severity: Severity, printed: str) -> None:
     finding = one(limits)
-    assert (finding.severity, finding.message) == (severity, said)
+    assert (finding.severity, finding.message) == (severity, printed)
 
 
 def test_judge_assigned_reports_missing_and_duplicate_members() -> None:
@@ -116,7 +116,7 @@ def test_judge_time_lag_and_commit_age() -> None:
 
 
 @pytest.mark.parametrize(
-    ("second", "said"),
+    ("second", "printed"),
     [
         (seen({0: 90, 1: 100}, {0: 110, 1: 100}, now=NOW + 2000), "STALL in 2s: t-0"),
         (seen({0: 90, 1: 100}, {0: 110, 1: 100}, {}, now=NOW + 2000), "STOP in 2s: t-0"),
@@ -127,10 +127,10 @@ def test_judge_time_lag_and_commit_age() -> None:
         (seen({0: 10, 1: 1}, {0: 100, 1: 100}, now=NOW + 2000), "REWIND in 2s: t-0, t-1"),
     ],
 )
-def test_judge_trend_names_the_verdict(second: Seen, said: str) -> None:
+def test_judge_trend_names_the_verdict(second: Seen, printed: str) -> None:
     finding = one(Limits(trend=True), seen(), second)
-    assert finding.message == said
-    assert finding.severity is {"OK": OK, "WARN": WARNING}.get(said.split()[0], CRITICAL)
+    assert finding.message == printed
+    assert finding.severity is {"OK": OK, "WARN": WARNING}.get(printed.split()[0], CRITICAL)
 
 
 def test_judge_trend_compares_broker_times_only() -> None:
@@ -214,8 +214,8 @@ RULES = [
 SIX = dict.fromkeys(range(6), 500)
 
 
-@pytest.mark.parametrize(("limits", "word", "said"), RULES, ids=[word for _, word, _ in RULES])
-def test_judge_uncommitted_partitions_with_members_are_unknown(limits: Limits, word: str, said: str) -> None:
+@pytest.mark.parametrize(("limits", "word", "printed"), RULES, ids=[word for _, word, _ in RULES])
+def test_judge_uncommitted_partitions_with_members_are_unknown(limits: Limits, word: str, printed: str) -> None:
     held = {"a": tuple(SIX)}
     none, some = seen({}, SIX, held), seen({0: 500}, SIX, held, committed_at={0: NOW})
     finding = one(limits, none)
@@ -225,7 +225,7 @@ def test_judge_uncommitted_partitions_with_members_are_unknown(limits: Limits, w
         None,
     )
     finding = one(limits, some)
-    assert (finding.severity, finding.message) == (UNKNOWN, f"{said}: no committed offset")
+    assert (finding.severity, finding.message) == (UNKNOWN, f"{printed}: no committed offset")
     assert finding.value is None
     allowed = limits._replace(allow_uncommitted=True)
     assert one(allowed, none).severity is one(allowed, some).severity is OK
@@ -238,8 +238,8 @@ def test_judge_uncommitted_partitions_with_members_are_unknown(limits: Limits, w
         assert one(limits, holding_nothing).message == f"{word} unknown: no committed offset"
 
 
-@pytest.mark.parametrize(("limits", "word", "said"), RULES, ids=[word for _, word, _ in RULES])
-def test_judge_undecoded_assignments_make_lag_unknown(limits: Limits, word: str, said: str) -> None:
+@pytest.mark.parametrize(("limits", "word", "printed"), RULES, ids=[word for _, word, _ in RULES])
+def test_judge_undecoded_assignments_make_lag_unknown(limits: Limits, word: str, printed: str) -> None:
     fine = seen({0: 500}, {0: 500}, ALONE, committed_at={0: NOW})
     finding = one(limits, undecodable(fine))
     assert finding.severity is UNKNOWN
@@ -269,45 +269,45 @@ def test_judge_unknown_reasons_are_counted() -> None:
 def test_judge_assigned_with_incomplete_data_is_unknown() -> None:
     rule = Limits(assigned=True)
 
-    def said(look: Seen) -> tuple[Severity, str]:
+    def printed(look: Seen) -> tuple[Severity, str]:
         finding = one(rule, look)
         return finding.severity, finding.message
 
     def of(look: Seen, **fields: Any) -> Seen:
         return look._replace(offsets=look.offsets._replace(group=look.offsets.group._replace(**fields)))
 
-    assert said(undecodable(seen({}, {}, {}))) == (UNKNOWN, "the assignment of 1 member cannot be decoded")
-    assert said(undecodable(seen({0: 1, 1: 1}, {0: 1, 1: 1}, ALONE)))[0] is UNKNOWN
+    assert printed(undecodable(seen({}, {}, {}))) == (UNKNOWN, "the assignment of 1 member cannot be decoded")
+    assert printed(undecodable(seen({0: 1, 1: 1}, {0: 1, 1: 1}, ALONE)))[0] is UNKNOWN
     twice = undecodable(seen({0: 1}, {0: 1}, {"a": (0,), "b": (0,)}))
-    assert said(twice) == (
+    assert printed(twice) == (
         CRITICAL,
         "1 partition assigned twice: t-0; the assignment of 1 member cannot be decoded",
     )
-    assert said(of(seen({}, {}, {"a": ()}), protocol_type="connect")) == (
+    assert printed(of(seen({}, {}, {"a": ()}), protocol_type="connect")) == (
         UNKNOWN,
         "does not apply: members of protocol type 'connect' have no partitions",
     )
-    assert said(of(seen(), members=None))[0] is UNKNOWN
-    assert said(seen({}, {}, {})) == (
+    assert printed(of(seen(), members=None))[0] is UNKNOWN
+    assert printed(seen({}, {}, {})) == (
         UNKNOWN,
         "the group has no partitions: no committed offset, and no assignment",
     )
 
 
 @pytest.mark.parametrize(
-    ("proof", "severity", "said"),
+    ("proof", "severity", "printed"),
     [
         (Proof(True), CRITICAL, "STOP in 2s: t-0"),
         (Proof(False), OK, "OK in 2s"),
         (Proof(None, "no leader"), UNKNOWN, "STOP? in 2s: t-0; no leader"),
     ],
 )
-def test_judge_trend_requires_an_unread_record(proof: Proof, severity: Severity, said: str) -> None:
+def test_judge_trend_requires_an_unread_record(proof: Proof, severity: Severity, printed: str) -> None:
     first = seen({0: 90}, {0: 91}, {})
     again = seen({0: 90}, {0: 91}, {}, now=NOW + 2000)
     assert suspects([first, again]) == {("t", 0): Position("t", 0, 90)}
     finding = one(Limits(trend=True), first, again._replace(proofs={("t", 0): proof}))
-    assert (finding.severity, finding.message) == (severity, said)
+    assert (finding.severity, finding.message) == (severity, printed)
 
 
 def test_judge_trend_without_second_log_end_is_unknown() -> None:
@@ -325,7 +325,7 @@ def shared(start: int, lag: int, now: int = NOW, held: tuple[int, ...] = (0,)) -
 
 
 @pytest.mark.parametrize(
-    ("limits", "severity", "said"),
+    ("limits", "severity", "printed"),
     [
         (Limits(assigned=True), OK, "each of 1 partition has a member"),
         (Limits(lag=Threshold(critical=9)), CRITICAL, "lag 10 is above 9"),
@@ -333,9 +333,9 @@ def shared(start: int, lag: int, now: int = NOW, held: tuple[int, ...] = (0,)) -
         (Limits(commit_age=Threshold(critical=9)), UNKNOWN, "share groups do not commit offsets"),
     ],
 )
-def test_judge_share_group_limits(limits: Limits, severity: Severity, said: str) -> None:
+def test_judge_share_group_limits(limits: Limits, severity: Severity, printed: str) -> None:
     finding = one(limits, shared(90, 10))
-    assert (finding.severity, finding.message) == (severity, said)
+    assert (finding.severity, finding.message) == (severity, printed)
 
 
 def test_judge_share_group_partition_without_member_is_critical() -> None:

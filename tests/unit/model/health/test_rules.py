@@ -51,7 +51,7 @@ def test_rules_first_match_takes_precedence() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "f: no [[rule]] table found"),
         ("rule = 1", "f: no [[rule]] table found"),
@@ -66,10 +66,10 @@ def test_rules_first_match_takes_precedence() -> None:
         ("[[rule]]\ngroups = 'a'\nassigned = 1", "f, line 1: assigned: 1 is not true or false"),
     ],
 )
-def test_rules_that_are_invalid_are_rejected(text: str, said: str) -> None:
+def test_rules_that_are_invalid_are_rejected(text: str, message: str) -> None:
     with pytest.raises(ConfigError) as error:
         parse_rules(text, "f")
-    assert str(error.value) == said
+    assert str(error.value) == message
 
 
 @pytest.mark.parametrize("text", ["", "1,2,3", "x", "1.5", "-1", "5,1"])

@@ -129,8 +129,8 @@ def test_summary_includes_only_selected_topics() -> None:
 def two(first: FirstUnread | None, second: FirstUnread | None = None, lags: tuple[int, int] = (5, 5)) -> Any:
     """The row of a group with two partitions so far behind."""
     of = offsets({("t", at): 100 - lag for at, lag in enumerate(lags)}, {("t", 0): (0, 100), ("t", 1): (0, 100)})
-    told = {Position("t", at, 100 - lags[at]): each for at, each in enumerate((first, second)) if each}
-    (row,) = rows(of, By.GROUP, told)
+    answer = {Position("t", at, 100 - lags[at]): each for at, each in enumerate((first, second)) if each}
+    (row,) = rows(of, By.GROUP, answer)
     return row
 
 

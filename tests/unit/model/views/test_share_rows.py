@@ -23,8 +23,8 @@ def offsets(commits: GroupCommits) -> GroupOffsets:
 
 
 def test_share_rows_have_one_row_per_partition() -> None:
-    told = GroupCommits("s", {"t": (Commit(1, 90, 3), Commit(0, 5))}, {"t": (2,)}, {("t", 0): 40, ("t", 1): 0})
-    rows = offset_rows(offsets(told))
+    answer = GroupCommits("s", {"t": (Commit(1, 90, 3), Commit(0, 5))}, {"t": (2,)}, {("t", 0): 40, ("t", 1): 0})
+    rows = offset_rows(offsets(answer))
     assert [(row.partition, row.leader_epoch, row.start_offset, row.lag, row.note) for row in rows] == [
         (0, None, 5, 40, "data lost: 5 offsets deleted before they were read"),
         (1, 3, 90, 0, None),
@@ -44,16 +44,16 @@ def test_share_rows_without_reported_lag_have_a_noted_upper_bound() -> None:
 
 def test_share_rows_note_why_values_are_unknown() -> None:
     failure = Failure(Scope.PARTITION, "t-1", "no")
-    told = GroupCommits("s", {"t": (Commit(9, 1),)}, {"t": (1,)}, {}, {("t", 1): failure})
-    assert [(row.partition, row.lag, row.note) for row in offset_rows(offsets(told))] == [
+    answer = GroupCommits("s", {"t": (Commit(9, 1),)}, {"t": (1,)}, {}, {("t", 1): failure})
+    assert [(row.partition, row.lag, row.note) for row in offset_rows(offsets(answer))] == [
         (1, None, "no"),
         (9, None, "its topic is gone"),
     ]
 
 
 def test_share_lag_summary_counts_partitions_not_read_yet() -> None:
-    told = GroupCommits("s", {"t": (Commit(0, 5), Commit(1, 90))}, {"t": (2,)}, {("t", 0): 40, ("t", 1): 0})
-    (share,) = shares(offsets(told), By.GROUP)
+    answer = GroupCommits("s", {"t": (Commit(0, 5), Commit(1, 90))}, {"t": (2,)}, {("t", 0): 40, ("t", 1): 0})
+    (share,) = shares(offsets(answer), By.GROUP)
     row = share.row()
     assert isinstance(row, GroupLagRow)
     assert (row.known_lag, row.behind, row.uncommitted, row.partitions, row.data_lost, row.members) == (
@@ -61,7 +61,7 @@ def test_share_lag_summary_counts_partitions_not_read_yet() -> None:
         *(1, 2),
     )
     assert {place.offset for place in share.positions()} == {10, 90}
-    parts = [each.row() for each in shares(offsets(told), By.PARTITION)]
+    parts = [each.row() for each in shares(offsets(answer), By.PARTITION)]
     assert [(part.partition, part.start_offset) for part in parts if isinstance(part, PartitionLagRow)] == [
         *((0, 5), (1, 90)),
         *((2, None), (3, None)),

@@ -76,14 +76,14 @@ def events_of(file: Path) -> list[Event]:
 
 
 def test_collection_reports_itself_and_each_group(store: Store, tmp_path: Path) -> None:
-    file, told = tmp_path / "events.jsonl", []
-    with Lineage(Sink(str(file)), SETTINGS, "__consumer_offsets", store, told.append) as lineage:
+    file, answer = tmp_path / "events.jsonl", []
+    with Lineage(Sink(str(file)), SETTINGS, "__consumer_offsets", store, answer.append) as lineage:
         lineage.add(committed(store, ("g", "orders"), ("g", "clicks"), ("h", "orders")))
         lineage.add(committed(store, ("g", "orders")))  # nothing new
         lineage.add(committed(store, ("h", "late")))
         lineage.add(Entry(BATCH, ()))
     found = events_of(file)
-    assert (lineage.lost, told) == (0, [])
+    assert (lineage.lost, answer) == (0, [])
     shown = [(event["job"]["name"], event["eventType"], [each["name"] for each in event["inputs"]]) for event in found]
     assert shown == [
         ("kgroups.history.collect", "START", ["__consumer_offsets"]),
@@ -178,13 +178,13 @@ def test_events_are_sent_to_a_server(store: Store, server: Server, monkeypatch: 
 
 def test_server_that_refuses_stops_no_collection_and_is_named_once(store: Store, server: Server) -> None:
     server.status = 503
-    told: list[str] = []
+    answer: list[str] = []
     url = f"http://user:password@127.0.0.1:{server.server_port}/events?token=secret"
     shown = f"http://****@127.0.0.1:{server.server_port}/events"
-    with Lineage(Sink(url.replace("user:password@", "")), SETTINGS, "t", store, told.append) as lineage:
+    with Lineage(Sink(url.replace("user:password@", "")), SETTINGS, "t", store, answer.append) as lineage:
         lineage.add(committed(store, ("g", "orders")))
     assert lineage.lost == 4
-    assert told == [f"OpenLineage: {shown.replace('****@', '')}: HTTP 503 Service Unavailable"]
+    assert answer == [f"OpenLineage: {shown.replace('****@', '')}: HTTP 503 Service Unavailable"]
     assert Sink(url).shown == shown
 
 

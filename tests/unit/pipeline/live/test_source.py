@@ -112,9 +112,9 @@ def test_live_source_failures_are_rows() -> None:
     fake.world.fail("DescribeGroups", "connect", ErrorCode.group_authorization_failed)
     with serving(fake):
         rows = rows_of(reader(fake, "failures"))
-    told = {(row["scope"], row["error"], row["api"], row["broker"]) for row in rows}
-    assert ("broker", None, "ListGroups", 1) in told
-    assert ("group", "GROUP_AUTHORIZATION_FAILED", "DescribeGroups", 0) in told
+    answer = {(row["scope"], row["error"], row["api"], row["broker"]) for row in rows}
+    assert ("broker", None, "ListGroups", 1) in answer
+    assert ("group", "GROUP_AUTHORIZATION_FAILED", "DescribeGroups", 0) in answer
     assert {"t-1", "u-0"} == {row["name"] for row in rows if row["scope"] == "partition"}
 
 
@@ -126,8 +126,8 @@ def test_live_source_groups_that_fail_after_listing_are_failures() -> None:
         for api in ("DescribeGroups", "OffsetFetch", "ConsumerGroupDescribe"):
             for name in ("idle", "new", "orders-old"):
                 fake.world.fail(api, name, ErrorCode.group_authorization_failed)
-        told = [row for each in slices for batch in wanted[0].read(each) for row in batch.to_pylist()]
-        assert {row["name"] for row in told} == {"idle", "new", "orders-old"}
+        answer = [row for each in slices for batch in wanted[0].read(each) for row in batch.to_pylist()]
+        assert {row["name"] for row in answer} == {"idle", "new", "orders-old"}
         with pytest.raises(HistoryError, match="table offsets is not whole: group 'idle': "):
             list(wanted[1].read(slices[1]))
         assert list(lenient.read(slices[1])) == []

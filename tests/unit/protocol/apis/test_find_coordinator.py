@@ -13,8 +13,8 @@ from tests.fakes.replies import OK, asked, heard, part, reply
 def test_find_coordinator_asks_about_one_group_before_v4(version: int) -> None:
     call = FindCoordinator(("g",))
     assert asked(call, version).key == "g"
-    told = reply(10, version, error_code=OK, error_message=None, node_id=1, host="h", port=2)
-    assert heard(call, told) == {"g": Node(1, "h", 2)}
+    answer = reply(10, version, error_code=OK, error_message=None, node_id=1, host="h", port=2)
+    assert heard(call, answer) == {"g": Node(1, "h", 2)}
     error = reply(
         10, version, error_code=ErrorCode.coordinator_not_available, error_message=None, node_id=-1, host="", port=-1
     )

@@ -38,7 +38,7 @@ def test_list_offsets_sends_special_timestamps_and_does_not_fence(version: int) 
         offset=-1,
         leader_epoch=-1,
     )
-    told = part(2, version, "ListOffsetsTopicResponse", name="t", partitions=(good, bad))
-    found = heard(call, reply(2, version, topics=(told,)))
+    answer = part(2, version, "ListOffsetsTopicResponse", name="t", partitions=(good, bad))
+    found = heard(call, reply(2, version, topics=(answer,)))
     assert found["t", 0] == Found(7, 1 if version >= 4 else None)
     assert isinstance(found["t", 3], KafkaError)

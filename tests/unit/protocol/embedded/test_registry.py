@@ -52,7 +52,7 @@ def test_bytes_of_real_clients_are_decoded_completely() -> None:
 
 
 @pytest.mark.parametrize(
-    ("client", "protocol", "told"),
+    ("client", "protocol", "decoded_as"),
     [
         ("Java", "sticky", [(1, "t1:0,1,2,3", "", 3), (None, "", "", 3)]),
         ("Java", "cooperative-sticky", [(2, "", "t1:0,1", 3), (2, "", "", 3)]),
@@ -61,12 +61,12 @@ def test_bytes_of_real_clients_are_decoded_completely() -> None:
         ("kafka-python", "cooperative-sticky", [(None, "", "t1:0,1", 1), (None, "", "", 1)]),
     ],
 )
-def test_sticky_user_data_has_previous_assignment(client: str, protocol: str, told: list[object]) -> None:
+def test_sticky_user_data_has_previous_assignment(client: str, protocol: str, decoded_as: list[object]) -> None:
     found = [
         (row.generation, str(row.previous_assignment or ""), str(row.owned_partitions), row.metadata_version)
         for row in of(client, protocol)
     ]
-    assert found == told
+    assert found == decoded_as
 
 
 def test_connect_workers_are_decoded() -> None:
@@ -99,7 +99,7 @@ def test_classic_streams_members_are_decoded() -> None:
     ids=["Confluent", "Karapace"],
 )
 def test_real_schema_registry_identities_are_decoded(elected: Elected, rows: list[tuple[str, bool, int]]) -> None:
-    found = [row_of(Sent("", "sr", "v0", told, elected.given)) for told in (elected.first, elected.second)]
+    found = [row_of(Sent("", "sr", "v0", answer, elected.given)) for answer in (elected.first, elected.second)]
     assert [(row.user_endpoint, row.leader_eligibility, row.metadata_version) for row in found] == rows
     assert {(row.leader_url, row.note) for row in found} == {(rows[0][0], None)}
 
@@ -136,8 +136,8 @@ def test_real_schema_registry_identities_are_decoded(elected: Elected, rows: lis
 )
 def test_real_schema_registry_leader_is_explained(elected: Elected, rule: str, text: str) -> None:
     members = []
-    for name, told in zip("ab", elected[:2], strict=True):
-        asked, held = decode_member("sr", told, elected.given, "v0")
+    for name, answer in zip("ab", elected[:2], strict=True):
+        asked, held = decode_member("sr", answer, elected.given, "v0")
         members.append(Member(name, "c", "/h", held, subscription=asked))
     group = Group("g", "Classic", "Stable", "sr", "v0", Node(1, "h", 9092), tuple(members))
     found = {finding.rule: finding for finding in explain(GroupFacts(group, Placement("FindCoordinator v6"), {}))}

@@ -100,11 +100,11 @@ def test_kerberos_required_security_layer_is_rejected(offer: bytes) -> None:
         dialogue.send(b"[" + offer + b"]")
 
 
-@pytest.mark.parametrize("said", [(b"bad",), (b"token", b"not wrapped")])
-def test_kerberos_library_error_is_reported(said: tuple[bytes, ...]) -> None:
+@pytest.mark.parametrize("printed", [(b"bad",), (b"token", b"not wrapped")])
+def test_kerberos_library_error_is_reported(printed: tuple[bytes, ...]) -> None:
     dialogue = begun(keytab="/k")
     with pytest.raises(AuthenticationFailed, match=r"^Clock skew too great \(keytab /k\)$"):
-        for message in said:
+        for message in printed:
             dialogue.send(message)
 
 

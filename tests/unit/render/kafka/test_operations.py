@@ -89,8 +89,8 @@ def test_deleted_offsets_text_when_some_fail() -> None:
     text = "".join(deleted_offsets_text("g", rows))
     assert text.startswith("\nTOPIC")
     assert "Error: org.apache.kafka.common.errors.GroupSubscribedToTopicException: Deleting offsets of a topic" in text
-    said = "".join(offset_errors_text(rows))
-    assert said == "\nError: Encountered some partition-level error, see the follow-up details.\n"
+    output = "".join(offset_errors_text(rows))
+    assert output == "\nError: Encountered some partition-level error, see the follow-up details.\n"
 
 
 def test_deleted_offsets_text_of_missing_group() -> None:

@@ -114,10 +114,10 @@ def test_tick_is_one_json_line() -> None:
     out = io.StringIO()
     write_tick([row("a", 3)], [Failure(Scope.BROKER, "2", "refused")], 7, 1000, out)
     (line,) = out.getvalue().splitlines()
-    told = json.loads(line)
-    assert (told["schema"], told["tick"], told["at"]) == ("kgroups/watch/v1", 7, 1000)
-    assert told["items"][0]["catch_up_ms"] == 5000 and told["failures"][0]["name"] == "2"
-    assert (told["items"][0]["unknown_partitions"], told["items"][0]["known_lag"]) == (0, None)
+    answer = json.loads(line)
+    assert (answer["schema"], answer["tick"], answer["at"]) == ("kgroups/watch/v1", 7, 1000)
+    assert answer["items"][0]["catch_up_ms"] == 5000 and answer["failures"][0]["name"] == "2"
+    assert (answer["items"][0]["unknown_partitions"], answer["items"][0]["known_lag"]) == (0, None)
 
 
 def test_tick_unknown_lag_is_null() -> None:

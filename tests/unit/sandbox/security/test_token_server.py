@@ -63,8 +63,8 @@ def test_token_is_signed_by_the_served_key(url: str) -> None:
     numbers.public_key().verify(part(signature), signed, PKCS1v15(), SHA256())
     with pytest.raises(InvalidSignature):
         numbers.public_key().verify(part(signature), signed + b"x", PKCS1v15(), SHA256())
-    told = json.loads(part(claims))
-    assert (code, told["sub"], told["scope"], told["exp"] - told["iat"]) == (200, "ann", "kafka", 3600)
+    result = json.loads(part(claims))
+    assert (code, result["sub"], result["scope"], result["exp"] - result["iat"]) == (200, "ann", "kafka", 3600)
     assert json.loads(part(head))["kid"] == key["kid"]
 
 

@@ -266,8 +266,8 @@ def test_plan_to_group_copies_share_group_start_offsets() -> None:
 
 def test_delete_share_offsets_of_share_group_reports_unknown_topics() -> None:
     async def forget(admin: WireAdmin) -> dict[str, str | None]:
-        told = await admin.delete_share_offsets("idle", ["u", "nope"])
-        return {entry.topic: entry.failure and entry.failure.error for entry in told.items}
+        answer = await admin.delete_share_offsets("idle", ["u", "nope"])
+        return {entry.topic: entry.failure and entry.failure.error for entry in answer.items}
 
     fake = shop()
     assert ask(fake, forget) == {"nope": "UNKNOWN_TOPIC_OR_PARTITION", "u": None}
