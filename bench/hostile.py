@@ -20,9 +20,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from kgroups.protocol.compression import Codec
 from tests.fakes.broker import FakeCluster, framed
+from tests.fakes.cluster_state import FakeMember
 from tests.fakes.record_batches import batch
 from tests.fakes.serving import serving
-from tests.fakes.world import FakeMember
 
 MAX_MEMORY_MIB = 1024
 SLACK = 2.0

@@ -22,11 +22,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .link import ROOT, Unavailable, link
-from .simulated import LOOPBACK, World, simulated
+from .simulated import LOOPBACK, ClusterShape, simulated
 
 WORLDS = {
-    "brokers": World(brokers=100, groups=65_000, partitions=5, topics=500, offsets_partitions=100),
-    "rows": World(brokers=3, groups=100_000, partitions=10, topics=10),
+    "brokers": ClusterShape(brokers=100, groups=65_000, partitions=5, topics=500, offsets_partitions=100),
+    "rows": ClusterShape(brokers=3, groups=100_000, partitions=10, topics=10),
 }
 COMMANDS = {
     "list": ("list",),
@@ -129,7 +129,7 @@ def _count(path: Path, mark: bytes) -> int:
     return total
 
 
-def expected(name: str, world: World) -> int | None:
+def expected(name: str, world: ClusterShape) -> int | None:
     """Return the expected :attr:`Cost.items` with all brokers up; a header counts as a row."""
     rows = world.groups * world.partitions + 1
     counts = {"list": world.groups, "describe": rows, "lag": world.groups + 1, "check": None}
@@ -145,7 +145,7 @@ def best(runs: Sequence[Cost]) -> Cost:
     )
 
 
-def checked(name: str, world: World, cost: Cost) -> Cost:
+def checked(name: str, world: ClusterShape, cost: Cost) -> Cost:
     """Return the cost of a command that printed everything.
 
     :raises SystemExit: if its exit code is not 0, or a group or row is missing.
@@ -161,7 +161,7 @@ def slope(first: float, last: float, doublings: int) -> float:
     return math.log2(last / first) / doublings
 
 
-def growth(world: World, names: Sequence[str], steps: int, runs: int, bench: Bench) -> Iterator[str]:
+def growth(world: ClusterShape, names: Sequence[str], steps: int, runs: int, bench: Bench) -> Iterator[str]:
     """Measure commands as the number of groups doubles, and with a single group; yield a Markdown table."""
     sizes = [world.groups >> step for step in reversed(range(steps))]
     costs: dict[str, list[Cost]] = {name: [] for name in names}
@@ -203,7 +203,7 @@ def _slopes(base: float, values: Sequence[float]) -> str:
     return f"{total:.2f} ({largest:.2f}; {'-' if math.isnan(net) else f'{net:.2f}'})"
 
 
-def hung(world: World, names: Sequence[str], bench: Bench) -> Iterator[str]:
+def hung(world: ClusterShape, names: Sequence[str], bench: Bench) -> Iterator[str]:
     """Measure commands with all brokers up and with one that hangs; yield a Markdown table."""
     silent = frozenset({HUNG % world.brokers})
     bench = bench._replace(broker_timeout=BROKER_TIMEOUT)
@@ -253,7 +253,7 @@ def behind_link(name: str, names: Sequence[str], divide: int, losses: Sequence[f
         yield f"| `{each}` | {first.requests:,} | {first.received:.1f} |{seconds}"
 
 
-def _seconds(name: str, world: World, cost: Cost) -> str:
+def _seconds(name: str, world: ClusterShape, cost: Cost) -> str:
     whole = not cost.code and expected(name, world) in (None, cost.items)
     return f"{cost.seconds:.1f}" + ("" if whole else f" (exit code {cost.code}, {cost.items:,} groups or rows)")
 
@@ -293,7 +293,7 @@ def main() -> int:
 
 
 def _part(
-    part: str, name: str, world: World, names: Sequence[str], bench: Bench, given: argparse.Namespace
+    part: str, name: str, world: ClusterShape, names: Sequence[str], bench: Bench, given: argparse.Namespace
 ) -> Iterator[str]:
     if part == "growth":
         return growth(world, names, given.steps, given.runs, bench)

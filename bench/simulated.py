@@ -64,7 +64,7 @@ _OK = b"\0\0"
 _THROTTLE = b"\0\0\0\0"
 
 
-class World(NamedTuple):
+class ClusterShape(NamedTuple):
     """The size and the behavior of the cluster.
 
     Each of the ``groups`` has commits on all ``partitions`` of one of the ``topics``. The fraction ``stable`` of the
@@ -114,7 +114,7 @@ def _int64(value: int) -> bytes:
 class Broker:
     """The responses of one broker."""
 
-    def __init__(self, world: World, number: int, ports: Sequence[int]) -> None:
+    def __init__(self, world: ClusterShape, number: int, ports: Sequence[int]) -> None:
         self._world = world
         self._number = number
         self._ports = ports
@@ -242,7 +242,7 @@ def _framed(payload: bytes) -> bytes:
     return _int32(len(payload)) + payload
 
 
-def _assignment_of(world: World) -> list[bytes]:
+def _assignment_of(world: ClusterShape) -> list[bytes]:
     """Return the assignment of all partitions, per topic, in ConsumerProtocol v1."""
     held = b"".join(map(_int32, range(world.partitions)))
     made = []
@@ -253,7 +253,7 @@ def _assignment_of(world: World) -> list[bytes]:
     return made
 
 
-def _members(world: World, group: int, stable: bool, held: Sequence[bytes]) -> bytes:
+def _members(world: ClusterShape, group: int, stable: bool, held: Sequence[bytes]) -> bytes:
     """Return the fields after the state of a described group."""
     end = _int32(-1 << 31) + _NONE
     if not stable:
@@ -272,7 +272,7 @@ def _members(world: World, group: int, stable: bool, held: Sequence[bytes]) -> b
     return compact_string("consumer") + compact_string("range") + compact_array([member]) + end
 
 
-def _commits(world: World, group: int) -> bytes:
+def _commits(world: ClusterShape, group: int) -> bytes:
     """Return the fields after the group ID in an OffsetFetch response."""
     partitions = compact_array(
         _int32(at) + _int64(world.committed(group, at)) + _int32(0) + compact_string("") + _OK + _NONE
@@ -307,7 +307,7 @@ class _Connection(asyncio.Protocol):
 
 
 def _serve(
-    world: World, mine: Sequence[int], ports: Sequence[int], sockets: Sequence[socket.socket], ready: Semaphore
+    world: ClusterShape, mine: Sequence[int], ports: Sequence[int], sockets: Sequence[socket.socket], ready: Semaphore
 ) -> None:
     async def run() -> None:
         loop = asyncio.get_running_loop()
@@ -322,7 +322,7 @@ def _serve(
 
 
 @contextmanager
-def simulated(world: World, processes: int = 3) -> Iterator[str]:
+def simulated(world: ClusterShape, processes: int = 3) -> Iterator[str]:
     """Run the brokers inside the block; yield the bootstrap servers."""
     sockets = []
     for _ in range(world.brokers):
@@ -392,7 +392,7 @@ def main() -> int:
     parser.add_argument("--output", type=Path, default=Path(os.devnull), help="file for the command's stdout")
     parser.add_argument("command", nargs="+", help="command to run, after --")
     given = parser.parse_args()
-    world = World(
+    world = ClusterShape(
         given.brokers,
         given.groups,
         given.partitions,

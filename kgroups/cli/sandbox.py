@@ -147,7 +147,7 @@ def seed(name: str, kinds: tuple[str, ...], groups: int | None, **shape: Any) ->
     elif given:
         raise UsageError(f"--{next(iter(given))} requires --groups")
     else:
-        _seed_world(name)
+        _seed_known_groups(name)
 
 
 def _seed_kinds(name: str, kinds: tuple[str, ...]) -> None:
@@ -158,13 +158,13 @@ def _seed_kinds(name: str, kinds: tuple[str, ...]) -> None:
     _print_groups(group for kind in kinds for group in KINDS[kind].groups)
 
 
-def _seed_world(name: str) -> None:
+def _seed_known_groups(name: str) -> None:
     from kgroups.sandbox import Sandbox
-    from kgroups.sandbox.seed import seed_world
+    from kgroups.sandbox.seed import seed_known_groups
     from kgroups.sandbox.seed_data import known_groups, lacking_groups
 
     loaded = Sandbox.load(name)
-    seed_world(loaded, _progress)
+    seed_known_groups(loaded, _progress)
     _print_groups(known_groups(loaded.version))
     for group, reason in lacking_groups(loaded.version).items():
         _progress(f"{group} is not available: {reason}")

@@ -42,7 +42,7 @@ _POLL: Final = 0.25
 _STICKY: Final = "org.apache.kafka.clients.consumer.StickyAssignor"
 
 
-def seed_world(
+def seed_known_groups(
     sandbox: Sandbox, progress: Callable[[str], None] = lambda line: None, *, timeout: float = TIMEOUT
 ) -> None:
     """Create the known groups, once; helper processes keep them until the sandbox is stopped.

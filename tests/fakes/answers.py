@@ -13,8 +13,8 @@ from kio.static.primitive import Records
 from kgroups.model.offsets import Commit
 
 from . import versions
+from .cluster_state import FakeGroup, FakeMember, FakeTopic, assignment_bytes, subscription_bytes
 from .oracle import build, nested
-from .world import FakeGroup, FakeMember, FakeTopic, assignment_bytes, subscription_bytes
 
 if TYPE_CHECKING:
     from .broker import FakeBroker

@@ -1,4 +1,4 @@
-"""Brokers on loopback sockets in this process that respond from a :class:`World` and fail on demand.
+"""Brokers on loopback sockets in this process that respond from a :class:`ClusterState` and fail on demand.
 
 For faults that a real broker does not produce on demand; see README.md. Responses are kio's entities; a fault then
 changes their bytes. Every request is recorded, so that a test can count them.
@@ -20,10 +20,10 @@ from kgroups.config.settings import ClientSettings
 from kgroups.protocol.framing import FrameReader
 
 from . import answers, sasl, share, streams
+from .cluster_state import ClusterState
 from .oracle import build, read, request_type, response_type, write
 from .sasl import Guard
 from .versions import API_VERSIONS, KAFKA, NAMES, Ranges
-from .world import World
 
 Fault = Callable[[asyncio.StreamWriter, bytes], Awaitable[None]]
 """Replaces the sending of a response, which is given without its length."""
@@ -114,7 +114,7 @@ def late(seconds: float) -> Fault:
 @dataclass
 class FakeBroker:
     id: int
-    world: World
+    world: ClusterState
     ranges: Ranges
     port: int = 0
     advertised: int | None = None
@@ -244,7 +244,7 @@ class FakeCluster:
     """Some brokers, numbered from 0, of one Kafka version or of one each. An async context manager."""
 
     def __init__(self, brokers: int = 2, versions: str | Mapping[int, str] = "4.3.1") -> None:
-        self.world = World()
+        self.world = ClusterState()
         self.host = "127.0.0.1"  # by which the bootstrap servers are called; what brokers advertise is an address
         of = {at: versions if isinstance(versions, str) else versions[at] for at in range(brokers)}
         self.brokers = {at: FakeBroker(at, self.world, dict(KAFKA[of[at]])) for at in range(brokers)}

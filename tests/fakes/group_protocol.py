@@ -96,7 +96,7 @@ class Log(NamedTuple):
     hung_at: float | None
 
 
-class World:
+class RandomGroups:
     """Logs with groups of their own."""
 
     def __init__(self, seed: int, logs: int, groups: int, actions: int) -> None:

@@ -11,10 +11,10 @@ from kio.schema.errors import ErrorCode
 from kgroups.model.streams import AssignedTasks
 
 from .broker import FakeCluster
+from .cluster_state import FakeMember
 from .offset_records import commit_key, commit_value, key_bytes, value_bytes
 from .record_batches import batch
 from .streams_shop import tasks, topology
-from .world import FakeMember
 
 FORGED = "kgroups: note: forged"
 HOSTILE = f"\x1b]0;pwned\x07\n{FORGED}\r\x9b2J\u202e\u034f\u2028"

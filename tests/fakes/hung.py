@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .broker import FakeCluster, silence
-from .world import FakeMember
+from .cluster_state import FakeMember
 
 GROUPS = 30
 HUNG = 2

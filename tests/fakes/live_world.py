@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .broker import FakeCluster
-from .world import FakeMember
+from .cluster_state import FakeMember
 
 
 def live_world(versions: str | dict[int, str] = "4.3.1", brokers: int = 2) -> FakeCluster:

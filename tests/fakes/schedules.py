@@ -27,8 +27,8 @@ from .broker import (
     truncated,
     wrong_id,
 )
+from .cluster_state import FakeGroup, FakeMember, FakeTopic
 from .truth import Truth
-from .world import FakeGroup, FakeMember, FakeTopic
 
 VERSIONS: Final = ("4.3.1", "4.3.1", "4.3.1", "3.9.1", "2.8.2", "2.5.1", "1.1.1")
 READS: Final = ("Metadata", "FindCoordinator", "ListGroups", "DescribeGroups", "OffsetFetch", "ListOffsets")

@@ -11,8 +11,8 @@ from kgroups.model.offsets import Commit
 
 from . import versions
 from .answers import NO_TIME, OK, kept
+from .cluster_state import FakeGroup, FakeMember
 from .oracle import build, nested
-from .world import FakeGroup, FakeMember
 
 if TYPE_CHECKING:
     from .broker import FakeBroker

@@ -12,8 +12,8 @@ from kgroups.model.streams import AssignedTasks, InternalTopic, Subtopology, Tas
 
 from . import versions
 from .answers import NO_TIME, OK, kept
+from .cluster_state import FakeGroup, FakeMember
 from .oracle import build, nested
-from .world import FakeGroup, FakeMember
 
 if TYPE_CHECKING:
     from .broker import FakeBroker

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kgroups.model.streams import AssignedTasks, InternalTopic, Pairs, Subtopology, SubtopologyTasks, Tasks
 
 from .broker import FakeCluster
-from .world import FakeMember
+from .cluster_state import FakeMember
 
 RUNNING, IDLE, OTHER = "app", "old", "older"
 

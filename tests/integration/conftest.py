@@ -19,16 +19,16 @@ from kgroups.sandbox.jars import ensure_jars
 from kgroups.sandbox.java import find_java, need_compiler
 from kgroups.sandbox.security import Secure, need_kerberos
 from kgroups.sandbox.security import up as secure_up
-from kgroups.sandbox.seed import seed_world
+from kgroups.sandbox.seed import seed_known_groups
 from tests.integration.auth_methods import GROUPS, WAYS, JavaLists
 from tests.integration.bad_config_runs import Misused, try_all
 from tests.integration.bad_configs import misuses_of
 from tests.integration.java_output import JavaTool
-from tests.integration.known_world import World
+from tests.integration.known_cluster import KnownCluster
 from tests.integration.record_oracle import VERSION as ORACLE_VERSION
 from tests.integration.scratch_cluster import ScratchCluster
 from tests.integration.share_groups import ShareGroups
-from tests.integration.streams_world import StreamsWorld
+from tests.integration.streams_groups import StreamsGroups
 from tests.integration.transient_groups import TransientGroups
 from tests.integration.versions import limited
 
@@ -46,7 +46,7 @@ SECURE = ("2.8.2", DEFAULT_VERSION)
 # Who may log in there, with PLAIN, and do nothing until a test's ACLs say so.
 USERS = ("ann", "bob")
 
-CELLS: Mapping[str, Mapping[str, Sequence[str]]] = {
+VALUES_BY_VERSION: Mapping[str, Mapping[str, Sequence[str]]] = {
     "way": WAYS,
     "misuse": {version: misuses_of(version) for version in SECURE},
 }
@@ -80,7 +80,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         kinds = [Kind(version, secure=True) for version in wanted if version in SECURE]
     if "running" in metafunc.fixturenames:
         metafunc.parametrize("running", kinds, ids=str, indirect=True, scope="session")
-    for name, table in CELLS.items():
+    for name, table in VALUES_BY_VERSION.items():
         if name in metafunc.fixturenames:
             # Of their own scope, or they would be reason to go from cluster to cluster and back.
             metafunc.parametrize(name, dict.fromkeys(chain.from_iterable(table.values())))
@@ -97,7 +97,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     # streams groups, and what other clients leave behind, come last.
     last_first = (
         *("many_groups", "group_clients", "reconciling_group", "streams", "share_groups", "scratch_cluster"),
-        *("transient_groups", "world", "aged_topics"),
+        *("transient_groups", "known_cluster", "aged_topics"),
     )
     items.sort(key=lambda item: [name in getattr(item, "fixturenames", ()) for name in last_first])
 
@@ -110,7 +110,7 @@ def _is_in_its_table(item: pytest.Item) -> bool:
     kind = params["running"]
     if not isinstance(kind, Kind):
         return False  # none of the versions that were asked for has such a cluster
-    return all(params[name] in table[kind.version] for name, table in CELLS.items() if name in params)
+    return all(params[name] in table[kind.version] for name, table in VALUES_BY_VERSION.items() if name in params)
 
 
 @pytest.fixture(scope="session")
@@ -159,10 +159,10 @@ def misuse_results(secure: Secure, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 @pytest.fixture(scope="session")
-def world(cluster: Sandbox) -> World:
+def known_cluster(cluster: Sandbox) -> KnownCluster:
     """The shared cluster with the seeded groups, which do not change. Do not change them."""
-    seed_world(cluster, timeout=300)
-    return World(cluster)
+    seed_known_groups(cluster, timeout=300)
+    return KnownCluster(cluster)
 
 
 @pytest.fixture(scope="session")
@@ -180,17 +180,17 @@ def share_groups(cluster: Sandbox) -> ShareGroups:
 
 
 @pytest.fixture(scope="session")
-def streams(cluster: Sandbox, jdk: None) -> StreamsWorld:
+def streams(cluster: Sandbox, jdk: None) -> StreamsGroups:
     """The shared cluster with streams groups, if its version supports them."""
     if cluster.version.streams is None:
         pytest.skip(f"the sandbox does not support Kafka Streams {cluster.version.name}")
-    return StreamsWorld.made(cluster)
+    return StreamsGroups.made(cluster)
 
 
 @pytest.fixture(scope="session")
-def transient_groups(world: World) -> Iterator[TransientGroups]:
+def transient_groups(known_cluster: KnownCluster) -> Iterator[TransientGroups]:
     """More groups next to the seeded ones, in states that these do not have. They do not change either."""
-    with TransientGroups(world.sandbox) as found:
+    with TransientGroups(known_cluster.sandbox) as found:
         yield found
 
 

@@ -12,7 +12,7 @@ from confluent_kafka.admin import AdminClient
 from kgroups.protocol.offsets_topic import decode
 from kgroups.sandbox import Sandbox
 from kgroups.sandbox.load import Load, seed_load
-from kgroups.sandbox.seed import seed_world
+from kgroups.sandbox.seed import seed_known_groups
 from kgroups.sandbox.seed_data import RECORDS
 from tests.integration.offsets_log import Logged, read_log
 from tests.integration.streams_member import play_streams_group
@@ -22,9 +22,9 @@ SHARE: Final = "every-share"
 STREAMS: Final = "every-streams"
 TRANSACTIONS: Final = "every-transactions"
 GONE: Final = "payments-empty"
-"""Of the known world; deleted at the end."""
+"""Of the known cluster; deleted at the end."""
 FORGOTTEN: Final = ("ahead", "clicks")
-"""A group of the known world, and a topic of which its commits are deleted at the end."""
+"""A group of the known cluster, and a topic of which its commits are deleted at the end."""
 
 COMMITTED, ABORTED = 3, 2
 """Commits in transactions that were."""
@@ -36,7 +36,7 @@ _SECONDS: Final = 120.0
 
 def write_every_record(sandbox: Sandbox, load: Load) -> None:
     """Returns when all is written: first groups of every kind, last the many commits of ``load``."""
-    seed_world(sandbox)
+    seed_known_groups(sandbox)
     share = _start_share_member(sandbox)
     play_streams_group(sandbox.bootstrap, STREAMS, "orders")
     with TransientGroups(sandbox):

@@ -1,6 +1,6 @@
 """Command lines that are put to ``kafka-streams-groups`` and to the Java tool of that name, one a line.
 
-``@busy``, ``@idle`` and ``@other`` are groups of :mod:`tests.integration.streams_world`, ``@topic`` is what they read.
+``@busy``, ``@idle`` and ``@other`` are groups of :mod:`tests.integration.streams_groups`, ``@topic`` is what they read.
 """
 
 from __future__ import annotations

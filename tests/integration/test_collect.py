@@ -81,7 +81,7 @@ class First(NamedTuple):
 def first_collection(spark: SparkSession, settings: ClientSettings, tmp_path_factory: pytest.TempPathFactory) -> First:
     store = Store(str(tmp_path_factory.mktemp("first") / "history"))
     progress: list[str] = []
-    return First(store, collect(spark, store, plan(settings), told.append), told)
+    return First(store, collect(spark, store, plan(settings), progress.append), progress)
 
 
 @pytest.fixture
@@ -318,9 +318,9 @@ def test_collect_skips_uncommitted_transactions(spark: SparkSession, settings: C
         commit(1, producer.commit_transaction)
         commit(2, producer.abort_transaction)
         commit(3, None)
-        told: list[str] = []
-        collect(spark, store, plan(settings), told.append)
-        assert any(re.search("offsets? waits? behind an open transaction", line) for line in told)
+        progress: list[str] = []
+        collect(spark, store, plan(settings), progress.append)
+        assert any(re.search("offsets? waits? behind an open transaction", line) for line in progress)
         assert seen() == [1]
         held = read_table(spark, store, COVERAGE).where("high_watermark > last_stable_offset").count()
         assert held >= 1
@@ -480,8 +480,8 @@ def test_collect_of_unrelated_topic_records_undecoded_rows(
 ) -> None:
     fill(kafka.bootstrap, {"commits": {0: 7}})
     progress: list[str] = []
-    done = collect(spark, empty_store, plan(settings)._replace(topic="commits"), told.append)
+    done = collect(spark, empty_store, plan(settings)._replace(topic="commits"), progress.append)
     assert done.records == 7
-    assert any("7 records could not be decoded" in line for line in told)
+    assert any("7 records could not be decoded" in line for line in progress)
     reasons = {row["reason"] for row in read_table(spark, empty_store, UNDECODED).collect()}
     assert len(reasons) == 1 and None not in reasons

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.known_world import World
+from tests.integration.known_cluster import KnownCluster
 from tests.integration.versions import newest_only
 
 SCRIPTS = Path(__file__).parents[2] / "completions"
@@ -67,7 +67,9 @@ class Shell:
 
 
 @pytest.fixture
-def shell(world: World, tmp_path: Path, require_program: Callable[[str], None]) -> Iterator[Callable[[str], Shell]]:
+def shell(
+    known_cluster: KnownCluster, tmp_path: Path, require_program: Callable[[str], None]
+) -> Iterator[Callable[[str], Shell]]:
     opened: list[Shell] = []
     program = tmp_path / "kgroups"
     program.write_text(PROGRAM)
@@ -77,7 +79,7 @@ def shell(world: World, tmp_path: Path, require_program: Callable[[str], None]) 
         require_program("tmux")
         require_program(name.split()[0])
         path = f"{tmp_path}:{os.environ['PATH']}"
-        settings = {"PATH": path, "KGROUPS_BOOTSTRAP_SERVER": world.sandbox.bootstrap, "TERM": "xterm-256color"}
+        settings = {"PATH": path, "KGROUPS_BOOTSTRAP_SERVER": known_cluster.sandbox.bootstrap, "TERM": "xterm-256color"}
         opened.append(Shell(name, {**os.environ, **settings}))
         return opened[-1]
 

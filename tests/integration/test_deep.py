@@ -8,7 +8,7 @@ import pytest
 
 from kgroups.model.moments import moment_text
 from tests.integration.asking import Row
-from tests.integration.known_world import World
+from tests.integration.known_cluster import KnownCluster
 from tests.integration.offsets_log import read_log
 from tests.integration.record_oracle import ask_formatters
 from tests.integration.versions import newest_only
@@ -32,9 +32,9 @@ class Printed(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def formatter_output(world: World, jdk: None, tmp_path_factory: pytest.TempPathFactory) -> Printed:
-    answer = {view: deep(world, f"--{view}") for view in ("offsets", "members", "state")}
-    pairs = [(each.key, each.value) for each in read_log(world.sandbox.bootstrap)]
+def formatter_output(known_cluster: KnownCluster, jdk: None, tmp_path_factory: pytest.TempPathFactory) -> Printed:
+    answer = {view: deep(known_cluster, f"--{view}") for view in ("offsets", "members", "state")}
+    pairs = [(each.key, each.value) for each in read_log(known_cluster.sandbox.bootstrap)]
     groups, commits = ask_formatters(pairs, tmp_path_factory.mktemp("formatters"))
     newest: dict[tuple[str, str, int], Row] = {}
     for each in commits:
@@ -49,22 +49,22 @@ def _data(formatter_output: Row) -> Row:
     return found
 
 
-def deep(world: World, *words: str) -> list[Row]:
+def deep(known_cluster: KnownCluster, *words: str) -> list[Row]:
     patient = ("--deep-time", "60s", "--timeout", "90s")
-    answer = world.ask("describe", "--all-groups", *words, "--deep", *patient, "-o", "json")
+    answer = known_cluster.ask("describe", "--all-groups", *words, "--deep", *patient, "-o", "json")
     assert answer.code in (0, 1), answer.err  # a topic of one of the groups is deleted
-    known = world.groups
+    known = known_cluster.groups
     return [row for row in answer.items if row["group"] in known]
 
 
-def classic(world: World, rows: list[Row]) -> list[Row]:
-    found = [row for row in rows if world.groups[row["group"]].type == "Classic"]
+def classic(known_cluster: KnownCluster, rows: list[Row]) -> list[Row]:
+    found = [row for row in rows if known_cluster.groups[row["group"]].type == "Classic"]
     assert found
     return found
 
 
-def test_deep_state_matches_kafka_formatter(world: World, formatter_output: Printed) -> None:
-    rows = classic(world, formatter_output.deep["state"])
+def test_deep_state_matches_kafka_formatter(known_cluster: KnownCluster, formatter_output: Printed) -> None:
+    rows = classic(known_cluster, formatter_output.deep["state"])
     answer = {row["group"]: (row["generation"], row["leader"], row["state_since"]) for row in rows}
     assert answer == {
         name: (value.get("generation"), value.get("leader"), _moment(value.get("currentStateTimestamp")))
@@ -74,8 +74,8 @@ def test_deep_state_matches_kafka_formatter(world: World, formatter_output: Prin
     assert {row["leader"] is None for row in rows} == {True, False}
 
 
-def test_deep_members_match_kafka_formatter(world: World, formatter_output: Printed) -> None:
-    rows = classic(world, formatter_output.deep["members"])
+def test_deep_members_match_kafka_formatter(known_cluster: KnownCluster, formatter_output: Printed) -> None:
+    rows = classic(known_cluster, formatter_output.deep["members"])
     answer = {
         (row["group"], row["consumer_id"]): (row["session_timeout_ms"], row["rebalance_timeout_ms"], row["leader"])
         for row in rows
@@ -93,7 +93,7 @@ def test_deep_members_match_kafka_formatter(world: World, formatter_output: Prin
     }
 
 
-def test_deep_offsets_match_kafka_formatter(world: World, formatter_output: Printed) -> None:
+def test_deep_offsets_match_kafka_formatter(known_cluster: KnownCluster, formatter_output: Printed) -> None:
     rows = [
         row
         for row in formatter_output.deep["offsets"]
@@ -105,11 +105,11 @@ def test_deep_offsets_match_kafka_formatter(world: World, formatter_output: Prin
     assert answer == {
         key: (value["offset"], _moment(value["commitTimestamp"]))
         for key, value in formatter_output.commits.items()
-        if value and key[0] in world.groups and key[0] != _COMMITS_ALL_THE_TIME
+        if value and key[0] in known_cluster.groups and key[0] != _COMMITS_ALL_THE_TIME
     }
     for row in rows:
         record = formatter_output.groups.get(row["group"], {})
-        empty = world.groups[row["group"]].state == "Empty"
+        empty = known_cluster.groups[row["group"]].state == "Empty"
         assert (row["expires_at"] is not None) == empty
         if empty:
             # Of a group that has had no members there is no record, or one without a protocol: each commit by itself.

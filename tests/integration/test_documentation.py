@@ -15,7 +15,7 @@ import pytest
 from kgroups.sandbox import DEFAULT_VERSION, Sandbox
 from kgroups.sandbox.kinds import KINDS, seed_kinds
 from kgroups.sandbox.security import Acl, up
-from kgroups.sandbox.seed import seed_world
+from kgroups.sandbox.seed import seed_known_groups
 from tests.conftest import kafka_versions
 from tests.documentation.pages import PAGES, SECURE, SEEDED, console_blocks
 from tests.documentation.running import differences, rewrite, run_examples
@@ -38,7 +38,7 @@ def version(request: pytest.FixtureRequest, jdk: None, require_program: Callable
 def seeded(version: str) -> Iterator[Environment]:
     """Three brokers with all groups that ``kgroups sandbox seed`` can make."""
     with Sandbox.up(version, 3, name=f"pytest-{os.getpid()}-docs", properties=CALM) as sandbox:
-        seed_world(sandbox, timeout=300)
+        seed_known_groups(sandbox, timeout=300)
         seed_kinds(sandbox, list(KINDS), timeout=300)
         yield {"KGROUPS_BOOTSTRAP_SERVER": sandbox.bootstrap}
 
@@ -50,7 +50,7 @@ def secure(version: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[E
     with up(
         version, name=f"pytest-{os.getpid()}-docs-secure", users=["ann"], kerberos=False, properties=CALM
     ) as started:
-        seed_world(started.sandbox, timeout=300)
+        seed_known_groups(started.sandbox, timeout=300)
         started.allow(Acl("ann", "describe", "group", "payments-empty"), Acl("ann", "describe", "topic", "payments"))
         files = {
             "ann": started.user_file("ann"),

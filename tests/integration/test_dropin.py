@@ -33,7 +33,7 @@ from tests.integration.dropin_table import (
     rows,
 )
 from tests.integration.java_output import ToolOutput
-from tests.integration.known_world import World
+from tests.integration.known_cluster import KnownCluster
 from tests.integration.transient_groups import TransientGroups
 from tests.integration.versions import NEWEST, newest_only, on
 
@@ -73,7 +73,7 @@ COMPARED = ("2.8.2", "3.9.1", NEWEST, "4.4.0")
     [("kafka-consumer-groups", COMMAND_LINES), ("kafka-groups", GROUPS_COMMAND_LINES)],
     ids=["kafka-consumer-groups", "kafka-groups"],
 )
-def test_command_lines_match_java(world: World, tool: str, table: str) -> None:
+def test_command_lines_match_java(known_cluster: KnownCluster, tool: str, table: str) -> None:
     def one(words: list[str]) -> tuple[object, object]:
         mine, other = ours(tool, *words), theirs(tool, *words)
         return (mine.code, mine.out, complaint(mine.err)), (other.code, other.out, complaint(other.err))
@@ -83,7 +83,7 @@ def test_command_lines_match_java(world: World, tool: str, table: str) -> None:
 
 @newest_only
 @pytest.mark.parametrize("tool", ["kafka-consumer-groups", "kafka-groups"])
-def test_usage_matches_java(world: World, tool: str) -> None:
+def test_usage_matches_java(known_cluster: KnownCluster, tool: str) -> None:
     """On stderr, and byte for byte all the same."""
     assert ours(tool, "--help").err == theirs(tool, "--help").err
 
@@ -92,10 +92,10 @@ def test_usage_matches_java(world: World, tool: str) -> None:
 
 
 def expanded(
-    world: World, transient_groups: TransientGroups, words: Iterable[str], folder: Path | None = None
+    known_cluster: KnownCluster, transient_groups: TransientGroups, words: Iterable[str], folder: Path | None = None
 ) -> list[str]:
-    everyone = [*(name for name in world.groups if name not in (OPAQUE, DELETED)), *transient_groups.groups]
-    if not world.since("2.5"):
+    everyone = [*(name for name in known_cluster.groups if name not in (OPAQUE, DELETED)), *transient_groups.groups]
+    if not known_cluster.since("2.5"):
         everyone = everyone[:1]
     found: list[str] = []
     for word in words:
@@ -112,12 +112,16 @@ def expanded(
 
 
 @on(*COMPARED)
-def test_questions_match_java(world: World, transient_groups: TransientGroups) -> None:
+def test_questions_match_java(known_cluster: KnownCluster, transient_groups: TransientGroups) -> None:
     """The newest tool on brokers of all three; on old ones the rows that they can answer."""
-    table = [row for row in rows(QUESTIONS) if world.tool == NEWEST or _for_old(row)]
+    table = [row for row in rows(QUESTIONS) if known_cluster.tool == NEWEST or _for_old(row)]
 
     def one(words: list[str]) -> tuple[object, object]:
-        words = ["--bootstrap-server", world.sandbox.bootstrap, *expanded(world, transient_groups, words)]
+        words = [
+            "--bootstrap-server",
+            known_cluster.sandbox.bootstrap,
+            *expanded(known_cluster, transient_groups, words),
+        ]
         mine, other = ours("kafka-consumer-groups", *words), theirs("kafka-consumer-groups", *words)
         return (mine.code, alike(mine.out), remarks(mine)), (other.code, alike(other.out), remarks(other))
 
@@ -136,7 +140,9 @@ def remarks(message: ToolOutput | Ran) -> list[str]:
 
 
 @on("2.8.2", "3.9.1")
-def test_questions_match_older_java_tools(world: World, transient_groups: TransientGroups, tmp_path: Path) -> None:
+def test_questions_match_older_java_tools(
+    known_cluster: KnownCluster, transient_groups: TransientGroups, tmp_path: Path
+) -> None:
     """The tools of 3.9.1 and 2.8.2 on their own brokers. They pad and break lines otherwise, and leave cells empty
     where that of 4.3.1 writes ``-``: what is compared is which words there are, and how often."""
 
@@ -144,18 +150,22 @@ def test_questions_match_older_java_tools(world: World, transient_groups: Transi
         return sorted(word for word in text.split() if word != "-")
 
     def one(words: list[str]) -> tuple[object, object]:
-        words = ["--bootstrap-server", world.sandbox.bootstrap, *expanded(world, transient_groups, words, tmp_path)]
+        words = [
+            "--bootstrap-server",
+            known_cluster.sandbox.bootstrap,
+            *expanded(known_cluster, transient_groups, words, tmp_path),
+        ]
         mine = ours("kafka-consumer-groups", *words)
-        other = theirs("kafka-consumer-groups", *words, version=world.tool)
+        other = theirs("kafka-consumer-groups", *words, version=known_cluster.tool)
         return (mine.code, bag(mine.out)), (other.code, bag(other.out))
 
     agree(OLD, one)
 
 
 @newest_only
-def test_kafka_groups_questions_match_java(world: World, transient_groups: TransientGroups) -> None:
+def test_kafka_groups_questions_match_java(known_cluster: KnownCluster, transient_groups: TransientGroups) -> None:
     def one(words: list[str]) -> tuple[object, object]:
-        words = ["--bootstrap-server", world.sandbox.bootstrap, *words]
+        words = ["--bootstrap-server", known_cluster.sandbox.bootstrap, *words]
         mine, other = ours("kafka-groups", *words), theirs("kafka-groups", *words)
         return (mine.code, alike(mine.out)), (other.code, alike(other.out))
 
@@ -166,10 +176,10 @@ def test_kafka_groups_questions_match_java(world: World, transient_groups: Trans
 
 
 @newest_only
-def test_resets_match_java(world: World, transient_groups: TransientGroups, tmp_path: Path) -> None:
+def test_resets_match_java(known_cluster: KnownCluster, transient_groups: TransientGroups, tmp_path: Path) -> None:
     def one(words: list[str]) -> tuple[object, object]:
-        words = ["--bootstrap-server", world.sandbox.bootstrap, "--reset-offsets", *words]
-        words = expanded(world, transient_groups, words, tmp_path)
+        words = ["--bootstrap-server", known_cluster.sandbox.bootstrap, "--reset-offsets", *words]
+        words = expanded(known_cluster, transient_groups, words, tmp_path)
         mine, other = ours("kafka-consumer-groups", *words), theirs("kafka-consumer-groups", *words)
         return (mine.code, alike(mine.out)), (other.code, alike(other.out))
 
@@ -177,30 +187,34 @@ def test_resets_match_java(world: World, transient_groups: TransientGroups, tmp_
 
 
 @on(*COMPARED)
-def test_operations_match_java(world: World, transient_groups: TransientGroups, tmp_path: Path) -> None:
+def test_operations_match_java(known_cluster: KnownCluster, transient_groups: TransientGroups, tmp_path: Path) -> None:
     """The newest tool on brokers of all three. Each side gets its groups anew; what they have committed afterwards is
     the same too."""
 
     def one(words: list[str]) -> tuple[object, object]:
-        words = expanded(world, transient_groups, ["--bootstrap-server", world.sandbox.bootstrap, *words], tmp_path)
+        words = expanded(
+            known_cluster, transient_groups, ["--bootstrap-server", known_cluster.sandbox.bootstrap, *words], tmp_path
+        )
         names = [name for name in words if name.startswith("dropin-")]
         named = [word for name in names for word in ("--group", name)]
 
         def left(message: ToolOutput | Ran) -> tuple[object, ...]:
-            answer = ours("kafka-consumer-groups", "--bootstrap-server", world.sandbox.bootstrap, "--describe", *named)
+            answer = ours(
+                "kafka-consumer-groups", "--bootstrap-server", known_cluster.sandbox.bootstrap, "--describe", *named
+            )
             return (message.code, alike(message.out), answer.out)
 
-        make_groups(world, names)
+        make_groups(known_cluster, names)
         other = left(theirs("kafka-consumer-groups", *words))
-        make_groups(world, names)
+        make_groups(known_cluster, names)
         return left(ours("kafka-consumer-groups", *words)), other
 
     agree(ACTS, one)
 
 
-def make_groups(world: World, names: Iterable[str]) -> None:
+def make_groups(known_cluster: KnownCluster, names: Iterable[str]) -> None:
     async def make() -> None:
-        cluster, _ = await Cluster.connect(ClientSettings(parse_bootstrap(world.sandbox.bootstrap)))
+        cluster, _ = await Cluster.connect(ClientSettings(parse_bootstrap(known_cluster.sandbox.bootstrap)))
         async with cluster:
             route = await CoordinatorClient.to(cluster, names)
             for name in names:
@@ -226,8 +240,10 @@ def make_groups(world: World, names: Iterable[str]) -> None:
         ("kafka-groups", "--list"),
     ],
 )
-def test_drop_in_process_matches_java(world: World, transient_groups: TransientGroups, tool: str, row: str) -> None:
-    words = ["--bootstrap-server", world.sandbox.bootstrap, *shlex.split(row)]
+def test_drop_in_process_matches_java(
+    known_cluster: KnownCluster, transient_groups: TransientGroups, tool: str, row: str
+) -> None:
+    words = ["--bootstrap-server", known_cluster.sandbox.bootstrap, *shlex.split(row)]
     mine, other = process(tool, *words), theirs(tool, *words)
     assert (mine.code, alike(mine.out)) == (other.code, alike(other.out))
 
@@ -239,25 +255,25 @@ def test_every_difference_has_a_test() -> None:
     assert {f"test_difference_{name}" for name in DIFFERENCES} <= set(globals())
 
 
-def ask_both(world: World, row: str) -> tuple[Ran, ToolOutput]:
-    words = ["--bootstrap-server", world.sandbox.bootstrap, *shlex.split(row)]
+def ask_both(known_cluster: KnownCluster, row: str) -> tuple[Ran, ToolOutput]:
+    words = ["--bootstrap-server", known_cluster.sandbox.bootstrap, *shlex.split(row)]
     return ours("kafka-consumer-groups", *words), theirs("kafka-consumer-groups", *words)
 
 
 @newest_only
-def test_difference_missing_group(world: World) -> None:
+def test_difference_missing_group(known_cluster: KnownCluster) -> None:
     for view in ("", "--members", "--state"):
-        mine, other = ask_both(world, f"--describe --group payments-empty --group no-such-group {view}")
+        mine, other = ask_both(known_cluster, f"--describe --group payments-empty --group no-such-group {view}")
         assert (other.code, "payments-empty" in other.out) == (0, False)
         assert "GroupIdNotFoundException: Group no-such-group not found." in other.out
         assert mine.code == 1
         assert "Error: group 'no-such-group': the group does not exist" in mine.err
-        alone, _ = ask_both(world, f"--describe --group payments-empty {view}")
+        alone, _ = ask_both(known_cluster, f"--describe --group payments-empty {view}")
         assert (alone.code, alone.out) == (0, mine.out)
 
 
 @newest_only
-def test_difference_unreachable_cluster(world: World) -> None:
+def test_difference_unreachable_cluster(known_cluster: KnownCluster) -> None:
     words = ["--bootstrap-server", "127.0.0.1:1", "--list", "--timeout", "1000"]
     mine, other = ours("kafka-consumer-groups", *words), theirs("kafka-consumer-groups", *words)
     assert (other.code, other.out[:40]) == (0, "\nError: Executing consumer group command")
@@ -265,8 +281,8 @@ def test_difference_unreachable_cluster(world: World) -> None:
 
 
 @newest_only
-def test_difference_other_group_types(world: World) -> None:
-    mine, other = ask_both(world, f"--describe --group payments-empty --group {OPAQUE} --state")
+def test_difference_other_group_types(known_cluster: KnownCluster) -> None:
+    mine, other = ask_both(known_cluster, f"--describe --group payments-empty --group {OPAQUE} --state")
     assert (other.code, "payments-empty" in other.out) == (0, False)
     assert "is not a consumer group" in other.out
     assert (mine.code, "payments-empty" in mine.out) == (1, True)
@@ -274,8 +290,8 @@ def test_difference_other_group_types(world: World) -> None:
 
 
 @newest_only
-def test_difference_deleted_topic(world: World) -> None:
-    mine, other = ask_both(world, "--describe --all-groups")
+def test_difference_deleted_topic(known_cluster: KnownCluster) -> None:
+    mine, other = ask_both(known_cluster, "--describe --all-groups")
     assert (other.code, "UnknownTopicOrPartitionException" in other.out, "payments" in other.out) == (0, True, False)
     assert mine.code == 1
     assert f"Error: topic '{DELETED_TOPIC}': the topic or partition does not exist" in mine.err
@@ -290,14 +306,14 @@ def without_errors(text: str) -> str:
 
 
 @newest_only
-def test_difference_active_groups(world: World) -> None:
+def test_difference_active_groups(known_cluster: KnownCluster) -> None:
     for row in (
         "--reset-offsets --group orders-range --all-topics --to-earliest --dry-run",
         "--reset-offsets --group orders-range --group payments-empty --all-topics --to-earliest --dry-run",
         "--reset-offsets --group orders-range --group payments-empty --all-topics --to-earliest --dry-run --export",
         "--reset-offsets --all-groups --topic clicks --to-latest --dry-run",
     ):
-        mine, other = ask_both(world, row)
+        mine, other = ask_both(known_cluster, row)
         output = (
             "\nError: Assignments can only be reset if the group 'orders-range' is inactive, but the current state is"
         )
@@ -307,14 +323,14 @@ def test_difference_active_groups(world: World) -> None:
 
 
 @newest_only
-def test_difference_failed_deletion(world: World) -> None:
+def test_difference_failed_deletion(known_cluster: KnownCluster) -> None:
     for row, answer in (
         ("--delete --group orders-range --group no-such-group", "* Group 'orders-range' could not be deleted due to:"),
         ("--delete-offsets --group orders-range --topic orders", "\nError: Encountered some partition-level error, "),
         ("--delete-offsets --group no-such-group --topic orders:0", "\nError: The group id does not exist.\n"),
         ("--delete-offsets --group payments-empty --topic no-such-topic", ""),
     ):
-        mine, other = ask_both(world, row)
+        mine, other = ask_both(known_cluster, row)
         assert (other.code, answer in other.out) == (0, True)
         assert mine.code == 1
         kept = re.sub(r"(?m)^(?:\nError: .*|\* Group .*)\n", "", other.out)
@@ -337,19 +353,19 @@ def test_difference_failed_deletion(world: World) -> None:
         "--reset-offsets --group payments-empty --topic payments:99 --to-latest --dry-run",
     ],
 )
-def test_difference_invalid_values(world: World, row: str) -> None:
-    mine, other = ask_both(world, row)
+def test_difference_invalid_values(known_cluster: KnownCluster, row: str) -> None:
+    mine, other = ask_both(known_cluster, row)
     assert (other.code, "Error: " in other.out) == (0, True)
     assert (mine.code, mine.out) == (1, "")
     assert mine.err
 
 
 @on("2.5.1")
-def test_difference_states_of_older_brokers(world: World) -> None:
-    mine, other = ask_both(world, "--list --state")
+def test_difference_states_of_older_brokers(known_cluster: KnownCluster) -> None:
+    mine, other = ask_both(known_cluster, "--list --state")
     assert {line.split()[-1] for line in other.out.splitlines()[1:]} == {"Unknown"}
     assert {line.split()[-1] for line in mine.out.splitlines()[1:]} == {"Stable", "Empty"}
-    mine, other = ask_both(world, "--list --state stable")
+    mine, other = ask_both(known_cluster, "--list --state stable")
     assert (other.code, "UnsupportedVersionException" in other.out) == (0, True)
     assert (mine.code, "orders-range" in mine.out) == (0, True)
 

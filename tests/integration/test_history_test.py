@@ -25,7 +25,7 @@ from kgroups.pipeline.tables import COMMITS, STORED
 from kgroups.sandbox import Sandbox
 from kgroups.sandbox.commits import Commits, make_commits
 from tests.integration.asking import Answer, run_here
-from tests.integration.known_world import World
+from tests.integration.known_cluster import KnownCluster
 
 LOAD = Commits(groups=6, partitions=4, rounds=5)
 Result = dict[tuple[str, str | None], dict[str, Any]]
@@ -79,21 +79,21 @@ def commit(bootstrap: str, group: str, offset: int, partition: int = 0) -> None:
         consumer.close()
 
 
-def test_store_of_every_group_type_is_correct(world: World, tmp_path: Path) -> None:
+def test_store_of_every_group_type_is_correct(known_cluster: KnownCluster, tmp_path: Path) -> None:
     folder = tmp_path / "history"
-    collect(world.sandbox.bootstrap, folder)
-    found = assert_correct(world.sandbox.bootstrap, folder)
+    collect(known_cluster.sandbox.bootstrap, folder)
+    found = assert_correct(known_cluster.sandbox.bootstrap, folder)
     assert found["latest-offsets", "latest_offsets"]["checked"] > 10
     assert found["rows-have-records", "members"]["checked"] > 0
 
 
-def test_store_with_hashed_hosts_is_correct_and_has_none(world: World, tmp_path: Path) -> None:
+def test_store_with_hashed_hosts_is_correct_and_has_none(known_cluster: KnownCluster, tmp_path: Path) -> None:
     """Every broker and client of this cluster has the same host."""
     folder, salt = tmp_path / "history", tmp_path / "salt"
     salt.write_text("a salt that is long enough")
-    collect(world.sandbox.bootstrap, folder, "--client-hosts", "hash", "--salt-file", str(salt))
-    collect(world.sandbox.bootstrap, folder, "--salt-file", str(salt))
-    found = assert_correct(world.sandbox.bootstrap, folder)
+    collect(known_cluster.sandbox.bootstrap, folder, "--client-hosts", "hash", "--salt-file", str(salt))
+    collect(known_cluster.sandbox.bootstrap, folder, "--salt-file", str(salt))
+    found = assert_correct(known_cluster.sandbox.bootstrap, folder)
     assert found["rows-have-records", "members"]["checked"] > 0
     hosts: set[str] = set()
     for file in folder.rglob("*.parquet"):
@@ -102,7 +102,7 @@ def test_store_with_hashed_hosts_is_correct_and_has_none(world: World, tmp_path:
         assert not [row for row in rows if "127.0.0.1" in str(row)]
     assert len(hosts) == 1 and re.fullmatch("[0-9a-f]{32}", hosts.pop())
     done = run_here(
-        "history", "collect", "--store", str(folder), "-b", world.sandbox.bootstrap, "--client-hosts", "keep"
+        "history", "collect", "--store", str(folder), "-b", known_cluster.sandbox.bootstrap, "--client-hosts", "keep"
     )
     assert done.code == 1 and "was made with --client-hosts hash, not keep" in done.err
 

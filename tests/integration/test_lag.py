@@ -11,11 +11,11 @@ from kgroups.sandbox import Sandbox
 from kgroups.sandbox.seed_data import DELETED_TOPIC
 from tests.integration.aged_topics import Aged, AgedTopics
 from tests.integration.asking import Answer, Row, run_kgroups
-from tests.integration.known_world import World
+from tests.integration.known_cluster import KnownCluster
 from tests.integration.versions import oldest_and_newest
 
 WHOLE = ("ahead", "data-lost", "ledger-reader", "orders-range", "payments-empty", "payments-lagging")
-"""Groups of the known world with nothing wrong, in any version."""
+"""Groups of the known cluster with nothing wrong, in any version."""
 
 
 @pytest.fixture(scope="session")
@@ -67,7 +67,7 @@ def test_time_lag_with_lost_data_is_noted(cluster: Sandbox, aged_topics: AgedTop
     assert row["time_lag_ms"] > 0
 
 
-# The known world.
+# The known cluster.
 
 
 def sums(rows: Iterable[Row | dict[str, str | None]], group: str, topic: str, lag: str) -> dict[tuple[str, str], int]:
@@ -80,25 +80,25 @@ def sums(rows: Iterable[Row | dict[str, str | None]], group: str, topic: str, la
     return found
 
 
-def test_lag_totals_match_java(world: World) -> None:
+def test_lag_totals_match_java(known_cluster: KnownCluster) -> None:
     output = {}
-    several = world.since("2.5")  # the tool of 1.1.1 takes one group a run, and does not name it in its tables
+    several = known_cluster.since("2.5")  # the tool of 1.1.1 takes one group a run, and does not name it in its tables
     for names in [WHOLE] if several else [(name,) for name in WHOLE]:
         words = [word for name in names for word in ("--group", name)]
-        rows = world.java("--describe", *words).rows
+        rows = known_cluster.java("--describe", *words).rows
         output.update(sums([{"GROUP": names[0], **row} for row in rows], "GROUP", "TOPIC", "LAG"))
     assert len(output) == len(WHOLE)
-    answer = world.ask("lag", *WHOLE, "--by", "topic", "-o", "json")
+    answer = known_cluster.ask("lag", *WHOLE, "--by", "topic", "-o", "json")
     assert (answer.code, sums(answer.items, "group", "topic", "total_lag")) == (0, output)
-    groups = world.ask("lag", *WHOLE, "-o", "json").items
+    groups = known_cluster.ask("lag", *WHOLE, "-o", "json").items
     assert {row["group"]: row["total_lag"] for row in groups} == {group: lag for (group, _), lag in output.items()}
 
 
-def test_lag_defaults_to_all_groups(world: World) -> None:
-    answer = world.ask("lag", "-o", "json")
+def test_lag_defaults_to_all_groups(known_cluster: KnownCluster) -> None:
+    answer = known_cluster.ask("lag", "-o", "json")
     assert answer.code == 1 and f"topic '{DELETED_TOPIC}'" in answer.err
     rows = {row["group"]: row for row in answer.items}
-    assert set(rows) >= set(world.groups)
+    assert set(rows) >= set(known_cluster.groups)
     row = rows["payments-uncommitted"]
     assert (row["members"], row["partitions"], row["behind"], row["uncommitted"]) == (1, 3, 1, 2)
     row = rows["data-lost"]
@@ -110,15 +110,15 @@ def test_lag_defaults_to_all_groups(world: World) -> None:
 
 
 @oldest_and_newest
-def test_lag_over_librdkafka_matches_the_wire(world: World) -> None:
+def test_lag_over_librdkafka_matches_the_wire(known_cluster: KnownCluster) -> None:
     words = ("lag", *WHOLE, "-o", "json")
-    wire, other = world.ask(*words), world.ask(*words, "--transport", "librdkafka")
+    wire, other = known_cluster.ask(*words), known_cluster.ask(*words, "--transport", "librdkafka")
     assert (other.code, other.items) == (0, wire.items)
 
 
-def test_lag_of_open_transaction_depends_on_isolation(world: World) -> None:
+def test_lag_of_open_transaction_depends_on_isolation(known_cluster: KnownCluster) -> None:
     def ask(isolation: str) -> Answer:
-        return world.ask("lag", "ledger-reader", "--time", "-o", "json", "--isolation", isolation)
+        return known_cluster.ask("lag", "ledger-reader", "--time", "-o", "json", "--isolation", isolation)
 
     (uncommitted,), (committed,) = ask("read_uncommitted").items, ask("read_committed").items
     assert uncommitted["total_lag"] == 5 and uncommitted["time_lag_ms"] > 0

@@ -17,7 +17,7 @@ from kgroups.sandbox import DEFAULT_VERSION, Sandbox
 from kgroups.sandbox.load import Load, seed_load
 from tests.integration.asking import Row
 from tests.integration.conftest import wanted_versions
-from tests.integration.known_world import World, promised_offsets
+from tests.integration.known_cluster import KnownCluster, promised_offsets
 from tests.integration.versions import newest_only
 
 pytestmark = [pytest.mark.spark, newest_only]
@@ -35,7 +35,7 @@ MEMBERS = {"consumer_id": "member_id", "group_instance_id": "instance_id", "rack
 
 
 def live(spark: SparkSession, sandbox: Sandbox, table: str, **options: str) -> DataFrame:
-    """Rows that came back: the known world has a topic that is gone, and that is a failure."""
+    """Rows that came back: the known cluster has a topic that is gone, and that is a failure."""
     asked = {"bootstrap.servers": sandbox.bootstrap, "table": table, "failOnError": "false", **options}
     return spark.read.format("kgroups-live").options(**asked).load()
 
@@ -57,16 +57,16 @@ def settings_of(sandbox: Sandbox) -> ClientSettings:
     return ClientSettings(parse_bootstrap(sandbox.bootstrap))
 
 
-def test_live_offsets_match_describe(spark: SparkSession, world: World) -> None:
-    answer = world.ask("describe", "--all-groups", "-o", "json")
-    found = rows(live(spark, world.sandbox, "offsets"))
+def test_live_offsets_match_describe(spark: SparkSession, known_cluster: KnownCluster) -> None:
+    answer = known_cluster.ask("describe", "--all-groups", "-o", "json")
+    found = rows(live(spark, known_cluster.sandbox, "offsets"))
     alike(answer.items, found, OFFSETS)
     assert set(OFFSETS.values()) < found[0].keys()
 
 
-def test_live_groups_match_describe(spark: SparkSession, world: World) -> None:
-    answer = world.ask("describe", "--all-groups", "--state", "-o", "json").items
-    found = rows(live(spark, world.sandbox, "groups"))
+def test_live_groups_match_describe(spark: SparkSession, known_cluster: KnownCluster) -> None:
+    answer = known_cluster.ask("describe", "--all-groups", "--state", "-o", "json").items
+    found = rows(live(spark, known_cluster.sandbox, "groups"))
     alike(answer, found, {"assignment_strategy": "protocol"})
     coordinators = {row["group"]: tuple(row["coordinator"].values()) for row in answer}
     assert {
@@ -75,37 +75,37 @@ def test_live_groups_match_describe(spark: SparkSession, world: World) -> None:
     assert {row["group"]: row["kind"] for row in found} == {row["group"]: row["type"].lower() for row in answer}
 
 
-def test_live_members_and_assignments_match_describe(spark: SparkSession, world: World) -> None:
-    answer = world.ask("describe", "--all-groups", "--members", "-o", "json").items
-    found = rows(live(spark, world.sandbox, "members"))
+def test_live_members_and_assignments_match_describe(spark: SparkSession, known_cluster: KnownCluster) -> None:
+    answer = known_cluster.ask("describe", "--all-groups", "--members", "-o", "json").items
+    found = rows(live(spark, known_cluster.sandbox, "members"))
     alike(answer, found, MEMBERS)
     held = {
         (row["group"], row["member_id"], row["topic"], partition)
-        for row in rows(live(spark, world.sandbox, "assignments").where("role = 'current'"))
+        for row in rows(live(spark, known_cluster.sandbox, "assignments").where("role = 'current'"))
         for partition in row["partitions"]
     }
-    for name, group in world.groups.items():
+    for name, group in known_cluster.groups.items():
         if group.protocol_type == "consumer":
             assert {(topic, at) for owner, _, topic, at in held if owner == name} == group.assigned
 
 
-def test_live_failures_match_describe(spark: SparkSession, world: World) -> None:
+def test_live_failures_match_describe(spark: SparkSession, known_cluster: KnownCluster) -> None:
     """Failures equal those of the command; several tasks may report the same one."""
-    answer = world.ask("describe", "--all-groups", "-o", "json").failures
-    found = rows(live(spark, world.sandbox, "failures").distinct())
+    answer = known_cluster.ask("describe", "--all-groups", "-o", "json").failures
+    found = rows(live(spark, known_cluster.sandbox, "failures").distinct())
     assert answer
     alike(answer, found, {})
 
 
-def test_live_failures_fail_the_query_by_default(spark: SparkSession, world: World) -> None:
+def test_live_failures_fail_the_query_by_default(spark: SparkSession, known_cluster: KnownCluster) -> None:
     with pytest.raises(PySparkException, match="table offsets is not whole: topic 'billing': "):
-        live(spark, world.sandbox, "offsets", failOnError="true").collect()
+        live(spark, known_cluster.sandbox, "offsets", failOnError="true").collect()
 
 
-def test_live_table_has_one_partition_per_coordinator(spark: SparkSession, world: World) -> None:
-    coordinators = {row["coordinator"]["id"] for row in world.ask("list", "-o", "json").items}
+def test_live_table_has_one_partition_per_coordinator(spark: SparkSession, known_cluster: KnownCluster) -> None:
+    coordinators = {row["coordinator"]["id"] for row in known_cluster.ask("list", "-o", "json").items}
     assert len(coordinators) == 3
-    assert live(spark, world.sandbox, "offsets").rdd.getNumPartitions() == 3
+    assert live(spark, known_cluster.sandbox, "offsets").rdd.getNumPartitions() == 3
 
 
 @pytest.mark.parametrize(
@@ -118,9 +118,9 @@ def test_live_table_has_one_partition_per_coordinator(spark: SparkSession, world
     ],
 )
 def test_live_filters_give_the_same_rows_as_spark(
-    spark: SparkSession, world: World, table: str, condition: str
+    spark: SparkSession, known_cluster: KnownCluster, table: str, condition: str
 ) -> None:
-    frame = live(spark, world.sandbox, table)
+    frame = live(spark, known_cluster.sandbox, table)
     everything = rows(frame)
     kept = rows(spark.createDataFrame(everything, frame.schema).where(condition))
     found = rows(frame.where(condition))
@@ -128,14 +128,14 @@ def test_live_filters_give_the_same_rows_as_spark(
     assert sorted(rows(frame), key=repr) == sorted(everything, key=repr)
 
 
-def test_sweep_and_heads_match_the_cluster(world: World) -> None:
-    settings = settings_of(world.sandbox)
+def test_sweep_and_heads_match_the_cluster(known_cluster: KnownCluster) -> None:
+    settings = settings_of(known_cluster.sandbox)
     swept = sweep(settings).baseline.to_pylist()
     assert {row["complete"] for row in swept} == {True}
-    listed = world.ask("list", "-o", "json")
+    listed = known_cluster.ask("list", "-o", "json")
     assert {row["group"] for row in swept} == {row["group"] for row in listed.items}
     assert cluster_id(settings) == listed.envelope["cluster_id"]
-    for name, group in world.groups.items():
+    for name, group in known_cluster.groups.items():
         if group.type == GroupType.SHARE:
             continue
         promised = {

@@ -33,7 +33,7 @@ from tests.integration.every_record import (
     TRANSACTIONS,
     write_every_record,
 )
-from tests.integration.known_world import World
+from tests.integration.known_cluster import KnownCluster
 from tests.integration.offsets_log import Logged, read_log
 from tests.integration.record_oracle import VERSION, as_kafka_tells, ask_kafka
 from tests.property.offset_records import SCHEMAS, pairs, records
@@ -211,13 +211,13 @@ def test_members_join_and_leave(tables: dict[str, Rows]) -> None:
 
 
 @pytest.mark.usefixtures("jdk")
-def test_records_of_every_broker_version_are_decoded(world: World, tmp_path: Path) -> None:
+def test_records_of_every_broker_version_are_decoded(known_cluster: KnownCluster, tmp_path: Path) -> None:
     """Records of old brokers in older versions are all decoded, and the commits are those of the seeded groups."""
-    log = read_log(world.sandbox.bootstrap)
+    log = read_log(known_cluster.sandbox.bootstrap)
     assert len(compare([(each.key, each.value) for each in log], tmp_path)) == len(log)
     found = tables_of(log)
     assert {row["reason"] for row in found.get("undecoded", ())} <= {None}
     latest = latest_commits(found["commits"])
-    assert {name: latest.get(name, {}) for name in world.groups} == {
-        name: group.commits for name, group in world.groups.items()
+    assert {name: latest.get(name, {}) for name in known_cluster.groups} == {
+        name: group.commits for name, group in known_cluster.groups.items()
     }

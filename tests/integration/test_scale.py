@@ -18,7 +18,7 @@ from kgroups.sandbox.load import Load, seed_load
 from tests.integration.asking import run_kgroups
 from tests.integration.conftest import BROKERS, wanted_versions
 from tests.integration.java_output import JavaTool
-from tests.integration.known_world import World
+from tests.integration.known_cluster import KnownCluster
 
 LOAD = Load(groups=520, partitions=10)
 """More than one batch for a single broker."""
@@ -39,15 +39,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture(scope="module")
 def many_groups(
     request: pytest.FixtureRequest, require_kafka: Callable[[str], None], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[World]:
+) -> Iterator[KnownCluster]:
     """A cluster with nothing but the load in it."""
     require_kafka(request.param)
     with Sandbox.up(request.param, BROKERS[request.param], name=f"pytest-{os.getpid()}-crowd") as sandbox:
         seed_load(sandbox, LOAD)
-        yield World(sandbox)
+        yield KnownCluster(sandbox)
 
 
-def test_describe_all_groups_has_every_row(many_groups: World) -> None:
+def test_describe_all_groups_has_every_row(many_groups: KnownCluster) -> None:
     answer = many_groups.ask("describe", "--all-groups", "-o", "json")
     assert (answer.code, answer.err) == (0, "")
     ends = LOAD.ends()
@@ -64,7 +64,7 @@ def test_describe_all_groups_has_every_row(many_groups: World) -> None:
     }
 
 
-def test_describe_all_groups_has_states_and_members(many_groups: World) -> None:
+def test_describe_all_groups_has_states_and_members(many_groups: KnownCluster) -> None:
     answer = many_groups.ask("describe", "--all-groups", "--state", "-o", "json")
     assert answer.code == 0, answer.err
     states = Counter(row["state"] for row in answer.items)
@@ -74,12 +74,12 @@ def test_describe_all_groups_has_states_and_members(many_groups: World) -> None:
     assert {row["partitions"] for row in answer.items} == {LOAD.partitions}
 
 
-def test_list_has_every_group_and_filters(many_groups: World) -> None:
+def test_list_has_every_group_and_filters(many_groups: KnownCluster) -> None:
     assert many_groups.ask("list").lines == sorted(LOAD.names())
     assert len(many_groups.ask("list", "--state", "empty", "-o", "jsonl").lines) == LOAD.groups - LOAD.stable_groups
 
 
-def test_describe_all_groups_needs_few_requests(many_groups: World) -> None:
+def test_describe_all_groups_needs_few_requests(many_groups: KnownCluster) -> None:
     """The broker that lists a group coordinates it, so no lookup is sent. Each log is requested once."""
     first = many_groups.sandbox.bootstrap.partition(",")[0]  # alone: no second one is asked because it is slow
     answer = run_kgroups("describe", "--all-groups", "--debug", bootstrap=first)
@@ -99,7 +99,7 @@ def test_describe_all_groups_needs_few_requests(many_groups: World) -> None:
     assert len(answer.sent("ApiVersions")) <= brokers + 1
 
 
-def test_describe_named_groups_needs_few_requests(many_groups: World) -> None:
+def test_describe_named_groups_needs_few_requests(many_groups: KnownCluster) -> None:
     names = list(LOAD.names())[::5]
     answer = many_groups.ask("describe", *names, "--state", "--debug", "-o", "jsonl")
     assert (answer.code, len(answer.lines)) == (0, len(names))
@@ -108,7 +108,7 @@ def test_describe_named_groups_needs_few_requests(many_groups: World) -> None:
     assert len(answer.sent("DescribeGroups")) == len(many_groups.sandbox.brokers)
 
 
-def test_describe_all_groups_matches_java(many_groups: World) -> None:
+def test_describe_all_groups_matches_java(many_groups: KnownCluster) -> None:
     """The whole table, row by row, as the newest Java tool has it; it asks group by group."""
     tool = JavaTool(DEFAULT_VERSION)
     output = tool.ask(many_groups.sandbox.bootstrap, "--describe", "--all-groups", limit=600)
@@ -120,7 +120,7 @@ def test_describe_all_groups_matches_java(many_groups: World) -> None:
     )
 
 
-def test_closed_pipe_ends_silently(many_groups: World) -> None:
+def test_closed_pipe_ends_silently(many_groups: KnownCluster) -> None:
     command = [sys.executable, "-m", "kgroups", "describe", "--all-groups", "-b", many_groups.sandbox.bootstrap]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout and process.stderr
@@ -130,7 +130,7 @@ def test_closed_pipe_ends_silently(many_groups: World) -> None:
     assert process.returncode == 128 + signal.SIGPIPE
 
 
-def test_librdkafka_gives_the_same_rows(many_groups: World) -> None:
+def test_librdkafka_gives_the_same_rows(many_groups: KnownCluster) -> None:
     if many_groups.version != DEFAULT_VERSION:
         pytest.skip("one version is enough: it asks group by group")
     theirs = run_kgroups(

@@ -17,7 +17,7 @@ from kgroups.sandbox.member import consumer
 from kgroups.sandbox.process import state_of
 from kgroups.sandbox.seed_data import DELETED_TOPIC, RECORDS, known_groups, lacking_groups
 from tests.integration.asking import Row, run_here
-from tests.integration.known_world import World
+from tests.integration.known_cluster import KnownCluster
 from tests.integration.versions import oldest_and_newest
 
 LOAD = Load(40, 5, topics=3, stable=0.25)
@@ -36,8 +36,8 @@ def items(sandbox: Sandbox, *args: str) -> list[Row]:
     return run_here(*args, "-o", "json", bootstrap=sandbox.bootstrap).items
 
 
-def test_seeded_groups_are_listed_as_promised(world: World) -> None:
-    sandbox = world.sandbox
+def test_seeded_groups_are_listed_as_promised(known_cluster: KnownCluster) -> None:
+    sandbox = known_cluster.sandbox
     listed = {item["group"]: item for item in items(sandbox, "list", "--state", "--type")}
     for known in known_groups(sandbox.version):
         item = listed[known.name]
@@ -47,9 +47,9 @@ def test_seeded_groups_are_listed_as_promised(world: World) -> None:
     assert not listed.keys() & lacking_groups(sandbox.version).keys()
 
 
-def test_seeded_commits_and_assignments_are_described_as_promised(world: World) -> None:
-    rows = items(world.sandbox, "describe", "--all-groups", "--wide")
-    for known in known_groups(world.sandbox.version):
+def test_seeded_commits_and_assignments_are_described_as_promised(known_cluster: KnownCluster) -> None:
+    rows = items(known_cluster.sandbox, "describe", "--all-groups", "--wide")
+    for known in known_groups(known_cluster.sandbox.version):
         own = [row for row in rows if row["group"] == known.name and row["topic"]]
         offsets = {(row["topic"], row["partition"]): row["current_offset"] for row in own}
         promised = {(topic, at): offset for topic, each in known.commits.items() for at, offset in each.items()}
@@ -58,26 +58,30 @@ def test_seeded_commits_and_assignments_are_described_as_promised(world: World) 
         assert {row["group_instance_id"] for row in own} - {None} == set(known.instances)
 
 
-def test_seeded_deleted_topic_leaves_its_assignment(world: World) -> None:
-    rows = [row for row in items(world.sandbox, "describe", "billing-deleted-topic") if row["topic"] == DELETED_TOPIC]
+def test_seeded_deleted_topic_leaves_its_assignment(known_cluster: KnownCluster) -> None:
+    rows = [
+        row
+        for row in items(known_cluster.sandbox, "describe", "billing-deleted-topic")
+        if row["topic"] == DELETED_TOPIC
+    ]
     assert [row["partition"] for row in rows] == sorted(RECORDS[DELETED_TOPIC])
     assert {(row["current_offset"], row["log_end_offset"], row["lag"]) for row in rows} == {(None, None, None)}
 
 
 @pytest.mark.parametrize(("isolation", "lag"), [("read_uncommitted", 5), ("read_committed", 0)])
-def test_seeded_open_transaction_depends_on_isolation(world: World, isolation: str, lag: int) -> None:
-    (row,) = items(world.sandbox, "describe", "ledger-reader", "--isolation", isolation)
+def test_seeded_open_transaction_depends_on_isolation(known_cluster: KnownCluster, isolation: str, lag: int) -> None:
+    (row,) = items(known_cluster.sandbox, "describe", "ledger-reader", "--isolation", isolation)
     assert row["lag"] == lag
 
 
-def test_seed_repeated_changes_nothing(world: World) -> None:
-    before = world.sandbox.status().state.helpers
-    done = seed(world.sandbox)
+def test_seed_repeated_changes_nothing(known_cluster: KnownCluster) -> None:
+    before = known_cluster.sandbox.status().state.helpers
+    done = seed(known_cluster.sandbox)
     assert (done.returncode, "already has the known groups" in done.stderr) == (0, True)
-    assert world.sandbox.status().state.helpers == before
-    for group in known_groups(world.sandbox.version):
+    assert known_cluster.sandbox.status().state.helpers == before
+    for group in known_groups(known_cluster.sandbox.version):
         assert group.about in done.stdout
-    for name, reason in lacking_groups(world.sandbox.version).items():
+    for name, reason in lacking_groups(known_cluster.sandbox.version).items():
         assert f"{name} is not available: {reason}" in done.stderr
 
 

@@ -9,14 +9,14 @@ import pytest
 from kgroups.model.operations.plan_file import parse_plan
 from kgroups.sandbox import Sandbox
 from tests.integration.asking import run_here
+from tests.integration.streams_groups import BUSY, IDLE, INTERNAL, PARTITIONS, RECORDS, TOPIC, StreamsGroups
 from tests.integration.streams_member import play_streams_group
-from tests.integration.streams_world import BUSY, IDLE, INTERNAL, PARTITIONS, RECORDS, TOPIC, StreamsWorld
 
 REPARTITION, CHANGELOG = INTERNAL
 ALL = list(range(PARTITIONS))
 
 
-def test_describe_streams_members_and_tasks(streams: StreamsWorld) -> None:
+def test_describe_streams_members_and_tasks(streams: StreamsGroups) -> None:
     answer = streams.ask("describe", BUSY, "--members", "-o", "json")
     assert answer.code == 0
     first, second = answer.items
@@ -41,7 +41,7 @@ def test_describe_streams_members_and_tasks(streams: StreamsWorld) -> None:
     assert read == {(topic, partition) for topic in (TOPIC, REPARTITION) for partition in ALL}
 
 
-def test_describe_streams_state_and_offsets(streams: StreamsWorld) -> None:
+def test_describe_streams_state_and_offsets(streams: StreamsGroups) -> None:
     (state,) = streams.ask("describe", BUSY, "--state", "-o", "json").items
     assert (state["type"], state["state"], state["members"], state["topology_epoch"]) == ("Streams", "Stable", 2, 0)
     assert state["group_epoch"] == state["target_assignment_epoch"] > 0
@@ -59,7 +59,7 @@ def test_describe_streams_state_and_offsets(streams: StreamsWorld) -> None:
     assert {BUSY, *IDLE} <= {row["group"] for row in mixed.items if row["type"] == "Streams"}
 
 
-def test_describe_streams_topology(streams: StreamsWorld) -> None:
+def test_describe_streams_topology(streams: StreamsGroups) -> None:
     answer = streams.ask("describe", BUSY, "--topology", "-o", "json")
     assert {(row["subtopology"], row["role"], row["topic"], row["tasks"]) for row in answer.items} == {
         ("0", "source", TOPIC, PARTITIONS),
@@ -71,7 +71,7 @@ def test_describe_streams_topology(streams: StreamsWorld) -> None:
     assert (changelog["partitions"], changelog["configs"]["cleanup.policy"]) == (PARTITIONS, "compact")
 
 
-def test_reset_streams_input_topics_and_undo(streams: StreamsWorld, tmp_path: Path) -> None:
+def test_reset_streams_input_topics_and_undo(streams: StreamsGroups, tmp_path: Path) -> None:
     name, undo = "streams-reset", tmp_path / "undo.json"
     streams.make_idle(name)
     before = streams.committed(name)
@@ -94,7 +94,7 @@ def test_reset_streams_input_topics_and_undo(streams: StreamsWorld, tmp_path: Pa
     assert "NON_EMPTY_GROUP" in refused.err
 
 
-def test_delete_streams_group_with_and_without_internal_topics(streams: StreamsWorld, tmp_path: Path) -> None:
+def test_delete_streams_group_with_and_without_internal_topics(streams: StreamsGroups, tmp_path: Path) -> None:
     kept, gone = "streams-delete-kept", "streams-delete-gone"
     streams.make_idle(kept, gone)
     changelogs = {name: f"{name}-store-changelog" for name in (kept, gone)}
@@ -112,7 +112,7 @@ def test_delete_streams_group_with_and_without_internal_topics(streams: StreamsW
     assert left & {kept, gone, BUSY} == {BUSY}
 
 
-def test_undo_of_deleted_streams_group_is_taken_over_by_the_application(streams: StreamsWorld, tmp_path: Path) -> None:
+def test_undo_of_deleted_streams_group_is_taken_over_by_the_application(streams: StreamsGroups, tmp_path: Path) -> None:
     name, undo = "streams-again", tmp_path / "undo.json"
     streams.make_idle(name)
     before = streams.committed(name)
@@ -125,7 +125,7 @@ def test_undo_of_deleted_streams_group_is_taken_over_by_the_application(streams:
     assert (state["type"], streams.committed(name)) == ("Streams", before)
 
 
-def test_delete_streams_offsets(streams: StreamsWorld, tmp_path: Path) -> None:
+def test_delete_streams_offsets(streams: StreamsGroups, tmp_path: Path) -> None:
     name = "streams-forget"
     streams.make_idle(name)
     words = ("--execute", "--yes", "--undo-file", str(tmp_path / "undo.json"))

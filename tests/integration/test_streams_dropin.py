@@ -14,8 +14,8 @@ from pathlib import Path
 
 from kgroups.cli.kafka.streams_groups import TOOL
 from tests.integration.java_output import JavaTool, ToolOutput
+from tests.integration.streams_groups import BUSY, IDLE, TOPIC, StreamsGroups
 from tests.integration.streams_table import ACTS, COMMAND_LINES, QUESTIONS, REFUSED, RESETS
-from tests.integration.streams_world import BUSY, IDLE, TOPIC, StreamsWorld
 from tests.integration.test_dropin import Ran, agree, alike, complaint
 from tests.integration.versions import newest_only
 
@@ -35,11 +35,11 @@ def ours(*words: str) -> Ran:
     return Ran(code, out.getvalue(), err.getvalue())
 
 
-def theirs(streams: StreamsWorld, *words: str) -> ToolOutput:
+def theirs(streams: StreamsGroups, *words: str) -> ToolOutput:
     return JavaTool(streams.sandbox.version.name, _CLASS).run(*words)
 
 
-def expanded(streams: StreamsWorld, words: Iterable[str], folder: Path) -> list[str]:
+def expanded(streams: StreamsGroups, words: Iterable[str], folder: Path) -> list[str]:
     found = ["--bootstrap-server", streams.sandbox.bootstrap]
     for word in words:
         if word in _FILES:
@@ -54,7 +54,7 @@ def expanded(streams: StreamsWorld, words: Iterable[str], folder: Path) -> list[
 
 
 @newest_only
-def test_command_lines_match_java(streams: StreamsWorld) -> None:
+def test_command_lines_match_java(streams: StreamsGroups) -> None:
     def one(words: list[str]) -> tuple[object, object]:
         mine, other = ours(*words), theirs(streams, *words)
         return (mine.code, mine.out, complaint(mine.err)), (other.code, other.out, complaint(other.err))
@@ -69,7 +69,7 @@ def reported(words: Iterable[str], text: str) -> object:
     return alike(text) if single else sorted(text.split("\n"))
 
 
-def test_questions_and_plans_match_java(streams: StreamsWorld, tmp_path: Path) -> None:
+def test_questions_and_plans_match_java(streams: StreamsGroups, tmp_path: Path) -> None:
     def one(words: list[str]) -> tuple[object, object]:
         words = expanded(streams, words, tmp_path)
         mine, other = ours(*words), theirs(streams, *words)
@@ -79,7 +79,7 @@ def test_questions_and_plans_match_java(streams: StreamsWorld, tmp_path: Path) -
     agree([f"--reset-offsets {row}" for row in RESETS.strip().splitlines()], one)
 
 
-def test_operations_match_java(streams: StreamsWorld, tmp_path: Path) -> None:
+def test_operations_match_java(streams: StreamsGroups, tmp_path: Path) -> None:
     """Each tool has its own groups for each row; their state afterward is equal, too."""
     table = ACTS.strip().splitlines()
     numbers = {row: at for at, row in enumerate(table)}
@@ -122,7 +122,7 @@ def _named(word: str, names: Mapping[str, str]) -> str:
 
 
 @newest_only
-def test_refused_operations_match_java(streams: StreamsWorld, tmp_path: Path) -> None:
+def test_refused_operations_match_java(streams: StreamsGroups, tmp_path: Path) -> None:
     for row in REFUSED.strip().splitlines():
         words = expanded(streams, shlex.split(row), tmp_path)
         mine, other = ours(*words), theirs(streams, *words)
@@ -134,7 +134,7 @@ def test_refused_operations_match_java(streams: StreamsWorld, tmp_path: Path) ->
 
 
 @newest_only
-def test_unreachable_cluster_is_one_line_error(streams: StreamsWorld) -> None:
+def test_unreachable_cluster_is_one_line_error(streams: StreamsGroups) -> None:
     words = ["--bootstrap-server", "127.0.0.1:1", "--list", "--timeout", "1000"]
     mine, other = ours(*words), theirs(streams, *words)
     assert "Error: Executing streams group command failed" in other.out

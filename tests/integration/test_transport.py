@@ -10,7 +10,7 @@ from collections.abc import Iterable
 import pytest
 
 from tests.integration.asking import Answer, Row
-from tests.integration.known_world import World
+from tests.integration.known_cluster import KnownCluster
 from tests.integration.transient_groups import COMPLETING, TransientGroups
 from tests.integration.versions import oldest_and_newest
 
@@ -49,15 +49,15 @@ OWNED = "owned_partitions"
 EMPTY_SUBSCRIPTION = {"topics": [], "regex": None, "generation": None}
 
 
-def both(world: World, *words: str) -> tuple[Answer, Answer]:
-    return world.ask(*words, "-o", "json"), world.ask(*words, "-o", "json", *LIBRDKAFKA)
+def both(known_cluster: KnownCluster, *words: str) -> tuple[Answer, Answer]:
+    return known_cluster.ask(*words, "-o", "json"), known_cluster.ask(*words, "-o", "json", *LIBRDKAFKA)
 
 
-def known(rows: Iterable[Row], view: str, world: World) -> list[Row]:
+def known(rows: Iterable[Row], view: str, known_cluster: KnownCluster) -> list[Row]:
     """Return these rows without the values that librdkafka does not report."""
     found = []
     for row in rows:
-        classic = view == "members" and getattr(world.groups.get(row["group"]), "type", "Classic") == "Classic"
+        classic = view == "members" and getattr(known_cluster.groups.get(row["group"]), "type", "Classic") == "Classic"
         hidden = (*UNTOLD[view], *([OWNED] if classic else []))
         if row["group"] != OPAQUE:
             found.append({key: value for key, value in row.items() if key not in hidden})
@@ -65,23 +65,23 @@ def known(rows: Iterable[Row], view: str, world: World) -> list[Row]:
 
 
 @pytest.mark.parametrize("words", [(), ("--state", "stable"), ("--state", "Empty", "--protocol-type", "consumer")])
-def test_list_matches_the_wire(world: World, words: tuple[str, ...]) -> None:
-    wire, other = both(world, "list", *words)
+def test_list_matches_the_wire(known_cluster: KnownCluster, words: tuple[str, ...]) -> None:
+    wire, other = both(known_cluster, "list", *words)
     assert (wire.code, other.code) == (0, 0)
-    assert known(wire.items, "list", world) == other.items
+    assert known(wire.items, "list", known_cluster) == other.items
     assert "librdkafka lists only consumer groups" in other.err
 
 
-def test_list_by_type_matches_the_wire(world: World) -> None:
-    wire, other = both(world, "list", "--type", "consumer,classic")
-    assert known(wire.items, "list", world) == other.items
-    assert wire.code == other.code == (0 if world.since("3.8") else 1)
+def test_list_by_type_matches_the_wire(known_cluster: KnownCluster) -> None:
+    wire, other = both(known_cluster, "list", "--type", "consumer,classic")
+    assert known(wire.items, "list", known_cluster) == other.items
+    assert wire.code == other.code == (0 if known_cluster.since("3.8") else 1)
 
 
 @pytest.mark.parametrize("view", ["offsets", "members", "state"])
-def test_describe_all_groups_matches_the_wire(world: World, view: str) -> None:
-    wire, other = both(world, "describe", "--all-groups", f"--{view}")
-    assert known(wire.items, view, world) == known(other.items, view, world)
+def test_describe_all_groups_matches_the_wire(known_cluster: KnownCluster, view: str) -> None:
+    wire, other = both(known_cluster, "describe", "--all-groups", f"--{view}")
+    assert known(wire.items, view, known_cluster) == known(other.items, view, known_cluster)
     assert OPAQUE not in {row["group"] for row in other.items}
     assert other.code == wire.code == (1 if view == "offsets" else 0)
     if view == "offsets":
@@ -91,8 +91,8 @@ def test_describe_all_groups_matches_the_wire(world: World, view: str) -> None:
         assert absent.items() <= row.items()
 
 
-def test_describe_named_groups_matches_the_wire(world: World) -> None:
-    wire, other = both(world, "describe", "orders-range", "ahead", "nobody-knows-it")
+def test_describe_named_groups_matches_the_wire(known_cluster: KnownCluster) -> None:
+    wire, other = both(known_cluster, "describe", "orders-range", "ahead", "nobody-knows-it")
     assert other.items == wire.items
     assert (wire.code, other.code) == (1, 1)
     assert [(failure["name"], failure["error"]) for failure in other.failures] == [
@@ -100,21 +100,21 @@ def test_describe_named_groups_matches_the_wire(world: World) -> None:
     ]
 
 
-def test_topic_and_isolation_match_the_wire(world: World) -> None:
-    wire, other = both(world, "describe", "--topic", "clicks,ledger", "--isolation", "read_committed")
+def test_topic_and_isolation_match_the_wire(known_cluster: KnownCluster) -> None:
+    wire, other = both(known_cluster, "describe", "--topic", "clicks,ledger", "--isolation", "read_committed")
     assert (other.code, other.items) == (0, wire.items)
     assert {row["lag"] for row in other.items if row["topic"] == "ledger"} == {0}
 
 
-def test_other_protocol_types_are_refused(world: World) -> None:
-    answer = world.ask("describe", OPAQUE, "ahead", "-o", "json", *LIBRDKAFKA)
+def test_other_protocol_types_are_refused(known_cluster: KnownCluster) -> None:
+    answer = known_cluster.ask("describe", OPAQUE, "ahead", "-o", "json", *LIBRDKAFKA)
     assert (answer.code, [row["group"] for row in answer.items]) == (1, ["ahead"])
     assert [failure["name"] for failure in answer.failures] == [OPAQUE]
-    answer = world.ask("list", "--protocol-type", "connect", *LIBRDKAFKA)
+    answer = known_cluster.ask("list", "--protocol-type", "connect", *LIBRDKAFKA)
     assert (answer.code, answer.out) == (1, "")
     assert "librdkafka does not list groups of protocol type 'connect'" in answer.err
 
 
-def test_rebalancing_group_matches_the_wire(world: World, transient_groups: TransientGroups) -> None:
-    wire, other = both(world, "describe", COMPLETING, "--state")
+def test_rebalancing_group_matches_the_wire(known_cluster: KnownCluster, transient_groups: TransientGroups) -> None:
+    wire, other = both(known_cluster, "describe", COMPLETING, "--state")
     assert (other.code, other.items) == (0, wire.items)

@@ -7,16 +7,18 @@ import re
 import pytest
 
 from kgroups.sandbox.seed_data import STRANGE_NAME
-from tests.integration.known_world import World
+from tests.integration.known_cluster import KnownCluster
 from tests.integration.terminal import Typist, on_terminal
 from tests.integration.versions import newest_only
 
 
 @newest_only
 @pytest.mark.parametrize("columns", [80, 200])
-def test_watch_keys_sort_filter_and_quit(world: World, columns: int) -> None:
+def test_watch_keys_sort_filter_and_quit(known_cluster: KnownCluster, columns: int) -> None:
     groups = ("ahead", "orders-range", "payments-lagging", STRANGE_NAME)
-    with Typist("watch", *groups, "--interval", "200ms", bootstrap=world.sandbox.bootstrap, columns=columns) as person:
+    with Typist(
+        "watch", *groups, "--interval", "200ms", bootstrap=known_cluster.sandbox.bootstrap, columns=columns
+    ) as person:
         person.wait_for("sort: lag")
         person.wait_for("payments-lagging")
         person.type("s")
@@ -33,17 +35,17 @@ def test_watch_keys_sort_filter_and_quit(world: World, columns: int) -> None:
 
 
 @newest_only
-def test_watch_with_no_color_has_no_color(world: World) -> None:
+def test_watch_with_no_color_has_no_color(known_cluster: KnownCluster) -> None:
     words = ("watch", "ahead", "orders-range", "--interval", "1s", "--count", "2")
-    shown = on_terminal(*words, bootstrap=world.sandbox.bootstrap, columns=80, env={"NO_COLOR": "1"})
+    shown = on_terminal(*words, bootstrap=known_cluster.sandbox.bootstrap, columns=80, env={"NO_COLOR": "1"})
     assert shown.code == 0 and "orders-range" in shown.text
     assert not re.findall(r"\x1b\[[0-9;]*(?:3[0-8]|4[0-8]|9[0-7])[0-9;]*m", shown.raw)
 
 
 @newest_only
-def test_watch_on_dumb_terminal_prints_one_table_after_another(world: World) -> None:
+def test_watch_on_dumb_terminal_prints_one_table_after_another(known_cluster: KnownCluster) -> None:
     words = ("watch", "ahead", "--interval", "1s", "--count", "2")
-    shown = on_terminal(*words, bootstrap=world.sandbox.bootstrap, columns=80, env={"TERM": "dumb"})
+    shown = on_terminal(*words, bootstrap=known_cluster.sandbox.bootstrap, columns=80, env={"TERM": "dumb"})
     assert (shown.code, "\x1b" in shown.raw) == (0, False)
     assert [line for line in shown.lines if line.startswith("kgroups watch  1 of 1 groups")][1:]
     assert max(map(len, shown.lines)) <= 80

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from kgroups.protocol.offsets_topic.record_types import RECORD_TYPES
 from kgroups.protocol.offsets_topic.spec import Field, default_of, versions
+from tests.fakes.cluster_state import assignment_bytes, subscription_bytes
 from tests.fakes.offset_records import Pair, key_bytes, valid_versions, value_bytes
-from tests.fakes.world import assignment_bytes, subscription_bytes
 from tests.property.strategies import damaged
 
 SCHEMAS = [(record_type, version) for record_type in RECORD_TYPES for version in valid_versions(record_type)]

@@ -22,8 +22,8 @@ from kgroups.protocol.embedded.sticky import decode_cooperative, decode_sticky
 from kgroups.render.member_views import MEMBERS
 from kgroups.render.output import write_outcome
 from kgroups.render.views import Tier
+from tests.fakes.cluster_state import assignment_bytes, subscription_bytes
 from tests.fakes.oracle import read, write
-from tests.fakes.world import assignment_bytes, subscription_bytes
 from tests.property.strategies import damaged, entities
 from tests.property.test_apis import survives_absurd_lengths  # noqa: F401  # a fixture
 from tests.unit.protocol.embedded.real_bytes import REAL

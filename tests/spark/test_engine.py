@@ -14,7 +14,7 @@ from kgroups.pipeline.report.gather import gather
 from kgroups.pipeline.rules import Rules
 from kgroups.pipeline.tables import STORED
 from kgroups.pipeline.transform.definitions import DERIVED, Span
-from tests.fakes.group_protocol import END, START, World
+from tests.fakes.group_protocol import END, START, RandomGroups
 from tests.fakes.history import at, derived_in, ordered
 
 from .conftest import small
@@ -24,7 +24,7 @@ SPAN = Span(at(START), at(END))
 
 
 def test_derived_tables_are_the_same_on_spark_and_duckdb(spark: SparkSession) -> None:
-    history = World(seed=20260303, logs=12, groups=10, actions=60).history
+    history = RandomGroups(seed=20260303, logs=12, groups=10, actions=60).history
     engine = Spark(spark)
     rows = history.arrow()
     with DuckDB() as other, small(spark):

@@ -19,8 +19,8 @@ from typing import NamedTuple
 import pytest
 
 from tests.fakes.broker import FakeCluster
+from tests.fakes.cluster_state import FakeMember
 from tests.fakes.serving import serving
-from tests.fakes.world import FakeMember
 
 HOUSE = Path(__file__).parents[2] / "kgroups"
 FILES = sorted(path for path in HOUSE.rglob("*.py"))

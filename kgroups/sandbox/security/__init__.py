@@ -12,8 +12,8 @@
         secure.sandbox                          # the cluster; on its PLAINTEXT listener everything is allowed
 
 The operator is authorized for everything, with every authentication method; other users require ACLs. The PLAINTEXT and
-SSL listeners need no authentication and allow everything, so that ``seed_world`` works as in any sandbox. 4.3.1 has
-KRaft's StandardAuthorizer, 2.8.2 ZooKeeper's AclAuthorizer.
+SSL listeners need no authentication and allow everything, so that ``seed_known_groups`` works as in any sandbox. 4.3.1
+has KRaft's StandardAuthorizer, 2.8.2 ZooKeeper's AclAuthorizer.
 
 ``certificates`` and ``stores`` create keys, ``kerberos`` the realm, ``token_server`` and ``tokens`` the prerequisites
 of OAUTHBEARER, ``listeners`` the brokers' settings, ``users`` and ``acls`` principals and permissions, ``ways`` the

@@ -11,7 +11,7 @@ from kgroups.model.views.member_rows import member_rows
 from kgroups.protocol.embedded.registry import TYPES, USER_DATA, _decode
 from kgroups.render.cells import cell_text
 from kgroups.render.jsonout import plain_data
-from tests.fakes.world import assignment_bytes, subscription_bytes
+from tests.fakes.cluster_state import assignment_bytes, subscription_bytes
 
 KINDS = [*((kind, "") for kind in TYPES), *(("consumer", assignor) for assignor in (*USER_DATA, "range")), ("x", "")]
 NODE = Node(1, "h", 1)

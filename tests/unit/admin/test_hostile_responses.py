@@ -23,9 +23,9 @@ from kgroups.protocol.compression import Codec
 from tests.fakes import broker as faults
 from tests.fakes.asking import Stopwatch, ask, describe, list_groups, names
 from tests.fakes.broker import FakeCluster
+from tests.fakes.cluster_state import FakeMember
 from tests.fakes.offset_records import commit_key, commit_value
 from tests.fakes.record_batches import batch
-from tests.fakes.world import FakeMember
 
 
 def announced(size: int) -> faults.Fault:

@@ -12,7 +12,7 @@ from kgroups.model.operations.reset import ToEarliest
 from kgroups.model.permissions import DESCRIBE_CLUSTER, OMITTED_COMMITS_NOTICE, OMITTED_GROUPS_NOTICE
 from tests.fakes.asking import ask, describe, describe_offsets, errors, list_groups, rows
 from tests.fakes.broker import FakeCluster
-from tests.fakes.world import FakeMember
+from tests.fakes.cluster_state import FakeMember
 
 DESCRIBE, NOTHING = 1 << 8, 0
 

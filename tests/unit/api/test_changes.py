@@ -10,8 +10,8 @@ import pytest
 from kgroups import Cluster, Outcome, ToEarliest, ToLatest, UsageError
 from kgroups.admin.wire import WireAdmin
 from tests.fakes.broker import FakeCluster
+from tests.fakes.cluster_state import FakeMember
 from tests.fakes.serving import serving
-from tests.fakes.world import FakeMember
 
 
 @pytest.fixture

@@ -19,8 +19,8 @@ from kgroups.model.operations.reset import ToEarliest, ToGroup, ToOffset
 from kgroups.model.outcome import Outcome
 from tests.documentation.pages import blocks_of
 from tests.fakes.broker import FakeCluster
+from tests.fakes.cluster_state import FakeMember
 from tests.fakes.serving import serving
-from tests.fakes.world import FakeMember
 
 
 @pytest.fixture

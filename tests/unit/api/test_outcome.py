@@ -14,8 +14,8 @@ from kgroups import Cluster, Failure, KgroupsError, MissingPackage, Outcome, Par
 from kgroups.cli.main import main
 from kgroups.model.outcome import Scope
 from tests.fakes.broker import FakeCluster
+from tests.fakes.cluster_state import FakeMember
 from tests.fakes.serving import serving
-from tests.fakes.world import FakeMember
 
 
 @pytest.fixture

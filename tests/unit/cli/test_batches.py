@@ -10,7 +10,7 @@ from kio.schema.errors import ErrorCode
 from kgroups.admin.query import stream
 from kgroups.render import store
 from tests.fakes.broker import FakeCluster
-from tests.fakes.world import FakeMember
+from tests.fakes.cluster_state import FakeMember
 from tests.unit.cli.conftest import Ran
 
 Run = Callable[..., Ran]

@@ -20,10 +20,10 @@ from kgroups.errors import ClusterUnreachable
 from kgroups.model.offsets import Commit
 from kgroups.model.operations.plan_file import parse_plan
 from tests.fakes.broker import FakeCluster, silence
+from tests.fakes.cluster_state import FakeMember
 from tests.fakes.offset_records import commit_key, commit_value
 from tests.fakes.record_batches import batch
 from tests.fakes.versions import DESCRIBE_LOG_DIRS, KAFKA
-from tests.fakes.world import FakeMember
 
 Run = Callable[..., tuple[int, str, str]]
 MEMBER = FakeMember("m", {"t": (0,)})

@@ -10,7 +10,7 @@ import pytest
 from kio.schema.errors import ErrorCode
 
 from tests.fakes.broker import FakeCluster
-from tests.fakes.world import FakeMember
+from tests.fakes.cluster_state import FakeMember
 
 Run = Callable[..., tuple[int, str, str]]
 

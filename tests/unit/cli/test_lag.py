@@ -12,8 +12,8 @@ import pytest
 from kio.schema.errors import ErrorCode
 
 from tests.fakes.broker import FakeCluster
+from tests.fakes.cluster_state import FakeMember
 from tests.fakes.record_batches import batch, marker
-from tests.fakes.world import FakeMember
 
 Run = Callable[..., tuple[int, str, str]]
 HOUR = 3_600_000

@@ -9,7 +9,7 @@ import pytest
 
 from kgroups.render.jsonout import MAX_HEX_BYTES
 from tests.fakes.broker import FakeCluster
-from tests.fakes.world import FakeMember, subscription_bytes
+from tests.fakes.cluster_state import FakeMember, subscription_bytes
 
 Run = Callable[..., tuple[int, str, str]]
 MEGABYTE = 1 << 20

@@ -14,7 +14,7 @@ from kgroups.model.cluster import Node
 from kgroups.model.groups import ListedGroup
 from kgroups.model.outcome import Outcome
 from tests.fakes.broker import FakeCluster, raw, silence
-from tests.fakes.world import FakeMember
+from tests.fakes.cluster_state import FakeMember
 
 Run = Callable[..., tuple[int, str, str]]
 

@@ -26,7 +26,7 @@ from kgroups.model.offsets import Commit
 from kgroups.model.operations.plan_file import parse_plan
 from kgroups.model.outcome import Result
 from tests.fakes.broker import FakeCluster, silence
-from tests.fakes.world import FakeMember
+from tests.fakes.cluster_state import FakeMember
 
 Run = Callable[..., tuple[int, str, str]]
 RESET = ("reset-offsets", "a", "--all-topics", "--to-latest")

@@ -11,7 +11,7 @@ from kgroups.pipeline.engine.duck import DuckDB
 from kgroups.pipeline.rules import Rules
 from kgroups.pipeline.tables import STORED, arrow_schema
 from kgroups.pipeline.transform.definitions import DERIVED, Span, relations, stored_tables
-from tests.fakes.group_protocol import END, START, World
+from tests.fakes.group_protocol import END, START, RandomGroups
 from tests.fakes.history import NOON, RULES, SPAN, History, at, derived_in, ordered
 
 GENERATED = Span(at(START), at(END))
@@ -34,7 +34,7 @@ def test_derived_table_of_no_rows_has_its_schema(name: str) -> None:
 
 
 def test_derived_tables_do_not_depend_on_row_placement() -> None:
-    history = World(seed=20260304, logs=12, groups=10, actions=60).history
+    history = RandomGroups(seed=20260304, logs=12, groups=10, actions=60).history
     with DuckDB() as other, DuckDB() as engine:
         expected = derived_in(other, history, DERIVED, GENERATED, RULES)
         for table in STORED:

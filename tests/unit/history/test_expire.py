@@ -17,7 +17,7 @@ from kgroups.pipeline.rules import Rules
 from kgroups.pipeline.tables import STORED
 from kgroups.pipeline.transform.definitions import DERIVED, Span
 from kgroups.pipeline.upkeep.expire import expire
-from tests.fakes.group_protocol import END, LOG_TABLES, START, World, key_of
+from tests.fakes.group_protocol import END, LOG_TABLES, START, RandomGroups, key_of
 from tests.fakes.history import History, Row, at, derived_in, ordered, rows_of
 
 WINDOW = timedelta(minutes=2)
@@ -31,9 +31,9 @@ BEGINNINGS = {"since", "empty_since"}
 """Columns with the beginning of what lasts, which is before the limit if it is not after it."""
 
 
-def world(seed: int) -> World:
+def random_groups(seed: int) -> RandomGroups:
     """Return a history with sweeps, and coverage that was written when it was read."""
-    made, chance = World(seed, logs=12, groups=8, actions=80), random.Random(seed)
+    made, chance = RandomGroups(seed, logs=12, groups=8, actions=80), random.Random(seed)
     for second in sorted(chance.sample(range(START, END), 7)):
         complete = chance.random() < 0.6
         made.history.swept(second, complete=complete, retention=chance.choice((None, 3600, 7200)))
@@ -119,7 +119,7 @@ def _clipped(row: Row, since: datetime) -> Row:
 
 @pytest.mark.parametrize(("seed", "limit"), [(1, -150.125), (2, 50.0), (1, 240.125), (2, 420.0)])
 def test_results_after_the_limit_are_the_same(seed: int, limit: float, tmp_path: Path) -> None:
-    made = world(seed)
+    made = random_groups(seed)
     store = stored(tmp_path / "store", made.history)
     expire(store, at(limit))
     rest = content(store)

@@ -10,7 +10,18 @@ import pytest
 from kgroups.pipeline.engine.duck import DuckDB
 from kgroups.pipeline.rules import Rules
 from kgroups.pipeline.transform.definitions import DERIVED, Span
-from tests.fakes.group_protocol import ABORTED, COMPACTED, END, HUNG, SAMPLES, START, WHOLE, Group, World, log_end
+from tests.fakes.group_protocol import (
+    ABORTED,
+    COMPACTED,
+    END,
+    HUNG,
+    SAMPLES,
+    START,
+    WHOLE,
+    Group,
+    RandomGroups,
+    log_end,
+)
 from tests.fakes.history import Row, at, derived_in
 
 RULES = Rules(samples=5, stale_after=timedelta(minutes=2))
@@ -18,19 +29,19 @@ Derive = Callable[[str], list[Row]]
 
 
 @pytest.fixture(scope="module")
-def world() -> World:
-    return World(seed=20260301, logs=80, groups=15, actions=120)
+def random_groups() -> RandomGroups:
+    return RandomGroups(seed=20260301, logs=80, groups=15, actions=120)
 
 
 @pytest.fixture(scope="module")
-def derive(world: World) -> Iterator[Derive]:
+def derive(random_groups: RandomGroups) -> Iterator[Derive]:
     with DuckDB() as engine:
-        yield derived_in(engine, world.history, DERIVED, Span(at(START), at(END)), RULES)
+        yield derived_in(engine, random_groups.history, DERIVED, Span(at(START), at(END)), RULES)
 
 
 @pytest.fixture(scope="module")
-def known(world: World) -> dict[str, list[Group]]:
-    found = world.by_damage()
+def known(random_groups: RandomGroups) -> dict[str, list[Group]]:
+    found = random_groups.by_damage()
     assert all(len(groups) >= 300 for groups in found.values())
     return found
 
@@ -48,27 +59,27 @@ def read(known: dict[str, list[Group]], *damages: str) -> list[Group]:
     return [group for damage in damages for group in known[damage]]
 
 
-def known_since(derive: Derive, world: World, group: Group) -> float:
+def known_since(derive: Derive, random_groups: RandomGroups, group: Group) -> float:
     (row,) = (row for row in derive("completeness") if row["log_partition"] == group.log)
     since = seconds(row["known_since"])
     return END if since is None else since
 
 
-def hung_at(world: World, group: Group) -> float:
-    at = world.logs[group.log].hung_at
+def hung_at(random_groups: RandomGroups, group: Group) -> float:
+    at = random_groups.logs[group.log].hung_at
     assert at is not None
     return at
 
 
-def test_completeness_is_what_happened_to_the_log(derive: Derive, world: World) -> None:
+def test_completeness_is_what_happened_to_the_log(derive: Derive, random_groups: RandomGroups) -> None:
     found = {row["log_partition"]: row for row in derive("completeness")}
-    for log in world.logs:
+    for log in random_groups.logs:
         row = found[log.number]
         assert seconds(row["unread_since"]) == log.hung_at
         assert (row["hung"] > 0) == (log.damage == HUNG)
         since = row["known_since"] or at(END)
         assert (since < at(START + 60)) or log.damage == COMPACTED
-    late = [log.damage for log in world.logs if (found[log.number]["known_since"] or at(END)) > at(START + 60)]
+    late = [log.damage for log in random_groups.logs if (found[log.number]["known_since"] or at(END)) > at(START + 60)]
     assert len(late) > 10 and set(late) == {COMPACTED}
 
 
@@ -83,20 +94,20 @@ def committed(group: Group, partition: int, sample: int) -> int | None:
     return group.offsets(sample).get(partition)
 
 
-def test_lag_is_true_or_unknown(derive: Derive, known: dict[str, list[Group]], world: World) -> None:
+def test_lag_is_true_or_unknown(derive: Derive, known: dict[str, list[Group]], random_groups: RandomGroups) -> None:
     groups = {group.name: group for each in known.values() for group in each}
     checked = unknown = 0
     for row in derive("lag"):
         group, sample = groups[row["group"]], round(seconds(row["sampled_at"]) or 0)
-        log = world.logs[group.log]
-        if log.damage == HUNG and sample >= hung_at(world, group):
+        log = random_groups.logs[group.log]
+        if log.damage == HUNG and sample >= hung_at(random_groups, group):
             assert (row["lag"], row["committed_offset"]) == (None, None) and row["remark"]
             unknown += 1
-        elif sample >= known_since(derive, world, group):
+        elif sample >= known_since(derive, random_groups, group):
             truth = committed(group, row["partition"], sample)
             if row["committed_offset"] is None and log.damage == COMPACTED:
                 changes = [time for time, each, _ in group.commits if each == row["partition"] and time < sample]
-                assert truth is None or max(changes) < known_since(derive, world, group)
+                assert truth is None or max(changes) < known_since(derive, random_groups, group)
                 continue
             assert row["committed_offset"] == truth
             assert row["lag"] == (None if truth is None else log_end(sample) - truth)
@@ -104,7 +115,9 @@ def test_lag_is_true_or_unknown(derive: Derive, known: dict[str, list[Group]], w
     assert checked > 5000 and unknown > 1000
 
 
-def test_memberships_are_true_where_complete(derive: Derive, known: dict[str, list[Group]], world: World) -> None:
+def test_memberships_are_true_where_complete(
+    derive: Derive, known: dict[str, list[Group]], random_groups: RandomGroups
+) -> None:
     rows, checked = derive("memberships"), 0
     for group in read(known, WHOLE, ABORTED):
         truth = {(stay.member, stay.since, stay.until) for stay in group.stays}
@@ -140,10 +153,12 @@ def stays(rows: list[Row]) -> set[tuple[str, float | None, float | None]]:
     return {(row["member_id"], seconds(row["since"]), seconds(row["until"])) for row in rows}
 
 
-def test_rebalances_are_true_where_complete(derive: Derive, known: dict[str, list[Group]], world: World) -> None:
+def test_rebalances_are_true_where_complete(
+    derive: Derive, known: dict[str, list[Group]], random_groups: RandomGroups
+) -> None:
     rows, checked = derive("rebalances"), 0
     for group in read(known, WHOLE, ABORTED, COMPACTED, HUNG):
-        since, log = known_since(derive, world, group), world.logs[group.log]
+        since, log = known_since(derive, random_groups, group), random_groups.logs[group.log]
         until = END if log.hung_at is None else log.hung_at
         truth = {(each.time, each.generation): each for each in group.rounds if since <= each.time < until}
         found = {(seconds(row["log_time"]), row["generation"]): row for row in of_group(rows, group) if row["complete"]}
@@ -156,7 +171,7 @@ def test_rebalances_are_true_where_complete(derive: Derive, known: dict[str, lis
     assert checked > 1000
 
 
-def test_states_are_true_or_unknown(derive: Derive, known: dict[str, list[Group]], world: World) -> None:
+def test_states_are_true_or_unknown(derive: Derive, known: dict[str, list[Group]], random_groups: RandomGroups) -> None:
     last = {row["group"]: row for row in derive("group_states") if row["until"] is None}
     for group in read(known, WHOLE, ABORTED, COMPACTED):
         if group.states and group.name in last:
@@ -218,7 +233,9 @@ def verdict(group: Group, partition: int) -> str | None:
     return "OK" if any(lags[i] < lags[i - 1] for i in steps) else "WARN"
 
 
-def test_verdicts_are_true_or_unknown(derive: Derive, known: dict[str, list[Group]], world: World) -> None:
+def test_verdicts_are_true_or_unknown(
+    derive: Derive, known: dict[str, list[Group]], random_groups: RandomGroups
+) -> None:
     found = {(row["group"], row["partition"]): row["status"] for row in derive("verdicts")}
     truth = {
         (group.name, partition): verdict(group, partition)
@@ -228,7 +245,7 @@ def test_verdicts_are_true_or_unknown(derive: Derive, known: dict[str, list[Grou
     assert {key: found.get(key) for key in truth} == truth
     assert set(found.values()) >= {"OK", "UNKNOWN", "REWIND", "STOP", "WARN"}
     for group in known[HUNG]:
-        if hung_at(world, group) <= SAMPLES[-4]:
+        if hung_at(random_groups, group) <= SAMPLES[-4]:
             assert {found.get((group.name, partition), "UNKNOWN") for partition in range(3)} == {"UNKNOWN"}
 
 

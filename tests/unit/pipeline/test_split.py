@@ -10,8 +10,8 @@ import pytest
 
 from kgroups.pipeline.decode import STORED_FROM_RECORDS, as_table, decode_batch, split, split_table
 from kgroups.pipeline.tables import COMMITS, RECORDS, STORED, UNDECODED, arrow_schema
+from tests.fakes.cluster_state import assignment_bytes, subscription_bytes
 from tests.fakes.offset_records import Pair, commit_key, commit_value, key_bytes, record_batch, value_bytes
-from tests.fakes.world import assignment_bytes, subscription_bytes
 
 ID_1, ID_2 = "AAECAwQFBgcICQoLDA0ODw", "Dw4NDAsKCQgHBgUEAwIBAA"
 PLACE = {"log_partition", "log_offset", "log_time", "group"}

@@ -10,8 +10,8 @@ import pytest
 from kgroups.protocol.offsets_topic import decode
 from kgroups.protocol.offsets_topic.encode import encode_value
 from kgroups.protocol.offsets_topic.hosts import replace_hosts
+from tests.fakes.cluster_state import assignment_bytes, subscription_bytes
 from tests.fakes.offset_records import Pair, commit_key, commit_value, key_bytes, value_bytes
-from tests.fakes.world import assignment_bytes, subscription_bytes
 
 SECRET = "host-7.example"
 TOPICS = {"t1": (0, 2), "ü": (1,)}

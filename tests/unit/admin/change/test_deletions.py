@@ -17,7 +17,7 @@ from kgroups.model.permissions import OMITTED_COMMITS_NOTICE
 from kgroups.model.topic_scope import parse_topic_scope
 from tests.fakes.asking import PATIENCE, ask, errors
 from tests.fakes.broker import FakeCluster, silence
-from tests.fakes.world import FakeMember
+from tests.fakes.cluster_state import FakeMember
 
 
 def shop(versions: str = "4.3.1") -> FakeCluster:

@@ -32,8 +32,8 @@ from kgroups.model.topic_scope import TopicScope
 from tests.fakes.asking import PATIENCE, errors
 from tests.fakes.asking import ask_again as ask
 from tests.fakes.broker import FakeCluster, close, silence
+from tests.fakes.cluster_state import FakeMember
 from tests.fakes.versions import KAFKA
-from tests.fakes.world import FakeMember
 
 MEMBER = FakeMember("m", {"t": (0,)})
 

@@ -10,7 +10,7 @@ from kgroups.model.offsets import Isolation
 from tests.fakes import broker as faults
 from tests.fakes.asking import PATIENCE, Stopwatch, describe_offsets, described, errors, rows
 from tests.fakes.broker import FakeCluster
-from tests.fakes.world import FakeMember
+from tests.fakes.cluster_state import FakeMember
 
 VERSIONS = ["1.1.1", "2.5.1", "2.8.2", "3.9.1", "4.3.1", "4.4.0"]
 

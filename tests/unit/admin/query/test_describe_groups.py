@@ -11,7 +11,7 @@ from kgroups.admin.query.select_groups import Selection
 from tests.fakes import broker as faults
 from tests.fakes.asking import PATIENCE, describe, errors, names
 from tests.fakes.broker import FakeCluster
-from tests.fakes.world import FakeMember
+from tests.fakes.cluster_state import FakeMember
 
 VERSIONS = ["1.1.1", "2.5.1", "2.8.2", "3.9.1", "4.3.1", "4.4.0"]
 

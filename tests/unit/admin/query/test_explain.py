@@ -13,7 +13,7 @@ from kgroups.model.placement import partition_of
 from kgroups.protocol.error_codes import Code, kafka_error
 from tests.fakes.asking import ask
 from tests.fakes.broker import FakeCluster, is_probe
-from tests.fakes.world import FakeMember
+from tests.fakes.cluster_state import FakeMember
 
 DEFAULT = Limit("group.max.size", 7, False)
 

@@ -20,8 +20,8 @@ from kgroups.model.health.report import Report
 from kgroups.model.health.severity import Severity
 from kgroups.protocol.record_batch import Aborted
 from tests.fakes.broker import FakeCluster
+from tests.fakes.cluster_state import FakeMember
 from tests.fakes.record_batches import TRANSACTIONAL, batch, marker
-from tests.fakes.world import FakeMember
 
 Run = Callable[..., tuple[int, str, str]]
 

@@ -19,7 +19,7 @@ from kgroups.cli.frame.options import ConnectionOptions
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.model.offsets import Isolation
 from tests.fakes.broker import FakeCluster, close
-from tests.fakes.world import FakeMember
+from tests.fakes.cluster_state import FakeMember
 
 Run = Callable[..., tuple[int, str, str]]
 Samples = dict[tuple[str, ...], float]

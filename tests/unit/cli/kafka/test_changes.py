@@ -12,7 +12,7 @@ from kgroups.cli.kafka.acts import topics_of
 from kgroups.cli.kafka.consumer_groups import TOOL
 from kgroups.cli.kafka.joptsimple import OptionError
 from tests.fakes.broker import FakeCluster
-from tests.fakes.world import FakeMember
+from tests.fakes.cluster_state import FakeMember
 from tests.unit.cli.conftest import Ran, Served
 
 Ask = Callable[..., Ran]

@@ -13,7 +13,7 @@ from kio.schema.errors import ErrorCode
 from kgroups.cli.kafka.consumer_groups import TOOL
 from kgroups.cli.kafka.consumer_options import NO_EXECUTE, OPTIONS
 from tests.fakes.broker import FakeCluster
-from tests.fakes.world import FakeMember
+from tests.fakes.cluster_state import FakeMember
 from tests.unit.cli.conftest import Ran
 
 Run = Callable[..., Ran]

@@ -13,7 +13,7 @@ from kgroups.cli.kafka.joptsimple import OptionError, parse
 from kgroups.cli.kafka.share_groups import TOOL
 from kgroups.cli.kafka.share_options import ACTIONS, OPTIONS, check
 from tests.fakes.broker import FakeCluster
-from tests.fakes.world import FakeMember
+from tests.fakes.cluster_state import FakeMember
 from tests.unit.cli.conftest import Ran
 
 Run = Callable[..., Ran]

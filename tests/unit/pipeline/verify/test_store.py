@@ -25,8 +25,8 @@ from kgroups.pipeline.load.records import entry_of, write_records
 from kgroups.pipeline.load.store import Identity, Store
 from kgroups.pipeline.tables import COMMITS, COVERAGE, RECORDS, STORED, Table, to_batch
 from kgroups.pipeline.verify.result import Check
+from tests.fakes.cluster_state import assignment_bytes, subscription_bytes
 from tests.fakes.offset_records import Pair, commit_key, commit_value, key_bytes, record_batch, value_bytes
-from tests.fakes.world import assignment_bytes, subscription_bytes
 
 MEMBER = {
     "memberId": "m1",

@@ -5,7 +5,7 @@ import pytest
 from kgroups.model.assignment import Assignment, Raw, Subscription
 from kgroups.protocol.embedded.consumer import decode_assignment, decode_subscription
 from kgroups.protocol.embedded.registry import decode_member
-from tests.fakes.world import assignment_bytes, subscription_bytes
+from tests.fakes.cluster_state import assignment_bytes, subscription_bytes
 
 # As a Java consumer sends it: version, topics, user data (null), and by version: owned, generation, rack.
 TOPICS = b"\0\0\0\2" + b"\0\1t" + b"\0\1a" + b"\xff\xff\xff\xff"

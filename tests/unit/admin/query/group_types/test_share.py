@@ -22,8 +22,8 @@ from kgroups.model.views.offset_row import GroupOffsets
 from tests.fakes.asking import ask_again as ask
 from tests.fakes.asking import errors, names, rows
 from tests.fakes.broker import FakeCluster, close
+from tests.fakes.cluster_state import FakeMember
 from tests.fakes.versions import ALTER_SHARE_GROUP_OFFSETS, DESCRIBE_SHARE_GROUP_OFFSETS, SHARE_GROUP_DESCRIBE
-from tests.fakes.world import FakeMember
 
 MEMBER = FakeMember("m", {"t": (0, 1)})
 EITHER = [Selection(everything=True), Selection(names=("live", "idle", "classic"))]

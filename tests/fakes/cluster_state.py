@@ -77,7 +77,7 @@ class FakeTopic:
 
 
 @dataclass
-class World:
+class ClusterState:
     groups: dict[str, FakeGroup] = field(default_factory=dict)
     topics: dict[str, FakeTopic] = field(default_factory=dict)
     cluster_id: str = "fake-cluster"

@@ -16,7 +16,7 @@ Pair = tuple[str, int]
 
 
 @dataclass(frozen=True)
-class World:
+class KnownCluster:
     sandbox: Sandbox
 
     def ask(self, *words: str) -> Answer:

@@ -38,22 +38,22 @@ _SECONDS: Final = 240.0
 
 
 @dataclass(frozen=True)
-class StreamsWorld:
+class StreamsGroups:
     sandbox: Sandbox
 
     @classmethod
-    def made(cls, sandbox: Sandbox) -> StreamsWorld:
-        world = cls(sandbox)
-        asyncio.run(world._create())
+    def made(cls, sandbox: Sandbox) -> StreamsGroups:
+        groups = cls(sandbox)
+        asyncio.run(groups._create())
         producer = Producer({"bootstrap.servers": sandbox.bootstrap})
         for partition in range(PARTITIONS):
             for number in range(RECORDS):
                 producer.produce(TOPIC, f"word-{number % 7}".encode(), partition=partition)
         assert not producer.flush(60)
         start_streams(sandbox, BUSY, [TOPIC], instances=2, standby=1, **{"client.tag.zone": "a"})
-        world.make_idle(*IDLE)
-        world._settle()
-        return world
+        groups.make_idle(*IDLE)
+        groups._settle()
+        return groups
 
     def ask(self, *words: str) -> Answer:
         return run_here(*words, bootstrap=self.sandbox.bootstrap)
