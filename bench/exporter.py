@@ -39,8 +39,8 @@ def main() -> int:
         bootstrap,
         "--listen",
         "127.0.0.1:0",
-        "--max-age",
-        "1ms",
+        "--interval",
+        "1s",
     ]
     try:
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=ROOT) as process:

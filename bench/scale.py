@@ -45,11 +45,11 @@ DELAY = 0.04
 """Seconds each way: a round trip takes 80 ms."""
 
 SCRAPE = """
-import sys, time, urllib.request
-began = time.perf_counter()
+import sys, urllib.request
 with urllib.request.urlopen(sys.argv[1], timeout=300) as answer:
-    groups = sum(line.startswith(b"kafka_consumergroup_info{") for line in answer)
-print(time.perf_counter() - began, groups)
+    lines = answer.readlines()
+(seconds,) = (line.split()[1] for line in lines if line.startswith(b"kgroups_scrape_duration_seconds "))
+print(float(seconds), sum(line.startswith(b"kafka_consumergroup_info{") for line in lines))
 """
 _EXCHANGE = re.compile(rb"^debug: .* sent=(\d+)B received=(\d+)B")
 
@@ -57,7 +57,7 @@ _EXCHANGE = re.compile(rb"^debug: .* sent=(\d+)B received=(\d+)B")
 class Cost(NamedTuple):
     """One process: seconds of clock and CPU, peak memory in MiB, requests, MB, and groups or rows in its output.
 
-    The seconds of the exporter are those of its one scrape.
+    The seconds of the exporter are those of its first poll.
     """
 
     code: int

@@ -1,160 +1,412 @@
-"""Convert groups to Prometheus metrics. Only this module and the exporter command import the Prometheus client.
+"""Convert samples of groups to Prometheus metrics. Only this module and the exporter command import the client library.
 
-Names follow common exporters (``kafka_consumergroup_*``, labels ``consumergroup``, ``topic``, ``partition``). Unknown
-values have no sample, because a lag of 0 is a fact. A sum over partitions has no sample if one of them is unknown;
-``kafka_consumergroup_unknown_partitions`` counts those, so that an alert on both keeps working during an outage.
+Names and labels of ``kafka_*`` are those of kafka_exporter, and of ``kminion_*`` those of kminion. Unknown values have
+no sample, because a lag of 0 is a fact. A sum over partitions has no sample if one of them is unknown and was never
+known; ``kafka_consumergroup_unknown_partitions`` counts those that are unknown now.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import platform
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import IntEnum
+from itertools import groupby
+from operator import attrgetter
 from types import MappingProxyType
 from typing import NamedTuple
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from kgroups.model.groups import GroupId, GroupState
-from kgroups.model.health.findings import Seen
-from kgroups.model.views.lag_summary import By, count_unknown, is_attended, reads_on_at, shares, tally_of, time_of
-from kgroups.model.views.offset_row import OffsetRow
+from kgroups.model.watch.group_samples import GroupSample, LogSample, PartitionSample
+from kgroups.version import __version__
 
-_GROUP = ("consumergroup",)
-_PARTITION = ("consumergroup", "topic", "partition")
+Values = Iterable[tuple[tuple[str, ...], float | None]]
+
+
+class Level(IntEnum):
+    """The granularity of a metric."""
+
+    GROUP = 1
+    TOPIC = 2
+    PARTITION = 3
 
 
 class Scrape(NamedTuple):
-    """The result of one poll of the cluster.
+    """The result of one poll of the cluster; times in seconds since 1970.
 
     :ivar failures: number of failures of all polls so far, by scope.
     :ivar rebalances: by group, since the first poll.
-    :ivar unanswered: groups that may exist but were not described, with the number of their partitions.
+    :ivar reached_at: the last poll that reached the cluster.
     """
 
-    seen: tuple[Seen, ...]
-    rebalances: Mapping[GroupId, int]
-    up: bool
-    seconds: float
-    scrapes: int
-    failures: Mapping[str, int]
-    unanswered: Mapping[GroupId, int] = MappingProxyType({})
+    groups: tuple[GroupSample, ...] = ()
+    logs: tuple[LogSample, ...] = ()
+    rebalances: Mapping[GroupId, int] = MappingProxyType({})
+    up: bool = False
+    seconds: float = 0.0
+    scrapes: int = 0
+    failures: Mapping[str, int] = MappingProxyType({})
+    reached_at: float | None = None
 
 
-def families(scrape: Scrape, *, partitions: bool = True) -> Iterator[Metric]:
-    """Yield the metric families.
+class _Family(NamedTuple):
+    name: str
+    help: str
+    level: Level
+    labels: tuple[str, ...]
+    values: Callable[[GroupSample], Values]
 
-    :param partitions: include a sample for each partition of each group, not only sums.
+
+class _LogFamily(NamedTuple):
+    name: str
+    help: str
+    labels: tuple[str, ...]
+    value: Callable[[LogSample], int | None]
+
+
+def families(
+    scrape: Scrape, *, level: Level = Level.PARTITION, kminion: bool = False, max_series: int | None = None
+) -> Iterator[Metric]:
+    """Yield the metric families, one at a time.
+
+    :param level: the finest granularity.
+    :param kminion: also yield the names of kminion.
+    :param max_series: maximum number of series of groups and logs. Group series take precedence over topic series,
+        those over log and partition series, and groups are taken in the order of their names.
     """
-    yield _gauge("kgroups_up", "Whether the cluster answered at all.", [((), float(scrape.up))])
-    yield _gauge("kgroups_scrape_duration_seconds", "Duration of this poll.", [((), scrape.seconds)])
-    yield _counter("kgroups_scrapes", "Polls of the cluster.", (), [((), scrape.scrapes)])
-    failures = [((scope,), count) for scope, count in sorted(scrape.failures.items())]
-    yield _counter("kgroups_scrape_failures", "Failures of all polls, by scope.", ("scope",), failures)
-    yield from _of_groups(scrape)
-    sums, singles = _lags(scrape, partitions)
-    yield from sums
-    yield from singles
+    yield from _of_polls(scrape)
+    tables = [each for each in (*GROUP_FAMILIES, *(KMINION_FAMILIES if kminion else ())) if each.level <= level]
+    logs = (*LOG_FAMILIES, *(KMINION_LOG_FAMILIES if kminion else ())) if level is Level.PARTITION else ()
+    admitted, admitted_logs, omitted = _admit(scrape, tables, len(logs), max_series)
+    yield _omitted({each: count for each, count in omitted.items() if each <= level})
+    for family in tables:
+        metric = _gauge(family.name, family.help, family.labels)
+        for group in scrape.groups[: admitted[family.level]]:
+            for labels, value in family.values(group):
+                if value is not None:
+                    metric.add_metric(labels, value)
+        yield metric
+    yield _rebalances(scrape.groups[: admitted[Level.GROUP]], scrape.rebalances)
+    for log_family in logs:
+        metric = _gauge(log_family.name, log_family.help, log_family.labels)
+        for log in scrape.logs[:admitted_logs]:
+            if (end := log_family.value(log)) is not None:
+                metric.add_metric((log.topic, str(log.partition)), end)
+        yield metric
 
 
-def _of_groups(scrape: Scrape) -> Iterator[Metric]:
-    groups = [seen.offsets.group for seen in scrape.seen]
-    state = GaugeMetricFamily(
-        "kafka_consumergroup_state", "1 for the state that the group is in, 0 for others.", labels=(*_GROUP, "state")
+def _of_polls(scrape: Scrape) -> Iterator[Metric]:
+    build = _gauge("kgroups_build_info", "Version of kgroups and Python; always 1.", ("version", "python"))
+    build.add_metric((__version__, platform.python_version()), 1)
+    yield build
+    yield _single(
+        "kgroups_up", "Whether the last poll reached the cluster.", float(scrape.up) if scrape.scrapes else None
     )
-    for group in groups:
-        for name in dict.fromkeys((*GroupState.ALL, group.state)):
-            state.add_metric((group.group_id, name), float(name == group.state))
-    yield state
-    info = GaugeMetricFamily(
-        "kafka_consumergroup_info",
-        "1; its labels have the values.",
-        labels=(*_GROUP, "type", "protocol", "coordinator"),
+    yield _single(
+        "kgroups_scrape_duration_seconds", "Duration of the last poll.", scrape.seconds if scrape.scrapes else None
     )
-    for group in groups:
-        info.add_metric((group.group_id, group.type or "", group.protocol, str(group.coordinator.id)), 1.0)
-    yield info
-    members = [((group.group_id,), len(group.members)) for group in groups if group.members is not None]
-    yield _gauge("kafka_consumergroup_members", "Members of the group.", members, _GROUP)
-    rebalances = [((group.group_id,), scrape.rebalances.get(group.group_id, 0)) for group in groups]
-    yield _counter(
-        "kafka_consumergroup_rebalances", "Rebalances noticed between polls; a lower bound.", _GROUP, rebalances
-    )
+    polls = CounterMetricFamily("kgroups_scrapes", "Polls of the cluster.")
+    polls.add_metric((), scrape.scrapes)
+    yield polls
+    failures = CounterMetricFamily("kgroups_scrape_failures", "Failures of all polls, by scope.", labels=("scope",))
+    for scope, count in sorted(scrape.failures.items()):
+        failures.add_metric((scope,), count)
+    yield failures
 
 
-def _lags(scrape: Scrape, partitions: bool) -> tuple[list[Metric], list[Metric]]:
-    total = GaugeMetricFamily(
-        "kafka_consumergroup_lag_sum", "Total lag; no sample if the lag of a partition is unknown.", labels=_GROUP
-    )
-    least = GaugeMetricFamily(
-        "kafka_consumergroup_known_lag_sum",
-        "Total lag of the partitions where it is known: a lower bound.",
-        labels=_GROUP,
-    )
-    unknown = GaugeMetricFamily(
-        "kafka_consumergroup_unknown_partitions",
-        "Partitions whose lag is unknown; all, and at least 1, if the group could not be described.",
-        labels=_GROUP,
-    )
-    offsets = GaugeMetricFamily(
-        "kafka_consumergroup_current_offset_sum", "Committed offsets, summed up.", labels=_GROUP
-    )
-    oldest = GaugeMetricFamily(
-        "kafka_consumergroup_lag_seconds",
-        "Age of the first unread record; no sample if it is unknown for a partition.",
-        labels=_GROUP,
-    )
-    lag = GaugeMetricFamily("kafka_consumergroup_lag", "Records after the committed offset.", labels=_PARTITION)
-    offset = GaugeMetricFamily("kafka_consumergroup_current_offset", "The committed offset.", labels=_PARTITION)
-    age = GaugeMetricFamily(
-        "kafka_consumergroup_partition_lag_seconds", "Age of the first unread record.", labels=_PARTITION
-    )
-    for seen in scrape.seen:
-        name = seen.offsets.group.group_id
-        rows = [row for share in shares(seen.offsets, By.GROUP) for row in share.rows]
-        attended = is_attended(seen.offsets.group)
-        tally = tally_of(rows, seen.ages, attended=attended)
-        unknown.add_metric((name,), count_unknown(rows, attended))
-        if tally.total_lag is not None:
-            total.add_metric((name,), tally.total_lag)
-        if tally.known_lag is not None:
-            least.add_metric((name,), tally.known_lag)
-        if tally.time_lag_ms is not None:
-            oldest.add_metric((name,), tally.time_lag_ms / 1000)
-        committed = {(row.topic, row.partition): row for row in rows if row.current_offset is not None}
-        if committed:
-            offsets.add_metric((name,), sum(row.current_offset or 0 for row in committed.values()))
-        if partitions:
-            for row in {(row.topic, row.partition): row for row in rows if reads_on_at(row) is not None}.values():
-                _of_partition(seen, row, lag, offset, age)
-    for name, count in sorted(scrape.unanswered.items()):
-        unknown.add_metric((name,), count)
-    return [total, least, unknown, offsets, oldest], [lag, offset, age]
-
-
-def _of_partition(
-    seen: Seen, row: OffsetRow, lag: GaugeMetricFamily, offset: GaugeMetricFamily, age: GaugeMetricFamily
-) -> None:
-    labels = (row.group, row.topic or "", str(row.partition))
-    if row.current_offset is not None:
-        offset.add_metric(labels, row.current_offset)
-    if row.lag is not None:
-        lag.add_metric(labels, row.lag)
-    age_ms = time_of(row, seen.ages).age
-    if age_ms is not None:
-        age.add_metric(labels, age_ms / 1000)
-
-
-_Samples = Iterable[tuple[tuple[str, ...], float]]
-
-
-def _gauge(name: str, help: str, samples: _Samples, labels: tuple[str, ...] = ()) -> Metric:
-    family = GaugeMetricFamily(name, help, labels=labels)
-    for values, value in samples:
-        family.add_metric(values, value)
+def _omitted(omitted: Mapping[Level, int]) -> Metric:
+    family = _gauge("kgroups_omitted_series", "Series omitted because of --max-series.", ("level",))
+    for level, count in omitted.items():
+        family.add_metric((level.name.lower(),), count)
     return family
 
 
-def _counter(name: str, help: str, labels: tuple[str, ...], samples: _Samples) -> Metric:
-    family = CounterMetricFamily(name, help, labels=labels)
-    for values, value in samples:
-        family.add_metric(values, value)
+def _rebalances(groups: Iterable[GroupSample], counts: Mapping[GroupId, int]) -> Metric:
+    family = CounterMetricFamily(
+        "kafka_consumergroup_rebalances", "Rebalances noticed between polls; a lower bound.", labels=_GROUP
+    )
+    for group in groups:
+        if group.described:
+            family.add_metric((group.name,), counts.get(group.name, 0))
+    return family
+
+
+def _admit(
+    scrape: Scrape, tables: Iterable[_Family], log_families: int, most: int | None
+) -> tuple[dict[Level, int], int, dict[Level, int]]:
+    """Return for each level the number of groups that fit, the number of logs, and the series omitted."""
+    count = len(scrape.groups)
+    if most is None:
+        return dict.fromkeys(Level, count), len(scrape.logs), dict.fromkeys(Level, 0)
+    admitted, omitted, left = dict.fromkeys(Level, 0), dict.fromkeys(Level, 0), most
+    logs = 0
+    for level in Level:
+        if level is Level.PARTITION and log_families:
+            logs = min(len(scrape.logs), left // log_families)
+            left -= logs * log_families
+            omitted[level] += (len(scrape.logs) - logs) * log_families
+        wanted = [family for family in tables if family.level is level]
+        full = False
+        for group in scrape.groups:
+            size = sum(value is not None for family in wanted for _, value in family.values(group))
+            size += int(level is Level.GROUP and group.described)  # rebalances
+            full = full or size > left  # in the order of names, so that the same groups are left out at each poll
+            if full:
+                omitted[level] += size
+            else:
+                admitted[level] += 1
+                left -= size
+    return admitted, logs, omitted
+
+
+_GROUP = ("consumergroup",)
+_TOPIC = ("consumergroup", "topic")
+_PARTITION = ("consumergroup", "topic", "partition")
+_LOG = ("topic", "partition")
+
+
+def _of_group(value: Callable[[GroupSample], float | None], *, always: bool = False) -> Callable[[GroupSample], Values]:
+    return lambda group: [((group.name,), value(group))] if always or group.described else ()
+
+
+def _of_partitions(
+    value: Callable[[GroupSample, PartitionSample], float | None], method: bool = False
+) -> Callable[[GroupSample], Values]:
+    def values(group: GroupSample) -> Values:
+        more = (group.method,) if method else ()
+        for each in group.partitions:
+            yield (group.name, each.topic, str(each.partition), *more), value(group, each)
+
+    return values
+
+
+def _of_topics(value: Callable[[PartitionSample], int | None]) -> Callable[[GroupSample], Values]:
+    """Sum up the partitions of each topic; ``None`` if one is unknown."""
+
+    def values(group: GroupSample) -> Values:
+        for topic, some in groupby(sorted(group.partitions, key=attrgetter("topic")), attrgetter("topic")):
+            found = [value(each) for each in some]
+            known = [each for each in found if each is not None]
+            yield (group.name, topic), sum(known) if len(known) == len(found) else None
+
+    return values
+
+
+def _states(group: GroupSample) -> Values:
+    if group.described:
+        for name in dict.fromkeys((*GroupState.ALL, group.state)):
+            yield (group.name, name), float(name == group.state)
+
+
+def _since(group: GroupSample, time: float | None) -> float | None:
+    return None if time is None else max(0.0, group.polled_at - time)
+
+
+GROUP_FAMILIES = (
+    _Family(
+        "kafka_consumergroup_stale",
+        "1 if values of the group are those of an earlier poll, because a broker did not respond.",
+        Level.GROUP,
+        _GROUP,
+        _of_group(lambda group: float(group.stale), always=True),
+    ),
+    _Family(
+        "kafka_consumergroup_polled_timestamp_seconds",
+        "Time of the last poll that described the group.",
+        Level.GROUP,
+        _GROUP,
+        _of_group(lambda group: group.polled_at or None, always=True),
+    ),
+    _Family(
+        "kafka_consumergroup_state",
+        "1 for the state of the group, 0 for other states.",
+        Level.GROUP,
+        (*_GROUP, "state"),
+        _states,
+    ),
+    _Family(
+        "kafka_consumergroup_info",
+        "Properties of the group as labels; always 1.",
+        Level.GROUP,
+        (*_GROUP, "type", "protocol", "coordinator"),
+        lambda group: [((group.name, group.type, group.protocol, str(group.coordinator)), 1.0)] * group.described,
+    ),
+    _Family(
+        "kafka_consumergroup_members",
+        "Members of the group.",
+        Level.GROUP,
+        _GROUP,
+        _of_group(lambda each: each.members),
+    ),
+    _Family(
+        "kafka_consumergroup_total_lag",
+        "Total lag; no sample if the lag of a partition is unknown.",
+        Level.GROUP,
+        _GROUP,
+        _of_group(lambda each: each.total_lag),
+    ),
+    _Family(
+        "kafka_consumergroup_known_lag_sum",
+        "Total lag of the partitions where it is known.",
+        Level.GROUP,
+        _GROUP,
+        _of_group(lambda each: each.known_lag),
+    ),
+    _Family(
+        "kafka_consumergroup_unknown_partitions",
+        "Partitions whose lag is unknown now; all, and at least 1, if the group could not be described.",
+        Level.GROUP,
+        _GROUP,
+        _of_group(lambda each: each.unknown, always=True),
+    ),
+    _Family(
+        "kafka_consumergroup_lag_seconds",
+        "Age of the first unread record, by method; no sample if it is unknown for a partition.",
+        Level.GROUP,
+        (*_GROUP, "method"),
+        lambda group: [((group.name, group.method), group.lag_seconds)],
+    ),
+    _Family(
+        "kafka_consumergroup_lag_sum",
+        "Lag of a topic; no sample if the lag of a partition is unknown.",
+        Level.TOPIC,
+        _TOPIC,
+        _of_topics(lambda each: each.lag),
+    ),
+    _Family(
+        "kafka_consumergroup_current_offset_sum",
+        "Committed offsets of a topic, summed up.",
+        Level.TOPIC,
+        _TOPIC,
+        _of_topics(lambda each: each.offset),
+    ),
+    _Family(
+        "kafka_consumergroup_lag",
+        "Records after the committed offset.",
+        Level.PARTITION,
+        _PARTITION,
+        _of_partitions(lambda _, each: each.lag),
+    ),
+    _Family(
+        "kafka_consumergroup_current_offset",
+        "The committed offset.",
+        Level.PARTITION,
+        _PARTITION,
+        _of_partitions(lambda _, each: each.offset),
+    ),
+    _Family(
+        "kafka_consumergroup_partition_lag_seconds",
+        "Age of the first unread record, by method.",
+        Level.PARTITION,
+        (*_PARTITION, "method"),
+        _of_partitions(lambda group, each: _since(group, each.unread_since), method=True),
+    ),
+    _Family(
+        "kafka_consumergroup_offset_unchanged_seconds",
+        "Time without a change of the committed offset, since the first poll that saw it; a lower bound.",
+        Level.PARTITION,
+        _PARTITION,
+        _of_partitions(lambda group, each: _since(group, each.unchanged_since)),
+    ),
+    _Family(
+        "kafka_consumergroup_commit_age_seconds",
+        "Age of the last commit, with --commit-age.",
+        Level.PARTITION,
+        _PARTITION,
+        _of_partitions(lambda group, each: _since(group, each.committed_at)),
+    ),
+)
+"""Families of groups; sums by topic, lags, committed offsets, and members are as in kafka_exporter."""
+
+_K_TOPIC = ("group_id", "topic_name")
+_K_PARTITION = ("group_id", "topic_name", "partition_id")
+
+
+def _k_info(group: GroupSample) -> tuple[str, ...]:
+    return group.name, group.protocol, group.protocol_type, group.state, str(group.coordinator)
+
+
+KMINION_FAMILIES = (
+    _Family(
+        "kminion_kafka_consumer_group_info",
+        "Properties of the group as labels; 1 if it is stable, otherwise 0.",
+        Level.GROUP,
+        ("group_id", "protocol", "protocol_type", "state", "coordinator_id"),
+        lambda each: (
+            [
+                (
+                    (each.name, each.protocol, each.protocol_type, each.state, str(each.coordinator)),
+                    float(each.state == GroupState.STABLE),
+                )
+            ]
+            * each.described
+        ),
+    ),
+    _Family(
+        "kminion_kafka_consumer_group_members",
+        "Members of the group.",
+        Level.GROUP,
+        ("group_id",),
+        _of_group(lambda each: each.members),
+    ),
+    _Family(
+        "kminion_kafka_consumer_group_topic_lag",
+        "Lag of a topic.",
+        Level.TOPIC,
+        _K_TOPIC,
+        _of_topics(lambda each: each.lag),
+    ),
+    _Family(
+        "kminion_kafka_consumer_group_topic_offset_sum",
+        "Committed offsets of a topic, summed up.",
+        Level.TOPIC,
+        _K_TOPIC,
+        _of_topics(lambda each: each.offset),
+    ),
+    _Family(
+        "kminion_kafka_consumer_group_topic_partition_lag",
+        "Records after the committed offset.",
+        Level.PARTITION,
+        _K_PARTITION,
+        _of_partitions(lambda _, each: each.lag),
+    ),
+)
+
+LOG_FAMILIES = (
+    _LogFamily("kafka_topic_partition_current_offset", "Log end offset.", _LOG, lambda log: log.end),
+    _LogFamily(
+        "kafka_topic_partition_oldest_offset", "Log start offset.", ("topic", "partition"), lambda log: log.start
+    ),
+)
+KMINION_LOG_FAMILIES = (
+    _LogFamily(
+        "kminion_kafka_topic_partition_high_water_mark",
+        "Log end offset.",
+        ("topic_name", "partition_id"),
+        lambda log: log.end,
+    ),
+    _LogFamily(
+        "kminion_kafka_topic_partition_low_water_mark",
+        "Log start offset.",
+        ("topic_name", "partition_id"),
+        lambda log: log.start,
+    ),
+)
+
+
+def data_age(scrape: Scrape, now: float) -> Metric:
+    """Return the family that changes between polls."""
+    age = None if scrape.reached_at is None else max(0.0, now - scrape.reached_at)
+    return _single("kgroups_data_age_seconds", "Time since the last poll that reached the cluster.", age)
+
+
+def _gauge(name: str, help: str, labels: tuple[str, ...] = ()) -> GaugeMetricFamily:
+    return GaugeMetricFamily(name, help, labels=labels)
+
+
+def _single(name: str, help: str, value: float | None) -> Metric:
+    family = _gauge(name, help)
+    if value is not None:
+        family.add_metric((), value)
     return family

@@ -214,7 +214,7 @@ def of_metrics(out: str, err: str = "") -> Reported:
             lags[key] = int(sample.value)
         elif "unknown" in sample.name and sample.value and group:
             unknown.add(group)
-        elif sample.name == "kafka_consumergroup_lag_sum":
+        elif sample.name == "kafka_consumergroup_total_lag":
             answer.totals[group] = Total(int(sample.value), False)
         elif sample.name == "kgroups_scrape_failures_total" and sample.value:
             answer.failures.append({"scope": "cluster", "name": sample.labels["scope"], "message": "", "broker": None})

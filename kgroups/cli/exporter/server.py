@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import io
 import socket
+import ssl
 import threading
 import time
-from collections.abc import Callable, Iterable
 from socketserver import ThreadingMixIn
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
-if TYPE_CHECKING:
-    from prometheus_client import CollectorRegistry
-
-PATHS = ("/metrics", "/")
+from .exposition import App
 
 CONNECTIONS = 16
 """Maximum number of connections, each with a thread. Further ones are closed at once: Prometheus scrapes again."""
@@ -25,41 +22,27 @@ REQUEST_SECONDS = 5.0
 RESPONSE_SECONDS = 30.0
 """Time limit for the client to read a whole response."""
 
-App = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
-
-def serve(registry: CollectorRegistry, host: str, port: int) -> int:
+def serve(app: App, host: str, port: int, *, tls: ssl.SSLContext | None = None, connections: int = CONNECTIONS) -> int:
     """Serve on other threads; return the port.
 
+    :param host: ``""`` for all interfaces.
     :raises OSError: if the address cannot be bound.
     """
-    from prometheus_client import make_wsgi_app
-
-    server = _server_class(host)((host, port), _Handler)
-    server.set_app(only_metrics(make_wsgi_app(registry)))
+    server = _server_class(host)((host, port), _Handler, tls, connections)
+    server.set_app(app)
     threading.Thread(target=server.serve_forever, name="exporter", daemon=True).start()
     return int(server.server_port)
-
-
-def only_metrics(app: App) -> App:
-    """Respond with 404 to paths other than :data:`PATHS`: Prometheus's app serves metrics at every path."""
-
-    def filtered(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        if environ.get("PATH_INFO") not in PATHS:
-            start_response("404 Not Found", [("Content-Type", "text/plain; charset=utf-8")])
-            return [b"404: metrics are at /metrics\n"]
-        return app(environ, start_response)
-
-    return filtered
 
 
 class _Server(ThreadingMixIn, WSGIServer):
     daemon_threads = True
     request_queue_size = 16
 
-    def __init__(self, *arguments: Any) -> None:
-        self._free = threading.BoundedSemaphore(CONNECTIONS)
-        super().__init__(*arguments)
+    def __init__(self, address: tuple[str, int], handler: Any, tls: ssl.SSLContext | None, connections: int) -> None:
+        self._tls = tls
+        self._free = threading.BoundedSemaphore(connections)
+        super().__init__(address, handler)
 
     def server_bind(self) -> None:
         # Not HTTPServer's method, which resolves the host name: that may take long.
@@ -80,6 +63,13 @@ class _Server(ThreadingMixIn, WSGIServer):
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         try:
+            if self._tls is not None:
+                request.settimeout(REQUEST_SECONDS)
+                try:
+                    request = self._tls.wrap_socket(request, server_side=True)
+                except OSError:  # not a TLS client, or it does not finish the handshake
+                    self.shutdown_request(request)
+                    return
             super().process_request_thread(request, client_address)
         finally:
             self._free.release()
@@ -89,7 +79,7 @@ class _Server(ThreadingMixIn, WSGIServer):
 
 
 def _server_class(host: str) -> type[_Server]:
-    family = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0][0]
+    family = socket.getaddrinfo(host or "0.0.0.0", None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0][0]
     return type("_FamilyServer", (_Server,), {"address_family": family})
 
 

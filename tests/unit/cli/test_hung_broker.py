@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kgroups.admin.query.select_groups import Selection
-from kgroups.cli.exporter.command import Poller
+from kgroups.cli.exporter.poller import Poller, Polling
 from kgroups.cli.frame.options import ConnectionOptions
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.model.offsets import Isolation
@@ -95,9 +95,9 @@ def test_exporter_hung_broker_keeps_other_groups(
     served = serve_in_virtual_time(brokers=3, world=world)
     settings = ClientSettings(parse_bootstrap(served.bootstrap), timeout=TIMEOUT)
     looks = Poller(
-        ConnectionOptions(settings, False), Selection(everything=True), Isolation.READ_UNCOMMITTED, False, 0.0
+        ConnectionOptions(settings, False), Selection(everything=True), Isolation.READ_UNCOMMITTED, Polling()
     )
-    assert [each.offsets.group.group_id for each in looks.latest().seen] == ANSWERING
+    assert [each.name for each in looks.poll().groups if each.described] == ANSWERING
 
 
 def test_explain_hung_broker_keeps_other_groups(run_cli: Run, serve_in_virtual_time: Callable) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import urllib.error
 import urllib.request
 from collections.abc import Callable
 from typing import Any
@@ -13,11 +15,15 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families as classic
 
 from kgroups.admin.query.select_groups import Selection
-from kgroups.cli.exporter import command as exporter
-from kgroups.cli.exporter.command import Poller, _serve
+from kgroups.cli.exporter import poller as exporter
+from kgroups.cli.exporter.exposition import Exposition
+from kgroups.cli.exporter.pages import pages
+from kgroups.cli.exporter.poller import Poller, Polling
+from kgroups.cli.exporter.server import serve as serve_http
 from kgroups.cli.frame.options import ConnectionOptions
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.model.offsets import Isolation
+from kgroups.render.metrics import Level
 from tests.fakes.broker import FakeCluster, close
 from tests.fakes.cluster_state import FakeMember
 
@@ -45,11 +51,22 @@ def samples(families: Any) -> Samples:
     return {(each.name, *(value for _, value in sorted(each.labels.items()))): each.value for each in every}
 
 
-def looks_at(bootstrap: str, max_age: float = 0.0) -> Poller:
+def looks_at(bootstrap: str, polling: Polling | None = None) -> Poller:
     settings = ClientSettings(parse_bootstrap(bootstrap))
     return Poller(
-        ConnectionOptions(settings, False), Selection(everything=True), Isolation.READ_UNCOMMITTED, False, max_age
+        ConnectionOptions(settings, False), Selection(everything=True), Isolation.READ_UNCOMMITTED, polling or Polling()
     )
+
+
+def _serve(poller: Poller, level: Level = Level.PARTITION, **rest: Any) -> int:
+    """Serve the metrics and poll at each scrape, so that tests know what it shows."""
+    exposition = Exposition(level, **rest)
+
+    def polled(environ: Any, start_response: Any) -> Any:
+        exposition.publish(poller.poll())
+        return exposition(environ, start_response)
+
+    return serve_http(pages(polled, exposition.not_ready), "127.0.0.1", 0)
 
 
 @pytest.fixture
@@ -58,20 +75,23 @@ def served(serve: Callable) -> Any:
 
 
 def test_exporter_serves_prometheus_and_openmetrics_formats(served: Any) -> None:
-    port = _serve(looks_at(served.bootstrap), "127.0.0.1", 0, partitions=True)
+    port = _serve(looks_at(served.bootstrap))
     answer = samples(openmetrics(scrape(port, "application/openmetrics-text; version=1.0.0")))
     assert answer == samples(classic(scrape(port))) | {
-        key: value for key, value in answer.items() if key[0].startswith("kgroups_scrape")
+        key: value for key, value in answer.items() if key[0].startswith("kgroups_") or key[0].endswith("_seconds")
     }
     assert answer["kgroups_up",] == 1
     assert answer["kafka_consumergroup_lag", "busy", "0", "orders"] == 10
     assert answer["kafka_consumergroup_current_offset", "busy", "0", "orders"] == 90
-    assert answer["kafka_consumergroup_lag_sum", "busy"] == 10
+    assert answer["kafka_consumergroup_total_lag", "busy"] == 10
+    assert answer["kafka_consumergroup_lag_sum", "busy", "orders"] == 10
+    assert answer["kafka_consumergroup_current_offset_sum", "busy", "orders"] == 190
+    assert answer["kafka_topic_partition_current_offset", "0", "orders"] == 100
     assert answer["kafka_consumergroup_members", "busy"] == 1
     assert answer["kafka_consumergroup_state", "busy", "Stable"] == 1
     assert answer["kafka_consumergroup_state", "busy", "Empty"] == 0
-    assert answer["kafka_consumergroup_lag_sum", 'odd"\\\n'] == 99
-    assert ("kafka_consumergroup_lag_seconds", "busy") not in answer
+    assert answer["kafka_consumergroup_total_lag", 'odd"\\\n'] == 99
+    assert ("kafka_consumergroup_lag_seconds", "busy", "sampled") not in answer  # its record is older than the poll
 
 
 def test_exporter_serves_share_and_streams_groups(serve: Callable) -> None:
@@ -84,11 +104,11 @@ def test_exporter_serves_share_and_streams_groups(serve: Callable) -> None:
         live.lags["orders", 0] = 3
         fake.world.group("app", 1, type="Streams", protocol_type="streams", commits={("orders", 0): 70})
 
-    port = _serve(looks_at(serve(world=sharers).bootstrap), "127.0.0.1", 0, partitions=True)
+    port = _serve(looks_at(serve(world=sharers).bootstrap))
     answer = samples(classic(scrape(port)))
     assert answer["kafka_consumergroup_lag", "live", "0", "orders"] == 3
     assert answer["kafka_consumergroup_lag", "live", "1", "orders"] == 40
-    assert answer["kafka_consumergroup_lag_sum", "live"] == 43
+    assert answer["kafka_consumergroup_total_lag", "live"] == 43
     assert ("kafka_consumergroup_current_offset", "live", "0", "orders") not in answer
     assert answer["kafka_consumergroup_lag", "app", "0", "orders"] == 30
     assert answer["kafka_consumergroup_members", "live"] == 1
@@ -99,55 +119,70 @@ def lag_samples(reported: Samples, group: str) -> dict[str, float]:
     return {key[0].removeprefix(prefix): value for key, value in reported.items() if key[1:] == (group,)}
 
 
-def test_exporter_omits_total_lag_while_a_leader_is_down(served: Any) -> None:
-    """The lag of busy is on orders-0: an alert on the total, or on unknown partitions, does not resolve."""
-    port = _serve(looks_at(served.bootstrap), "127.0.0.1", 0, partitions=True)
+def test_exporter_keeps_last_lag_while_a_leader_is_down(served: Any) -> None:
+    """The lag of busy is on orders-0: its value stays, is marked as stale, and is never 0."""
+    port = _serve(looks_at(served.bootstrap))
     before = lag_samples(samples(classic(scrape(port))), "busy")
-    assert (before["lag_sum"], before["known_lag_sum"], before["unknown_partitions"]) == (10, 10, 0)
+    assert [before[name] for name in ("total_lag", "known_lag_sum", "unknown_partitions", "stale")] == [10, 10, 0, 0]
     served.world.fail("ListOffsets", "orders-0", ErrorCode.not_leader_or_follower)
     down = samples(classic(scrape(port)))
     found = lag_samples(down, "busy")
-    assert "lag_sum" not in found
-    assert (found["known_lag_sum"], found["unknown_partitions"]) == (0, 1)
+    assert (found["total_lag"], found["known_lag_sum"], found["unknown_partitions"], found["stale"]) == (10, 10, 1, 1)
     assert down["kgroups_up",] == 1
+    assert down["kafka_consumergroup_lag", "busy", "0", "orders"] == 10
+
+
+@pytest.mark.parametrize("polling", [Polling(), Polling(keep=1e-9)], ids=["never known", "known too long ago"])
+def test_exporter_omits_lag_of_a_leader_that_is_down(served: Any, polling: Polling) -> None:
+    looks = looks_at(served.bootstrap, polling)
+    if polling.keep < 1:
+        looks.poll()
+    served.world.fail("ListOffsets", "orders-0", ErrorCode.not_leader_or_follower)
+    down = samples(classic(scrape(_serve(looks))))
+    found = lag_samples(down, "busy")
+    assert "total_lag" not in found
+    assert (found["known_lag_sum"], found["unknown_partitions"]) == (0, 1)
     assert ("kafka_consumergroup_lag", "busy", "0", "orders") not in down
+    assert ("kafka_consumergroup_lag_sum", "busy", "orders") not in down
 
 
 def test_exporter_omits_total_lag_without_a_commit(served: Any) -> None:
     held = (FakeMember("m-1", {"orders": (0, 1)}),)
     served.world.group("new", 0, state="Stable", members=held, commits={("orders", 0): 100})
-    answer = samples(classic(scrape(_serve(looks_at(served.bootstrap), "127.0.0.1", 0, partitions=True))))
+    answer = samples(classic(scrape(_serve(looks_at(served.bootstrap)))))
     found = lag_samples(answer, "new")
-    assert "lag_sum" not in found and found["unknown_partitions"] == 1
+    assert "total_lag" not in found and found["unknown_partitions"] == 1
     # Nobody waits for the commit of a group without members.
     assert lag_samples(answer, 'odd"\\\n')["unknown_partitions"] == 0
 
 
 def test_exporter_marks_groups_of_failed_coordinator_as_unknown(served: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     looks = looks_at(served.bootstrap)
-    port = _serve(looks, "127.0.0.1", 0, partitions=True)
+    port = _serve(looks)
     scrape(port)
     served.world.fail("OffsetFetch", "busy", ErrorCode.group_authorization_failed)
     found = lag_samples(samples(classic(scrape(port))), "busy")
-    assert found == {"unknown_partitions": 2}
+    assert (found["unknown_partitions"], found["stale"], found["total_lag"]) == (2, 1, 10)
     with monkeypatch.context() as gone:
         gone.setattr(looks, "_connection", looks_at("127.0.0.1:1")._connection)
         answer = samples(classic(scrape(port)))
     assert answer["kgroups_up",] == 0
-    assert lag_samples(answer, "busy") == {"unknown_partitions": 2}
+    found = lag_samples(answer, "busy")
+    assert (found["unknown_partitions"], found["stale"], found["total_lag"], found["members"]) == (2, 1, 10, 1)
+    assert answer["kgroups_data_age_seconds",] >= 0
     served.world.groups.pop("busy")
     answer = samples(classic(scrape(port)))
     assert answer["kgroups_up",] == 1 and lag_samples(answer, "busy") == {}
 
 
 def test_exporter_without_partitions_serves_sums_only(served: Any) -> None:
-    answer = samples(classic(scrape(_serve(looks_at(served.bootstrap), "127.0.0.1", 0, partitions=False))))
-    assert "kafka_consumergroup_lag_sum" in {key[0] for key in answer}
-    assert "kafka_consumergroup_lag" not in {key[0] for key in answer}
+    answer = samples(classic(scrape(_serve(looks_at(served.bootstrap), Level.GROUP))))
+    assert "kafka_consumergroup_total_lag" in {key[0] for key in answer}
+    assert not {"kafka_consumergroup_lag_sum", "kafka_consumergroup_lag"} & {key[0] for key in answer}
 
 
 def test_exporter_counts_rebalances_and_scrapes(served: Any) -> None:
-    port = _serve(looks_at(served.bootstrap), "127.0.0.1", 0, partitions=True)
+    port = _serve(looks_at(served.bootstrap))
     assert samples(classic(scrape(port)))["kafka_consumergroup_rebalances_total", "busy"] == 0
     served.world.group("busy", 0, state="Stable", members=(FakeMember("m-2", {"orders": (0, 1)}),))
     answer = samples(classic(scrape(port)))
@@ -155,13 +190,81 @@ def test_exporter_counts_rebalances_and_scrapes(served: Any) -> None:
     assert answer["kgroups_scrapes_total",] == 2
 
 
-def test_exporter_concurrent_scrapes_share_one_poll(served: Any) -> None:
-    looks = looks_at(served.bootstrap, max_age=3600)
-    assert looks.latest() is looks.latest()
+def serve_unpolled(exposition: Exposition) -> int:
+    return serve_http(pages(exposition, exposition.not_ready), "127.0.0.1", 0)
+
+
+def status(port: int, path: str) -> tuple[int, str]:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=30) as answer:
+            return answer.status, answer.read().decode().strip()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode().strip()
+
+
+def test_exporter_scrape_never_waits_for_a_poll(served: Any) -> None:
+    exposition = Exposition(Level.PARTITION)
+    port = serve_unpolled(exposition)
+    answer = samples(classic(scrape(port)))
+    assert answer["kgroups_scrapes_total",] == 0 and ("kgroups_up",) not in answer
+    assert status(port, "/ready") == (503, "the first poll is not finished")
+    exposition.publish(looks_at(served.bootstrap).poll())
+    for _ in range(2):
+        assert samples(classic(scrape(port)))["kgroups_scrapes_total",] == 1
+    assert status(port, "/ready") == (200, "ready")
+    exposition.publish(looks_at("127.0.0.1:1").poll())
+    assert status(port, "/ready") == (503, "the last poll did not reach the cluster")
+    assert status(port, "/healthz") == (200, "ok")
+
+
+def test_exporter_serves_gzip(served: Any) -> None:
+    port = _serve(looks_at(served.bootstrap))
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/metrics", headers={"Accept-Encoding": "gzip"})
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        assert b"kgroups_up 1.0" in gzip.decompress(answer.read())
+
+
+def test_exporter_kminion_names_have_the_same_values(served: Any) -> None:
+    answer = samples(classic(scrape(_serve(looks_at(served.bootstrap), kminion=True))))
+    assert answer["kminion_kafka_consumer_group_topic_lag", "busy", "orders"] == 10
+    # The values of the labels are in the order of the labels' names: group_id, partition_id, topic_name.
+    assert answer["kminion_kafka_consumer_group_topic_partition_lag", "busy", "0", "orders"] == 10
+    assert answer["kminion_kafka_consumer_group_topic_offset_sum", "busy", "orders"] == 190
+    assert answer["kminion_kafka_consumer_group_members", "busy"] == 1
+    assert answer["kminion_kafka_topic_partition_high_water_mark", "0", "orders"] == 100
+    (info,) = (key for key in answer if key[0] == "kminion_kafka_consumer_group_info" and "busy" in key)
+    assert answer[info] == 1 and info[-1] == "Stable"
+    assert answer["kafka_consumergroup_lag_sum", "busy", "orders"] == 10
+
+
+def test_exporter_bounds_series_and_counts_omitted(served: Any) -> None:
+    looks = looks_at(served.bootstrap)
+
+    def served_series(most: int | None) -> tuple[int, float]:
+        answer = samples(classic(scrape(_serve(looks, max_series=most))))
+        names = [key for key in answer if key[0].startswith("kafka_")]
+        return len(names), sum(value for key, value in answer.items() if key[0] == "kgroups_omitted_series")
+
+    every, omitted = served_series(None)
+    assert omitted == 0
+    for most in (0, 1, 15, 30, every - 1, every):
+        count, omitted = served_series(most)
+        assert count <= most and count + omitted == every
+
+
+def test_exporter_estimates_lag_seconds_from_sampled_log_ends(served: Any) -> None:
+    looks = looks_at(served.bootstrap)
+    looks.poll()
+    served.world.topic("orders", [0, 1], end=110)
+    served.world.groups["busy"].commits.update({("orders", 0): 105, ("orders", 1): 110})
+    answer = samples(classic(scrape(_serve(looks))))
+    assert answer["kafka_consumergroup_lag_seconds", "busy", "sampled"] >= 0
+    assert answer["kafka_consumergroup_partition_lag_seconds", "busy", "sampled", "1", "orders"] == 0
+    assert answer["kafka_consumergroup_offset_unchanged_seconds", "busy", "0", "orders"] == 0
 
 
 def test_exporter_unreachable_cluster_is_down(served: Any) -> None:
-    answer = samples(classic(scrape(_serve(looks_at("127.0.0.1:1"), "127.0.0.1", 0, partitions=True))))
+    answer = samples(classic(scrape(_serve(looks_at("127.0.0.1:1")))))
     assert answer["kgroups_up",] == 0
     assert answer["kgroups_scrape_failures_total", "cluster"] == 1
     assert not [key for key in answer if key[0].startswith("kafka_")]
@@ -169,7 +272,7 @@ def test_exporter_unreachable_cluster_is_down(served: Any) -> None:
 
 def test_exporter_dashboard_queries_only_served_metrics(run_cli: Run, served: Any) -> None:
     code, out, _ = run_cli("exporter", "--dashboard", "-b", served.bootstrap)
-    answer = samples(classic(scrape(_serve(looks_at(served.bootstrap), "127.0.0.1", 0, partitions=True))))
+    answer = samples(classic(scrape(_serve(looks_at(served.bootstrap)))))
     names = {key[0] for key in answer} | {"kafka_consumergroup_lag_seconds", "kgroups_scrape_failures_total"}
     asked = [target["expr"] for panel in json.loads(out)["panels"] for target in panel["targets"]]
     assert code == 0 and asked
@@ -178,7 +281,7 @@ def test_exporter_dashboard_queries_only_served_metrics(run_cli: Run, served: An
 
 
 def test_exporter_invalid_listen_address_exits_2(run_cli: Run) -> None:
-    for text in ("x", "1:", ":1", "h:99999"):
+    for text in ("x", "1:", ":", "h:99999", ":-1"):
         code, _, err = run_cli("exporter", "-b", "127.0.0.1:1", "--listen", text)
         assert code == 2 and "--listen" in err
 
@@ -189,22 +292,22 @@ def test_exporter_forgets_deleted_groups_while_others_fail(served: Any) -> None:
     for at in range(30):
         name = f"passing-{at}"
         served.world.group(name, 0, commits={("orders", 0): 1})
-        looks.latest()
+        looks.poll()
         del served.world.groups[name]
-    looks.latest()
+    looks.poll()
     assert looks._rebalances.names == {"busy", 'odd"\\\n'}
-    assert set(looks._partitions) == {"busy", 'odd"\\\n'}
+    assert set(looks._known) == {"busy", 'odd"\\\n'}
 
 
 def test_exporter_memory_is_bounded_while_a_broker_is_down(served: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exporter, "MAX_MISSING", 5)
     looks = looks_at(served.bootstrap)
-    looks.latest()
+    looks.poll()
     served.fake.brokers[1].fault("ListGroups", close)
     for at in range(20):
         name = f"passing-{at}"
         served.world.group(name, 0, commits={("orders", 0): 1})
-        looks.latest()
+        looks.poll()
         del served.world.groups[name]
     assert len(looks._rebalances.names) <= 1 + 5 + 1
-    assert len(looks._partitions) <= 1 + 5 + 1
+    assert len(looks._known) <= 1 + 5 + 1

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import base64
 import socket
+import ssl
+import subprocess
 import threading
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
-from prometheus_client import CollectorRegistry, Gauge
+from prometheus_client import CollectorRegistry, Gauge, make_wsgi_app
 from prometheus_client.core import Metric
 
 from kgroups.cli.exporter import server as exporter_server
-from kgroups.cli.exporter.server import serve
+from kgroups.cli.exporter.command import _tls
+from kgroups.cli.exporter.pages import pages, read_users
+from kgroups.cli.exporter.server import serve as serve_app
+from kgroups.errors import UsageError
+
+
+def serve(registry: CollectorRegistry, host: str, port: int, users: dict[str, str] | None = None, **rest: Any) -> int:
+    return serve_app(pages(make_wsgi_app(registry), lambda: None, users), host, port, **rest)
 
 
 @pytest.fixture
@@ -52,7 +63,7 @@ def ended(peer: socket.socket) -> bytes:
     return output
 
 
-@pytest.mark.parametrize("path", ["/metrics", "/", "/metrics?name[]=up"])
+@pytest.mark.parametrize("path", ["/metrics", "/metrics?name[]=up"])
 def test_server_serves_metrics_at_usual_paths(port: int, path: str) -> None:
     assert "up 1.0" in get(port, path)
 
@@ -62,6 +73,74 @@ def test_server_other_paths_are_404(port: int, path: str) -> None:
     with pytest.raises(urllib.error.HTTPError) as refused:
         get(port, path)
     assert refused.value.code == 404 and b"/metrics" in refused.value.read()
+
+
+@pytest.mark.parametrize(("path", "text"), [("/healthz", "ok"), ("/ready", "ready"), ("/", "/metrics")])
+def test_server_health_pages(port: int, path: str, text: str) -> None:
+    assert text in get(port, path)
+
+
+def test_server_requires_user_for_metrics_only(tmp_path: Path) -> None:
+    file = tmp_path / "users"
+    file.write_text("ann:a:b\n\nbob:ünï\n")
+    file.chmod(0o600)
+    port = serve(CollectorRegistry(), "127.0.0.1", 0, read_users(file))
+
+    def status(words: str | None, path: str = "/metrics") -> int:
+        headers = {} if words is None else {"Authorization": words}
+        try:
+            with urllib.request.urlopen(
+                urllib.request.Request(f"http://127.0.0.1:{port}{path}", headers=headers)
+            ) as answer:
+                return int(answer.status)
+        except urllib.error.HTTPError as error:
+            return error.code
+
+    def basic(text: str) -> str:
+        return "Basic " + base64.b64encode(text.encode()).decode()
+
+    assert [status(basic(text)) for text in ("ann:a:b", "bob:ünï")] == [200, 200]
+    refused = (None, "", "Basic", "Basic !", "Bearer x", basic("ann:a"), basic("eve:"), basic("ann"), basic(":"))
+    assert [status(words) for words in refused] == [401] * len(refused)
+    assert [status(None, path) for path in ("/healthz", "/ready")] == [200, 200]
+
+
+@pytest.mark.parametrize(("text", "mode"), [("", 0o600), ("ann", 0o600), (":x", 0o600), ("ann:b", 0o644)])
+def test_user_file_without_users_or_with_open_mode_is_rejected(tmp_path: Path, text: str, mode: int) -> None:
+    file = tmp_path / "users"
+    file.write_text(text)
+    file.chmod(mode)
+    with pytest.raises(UsageError, match="--basic-auth"):
+        read_users(file)
+
+
+def test_server_speaks_tls_and_survives_other_clients(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, connect: Connect
+) -> None:
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost", "-days", "2"]
+    names = ["-addext", "subjectAltName=IP:127.0.0.1"]
+    subprocess.run([*command, *names, "-keyout", key, "-out", certificate], check=True, capture_output=True)
+    context = _tls(certificate, key)
+    with pytest.raises(UsageError, match="given together"):
+        _tls(certificate, None)
+    with pytest.raises(UsageError, match="cannot load"):
+        _tls(key, key)
+    monkeypatch.setattr(exporter_server, "REQUEST_SECONDS", 0.5)
+    registry = CollectorRegistry()
+    Gauge("up", "Whether it is up", registry=registry).set(1)
+    port = serve(registry, "127.0.0.1", 0, tls=context, connections=1)
+    for sent in (b"", b"GET /metrics HTTP/1.0\r\n\r\n"):  # a client that is silent, and one without TLS
+        peer = connect(port)
+        peer.sendall(sent)
+        assert b" 200 " not in ended(peer)
+    trusted = ssl.create_default_context(cafile=str(certificate))
+
+    def scraped() -> bool:
+        with urllib.request.urlopen(f"https://127.0.0.1:{port}/metrics", context=trusted, timeout=30) as answer:
+            return b"up 1.0" in answer.read()
+
+    _until(scraped)
 
 
 @pytest.mark.parametrize("method", ["POST", "DELETE", "BREW"])
@@ -110,10 +189,9 @@ def test_server_drops_client_that_reads_no_response(monkeypatch: pytest.MonkeyPa
             yield large
 
     monkeypatch.setattr(exporter_server, "RESPONSE_SECONDS", 0.2)
-    monkeypatch.setattr(exporter_server, "CONNECTIONS", 1)
     registry = CollectorRegistry()
     registry.register(Large())  # type: ignore[arg-type]
-    port = serve(registry, "127.0.0.1", 0)
+    port = serve(registry, "127.0.0.1", 0, connections=1)
     peer = connect(port)
     peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     peer.sendall(b"GET /metrics HTTP/1.0\r\n\r\n")
@@ -129,11 +207,10 @@ def test_server_drops_client_that_reads_no_response(monkeypatch: pytest.MonkeyPa
 
 
 def test_server_caps_connections_and_keeps_serving_scrapes(monkeypatch: pytest.MonkeyPatch, connect: Connect) -> None:
-    monkeypatch.setattr(exporter_server, "CONNECTIONS", 4)
     monkeypatch.setattr(exporter_server, "REQUEST_SECONDS", 1.0)
     registry = CollectorRegistry()
     Gauge("up", "Whether it is up", registry=registry).set(1)
-    port = serve(registry, "127.0.0.1", 0)
+    port = serve(registry, "127.0.0.1", 0, connections=4)
     before = threading.active_count()
     held = []
     for _ in range(40):

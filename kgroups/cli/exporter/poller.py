@@ -1,0 +1,136 @@
+"""Poll the cluster in the background, and keep the last known values of what did not respond."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from kgroups.errors import KgroupsError
+
+from ..frame.options import ConnectionOptions
+
+if TYPE_CHECKING:
+    from kgroups.admin.query.select_groups import Selection
+    from kgroups.model.groups import GroupId
+    from kgroups.model.health.findings import Seen
+    from kgroups.model.offsets import Isolation
+    from kgroups.model.outcome import Outcome
+    from kgroups.model.watch.group_samples import GroupSample, LogSample
+    from kgroups.render.metrics import Scrape
+
+MAX_MISSING = 100_000
+"""Maximum number of missing groups to remember."""
+
+
+class Polling(NamedTuple):
+    """What a poll reads. ``keep``: the seconds for which the last known values are served."""
+
+    with_time: bool = False
+    with_commit_age: bool = False
+    keep: float = 3600.0
+
+
+class Poller:
+    """Polls the cluster. Scrapes read the result of the last poll and never wait for one."""
+
+    def __init__(
+        self, connection: ConnectionOptions, selection: Selection, isolation: Isolation, polling: Polling
+    ) -> None:
+        from kgroups.model.watch.log_ends import LogEnds
+        from kgroups.model.watch.rebalances import Rebalances
+
+        self._connection = connection
+        self._selection = selection
+        self._isolation = isolation
+        self._polling = polling
+        self._rebalances = Rebalances()
+        self._ends = LogEnds()
+        self._failures: Counter[str] = Counter()
+        self._scrapes = 0
+        self._known: dict[GroupId, GroupSample] = {}
+        self._reached_at: float | None = None
+
+    def run(self, interval: float, publish: Callable[[Scrape], None]) -> None:
+        """Poll forever."""
+        pause = threading.Event()
+        while True:
+            began = time.monotonic()
+            publish(self.poll())
+            pause.wait(max(0.0, began + interval - time.monotonic()))
+
+    def poll(self) -> Scrape:
+        """Poll once; if the cluster does not respond, return the last known values."""
+        from kgroups.render.metrics import Scrape
+
+        began = time.monotonic()
+        self._scrapes += 1
+        logs: tuple[LogSample, ...] = ()
+        try:
+            outcome = self._query()
+        except KgroupsError:
+            self._failures["cluster"] += 1
+            self._hold(frozenset(self._known), time.time())
+            up = False
+        else:
+            up = True
+            self._reached_at = time.time()
+            self._failures.update(failure.scope.value for failure in outcome.failures)
+            logs = self._sample(outcome)
+        groups = tuple(self._known[name] for name in sorted(self._known))
+        counts = {each.name: self._rebalances.count(each.name) for each in groups}
+        seconds = time.monotonic() - began
+        return Scrape(groups, logs, counts, up, seconds, self._scrapes, dict(self._failures), self._reached_at)
+
+    def _query(self) -> Outcome[Seen]:
+        from kgroups.admin.observe import observe
+
+        from ..frame.run_query import run_query
+
+        outcome, _ = run_query(
+            self._connection.settings,
+            lambda admin: observe(
+                admin,
+                self._selection,
+                isolation=self._isolation,
+                with_ages=self._polling.with_time,
+                with_commit_times=self._polling.with_commit_age,
+            ),
+            debug=self._connection.debug,
+            quiet=True,
+        )
+        return outcome
+
+    def _sample(self, outcome: Outcome[Seen]) -> tuple[LogSample, ...]:
+        from kgroups.model.watch.group_samples import GroupSample, PolledGroup, sample, sample_logs
+
+        from ..frame.unanswered import unanswered
+
+        logs = sample_logs(outcome.items[0].offsets.logs) if outcome.items else ()  # all groups share them
+        now = outcome.items[0].now / 1000 if outcome.items else time.time()
+        self._ends.add(now, (((each.topic, each.partition), each.end) for each in logs if each.end is not None))
+        seen = set()
+        for each in outcome.items:
+            name = each.offsets.group.group_id
+            seen.add(name)
+            polled = PolledGroup(each.offsets, each.now, each.ages, each.committed_at)
+            self._known[name] = sample(polled, self._ends, self._known.get(name), self._polling.keep)
+            self._rebalances.add(each.offsets.group)
+        named = unanswered(outcome.failures)
+        missing = (self._known.keys() if named is None else named) - seen
+        for name in missing - self._known.keys():
+            self._known[name] = GroupSample(name, 0.0, 1, stale=True, described=False)
+        for name in self._known.keys() - seen - missing:
+            del self._known[name]
+        for name in sorted(missing)[MAX_MISSING:]:  # while a broker is down, deleted groups are indistinguishable
+            del self._known[name]
+        self._hold(frozenset(missing & self._known.keys()), now)
+        for name in self._rebalances.names - self._known.keys():
+            self._rebalances.drop(name)
+        return logs
+
+    def _hold(self, names: frozenset[GroupId], now: float) -> None:
+        for name in names:
+            self._known[name] = self._known[name].held(now, self._polling.keep)

@@ -1,0 +1,165 @@
+"""Compact samples of groups, for repeated polls that keep the last known values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from ..groups import GroupId
+from ..offsets import Logs
+from ..views.lag_summary import Ages, By, count_unknown, is_attended, reads_on_at, shares, tally_of, time_of
+from ..views.offset_row import GroupOffsets
+from .log_ends import LogEnds
+
+Seconds = float
+
+
+class PolledGroup(NamedTuple):
+    """What one poll returned about a group; times in milliseconds since 1970."""
+
+    offsets: GroupOffsets
+    now: int
+    ages: Ages
+    committed_at: Mapping[tuple[str, int], int] | None = None
+
+
+class PartitionSample(NamedTuple):
+    """One partition of a group; times in seconds since 1970.
+
+    ``lag_at``: when ``lag`` was known. ``unread_since``: when the first unread record was appended.
+    ``unchanged_since``: the first poll with this committed offset, so the offset is at least as old.
+    """
+
+    topic: str
+    partition: int
+    offset: int | None
+    lag: int | None
+    lag_at: Seconds
+    unread_since: Seconds | None
+    unchanged_since: Seconds | None
+    committed_at: Seconds | None
+
+
+class GroupSample(NamedTuple):
+    """One group; ``partitions`` are those with a committed offset, or of share groups, with a start offset.
+
+    ``total_lag``, ``known_lag``, ``lag_seconds``: as in the lag view; with last known values if ``stale``.
+    ``method``: how the times of unread records were found: ``record`` or ``sampled``.
+    ``described``: ``False`` if only the name is known, and ``unknown``, the number of partitions with unknown lag.
+    """
+
+    name: GroupId
+    polled_at: Seconds
+    unknown: int
+    stale: bool = False
+    described: bool = True
+    state: str = ""
+    type: str = ""
+    protocol_type: str = ""
+    protocol: str = ""
+    coordinator: int = -1
+    members: int | None = None
+    total_lag: int | None = None
+    known_lag: int | None = None
+    lag_seconds: Seconds | None = None
+    method: str = "sampled"
+    partitions: tuple[PartitionSample, ...] = ()
+
+    def held(self, now: Seconds, keep: Seconds) -> GroupSample:
+        """Return the sample for a poll that did not reach the group: its last values, or only its name."""
+        unknown = max(1, len(self.partitions), self.unknown)
+        if not self.described or now - self.polled_at > keep:
+            return GroupSample(self.name, self.polled_at, unknown, stale=True, described=False)
+        return self._replace(stale=True, unknown=unknown)
+
+
+class LogSample(NamedTuple):
+    """The offsets of one log."""
+
+    topic: str
+    partition: int
+    start: int | None
+    end: int | None
+
+
+def sample_logs(logs: Logs) -> tuple[LogSample, ...]:
+    """Return the offsets of all logs, sorted."""
+    return tuple(
+        LogSample(topic, partition, offsets.start, offsets.end)
+        for topic, partitions in sorted(logs.offsets.items())
+        for partition, offsets in sorted(partitions.items())
+    )
+
+
+def sample(polled: PolledGroup, ends: LogEnds, last: GroupSample | None, keep: Seconds) -> GroupSample:
+    """Return the sample of a group.
+
+    :param last: the sample of the previous poll. Its lags are kept for partitions whose log end offset is now unknown.
+    :param keep: for at most this many seconds.
+    """
+    group, now = polled.offsets.group, polled.now / 1000
+    rows = [row for share in shares(polled.offsets, By.GROUP) for row in share.rows]
+    attended = is_attended(group)
+    tally = tally_of(rows, polled.ages, attended=attended)
+    unknown = count_unknown(rows, attended)
+    before: Mapping[tuple[str, int], PartitionSample] = {
+        (each.topic, each.partition): each for each in (last.partitions if last else ())
+    }
+    partitions, held = [], 0
+    for row in {(row.topic, row.partition): row for row in rows if reads_on_at(row) is not None}.values():
+        place = row.topic or "", row.partition or 0
+        past, lag, lag_at = before.get(place), row.lag, now
+        if lag is None and past is not None and past.lag is not None and now - past.lag_at <= keep:
+            lag, lag_at, held = past.lag, past.lag_at, held + 1
+        unchanged = past.unchanged_since if past and past.offset == row.current_offset else now
+        committed = polled.committed_at.get(place) if polled.committed_at is not None else None
+        partitions.append(
+            PartitionSample(
+                *place,
+                row.current_offset,
+                lag,
+                lag_at,
+                _unread_since(polled, ends, place, reads_on_at(row), lag, time_of(row, polled.ages).age),
+                unchanged if row.current_offset is not None else None,
+                committed / 1000 if committed is not None else None,
+            )
+        )
+    undecoded = any(row.topic is None and row.note is not None for row in rows)
+    known = [each.lag for each in partitions if each.lag is not None]
+    whole = tally.total_lag is not None or bool(held and held == unknown and not undecoded)
+    return GroupSample(
+        group.group_id,
+        now,
+        unknown,
+        bool(held),
+        True,
+        group.state,
+        group.type or "",
+        group.protocol_type,
+        group.protocol,
+        group.coordinator.id,
+        None if group.members is None else len(group.members),
+        (tally.total_lag if not held else sum(known)) if whole else None,
+        sum(known) if held else tally.known_lag,
+        _oldest(tally.time_lag_ms, polled, partitions, whole),
+        "record" if polled.ages.now else "sampled",
+        tuple(partitions),
+    )
+
+
+def _unread_since(
+    polled: PolledGroup, ends: LogEnds, place: tuple[str, int], offset: int | None, lag: int | None, age_ms: int | None
+) -> Seconds | None:
+    if polled.ages.now:
+        return None if age_ms is None else (polled.now - age_ms) / 1000
+    if lag is None or offset is None:
+        return None
+    return polled.now / 1000 if lag <= 0 else ends.appended(place, offset)
+
+
+def _oldest(age_ms: int | None, polled: PolledGroup, partitions: list[PartitionSample], whole: bool) -> Seconds | None:
+    if polled.ages.now:
+        return None if age_ms is None else age_ms / 1000
+    times = [each.unread_since for each in partitions]
+    known = [time for time in times if time is not None]
+    return polled.now / 1000 - min(known) if whole and known and len(known) == len(times) else None

@@ -1,0 +1,49 @@
+"""When records were appended, estimated from log end offsets that were sampled repeatedly. Costs no requests."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable
+
+Place = tuple[str, int]
+"""Topic and partition."""
+
+POINTS = 32
+"""Maximum number of samples of one partition. Older samples are thinned out, so that they reach far back."""
+
+
+class LogEnds:
+    """Samples of log end offsets, with times in seconds."""
+
+    def __init__(self) -> None:
+        self._samples: dict[Place, tuple[array[float], array[int]]] = {}
+
+    def add(self, now: float, ends: Iterable[tuple[Place, int]]) -> None:
+        """Add one sample of each partition; a partition whose log end offset decreased starts again."""
+        sampled = 0
+        for place, end in ends:
+            sampled += 1
+            times, offsets = self._samples.setdefault(place, (array("d"), array("q")))
+            if offsets and end < offsets[-1]:
+                del times[:], offsets[:]
+            if len(offsets) >= 2 and offsets[-2] == offsets[-1] == end:
+                times[-1] = now  # only the first and the last sample of an idle log are needed
+                continue
+            times.append(now)
+            offsets.append(end)
+            if len(offsets) > POINTS:
+                del times[1 : POINTS // 2 : 2], offsets[1 : POINTS // 2 : 2]
+        if sampled and len(self._samples) > 2 * sampled:  # deleted topics
+            self._samples = {place: found for place, found in self._samples.items() if found[0][-1] == now}
+
+    def appended(self, place: Place, offset: int) -> float | None:
+        """Return when the record at an offset was appended; ``None`` if it was before the first sample, or unknown.
+
+        Between two samples, records are assumed to arrive at a constant rate.
+        """
+        times, offsets = self._samples.get(place, ((), ()))
+        for at in range(len(offsets) - 1, 0, -1):
+            before, after = offsets[at - 1], offsets[at]
+            if before <= offset < after:
+                return times[at - 1] + (times[at] - times[at - 1]) * (offset - before + 1) / (after - before)
+        return None
