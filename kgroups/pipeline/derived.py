@@ -50,7 +50,8 @@ LATEST_OFFSETS = Table(
 
 COMMIT_RATE = Table(
     "commit_rate",
-    "How often groups commit, and by how many records. A bucket without a commit has no row.",
+    "How often groups commit, and by how many records. A bucket without a commit has no row; the bucket in which the "
+    "span starts has all its commits.",
     (
         _GROUP,
         Column("bucket", "timestamp", "start of the bucket"),
@@ -59,7 +60,7 @@ COMMIT_RATE = Table(
         Column("partitions", "bigint", "distinct partitions with a commit"),
         Column("progress", "bigint", "records by which commits advanced; null if the previous commit is unknown"),
         Column("rewound", "bigint", "records by which commits went back; null if the previous commit is unknown"),
-        Column("complete", "boolean", "whether the bucket is entirely in the span, and its history is complete"),
+        Column("complete", "boolean", "whether the bucket ended in the span, and its history is complete"),
     ),
 )
 

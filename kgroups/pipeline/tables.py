@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 
-TIMES = ("log_time", "sampled_at", "swept_at")
-"""Columns with the time of a row; each stored table has one."""
+TIMES = ("log_time", "sampled_at", "swept_at", "bucket")
+"""Columns with the time of a row; each table with files has one."""
 
 
 class Column(NamedTuple):
@@ -38,6 +38,8 @@ class Table(NamedTuple):
     name: str
     doc: str
     columns: tuple[Column, ...]
+    daily: bool = True
+    """Whether its files are by day."""
 
     @property
     def names(self) -> list[str]:
@@ -288,6 +290,38 @@ STORED = (
     RECORDS, COMMITS, GROUP_METADATA, MEMBERS, ASSIGNMENTS, EPOCHS, UNDECODED, HEADS, COVERAGE, BASELINE, SWEEPS,
 )  # fmt: skip
 """The tables of a store; each is a directory of Parquet files."""
+
+KEPT_COMMITS = Table(
+    "kept_commits", "The earlier commits on which derived tables depend: see upkeep/materialize.py.", COMMITS.columns
+)
+
+OPEN_COMMITS = Table(
+    "open_commits",
+    "The last commits of each partition of each group, and all since the last finished bucket.",
+    (*COMMITS.columns, Column("kept", "boolean", "whether it is kept when later commits replace it here")),
+    daily=False,
+)
+
+FINISHED_BUCKETS = Table(
+    "finished_buckets",
+    "The rows of commit_rate of buckets that no later record changes.",
+    (
+        _GROUP,
+        Column("log_partition", "int", "partition of __consumer_offsets"),
+        Column("bucket", "timestamp", "start of the bucket"),
+        Column("commits", "bigint", "committed offsets"),
+        Column("requests", "bigint", "distinct commit times"),
+        Column("partitions", "bigint", "distinct partitions with a commit"),
+        Column("progress", "bigint", "as in commit_rate, if history is complete since known_since"),
+        Column("rewound", "bigint", "likewise"),
+        Column("all_progress", "bigint", "as in commit_rate, if history is complete from the start"),
+        Column("all_rewound", "bigint", "likewise"),
+        Column("known_since", "timestamp", "known_since of completeness when the row was written"),
+    ),
+)
+
+MATERIALIZED = (KEPT_COMMITS, OPEN_COMMITS, FINISHED_BUCKETS)
+"""The tables that replace commits in questions to derived tables. Each can be computed again from commits."""
 
 
 def ddl(table: Table) -> str:

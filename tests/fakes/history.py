@@ -12,11 +12,10 @@ import pyarrow as pa
 
 from kgroups.pipeline.engine import derive, open_tables
 from kgroups.pipeline.engine.duck import DuckDB
-from kgroups.pipeline.jobs.show import BEGINNING
 from kgroups.pipeline.load.store import Store
 from kgroups.pipeline.rules import Rules
 from kgroups.pipeline.tables import STORED, arrow_schema
-from kgroups.pipeline.transform.definitions import Span
+from kgroups.pipeline.transform.definitions import BEGINNING, Span
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 Row = dict[str, Any]

@@ -1,4 +1,4 @@
-"""``kgroups history compact``, ``expire``, and ``upgrade``: maintenance of the store."""
+"""``kgroups history compact``, ``expire``, ``materialize``, and ``upgrade``: maintenance of the store."""
 
 from __future__ import annotations
 
@@ -56,17 +56,37 @@ def expire(store: str, cluster: str | None, older_than: datetime) -> int:
     return 0
 
 
+@click.command("materialize")
+@store_option
+@cluster_option
+def materialize(store: str, cluster: str | None) -> int:
+    """Prepare the store for fast questions.
+
+    collect does it automatically. Answers are the same without it, but questions then read all commits.
+    """
+    need_pipeline(*WITHOUT_SPARK)
+    from kgroups.pipeline.load.store import Store
+    from kgroups.pipeline.upkeep.materialize import materialize as run
+
+    added = run(Store(store, cluster))
+    click.echo(f"{count(added, 'commit')} materialized" if added else "nothing to materialize", err=True)
+    return 0
+
+
 @click.command("upgrade")
 @store_option
 def upgrade(store: str) -> int:
-    """Convert a store of an older version in place.
+    """Convert a store of an older version in place, and prepare it for fast questions.
 
     An upgrade that was killed can be repeated. Stop collectors first.
     """
     need_pipeline()
     from kgroups.pipeline.load.store import Store
     from kgroups.pipeline.load.upgrade import upgrade as run
+    from kgroups.pipeline.upkeep.materialize import materialize
 
     records = run(Store(store))
     click.echo("the store has the current format" if records < 0 else f"{count(records, 'record')} converted", err=True)
+    for cluster in Store(store).clusters():
+        materialize(Store(store, cluster))
     return 0

@@ -2,46 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Protocol
+from collections.abc import Iterable
 
-import pyarrow as pa
-
-from ..load.manifest import DataFile, Snapshot
+from ..load.manifest import Snapshot
 from ..load.store import Store
+from ..materialized import IS_OUTDATED, Files, materialized_files
 from ..rules import Rules
-from ..tables import Table
-from ..transform.definitions import DERIVED, Span, Value, fill, parameters, relations, stored_tables
+from ..tables import COMMITS, FINISHED_BUCKETS, Table
+from ..transform.definitions import DERIVED, Span, fill, parameters, relations, stored_tables
+from .port import Engine
+
+__all__ = ["Engine", "derive", "open_tables"]
 
 
-class Engine(Protocol):
-    """Named relations, and SQL over them."""
+def derive(engine: Engine, names: Iterable[str], span: Span, rules: Rules, *, is_materialized: bool = False) -> None:
+    """Define derived tables of these names, and the relations that they use; stored tables must be loaded.
 
-    def prepare(self, records: int) -> None:
-        """Prepare for queries to a store of this number of records."""
-
-    def load(self, store: Store, table: Table, files: Sequence[DataFile]) -> None:
-        """Define a stored table as the rows of these files."""
-
-    def define(self, name: str, query: str, table: Table | None = None) -> None:
-        """Define a relation by a query.
-
-        :param table: the columns of the relation, in this order and of these types; default: those of the query.
-        """
-
-    def literal(self, value: Value) -> str:
-        """Return a value in SQL."""
-
-    def fetch(self, query: str) -> pa.Table:
-        """Run a query.
-
-        :raises UsageError: if the query is invalid.
-        :raises HistoryError: if the store's files cannot be read.
-        """
-
-
-def derive(engine: Engine, names: Iterable[str], span: Span, rules: Rules) -> None:
-    """Define derived tables of these names, and the relations that they use; stored tables must be loaded."""
+    :param is_materialized: whether the table of finished buckets is loaded, too; otherwise, all are computed.
+    """
+    names = list(names)
+    if not is_materialized and FINISHED_BUCKETS in stored_tables(names):
+        nulls = ", ".join(f"null as `{name}`" for name in FINISHED_BUCKETS.names)
+        engine.define(FINISHED_BUCKETS.name, f"select {nulls} where false", FINISHED_BUCKETS)
     values = {name: engine.literal(value) for name, value in parameters(span, rules).items()}
     for name, query in relations(names).items():
         engine.define(name, fill(query, values), DERIVED.get(name))
@@ -55,7 +37,24 @@ def open_tables(engine: Engine, store: Store, names: Iterable[str], span: Span, 
     snapshot = store.snapshot()
     engine.prepare(snapshot.records)
     wanted = list(names)
-    for table in stored_tables(wanted):
-        engine.load(store, table, snapshot.files(table))
-    derive(engine, wanted, span, rules)
+    tables = stored_tables(wanted)
+    used = {table.name for table in tables}
+    files: Files = {}
+    if COMMITS.name in used and COMMITS.name not in wanted:
+        files = materialized_files(engine, store, snapshot, used, span.until, rules)
+    _define(engine, store, snapshot, tables, files)
+    derive(engine, wanted, span, rules, is_materialized=True)
+    if files and FINISHED_BUCKETS.name in used and _is_outdated(engine, span, rules):
+        _define(engine, store, snapshot, tables, {})
+        derive(engine, wanted, span, rules, is_materialized=True)
     return snapshot
+
+
+def _define(engine: Engine, store: Store, snapshot: Snapshot, tables: Iterable[Table], files: Files) -> None:
+    for table in tables:
+        engine.load(store, table, files[table.name] if table.name in files else snapshot.files(table))
+
+
+def _is_outdated(engine: Engine, span: Span, rules: Rules) -> bool:
+    values = {name: engine.literal(value) for name, value in parameters(span, rules).items()}
+    return bool(engine.fetch(fill(IS_OUTDATED, values)).num_rows)

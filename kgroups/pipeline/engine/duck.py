@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 
 import duckdb
 import pyarrow as pa
@@ -13,7 +12,7 @@ from kgroups.errors import HistoryError, UsageError
 
 from ..load.manifest import DataFile
 from ..load.read import read_rows
-from ..load.sql import connect, first_line, rows_of_files, sql_text, sql_type
+from ..load.sql import connect, first_line, rows_of_files, sql_literal, sql_type
 from ..load.store import Store
 from ..tables import Table, arrow_schema
 from ..transform.definitions import Value
@@ -63,9 +62,7 @@ class DuckDB:
         self._run(f"create or replace temp table {name} as {query}")
 
     def literal(self, value: Value) -> str:
-        if isinstance(value, datetime):
-            return f"timestamptz '{value.isoformat(sep=' ')}'"
-        return sql_text(value) if isinstance(value, str) else "null" if value is None else str(value)
+        return sql_literal(value)
 
     def fetch(self, query: str) -> pa.Table:
         try:

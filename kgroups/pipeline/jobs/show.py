@@ -18,14 +18,12 @@ from ..load.store import Store
 from ..rules import DEFAULTS, Rules
 from ..tables import COVERAGE, HEADS, STORED
 from ..tables import TIMES as STORED_TIMES
-from ..transform.definitions import DERIVED, Span
+from ..transform.definitions import BEGINNING, DERIVED, Span
 
 TABLES = {**{table.name: table for table in STORED}, **DERIVED}
 """The tables that can be queried, by name."""
 
-BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
-
-TIMES = (*STORED_TIMES, "bucket", "since")
+TIMES = (*STORED_TIMES, "since")
 """Columns with the time of a row; the first of these that a table has."""
 
 

@@ -7,14 +7,14 @@ the entries alone: :class:`Snapshot`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from ..tables import Table
 
 BATCH, SWEEP, HEADS_SAMPLED, STALLED = "batch", "sweep", "heads", "stalled"
-LANDED, COMPACTED, UPGRADED = "landed", "compacted", "upgraded"
+LANDED, COMPACTED, UPGRADED, MATERIALIZED = "landed", "compacted", "upgraded", "materialized"
 """Kinds of entries."""
 
 _BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
@@ -32,6 +32,8 @@ class DataFile(NamedTuple):
     first: int | None = None
     """Earliest time of a row, in microseconds since 1970; ``None`` if no row has one."""
     last: int | None = None
+    entry: int | None = None
+    """Number of the last entry that rows were added with; ``None``: the entry that names the file."""
 
 
 class Entry(NamedTuple):
@@ -52,6 +54,8 @@ class Entry(NamedTuple):
     """Time of the commit, in ISO 8601."""
     expired: int | None = 0
     """Rows before this time, in microseconds since 1970, may be deleted; 0: none are; ``None``: unknown."""
+    through: int = -1
+    """Number of the last entry whose commits are materialized in this one; -1: none are."""
 
 
 class Snapshot(NamedTuple):
@@ -87,8 +91,34 @@ class Snapshot(NamedTuple):
         return max(self.expired, (older_than - _BEGINNING) // timedelta(microseconds=1))
 
     def files(self, table: Table) -> list[DataFile]:
-        """Return the files with the rows of a table."""
-        return [file for entry in self.entries.values() for file in entry.files if file.table == table.name]
+        """Return the files with the rows of a collected table."""
+        return [file for file in self.all_files() if file.table == table.name]
+
+    def split_files(self, table: Table, through: int) -> tuple[list[DataFile], list[DataFile]]:
+        """Return the files of a table with rows up to an entry, and those with rows of later ones."""
+        parts: tuple[list[DataFile], list[DataFile]] = ([], [])
+        for file in self.all_files():
+            if file.table == table.name:
+                parts[(file.entry or 0) > through].append(file)
+        return parts
+
+    def all_files(self) -> Iterator[DataFile]:
+        """Yield all files of collected tables, with the number of their last entry."""
+        for entry in self.entries.values():
+            if entry.kind != MATERIALIZED:
+                for file in entry.files:
+                    yield file if file.entry is not None else file._replace(entry=entry.number)
+
+    @property
+    def materialized(self) -> Entry | None:
+        """The entry with what is materialized of the current rows, if there is one."""
+        found = [entry for entry in self.entries.values() if entry.kind == MATERIALIZED]
+        last = max(found, key=lambda entry: entry.number, default=None)
+        return last if last and last.expired == self.expired else None
+
+    def collected(self) -> Snapshot:
+        """Return the snapshot without what is materialized."""
+        return self._replace(entries={n: entry for n, entry in self.entries.items() if entry.kind != MATERIALIZED})
 
     def with_entries(self, added: Iterable[Entry]) -> Snapshot:
         """Return the snapshot after these entries."""
@@ -120,9 +150,11 @@ def from_json(data: Mapping[str, Any]) -> Entry:
     """
     # Entries of earlier versions do not have it, and only these two kinds may lack rows.
     expired = None if data["kind"] in (COMPACTED, UPGRADED) else 0
-    known = {name: data[name] for name in Entry._fields if name != "expired"} | {
-        "expired": data.get("expired", expired)
-    }
-    files = tuple(DataFile(**{name: file[name] for name in DataFile._fields}) for file in known["files"])
+    later = {"expired": data.get("expired", expired), "through": data.get("through", -1)}
+    known = {name: data[name] for name in Entry._fields if name not in later} | later
+    files = tuple(
+        DataFile(**{name: file[name] for name in DataFile._fields if name != "entry"}, entry=file.get("entry"))
+        for file in known["files"]
+    )
     positions = {int(partition): int(offset) for partition, offset in known["positions"].items()}
     return Entry(**known | {"files": files, "positions": positions, "replaces": tuple(known["replaces"])})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 from collections.abc import Iterable
+from datetime import datetime
 
 import duckdb
 
@@ -53,6 +54,13 @@ def sql_type(spark_type: str) -> str:
 def sql_text(value: str) -> str:
     """Return a text as a literal."""
     return "'" + value.replace("'", "''") + "'"
+
+
+def sql_literal(value: datetime | str | int | float | None) -> str:
+    """Return a value as a literal."""
+    if isinstance(value, datetime):
+        return f"timestamptz '{value.isoformat(sep=' ')}'"
+    return sql_text(value) if isinstance(value, str) else "null" if value is None else str(value)
 
 
 def first_line(error: Exception) -> str:

@@ -29,7 +29,7 @@ import pyarrow as pa
 from kgroups.errors import HistoryError
 
 from ..hosts import KEEP
-from ..tables import SCHEMA_VERSION, STORED, Table
+from ..tables import MATERIALIZED, SCHEMA_VERSION, STORED, Table
 from .manifest import EMPTY, DataFile, Entry, Snapshot, from_json, to_json
 from .storage import Storage
 from .web_hdfs import UNFINISHED
@@ -281,7 +281,7 @@ class Store:
         limit = datetime.now(UTC) - age
         old = {
             name
-            for table in STORED
+            for table in (*STORED, *MATERIALIZED)
             for name in self.storage.names_before(table.name, limit)
             if name.startswith(f"{table.name}/date=")
         }

@@ -66,7 +66,7 @@ class TableWriter:
 
     def add(self, table: Table, rows: pa.RecordBatch) -> None:
         """Write the rows of a table, in their order within each day."""
-        for day, part in _by_day(rows, time_column(table)):
+        for day, part in _by_day(rows, time_column(table)) if table.daily else [(None, rows)]:
             key = (table.name, day)
             if key not in self._open:
                 if len(self._open) == MAX_OPEN:

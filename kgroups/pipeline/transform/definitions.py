@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from string import Template
@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 
 from .. import derived
 from ..rules import Rules
-from ..tables import STORED, Table
+from ..tables import FINISHED_BUCKETS, STORED, Table
 
 DERIVED: Final[Mapping[str, Table]] = {
     table.name: table for table in vars(derived).values() if isinstance(table, Table)
@@ -30,6 +30,9 @@ DERIVED: Final[Mapping[str, Table]] = {
 
 Value = datetime | str | int | float | None
 """A value of a parameter."""
+
+
+BEGINNING, FOREVER = datetime(1970, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
 
 
 class Span(NamedTuple):
@@ -56,10 +59,10 @@ def relations(names: Iterable[str]) -> dict[str, str]:
 
 
 def stored_tables(names: Iterable[str]) -> list[Table]:
-    """Return the stored tables among these, and those that the definitions of the others use."""
+    """Return the tables with files among these, and those that the definitions of the others use."""
     wanted = set(names)
     used = wanted.union(*map(_USED.findall, relations(wanted).values()))
-    return [table for table in STORED if table.name in used]
+    return [table for table in (*STORED, FINISHED_BUCKETS) if table.name in used]
 
 
 def parameters(span: Span, rules: Rules) -> dict[str, Value]:
@@ -74,6 +77,7 @@ def parameters(span: Span, rules: Rules) -> dict[str, Value]:
         "since": span.since,
         "until": span.until,
         "bucket_us": _micros(rules.bucket),
+        "bucket_since": span.since - (span.since - BEGINNING) % rules.bucket,
         "dense": rules.dense,
         "judged": rules.judged,
         "samples": rules.samples,

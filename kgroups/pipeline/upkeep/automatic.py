@@ -13,9 +13,13 @@ from ..load.manifest import Snapshot
 from ..load.store import Store
 from .compact import compact
 from .expire import expire
+from .materialize import materialize
 
 MANY = 32
 """Number of entries that are merged: a reader opens at most the files of these, and the merged ones."""
+
+NEW = 8
+"""Number of entries after which their commits are materialized while a collection continues; at its end, all are."""
 
 CHECK_EVERY = 5.0
 """Seconds between two checks while a collection continues."""
@@ -27,7 +31,7 @@ DAY = timedelta(days=1)
 
 
 class Upkeep:
-    """A context that merges files and deletes old rows: in a thread, or with ``once`` when the context ends."""
+    """A context that materializes, merges files, and deletes old rows: in a thread; with ``once``, at the end."""
 
     def __init__(
         self, store: Store, notify: Callable[[str], None], *, retention: timedelta | None = None, once: bool = False
@@ -59,14 +63,21 @@ class Upkeep:
                 expire(self._store, datetime.now(UTC) - self._retention, stopped=self._stopped.is_set)
             elif len(snapshot.entries) >= MANY:
                 compact(self._store, small=True, stopped=self._stopped.is_set)
+            self._materialize()
             if time.monotonic() - self._swept >= DAY.total_seconds():
                 self._swept = time.monotonic()
                 self._store.delete_orphans()
         except (KgroupsError, OSError, MemoryError) as error:
             if not self._stopped.is_set():
-                self._notify(f"the store is not compacted, and collection continues: {error}")
+                self._notify(f"maintenance of the store failed, and collection continues: {error}")
             return False
         return True
+
+    def _materialize(self) -> None:
+        snapshot = self._store.snapshot()
+        through = snapshot.materialized.through if snapshot.materialized else -1
+        if self._once or sum(number > through for number in snapshot.collected().entries) >= NEW:
+            materialize(self._store, self._stopped.is_set)
 
     def _is_due(self, snapshot: Snapshot) -> bool:
         """Return whether rows are a day older than the retention time, and the last expiry was for earlier ones."""

@@ -12,11 +12,12 @@ from datetime import UTC, datetime, timedelta
 
 from ..load.manifest import DataFile, Snapshot
 from ..load.store import GRACE, Store
-from ..tables import STORED
+from ..tables import MATERIALIZED, STORED
 from . import rewrite
 from .rewrite import Rewriter
 
 TABLES = {table.name: table for table in STORED}
+_MATERIALIZED = {table.name for table in MATERIALIZED}
 
 GROWTH = 16
 """A file of a day that is over is merged with smaller ones when these have 1/16 of its rows: rarely."""
@@ -32,9 +33,10 @@ def compact(
     :raises HistoryError: if the store cannot be read or written; it is then unchanged.
     """
     store.delete_replaced(grace)
-    snapshot = store.snapshot()
+    everything = store.snapshot()
+    snapshot = everything.collected()
     choose = choose_similar if small else choose_all
-    folders = by_folder(snapshot)
+    folders = by_folder(everything)
     chosen = {folder: choose(files, _is_over(folder)) for folder, files in folders.items()}
     if len(snapshot.entries) < 2 and not any(chosen.values()):
         return 0
@@ -46,17 +48,20 @@ def compact(
             if merged:
                 table = TABLES[folder[0]]
                 rewriter.view("part", table, merged)
-                found += rewriter.write(table, "select * from part", sum(file.rows for file in merged))
+                written = rewriter.write(table, "select * from part", sum(file.rows for file in merged))
+                last = max(file.entry or 0 for file in merged)
+                found += (file._replace(entry=last) for file in written)
                 rewriter.release(merged)
         return rewriter.replace(snapshot, found, snapshot.expired)
 
 
-def by_folder(snapshot: Snapshot) -> dict[tuple[str, str], list[DataFile]]:
-    """Return the files by table and folder: a folder has one day."""
-    found: dict[tuple[str, str], list[DataFile]] = defaultdict(list)
-    for entry in snapshot.entries.values():
-        for file in entry.files:
-            found[file.table, file.path.rpartition("/")[0]].append(file)
+def by_folder(snapshot: Snapshot) -> dict[tuple[str, str, bool], list[DataFile]]:
+    """Return the files by table, folder (one day), and whether their rows are materialized: these two are not mixed."""
+    found: dict[tuple[str, str, bool], list[DataFile]] = defaultdict(list)
+    through = snapshot.materialized.through if snapshot.materialized else -1
+    for file in snapshot.all_files():
+        if file.table not in _MATERIALIZED:  # an earlier version has merged them into another entry
+            found[file.table, file.path.rpartition("/")[0], (file.entry or 0) <= through].append(file)
     return found
 
 
@@ -77,6 +82,6 @@ def choose_similar(files: Sequence[DataFile], is_over: bool) -> list[DataFile]:
     return small[:end] if files[0].table in TABLES else []
 
 
-def _is_over(folder: tuple[str, str]) -> bool:
+def _is_over(folder: tuple[str, str, bool]) -> bool:
     """Return whether the day of a folder ended an hour ago or more."""
     return folder[1].rpartition("date=")[2] < f"{datetime.now(UTC) - timedelta(hours=1):%Y-%m-%d}"

@@ -179,7 +179,7 @@ def expire(
         for table in (COMMITS, GROUP_METADATA, MEMBERS, ASSIGNMENTS, EPOCHS, HEADS, BASELINE, SWEEPS, COVERAGE):
             rewriter.view(table.name, table, snapshot.files(table))
         rewriter.run(_KEPT.format(limit=limit))
-        for (name, _), files in by_folder(snapshot).items():
+        for (name, *_), files in by_folder(snapshot).items():
             rows = sum(file.rows for file in files)
             is_later = all(file.first is None or file.first >= micros for file in files)
             if name not in TABLES or (is_later and name != COVERAGE.name):

@@ -77,6 +77,10 @@ class Rewriter:
         query = rows_of_files(table, self._paths(files))
         self.run(f'create or replace temp view "{name}" as {query}')
 
+    def define(self, name: str, query: str) -> None:
+        """Define a relation by a query."""
+        self.run(f"create or replace temp table {name} as {query}")
+
     def write(self, table: Table, query: str, rows: int) -> list[DataFile]:
         """Write the rows of a query, sorted, to files of at most :data:`FILE_ROWS`; a group in one file if it fits.
 
@@ -103,30 +107,38 @@ class Rewriter:
         :param expired: as in :class:`Entry`.
         :raises HistoryError: if another process has replaced one of them.
         """
-        entries, store, written = snapshot.entries, self._store, self._written
-        self._written = []  # from now on an entry may name them
+        entries = snapshot.entries
         undecoded = sum(entry.undecoded for entry in entries.values())
         numbers = tuple(sorted(entries))
-        merged = Entry(
-            COMPACTED, tuple(files), snapshot.records, undecoded, snapshot.positions, numbers, expired=expired
+        self.commit(
+            Entry(COMPACTED, tuple(files), snapshot.records, undecoded, snapshot.positions, numbers, expired=expired),
+            snapshot,
         )
+        return len(entries)
+
+    def commit(self, new: Entry, snapshot: Snapshot) -> None:
+        """Commit an entry that follows from the entries of a snapshot.
+
+        :raises HistoryError: if another process has replaced one of them.
+        """
+        entries, store, written = snapshot.entries, self._store, self._written
+        self._written = []  # from now on an entry may name them
 
         def is_merged(current: Snapshot) -> bool:
-            return any(entry.files == merged.files for entry in current.entries.values())
+            return any(entry.files == new.files for entry in current.entries.values())
 
         def check(current: Snapshot) -> None:
             if not entries.keys() <= current.entries.keys():
                 raise HistoryError(f"store {store.shown}: another process has merged it meanwhile; nothing was changed")
 
         try:
-            store.commit(merged, check)
+            store.commit(new, check)
         except HistoryError:
             if is_merged(store.snapshot()):  # an object store may repeat a request that had succeeded
-                return len(entries)
+                return
             if store.storage.folder:  # elsewhere, a request without a response may still succeed
                 store.storage.delete([file.path for file in written])
             raise
-        return len(entries)
 
     def release(self, files: Iterable[DataFile]) -> None:
         """Delete the copies of files of an object store."""

@@ -14,7 +14,7 @@ from kgroups.errors import HistoryError
 from ..load.manifest import DataFile, Snapshot
 from ..load.store import Store
 from ..load.write import CLUSTER_ID, time_column
-from ..tables import STORED, Table
+from ..tables import MATERIALIZED, STORED, Table
 from .result import Check, judged
 
 FILES = "files-match-manifest"
@@ -24,7 +24,8 @@ _BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 
 def check_files(store: Store, snapshot: Snapshot) -> dict[str, Check]:
     """Check the files of each table that has some; table name -> result."""
-    return {table.name: _check_table(store, table, files) for table in STORED if (files := snapshot.files(table))}
+    tables = (*STORED, *MATERIALIZED)
+    return {table.name: _check_table(store, table, files) for table in tables if (files := snapshot.files(table))}
 
 
 def _check_table(store: Store, table: Table, files: list[DataFile]) -> Check:

@@ -31,9 +31,9 @@ BEGINNINGS = {"since", "empty_since"}
 """Columns with the beginning of what lasts, which is before the limit if it is not after it."""
 
 
-def random_groups(seed: int) -> RandomGroups:
+def random_groups(seed: int, logs: int = 12) -> RandomGroups:
     """Return a history with sweeps, and coverage that was written when it was read."""
-    made, chance = RandomGroups(seed, logs=12, groups=8, actions=80), random.Random(seed)
+    made, chance = RandomGroups(seed, logs, groups=8, actions=80), random.Random(seed)
     for second in sorted(chance.sample(range(START, END), 7)):
         complete = chance.random() < 0.6
         made.history.swept(second, complete=complete, retention=chance.choice((None, 3600, 7200)))
@@ -109,7 +109,10 @@ def results(history: History, since: datetime, ended: set[str]) -> Iterator[tupl
     with DuckDB() as engine:
         rows = derived_in(engine, history, DERIVED, Span(since, at(END)), RULES)
         for name in DERIVED:
-            yield name, ordered([_clipped(row, since) for row in rows(name) if row.get("group") not in ended])
+            kept = (row for row in rows(name) if row.get("group") not in ended)
+            # The bucket in which the limit is has begun before it, and is not complete.
+            kept = (row for row in kept if "bucket" not in row or row["bucket"] >= since or row["complete"])
+            yield name, ordered([_clipped(row, since) for row in kept])
 
 
 def _clipped(row: Row, since: datetime) -> Row:

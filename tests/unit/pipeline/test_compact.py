@@ -22,11 +22,12 @@ from kgroups.pipeline.load.manifest import BATCH, DataFile, Entry
 from kgroups.pipeline.load.read import read_rows
 from kgroups.pipeline.load.storage import Storage
 from kgroups.pipeline.load.store import Store
-from kgroups.pipeline.tables import COMMITS, HEADS, RECORDS, STORED, Table, to_batch
+from kgroups.pipeline.tables import COMMITS, HEADS, MATERIALIZED, RECORDS, STORED, Table, to_batch
 from kgroups.pipeline.upkeep import rewrite
 from kgroups.pipeline.upkeep.automatic import MANY, Upkeep
 from kgroups.pipeline.upkeep.compact import choose_similar, compact
 from kgroups.pipeline.upkeep.expire import expire
+from kgroups.pipeline.upkeep.materialize import materialize
 
 from .conftest import IDENTITY
 
@@ -38,6 +39,7 @@ STEPS: dict[str, Run] = {
     "compact": compact,
     "expire": lambda store: expire(store, DAY + timedelta(days=1)),
     "small step": lambda store: compact(store, small=True),
+    "materialize": materialize,
 }
 
 
@@ -285,13 +287,14 @@ def test_failure_at_any_step_loses_nothing(request: pytest.FixtureRequest, kind:
         pytest.fail("no run succeeded")
     assert step >= 3
     run(Store(any_store.location))
-    assert len(any_store.snapshot().entries) <= 2
+    assert len(any_store.snapshot().collected().entries) <= (4 if name == "materialize" else 2)
+    assert (name == "materialize") == (any_store.snapshot().materialized is not None)
     if name != "expire":
         assert rows(any_store) == before
     any_store.delete_replaced(NEVER)
     any_store.delete_orphans(NEVER)
-    named = {file.path for table in STORED for file in any_store.snapshot().files(table)}
-    assert {path for table in STORED for path in any_store.storage.names(table.name)} == named
+    named = {file.path for entry in any_store.snapshot().entries.values() for file in entry.files}
+    assert {path for table in (*STORED, *MATERIALIZED) for path in any_store.storage.names(table.name)} == named
 
 
 def test_vanished_store_is_an_error(store: Store) -> None:
@@ -373,7 +376,7 @@ def test_failed_step_is_one_line(store: Store) -> None:
         break_at(patch, 0, WRITES, full)
         with Upkeep(store, lines.append, once=True):
             pass
-    assert lines == ["the store is not compacted, and collection continues: store X: No space left on device"]
+    assert lines == ["maintenance of the store failed, and collection continues: store X: No space left on device"]
     assert rows(store) == before
 
 

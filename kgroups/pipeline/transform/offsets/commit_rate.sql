@@ -1,42 +1,26 @@
-with steps as (
+-- The buckets from the one that contains the start of the span on; finished ones as they are materialized.
+with found as (
+  select `group`, log_partition, bucket, commits, requests, partitions, progress, rewound
+  from commit_buckets
+  anti join finished_buckets using (`group`, bucket)
+  union all
   select
     `group`,
-    topic,
-    partition,
-    commit_time,
-    log_time,
-    tombstone,
-    known_since,
-    unread_since,
-    -- A tombstone has no offset, so the commit after it has no step.
-    committed_offset - lag(committed_offset) over earlier as step,
-    lag(log_time) over earlier < known_since as was_unknown
-  from recent_commits
+    log_partition,
+    bucket,
+    commits,
+    requests,
+    partitions,
+    case when written.known_since is not distinct from completeness.known_since then progress else all_progress end,
+    case when written.known_since is not distinct from completeness.known_since then rewound else all_rewound end
+  from finished_buckets as written
   left join completeness using (log_partition)
-  window earlier as (partition by `group`, topic, partition order by log_partition, log_offset)
-),
-counted as (
-  select
-    *,
-    -- Before history is complete, one commit may remain of many: the step from it does not belong to a known bucket.
-    case when was_unknown and log_time >= known_since then null else step end as known_step,
-    make_timestamptz(epoch_us(log_time) - epoch_us(log_time) % $bucket_us) as bucket
-  from steps
-  where not tombstone and log_time >= $since
+  where bucket >= $bucket_since
 )
 select
-  `group`,
-  bucket,
-  count(*) as commits,
-  count(distinct commit_time) as requests,
-  count(distinct concat(topic, '/', partition)) as partitions,
-  sum(case when known_step > 0 then known_step when known_step <= 0 then 0 end) as progress,
-  sum(case when known_step < 0 then -known_step when known_step >= 0 then 0 end) as rewound,
+  found.*,
   coalesce(
-    bucket >= max(known_since)
-    and bucket >= $since
-    and make_timestamptz(epoch_us(bucket) + $bucket_us) <= coalesce(max(unread_since), $until),
-    false
+    bucket >= known_since and make_timestamptz(epoch_us(bucket) + $bucket_us) <= coalesce(unread_since, $until), false
   ) as complete
-from counted
-group by `group`, bucket
+from found
+left join completeness using (log_partition)

@@ -1,8 +1,8 @@
--- The commits from the first one in the span on, in the order of the log, and the last one of each key before it.
+-- The commits from the first one in the first bucket of the span on, in the order of the log, and the last one of each key before it.
 with starts as (
   select log_partition, min(log_offset) as first_offset
   from commits
-  where log_time >= $since and log_time < $until
+  where log_time >= $bucket_since and log_time < $until
   group by log_partition
 ),
 last_places as (

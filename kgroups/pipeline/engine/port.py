@@ -1,0 +1,39 @@
+"""What every engine can do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import pyarrow as pa
+
+from ..load.manifest import DataFile
+from ..load.store import Store
+from ..tables import Table
+from ..transform.definitions import Value
+
+
+class Engine(Protocol):
+    """Named relations, and SQL over them."""
+
+    def prepare(self, records: int) -> None:
+        """Prepare for queries to a store of this number of records."""
+
+    def load(self, store: Store, table: Table, files: Sequence[DataFile]) -> None:
+        """Define a stored table as the rows of these files."""
+
+    def define(self, name: str, query: str, table: Table | None = None) -> None:
+        """Define a relation by a query.
+
+        :param table: the columns of the relation, in this order and of these types; default: those of the query.
+        """
+
+    def literal(self, value: Value) -> str:
+        """Return a value in SQL."""
+
+    def fetch(self, query: str) -> pa.Table:
+        """Run a query.
+
+        :raises UsageError: if the query is invalid.
+        :raises HistoryError: if the store's files cannot be read.
+        """

@@ -1,0 +1,185 @@
+"""Questions have the same answers from what is materialized in steps as from all commits."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from kgroups.pipeline import materialized
+from kgroups.pipeline.engine import derive, open_tables
+from kgroups.pipeline.engine.duck import DuckDB
+from kgroups.pipeline.load.manifest import BATCH, HEADS_SAMPLED, SWEEP
+from kgroups.pipeline.load.storage import Storage
+from kgroups.pipeline.load.store import Identity, Store
+from kgroups.pipeline.rules import Rules
+from kgroups.pipeline.tables import COMMITS, COVERAGE, HEADS, STORED, Table, arrow_schema, to_batch
+from kgroups.pipeline.transform.definitions import BEGINNING, DERIVED, Span, stored_tables
+from kgroups.pipeline.upkeep.automatic import NEW, Upkeep
+from kgroups.pipeline.upkeep.compact import compact
+from kgroups.pipeline.upkeep.expire import expire
+from kgroups.pipeline.upkeep.materialize import materialize
+from tests.fakes.group_protocol import END, LOG_TABLES, START
+from tests.fakes.history import History, Row, at, ordered
+
+from .test_expire import WINDOW, random_groups
+
+RULES = Rules(
+    samples=5, storm=3, flaps=2, storm_window=WINDOW, flap_window=WINDOW, expiring_within=timedelta(days=8),
+    stale_after=timedelta(minutes=2),
+)  # fmt: skip
+
+
+def batches(history: History, number: int, chance: random.Random) -> list[tuple[str, dict[Table, list[Row]]]]:
+    """Return the rows of entries, in the order in which a collector adds them."""
+    tables = {table.name: table for table in STORED}
+    found: list[tuple[str, dict[Table, list[Row]]]] = [(BATCH, {}) for _ in range(number)]
+    log = [(row["log_partition"], row["log_offset"], name, row) for name in LOG_TABLES for row in history.rows[name]]
+    cuts: dict[int, list[int]] = {}
+    for partition in {each for each, *_ in log}:
+        times = sorted((offset, row["log_time"]) for each, offset, _, row in log if each == partition)
+        ends = [at(START + (END - START) * batch / number - chance.random() * 60) for batch in range(1, number)]
+        cuts[partition] = [next((offset for offset, time in times if time >= end), times[-1][0] + 1) for end in ends]
+    for partition, offset, name, row in log:
+        batch = sum(offset >= cut for cut in cuts[partition])
+        found[batch][1].setdefault(tables[name], []).append(row)
+    for name, kind in (("heads", HEADS_SAMPLED), ("coverage", BATCH), ("baseline", SWEEP), ("sweeps", SWEEP)):
+        time = "swept_at" if kind == SWEEP else "sampled_at"
+        parts: dict[int, list[Row]] = {}
+        for row in history.rows[name]:
+            part = min(number - 1, max(0, int((row[time] - at(START)).total_seconds() * number // (END - START))))
+            parts.setdefault(part, []).append(row)
+        found += [(f"{batch:03} {kind}", {tables[name]: rows}) for batch, rows in parts.items()]
+    parts_of_log = [(f"{batch:03} {kind}", each) for batch, (kind, each) in enumerate(found[:number])]
+    entries = sorted([*parts_of_log, *found[number:]], key=lambda entry: entry[0][:3])
+    return [(kind[4:], each) for kind, each in entries]
+
+
+def answers(store: Store, names: list[str], span: Span, rules: Rules) -> tuple[dict[str, list[Row]], int]:
+    """Return the answers, and the number of commits that were read."""
+    with DuckDB() as engine:
+        open_tables(engine, store, names, span, rules)
+        (read,) = engine.fetch("select count(*) from commits").to_pylist()
+        return {name: ordered(engine.fetch(f"select * from {name}").to_pylist()) for name in names}, *read.values()
+
+
+def full(store: Store, names: list[str], span: Span, rules: Rules) -> dict[str, list[Row]]:
+    snapshot = store.snapshot()
+    with DuckDB() as engine:
+        for table in stored_tables(names):
+            if table in STORED:
+                engine.load(store, table, snapshot.files(table))
+        derive(engine, names, span, rules)
+        return {name: ordered(engine.fetch(f"select * from {name}").to_pylist()) for name in names}
+
+
+def disorder(history: History, chance: random.Random) -> None:
+    """Let the clocks of brokers go back now and then, and write some samples at the time of a commit."""
+    for row in history.rows["commits"]:
+        if chance.random() < 0.05:
+            row["log_time"] += timedelta(seconds=chance.choice((-150, -30, 40, 200)))
+    for row, commit in zip(history.rows["heads"], chance.choices(history.rows["commits"], k=9), strict=False):
+        row["sampled_at"] = commit["log_time"]
+
+
+@pytest.mark.parametrize(("seed", "disordered"), [(1, False), (2, True), (3, False)])
+def test_answers_equal_a_full_recomputation_after_each_step(
+    seed: int, disordered: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chance = random.Random(seed)
+    history = random_groups(seed, logs=4).history
+    monkeypatch.setattr(materialized, "SETTLED", timedelta(seconds=100))
+    if disordered:
+        disorder(history, chance)
+    store = Store(str(tmp_path / "store"))
+    store.create(Identity("cluster", "__consumer_offsets", "2026-03-01"))
+    reduced = 0
+    for number, (kind, rows) in enumerate(batches(history, 6, chance)):
+        store.add(kind, {table: pa.Table.from_pylist(each, arrow_schema(table)) for table, each in rows.items()})
+        if chance.random() < 0.5:
+            materialize(store)
+        if chance.random() < 0.2:
+            compact(store, small=chance.random() < 0.5)
+        if number % 4:
+            continue
+        span = Span(chance.choice((BEGINNING, at(chance.randrange(START, END)))), at(END + 3600))
+        expected = full(store, list(DERIVED), span, RULES)
+        found, read = answers(store, list(DERIVED), span, RULES)
+        for name in DERIVED:
+            assert found[name] == expected[name], name
+        reduced += read < sum(file.rows for file in store.snapshot().files(COMMITS))
+    assert reduced > 0 or disordered
+
+
+def collected(location: Path, entries: int) -> Store:
+    """Return a store with a commit of each of three groups in every entry."""
+    store = Store(str(location))
+    store.create(Identity("cluster", "__consumer_offsets", "2026-03-01"))
+    history = History()
+    for number in range(entries):
+        first = 3 * number
+        for group in ("a", "b", "c"):
+            history.commit(group, number, 10 * number)
+        history.read(0, (first, first + 3), 3, (number, number))
+        history.head(number, 10 * number)
+        rows = history.arrow()
+        store.add(BATCH, {table: rows[table.name] for table in (COMMITS, COVERAGE, HEADS)})
+        history.rows.clear()
+    return store
+
+
+def reads(store: Store, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Return the number of files that a question reads, of the manifest and of tables."""
+    found: list[str] = []
+
+    def noted(real: Callable[[Storage, str], Any]) -> Callable[[Storage, str], Any]:
+        def read(storage: Storage, name: str) -> Any:
+            found.append(name)
+            return real(storage, name)
+
+        return read
+
+    with monkeypatch.context() as patch:
+        for each in ("read", "opened"):
+            patch.setattr(Storage, each, noted(getattr(Storage, each)))
+        answers(Store(store.location), ["stale", "lag", "commit_rate"], Span(BEGINNING, at(10_000)), RULES)
+    return len(found)
+
+
+def test_a_question_reads_as_many_files_of_many_entries_as_of_few(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stores = [collected(tmp_path / str(entries), entries) for entries in (40, 200)]
+    for store in stores:
+        with Upkeep(store, pytest.fail, once=True):
+            pass
+        assert store.snapshot().materialized
+    few, many = (reads(store, monkeypatch) for store in stores)
+    assert max(few, many) < 20
+
+
+def test_lasting_entries_are_materialized_during_a_collection(tmp_path: Path) -> None:
+    store = collected(tmp_path, NEW - 1)
+    upkeep = Upkeep(store, pytest.fail)
+    assert upkeep.step() and not store.snapshot().materialized
+    store.add(HEADS_SAMPLED, {HEADS: to_batch(HEADS, [{"sampled_at": at(99), "topic": "orders", "partition": 0}])})
+    assert upkeep.step() and store.snapshot().materialized
+
+
+def test_expired_rows_are_no_longer_materialized(tmp_path: Path) -> None:
+    store = collected(tmp_path, 5)
+    assert materialize(store) == 15
+    assert store.snapshot().materialized
+    expire(store, at(4))
+    assert not store.snapshot().materialized
+    names = ["stale", "lag", "commit_rate"]
+    span = Span(BEGINNING, at(10_000))
+    assert answers(store, names, span, RULES)[0] == full(store, names, span, RULES)
+    materialize(store)
+    assert store.snapshot().materialized
+    assert answers(store, names, span, RULES)[0] == full(store, names, span, RULES)
