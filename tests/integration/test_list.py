@@ -104,7 +104,7 @@ def test_list_protocol_type_filter_selects_groups(known_cluster: KnownCluster, w
 
 def test_list_filters_are_combined(known_cluster: KnownCluster) -> None:
     answer = known_cluster.ask("list", "--state", "stable", "--protocol-type", "connect")
-    assert [line.split() for line in answer.lines] == [["GROUP", "STATE"], ["connect-like", "Stable"]]
+    assert answer.lines == ["connect-like"]
 
 
 def test_list_coordinator_matches_find_coordinator(known_cluster: KnownCluster) -> None:
