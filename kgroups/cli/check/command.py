@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Collection
@@ -11,13 +12,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kgroups.errors import ClusterUnreachable, ConfigError, DeadlineExceeded
+from kgroups.errors import ClusterUnreachable, DeadlineExceeded
+from kgroups.model.counts import count
 
-from ..frame.exit_status import enable_gc
+from ..frame.exit_status import enable_gc, print_to_stderr
 from ..frame.group_options import GroupOptions, group_and_topic_options
 from ..frame.options import ConnectionOptions, Duration, connection_options, isolation_option
 from .expectations import expectation_options
 from .plugin import Plugin
+from .rules_file import read_rules
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
@@ -56,6 +59,24 @@ if TYPE_CHECKING:
     show_default=True,
     help="text: the output of a monitoring plugin, with performance data.",
 )
+@click.option(
+    "--junit", type=click.Path(path_type=Path), metavar="FILE", help="Also write the result to a file, as JUnit XML."
+)
+@click.option("--github", is_flag=True, help="Also write annotations and the job summary of GitHub Actions.")
+@click.option(
+    "--fail-on",
+    type=click.Choice(["warning", "critical"]),
+    default="warning",
+    show_default=True,
+    help="critical: exit with 0 if the worst result is WARNING.",
+)
+@click.option(
+    "--lint",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Only check the syntax of rules files, without a cluster; arguments are further files.",
+)
+@click.option("-v", "--verbose", is_flag=True, help="On a terminal, also list the checks that passed.")
 @isolation_option
 @connection_options
 def check(
@@ -68,6 +89,11 @@ def check(
     wait: float | None,
     interval: float,
     output: str,
+    junit: Path | None,
+    github: bool,
+    fail_on: str,
+    lint: Path | None,
+    verbose: bool,
     isolation: str,
 ) -> int:
     """Check groups against rules, for CI and monitoring.
@@ -87,10 +113,12 @@ def check(
 
     if wait is not None:
         enable_gc()
-    more = _read(rules)
+    more = read_rules(rules)
     sampling = partial(Sampling, limits, more, window, samples)
     checker = Checker(connection, _selection(chosen, more), Isolation[isolation.upper()], sampling)
+    passing = (0, 1) if fail_on == "critical" else (0,)
     until = time.monotonic() + (wait or 0)
+    told = ""
     while True:
         last = time.monotonic() >= until
         try:
@@ -99,13 +127,27 @@ def check(
             if wait is None or last:
                 raise
         else:
-            if report.severity == 0 or last:
+            if report.severity in passing or last:
                 break
+            told = _report_progress(told, f"{report.severity.name}: {count(len(report.bad), 'check')} not OK")
         time.sleep(min(interval, max(0.0, until - time.monotonic())))  # the last check is at the end of --wait
     from kgroups.render.health import write_report
 
-    write_report(report, output, sys.stdout, checker.cluster_id)
-    return int(report.severity)
+    from .reports import write_files
+
+    write_report(report, output, sys.stdout, checker.cluster_id, verbose=verbose)
+    write_files(report, junit, github=github)
+    return 0 if report.severity in passing else int(report.severity)
+
+
+def _report_progress(told: str, text: str) -> str:
+    """Print a note that the command still waits, if it is not the last one; return it.
+
+    Only on a terminal and in CI, whose variable is ``CI``: a monitoring system may take stderr for an error.
+    """
+    if text != told and (sys.stderr.isatty() or os.environ.get("CI")):
+        print_to_stderr(f"kgroups: note: waiting: {text}")
+    return text
 
 
 class Checker:
@@ -130,7 +172,9 @@ class Checker:
         if sampling.in_batches:
             self._check_in_batches(sampling)
             return sampling.report(int(time.time() * 1000))
-        for sample in sampling.planned():
+        for number, sample in enumerate(sampling.planned(), 1):
+            if sample.pause:
+                _report_progress("", f"sample {number} in {sample.pause:.0f} s")
             time.sleep(sample.pause)
             sampling.add(self._sample(sample))
         if unproven := sampling.unproven():
@@ -195,20 +239,6 @@ class Checker:
             debug=self._connection.debug,
         )
         return outcome
-
-
-def _read(path: Path | None) -> tuple[Rule, ...]:
-    if path is None:
-        return ()
-    from kgroups.model.health.rules import parse_rules
-
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise ConfigError(f"--rules: {path} is not UTF-8 text") from None
-    except OSError as error:
-        raise ConfigError(f"--rules: cannot read {path}: {error.strerror}") from None
-    return parse_rules(text, str(path))
 
 
 def _selection(chosen: GroupOptions, rules: tuple[Rule, ...]) -> Selection:

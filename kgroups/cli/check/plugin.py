@@ -10,7 +10,7 @@ import click
 
 from kgroups.errors import KgroupsError
 
-from ..frame.exit_status import print_to_stderr
+from ..frame.exit_status import discard_stdout, print_to_stderr
 
 EXIT_UNKNOWN = 3
 
@@ -29,15 +29,57 @@ class Plugin(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            return super().invoke(ctx)
+            code = lint(ctx) if ctx.params["lint"] else super().invoke(ctx)
+            sys.stdout.flush()
+            return code
         except KgroupsError as error:
-            _write_unknown(f"{error}; {error.hint}" if error.hint else str(error), ctx.params["output"])
-            return EXIT_UNKNOWN
-        except (OSError, click.ClickException, click.exceptions.Exit, click.Abort):
-            raise  # errors of the output or the command line have their own exit codes
-        except Exception as error:  # exit code 1 would mean WARNING
-            _write_unknown(f"a bug in kgroups: {_location(error)}", ctx.params["output"])
-            return EXIT_UNKNOWN
+            return _unknown(f"{error}; {error.hint}" if error.hint else str(error), ctx)
+        except (BrokenPipeError, click.ClickException, click.exceptions.Exit, click.Abort):
+            raise  # a closed pipe and errors of the command line have their own exit codes
+        except OSError as error:  # exit code 1 would mean WARNING
+            return _unknown(f"{error.filename or 'system error'}: {error.strerror or error}", ctx)
+        except MemoryError:
+            return _unknown("out of memory; select fewer groups, or raise the memory limit of this process", ctx)
+        except Exception as error:
+            return _unknown(f"a bug in kgroups: {_location(error)}", ctx)
+
+
+def lint(ctx: click.Context) -> int:
+    """Parse rules files: that of ``--lint`` and the arguments, which pre-commit adds; return the exit code.
+
+    :raises ConfigError: if one is invalid.
+    """
+    from pathlib import Path
+
+    from kgroups.model.counts import count
+
+    from .rules_file import read_rules
+
+    for path in (ctx.params["lint"], *map(Path, ctx.params["names"])):
+        click.echo(f"{path}: {count(len(read_rules(path)), 'rule')}, valid")
+    return 0
+
+
+def _unknown(reason: str, ctx: click.Context) -> int:
+    """Write a report without a result wherever a report is due; return the exit code of UNKNOWN."""
+    try:
+        _write_unknown(reason, ctx.params["output"])
+        sys.stdout.flush()
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            raise
+        discard_stdout()
+        print_to_stderr(f"kgroups: error: {reason}")
+    if ctx.params["junit"] or ctx.params["github"]:
+        from kgroups.render.health import unreachable
+
+        from .reports import write_files
+
+        try:
+            write_files(unreachable(reason, int(time.time() * 1000)), ctx.params["junit"], github=ctx.params["github"])
+        except (KgroupsError, OSError) as error:
+            print_to_stderr(f"kgroups: error: {error}")
+    return EXIT_UNKNOWN
 
 
 def _location(error: Exception) -> str:

@@ -56,7 +56,7 @@ def _exit_code_of(run: Callable[[], int], print_error: Callable[[str], None], wr
         if error is not written.error:
             print_error(f"{error.filename or 'system error'}: {error.strerror or error}")
             return EXIT_FAILED
-        _discard_stdout()
+        discard_stdout()
         if isinstance(error, BrokenPipeError):  # the reader closed the pipe, such as head
             return EXIT_CLOSED_PIPE
         print_error(f"cannot write the output: {error.strerror or error}")
@@ -206,6 +206,6 @@ def discard_output() -> None:
             os.dup2(devnull, stream.fileno())
 
 
-def _discard_stdout() -> None:
+def discard_stdout() -> None:
     """Discard the buffered output; otherwise Python reports the error again when it flushes at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

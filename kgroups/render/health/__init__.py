@@ -13,8 +13,13 @@ from kgroups.model.health.severity import Severity
 FORMATS = ("text", "json", "junit", "openmetrics")
 
 
-def write_report(report: Report, fmt: str, stream: TextIO, cluster_id: str | None) -> None:
-    """Write the report in one of :data:`FORMATS`."""
+def write_report(report: Report, fmt: str, stream: TextIO, cluster_id: str | None, *, verbose: bool = False) -> None:
+    """Write the report in one of :data:`FORMATS`; ``verbose`` also lists what passed as text on a terminal."""
+    if fmt == "text" and verbose and stream.isatty():
+        from .text import write_terminal
+
+        write_terminal(report, stream, verbose=True)
+        return
     write: Callable[[Report, TextIO, str | None], None] = import_module(f"kgroups.render.health.{fmt}").write
     write(report, stream, cluster_id)
 
@@ -29,4 +34,9 @@ def write_unreachable(reason: str, at: int, fmt: str, stream: TextIO) -> None:
 
         stream.write(unreachable_headline(reason) + "\n")
     else:
-        write_report(Report((Finding(CLUSTER, "answered", Severity.UNKNOWN, reason),), at), fmt, stream, None)
+        write_report(unreachable(reason, at), fmt, stream, None)
+
+
+def unreachable(reason: str, at: int) -> Report:
+    """Return a report that no result is available."""
+    return Report((Finding(CLUSTER, "answered", Severity.UNKNOWN, reason),), at)

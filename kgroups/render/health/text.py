@@ -5,6 +5,7 @@ https://www.monitoring-plugins.org/doc/guidelines.html
 
 from __future__ import annotations
 
+import os
 from typing import TextIO
 
 from kgroups.model.counts import count
@@ -19,13 +20,36 @@ _SHOWN = 3
 
 
 def write(report: Report, stream: TextIO, cluster_id: str | None) -> None:
+    if stream.isatty():
+        write_terminal(report, stream, verbose=False)
+        return
     stream.write(f"{headline(report)}\n")
     for finding in (*report.bad, *(each for each in report.findings if each.severity is Severity.OK)):
         stream.write(f"{finding.severity.name:8}  {sentence(finding)}\n")
 
 
-def headline(report: Report) -> str:
-    """Return the line that a pager shows, with performance data after a bar."""
+_COLORS = {Severity.OK: 32, Severity.WARNING: 33, Severity.CRITICAL: 31, Severity.UNKNOWN: 35}
+
+
+def write_terminal(report: Report, stream: TextIO, *, verbose: bool) -> None:
+    """Write problems first, in color, and without performance data; checks that passed are counted, or listed."""
+    dumb = os.environ.get("TERM", "").lower() in ("dumb", "unknown") or bool(os.environ.get("NO_COLOR"))
+
+    def status(severity: Severity) -> str:
+        text = f"{severity.name:8}"
+        return text if dumb else f"\x1b[{_COLORS[severity]}m{text}\x1b[0m"
+
+    passed = [finding for finding in report.findings if finding.severity is Severity.OK]
+    for finding in (*report.bad, *(passed if verbose else ())):
+        stream.write(f"{status(finding.severity)}  {sentence(finding)}\n")
+    if not report.findings:
+        stream.write(f"{status(report.severity)}  {summary_line(report)}\n")
+    elif passed and not verbose:
+        stream.write(f"{status(Severity.OK)}  {count(len(passed), 'check')} passed\n")
+
+
+def summary_line(report: Report) -> str:
+    """Return the result in one line, without performance data."""
     bad = report.bad
     groups = len({finding.group for finding in report.findings if finding.group != CLUSTER})
     checks = "1 check" if len(report.findings) == 1 and not bad else f"{len(report.findings):,} checks"
@@ -35,8 +59,13 @@ def headline(report: Report) -> str:
         summary = f"{len(bad):,} of {summary}: {'; '.join(map(sentence, bad[:_SHOWN]))}{more}"
     elif not report.findings:
         summary = "no group matches"
+    return summary
+
+
+def headline(report: Report) -> str:
+    """Return the line that a pager shows, with performance data after a bar."""
     numbers = " ".join(map(_number, (finding for finding in report.findings if finding.value is not None)))
-    return f"{PROGRAM} {report.severity.name} - {summary}" + (f" | {numbers}" if numbers else "")
+    return f"{PROGRAM} {report.severity.name} - {summary_line(report)}" + (f" | {numbers}" if numbers else "")
 
 
 def unreachable_headline(reason: str) -> str:

@@ -200,13 +200,20 @@ def test_watch_restores_the_terminal(serve: Callable, number: signal.Signals) ->
     assert "Traceback" not in left.sent
 
 
-@pytest.mark.parametrize("words", [("watch", "--interval", "100ms"), ("describe", "--all-groups"), ("list", "--wide")])
-def test_no_color_disables_bold_and_dim(serve: Callable, words: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("words", "header"),
+    [
+        (("watch", "--interval", "100ms"), "GROUP"),
+        (("describe", "--all-groups"), "PARTITION"),  # the name of the group is above its table
+        (("list", "--wide"), "GROUP"),
+    ],
+)
+def test_no_color_disables_bold_and_dim(serve: Callable, words: tuple[str, ...], header: str) -> None:
     served = serve(world=shop)
     styled = re.compile(r"\x1b\[[0-9;]*m")
-    colored = on_terminal((*words, "-b", served.bootstrap), "GROUP", signal.SIGTERM)
+    colored = on_terminal((*words, "-b", served.bootstrap), header, signal.SIGTERM)
     assert styled.search(colored.sent)
-    bare = on_terminal((*words, "-b", served.bootstrap), "GROUP", signal.SIGTERM, NO_COLOR="1")
+    bare = on_terminal((*words, "-b", served.bootstrap), header, signal.SIGTERM, NO_COLOR="1")
     assert not styled.search(bare.sent)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import threading
 import time
@@ -19,6 +20,7 @@ from kgroups.model.health.findings import Finding
 from kgroups.model.health.report import Report
 from kgroups.model.health.severity import Severity
 from kgroups.protocol.record_batch import Aborted
+from kgroups.render.health import write_report
 from tests.fakes.broker import FakeCluster
 from tests.fakes.cluster_state import FakeMember
 from tests.fakes.record_batches import TRANSACTIONAL, batch, marker
@@ -279,3 +281,91 @@ def test_check_internal_error_exits_3(run_cli: Run, serve: Callable, monkeypatch
     for fmt in ("text", "json", "junit", "openmetrics"):
         code, out, err = run_cli("check", "a", "-b", served.bootstrap, "--max-lag", "1", "-o", fmt)
         assert code == 3 and "ZeroDivisionError" in out + err and "secret words" not in out + err
+
+
+def test_check_writes_text_and_junit_in_one_run(check: Run, tmp_path: Path) -> None:
+    code, out, _ = check("busy", "--max-lag", "5", "--junit", str(tmp_path / "j.xml"))
+    assert (code, out.startswith("KGROUPS CRITICAL")) == (2, True)
+    suite = ElementTree.parse(tmp_path / "j.xml").getroot()
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+
+
+def test_check_writes_junit_if_no_broker_responds(run_cli: Run, tmp_path: Path) -> None:
+    words = ("check", "busy", "-b", "127.0.0.1:1", "--junit", str(tmp_path / "j.xml"))
+    assert run_cli(*words)[0] == 3
+    assert ElementTree.parse(tmp_path / "j.xml").getroot().get("errors") == "1"
+
+
+def test_check_junit_file_that_cannot_be_written_is_unknown(check: Run, tmp_path: Path) -> None:
+    code, _, err = check("busy", "--junit", str(tmp_path / "missing" / "j.xml"))
+    assert (code, "cannot write" in err) == (3, True)
+
+
+def test_check_fail_on_critical_passes_warnings_only(check: Run) -> None:
+    assert check("busy", "--max-lag", "5,50")[0] == 1
+    code, out, _ = check("busy", "--max-lag", "5,50", "--fail-on", "critical")
+    assert (code, out.startswith("KGROUPS WARNING")) == (0, True)
+    assert check("busy", "--max-lag", "5", "--fail-on", "critical")[0] == 2
+    assert check("busy", "--max-topic-lag", "x*=5", "--fail-on", "critical")[0] == 3
+
+
+def test_check_lint_needs_no_cluster(run_cli: Run, tmp_path: Path) -> None:
+    good, bad = tmp_path / "good.toml", tmp_path / "bad.toml"
+    good.write_text('[[rule]]\ngroups = "a*"\nmax-lag = 5\n')
+    bad.write_text('[[rule]]\ngroups = "a*"\nmax-lga = 5\n')
+    assert run_cli("check", "--lint", str(good)) == (0, f"{good}: 1 rule, valid\n", "")
+    code, out, _ = run_cli("check", "--lint", str(good), str(bad))
+    assert (code, "bad.toml, line 1: unknown key 'max-lga'" in out) == (3, True)
+
+
+def test_check_github_writes_annotations_and_summary(
+    check: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+    code, out, _ = check("--all-groups", "--max-lag", "5", "--github")
+    assert code == 2
+    assert "::error title=CRITICAL busy::busy: lag: lag 10 is above 5\n" in out
+    assert all("\x1b" not in line for line in out.splitlines())
+    text = (tmp_path / "summary.md").read_text()
+    assert text.startswith("### kgroups check: CRITICAL\n")
+    assert "| CRITICAL | busy | lag | lag 10 is above 5 |" in text
+
+
+@pytest.mark.parametrize("error", [OSError(5, "Input/output error"), MemoryError(), RecursionError()])
+def test_check_every_crash_is_unknown(check: Run, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(Checker, "report", fail)
+    code, out, _ = check("busy")
+    assert (code, out.startswith("KGROUPS UNKNOWN - ")) == (3, True)
+
+
+def test_check_reports_progress_in_ci(check: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CI", "true")
+    words = ("busy", "--members", "0", "--wait", "60ms", "--interval", "20ms")
+    assert check(*words)[2] == "kgroups: note: waiting: CRITICAL: 1 check not OK\n"
+    monkeypatch.delenv("CI")
+    assert check(*words)[2] == ""
+
+
+def test_check_on_a_terminal_shows_problems_first_in_color(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    fine = Finding("a", "exists", Severity.OK, "the group exists")
+    report = Report((fine, Finding("b", "lag", Severity.CRITICAL, "lag 9 is above 5", 9)), 0)
+    shown, listed, plain = Terminal(), Terminal(), Terminal()
+    write_report(report, "text", shown, None)
+    assert shown.getvalue().splitlines() == [
+        "\x1b[31mCRITICAL\x1b[0m  b: lag: lag 9 is above 5",
+        "\x1b[32mOK      \x1b[0m  1 check passed",
+    ]
+    write_report(report, "text", listed, None, verbose=True)
+    assert listed.getvalue().splitlines()[1] == "\x1b[32mOK      \x1b[0m  a: exists: the group exists"
+    monkeypatch.setenv("NO_COLOR", "1")
+    write_report(report, "text", plain, None)
+    assert "\x1b" not in plain.getvalue()
