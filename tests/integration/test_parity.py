@@ -434,7 +434,7 @@ def test_difference_types_of_older_brokers(known_cluster: KnownCluster) -> None:
     assert (output.code, output.rows) == (0, [])
     assert "UnsupportedVersionException" in output.out
     answer = known_cluster.ask("list", "--type", "classic")
-    assert (answer.code, answer.table) == (1, [])
+    assert (answer.code, answer.lines) == (1, [])
     assert "cannot filter by type" in answer.err
 
 
