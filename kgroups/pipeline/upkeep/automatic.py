@@ -8,9 +8,11 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from kgroups.errors import KgroupsError
+from kgroups.model.counts import count
 
 from ..load.manifest import Snapshot
 from ..load.store import Store
+from ..tables import COMMITS
 from .compact import compact
 from .expire import expire
 from .materialize import materialize
@@ -18,8 +20,11 @@ from .materialize import materialize
 MANY = 32
 """Number of entries that are merged: a reader opens at most the files of these, and the merged ones."""
 
+AT_ONCE = 1_000_000
+"""Number of commits that are materialized at the end of a collection, in seconds; more would double its time."""
+
 NEW = 8
-"""Number of entries after which their commits are materialized while a collection continues; at its end, all are."""
+"""Number of entries after which their commits are materialized while a collection continues."""
 
 CHECK_EVERY = 5.0
 """Seconds between two checks while a collection continues."""
@@ -76,8 +81,17 @@ class Upkeep:
     def _materialize(self) -> None:
         snapshot = self._store.snapshot()
         through = snapshot.materialized.through if snapshot.materialized else -1
-        if self._once or sum(number > through for number in snapshot.collected().entries) >= NEW:
-            materialize(self._store, self._stopped.is_set)
+        if not self._once:
+            if sum(number > through for number in snapshot.collected().entries) >= NEW:
+                materialize(self._store, self._stopped.is_set)
+            return
+        rows = sum(file.rows for file in snapshot.split_files(COMMITS, through)[1])
+        if rows <= AT_ONCE:
+            materialize(self._store)
+        else:
+            self._notify(
+                f"{count(rows, 'commit')} are not materialized: kgroups history materialize, for fast questions"
+            )
 
     def _is_due(self, snapshot: Snapshot) -> bool:
         """Return whether rows are a day older than the retention time, and the last expiry was for earlier ones."""

@@ -33,8 +33,8 @@ class Log:
         self.times: dict[int, int] = {}
         self.topic.times = self.times
 
-    def add(self, key: bytes, value: bytes | None, ago: float) -> None:
-        at = int((time.time() - ago) * 1000)
+    def add(self, key: bytes, value: bytes | None, ago: float, now: float | None = None) -> None:
+        at = int(((now or time.time()) - ago) * 1000)
         self.topic.logs[0] = [*self.topic.logs[0], self._batch(key, value, at)]
         self.times[self.topic.end] = at
         self.topic.end += 1
@@ -42,12 +42,21 @@ class Log:
     def _batch(self, key: bytes, value: bytes | None, at: int) -> Batch:
         return batch(self.topic.end, [(self.topic.end, at)], key=key, value=value)
 
-    def commit(self, offset: int, ago: float = 0, group: str = "g", partition: int = 0, version: int = 4) -> None:
-        self.add(commit_key(group, "t", partition), commit_value(version, offset=offset), ago)
+    def commit(
+        self,
+        offset: int,
+        ago: float = 0,
+        group: str = "g",
+        partition: int = 0,
+        version: int = 4,
+        now: float | None = None,
+    ) -> None:
+        self.add(commit_key(group, "t", partition), commit_value(version, offset=offset), ago, now)
 
     def commits(self, ages: Iterable[float], group: str = "g") -> None:
+        now = time.time()  # of all: their distances do not depend on the machine
         for offset, ago in enumerate(ages):
-            self.commit(offset, ago, group)
+            self.commit(offset, ago, group, now=now)
 
     def members_left(self, ago: float = 0) -> None:
         answer = {"protocolType": "consumer", "generation": 2, "protocol": None, "leader": None}

@@ -163,6 +163,15 @@ def test_a_question_reads_as_many_files_of_many_entries_as_of_few(
     assert max(few, many) < 20
 
 
+def test_large_collection_is_not_materialized_at_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kgroups.pipeline.upkeep.automatic.AT_ONCE", 14)
+    store, lines = collected(tmp_path, 5), list[str]()
+    with Upkeep(store, lines.append, once=True):
+        pass
+    assert not store.snapshot().materialized
+    assert lines == ["15 commits are not materialized: kgroups history materialize, for fast questions"]
+
+
 def test_lasting_entries_are_materialized_during_a_collection(tmp_path: Path) -> None:
     store = collected(tmp_path, NEW - 1)
     upkeep = Upkeep(store, pytest.fail)
