@@ -126,6 +126,9 @@ class Typist:
     def type(self, text: str) -> None:
         os.write(self._master, text.encode())
 
+    def signal(self, number: int) -> None:
+        self._process.send_signal(number)
+
     def end(self) -> Shown:
         """All that was shown, once it has ended."""
         self._seen += _read(self._master, time.monotonic() + 90)

@@ -50,6 +50,7 @@ FOREIGN = {
     "click": {"cli"},
     "rich": {"render"},
     "tabulate": {"render"},
+    "textual": {"cli/watch/app"},
     "prometheus_client": {"render/metrics", "cli/exporter"},
     "re2": {"cli/kafka/regex", "admin/query/pattern"},
     "kio": set(),  # the oracle of the tests

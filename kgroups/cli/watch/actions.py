@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kgroups.render.watch.screen import Order
+from kgroups.model.watch.arrange import Order
 
 from .keyboard import ENTER, ERASE, ESCAPE
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import queue
 import sys
 import threading
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from kgroups.model.offsets import Isolation
     from kgroups.model.outcome import Failure, Outcome
     from kgroups.model.views.offset_row import GroupOffsets
-    from kgroups.model.watch.watching import WatchRow
+    from kgroups.model.watch.watching import Watch, WatchRow
     from kgroups.render.watch.screen import Frame
 
     from .actions import Controls
@@ -41,6 +42,8 @@ class Tick(NamedTuple):
     at: int
     rows: list[WatchRow]
     failures: tuple[Failure, ...]
+    groups: dict[str, GroupOffsets]
+    watch: Watch
 
 
 class End(Enum):
@@ -74,9 +77,26 @@ def watch(
 
     enable_gc()
     ticks = Ticks(connection, chosen.selection(all_by_default=True), Isolation[isolation.upper()], interval, count)
+    if _can_draw():
+        from .app import on_full_screen
+
+        return on_full_screen(ticks, connection)
     if sys.stdout.isatty():
         return _on_screen(ticks, connection.settings.bootstrap_servers)
     return _in_lines(ticks)
+
+
+def _can_draw() -> bool:
+    """Return whether the full screen is possible: a terminal that can be redrawn, and Textual, which uses stderr."""
+    from importlib.util import find_spec
+
+    terminal = all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
+    if not terminal or os.environ.get("TERM", "dumb") in ("dumb", "unknown"):
+        return False
+    if find_spec("textual"):
+        return True
+    click.echo("kgroups: note: for scrolling and pages of groups, install kgroups[watch]", err=True)
+    return False
 
 
 class Ticks:
@@ -93,7 +113,7 @@ class Ticks:
         self._connection = connection
         self._selection = selection
         self._isolation = isolation
-        self._interval = interval
+        self.interval = interval
         self._count = count
         self._stop = threading.Event()
 
@@ -107,12 +127,16 @@ class Ticks:
         from ..frame.unanswered import unanswered
 
         watch_state = Watch()
+        groups: dict[str, GroupOffsets] = {}
         for number in itertools.count(1):
             began = time.monotonic()
             outcome = self._poll(first=number == 1)
             at = int(time.time() * 1000)
-            yield Tick(number, at, watch_state.add(at, outcome.items, unanswered(outcome.failures)), outcome.failures)
-            if number == self._count or self._stop.wait(max(0.0, began + self._interval - time.monotonic())):
+            rows = watch_state.add(at, outcome.items, unanswered(outcome.failures))
+            groups.update((each.group.group_id, each) for each in outcome.items)
+            groups = {row.group: groups[row.group] for row in rows}
+            yield Tick(number, at, rows, outcome.failures, groups, watch_state)
+            if number == self._count or self._stop.wait(max(0.0, began + self.interval - time.monotonic())):
                 return
 
     def stop(self) -> None:
@@ -156,12 +180,12 @@ def _on_screen(ticks: Ticks, headline: str) -> int:
     from .signals import ended_by_signals
 
     events: queue.SimpleQueue[Event] = queue.SimpleQueue()
-    threading.Thread(target=_poll_into, args=(ticks, events), daemon=True).start()
+    threading.Thread(target=poll_into, args=(ticks, events), daemon=True).start()
     controls, latest, shown = Controls(), None, None
     try:
         with ended_by_signals(), keyboard() as keys, Screen(sys.stdout) as screen:
             while not controls.done:
-                new, over = _newest(events)
+                new, over = newest_of(events)
                 latest = new or latest
                 pressed = list(keys.pressed(0 if over else _FRAME))
                 for key in pressed:
@@ -179,7 +203,8 @@ def _on_screen(ticks: Ticks, headline: str) -> int:
     return EXIT_FAILED if latest is not None and latest.failures else EXIT_OK
 
 
-def _poll_into(ticks: Ticks, events: queue.SimpleQueue[Event]) -> None:
+def poll_into(ticks: Ticks, events: queue.SimpleQueue[Event]) -> None:
+    """Put the refreshes, and then the end or the error, into a queue."""
     try:
         for tick in ticks:
             events.put(tick)
@@ -188,7 +213,7 @@ def _poll_into(ticks: Ticks, events: queue.SimpleQueue[Event]) -> None:
         events.put(error)
 
 
-def _newest(events: queue.SimpleQueue[Event]) -> tuple[Tick | None, End | BaseException | None]:
+def newest_of(events: queue.SimpleQueue[Event]) -> tuple[Tick | None, End | BaseException | None]:
     """Return the newest refresh, if there is one, and the end or the error, if the polls have ended."""
     newest: Tick | None = None
     while not events.empty():

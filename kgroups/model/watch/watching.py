@@ -47,9 +47,12 @@ class WatchRow(NamedTuple):
     known_lag: int | None = None
     last_lag: int | None = None
     lag_age_ms: Milliseconds | None = None
+    type: str = ""
 
 
-class _Sample(NamedTuple):
+class Sample(NamedTuple):
+    """One sample of one group."""
+
     at: int
     state: str
     members: int | None
@@ -59,15 +62,25 @@ class _Sample(NamedTuple):
     logs_unknown: bool
     committed: Mapping[Place, int]
     ends: Mapping[Place, int]
+    type: str
+
+
+class StateChange(NamedTuple):
+    """The state of a group differed from the one in the previous sample."""
+
+    at: int
+    before: str
+    now: str
 
 
 class Watch:
     """All samples so far. Each comes with its time, in milliseconds since 1970; there is no clock here."""
 
     def __init__(self) -> None:
-        self._samples: dict[GroupId, deque[_Sample]] = {}
+        self._samples: dict[GroupId, deque[Sample]] = {}
         self._known: dict[GroupId, tuple[int, int]] = {}
         self._rebalances = Rebalances()
+        self._changes: dict[GroupId, deque[StateChange]] = {}
 
     def add(self, at: int, groups: Iterable[GroupOffsets], unanswered: Iterable[GroupId] | None = ()) -> list[WatchRow]:
         """Add a sample; return the row of each group, sorted by group ID.
@@ -76,20 +89,33 @@ class Watch:
             broker was not available, so this applies to all missing groups. Other missing groups were deleted, and are
             dropped.
         """
-        seen: dict[GroupId, _Sample] = {}
+        seen: dict[GroupId, Sample] = {}
         for offsets in groups:
             seen[offsets.group.group_id] = _sample(at, offsets)
             self._rebalances.add(offsets.group)
         for name, sample in seen.items():
-            self._samples.setdefault(name, deque(maxlen=KEPT)).append(sample)
+            samples = self._samples.setdefault(name, deque(maxlen=KEPT))
+            if samples and samples[-1].state != sample.state:
+                change = StateChange(at, samples[-1].state, sample.state)
+                self._changes.setdefault(name, deque(maxlen=KEPT)).append(change)
+            samples.append(sample)
             if sample.total_lag is not None:
                 self._known[name] = sample.total_lag, sample.at
         kept = None if unanswered is None else {*unanswered, *seen}
         for name in [name for name in self._samples if kept is not None and name not in kept]:
             del self._samples[name]
             self._known.pop(name, None)
+            self._changes.pop(name, None)
             self._rebalances.drop(name)
         return [self._row(name, at, stale=name not in seen) for name in sorted(self._samples)]
+
+    def samples_of(self, name: GroupId) -> list[Sample]:
+        """Return the samples of a group, oldest first; another thread may add samples meanwhile."""
+        return list(self._samples.get(name, ()))
+
+    def changes_of(self, name: GroupId) -> list[StateChange]:
+        """Return the changes of the state of a group since the start, oldest first."""
+        return list(self._changes.get(name, ()))
 
     def _row(self, name: GroupId, at: int, stale: bool) -> WatchRow:
         samples = self._samples[name]
@@ -113,16 +139,17 @@ class Watch:
             now.known_lag,
             lag,
             None if since is None else Milliseconds(at - since),
+            now.type,
         )
 
 
-def _sample(at: int, offsets: GroupOffsets) -> _Sample:
+def _sample(at: int, offsets: GroupOffsets) -> Sample:
     group = offsets.group
     rows = [row for share in shares(offsets, By.GROUP) for row in share.rows]
     places = {(row.topic, row.partition): row for row in rows if row.topic is not None and row.partition is not None}
     committed = {place: offset for place, row in places.items() if (offset := reads_on_at(row)) is not None}
     tally = tally_of(rows, attended=is_attended(group))
-    return _Sample(
+    return Sample(
         at,
         group.state,
         None if group.members is None else len(group.members),
@@ -137,10 +164,11 @@ def _sample(at: int, offsets: GroupOffsets) -> _Sample:
             for place, row in places.items()
             if place in committed and row.log_end_offset is not None
         },
+        group.type,
     )
 
 
-def _changed(before: _Sample, now: _Sample, samples: Iterable[_Sample]) -> frozenset[str]:
+def _changed(before: Sample, now: Sample, samples: Iterable[Sample]) -> frozenset[str]:
     """Return the changed fields; total lag is compared with the last known one, and is unchanged if unknown."""
     fields = {field for field in ("state", "members") if getattr(before, field) != getattr(now, field)}
     totals = [sample.total_lag for sample in samples if sample.total_lag is not None and sample is not now]
@@ -149,7 +177,7 @@ def _changed(before: _Sample, now: _Sample, samples: Iterable[_Sample]) -> froze
     return frozenset(fields)
 
 
-def _written(rated: Sequence[_Sample]) -> float | None:
+def _written(rated: Sequence[Sample]) -> float | None:
     """Return the rate of writes.
 
     It starts at the first of these samples with all log end offsets; it is ``None`` if the last one lacks some.
@@ -159,7 +187,7 @@ def _written(rated: Sequence[_Sample]) -> float | None:
     return None if now.logs_unknown else _rate(first.ends, now.ends, first, now)
 
 
-def _rate(before: Mapping[Place, int], now: Mapping[Place, int], first: _Sample, last: _Sample) -> float | None:
+def _rate(before: Mapping[Place, int], now: Mapping[Place, int], first: Sample, last: Sample) -> float | None:
     """Return records per second, over the partitions that are known in both samples."""
     seconds = (last.at - first.at) / 1000
     if seconds <= 0:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from enum import StrEnum
+from collections.abc import Sequence
 from types import TracebackType
 from typing import NamedTuple, Self, TextIO
 
@@ -12,30 +11,12 @@ from rich.live import Live
 from rich.text import Text
 
 from kgroups.model.counts import count
+from kgroups.model.watch.arrange import Order, arrange, shows_text
 from kgroups.model.watch.watching import WatchRow
 
 from ..cells import escape
 from ..terminal import console_on
-from .table import shown_lag, table_of
-
-
-class Order(StrEnum):
-    """Sort order of the rows."""
-
-    LAG = "lag"
-    GROUP = "group"
-    RATE = "rate"
-    STATE = "state"
-    REBALANCES = "rebalances"
-
-
-_KEYS: dict[Order, Callable[[WatchRow], tuple[object, ...]]] = {
-    Order.LAG: lambda row: (-(shown_lag(row).value or 0), row.group),
-    Order.GROUP: lambda row: (row.group,),
-    Order.RATE: lambda row: (-(row.rate_out or 0), row.group),
-    Order.STATE: lambda row: (row.state, row.group),
-    Order.REBALANCES: lambda row: (-row.rebalances, row.group),
-}
+from .table import table_of
 
 
 class Frame(NamedTuple):
@@ -53,9 +34,8 @@ class Frame(NamedTuple):
 
     def shown(self) -> list[WatchRow]:
         """Return the rows that match the pattern, sorted."""
-        folded = self.pattern.casefold()
-        rows = [row for row in self.rows if folded in row.group.casefold()]
-        return sorted(rows, key=_KEYS[self.order], reverse=self.backwards)
+        matches = shows_text(self.pattern)
+        return arrange((row for row in self.rows if matches(row.group)), self.order, backwards=self.backwards)
 
 
 class Screen:

@@ -13,6 +13,7 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
+from kgroups.model.watch.arrange import shown_lag
 from kgroups.model.watch.watching import WatchRow
 
 from ..cells import escape
@@ -24,20 +25,23 @@ _NARROW = 100
 """Width of a terminal below which rates and sparklines are omitted."""
 _MIN_NAME = 24
 """Width to which names are shortened before columns are omitted."""
-_GAP = 2
+GAP = 2
 _CHANGED = "bold reverse"
 _RATES = ("LAG HISTORY", "IN/S", "OUT/S")
 _OMITTED_FIRST = (*_RATES, "REBALANCES", "CATCH-UP", "#MEMBERS", "STATE")
 """Columns to omit, in this order; the group and its lag remain."""
 
 
-class _Column(NamedTuple):
+class Column(NamedTuple):
+    """A column: its header and a cell for each row."""
+
     header: str
     cells: list[Text]
     right: bool = True
 
     @property
     def width(self) -> int:
+        """The width of the widest cell."""
         return max(cell_len(self.header), *(each.cell_len for each in self.cells), 0)
 
 
@@ -46,17 +50,9 @@ def table_of(rows: Sequence[WatchRow], width: int, *, ascii_only: bool, styled: 
 
     :param styled: whether stale rows can be dimmed; otherwise a word marks them.
     """
-    name, *others = _columns(rows, ascii_only, styled)
-    if width < _NARROW:
-        others = [each for each in others if each.header not in _RATES]
-    for header in _OMITTED_FIRST:
-        if _name_width(width, others) >= min(name.width, _MIN_NAME):
-            break
-        others = [each for each in others if each.header != header]
-    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, _GAP, 0, 0))
-    table.add_column(
-        name.header, width=max(1, min(name.width, _name_width(width, others))), overflow="ellipsis", no_wrap=True
-    )
+    name, others = fitted(columns_of(rows, ascii_only, styled), width)
+    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, GAP, 0, 0))
+    table.add_column(name.header, width=name_width(name, others, width), overflow="ellipsis", no_wrap=True)
     for each in others:
         table.add_column(each.header, justify="right" if each.right else "left", width=each.width, no_wrap=True)
     for number, row in enumerate(rows):
@@ -64,56 +60,58 @@ def table_of(rows: Sequence[WatchRow], width: int, *, ascii_only: bool, styled: 
     return table
 
 
-def _name_width(width: int, others: Sequence[_Column]) -> int:
+def fitted(columns: Sequence[Column], width: int) -> tuple[Column, list[Column]]:
+    """Return the column of the names, and the others that fit beside it."""
+    name, *others = columns
+    if width < _NARROW:
+        others = [each for each in others if each.header not in _RATES]
+    for header in _OMITTED_FIRST:
+        if _rest(width, others) >= min(name.width, _MIN_NAME):
+            break
+        others = [each for each in others if each.header != header]
+    return name, others
+
+
+def name_width(name: Column, others: Sequence[Column], width: int) -> int:
+    """Return the width of the column of the names."""
+    return max(1, min(name.width, _rest(width, others)))
+
+
+def _rest(width: int, others: Sequence[Column]) -> int:
     """Return the width that remains for the names."""
-    return width - sum(each.width + _GAP for each in others)
+    return width - sum(each.width + GAP for each in others)
 
 
-def _columns(rows: Sequence[WatchRow], ascii_only: bool, styled: bool) -> tuple[_Column, ...]:
+def columns_of(rows: Sequence[WatchRow], ascii_only: bool, styled: bool) -> tuple[Column, ...]:
+    """Return all columns."""
     return (
-        _Column(
+        Column(
             "GROUP",
             [Text(_name(row, styled)) for row in rows],
             right=False,
         ),
-        _Column(
+        Column(
             "STATE",
             [Text(escape(row.state), style=_style(row, "state", state_style(row.state))) for row in rows],
             right=False,
         ),
-        _Column("#MEMBERS", [Text(_number(row.members), style=_style(row, "members")) for row in rows]),
-        _Column(
+        Column("#MEMBERS", [Text(_number(row.members), style=_style(row, "members")) for row in rows]),
+        Column(
             "LAG",
             [Text(_lag(row, ascii_only), style=_lag_style(row)) for row in rows],
         ),
-        _Column(
+        Column(
             "LAG HISTORY", [Text(sparkline(row.lags, _SPARKLINE, ascii_only=ascii_only)) for row in rows], right=False
         ),
-        _Column("IN/S", [Text(_rate(row.rate_in)) for row in rows]),
-        _Column("OUT/S", [Text(_rate(row.rate_out)) for row in rows]),
-        _Column("CATCH-UP", [Text(_catch_up(row)) for row in rows]),
-        _Column("REBALANCES", [Text(str(row.rebalances)) for row in rows]),
+        Column("IN/S", [Text(rate_text(row.rate_in)) for row in rows]),
+        Column("OUT/S", [Text(rate_text(row.rate_out)) for row in rows]),
+        Column("CATCH-UP", [Text(_catch_up(row)) for row in rows]),
+        Column("REBALANCES", [Text(str(row.rebalances)) for row in rows]),
     )
 
 
 def _name(row: WatchRow, styled: bool) -> str:
     return escape(row.group) if styled or not row.stale else f"{escape(row.group)} (stale)"
-
-
-class ShownLag(NamedTuple):
-    """The number in the column LAG: the total, the last known total (``old``), or a lower bound (``least``)."""
-
-    value: int | None
-    old: bool = False
-    least: bool = False
-
-
-def shown_lag(row: WatchRow) -> ShownLag:
-    if row.total_lag is not None:
-        return ShownLag(row.total_lag, old=row.stale)
-    if row.last_lag is not None and row.last_lag >= (row.known_lag or 0):
-        return ShownLag(row.last_lag, old=True)
-    return ShownLag(row.known_lag, least=True) if row.known_lag else ShownLag(None)
 
 
 def _lag(row: WatchRow, ascii_only: bool) -> str:
@@ -138,7 +136,8 @@ def _number(value: int | None) -> str:
     return "-" if value is None else f"{value:,}"
 
 
-def _rate(value: float | None) -> str:
+def rate_text(value: float | None) -> str:
+    """Return a rate in records per second, or - if unknown."""
     if value is None:
         return "-"
     return f"{value:,.0f}" if abs(value) >= 10 else f"{value:.1f}"

@@ -12,9 +12,9 @@ from kgroups.cli.frame.unanswered import unanswered
 from kgroups.cli.watch.actions import Controls
 from kgroups.model.outcome import Failure, Scope
 from kgroups.model.placement import OFFSETS_TOPIC
+from kgroups.model.watch.arrange import Order
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, kafka_error
-from kgroups.render.watch.screen import Order
 from tests.fakes.broker import FakeCluster
 
 Run = Callable[..., tuple[int, str, str]]

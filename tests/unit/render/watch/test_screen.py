@@ -11,9 +11,10 @@ from rich.console import Console
 
 from kgroups.model.duration import Milliseconds
 from kgroups.model.outcome import Failure, Scope
+from kgroups.model.watch.arrange import Order
 from kgroups.model.watch.watching import WatchRow
 from kgroups.render.watch.lines import write_tick
-from kgroups.render.watch.screen import Frame, Order, draw
+from kgroups.render.watch.screen import Frame, draw
 from kgroups.render.watch.spark import sparkline
 
 

@@ -1,0 +1,275 @@
+"""The full screen of ``kgroups watch``, on Textual. Polls run on another thread: keys never wait for them."""
+
+from __future__ import annotations
+
+import io
+import os
+import queue
+import shlex
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+
+from textual import events
+from textual.app import App, ComposeResult
+from textual.binding import Binding
+from textual.strip import Strip
+from textual.widget import Widget
+
+from kgroups.errors import KgroupsError
+from kgroups.model.outcome import EXIT_FAILED, EXIT_OK
+from kgroups.model.watch.partitions import partitions_of
+from kgroups.model.watch.view import Page, View
+from kgroups.render.failures import failure_lines
+from kgroups.render.watch.picture import Line, Opened, draw_page
+
+from ..frame.options import ConnectionOptions
+from .command import Event, Tick, Ticks, newest_of, poll_into
+
+_LOOK = 0.2
+_FLASH = 6.0
+_ENDING = (signal.SIGTERM, signal.SIGHUP)
+
+
+class Picture(Widget, can_focus=True):
+    """The lines of the page."""
+
+    lines: list[Line] = []
+
+    def render_line(self, y: int) -> Strip:
+        """Return a line of the page."""
+        return Strip(self.lines[y] if y < len(self.lines) else []).crop_extend(0, self.size.width, None)
+
+
+class WatchApp(App[int]):
+    """Show the refreshes that arrive in a queue, and apply keys to the view."""
+
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS = [Binding("ctrl+c", "interrupt", show=False, priority=True)]
+    CSS = "Picture { height: 100%; width: 100%; } Screen { overflow: hidden; }"
+
+    def __init__(self, arriving: queue.SimpleQueue[Event], interval: float, headline: str, explain: Explain) -> None:
+        super().__init__(ansi_color=True)
+        self.animation_level = "none"
+        self.view = View(_compile)
+        self.signal: int | None = None
+        self.error: BaseException | None = None
+        self._arriving = arriving
+        self._headline = headline
+        self._interval = interval
+        self._explain = explain
+        self._latest: Tick | None = None
+        self._shown: Tick | None = None
+        self._explained: dict[str, list[str]] = {}
+        self._flash: tuple[str, float] = ("", 0.0)
+        self._age = 0
+        self._utf8 = (sys.stdout.encoding or "").lower() in ("utf-8", "utf8")
+
+    @property
+    def failed(self) -> bool:
+        """Whether the newest refresh contains failures."""
+        return self._latest is not None and bool(self._latest.failures)
+
+    def compose(self) -> ComposeResult:
+        """Create the widget."""
+        yield Picture()
+
+    def on_mount(self) -> None:
+        """Begin to look for refreshes and signals."""
+        import asyncio
+
+        for each in _ENDING:
+            if signal.getsignal(each) is signal.SIG_DFL:  # an ignored signal (nohup) stays ignored
+                asyncio.get_running_loop().add_signal_handler(each, self._end_by, each)
+        self.query_one(Picture).focus()
+        self.set_interval(_LOOK, self.look)
+        self.look()
+
+    def look(self) -> None:
+        """Take the newest refresh; redraw if it, the age, or the flash line changed."""
+        new, over = newest_of(self._arriving)
+        self._latest = new or self._latest
+        age = self._seconds_old()
+        flash_over = bool(self._flash[0]) and time.monotonic() > self._flash[1]
+        if flash_over:
+            self._flash = ("", 0.0)
+        if new is not None or age != self._age or flash_over:
+            self._age = age
+            self.draw()
+        if isinstance(over, BaseException):
+            self.error = over
+        if over is not None:
+            self.exit()
+        elif self._terminal_is_gone():
+            self._end_by(signal.SIGHUP)
+
+    def draw(self) -> None:
+        """Draw the page."""
+        tick = self._latest if self._shown is None or not self.view.paused else self._shown
+        if tick is not None and tick is not self._shown:
+            self._shown = tick
+            self.view.show(tick.rows)
+        head, failures = self._headline, []
+        if tick is not None:
+            at = time.strftime("%H:%M:%S", time.localtime(tick.at / 1000))
+            old = f"  {self._age}s old" if self._age else ""
+            head, failures = f"{at}{old}  #{tick.number}  {self._headline}", list(failure_lines(tick.failures))
+        elif tick is None:
+            head = f"waiting for the first answer  {self._headline}"
+        picture = self.query_one(Picture)
+        width, height = self.size
+        picture.lines = draw_page(
+            self.view, head, failures, self._flash[0], self._opened(tick), width, height, utf8=self._utf8
+        )
+        picture.refresh()
+
+    def on_key(self, event: events.Key) -> None:
+        """Apply a key."""
+        key = event.character if event.is_printable and event.character else event.key
+        if not self.view.typing and key == "y":
+            self._copy()
+        elif self.view.page is Page.GROUP and key == "e":
+            self._start_explain()
+        else:
+            self.view.press(key)
+        if self.view.done:
+            self.exit()
+        else:
+            self.draw()
+
+    def on_resize(self) -> None:
+        """Fit the page to the terminal."""
+        self.draw()
+
+    def on_mouse_scroll_down(self) -> None:
+        """Move down by three lines."""
+        self.view.move(3)
+        self.draw()
+
+    def on_mouse_scroll_up(self) -> None:
+        """Move up by three lines."""
+        self.view.move(-3)
+        self.draw()
+
+    def on_click(self, event: events.Click) -> None:
+        """Put the cursor on a group; open it by a double click."""
+        line = event.screen_y - 2
+        if self.view.page is Page.GROUPS and 0 <= line < self.view.height:
+            self.view.put(self.view.top + line)
+            if event.chain == 2:
+                self.view.open()
+            self.draw()
+
+    def action_interrupt(self) -> None:
+        """End as by Ctrl-C."""
+        self.error = KeyboardInterrupt()
+        self.exit()
+
+    def _end_by(self, number: int) -> None:
+        self.signal = number
+        self.exit()
+
+    def _terminal_is_gone(self) -> bool:
+        """Return whether the terminal is gone; the kernel sends SIGHUP only to processes that it controls."""
+        if self.is_headless:
+            return False
+        try:
+            os.get_terminal_size(sys.stdin.fileno())
+        except OSError:
+            return True
+        return False
+
+    def _seconds_old(self) -> int:
+        """Return the age of the rows; 0 while refreshes arrive in time."""
+        tick = self._shown or self._latest
+        age = 0 if tick is None else time.time() - tick.at / 1000
+        return int(age) if age > 2 * self._interval + 1 else 0
+
+    def _opened(self, tick: Tick | None) -> Opened:
+        name = self.view.cursor
+        if tick is None or self.view.page is not Page.GROUP or name not in tick.groups:
+            return Opened()
+        changes = [
+            (time.strftime("%H:%M:%S", time.localtime(each.at / 1000)), each) for each in tick.watch.changes_of(name)
+        ]
+        partitions = partitions_of(tick.groups[name], tick.watch.samples_of(name))
+        return Opened(partitions, changes, self._explained.get(name, ()))
+
+    def _copy(self) -> None:
+        if self.view.cursor is not None:
+            self.copy_to_clipboard(f"kgroups describe {shlex.quote(self.view.cursor)} -b {self._headline}")
+            self._flash = ("copied the command to the clipboard", time.monotonic() + _FLASH)
+
+    def _start_explain(self) -> None:
+        name = self.view.cursor
+        if name is None or self._explained.get(name) == ["explaining ..."]:
+            return
+        self._explained[name] = ["explaining ..."]
+
+        def run() -> None:
+            lines = self._explain(name)
+            if self.is_running:
+                self.call_from_thread(self._take_explained, name, lines)
+
+        threading.Thread(target=run, daemon=True).start()
+
+    def _take_explained(self, name: str, lines: list[str]) -> None:
+        self._explained[name] = lines
+        self.draw()
+
+
+Explain = Callable[[str], list[str]]
+"""Explains a group in lines; waits for brokers."""
+
+
+def on_full_screen(ticks: Ticks, connection: ConnectionOptions) -> int:
+    """Run the full screen until the user, a signal, or ``--count`` ends it."""
+    arriving: queue.SimpleQueue[Event] = queue.SimpleQueue()
+    threading.Thread(target=poll_into, args=(ticks, arriving), daemon=True).start()
+    app = WatchApp(
+        arriving, ticks.interval, connection.settings.bootstrap_servers, lambda name: _explained(connection, name)
+    )
+    try:
+        app.run()
+    finally:
+        ticks.stop()
+    if app.signal is not None:
+        signal.signal(app.signal, signal.SIG_DFL)
+        os.kill(os.getpid(), app.signal)
+    if app.error is not None:
+        raise app.error
+    return EXIT_FAILED if app.failed or app.return_code else EXIT_OK
+
+
+def _compile(text: str) -> Callable[[str], bool] | None:
+    from kgroups.admin.query.pattern import compile_pattern
+
+    try:
+        return compile_pattern(text, "/").fullmatch
+    except KgroupsError:
+        return None
+
+
+def _explained(connection: ConnectionOptions, name: str) -> list[str]:
+    from kgroups.admin.port.capabilities import FACTS
+    from kgroups.admin.query.select_groups import Selection
+    from kgroups.model.explain import explain
+    from kgroups.render.explain import Explained, write_explained
+    from kgroups.render.views import Tier
+
+    from ..frame.run_query import run_query
+
+    try:
+        outcome, _ = run_query(
+            connection.settings,
+            lambda admin: FACTS.of(admin).gather_facts(Selection((name,))),
+            debug=False,
+            quiet=True,
+        )
+    except KgroupsError as error:
+        return [f"explain failed: {error}"]
+    out = io.StringIO()
+    write_explained([Explained(each, explain(each)) for each in outcome.items], "plain", out, Tier.BASE, headers=True)
+    return [*out.getvalue().splitlines(), *failure_lines(outcome.failures)]

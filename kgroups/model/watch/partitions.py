@@ -1,0 +1,44 @@
+"""The partitions of one watched group: lag, its history, and rates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ..views.lag_summary import By, shares
+from ..views.offset_row import GroupOffsets, OffsetRow
+from .watching import RATED, Sample
+
+
+class PartitionRow(NamedTuple):
+    """One partition as in ``describe``, its lags (oldest first), and its rates in records per second."""
+
+    row: OffsetRow
+    lags: tuple[int | None, ...]
+    rate_in: float | None
+    rate_out: float | None
+
+
+def partitions_of(offsets: GroupOffsets, samples: Sequence[Sample]) -> list[PartitionRow]:
+    """Return a row for each partition, and for each member without partitions."""
+    return [_partition(row, samples) for share in shares(offsets, By.GROUP) for row in share.rows]
+
+
+def _partition(row: OffsetRow, samples: Sequence[Sample]) -> PartitionRow:
+    if row.topic is None or row.partition is None:
+        return PartitionRow(row, (), None, None)
+    place = (row.topic, row.partition)
+    ends = [sample.ends.get(place) for sample in samples]
+    commits = [sample.committed.get(place) for sample in samples]
+    lags = [None if end is None or commit is None else end - commit for end, commit in zip(ends, commits, strict=True)]
+    times = [sample.at for sample in samples]
+    return PartitionRow(row, tuple(lags), _rate(ends, times), _rate(commits, times))
+
+
+def _rate(values: Sequence[int | None], times: Sequence[int]) -> float | None:
+    """Return the change per second over the newest samples; ``None`` if the newest value is unknown."""
+    known = [(at, value) for at, value in list(zip(times, values, strict=True))[-RATED:] if value is not None]
+    if len(known) < 2 or values[-1] is None:
+        return None
+    (since, first), (until, last) = known[0], known[-1]
+    return (last - first) * 1000 / (until - since) if until > since else None

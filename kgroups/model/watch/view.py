@@ -1,0 +1,231 @@
+"""What a user of the full-screen watch has chosen: page, cursor, order, and filters. There is no screen here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from enum import Enum
+
+from ..groups import GroupId
+from .arrange import Order, arrange, shows_text
+from .watching import WatchRow
+
+_LONGEST = 100
+Compile = Callable[[str], Callable[[str], bool] | None]
+"""Compiles a regular expression into a test of names; ``None`` if it is invalid."""
+
+
+class Page(Enum):
+    """The page on the screen."""
+
+    GROUPS = "groups"
+    GROUP = "group"
+    HELP = "help"
+
+
+class View:
+    """The choices so far; :meth:`press` applies a key."""
+
+    def __init__(self, compile_regex: Compile) -> None:
+        self.order = Order.LAG
+        self.backwards = False
+        self.pattern = ""
+        self.invalid = False
+        self.typing = False
+        self.paused = False
+        self.lagging = False
+        self.changed = False
+        self.type: str | None = None
+        self.page = Page.GROUPS
+        self.cursor: GroupId | None = None
+        self.top = 0
+        self.scrolled = 0
+        self.height = 20
+        self.done = False
+        self.rows: Sequence[WatchRow] = ()
+        self.shown: list[WatchRow] = []
+        self._compile = compile_regex
+        self._at = 0
+        self._below: Page = Page.GROUPS
+
+    def show(self, rows: Sequence[WatchRow]) -> None:
+        """Take the rows of a refresh; the cursor stays on its group, or, if that is gone, on its line."""
+        self.rows = rows
+        self._arrange()
+
+    @property
+    def at(self) -> int:
+        """The index of the cursor in :attr:`shown`."""
+        return self._at
+
+    def resize(self, height: int) -> None:
+        """Set the number of lines for rows."""
+        self.height = max(1, height)
+        self._reveal()
+
+    def move(self, lines: int) -> None:
+        """Move the cursor, or scroll a page of text."""
+        if self.page is not Page.GROUPS:
+            self.scrolled = max(0, self.scrolled + lines)
+            return
+        self.put(self._at + lines)
+
+    def put(self, index: int) -> None:
+        """Put the cursor on a row."""
+        self._at = max(0, min(index, len(self.shown) - 1))
+        self.cursor = self.shown[self._at].group if self.shown else None
+        self._reveal()
+
+    def press(self, key: str) -> None:
+        """Apply a key: a character, or a name such as ``pageup``."""
+        if self.typing:
+            self._type(key)
+        elif key in _MOVES:
+            self.move(_MOVES[key](self.height))
+        elif key in _KEYS:
+            _KEYS[key](self)
+
+    def back(self) -> None:
+        """Leave the page, or drop the filter."""
+        if self.page is Page.HELP:
+            self.page, self.scrolled = self._below, 0
+        elif self.page is Page.GROUP:
+            self.page, self.scrolled = Page.GROUPS, 0
+        elif self.pattern:
+            self.pattern = ""
+            self._arrange()
+
+    def quit(self) -> None:
+        """Leave the page; end on the first one."""
+        if self.page is Page.GROUPS:
+            self.done = True
+        else:
+            self.back()
+
+    def open(self) -> None:
+        """Open the group at the cursor."""
+        if self.page is Page.GROUPS and self.cursor is not None:
+            self.page, self.scrolled = Page.GROUP, 0
+
+    def help(self) -> None:
+        """Show the keys."""
+        if self.page is not Page.HELP:
+            self._below, self.page, self.scrolled = self.page, Page.HELP, 0
+
+    def sort_by(self, step: int) -> None:
+        """Sort by the next or the previous column."""
+        orders = list(Order)
+        self.order = orders[(orders.index(self.order) + step) % len(orders)]
+        self._arrange()
+
+    def toggle(self, name: str) -> None:
+        """Switch ``backwards``, ``paused``, ``lagging``, or ``changed``."""
+        setattr(self, name, not getattr(self, name))
+        self._arrange()
+
+    def next_type(self) -> None:
+        """Show only the next type of the groups, after the last one all types."""
+        types: list[str | None] = [None, *sorted({row.type for row in self.rows})]
+        self.type = types[(types.index(self.type) + 1) % len(types)] if self.type in types else None
+        self._arrange()
+
+    def filter(self) -> None:
+        """Start to type a filter."""
+        if self.page is Page.GROUPS:
+            self.typing = True
+
+    def _type(self, key: str) -> None:
+        if key == "enter":
+            self.typing = False
+        elif key == "escape":
+            self.typing, self.pattern = False, ""
+        elif key == "backspace":
+            self.pattern = self.pattern[:-1]
+        elif key in ("ctrl+u", "ctrl+w"):
+            self.pattern = ""
+        elif len(key) == 1 and len(self.pattern) < _LONGEST:
+            self.pattern += key
+        self._arrange()
+
+    def _matcher(self) -> Callable[[str], bool]:
+        text, inverse = (self.pattern[1:], True) if self.pattern.startswith("!") else (self.pattern, False)
+        matches: Callable[[str], bool] | None = shows_text(text)
+        if text.startswith("~"):
+            matches = self._compile(text[1:])
+        self.invalid = matches is None
+        if matches is None or not text:
+            return lambda name: True
+        found = matches
+        return lambda name: found(name) is not inverse
+
+    def _arrange(self) -> None:
+        matches = self._matcher()
+        self.shown = arrange(
+            (
+                row
+                for row in self.rows
+                if (not self.lagging or row.total_lag != 0)
+                and (not self.changed or row.changed)
+                and self.type in (None, row.type)
+                and matches(row.group)
+            ),
+            self.order,
+            backwards=self.backwards,
+        )
+        found = next((index for index, row in enumerate(self.shown) if row.group == self.cursor), None)
+        if self.page is Page.GROUPS or found is not None:  # an open group that was deleted stays open
+            self.put(self._at if found is None else found)
+
+    def _reveal(self) -> None:
+        self.top = max(0, min(self.top, len(self.shown) - self.height))
+        self.top = min(max(self.top, self._at - self.height + 1), self._at)
+
+
+_END = 10**9
+_MOVES: dict[str, Callable[[int], int]] = {
+    "up": lambda height: -1,
+    "k": lambda height: -1,
+    "down": lambda height: 1,
+    "j": lambda height: 1,
+    "pageup": lambda height: -height,
+    "ctrl+b": lambda height: -height,
+    "pagedown": lambda height: height,
+    "ctrl+f": lambda height: height,
+    "home": lambda height: -_END,
+    "g": lambda height: -_END,
+    "end": lambda height: _END,
+    "G": lambda height: _END,
+}
+_KEYS: dict[str, Callable[[View], None]] = {
+    "enter": View.open,
+    "escape": View.back,
+    "q": View.quit,
+    "?": View.help,
+    "h": View.help,
+    "f1": View.help,
+    "/": View.filter,
+    "s": lambda view: view.sort_by(1),
+    ">": lambda view: view.sort_by(1),
+    "S": lambda view: view.sort_by(-1),
+    "<": lambda view: view.sort_by(-1),
+    "r": lambda view: view.toggle("backwards"),
+    "space": lambda view: view.toggle("paused"),
+    " ": lambda view: view.toggle("paused"),
+    "l": lambda view: view.toggle("lagging"),
+    "c": lambda view: view.toggle("changed"),
+    "t": View.next_type,
+}
+HELP = (
+    ("Up Down j k", "move the cursor"),
+    ("PgUp PgDn Home End g G", "move by a page, to the first or to the last group"),
+    ("Enter, Esc", "open the group at the cursor; go back, or drop the filter"),
+    ("s S or > <", "sort by the next or the previous column"),
+    ("r", "reverse the order"),
+    ("/", "filter by text; ~REGEX by a regular expression that matches whole names; ! in front inverts"),
+    ("l c t", "show only groups with lag or unknown lag, only changed groups, only the next type"),
+    ("Space", "pause"),
+    ("y", "copy the command that describes the group to the clipboard"),
+    ("e", "explain the group (on its page)"),
+    ("? h F1", "show this page"),
+    ("q", "go back; on the first page quit. Ctrl-C quits anywhere"),
+)
+"""The keys and what they do."""

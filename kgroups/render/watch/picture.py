@@ -1,0 +1,180 @@
+"""Draw the pages of the full-screen watch as lines of segments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+from rich.style import Style
+from rich.text import Text
+
+from kgroups.model.counts import count
+from kgroups.model.watch.arrange import Order
+from kgroups.model.watch.partitions import PartitionRow
+from kgroups.model.watch.view import HELP, Page, View
+from kgroups.model.watch.watching import StateChange
+
+from ..cells import escape
+from .spark import sparkline
+from .table import GAP, Column, columns_of, fitted, name_width, rate_text
+
+Line = list[Segment]
+_BOLD, _DIM, _RED, _CURSOR = Style(bold=True), Style(dim=True), Style(color="red"), Style(reverse=True)
+_SORTED = {
+    "LAG": Order.LAG,
+    "GROUP": Order.GROUP,
+    "OUT/S": Order.RATE,
+    "STATE": Order.STATE,
+    "REBALANCES": Order.REBALANCES,
+    "#MEMBERS": Order.MEMBERS,
+    "IN/S": Order.WRITES,
+    "CATCH-UP": Order.CATCH_UP,
+}
+FRAME_LINES = 3
+"""Lines around the rows: head, header of the table, and footer."""
+
+
+class Opened(NamedTuple):
+    """The open group: its partitions, state changes, and text of ``explain``."""
+
+    partitions: Sequence[PartitionRow] = ()
+    changes: Sequence[tuple[str, StateChange]] = ()
+    explained: Sequence[str] = ()
+
+
+def draw_page(
+    view: View, head: str, failures: Sequence[str], flash: str, opened: Opened, width: int, height: int, *, utf8: bool
+) -> list[Line]:
+    """Return the lines of the screen, at most ``height``; resize the view to the lines that remain for its rows."""
+    named = failures[:3]
+    view.resize(height - FRAME_LINES - len(named))
+    if view.page is Page.GROUPS:
+        body = _table(view, width, utf8)
+    else:
+        texts = list(_help() if view.page is Page.HELP else _group(view, opened, utf8))
+        view.scrolled = max(0, min(view.scrolled, len(texts) - view.height - 1))
+        body = [_line(text, width) for text in texts[view.scrolled :][: view.height + 1]]
+    body += [[] for _ in range(view.height + 1 - len(body))]
+    return [
+        _line(_head(view, head), width, _BOLD),
+        *body,
+        *(_line(escape(text), width, _RED) for text in named),
+        _line(flash or _foot(view, utf8), width, _BOLD if flash else _DIM),
+    ]
+
+
+def _head(view: View, head: str) -> str:
+    paused = "  PAUSED" if view.paused else ""
+    return f"kgroups watch  {len(view.shown):,} of {count(len(view.rows), 'group')}{paused}  {head}"
+
+
+def _foot(view: View, utf8: bool) -> str:
+    if view.typing:
+        invalid = "; invalid regular expression" if view.invalid else ""
+        return f"filter: {escape(view.pattern)}_   (Enter: apply, Esc: cancel, ~REGEX, !: invert{invalid})"
+    if view.page is Page.GROUP:
+        return "Esc: back  e: explain  y: copy command  ?: keys"
+    if view.page is Page.HELP:
+        return "Esc: back"
+    chosen = [
+        f"filter: {escape(view.pattern)}" if view.pattern else "",
+        "lagging" if view.lagging else "",
+        "changed" if view.changed else "",
+        view.type or "",
+    ]
+    place = f"{min(view.top + 1, len(view.shown))}-{min(view.top + view.height, len(view.shown))} of {len(view.shown)}"
+    return "  ".join([f"sort: {view.order.value}", *filter(None, chosen), place, "Enter: open  /: filter  ?: keys"])
+
+
+def _table(view: View, width: int, utf8: bool) -> list[Line]:
+    rows = view.shown[view.top : view.top + view.height]
+    arrow = ("↑" if utf8 else "^") if view.backwards else ("↓" if utf8 else "v")
+    columns = [
+        each._replace(header=each.header + arrow) if _SORTED.get(each.header) is view.order else each
+        for each in columns_of(rows, not utf8, styled=False)
+    ]
+    name, others = fitted([each._replace(header=each.header) for each in columns], width)
+    widths = [name_width(name, others, width), *(each.width for each in others)]
+    shown = [name, *others]
+    lines = [[Segment(_pad(each.header, size, each.right), _BOLD) for each, size in zip(shown, widths, strict=True)]]
+    for number, row in enumerate(rows):
+        style = _DIM if row.stale else Style()
+        line = [_cell(each, number, size, style) for each, size in zip(shown, widths, strict=True)]
+        if view.top + number == view.at:
+            line = [Segment(text, (style or Style()) + _CURSOR) for text, style, _ in line]
+            line.append(Segment(" " * (width - sum(cell_len(each.text) for each in line)), _CURSOR))
+        lines.append(line)
+    return lines
+
+
+def _cell(column: Column, number: int, width: int, row: Style) -> Segment:
+    text: Text = column.cells[number]
+    style = Style.parse(text.style) if isinstance(text.style, str) else text.style
+    return Segment(_pad(text.plain, width, column.right), row + style)
+
+
+def _pad(text: str, width: int, right: bool) -> str:
+    if cell_len(text) > width:
+        text = set_cell_size(text, width - 1) + "…"
+    blank = " " * (width - cell_len(text))
+    return (blank + text if right else text + blank) + " " * GAP
+
+
+def _line(text: str, width: int, style: Style | None = None) -> Line:
+    return [Segment(text if cell_len(text) <= width else set_cell_size(text, width), style)]
+
+
+def _help() -> Iterable[str]:
+    yield "Keys"
+    for keys, text in HELP:
+        yield f"  {keys:<24}{text}"
+
+
+def _group(view: View, opened: Opened, utf8: bool) -> Iterable[str]:
+    row = next((row for row in view.rows if row.group == view.cursor), None)
+    yield f"Group {escape(view.cursor or '')}"
+    if row is None:
+        yield "The group was deleted."
+        return
+    stale = f"  (stale: last reported {row.lag_age_ms} ago)" if row.stale else ""
+    yield f"{row.type}  {escape(row.state)}  members: {'-' if row.members is None else row.members}{stale}"
+    yield ""
+    yield from _partitions(opened.partitions, utf8)
+    yield ""
+    yield "State changes since the start" if opened.changes else "No state changes since the start"
+    for at, change in opened.changes:
+        yield f"  {at}  {escape(change.before)} -> {escape(change.now)}"
+    yield ""
+    yield from opened.explained or ("Press e to explain the group.",)
+
+
+def _partitions(partitions: Sequence[PartitionRow], utf8: bool) -> Iterable[str]:
+    cells = [("TOPIC", "PARTITION", "COMMITTED", "LOG-END", "LAG", "IN/S", "OUT/S", "LAG HISTORY", "MEMBER", "HOST")]
+    for each in partitions:
+        row = each.row
+        cells.append(
+            (
+                _text(row.topic),
+                _text(row.partition),
+                _text(row.current_offset),
+                _text(row.log_end_offset),
+                _text(row.lag),
+                rate_text(each.rate_in),
+                rate_text(each.rate_out),
+                sparkline(each.lags, 12, ascii_only=not utf8),
+                _text(row.consumer_id),
+                _text(row.host),
+            )
+        )
+    widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
+    for line in cells:
+        sized = zip(line, widths, range(len(line)), strict=True)
+        yield "".join(_pad(text, width, 1 <= number <= 6) for text, width, number in sized)
+
+
+def _text(value: str | int | None) -> str:
+    if value is None:
+        return "-"
+    return escape(value) if isinstance(value, str) else f"{value:,}"

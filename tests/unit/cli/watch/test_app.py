@@ -1,0 +1,169 @@
+"""The full screen of ``kgroups watch``, driven by Textual's Pilot."""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import signal
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+pytest.importorskip("textual")
+
+from textual.pilot import Pilot
+
+from kgroups.cli.watch.app import Picture, WatchApp
+from kgroups.cli.watch.command import OVER, Event, Tick
+from kgroups.model.assignment import assignment_of
+from kgroups.model.cluster import Node
+from kgroups.model.groups import Group, Member
+from kgroups.model.offsets import Commit, GroupCommits, LogOffsets, Logs
+from kgroups.model.outcome import Failure, Scope
+from kgroups.model.views.offset_row import GroupOffsets
+from kgroups.model.watch.watching import Watch
+from tests.fakes.broker import FakeCluster
+from tests.integration.terminal import Typist
+
+Play = Callable[[Pilot, queue.SimpleQueue], Awaitable[None]]
+SIZES = [(80, 24), (120, 40), (200, 50)]
+
+
+def group(name: str, committed: int, state: str = "Stable") -> GroupOffsets:
+    members = (Member(f"{name}-1", "c", "/h", assignment_of([("t", [0])])),)
+    described = Group(name, "Classic", state, "consumer", "range", Node(0, "h", 1), members, None)
+    return GroupOffsets(
+        described, GroupCommits(name, {"t": (Commit(0, committed),)}), Logs({"t": {0: LogOffsets(0, 9_999)}}, {})
+    )
+
+
+class Source:
+    """Refreshes of one watch."""
+
+    def __init__(self) -> None:
+        self.watch = Watch()
+        self.number = 0
+
+    def tick(self, *groups: GroupOffsets, failures: tuple[Failure, ...] = ()) -> Tick:
+        self.number += 1
+        rows = self.watch.add(self.number * 2000, groups, None if failures else ())
+        named = {each.group.group_id: each for each in groups}
+        return Tick(self.number, self.number * 2000, rows, failures, named, self.watch)
+
+
+def play(script: Play, *events: Event, size: tuple[int, int] = (120, 40)) -> WatchApp:
+    arriving: queue.SimpleQueue[Event] = queue.SimpleQueue()
+    for event in events:
+        arriving.put(event)
+    app = WatchApp(arriving, 1e12, "broker:9092", lambda name: [f"findings of {name}"])
+
+    async def run() -> None:
+        async with app.run_test(size=size) as pilot:
+            await pilot.pause()
+            await script(pilot, arriving)
+
+    asyncio.run(run())
+    return app
+
+
+def screen(pilot: Pilot) -> list[str]:
+    picture = pilot.app.query_one(Picture)
+    return [picture.render_line(y).text.rstrip() for y in range(picture.size.height)]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_screen_fits_marks_the_sorted_column_and_scrolls(size: tuple[int, int]) -> None:
+    tick = Source().tick(*(group(f"group-{number:04}", number) for number in range(1000)))
+
+    async def script(pilot: Pilot, arriving: queue.SimpleQueue) -> None:
+        lines = screen(pilot)
+        assert len(lines) == size[1] and max(map(len, lines)) <= size[0]
+        assert "1,000 of 1,000 groups" in lines[0] or "1,000 of 1000 groups" in lines[0]
+        assert "LAG↓" in lines[1] and lines[2].startswith("group-0000")
+        assert ("OUT/S" in lines[1]) == (size[0] >= 100)
+        await pilot.press("end")
+        assert screen(pilot)[-2].startswith("group-0999")
+        await pilot.press("r", "home")
+        assert "LAG↑" in screen(pilot)[1] and screen(pilot)[2].startswith("group-0999")
+
+    play(script, tick, size=size)
+
+
+def test_group_page_shows_partitions_changes_and_findings() -> None:
+    source = Source()
+    ticks = [source.tick(group("a", 100)), source.tick(group("a", 300, state="Empty"))]
+
+    async def script(pilot: Pilot, arriving: queue.SimpleQueue) -> None:
+        await pilot.press("enter")
+        text = "\n".join(screen(pilot))
+        assert "Group a" in text and "9,699" in text and "100" in text
+        assert "Stable -> Empty" in text
+        await pilot.press("e")
+        for _ in range(200):
+            if "findings of a" in "\n".join(screen(pilot)):
+                break
+            await pilot.pause(0.05)
+        assert "findings of a" in "\n".join(screen(pilot))
+        await pilot.press("escape")
+        assert "STATE" in screen(pilot)[1]
+
+    play(script, *ticks)
+
+
+def test_failures_are_named_and_stale_rows_marked() -> None:
+    source = Source()
+    source.tick(group("a", 1))
+    failed = source.tick(failures=(Failure(Scope.BROKER, "2", "no response"),))
+
+    async def script(pilot: Pilot, arriving: queue.SimpleQueue) -> None:
+        lines = screen(pilot)
+        assert "a (stale)" in lines[2] and "(2s ago)" in lines[2] and "no response" in lines[-2]
+
+    assert play(script, failed).failed
+
+
+def test_keys_work_before_the_first_refresh_and_help_names_keys() -> None:
+    async def script(pilot: Pilot, arriving: queue.SimpleQueue) -> None:
+        assert "waiting for the first answer" in screen(pilot)[0]
+        await pilot.press("down", "enter", "question_mark")
+        assert "Keys" in screen(pilot)[1]
+        await pilot.press("escape", "q")
+
+    assert not play(script).failed
+
+
+def test_resize_and_end_of_refreshes() -> None:
+    async def script(pilot: Pilot, arriving: queue.SimpleQueue) -> None:
+        await pilot.resize_terminal(100, 30)
+        await pilot.pause()
+        assert len(screen(pilot)) == 30
+        arriving.put(OVER)
+
+    play(script, Source().tick(group("a", 1)))
+
+
+@pytest.mark.parametrize(("typed", "code"), [("q", 0), ("\x03", 130), (None, -signal.SIGTERM)])
+def test_every_end_restores_the_terminal(serve: Callable, typed: str | None, code: int) -> None:
+    """On a real pseudo-terminal; the first broker answers, and keys and signals end the screen."""
+
+    def shop(fake: FakeCluster) -> None:
+        fake.world.topic("orders", [0, 1], end=100)
+        fake.world.group("a", 0, commits={("orders", 0): 90})
+
+    with Typist("watch", "--interval", "200ms", bootstrap=serve(world=shop).bootstrap) as person:
+        person.wait_for("LAG↓")
+        if typed is None:
+            person.signal(signal.SIGTERM)
+        else:
+            person.type(typed)
+        shown = person.end()
+    assert shown.code == code
+    assert shown.raw.rindex("\x1b[?1049l") > shown.raw.rindex("\x1b[?1049h")
+    assert "\x1b[?25h" in shown.raw[shown.raw.rindex("\x1b[?1049h") :] and "Traceback" not in shown.text
+
+
+def test_other_commands_do_not_import_textual() -> None:
+    code = "import sys, kgroups.cli.watch.command, kgroups.__main__; sys.exit('textual' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
