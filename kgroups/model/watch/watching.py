@@ -164,7 +164,7 @@ def _sample(at: int, offsets: GroupOffsets) -> Sample:
             for place, row in places.items()
             if place in committed and row.log_end_offset is not None
         },
-        group.type,
+        group.type or "",
     )
 
 
