@@ -26,7 +26,7 @@ from kgroups.render.failures import failure_lines
 from kgroups.render.watch.picture import Line, Opened, draw_page
 
 from ..frame.options import ConnectionOptions
-from .command import Event, Tick, Ticks, newest_of, poll_into
+from .ticks import Event, Tick, Ticks, newest_of, poll_into
 
 _LOOK = 0.2
 _FLASH = 6.0

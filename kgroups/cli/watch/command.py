@@ -2,58 +2,29 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import queue
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 
-from kgroups.errors import KgroupsError
 from kgroups.model.outcome import EXIT_FAILED, EXIT_OK
 
 from ..frame.exit_status import enable_gc
 from ..frame.group_options import GroupOptions, group_and_topic_options
 from ..frame.options import ConnectionOptions, Duration, connection_options, isolation_option
+from .ticks import Event, Tick, Ticks, newest_of, poll_into
 
 if TYPE_CHECKING:
-    from kgroups.admin.query.select_groups import Selection
-    from kgroups.model.offsets import Isolation
-    from kgroups.model.outcome import Failure, Outcome
-    from kgroups.model.views.offset_row import GroupOffsets
-    from kgroups.model.watch.watching import Watch, WatchRow
     from kgroups.render.watch.screen import Frame
 
     from .actions import Controls
 
 _FRAME = 0.2
 """Seconds between two checks for a new refresh to show."""
-
-
-class Tick(NamedTuple):
-    """One refresh: its number from 1, its time in milliseconds since 1970, and its result."""
-
-    number: int
-    at: int
-    rows: list[WatchRow]
-    failures: tuple[Failure, ...]
-    groups: dict[str, GroupOffsets]
-    watch: Watch
-
-
-class End(Enum):
-    """The end of the refreshes."""
-
-    OVER = 1
-
-
-OVER = End.OVER
-Event = Tick | BaseException | End
 
 
 @click.command("watch")
@@ -99,68 +70,6 @@ def _can_draw() -> bool:
     return False
 
 
-class Ticks:
-    """Polls the groups; each refresh begins an interval after the previous one began."""
-
-    def __init__(
-        self,
-        connection: ConnectionOptions,
-        selection: Selection,
-        isolation: Isolation,
-        interval: float,
-        count: int | None,
-    ) -> None:
-        self._connection = connection
-        self._selection = selection
-        self._isolation = isolation
-        self.interval = interval
-        self._count = count
-        self._stop = threading.Event()
-
-    def __iter__(self) -> Iterator[Tick]:
-        """Yield refreshes.
-
-        :raises KgroupsError: if the first poll fails as a whole; later refreshes contain it as a failure.
-        """
-        from kgroups.model.watch.watching import Watch
-
-        from ..frame.unanswered import unanswered
-
-        watch_state = Watch()
-        groups: dict[str, GroupOffsets] = {}
-        for number in itertools.count(1):
-            began = time.monotonic()
-            outcome = self._poll(first=number == 1)
-            at = int(time.time() * 1000)
-            rows = watch_state.add(at, outcome.items, unanswered(outcome.failures))
-            groups.update((each.group.group_id, each) for each in outcome.items)
-            groups = {row.group: groups[row.group] for row in rows}
-            yield Tick(number, at, rows, outcome.failures, groups, watch_state)
-            if number == self._count or self._stop.wait(max(0.0, began + self.interval - time.monotonic())):
-                return
-
-    def stop(self) -> None:
-        self._stop.set()
-
-    def _poll(self, *, first: bool) -> Outcome[GroupOffsets]:
-        from kgroups.model.outcome import Failure, Outcome, Scope
-
-        from ..frame.run_query import run_query
-
-        try:
-            outcome, _ = run_query(
-                self._connection.settings,
-                lambda admin: admin.describe_offsets(self._selection, isolation=self._isolation, whole_topics=True),
-                debug=self._connection.debug,
-                quiet=True,
-            )
-        except KgroupsError as error:
-            if first:
-                raise
-            return Outcome(failures=(Failure.of(error, Scope.CLUSTER, ""),))
-        return outcome
-
-
 def _in_lines(ticks: Ticks) -> int:
     from kgroups.render.watch.lines import write_tick
 
@@ -201,27 +110,6 @@ def _on_screen(ticks: Ticks, headline: str) -> int:
     finally:
         ticks.stop()
     return EXIT_FAILED if latest is not None and latest.failures else EXIT_OK
-
-
-def poll_into(ticks: Ticks, events: queue.SimpleQueue[Event]) -> None:
-    """Put the refreshes, and then the end or the error, into a queue."""
-    try:
-        for tick in ticks:
-            events.put(tick)
-        events.put(OVER)
-    except BaseException as error:  # raised again by the main thread
-        events.put(error)
-
-
-def newest_of(events: queue.SimpleQueue[Event]) -> tuple[Tick | None, End | BaseException | None]:
-    """Return the newest refresh, if there is one, and the end or the error, if the polls have ended."""
-    newest: Tick | None = None
-    while not events.empty():
-        new = events.get()
-        if not isinstance(new, Tick):
-            return newest, new
-        newest = new
-    return newest, None
 
 
 def _frame(tick: Tick, controls: Controls, headline: str) -> Frame:

@@ -16,7 +16,7 @@ pytest.importorskip("textual")
 from textual.pilot import Pilot
 
 from kgroups.cli.watch.app import Picture, WatchApp
-from kgroups.cli.watch.command import OVER, Event, Tick
+from kgroups.cli.watch.ticks import OVER, Event, Tick
 from kgroups.model.assignment import assignment_of
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, Member

@@ -1,0 +1,126 @@
+"""Refreshes of ``kgroups watch``, and the queue that carries them to the screen."""
+
+from __future__ import annotations
+
+import itertools
+import queue
+import threading
+import time
+from collections.abc import Iterator
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple
+
+from kgroups.errors import KgroupsError
+
+from ..frame.options import ConnectionOptions
+
+if TYPE_CHECKING:
+    from kgroups.admin.query.select_groups import Selection
+    from kgroups.model.offsets import Isolation
+    from kgroups.model.outcome import Failure, Outcome
+    from kgroups.model.views.offset_row import GroupOffsets
+    from kgroups.model.watch.watching import Watch, WatchRow
+
+
+class Tick(NamedTuple):
+    """One refresh: its number from 1, its time in milliseconds since 1970, and its result."""
+
+    number: int
+    at: int
+    rows: list[WatchRow]
+    failures: tuple[Failure, ...]
+    groups: dict[str, GroupOffsets]
+    watch: Watch
+
+
+class End(Enum):
+    """The end of the refreshes."""
+
+    OVER = 1
+
+
+OVER = End.OVER
+Event = Tick | BaseException | End
+
+
+class Ticks:
+    """Polls the groups; each refresh begins an interval after the previous one began."""
+
+    def __init__(
+        self,
+        connection: ConnectionOptions,
+        selection: Selection,
+        isolation: Isolation,
+        interval: float,
+        count: int | None,
+    ) -> None:
+        self._connection = connection
+        self._selection = selection
+        self._isolation = isolation
+        self.interval = interval
+        self._count = count
+        self._stop = threading.Event()
+
+    def __iter__(self) -> Iterator[Tick]:
+        """Yield refreshes.
+
+        :raises KgroupsError: if the first poll fails as a whole; later refreshes contain it as a failure.
+        """
+        from kgroups.model.watch.watching import Watch
+
+        from ..frame.unanswered import unanswered
+
+        watch_state = Watch()
+        groups: dict[str, GroupOffsets] = {}
+        for number in itertools.count(1):
+            began = time.monotonic()
+            outcome = self._poll(first=number == 1)
+            at = int(time.time() * 1000)
+            rows = watch_state.add(at, outcome.items, unanswered(outcome.failures))
+            groups.update((each.group.group_id, each) for each in outcome.items)
+            groups = {row.group: groups[row.group] for row in rows}
+            yield Tick(number, at, rows, outcome.failures, groups, watch_state)
+            if number == self._count or self._stop.wait(max(0.0, began + self.interval - time.monotonic())):
+                return
+
+    def stop(self) -> None:
+        self._stop.set()
+
+    def _poll(self, *, first: bool) -> Outcome[GroupOffsets]:
+        from kgroups.model.outcome import Failure, Outcome, Scope
+
+        from ..frame.run_query import run_query
+
+        try:
+            outcome, _ = run_query(
+                self._connection.settings,
+                lambda admin: admin.describe_offsets(self._selection, isolation=self._isolation, whole_topics=True),
+                debug=self._connection.debug,
+                quiet=True,
+            )
+        except KgroupsError as error:
+            if first:
+                raise
+            return Outcome(failures=(Failure.of(error, Scope.CLUSTER, ""),))
+        return outcome
+
+
+def poll_into(ticks: Ticks, events: queue.SimpleQueue[Event]) -> None:
+    """Put the refreshes, and then the end or the error, into a queue."""
+    try:
+        for tick in ticks:
+            events.put(tick)
+        events.put(OVER)
+    except BaseException as error:  # raised again by the main thread
+        events.put(error)
+
+
+def newest_of(events: queue.SimpleQueue[Event]) -> tuple[Tick | None, End | BaseException | None]:
+    """Return the newest refresh, if there is one, and the end or the error, if the polls have ended."""
+    newest: Tick | None = None
+    while not events.empty():
+        new = events.get()
+        if not isinstance(new, Tick):
+            return newest, new
+        newest = new
+    return newest, None
