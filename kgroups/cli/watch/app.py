@@ -83,6 +83,7 @@ class WatchApp(App[int]):
         for each in _ENDING:
             if signal.getsignal(each) is signal.SIG_DFL:  # an ignored signal (nohup) stays ignored
                 asyncio.get_running_loop().add_signal_handler(each, self._end_by, each)
+        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, self.action_interrupt)
         self.query_one(Picture).focus()
         self.set_interval(_LOOK, self.look)
         self.look()
