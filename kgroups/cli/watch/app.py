@@ -10,11 +10,14 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 
+from rich.segment import Segment
 from textual import events
 from textual.app import App, ComposeResult
 from textual.binding import Binding
+from textual.filter import LineFilter
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -37,10 +40,13 @@ class Picture(Widget, can_focus=True):
     """The lines of the page."""
 
     lines: list[Line] = []
+    styled = True
 
     def render_line(self, y: int) -> Strip:
         """Return a line of the page."""
-        return Strip(self.lines[y] if y < len(self.lines) else []).crop_extend(0, self.size.width, None)
+        line = self.lines[y] if y < len(self.lines) else []
+        shown = line if self.styled else [Segment(each.text) for each in line]
+        return Strip(shown).crop_extend(0, self.size.width, None)
 
 
 class WatchApp(App[int]):
@@ -50,7 +56,9 @@ class WatchApp(App[int]):
     BINDINGS = [Binding("ctrl+c", "interrupt", show=False, priority=True)]
     CSS = "Picture { height: 100%; width: 100%; } Screen { overflow: hidden; }"
 
-    def __init__(self, arriving: queue.SimpleQueue[Event], interval: float, headline: str, explain: Explain) -> None:
+    def __init__(
+        self, arriving: queue.SimpleQueue[Event], interval: float, headline: str, explain: Explain, *, styled: bool
+    ) -> None:
         super().__init__(ansi_color=True)
         self.animation_level = "none"
         self.view = View(_compile)
@@ -65,6 +73,7 @@ class WatchApp(App[int]):
         self._explained: dict[str, list[str]] = {}
         self._flash: tuple[str, float] = ("", 0.0)
         self._age = 0
+        self._styled = styled
         self._utf8 = (sys.stdout.encoding or "").lower() in ("utf-8", "utf8")
 
     @property
@@ -74,7 +83,13 @@ class WatchApp(App[int]):
 
     def compose(self) -> ComposeResult:
         """Create the widget."""
-        yield Picture()
+        picture = Picture()
+        picture.styled = self._styled
+        yield picture
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Return what changes styles; without styles nothing, or Textual would write them."""
+        return super().get_line_filters() if self._styled else ()
 
     def on_mount(self) -> None:
         """Begin to look for refreshes and signals."""
@@ -122,7 +137,15 @@ class WatchApp(App[int]):
         picture = self.query_one(Picture)
         width, height = self.size
         picture.lines = draw_page(
-            self.view, head, failures, self._flash[0], self._opened(tick), width, height, utf8=self._utf8
+            self.view,
+            head,
+            failures,
+            self._flash[0],
+            self._opened(tick),
+            width,
+            height,
+            utf8=self._utf8,
+            styled=self._styled,
         )
         picture.refresh()
 
@@ -230,7 +253,11 @@ def on_full_screen(ticks: Ticks, connection: ConnectionOptions) -> int:
     arriving: queue.SimpleQueue[Event] = queue.SimpleQueue()
     threading.Thread(target=poll_into, args=(ticks, arriving), daemon=True).start()
     app = WatchApp(
-        arriving, ticks.interval, connection.settings.bootstrap_servers, lambda name: _explained(connection, name)
+        arriving,
+        ticks.interval,
+        connection.settings.bootstrap_servers,
+        partial(_explained, connection),
+        styled=not os.environ.get("NO_COLOR"),
     )
     try:
         app.run()

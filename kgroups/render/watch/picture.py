@@ -32,6 +32,7 @@ _SORTED = {
     "IN/S": Order.WRITES,
     "CATCH-UP": Order.CATCH_UP,
 }
+_MARK = "> "
 FRAME_LINES = 3
 """Lines around the rows: head, header of the table, and footer."""
 
@@ -45,13 +46,25 @@ class Opened(NamedTuple):
 
 
 def draw_page(
-    view: View, head: str, failures: Sequence[str], flash: str, opened: Opened, width: int, height: int, *, utf8: bool
+    view: View,
+    head: str,
+    failures: Sequence[str],
+    flash: str,
+    opened: Opened,
+    width: int,
+    height: int,
+    *,
+    utf8: bool,
+    styled: bool = True,
 ) -> list[Line]:
-    """Return the lines of the screen, at most ``height``; resize the view to the lines that remain for its rows."""
+    """Return the lines of the screen, at most ``height``; resize the view to the lines that remain for its rows.
+
+    :param styled: without it (NO_COLOR), a character marks the cursor.
+    """
     named = failures[:3]
     view.resize(height - FRAME_LINES - len(named))
     if view.page is Page.GROUPS:
-        body = _table(view, width, utf8)
+        body = _table(view, width, utf8) if styled else _marked(view, _table(view, width - len(_MARK), utf8))
     else:
         texts = list(_help() if view.page is Page.HELP else _group(view, opened, utf8))
         view.scrolled = max(0, min(view.scrolled, len(texts) - view.height - 1))
@@ -107,6 +120,12 @@ def _table(view: View, width: int, utf8: bool) -> list[Line]:
             line.append(Segment(" " * (width - sum(cell_len(each.text) for each in line)), _CURSOR))
         lines.append(line)
     return lines
+
+
+def _marked(view: View, table: list[Line]) -> list[Line]:
+    """Put a column with a mark at the cursor before a table."""
+    blank, marked = Segment(" " * len(_MARK)), view.at - view.top + 1
+    return [[Segment(_MARK) if number == marked else blank, *line] for number, line in enumerate(table)]
 
 
 def _cell(column: Column, number: int, width: int, row: Style) -> Segment:

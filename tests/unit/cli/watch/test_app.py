@@ -53,11 +53,11 @@ class Source:
         return Tick(self.number, self.number * 2000, rows, failures, named, self.watch)
 
 
-def play(script: Play, *events: Event, size: tuple[int, int] = (120, 40)) -> WatchApp:
+def play(script: Play, *events: Event, size: tuple[int, int] = (120, 40), styled: bool = True) -> WatchApp:
     arriving: queue.SimpleQueue[Event] = queue.SimpleQueue()
     for event in events:
         arriving.put(event)
-    app = WatchApp(arriving, 1e12, "broker:9092", lambda name: [f"findings of {name}"])
+    app = WatchApp(arriving, 1e12, "broker:9092", lambda name: [f"findings of {name}"], styled=styled)
 
     async def run() -> None:
         async with app.run_test(size=size) as pilot:
@@ -89,6 +89,17 @@ def test_screen_fits_marks_the_sorted_column_and_scrolls(size: tuple[int, int]) 
         assert "LAG↑" in screen(pilot)[1] and screen(pilot)[2].startswith("group-0999")
 
     play(script, tick, size=size)
+
+
+def test_screen_without_styles_marks_the_cursor_by_a_character() -> None:
+    async def script(pilot: Pilot, arriving: queue.SimpleQueue) -> None:
+        await pilot.press("down")
+        assert [line[:4] for line in screen(pilot)[1:4]] == ["  GR", "  a ", "> b "]
+        strips = [pilot.app.query_one(Picture).render_line(y) for y in range(pilot.app.size.height)]
+        assert not any(segment.style for strip in strips for segment in strip)
+
+    source = Source()
+    play(script, source.tick(group("a", 1), group("b", 2)), size=(80, 24), styled=False)
 
 
 def test_group_page_shows_partitions_changes_and_findings() -> None:
