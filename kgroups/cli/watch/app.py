@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from rich.segment import Segment
 from textual import events
 from textual.app import App, ComposeResult
 from textual.binding import Binding
@@ -40,13 +39,10 @@ class Picture(Widget, can_focus=True):
     """The lines of the page."""
 
     lines: list[Line] = []
-    styled = True
 
     def render_line(self, y: int) -> Strip:
         """Return a line of the page."""
-        line = self.lines[y] if y < len(self.lines) else []
-        shown = line if self.styled else [Segment(each.text) for each in line]
-        return Strip(shown).crop_extend(0, self.size.width, None)
+        return Strip(self.lines[y] if y < len(self.lines) else []).crop_extend(0, self.size.width, None)
 
 
 class WatchApp(App[int]):
@@ -83,9 +79,7 @@ class WatchApp(App[int]):
 
     def compose(self) -> ComposeResult:
         """Create the widget."""
-        picture = Picture()
-        picture.styled = self._styled
-        yield picture
+        yield Picture()
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Return what changes styles; without styles nothing, or Textual would write them."""

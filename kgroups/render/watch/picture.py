@@ -70,12 +70,13 @@ def draw_page(
         view.scrolled = max(0, min(view.scrolled, len(texts) - view.height - 1))
         body = [_line(text, width) for text in texts[view.scrolled :][: view.height + 1]]
     body += [[] for _ in range(view.height + 1 - len(body))]
-    return [
+    lines = [
         _line(_head(view, head), width, _BOLD),
         *body,
         *(_line(escape(text), width, _RED) for text in named),
         _line(flash or _foot(view, utf8), width, _BOLD if flash else _DIM),
     ]
+    return lines if styled else [[Segment(each.text) for each in line] for line in lines]
 
 
 def _head(view: View, head: str) -> str:
