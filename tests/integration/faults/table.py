@@ -37,7 +37,7 @@ COMMANDS: Final[Mapping[str, Command]] = {
     "lag": Command(("lag", *_JSON), OFFSET_FETCH),
     "check": Command(("check", "--all-groups", "--max-lag", "1000000", *_JSON), OFFSET_FETCH),
     "watch": Command(("watch", "--count", "2", "--interval", "100ms"), OFFSET_FETCH),
-    "exporter": Command(("exporter", "--max-age", "1ms"), OFFSET_FETCH),
+    "exporter": Command(("exporter", "--interval", "1h"), OFFSET_FETCH),
     "explain": Command(("explain", "--all-groups", *_JSON), DESCRIBE_GROUPS),
     "dropin-list": Command(("--list",), LIST_GROUPS),
     "dropin-describe": Command(("--describe", "--all-groups"), OFFSET_FETCH),
