@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import chain
 from typing import NamedTuple
@@ -241,7 +242,8 @@ def _down_of_dead_sessions() -> None:
         prefix, _, rest = name.partition("-")
         pid, _, _ = rest.partition("-")
         if prefix == "pytest" and pid.isdigit() and not _exists(int(pid)):
-            Sandbox.load(name).down()
+            with suppress(SandboxError):  # another session is stopping it
+                Sandbox.load(name).down()
 
 
 def _exists(pid: int) -> bool:

@@ -19,7 +19,8 @@ NARROW = 80
 def test_table_fits_and_is_colored(known_cluster: KnownCluster) -> None:
     shown = on_terminal("list", "--state", bootstrap=known_cluster.sandbox.bootstrap, columns=NARROW)
     assert shown.code == 0
-    assert max(map(len, shown.lines)) <= NARROW
+    # A broker of 1.1.1 reports no types: stderr says so in one line, of any length.
+    assert max(len(line) for line in shown.lines if not line.startswith("kgroups: ")) <= NARROW
     assert "\x1b[32mStable" in shown.raw
     assert {line.split()[0] for line in shown.lines} >= {"GROUP", "orders-range", "ahead"}
     assert any(line.startswith(visible(STRANGE_NAME)) for line in shown.lines)

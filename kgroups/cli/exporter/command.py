@@ -31,6 +31,7 @@ _FILE = click.Path(path_type=Path)
     help="Address to listen on; :PORT for all interfaces.",
 )
 @click.option("--interval", type=Duration(), default="15s", show_default=True, help="Time between polls.")
+@click.option("--max-age", type=Duration(), hidden=True, help="Earlier name of --interval.")
 @click.option(
     "--keep",
     type=Duration(),
@@ -79,6 +80,7 @@ def exporter(
     chosen: GroupOptions,
     listen: str,
     interval: float,
+    max_age: float | None,
     keep: float,
     by: str,
     compat: str,
@@ -103,6 +105,9 @@ def exporter(
     if dashboard:
         return _print_dashboard()
     enable_gc()
+    if max_age is not None:
+        interval = max(1.0, max_age)
+        click.echo(f"kgroups: note: --max-age is replaced by --interval; polling every {interval:g}s", err=True)
     host, port = _address(listen)
     exposition = _exposition(by, compat, max_series)
     users = None if basic_auth is None else read_users(basic_auth)

@@ -76,9 +76,10 @@ def materialize(store: str, cluster: str | None) -> int:
 @click.command("upgrade")
 @store_option
 def upgrade(store: str) -> int:
-    """Convert a store of an older version in place, and prepare it for fast questions.
+    """Convert a store of an older version in place.
 
-    An upgrade that was killed can be repeated. Stop collectors first.
+    Also prepares it for fast questions, as materialize does. An upgrade that was killed can be repeated. Stop
+    collectors first.
     """
     need_pipeline()
     from kgroups.pipeline.load.store import Store
