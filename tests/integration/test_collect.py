@@ -376,10 +376,10 @@ def test_dump_matches_the_log(settings: ClientSettings, tmp_path: Path) -> None:
 def test_compact_changes_no_row(spark: SparkSession, settings: ClientSettings, store: Store) -> None:
     tables = (RECORDS, COMMITS, COVERAGE, HEADS, BASELINE)
     before = {table.name: sorted(map(str, read_table(spark, store, table).collect())) for table in tables}
-    entries = len(store.snapshot().entries)
+    entries = len(store.snapshot().collected().entries)
     reading = read_table(spark, store, RECORDS)
     assert compact(store) == entries
-    assert len(store.snapshot().entries) == 1
+    assert len(store.snapshot().collected().entries) == 1
     assert reading.count() == len(before[RECORDS.name])  # who began before the merge can finish
     assert {table.name: sorted(map(str, read_table(spark, store, table).collect())) for table in tables} == before
     assert compact(store) == 0

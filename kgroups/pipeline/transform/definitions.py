@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from pathlib import Path
+from importlib.resources import files
 from string import Template
 from typing import Final, NamedTuple
 
@@ -107,7 +107,9 @@ _USED = re.compile(r"\b(?:from|join) (\w+)\b(?!\()")
 
 @cache
 def _definitions() -> dict[str, str]:
-    found = {path.stem: path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("*/*.sql")}
+    folders = [each for each in files(__package__).iterdir() if each.is_dir()]  # also those of a ZIP file
+    queries = [each for folder in folders for each in folder.iterdir() if each.name.endswith(".sql")]
+    found = {each.name.removesuffix(".sql"): each.read_text(encoding="utf-8") for each in queries}
     # The same for the last samples: all others would be computed for nothing.
     found["last_changes"] = found["offset_changes"].replace("from span_heads", "from last_heads")
     last = found["samples"].replace("from span_heads", "from last_heads")
