@@ -66,7 +66,7 @@ class Upkeep:
             snapshot = self._store.snapshot()
             if self._retention and self._is_due(snapshot):
                 expire(self._store, datetime.now(UTC) - self._retention, stopped=self._stopped.is_set)
-            elif len(snapshot.entries) >= MANY:
+            elif len(snapshot.collected().entries) >= MANY:
                 compact(self._store, small=True, stopped=self._stopped.is_set)
             self._materialize()
             if time.monotonic() - self._swept >= DAY.total_seconds():

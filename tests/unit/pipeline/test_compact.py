@@ -345,7 +345,7 @@ def test_many_entries_are_merged_after_a_collection(store: Store) -> None:
         store.add(BATCH, {COMMITS: commits(("g", number))})
         with Upkeep(store, lines.append, once=True):
             pass
-        assert len(store.snapshot().entries) == (1 if number + 1 == MANY else number + 1)
+        assert len(store.snapshot().collected().entries) == (1 if number + 1 == MANY else number + 1)
     assert not lines
 
 
