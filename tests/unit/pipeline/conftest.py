@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import boto3
 import pytest
+from moto.moto_server.werkzeug_app import DomainDispatcherApplication
 from moto.server import ThreadedMotoServer
 
 from kgroups.pipeline.load.store import Identity, Store
@@ -18,10 +21,17 @@ IDENTITY = Identity("cluster-1", "__consumer_offsets", "2026-01-01T00:00:00+00:0
 @pytest.fixture(scope="session")
 def s3() -> Iterator[str]:
     """The location of an empty bucket, with everything that is needed to use it."""
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
+    lock, respond = threading.Lock(), DomainDispatcherApplication.__call__
+
+    def one_at_a_time(*arguments: Any) -> Any:
+        with lock:  # a conditional create of moto is two steps
+            return respond(*arguments)
+
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(DomainDispatcherApplication, "__call__", one_at_a_time)
+        server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+        server.start()
+        host, port = server.get_host_and_port()
         environment = {
             "AWS_ENDPOINT_URL": f"http://{host}:{port}",
             "AWS_ACCESS_KEY_ID": "someone",
