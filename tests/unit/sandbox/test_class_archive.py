@@ -30,14 +30,6 @@ def java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def jars(tmp_path: Path) -> Path:
-    folder = tmp_path / "4.3.1"
-    folder.mkdir()
-    (folder / "kafka.jar").write_bytes(b"jar")
-    return folder
-
-
-@pytest.fixture
 def records(tmp_path: Path) -> Path:
     """A sandbox's folder with what two programs have loaded."""
     folder = tmp_path / "sandbox"

@@ -35,14 +35,6 @@ def java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def jars(tmp_path: Path) -> Path:
-    folder = tmp_path / "4.3.1"
-    folder.mkdir()
-    (folder / "kafka.jar").write_bytes(b"jar")
-    return folder
-
-
-@pytest.fixture
 def source(tmp_path: Path) -> Path:
     source = tmp_path / "Hello.java"
     source.write_text("right")
