@@ -118,7 +118,7 @@ def check(
     checker = Checker(connection, _selection(chosen, more), Isolation[isolation.upper()], sampling)
     passing = (0, 1) if fail_on == "critical" else (0,)
     until = time.monotonic() + (wait or 0)
-    told = ""
+    reported = ""
     while True:
         last = time.monotonic() >= until
         try:
@@ -129,7 +129,7 @@ def check(
         else:
             if report.severity in passing or last:
                 break
-            told = _report_progress(told, f"{report.severity.name}: {count(len(report.bad), 'check')} not OK")
+            reported = _report_progress(reported, f"{report.severity.name}: {count(len(report.bad), 'check')} not OK")
         time.sleep(min(interval, max(0.0, until - time.monotonic())))  # the last check is at the end of --wait
     from kgroups.render.health import write_report
 
@@ -140,12 +140,12 @@ def check(
     return 0 if report.severity in passing else int(report.severity)
 
 
-def _report_progress(told: str, text: str) -> str:
+def _report_progress(reported: str, text: str) -> str:
     """Print a note that the command still waits, if it is not the last one; return it.
 
     Only on a terminal and in CI, whose variable is ``CI``: a monitoring system may take stderr for an error.
     """
-    if text != told and (sys.stderr.isatty() or os.environ.get("CI")):
+    if text != reported and (sys.stderr.isatty() or os.environ.get("CI")):
         print_to_stderr(f"kgroups: note: waiting: {text}")
     return text
 

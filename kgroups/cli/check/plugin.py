@@ -10,7 +10,7 @@ import click
 
 from kgroups.errors import KgroupsError
 
-from ..frame.exit_status import discard_stdout, print_to_stderr
+from ..frame.exit_status import discard_stdout, print_to_stderr, system_error
 
 EXIT_UNKNOWN = 3
 
@@ -37,7 +37,7 @@ class Plugin(click.Command):
         except (BrokenPipeError, click.ClickException, click.exceptions.Exit, click.Abort):
             raise  # a closed pipe and errors of the command line have their own exit codes
         except OSError as error:  # exit code 1 would mean WARNING
-            return _unknown(f"{error.filename or 'system error'}: {error.strerror or error}", ctx)
+            return _unknown(system_error(error), ctx)
         except MemoryError:
             return _unknown("out of memory; select fewer groups, or raise the memory limit of this process", ctx)
         except Exception as error:

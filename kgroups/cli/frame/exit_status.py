@@ -54,7 +54,7 @@ def _exit_code_of(run: Callable[[], int], print_error: Callable[[str], None], wr
         return _interrupted_code()
     except OSError as error:
         if error is not written.error:
-            print_error(f"{error.filename or 'system error'}: {error.strerror or error}")
+            print_error(system_error(error))
             return EXIT_FAILED
         discard_stdout()
         if isinstance(error, BrokenPipeError):  # the reader closed the pipe, such as head
@@ -121,6 +121,11 @@ def _print_error(error: KgroupsError, print_error: Callable[[str], None]) -> Non
             print_to_stderr(line)
     if error.hint:
         print_to_stderr(f"kgroups: hint: {error.hint}")
+
+
+def system_error(error: OSError) -> str:
+    """Return the message of an error of the system, with the file if it names one."""
+    return f"{error.filename or 'system error'}: {error.strerror or error}"
 
 
 def _caused_by_interrupt(error: BaseException | None) -> bool:

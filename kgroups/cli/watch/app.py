@@ -28,7 +28,7 @@ from kgroups.render.failures import failure_lines
 from kgroups.render.watch.picture import Line, Opened, draw_page
 
 from ..frame.options import ConnectionOptions
-from .ticks import Event, Tick, Ticks, newest_of, poll_into
+from .ticks import Event, Tick, Ticks, clock, newest_of, poll_into
 
 _LOOK = 0.2
 _FLASH = 6.0
@@ -121,13 +121,12 @@ class WatchApp(App[int]):
         if tick is not None and tick is not self._shown:
             self._shown = tick
             self.view.show(tick.rows)
-        head, failures = self._headline, []
-        if tick is not None:
-            at = time.strftime("%H:%M:%S", time.localtime(tick.at / 1000))
+        if tick is None:
+            head, failures = f"waiting for the first answer  {self._headline}", []
+        else:
             old = f"  {self._age}s old" if self._age else ""
-            head, failures = f"{at}{old}  #{tick.number}  {self._headline}", list(failure_lines(tick.failures))
-        elif tick is None:
-            head = f"waiting for the first answer  {self._headline}"
+            head = f"{clock(tick.at)}{old}  #{tick.number}  {self._headline}"
+            failures = list(failure_lines(tick.failures))
         picture = self.query_one(Picture)
         width, height = self.size
         picture.lines = draw_page(
@@ -209,9 +208,7 @@ class WatchApp(App[int]):
         name = self.view.cursor
         if tick is None or self.view.page is not Page.GROUP or name not in tick.groups:
             return Opened()
-        changes = [
-            (time.strftime("%H:%M:%S", time.localtime(each.at / 1000)), each) for each in tick.watch.changes_of(name)
-        ]
+        changes = [(clock(each.at), each) for each in tick.watch.changes_of(name)]
         partitions = partitions_of(tick.groups[name], tick.watch.samples_of(name))
         return Opened(partitions, changes, self._explained.get(name, ()))
 

@@ -6,7 +6,6 @@ import os
 import queue
 import sys
 import threading
-import time
 from typing import TYPE_CHECKING
 
 import click
@@ -16,7 +15,7 @@ from kgroups.model.outcome import EXIT_FAILED, EXIT_OK
 from ..frame.exit_status import enable_gc
 from ..frame.group_options import GroupOptions, group_and_topic_options
 from ..frame.options import ConnectionOptions, Duration, connection_options, isolation_option
-from .ticks import Event, Tick, Ticks, newest_of, poll_into
+from .ticks import Event, Tick, Ticks, clock, newest_of, poll_into
 
 if TYPE_CHECKING:
     from kgroups.render.watch.screen import Frame
@@ -116,11 +115,10 @@ def _frame(tick: Tick, controls: Controls, headline: str) -> Frame:
     from kgroups.render.failures import failure_lines
     from kgroups.render.watch.screen import Frame
 
-    at = time.strftime("%H:%M:%S", time.localtime(tick.at / 1000))
     return Frame(
         tick.rows,
         list(failure_lines(tick.failures)),
-        f"{at}  #{tick.number}  {headline}",
+        f"{clock(tick.at)}  #{tick.number}  {headline}",
         order=controls.order,
         backwards=controls.backwards,
         pattern=controls.pattern,

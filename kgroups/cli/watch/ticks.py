@@ -33,6 +33,11 @@ class Tick(NamedTuple):
     watch: Watch
 
 
+def clock(at: int) -> str:
+    """Return the local time of day of milliseconds since 1970."""
+    return time.strftime("%H:%M:%S", time.localtime(at / 1000))
+
+
 class End(Enum):
     """The end of the refreshes."""
 

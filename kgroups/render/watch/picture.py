@@ -109,7 +109,7 @@ def _table(view: View, width: int, utf8: bool) -> list[Line]:
         each._replace(header=each.header + arrow) if _SORTED.get(each.header) is view.order else each
         for each in columns_of(rows, not utf8, styled=False)
     ]
-    name, others = fitted([each._replace(header=each.header) for each in columns], width)
+    name, others = fitted(columns, width)
     widths = [name_width(name, others, width), *(each.width for each in others)]
     shown = [name, *others]
     lines = [[Segment(_pad(each.header, size, each.right), _BOLD) for each, size in zip(shown, widths, strict=True)]]
@@ -158,7 +158,8 @@ def _group(view: View, opened: Opened, utf8: bool) -> Iterable[str]:
     if row is None:
         yield "The group was deleted."
         return
-    stale = f"  (stale: last reported {row.lag_age_ms} ago)" if row.stale else ""
+    age = f": lag of {row.lag_age_ms} ago" if row.lag_age_ms is not None else ""
+    stale = f"  (stale{age})" if row.stale else ""
     yield f"{row.type}  {escape(row.state)}  members: {'-' if row.members is None else row.members}{stale}"
     yield ""
     yield from _partitions(opened.partitions, utf8)
