@@ -12,7 +12,7 @@ KERBEROS := $(shell command -v krb5-config >/dev/null && echo ,gssapi)
 # Each test process would compile kgroups and the tests again, if the environment forbids bytecode files.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help demo test soak style fast spark default others alone faults sandbox bench fuzz audit sbom clean
+.PHONY: help demo test soak style fast units history spark default others alone faults sandbox bench fuzz audit sbom clean
 
 help:
 	@echo "make demo     three real brokers, real groups, and what kgroups shows of them"
@@ -30,15 +30,23 @@ demo: $(VENV)/.installed
 
 # All at a time, even on two cores: tests of brokers wait more than they compute.
 test: $(VENV)/.installed-dev
-	@$(MAKE) --no-print-directory --jobs --keep-going --output-sync=line default others spark alone faults fast style
+	@$(MAKE) --no-print-directory --jobs --keep-going --output-sync=line default others spark alone faults history units style
 
 style: $(VENV)/.installed-dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
-fast: $(VENV)/.installed-dev
-	$(BIN)/pytest -q tests/unit tests/property tests/distribution $(REQUIRE)
+fast: units history
+
+# Tests without brokers, in two parts of about the same length.
+HISTORY := tests/unit/pipeline tests/unit/history
+
+history: $(VENV)/.installed-dev
+	$(BIN)/pytest -q $(HISTORY) tests/property tests/distribution $(REQUIRE)
+
+units: $(VENV)/.installed-dev
+	$(BIN)/pytest -q tests/unit $(HISTORY:%=--ignore=%) $(REQUIRE)
 
 # One session of Spark for all.
 spark: $(VENV)/.installed-dev
@@ -92,6 +100,7 @@ clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
+# The pip that comes with Python 3.11 takes half a minute longer to choose the versions of all packages.
 # Compiling all modules of all packages takes a minute, and most are never imported: Python compiles those that are.
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
@@ -110,3 +119,4 @@ $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "kgroups needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)" >&2; exit 1; }
 	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
