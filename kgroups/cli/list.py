@@ -8,7 +8,7 @@ import click
 
 from kgroups.errors import UsageError
 
-from .frame.options import ConnectionOptions, connection_options, output_options, split_values
+from .frame.options import ConnectionOptions, completer, connection_options, output_options, split_values
 from .frame.run_query import Shape, query_and_show
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ _SHOW = "\x00"
     flag_value=_SHOW,
     metavar="[STATES]",
     help="Only groups in these states (comma-separated, any case). Without values: add the column STATE.",
+    shell_complete=completer("states"),
 )
 @click.option(
     "--type",
@@ -37,6 +38,7 @@ _SHOW = "\x00"
     flag_value=_SHOW,
     metavar="[TYPES]",
     help="Only groups of these types: classic, consumer, share, streams. Without values: add the column TYPE.",
+    shell_complete=completer("types"),
 )
 @click.option(
     "--protocol-type",

@@ -13,7 +13,7 @@ from .frame.exit_status import exit_code_of, print_to_stderr
 from .frame.lazy_command import LazyCommand, add_lazy_commands
 
 COMPLETE = "_KGROUPS_COMPLETE"
-"""Set by the scripts in ``completions/``."""
+"""Set to a command line by the scripts in ``kgroups/cli/completion/``."""
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -44,16 +44,17 @@ add_lazy_commands(
     LazyCommand("config", "config:config", "Show and test the connection settings."),
     LazyCommand("history", "history:history", "Collect the history of groups, and query it."),
     LazyCommand("profile", "profile:profile", "List, show, and choose profiles of clusters."),
+    LazyCommand("completion", "completion.command:completion", "Print the completion script for bash, zsh, or fish."),
     LazyCommand("sandbox", "sandbox:sandbox", "Run a local Kafka cluster for experiments."),
 )
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run a command, or the completion that a shell requests by a variable; return the exit code."""
-    if instruction := os.environ.get(COMPLETE):
-        from .frame.completion import complete
+    """Run a command, or print the completions of the line in a variable; return the exit code."""
+    if line := os.environ.get(COMPLETE):
+        from .completion.answer import complete
 
-        return complete(cli, COMPLETE, instruction)
+        return complete(cli, line)
     return exit_code_of(lambda: _run(arguments), _print_error)
 
 

@@ -71,10 +71,11 @@ def test_distribution_is_complete(files: dict[str, Path]) -> None:
     package = [path for path in (ROOT / "kgroups").rglob("*") if path.is_file() and "__pycache__" not in path.parts]
     assert {path.relative_to(ROOT).as_posix() for path in package} <= inside
     shared = {name.partition(".data/data/")[2] for name in inside if ".data/data/" in name}
+    tools = ("kgroups", "kafka-consumer-groups", "kafka-groups", "kafka-share-groups", "kafka-streams-groups")
     assert shared == {
-        "share/bash-completion/completions/kgroups",
+        *(f"share/bash-completion/completions/{tool}" for tool in tools),
         "share/zsh/site-functions/_kgroups",
-        "share/fish/vendor_completions.d/kgroups.fish",
+        *(f"share/fish/vendor_completions.d/{tool}.fish" for tool in tools),
         "share/man/man1/kgroups.1",
     }
     with tarfile.open(files[".gz"]) as source:
@@ -99,6 +100,7 @@ def test_installed_alone_commands_work(files: dict[str, Path], tmp_path: Path) -
     assert run(programs / "kgroups", "--version").strip() == __version__
     assert "list" in run(programs / "kgroups", "--help")
     assert run(programs / "kafka-consumer-groups", "--version")
+    assert "complete -F _kgroups_completion" in run(programs / "kgroups", "completion", "bash")
     listed = run(*pip, "list", "--format=freeze").lower()
     assert not {"pyspark", "pyarrow", "boto3", "kio", "hypothesis"} & {
         line.partition("==")[0] for line in listed.splitlines()

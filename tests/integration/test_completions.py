@@ -11,16 +11,17 @@ from pathlib import Path
 
 import pytest
 
+import kgroups.cli.completion
 from tests.integration.known_cluster import KnownCluster
 from tests.integration.versions import newest_only
 
-SCRIPTS = Path(__file__).parents[2] / "completions"
+SCRIPTS = Path(kgroups.cli.completion.__file__).parent
 
 STARTS = {
-    "bash": ("bash --norc", f"source {SCRIPTS}/kgroups.bash"),
-    "zsh": ("zsh -f", f"autoload -U compinit; compinit -u -D; source {SCRIPTS}/_kgroups"),
+    "bash": ("bash --norc", 'eval "$(kgroups completion bash)"'),
+    "zsh": ("zsh -f", 'autoload -U compinit; compinit -u -D; eval "$(kgroups completion zsh)"'),
     "zsh by fpath": ("zsh -f", f"fpath=({SCRIPTS} $fpath); autoload -U compinit; compinit -u -D"),
-    "fish": ("fish --no-config", f"source {SCRIPTS}/kgroups.fish"),
+    "fish": ("fish --no-config", "kgroups completion fish | source"),
 }
 
 
@@ -90,7 +91,9 @@ def shell(
 
 @newest_only
 @pytest.mark.parametrize("name", STARTS)
-def test_completion_offers_groups_and_topics_in_real_shells(shell: Callable[[str], Shell], name: str) -> None:
+def test_completion_offers_groups_and_topics_in_real_shells(
+    shell: Callable[[str], Shell], known_cluster: KnownCluster, name: str
+) -> None:
     there = shell(name)
     there.type("kgroups reset-offsets --to-group orders-kip\t")
     there.wait_for("--to-group orders-kip848")
@@ -101,7 +104,17 @@ def test_completion_offers_groups_and_topics_in_real_shells(shell: Callable[[str
     there.wait_for("describe orders-static")
     there.type(" --topic ledg\t")
     there.wait_for("--topic ledger")
-    there.type(" -b localhost:1 orders-r\t")
+    there.type(f" -b {known_cluster.sandbox.bootstrap} orders-r\t")
+    there.wait_for(" orders-range")
+    there.type("\x15kgroups lag --by=parti\t")
+    there.wait_for("lag --by=partition")
+    there.type("\x15kgroups list --columns group,coor\t")
+    there.wait_for("group,coordinator")
+    there.type("\x15kafka-consumer-groups --bootstrap-server $KGROUPS_BOOTSTRAP_SERVER --desc\t")
+    there.wait_for("--describe")
+    there.type("--group audit-li\t")
+    there.wait_for("--group audit-li")
+    there.type("\x15kgroups describe -b localhost:1 orders-r\t")
     there.type("; echo do''ne\n")
     there.wait_for("\ndone")
     assert "Traceback" not in there.screen and "refused" not in there.screen.split("orders-r;")[0]

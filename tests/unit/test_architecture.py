@@ -269,7 +269,7 @@ FLOORS = {
         {""},
         {"diagnose"},
     ),
-    "cli": ({"frame"}, {"", "check", "config", "exporter", "history", "kafka", "profile", "watch"}),
+    "cli": ({"frame"}, {"kafka"}, {"completion"}, {"", "check", "config", "exporter", "history", "profile", "watch"}),
     "model": ({""}, {"assignors", "embedded", "operations"}, {"views"}, {"explain", "health", "watch"}),
     "render": ({""}, {"health", "kafka", "watch"}),
 }

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable
-from contextlib import redirect_stderr
-from pathlib import Path
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -23,27 +21,20 @@ if TYPE_CHECKING:
 TIMEOUT = 1.5
 """Seconds to wait for the cluster; together with the start of Python, less than two."""
 
-_PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+@%-]*")
-
-
-def complete(command: click.Command, variable: str, instruction: str) -> int:
-    """Print completions for a shell, and return the exit code.
-
-    Any error leads to no completions and no message.
-
-    :param variable: the environment variable that the shell has set to the instruction.
-    """
-    from click.shell_completion import shell_complete
-
-    with Path(os.devnull).open("w", encoding="utf-8") as devnull, redirect_stderr(devnull):
-        try:
-            return shell_complete(command, {}, "kgroups", variable, instruction)
-        except Exception:
-            return 1
+_PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+@%,-]*")
 
 
 def group_names(context: click.Context, _: click.Parameter, prefix: str) -> list[str]:
     """Return groups of the cluster that the command line names."""
+    given = context.params.get("names") or ()
+    return [name for name in group_names_of(_settings(context), prefix) if name not in given]
+
+
+def group_names_of(settings: ClientSettings, prefix: str) -> list[str]:
+    """Return groups of a cluster; none if it does not respond."""
+    from kgroups.errors import KgroupsError
+
+    from .run_query import run_query
 
     async def query(admin: GroupAdmin) -> Outcome[Any]:
         from kgroups.admin.query.list_groups import EVERY_GROUP
@@ -51,34 +42,30 @@ def group_names(context: click.Context, _: click.Parameter, prefix: str) -> list
         listed = await admin.list_groups(EVERY_GROUP)
         return listed.with_items(group.group_id for group in listed.items)
 
-    given = context.params.get("names") or ()
-    return [name for name in _query_names(context, query, prefix) if name not in given]
+    try:
+        outcome, _ = run_query(settings, query, debug=False, quiet=True)
+    except (KgroupsError, OSError):
+        return []
+    return completions_of(outcome.items, prefix)
 
 
 def topic_names(context: click.Context, _: click.Parameter, prefix: str) -> list[str]:
-    """Return topics of the cluster that the command line names; internal ones only for the prefix ``__``."""
+    """Return topics of the cluster that the command line names."""
+    return topic_names_of(_settings(context), prefix)
+
+
+def topic_names_of(settings: ClientSettings, prefix: str) -> list[str]:
+    """Return topics of a cluster, internal ones only for the prefix ``__``; none if it does not respond."""
     import asyncio
 
     from kgroups.admin.query.list_topics import list_topics
     from kgroups.errors import KgroupsError
 
     try:
-        topics = asyncio.run(list_topics(_settings(context)))
+        topics = asyncio.run(list_topics(settings))
     except (KgroupsError, OSError):
         return []
     return completions_of((name for name in topics if prefix.startswith("__") or not name.startswith("__")), prefix)
-
-
-def _query_names(context: click.Context, query: Callable[[GroupAdmin], Any], prefix: str) -> list[str]:
-    from kgroups.errors import KgroupsError
-
-    from .run_query import run_query
-
-    try:
-        outcome, _ = run_query(_settings(context), query, debug=False, quiet=True)
-    except (KgroupsError, OSError):
-        return []
-    return completions_of(outcome.items, prefix)
 
 
 def completions_of(names: Iterable[str], prefix: str) -> list[str]:

@@ -9,7 +9,7 @@ import click
 
 from kgroups.errors import UsageError
 
-from .options import grouped_options, split_values
+from .options import completer, grouped_options, split_values
 
 if TYPE_CHECKING:
     from kgroups.admin.query.pattern import Pattern
@@ -18,17 +18,8 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def complete_group(context: click.Context, param: click.Parameter, prefix: str) -> list[str]:
-    from .completion import group_names
-
-    return group_names(context, param, prefix)
-
-
-def complete_topic(context: click.Context, param: click.Parameter, prefix: str) -> list[str]:
-    from .completion import topic_names
-
-    return topic_names(context, param, prefix)
-
+complete_group = completer("group_names")
+complete_topic = completer("topic_names")
 
 _GROUPS = (
     click.argument("names", nargs=-1, metavar="[GROUP]...", shell_complete=complete_group),

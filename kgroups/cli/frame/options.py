@@ -53,10 +53,22 @@ class ConnectionOptions(NamedTuple):
         return f"cluster {cluster_id} ({servers})" if cluster_id else f"the cluster at {servers}"
 
 
-def complete_profile(context: click.Context, param: click.Parameter, prefix: str) -> list[str]:
-    from .completion import profile_names
+Completer = Callable[[click.Context, click.Parameter, str], Any]
 
-    return profile_names(context, param, prefix)
+
+def completer(name: str) -> Completer:
+    """Return a function of ``completion`` or ``known_values``, which is imported when it completes a value."""
+
+    def complete(context: click.Context, param: click.Parameter, prefix: str) -> Any:
+        from . import completion, known_values
+
+        found: Completer = getattr(completion, name, None) or getattr(known_values, name)
+        return found(context, param, prefix)
+
+    return complete
+
+
+complete_profile = completer("profile_names")
 
 
 _CONNECTION = (
@@ -70,6 +82,7 @@ _CONNECTION = (
         "--command-config",
         metavar="FILE",
         help=f"Client configuration file, for Java clients or librdkafka.  [env: {COMMAND_CONFIG_ENV}]",
+        shell_complete=completer("files"),
     ),
     click.option(
         "-X",
@@ -113,11 +126,19 @@ _OUTPUT = (
         show_default=True,
         help="table, plain, json, jsonl, csv, or one of tabulate's formats (github, grid, html, ...). "
         "auto: table on a terminal, plain in a pipe.",
+        shell_complete=completer("formats"),
     ),
     click.option("-w", "--wide", is_flag=True, help="Show all columns."),
     click.option("--no-headers", is_flag=True, help="Omit the header row (table, plain, csv)."),
-    click.option("--columns", metavar="A,B,...", help="Columns to show, in this order."),
-    click.option("--sort", metavar="A,-B,...", help="Columns to sort by; - sorts descending."),
+    click.option(
+        "--columns", metavar="A,B,...", help="Columns to show, in this order.", shell_complete=completer("columns")
+    ),
+    click.option(
+        "--sort",
+        metavar="A,-B,...",
+        help="Columns to sort by; - sorts descending.",
+        shell_complete=completer("columns"),
+    ),
 )
 
 

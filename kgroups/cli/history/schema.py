@@ -9,15 +9,11 @@ import click
 
 from kgroups.errors import UsageError
 
-
-def complete_table(context: click.Context, param: click.Parameter, prefix: str) -> list[str]:
-    from kgroups.pipeline.contracts import TABLES
-
-    return [name for name in TABLES if name.startswith(prefix)]
+from ..frame.options import completer
 
 
 @click.command("schema")
-@click.argument("table", required=False, shell_complete=complete_table)
+@click.argument("table", required=False, shell_complete=completer("tables"))
 @click.option(
     "--format",
     "form",

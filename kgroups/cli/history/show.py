@@ -11,7 +11,7 @@ import click
 from kgroups.errors import UsageError
 
 from ..frame.group_options import complete_group, complete_topic
-from ..frame.options import output_options
+from ..frame.options import completer, output_options
 from ..frame.run_query import Shape
 from .options import (
     WITHOUT_SPARK,
@@ -58,7 +58,7 @@ def _window(command: Any) -> Any:
 
 
 @click.command("show")
-@click.argument("table")
+@click.argument("table", shell_complete=completer("shown_tables"))
 @rule_option
 @_window
 def show(table: str, **rest: Any) -> int:

@@ -31,14 +31,11 @@ def complete(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str])
     monkeypatch.setattr("kgroups.cli.frame.completion.TIMEOUT", 60.0)  # a busy machine's; a shell's is less
 
     def press(line: str) -> list[str]:
-        words = line.split(" ")
-        monkeypatch.setenv("COMP_WORDS", line)
-        monkeypatch.setenv("COMP_CWORD", str(len(words) - 1))
-        monkeypatch.setenv(COMPLETE, "bash_complete")
+        monkeypatch.setenv(COMPLETE, line)
         assert main([]) in (0, 1)
         out, err = capfd.readouterr()
         assert err == ""
-        return [item.partition(",")[2] for item in out.split()]
+        return [item.split("\t")[1] for item in out.splitlines()]
 
     return press
 
@@ -122,10 +119,71 @@ def test_completion_of_hung_cluster_stops_after_its_timeout(
 
 
 def test_completion_offers_only_names_safe_for_a_shell() -> None:
-    assert completions_of(["a", "a b", "a$b", "a`b`", "a\nb", "a'b", "-a", "a*", "a.b-c_1"], "a") == ["a", "a.b-c_1"]
+    assert completions_of(["a", "a b", "a$b", "a`b`", "a\nb", "a'b", "-a", "a*", "a.b-c_1", "a,b"], "a") == [
+        "a",
+        "a,b",
+        "a.b-c_1",
+    ]
 
 
-def test_completion_scripts_and_man_page_match_the_command_tree() -> None:
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("kgroups list -o js", ["json", "jsonl"]),
+        ("kgroups list --state st", ["Stable"]),
+        ("kgroups list --state=Empty,st", ["--state=Empty,Stable"]),
+        ("kgroups list --type classic,s", ["classic,share", "classic,streams"]),
+        ("kgroups list --columns group,co", ["group,coordinator"]),
+        ("kgroups describe --members --columns host,assignment_", ["host,assignment_bytes"]),
+        ("kgroups describe --columns lag", ["lag"]),
+        ("kgroups lag --by partition --sort -topic,la", ["-topic,lag"]),
+        ("kgroups lag --sort -kn", ["-known_lag"]),
+        ("kgroups lag --by=par", ["--by=partition"]),
+        ("kgroups reset-offsets --columns new_", ["new_offset"]),
+        ("kgroups history show late", ["latest_offsets"]),
+        ("kgroups history show latest_offsets --columns grou", ["group"]),
+        ("kgroups history schema dec", ["decoded"]),
+        ("kgroups sandbox up --version 4.", ["4.3.1", "4.4.0"]),
+        ("kgroups completion z", ["zsh"]),
+        ("/usr/bin/kafka-consumer-groups --bootstrap-server a:1 --li", ["--list"]),
+        ("kafka-consumer-groups --bootstrap-server a:1 --list --state st", ["Stable"]),
+        ("kafka-consumer-groups --list --list", []),
+        ("kafka-share-groups --to-", ["--to-earliest", "--to-latest", "--to-datetime"]),
+        ("kafka-groups --list --group-type s", ["share", "streams"]),
+        ("kafka-topics --list", []),
+        ("kgroups", []),
+    ],
+)
+def test_completion_offers_values(complete: Callable[[str], list[str]], line: str, expected: list[str]) -> None:
+    assert complete(line) == expected
+
+
+@pytest.mark.parametrize(
+    ("tool", "topic"),
+    [("kafka-consumer-groups", "topic"), ("kafka-share-groups", "topic"), ("kafka-streams-groups", "input-topic")],
+)
+def test_completion_of_the_replacements_offers_groups_and_topics(
+    complete: Callable[[str], list[str]], serve: Callable, tool: str, topic: str
+) -> None:
+    where = f"--bootstrap-server {serve(world=shop).bootstrap}"
+    assert complete(f"{tool} {where} --describe --group ord") == ["orders", "orders-2"]
+    assert complete(f"{tool} {where} --describe --group=ord") == ["--group=orders", "--group=orders-2"]
+    assert complete(f"{tool} {where} --group orders --reset-offsets --{topic} o") == ["o-2", "orders"]
+
+
+def test_completion_describes_options_and_asks_the_shell_for_files(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(COMPLETE, "kgroups descr")
+    main([])
+    assert capfd.readouterr().out == "plain\tdescribe\tDescribe groups: offsets and lag, members,...\n"
+    for line in ("kgroups list --command-config c", "kafka-consumer-groups --command-config c"):
+        monkeypatch.setenv(COMPLETE, line)
+        main([])
+        assert capfd.readouterr().out == "file\tc\t\n"
+
+
+def test_man_page_matches_the_command_tree() -> None:
     spec = importlib.util.spec_from_file_location("generate", FOLDER / "generate.py")
     assert spec and spec.loader
     generate = importlib.util.module_from_spec(spec)

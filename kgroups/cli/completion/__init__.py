@@ -1,0 +1,1 @@
+"""Shell completion: the scripts, and what they print for a command line."""

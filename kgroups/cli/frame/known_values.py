@@ -1,0 +1,136 @@
+"""Shell completion of values that are known without a cluster: formats, columns, states, tables, and sandboxes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.shell_completion import CompletionItem
+
+if TYPE_CHECKING:
+    from kgroups.render.views import View
+
+
+def formats(_: click.Context, __: click.Parameter, prefix: str) -> list[str]:
+    """Return the values of ``--output``."""
+    from kgroups.render.output import FORMATS
+
+    return _beginning(("auto", *FORMATS), prefix)
+
+
+def columns(context: click.Context, _: click.Parameter, prefix: str) -> list[CompletionItem[str]]:
+    """Return the next column of a comma-separated list, of the view that the command line selects."""
+    view = _view(context)
+    headers = {column.key: column.header for column in view.columns} if view else {}
+    return [CompletionItem(word, help=headers[word.rpartition(",")[2]]) for word in list_words(headers, prefix)]
+
+
+def states(_: click.Context, __: click.Parameter, prefix: str) -> list[str]:
+    """Return the next state of a comma-separated list."""
+    from kgroups.model.groups import GroupState
+
+    return list_words(GroupState.ALL, prefix)
+
+
+def types(_: click.Context, __: click.Parameter, prefix: str) -> list[str]:
+    """Return the next group type of a comma-separated list."""
+    from kgroups.model.groups import GroupType
+
+    return list_words([name.lower() for name in GroupType.ALL], prefix)
+
+
+def files(_: click.Context, __: click.Parameter, prefix: str) -> list[CompletionItem[str]]:
+    """Let the shell complete a path."""
+    return [CompletionItem(prefix, "file")]
+
+
+def tables(_: click.Context, __: click.Parameter, prefix: str) -> list[str]:
+    """Return the tables of history that have a schema."""
+    from kgroups.pipeline.contracts import TABLES
+
+    return _beginning(TABLES, prefix)
+
+
+def shown_tables(_: click.Context, __: click.Parameter, prefix: str) -> list[str]:
+    """Return the tables of history that ``history show`` shows."""
+    from kgroups.pipeline.jobs.show import TABLES
+
+    return _beginning(TABLES, prefix)
+
+
+def sandboxes(_: click.Context, __: click.Parameter, prefix: str) -> list[str]:
+    """Return the names of the running sandboxes."""
+    from kgroups.sandbox import Sandbox
+
+    return _beginning(Sandbox.names(), prefix)
+
+
+def versions(_: click.Context, __: click.Parameter, prefix: str) -> list[str]:
+    """Return the versions of Kafka that a sandbox can run."""
+    from kgroups.sandbox import VERSIONS
+
+    return _beginning(VERSIONS, prefix)
+
+
+def list_words(words: Iterable[str], prefix: str) -> list[str]:
+    """Return a comma-separated list, continued with each word that it does not contain yet."""
+    before, comma, last = prefix.rpartition(",")
+    given = before.split(",")
+    fitting = (word for word in words if word.casefold().startswith(last.casefold()) and word not in given)
+    return [f"{before}{comma}{word}" for word in fitting]
+
+
+def _beginning(words: Iterable[str], prefix: str) -> list[str]:
+    return [word for word in words if word.startswith(prefix)]
+
+
+def _view(context: click.Context) -> View | None:
+    """Return the view of an incomplete command line; ``None`` if its columns are known only from its result."""
+    params, name = context.params, context.command.name or ""
+    if context.parent and context.parent.command.name == "history":
+        # click does not parse arguments if the last option lacks its value
+        return _table_view(params.get("table") or (context.args[0] if name == "show" and context.args else name))
+    match name:
+        case "list":
+            from kgroups.render.views import LIST
+
+            return LIST
+        case "describe":
+            return _described_view(params)
+        case "lag":
+            from kgroups.render.lag_views import LAG_VIEWS
+
+            return LAG_VIEWS[params.get("by") or "group"]
+        case "reset-offsets" | "delete-offsets" | "delete" | "remove-members":
+            from kgroups.render import act_views
+
+            found: View = getattr(act_views, name.replace("-", "_").upper())
+            return found
+    return None
+
+
+def _described_view(params: dict[str, Any]) -> View:
+    from kgroups.render import member_views, summary_view, topology_views, views
+
+    if params.get("deep"):
+        from .deep_columns import deep_view
+
+        return deep_view(next((name for name in ("members", "state") if params.get(name)), "offsets"))
+    by_option = {
+        "members": member_views.MEMBERS,
+        "state": member_views.STATE,
+        "topology": topology_views.TOPOLOGY,
+        "summary": summary_view.SUMMARY,
+        "all_views": summary_view.ALL_VIEWS,
+    }
+    return next((view for option, view in by_option.items() if params.get(option)), views.OFFSETS)
+
+
+def _table_view(table: str) -> View | None:
+    from kgroups.pipeline.contracts import TABLES
+    from kgroups.render.views import view_of
+
+    if table not in TABLES:
+        return None
+    return view_of(table, ((column.name, False) for column in TABLES[table].columns))
