@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from kgroups.errors import UsageError
+
+from .frame.options import completer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -15,7 +19,14 @@ if TYPE_CHECKING:
     from kgroups.sandbox.kinds import KindGroup
     from kgroups.sandbox.seed_data import KnownGroup
 
-_NAME_HELP = "Name of the sandbox; several can run at the same time."
+_name = click.option(
+    "--name",
+    default="default",
+    show_default=True,
+    metavar="NAME",
+    help="Name of the sandbox.",
+    shell_complete=completer("sandboxes"),
+)
 
 
 def _progress(line: str) -> None:
@@ -29,8 +40,16 @@ def sandbox() -> None:
 
 @sandbox.command("up")
 @click.option("--brokers", type=click.IntRange(1, 3), default=1, show_default=True, help="Number of brokers.")
-@click.option("--version", "kafka", metavar="VERSION", help="Kafka version.  [default: 4.3.1]")
-@click.option("--name", default="default", show_default=True, help=_NAME_HELP)
+@click.option(
+    "--version",
+    "kafka",
+    metavar="VERSION",
+    help="Kafka version.  [default: 4.3.1]",
+    shell_complete=completer("versions"),
+)
+@click.option(
+    "--name", default="default", show_default=True, help="Name of the sandbox; several can run at the same time."
+)
 @click.option(
     "--security",
     is_flag=True,
@@ -48,8 +67,38 @@ def up(brokers: int, kafka: str | None, name: str, security: bool) -> None:
         started = _up_secure(version, brokers, name)
     else:
         started = Sandbox.up(version, brokers, name=name, progress=_progress)
-    click.echo(f"Kafka {started.version.name} is up at {started.bootstrap}. To use it with kgroups:", err=True)
+    _progress(f"Kafka {started.version.name} is up at {started.bootstrap}")
+    if sys.stdout.isatty():
+        _progress("To use it with kgroups, run these lines, in other shells too (kgroups sandbox env prints them):")
+    else:
+        _progress(f'To use it in other shells: eval "$(kgroups sandbox env{_name_option(name)})"')
+    _print_exports(started)
+
+
+def _name_option(name: str) -> str:
+    return "" if name == "default" else f" --name {name}"
+
+
+def _print_exports(started: Sandbox) -> None:
+    """Print the lines that let a shell use a sandbox; also its Kerberos realm, if it has one."""
+    from kgroups.sandbox.security import kerberos_configuration
+
+    if realm := kerberos_configuration(started.folder):
+        click.echo(f"export KRB5_CONFIG={shlex.quote(str(realm))}")
     click.echo(f"export KGROUPS_BOOTSTRAP_SERVER={started.bootstrap}")
+
+
+@sandbox.command("env")
+@_name
+def env(name: str) -> None:
+    """Print the lines that let another shell use a sandbox.
+
+    \b
+    eval "$(kgroups sandbox env)"
+    """
+    from kgroups.sandbox import Sandbox
+
+    _print_exports(Sandbox.load(name))
 
 
 def _up_secure(version: str, brokers: int, name: str) -> Sandbox:
@@ -69,25 +118,28 @@ def _up_secure(version: str, brokers: int, name: str) -> Sandbox:
     )
     for method in secure.ways:
         _progress(f"  {secure.file(method)}")
-    if secure.kerberos:
-        click.echo(f"export KRB5_CONFIG={secure.kerberos.configuration}")
     return secure.sandbox
 
 
 @sandbox.command("down")
-@click.option("--name", default="default", show_default=True, help="Name of the sandbox.")
+@_name
 @click.option("--all", "every", is_flag=True, help="All sandboxes of this user.")
 def down(name: str, every: bool) -> None:
     """Stop a sandbox and delete its data."""
     from kgroups.sandbox import Sandbox
 
     for each in Sandbox.names() if every else [name]:
-        Sandbox.load(each).down()
+        try:
+            found = Sandbox.load(each)
+        except UsageError as error:
+            error.hint = None  # which says how to start it
+            raise
+        found.down()
         _progress(f"sandbox {each} is down")
 
 
 @sandbox.command("status")
-@click.option("--name", help="Only this sandbox.")
+@click.option("--name", metavar="NAME", help="Only this sandbox.", shell_complete=completer("sandboxes"))
 def status(name: str | None) -> None:
     """Show running sandboxes, with names and addresses."""
     from kgroups.sandbox import Sandbox
@@ -126,7 +178,7 @@ def status(name: str | None) -> None:
     metavar="FRACTION",
     help="Fraction of the groups that has a member.  [default: 0.5]",
 )
-@click.option("--name", default="default", show_default=True, help="Name of the sandbox.")
+@_name
 def seed(name: str, kinds: tuple[str, ...], groups: int | None, **shape: Any) -> None:
     """Create example groups, whose members run until down.
 

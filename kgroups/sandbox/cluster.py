@@ -13,7 +13,7 @@ from pathlib import Path
 from signal import SIGCONT, SIGSTOP
 from typing import Final
 
-from kgroups.errors import SandboxError
+from kgroups.errors import SandboxError, UsageError
 from kgroups.sandbox.folders import locked, state_root
 from kgroups.sandbox.jars import ensure_jars, ensure_tools_jars
 from kgroups.sandbox.java import find_java
@@ -75,12 +75,13 @@ class Sandbox:
         :param listeners: more listeners for clients, as name -> security protocol; each broker gets a port for each.
         :param advertised: listener -> broker -> the port to advertise instead of its own, such as a proxy's.
         :param prepare: creates what the brokers need, before they start.
+        :raises UsageError: when the name, the version, or the number of brokers is not allowed.
         :raises SandboxError: when one of that name is running, the jars or Java are not available, or a server does not
             start (the message contains the end of its log, and the folder is kept).
         """
         kafka = kafka_version(version)
         if not 1 <= brokers <= MAX_BROKERS:
-            raise SandboxError(f"a sandbox has 1 to {MAX_BROKERS} brokers, not {brokers}")
+            raise UsageError(f"a sandbox has 1 to {MAX_BROKERS} brokers, not {brokers}")
         folder = _folder(name)
         java = find_java()
         with _locked(name):
@@ -95,11 +96,13 @@ class Sandbox:
     def load(cls, name: str = "default") -> Sandbox:
         """Load the sandbox of that name, which was started earlier, possibly by another process.
 
-        :raises SandboxError: when there is none.
+        :raises UsageError: when there is none.
         """
         state = read_state(_folder(name))
         if state is None:
-            raise SandboxError(f"there is no sandbox named {name}; start one with: kgroups sandbox up --name {name}")
+            others = f"running: {', '.join(cls.names())}" if cls.names() else "none is running"
+            start = "kgroups sandbox up" if name == "default" else f"kgroups sandbox up --name {name}"
+            raise UsageError(f"there is no sandbox named {name}; {others}", hint=f"start it with: {start}")
         return cls(_folder(name), state)
 
     @staticmethod
@@ -346,7 +349,7 @@ def _run(command: Sequence[str], *, stdin: str = "", timeout: float) -> subproce
 
 def _folder(name: str) -> Path:
     if not _NAME.fullmatch(name):
-        raise SandboxError(f"{name!r} is not a valid sandbox name: use letters, digits, dots, dashes, and underscores")
+        raise UsageError(f"{name!r} is not a valid sandbox name: use letters, digits, dots, dashes, and underscores")
     return state_root() / name
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from kgroups.errors import SandboxError
+from kgroups.errors import UsageError
 
 
 class Coordinate(NamedTuple):
@@ -120,12 +120,12 @@ DEFAULT_VERSION = "4.3.1"
 def kafka_version(name: str) -> KafkaVersion:
     """Return the version of that name.
 
-    :raises SandboxError: when a sandbox cannot run it.
+    :raises UsageError: when a sandbox cannot run it.
     """
     try:
         return VERSIONS[name]
     except KeyError:
-        raise SandboxError(f"the sandbox does not support Kafka {name}; choose from {', '.join(VERSIONS)}") from None
+        raise UsageError(f"the sandbox does not support Kafka {name}; choose from {', '.join(VERSIONS)}") from None
 
 
 def tools_version(version: KafkaVersion) -> KafkaVersion:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import pytest
 
-from kgroups.errors import SandboxError
+from kgroups.errors import SandboxError, UsageError
 from kgroups.sandbox import DEFAULT_VERSION, VERSIONS, Sandbox, kafka_version
 from kgroups.sandbox.commits import make_commits
 from kgroups.sandbox.jars import ensure_jars
@@ -242,7 +242,7 @@ def _down_of_dead_sessions() -> None:
         prefix, _, rest = name.partition("-")
         pid, _, _ = rest.partition("-")
         if prefix == "pytest" and pid.isdigit() and not _exists(int(pid)):
-            with suppress(SandboxError):  # another session is stopping it
+            with suppress(SandboxError, UsageError):  # another session is stopping it
                 Sandbox.load(name).down()
 
 

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from kgroups.cli.sandbox import sandbox as command
-from kgroups.errors import SandboxError
+from kgroups.errors import SandboxError, UsageError
 from kgroups.sandbox import Sandbox
 from kgroups.sandbox.class_archive import ClassArchive
 from kgroups.sandbox.jars import ensure_jars
@@ -162,7 +162,10 @@ def test_sandbox_commands_start_show_and_stop(state_home: Path, require_kafka: C
     up = runner.invoke(command, ["up", "--name", "cli", "--version", "2.5.1"], catch_exceptions=False)
     address = Sandbox.load("cli").bootstrap
     assert up.stdout == f"export KGROUPS_BOOTSTRAP_SERVER={address}\n"
-    assert f"Kafka 2.5.1 is up at {address}" in up.stderr
+    assert f"Kafka 2.5.1 is up at {address}\n" in up.stderr
+    assert up.stderr.endswith('To use it in other shells: eval "$(kgroups sandbox env --name cli)"\n')
+    again = runner.invoke(command, ["env", "--name", "cli"], catch_exceptions=False)
+    assert (again.stdout, again.stderr) == (up.stdout, "")
 
     shown = runner.invoke(command, ["status"], catch_exceptions=False).stdout
     assert f"cli: Kafka 2.5.1 at {address}" in shown
@@ -171,4 +174,4 @@ def test_sandbox_commands_start_show_and_stop(state_home: Path, require_kafka: C
     down = runner.invoke(command, ["down", "--all"], catch_exceptions=False)
     assert (down.exit_code, down.stdout) == (0, "")
     assert runner.invoke(command, ["status"]).stdout == ""
-    assert isinstance(runner.invoke(command, ["down", "--name", "cli"]).exception, SandboxError)
+    assert isinstance(runner.invoke(command, ["down", "--name", "cli"]).exception, UsageError)

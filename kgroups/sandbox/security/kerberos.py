@@ -83,6 +83,12 @@ def need_kerberos() -> dict[str, str]:
     return {name: path for name, path in found.items() if path}
 
 
+def kerberos_configuration(folder: Path) -> Path | None:
+    """Return the file for ``KRB5_CONFIG`` of the sandbox in a folder; ``None`` if it has no realm."""
+    found = folder / "kerberos" / "krb5.conf"
+    return found if found.exists() else None
+
+
 def start_kerberos(site: Site, user: str, secrets: Secrets) -> Kerberos:
     """Create a realm with the brokers' and the user's principal, start its KDC, and request a ticket for the user.
 

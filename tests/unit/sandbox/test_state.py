@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kgroups.errors import SandboxError
+from kgroups.errors import SandboxError, UsageError
 from kgroups.sandbox import Sandbox
 from kgroups.sandbox.state import Broker, Helper, State, read_state, write_state
 from kgroups.sandbox.versions import kafka_version
@@ -50,24 +50,29 @@ def test_state_that_is_damaged_is_an_error(text: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["", "..", "../x", "a/b", "-rf", ".hidden", "x" * 65])
 def test_sandbox_name_that_is_no_folder_name_is_rejected(name: str) -> None:
-    with pytest.raises(SandboxError, match="is not a valid sandbox name"):
+    with pytest.raises(UsageError, match="is not a valid sandbox name"):
         Sandbox.load(name)
 
 
 def test_sandbox_that_does_not_exist_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    with pytest.raises(SandboxError, match="no sandbox named nobody; start one with: kgroups sandbox up --name nobody"):
+    with pytest.raises(UsageError, match="no sandbox named nobody; none is running") as raised:
         Sandbox.load("nobody")
+    assert raised.value.hint == "start it with: kgroups sandbox up --name nobody"
     assert Sandbox.names() == []
+    (folder := tmp_path / "kgroups/sandbox/ux").mkdir(parents=True)
+    write_state(folder, STATE)
+    with pytest.raises(UsageError, match="no sandbox named nobody; running: ux"):
+        Sandbox.load("nobody")
 
 
 def test_kafka_version_lists_group_types_and_rejects_others() -> None:
     assert kafka_version("4.3.1").group_types == ("classic", "consumer", "share", "streams")
-    with pytest.raises(SandboxError, match=r"the sandbox does not support Kafka 9\.9; choose from 1\.1\.1, "):
+    with pytest.raises(UsageError, match=r"the sandbox does not support Kafka 9\.9; choose from 1\.1\.1, "):
         kafka_version("9.9")
 
 
 @pytest.mark.parametrize("count", [0, 4])
 def test_broker_count_out_of_range_is_rejected(count: int) -> None:
-    with pytest.raises(SandboxError, match="1 to 3 brokers"):
+    with pytest.raises(UsageError, match="1 to 3 brokers"):
         Sandbox.up(brokers=count)
