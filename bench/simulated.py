@@ -82,6 +82,8 @@ class ClusterShape(NamedTuple):
     """Brokers (from 1) that accept connections and never respond."""
     offsets_partitions: int = 50
     """Partitions of ``__consumer_offsets``; their leaders are the coordinators."""
+    moving: bool = False
+    """Whether all log end offsets and all commits increase by one each second."""
     host: str = LOOPBACK
     """The address that all brokers listen on and advertise."""
 
@@ -120,6 +122,7 @@ class Broker:
         self._ports = ports
         self._described: dict[str, bytes] = {}
         self._committed: dict[str, bytes] = {}
+        self._numbers: dict[str, int] = {}
         listed = []
         held = _assignment_of(world)
         for group in range(world.groups):
@@ -130,7 +133,9 @@ class Broker:
                 listed.append(name + compact_string("consumer") + state + compact_string("classic") + _NONE)
                 key = world.name(group)
                 self._described[key] = _OK + _NONE + name + state + _members(world, group, stable, held)
-                self._committed[key] = name + _commits(world, group)
+                self._numbers[key] = group
+                if not world.moving:
+                    self._committed[key] = name + _commits(world, group)
         self._list = _THROTTLE + _OK + compact_array(listed) + _NONE
         self._metadata: dict[str, bytes] = {}
         self._answers: dict[int, Callable[[FlexibleReader], bytes]] = {
@@ -214,7 +219,10 @@ class Broker:
         answers = []
         for _ in range(reader.count()):
             name = reader.string()
-            answers.append(self._committed.get(name) or compact_string(name) + compact_array([]) + _OK + _NONE)
+            if self._world.moving and name in self._numbers:
+                answers.append(compact_string(name) + _commits(self._world, self._numbers[name], _moved()))
+            else:
+                answers.append(self._committed.get(name) or compact_string(name) + compact_array([]) + _OK + _NONE)
             reader.nullable_string()  # member id
             reader.skip(4)
             reader.skip(1)  # all topics
@@ -224,13 +232,14 @@ class Broker:
     def _offsets(self, reader: FlexibleReader) -> bytes:
         reader.skip(5)
         topics = []
+        log_end = LOG_END + (_moved() if self._world.moving else 0)
         for _ in range(reader.count()):
             name = reader.string()
             partitions = []
             for _ in range(reader.count()):
                 partition = reader.int32()
                 reader.skip(4)
-                offset = LOG_END if reader.int64() == -1 else 0
+                offset = log_end if reader.int64() == -1 else 0
                 partitions.append(_int32(partition) + _OK + _int64(-1) + _int64(offset) + _int32(0) + _NONE)
                 reader.tags()
             topics.append(compact_string(name) + compact_array(partitions) + _NONE)
@@ -272,10 +281,14 @@ def _members(world: ClusterShape, group: int, stable: bool, held: Sequence[bytes
     return compact_string("consumer") + compact_string("range") + compact_array([member]) + end
 
 
-def _commits(world: ClusterShape, group: int) -> bytes:
+def _moved() -> int:
+    return int(time.time()) % 100_000_000
+
+
+def _commits(world: ClusterShape, group: int, moved: int = 0) -> bytes:
     """Return the fields after the group ID in an OffsetFetch response."""
     partitions = compact_array(
-        _int32(at) + _int64(world.committed(group, at)) + _int32(0) + compact_string("") + _OK + _NONE
+        _int32(at) + _int64(world.committed(group, at) + moved) + _int32(0) + compact_string("") + _OK + _NONE
         for at in range(world.partitions)
     )
     return compact_array([compact_string(world.topic(group)) + partitions + _NONE]) + _OK + _NONE
@@ -386,6 +399,7 @@ def main() -> int:
     parser.add_argument(
         "--hung", type=int, action="append", default=[], help="a broker (from 1) that never responds; may be repeated"
     )
+    parser.add_argument("--moving", action="store_true", help="log ends and commits increase each second")
     parser.add_argument("--offsets-partitions", type=int, default=50, help="partitions of __consumer_offsets")
     parser.add_argument("--processes", type=int, default=3, help="number of processes that run the brokers")
     parser.add_argument("--runs", type=int, default=3)
@@ -401,6 +415,7 @@ def main() -> int:
         given.latency,
         frozenset(given.hung),
         given.offsets_partitions,
+        given.moving,
     )
     with simulated(world, given.processes) as bootstrap:
         for _ in range(given.runs):

@@ -99,6 +99,11 @@ class WireAdmin:
         answer = await self.cluster.renew()
         self._hidden_by, self._sees_topics = _hidden_by(answer.operations), _sees_offsets_topic(answer.topics)
 
+    def remember(self) -> None:
+        from kgroups.protocol.repeats import RepeatsByApi
+
+        self.cluster.repeats = RepeatsByApi()
+
     @property
     def cluster_id(self) -> str | None:
         return self.cluster.cluster_id

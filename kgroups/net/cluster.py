@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import (
@@ -34,6 +34,9 @@ from .deadline import Deadline
 from .pool import ConnectionPool
 from .progress import Progress
 
+if TYPE_CHECKING:
+    from kgroups.protocol.repeats import RepeatsByApi
+
 T = TypeVar("T")
 
 BOOTSTRAP_STAGGER = 0.25
@@ -60,6 +63,8 @@ class Cluster:
         self.progress = Progress()
         self._pool = ConnectionPool(settings, self.deadline, observer)
         self._gates: dict[tuple[int, int], asyncio.Semaphore] = {}
+        self.repeats: RepeatsByApi | None = None
+        """The groups of the last responses: with it, repeated polls decode only what changed."""
 
     @classmethod
     async def connect(
@@ -177,6 +182,8 @@ class Cluster:
         """
         self.deadline.restart()
         self._pool.forgive()
+        if self.repeats is not None:
+            self.repeats.turn()
         topics = tuple(self.topics)
         answer = await self.call_any(metadata.Metadata(topics, operations=True))
         self._learn(answer)

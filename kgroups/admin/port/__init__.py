@@ -105,6 +105,9 @@ class GroupAdmin(Protocol):
 class Renewable(Protocol):
     """An admin whose connections can serve another command."""
 
+    def remember(self) -> None:
+        """Keep the last responses, so that repeated polls decode only what changed. Costs memory."""
+
     async def renew(self) -> None:
         """Restart the deadline, and refresh the metadata and the authorized operations.
 

@@ -44,8 +44,8 @@ class GroupQuery(NamedTuple, Generic[T]):
     step: str
     """The name of the progress counter."""
     api: Api
-    call: Callable[[tuple[GroupId, ...]], Call[Mapping[GroupId, T | KafkaError]]]
-    """Make the request for some groups."""
+    call: Callable[..., Call[Mapping[GroupId, T | KafkaError]]]
+    """Make the request for a tuple of groups."""
     batched: int = 0
     """The first version of the API that takes several groups per request."""
     chunk: int = 500
@@ -53,6 +53,8 @@ class GroupQuery(NamedTuple, Generic[T]):
     changes: bool = False
     """Whether it is a change, which is sent only once."""
     witness: Witness[Any, Any, T] | None = None
+    repeats: bool = False
+    """Whether ``call`` accepts :class:`kgroups.protocol.repeats.Repeats` in second place."""
 
 
 class GroupResults(Generic[T]):
@@ -231,6 +233,8 @@ async def _send(
     witness = query.witness
     if not query.changes or witness is None:
         send = cluster.change if query.changes else cluster.call
+        if query.repeats and cluster.repeats is not None:
+            return await send(node, query.call(chunk, cluster.repeats[query.api.key]))
         return await send(node, query.call(chunk))
     witness.sending(chunk)
     try:

@@ -195,14 +195,15 @@ async def _query(
     from .progress import progress_line
 
     async with progress_line(quiet) as line:
-        admin, line.status = await open_admin(settings, print_exchange if debug else None, _print_notice)
+        admin, line.status = await open_admin(settings, print_exchange if debug else None, print_notice)
         try:
             hand_over((await query(admin), admin.cluster_id))
         finally:
             await admin.close()
 
 
-def _print_notice(text: str) -> None:
+def print_notice(text: str) -> None:
+    """Print a notice to stderr."""
     from kgroups.render.failures import notice_lines
 
     for line in notice_lines((text,)):

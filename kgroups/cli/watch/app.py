@@ -28,7 +28,7 @@ from kgroups.render.failures import failure_lines
 from kgroups.render.watch.picture import Line, Opened, draw_page
 
 from ..frame.options import ConnectionOptions
-from .ticks import Event, Tick, Ticks, clock, newest_of, poll_into
+from .ticks import Event, Tick, Ticks, clock, newest_of, pace_of, poll_into
 
 _LOOK = 0.2
 _FLASH = 6.0
@@ -125,7 +125,7 @@ class WatchApp(App[int]):
             head, failures = f"waiting for the first answer  {self._headline}", []
         else:
             old = f"  {self._age}s old" if self._age else ""
-            head = f"{clock(tick.at)}{old}  #{tick.number}  {self._headline}"
+            head = f"{clock(tick.at)}{old}  #{tick.number}{pace_of(tick)}  {self._headline}"
             failures = list(failure_lines(tick.failures))
         picture = self.query_one(Picture)
         width, height = self.size
@@ -202,7 +202,8 @@ class WatchApp(App[int]):
         """Return the age of the rows; 0 while refreshes arrive in time."""
         tick = self._shown or self._latest
         age = 0 if tick is None else time.time() - tick.at / 1000
-        return int(age) if age > 2 * self._interval + 1 else 0
+        interval = self._interval if tick is None or tick.slowed is None else tick.slowed
+        return int(age) if age > 2 * interval + 1 else 0
 
     def _opened(self, tick: Tick | None) -> Opened:
         name = self.view.cursor

@@ -12,10 +12,9 @@ import click
 
 from kgroups.model.outcome import EXIT_FAILED, EXIT_OK
 
-from ..frame.exit_status import enable_gc
 from ..frame.group_options import GroupOptions, group_and_topic_options
 from ..frame.options import ConnectionOptions, Duration, connection_options, isolation_option
-from .ticks import Event, Tick, Ticks, clock, newest_of, poll_into
+from .ticks import Event, Tick, Ticks, clock, newest_of, pace_of, poll_into
 
 if TYPE_CHECKING:
     from kgroups.render.watch.screen import Frame
@@ -45,13 +44,14 @@ def watch(
     """
     from kgroups.model.offsets import Isolation
 
-    enable_gc()
-    ticks = Ticks(connection, chosen.selection(all_by_default=True), Isolation[isolation.upper()], interval, count)
+    selection = chosen.selection(all_by_default=True)
+    on_screen = sys.stdout.isatty()
+    ticks = Ticks(connection, selection, Isolation[isolation.upper()], interval, count, bounded=on_screen)
     if _can_draw():
         from .app import on_full_screen
 
         return on_full_screen(ticks, connection)
-    if sys.stdout.isatty():
+    if on_screen:
         return _on_screen(ticks, connection.settings.bootstrap_servers)
     return _in_lines(ticks)
 
@@ -118,7 +118,7 @@ def _frame(tick: Tick, controls: Controls, headline: str) -> Frame:
     return Frame(
         tick.rows,
         list(failure_lines(tick.failures)),
-        f"{clock(tick.at)}  #{tick.number}  {headline}",
+        f"{clock(tick.at)}  #{tick.number}{pace_of(tick)}  {headline}",
         order=controls.order,
         backwards=controls.backwards,
         pattern=controls.pattern,

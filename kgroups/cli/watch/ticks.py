@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import queue
 import threading
@@ -21,6 +22,14 @@ if TYPE_CHECKING:
     from kgroups.model.views.offset_row import GroupOffsets
     from kgroups.model.watch.watching import Watch, WatchRow
 
+    from ..frame.repeated_query import RepeatedQuery
+
+
+BUDGET = 0.30
+"""Maximum share of one core for the refreshes of a screen; larger clusters are refreshed less often."""
+_COLLECTION = 60.0
+"""Seconds between two garbage collections. Automatic ones would take a third of the CPU time of 10,000 groups."""
+
 
 class Tick(NamedTuple):
     """One refresh: its number from 1, its time in milliseconds since 1970, and its result."""
@@ -31,11 +40,18 @@ class Tick(NamedTuple):
     failures: tuple[Failure, ...]
     groups: dict[str, GroupOffsets]
     watch: Watch
+    slowed: float | None = None
+    """The seconds until the next refresh begins, if CPU time extends the interval."""
 
 
 def clock(at: int) -> str:
     """Return the local time of day of milliseconds since 1970."""
     return time.strftime("%H:%M:%S", time.localtime(at / 1000))
+
+
+def pace_of(tick: Tick) -> str:
+    """Return the text about an interval that was extended."""
+    return "" if tick.slowed is None else f"  every {tick.slowed:.1f} s (CPU limit {BUDGET:.0%})"
 
 
 class End(Enum):
@@ -58,12 +74,19 @@ class Ticks:
         isolation: Isolation,
         interval: float,
         count: int | None,
+        *,
+        bounded: bool,
     ) -> None:
+        """Create the polls.
+
+        :param bounded: extend the interval if refreshes take more than :data:`BUDGET`.
+        """
         self._connection = connection
         self._selection = selection
         self._isolation = isolation
         self.interval = interval
         self._count = count
+        self._bounded = bounded
         self._stop = threading.Event()
 
     def __iter__(self) -> Iterator[Tick]:
@@ -71,43 +94,51 @@ class Ticks:
 
         :raises KgroupsError: if the first poll fails as a whole; later refreshes contain it as a failure.
         """
+        from ..frame.repeated_query import RepeatedQuery
+
+        with RepeatedQuery(self._connection) as polls:
+            yield from self._ticks(polls)
+
+    def _ticks(self, polls: RepeatedQuery) -> Iterator[Tick]:
         from kgroups.model.watch.watching import Watch
 
         from ..frame.unanswered import unanswered
 
         watch_state = Watch()
         groups: dict[str, GroupOffsets] = {}
+        collected = time.monotonic()
         for number in itertools.count(1):
-            began = time.monotonic()
-            outcome = self._poll(first=number == 1)
+            began, cpu = time.monotonic(), time.process_time()
+            outcome = self._poll(polls, first=number == 1)
             at = int(time.time() * 1000)
             rows = watch_state.add(at, outcome.items, unanswered(outcome.failures))
             groups.update((each.group.group_id, each) for each in outcome.items)
             groups = {row.group: groups[row.group] for row in rows}
-            yield Tick(number, at, rows, outcome.failures, groups, watch_state)
-            if number == self._count or self._stop.wait(max(0.0, began + self.interval - time.monotonic())):
+            pause = self.interval
+            if self._bounded and number > 1:  # the first refresh decodes and allocates everything
+                pause = max(pause, (time.process_time() - cpu) / BUDGET)
+            slowed = pause if pause > self.interval else None
+            yield Tick(number, at, rows, outcome.failures, groups, watch_state, slowed)
+            if began - collected > _COLLECTION:
+                gc.collect()
+                collected = began
+            if number == self._count or self._stop.wait(max(0.0, began + pause - time.monotonic())):
                 return
 
     def stop(self) -> None:
         self._stop.set()
 
-    def _poll(self, *, first: bool) -> Outcome[GroupOffsets]:
+    def _poll(self, polls: RepeatedQuery, *, first: bool) -> Outcome[GroupOffsets]:
         from kgroups.model.outcome import Failure, Outcome, Scope
 
-        from ..frame.run_query import run_query
-
         try:
-            outcome, _ = run_query(
-                self._connection.settings,
-                lambda admin: admin.describe_offsets(self._selection, isolation=self._isolation, whole_topics=True),
-                debug=self._connection.debug,
-                quiet=True,
+            return polls.run(
+                lambda admin: admin.describe_offsets(self._selection, isolation=self._isolation, whole_topics=True)
             )
         except KgroupsError as error:
             if first:
                 raise
             return Outcome(failures=(Failure.of(error, Scope.CLUSTER, ""),))
-        return outcome
 
 
 def poll_into(ticks: Ticks, events: queue.SimpleQueue[Event]) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ..views.lag_summary import By, shares
 from ..views.offset_row import GroupOffsets, OffsetRow
+from .totals import Place
 from .watching import RATED, Sample
 
 
@@ -21,17 +22,20 @@ class PartitionRow(NamedTuple):
 
 def partitions_of(offsets: GroupOffsets, samples: Sequence[Sample]) -> list[PartitionRow]:
     """Return a row for each partition, and for each member without partitions."""
-    return [_partition(row, samples) for share in shares(offsets, By.GROUP) for row in share.rows]
+    times = [sample.at for sample in samples]
+    known = [(sample.totals.ends_at(), sample.totals.committed_at()) for sample in samples]
+    return [_partition(row, times, known) for share in shares(offsets, By.GROUP) for row in share.rows]
 
 
-def _partition(row: OffsetRow, samples: Sequence[Sample]) -> PartitionRow:
+def _partition(
+    row: OffsetRow, times: Sequence[int], known: Sequence[tuple[Mapping[Place, int], Mapping[Place, int]]]
+) -> PartitionRow:
     if row.topic is None or row.partition is None:
         return PartitionRow(row, (), None, None)
     place = (row.topic, row.partition)
-    ends = [sample.ends.get(place) for sample in samples]
-    commits = [sample.committed.get(place) for sample in samples]
+    ends = [each.get(place) for each, _ in known]
+    commits = [each.get(place) for _, each in known]
     lags = [None if end is None or commit is None else end - commit for end, commit in zip(ends, commits, strict=True)]
-    times = [sample.at for sample in samples]
     return PartitionRow(row, tuple(lags), _rate(ends, times), _rate(commits, times))
 
 

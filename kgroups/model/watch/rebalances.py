@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..groups import Group, GroupId, GroupState
+from ..groups import Group, GroupId, GroupState, Member
 
 
 class _Sample(NamedTuple):
@@ -12,6 +12,7 @@ class _Sample(NamedTuple):
     under_way: bool
     holding: int
     """A hash of the members and their assignments."""
+    members: tuple[Member, ...] | None
 
 
 class Rebalances:
@@ -26,8 +27,8 @@ class Rebalances:
         self._counts: dict[GroupId, int] = {}
 
     def add(self, group: Group) -> None:
-        now = _sample(group)
         before = self._last.get(group.group_id)
+        now = _sample(group, before)
         self._last[group.group_id] = now
         if before is not None and (count := _between(before, now)):
             self._counts[group.group_id] = self.count(group.group_id) + count
@@ -47,9 +48,12 @@ class Rebalances:
         return frozenset(self._last)
 
 
-def _sample(group: Group) -> _Sample:
-    holding = frozenset((member.member_id, member.assignment) for member in group.members or ())
-    return _Sample(group.group_epoch, group.state in GroupState.REBALANCING, hash(holding))
+def _sample(group: Group, before: _Sample | None) -> _Sample:
+    if before is not None and before.members is group.members:  # often: repeated polls return the same object
+        holding = before.holding
+    else:
+        holding = hash(frozenset((member.member_id, member.assignment) for member in group.members or ()))
+    return _Sample(group.group_epoch, group.state in GroupState.REBALANCING, holding, group.members)
 
 
 def _between(before: _Sample, now: _Sample) -> int:

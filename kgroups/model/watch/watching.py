@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple
 
 from ..duration import Milliseconds
-from ..groups import GroupId
-from ..views.lag_summary import By, count_unknown, is_attended, reads_on_at, shares, tally_of
+from ..groups import Group, GroupId
+from ..offsets import GroupCommits
 from ..views.offset_row import GroupOffsets
 from .rebalances import Rebalances
+from .totals import Topics, Totalling, Totals
 
 KEPT = 60
-"""The number of samples kept for each group."""
+"""The number of total lags and of state changes kept for each group."""
+SAMPLED = 12
+"""The number of samples kept for each group, with the offsets of each partition."""
 RATED = 6
 """The number of newest samples for a rate: the rate between two samples varies too much."""
-
-Place = tuple[str, int]
 
 
 class WatchRow(NamedTuple):
@@ -56,13 +57,8 @@ class Sample(NamedTuple):
     at: int
     state: str
     members: int | None
-    total_lag: int | None
-    known_lag: int | None
-    unknown_partitions: int
-    logs_unknown: bool
-    committed: Mapping[Place, int]
-    ends: Mapping[Place, int]
     type: str
+    totals: Totals
 
 
 class StateChange(NamedTuple):
@@ -73,14 +69,67 @@ class StateChange(NamedTuple):
     now: str
 
 
+class _History:
+    """What is known about one group."""
+
+    __slots__ = ("changed", "changes", "known", "lags", "samples", "seen", "topics")
+
+    def __init__(self) -> None:
+        self.samples: deque[Sample] = deque(maxlen=SAMPLED)
+        self.lags: tuple[int | None, ...] = ()
+        self.known: tuple[int, int] | None = None
+        """The last known total lag, and its time."""
+        self.changes: deque[StateChange] | None = None
+        self.changed = _UNCHANGED
+        self.seen: tuple[Group, GroupCommits] | None = None
+        self.topics: Topics | None = None
+
+    def add(self, at: int, offsets: GroupOffsets, totalling: Totalling) -> bool:
+        """Add a sample; return whether the group changed. Its members and offsets mostly did not."""
+        seen = self.seen
+        if (
+            self.topics is not None
+            and seen == (offsets.group, offsets.commits)
+            and totalling.are_current(offsets.logs, self.topics)
+        ):
+            self._append(self.samples[-1]._replace(at=at), _UNCHANGED)
+            return False
+        group = offsets.group
+        totals, self.topics = totalling.of(offsets)
+        self.seen = group, offsets.commits
+        now = Sample(at, group.state, None if group.members is None else len(group.members), group.type or "", totals)
+        self._append(now, self._compare(now) if self.samples else _UNCHANGED)
+        return True
+
+    def _append(self, sample: Sample, changed: frozenset[str]) -> None:
+        total = sample.totals.total_lag
+        self.samples.append(sample)
+        self.lags = (*self.lags[1 - KEPT :], total)
+        self.changed = changed
+        if total is not None:
+            self.known = total, sample.at
+
+    def _compare(self, now: Sample) -> frozenset[str]:
+        """Return the changed fields; total lag is compared with the last known one, and is unchanged if unknown."""
+        before, fields = self.samples[-1], set()
+        if before.state != now.state:
+            fields.add("state")
+            self.changes = self.changes or deque(maxlen=KEPT)
+            self.changes.append(StateChange(now.at, before.state, now.state))
+        if before.members != now.members:
+            fields.add("members")
+        total = now.totals.total_lag
+        if total is not None and (self.known is None or self.known[0] != total):
+            fields.add("total_lag")
+        return frozenset(fields) if fields else _UNCHANGED
+
+
 class Watch:
     """All samples so far. Each comes with its time, in milliseconds since 1970; there is no clock here."""
 
     def __init__(self) -> None:
-        self._samples: dict[GroupId, deque[Sample]] = {}
-        self._known: dict[GroupId, tuple[int, int]] = {}
+        self._groups: dict[GroupId, _History] = {}
         self._rebalances = Rebalances()
-        self._changes: dict[GroupId, deque[StateChange]] = {}
 
     def add(self, at: int, groups: Iterable[GroupOffsets], unanswered: Iterable[GroupId] | None = ()) -> list[WatchRow]:
         """Add a sample; return the row of each group, sorted by group ID.
@@ -89,117 +138,99 @@ class Watch:
             broker was not available, so this applies to all missing groups. Other missing groups were deleted, and are
             dropped.
         """
-        seen: dict[GroupId, Sample] = {}
+        totalling, seen = Totalling(), set()
         for offsets in groups:
-            seen[offsets.group.group_id] = _sample(at, offsets)
-            self._rebalances.add(offsets.group)
-        for name, sample in seen.items():
-            samples = self._samples.setdefault(name, deque(maxlen=KEPT))
-            if samples and samples[-1].state != sample.state:
-                change = StateChange(at, samples[-1].state, sample.state)
-                self._changes.setdefault(name, deque(maxlen=KEPT)).append(change)
-            samples.append(sample)
-            if sample.total_lag is not None:
-                self._known[name] = sample.total_lag, sample.at
+            name = offsets.group.group_id
+            seen.add(name)
+            history = self._groups.get(name)
+            if history is None:
+                history = self._groups[name] = _History()
+            if history.add(at, offsets, totalling):
+                self._rebalances.add(offsets.group)
         kept = None if unanswered is None else {*unanswered, *seen}
-        for name in [name for name in self._samples if kept is not None and name not in kept]:
-            del self._samples[name]
-            self._known.pop(name, None)
-            self._changes.pop(name, None)
+        for name in [name for name in self._groups if kept is not None and name not in kept]:
+            del self._groups[name]
             self._rebalances.drop(name)
-        return [self._row(name, at, stale=name not in seen) for name in sorted(self._samples)]
+        return [self._row(name, at, stale=name not in seen) for name in sorted(self._groups)]
 
     def samples_of(self, name: GroupId) -> list[Sample]:
-        """Return the samples of a group, oldest first; another thread may add samples meanwhile."""
-        return list(self._samples.get(name, ()))
+        """Return the newest samples of a group, oldest first; another thread may add samples meanwhile."""
+        history = self._groups.get(name)
+        return list(history.samples) if history else []
 
     def changes_of(self, name: GroupId) -> list[StateChange]:
         """Return the changes of the state of a group since the start, oldest first."""
-        return list(self._changes.get(name, ()))
+        history = self._groups.get(name)
+        return list(history.changes or ()) if history else []
 
-    def _row(self, name: GroupId, at: int, stale: bool) -> WatchRow:
-        samples = self._samples[name]
-        now, before = samples[-1], samples[-2] if len(samples) > 1 else None
-        rated = list(samples)[-RATED:]
-        written, consumed = _written(rated), _rate(rated[0].committed, now.committed, rated[0], now)
-        lag, since = self._known.get(name, (None, None))
+    def _row(self, name: GroupId, at: int, *, stale: bool) -> WatchRow:
+        history = self._groups[name]
+        samples = history.samples
+        now, first = samples[-1], samples[-min(RATED, len(samples))]
+        totals = now.totals
+        written, consumed = _written(samples, first), _rate(first, now, "committed")
+        lag, since = history.known or (None, None)
         return WatchRow(
             name,
             now.state,
             now.members,
-            now.total_lag,
+            totals.total_lag,
             written,
             consumed,
-            _catch_up(now.total_lag, written, consumed),
+            _catch_up(totals.total_lag, written, consumed),
             self._rebalances.count(name),
-            tuple(sample.total_lag for sample in samples),
-            frozenset() if before is None or stale else _changed(before, now, samples),
+            history.lags,
+            _UNCHANGED if stale else history.changed,
             stale,
-            now.unknown_partitions,
-            now.known_lag,
+            totals.unknown_partitions,
+            totals.known_lag,
             lag,
-            None if since is None else Milliseconds(at - since),
+            None if since is None else _NO_AGE if since == at else Milliseconds(at - since),
             now.type,
         )
 
 
-def _sample(at: int, offsets: GroupOffsets) -> Sample:
-    group = offsets.group
-    rows = [row for share in shares(offsets, By.GROUP) for row in share.rows]
-    places = {(row.topic, row.partition): row for row in rows if row.topic is not None and row.partition is not None}
-    committed = {place: offset for place, row in places.items() if (offset := reads_on_at(row)) is not None}
-    tally = tally_of(rows, attended=is_attended(group))
-    return Sample(
-        at,
-        group.state,
-        None if group.members is None else len(group.members),
-        tally.total_lag,
-        tally.known_lag,
-        count_unknown(rows, is_attended(group)),
-        tally.unknown > 0,
-        committed,
-        # Only of partitions that it consumes, so that both rates are about the same partitions.
-        {
-            place: row.log_end_offset
-            for place, row in places.items()
-            if place in committed and row.log_end_offset is not None
-        },
-        group.type or "",
-    )
+_UNCHANGED: frozenset[str] = frozenset()
+_NO_AGE = Milliseconds(0)
 
 
-def _changed(before: Sample, now: Sample, samples: Iterable[Sample]) -> frozenset[str]:
-    """Return the changed fields; total lag is compared with the last known one, and is unchanged if unknown."""
-    fields = {field for field in ("state", "members") if getattr(before, field) != getattr(now, field)}
-    totals = [sample.total_lag for sample in samples if sample.total_lag is not None and sample is not now]
-    if now.total_lag is not None and (not totals or totals[-1] != now.total_lag):
-        fields.add("total_lag")
-    return frozenset(fields)
-
-
-def _written(rated: Sequence[Sample]) -> float | None:
+def _written(samples: Sequence[Sample], first: Sample) -> float | None:
     """Return the rate of writes.
 
-    It starts at the first of these samples with all log end offsets; it is ``None`` if the last one lacks some.
+    It starts at the first sample from ``first`` on with all log end offsets; it is ``None`` if the last one lacks some.
     """
-    now = rated[-1]
-    first = next(sample for sample in rated if not sample.logs_unknown or sample is now)
-    return None if now.logs_unknown else _rate(first.ends, now.ends, first, now)
+    now = samples[-1]
+    if now.totals.logs_unknown:
+        return None
+    if first.totals.logs_unknown:
+        first = next(each for each in samples if each.at >= first.at and not each.totals.logs_unknown)
+    return _rate(first, now, "ends")
 
 
-def _rate(before: Mapping[Place, int], now: Mapping[Place, int], first: Sample, last: Sample) -> float | None:
+def _rate(first: Sample, last: Sample, which: Literal["committed", "ends"]) -> float | None:
     """Return records per second, over the partitions that are known in both samples."""
     seconds = (last.at - first.at) / 1000
     if seconds <= 0:
         return None
-    return sum(now[place] - before[place] for place in now.keys() & before.keys()) / seconds
+    before, now = first.totals, last.totals
+    if before is now:
+        return 0.0
+    if which == "committed":
+        if before.places == now.places:
+            return (sum(now.committed) - sum(before.committed)) / seconds
+        old, new = before.committed_at(), now.committed_at()
+    else:
+        if before.places == now.places and None not in (*before.ends, *now.ends):
+            return (sum(filter(None, now.ends)) - sum(filter(None, before.ends))) / seconds
+        old, new = before.ends_at(), now.ends_at()
+    return sum(new[place] - old[place] for place in new.keys() & old.keys()) / seconds
 
 
 def _catch_up(lag: int | None, written: float | None, consumed: float | None) -> Milliseconds | None:
     if lag is None:
         return None
     if lag <= 0:
-        return Milliseconds(0)
+        return _NO_AGE
     if written is None or consumed is None or consumed <= written:
         return None
     return Milliseconds(lag / (consumed - written) * 1000)

@@ -7,7 +7,8 @@ v1  member type: whether a member uses the classic or the consumer protocol (Kaf
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 from kgroups.model.assignment import Subscription
 from kgroups.model.groups import GroupId, Member
@@ -17,6 +18,9 @@ from ..group_description import prefer_descriptions, read_assignment
 from ..reader import Reader, reader_of
 from ..versions import Api
 from ..writer import form_of
+
+if TYPE_CHECKING:
+    from ..repeats import Repeats
 
 API = Api(69, "ConsumerGroupDescribe", 0, 1, flexible=0)
 
@@ -44,6 +48,7 @@ class ConsumerGroupDescribe(NamedTuple):
     """Describe these KIP-848 groups."""
 
     groups: tuple[GroupId, ...]
+    repeats: Repeats | None = None
 
     @property
     def api(self) -> Api:
@@ -65,7 +70,12 @@ class ConsumerGroupDescribe(NamedTuple):
         """
         with reader_of(API, version, data, offset) as reader:
             reader.skip(4)  # throttle time
-            groups = [_group(reader, version) for _ in reader.turns(reader.count())]
+            read = partial(_group, reader, version)
+            groups = (
+                self.repeats.read_in_order(reader, version, self.groups, read)
+                if self.repeats
+                else [read() for _ in reader.turns(reader.count())]
+            )
             reader.tags()
             reader.end()
         return prefer_descriptions(groups)

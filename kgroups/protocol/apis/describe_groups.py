@@ -9,7 +9,8 @@ v6  a group that does not exist, or is of another type, is GROUP_ID_NOT_FOUND (K
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 from kgroups.model.groups import GroupId, GroupState, Member
 
@@ -18,6 +19,9 @@ from ..error_codes import Code, KafkaError, kafka_error
 from ..reader import Reader, Seen, reader_of
 from ..versions import Api
 from ..writer import form_of
+
+if TYPE_CHECKING:
+    from ..repeats import Repeats
 
 API = Api(15, "DescribeGroups", 0, 6, flexible=5)
 
@@ -41,6 +45,7 @@ class DescribeGroups(NamedTuple):
     """Describe these classic groups."""
 
     groups: tuple[GroupId, ...]
+    repeats: Repeats | None = None
 
     @property
     def api(self) -> Api:
@@ -61,7 +66,12 @@ class DescribeGroups(NamedTuple):
             if version >= _THROTTLE:
                 reader.skip(4)
             seen: Seen[_Attributes] = []
-            groups = dict([_group(reader, version, seen) for _ in reader.turns(reader.count())])
+            read = partial(_group, reader, version, seen)
+            groups = dict(
+                self.repeats.read_in_order(reader, version, self.groups, read)
+                if self.repeats
+                else [read() for _ in reader.turns(reader.count())]
+            )
             reader.tags()
             reader.end()
         return groups

@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
-from typing import NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 from kgroups.model.groups import GroupId
 from kgroups.model.offsets import Commit, GroupCommits, new_commit
@@ -25,6 +26,9 @@ from ..error_codes import KafkaError, kafka_error
 from ..reader import Reader, reader_of
 from ..versions import Api
 from ..writer import form_of
+
+if TYPE_CHECKING:
+    from ..repeats import Repeats
 
 API = Api(9, "OffsetFetch", 2, 9, flexible=6)
 
@@ -46,6 +50,7 @@ class OffsetFetch(NamedTuple):
     """Request the committed offsets of these groups on every topic; more than one requires version :data:`BATCHED`."""
 
     groups: tuple[GroupId, ...]
+    repeats: Repeats | None = None
 
     @property
     def api(self) -> Api:
@@ -75,7 +80,10 @@ class OffsetFetch(NamedTuple):
                 results = {}
                 for _ in reader.turns(reader.count()):
                     name = reader.string()
-                    results[name] = _group(reader, version, name)
+                    read = partial(_group, reader, version, name)
+                    results[name] = (
+                        self.repeats.read(reader, version, name, read) if self.repeats is not None else read()
+                    )
                 reader.tags()
             reader.end()
         return results

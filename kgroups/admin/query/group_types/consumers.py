@@ -12,7 +12,7 @@ from kgroups.protocol.apis.describe_groups import ClassicGroup
 from ...routing.query_coordinators import GroupQuery
 from .describer import Describer, group_with_epochs
 
-COMMITS = GroupQuery("offsets", offset_fetch.API, offset_fetch.OffsetFetch, offset_fetch.BATCHED)
+COMMITS = GroupQuery("offsets", offset_fetch.API, offset_fetch.OffsetFetch, offset_fetch.BATCHED, repeats=True)
 
 
 def _classic(name: GroupId, node: Node, group: ClassicGroup) -> Group:
@@ -20,10 +20,14 @@ def _classic(name: GroupId, node: Node, group: ClassicGroup) -> Group:
 
 
 CLASSIC = Describer(
-    GroupQuery("classic groups", describe_groups.API, describe_groups.DescribeGroups), _classic, since="0.9"
+    GroupQuery("classic groups", describe_groups.API, describe_groups.DescribeGroups, repeats=True),
+    _classic,
+    since="0.9",
 )
 CONSUMER = Describer(
-    GroupQuery("consumer groups", consumer_group_describe.API, consumer_group_describe.ConsumerGroupDescribe),
+    GroupQuery(
+        "consumer groups", consumer_group_describe.API, consumer_group_describe.ConsumerGroupDescribe, repeats=True
+    ),
     partial(group_with_epochs, GroupType.CONSUMER, CONSUMER_PROTOCOL_TYPE),
     since="3.7",
 )

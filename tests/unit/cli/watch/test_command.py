@@ -5,11 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
+import pytest
 from kio.schema.errors import ErrorCode
 
+from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.routing.coverage import missing_coordinators
+from kgroups.cli.frame.options import ConnectionOptions
 from kgroups.cli.frame.unanswered import unanswered
 from kgroups.cli.watch.actions import Controls
+from kgroups.cli.watch.ticks import Ticks, pace_of
+from kgroups.config.settings import ClientSettings, parse_bootstrap
+from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import Failure, Scope
 from kgroups.model.placement import OFFSETS_TOPIC
 from kgroups.model.watch.arrange import Order
@@ -73,3 +79,23 @@ def test_keys_sort_filter_pause_and_quit() -> None:
     for key in "/z\x1bq":
         controls.press(key)
     assert (controls.pattern, controls.done) == ("", True)
+
+
+@pytest.mark.parametrize("bounded", [False, True])
+def test_interval_is_extended_on_a_screen_if_refreshes_take_too_much_cpu(
+    serve: Callable, monkeypatch: pytest.MonkeyPatch, bounded: bool
+) -> None:
+    settings = ClientSettings(parse_bootstrap(serve(world=shop).bootstrap))
+    cpu = iter(range(100))
+    monkeypatch.setattr("kgroups.cli.watch.ticks.time.process_time", lambda: next(cpu) * 0.03)
+    polls = Ticks(
+        ConnectionOptions(settings, False),
+        Selection(everything=True),
+        Isolation.READ_UNCOMMITTED,
+        0.01,
+        2,
+        bounded=bounded,
+    )
+    first, second = polls
+    assert first.slowed is None and pace_of(first) == ""
+    assert pace_of(second) == ("  every 0.1 s (CPU limit 30%)" if bounded else "")

@@ -7,6 +7,7 @@ from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, Member
 from kgroups.model.offsets import Commit, GroupCommits, LogOffsets, Logs
 from kgroups.model.views.offset_row import GroupOffsets
+from kgroups.model.watch.totals import Totalling
 from kgroups.model.watch.watching import KEPT, Watch
 
 
@@ -52,6 +53,18 @@ def test_watch_partition_that_appears_or_vanishes_does_not_change_rates() -> Non
     assert watch.add(2000, [group(committed=50_000, end=None)])[0].total_lag is None
 
 
+def test_watch_sums_up_the_usual_group_without_rows() -> None:
+    totals, topics = Totalling().of(group(committed=40))
+    assert topics is not None and (totals.total_lag, totals.committed, totals.ends) == (60, (40,), (100,))
+
+
+def test_watch_rate_continues_when_a_partition_is_added() -> None:
+    watch = Watch()
+    watch.add(0, [both({0: 100}, committed=(50,))])
+    (row,) = watch.add(2000, [both({0: 110, 1: 500}, committed=(70, 400))])
+    assert (row.rate_in, row.rate_out) == (5, 10)
+
+
 def test_watch_counts_rebalances() -> None:
     def count(*looks: GroupOffsets) -> int:
         watch = Watch()
@@ -74,7 +87,7 @@ def test_watch_keeps_failed_groups_as_stale_and_drops_deleted_ones() -> None:
     assert watch.add(3000, []) == []
 
 
-def both(ends: dict[int, int], committed: tuple[int, int] = (100, 0), name: str = "g") -> GroupOffsets:
+def both(ends: dict[int, int], committed: tuple[int, ...] = (100, 0), name: str = "g") -> GroupOffsets:
     """A group without members, on two partitions; the leaders of those without an end are down."""
     commits = GroupCommits(name, {"t": tuple(Commit(at, offset) for at, offset in enumerate(committed))})
     logs = Logs({"t": {at: LogOffsets(0, end) for at, end in ends.items()}}, {})

@@ -1,0 +1,74 @@
+"""Queries that use the same connections one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from kio.schema.errors import ErrorCode
+
+from kgroups.admin.query.select_groups import Selection
+from kgroups.cli.frame.options import ConnectionOptions
+from kgroups.cli.frame.repeated_query import RepeatedQuery
+from kgroups.config.settings import ClientSettings, parse_bootstrap
+from kgroups.errors import KgroupsError
+from kgroups.model.offsets import Isolation
+from kgroups.model.outcome import Outcome
+from tests.fakes.broker import FakeCluster, close
+
+
+def shop(fake: FakeCluster) -> None:
+    fake.world.topic("orders", [0, 1], end=100)
+    fake.world.group("a", 0, commits={("orders", 0): 90})
+    fake.world.group("b", 1, commits={("orders", 1): 1})
+
+
+def poll(polls: RepeatedQuery) -> Outcome:
+    selection = Selection(everything=True)
+    return polls.run(lambda admin: admin.describe_offsets(selection, isolation=Isolation.READ_UNCOMMITTED))
+
+
+def connection(bootstrap: str) -> ConnectionOptions:
+    return ConnectionOptions(ClientSettings(parse_bootstrap(bootstrap)), False)
+
+
+def test_queries_without_failures_share_connections_and_unchanged_commits(serve: Callable) -> None:
+    served = serve(world=shop)
+    with RepeatedQuery(connection(served.bootstrap)) as polls:
+        first = poll(polls)
+        opened = [broker.connections for broker in served.fake.brokers.values()]
+        second = poll(polls)
+        assert [broker.connections for broker in served.fake.brokers.values()] == opened
+        assert second.items[0].commits is first.items[0].commits
+        served.world.groups["a"].commits["orders", 0] = 95
+        assert poll(polls).items[0].commits.topics["orders"][0].offset == 95
+
+
+def test_query_with_a_failure_is_followed_by_new_connections(serve: Callable) -> None:
+    served = serve(world=shop)
+    with RepeatedQuery(connection(served.bootstrap)) as polls:
+        poll(polls)
+        served.world.fail("ListOffsets", "orders-1", ErrorCode.not_leader_or_follower)
+        opened = sum(broker.connections for broker in served.fake.brokers.values())
+        assert poll(polls).failures
+        assert sum(broker.connections for broker in served.fake.brokers.values()) == opened
+        served.world.fail("ListOffsets", "orders-1", ErrorCode.none)
+        assert not poll(polls).failures
+        assert sum(broker.connections for broker in served.fake.brokers.values()) > opened
+
+
+def test_connections_that_were_closed_meanwhile_are_no_failure(serve: Callable) -> None:
+    served = serve(world=shop)
+    with RepeatedQuery(connection(served.bootstrap)) as polls:
+        poll(polls)
+        for broker in served.fake.brokers.values():
+            broker.fault("Metadata", close, times=1)
+        outcome = poll(polls)
+        assert not outcome.failures and len(outcome.items) == 2
+
+
+def test_unreachable_cluster_is_an_error_and_leaves_no_connection() -> None:
+    with RepeatedQuery(connection("127.0.0.1:1")) as polls:
+        for _ in range(2):
+            with pytest.raises(KgroupsError, match="no bootstrap server responded"):
+                poll(polls)
