@@ -1,6 +1,7 @@
 """Merge properties file, profile, environment and flags, and read the result.
 
-In this order, later layers override earlier ones.
+In this order, later layers override earlier ones. But servers of a file or profile that a flag names override those of
+the environment: the flag is what the user says now.
 """
 
 from __future__ import annotations
@@ -41,10 +42,14 @@ def load_layers(flags: Flags, environ: Mapping[str, str], *, own: bool) -> Loade
     variables = environ if own else {}
     profile = _profile(flags, variables) if own else None
     file = _file(flags, variables, profile)
+    of_file, of_profile = tuple(_of_file(file)) if file else (), profile.settings if profile else ()
+    named = (*(of_file if flags.command_config else ()), *(of_profile if flags.profile else ()))
+    if flags.profile and profile and file == profile.command_config:
+        named += of_file
     layers = (
-        tuple(_of_file(file)) if file else (),
-        profile.settings if profile else (),
-        _of_environment(variables),
+        of_file,
+        of_profile,
+        () if any(setting.key in SERVERS for setting in named) else _of_environment(variables),
         settings_of_overrides(flags.overrides, warnings),
         [Setting(key, value, PROGRAM) for key, value in flags.properties],
         _of_flags(flags),
@@ -183,6 +188,8 @@ def _profile(flags: Flags, variables: Mapping[str, str]) -> Profile | None:
 
 
 def _file(flags: Flags, variables: Mapping[str, str], profile: Profile | None) -> Path | None:
+    if flags.profile and profile and profile.command_config and not flags.command_config:
+        return profile.command_config  # what a flag names overrides the environment
     path = flags.command_config or variables.get(COMMAND_CONFIG_ENV)
     if path:
         return Path(path)

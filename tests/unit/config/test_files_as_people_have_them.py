@@ -80,14 +80,16 @@ def test_empty_flag_is_an_error_and_uses_no_other_cluster(flag: str) -> None:
         load_settings(Flags(**given), {"KGROUPS_BOOTSTRAP_SERVER": "e:1"})
 
 
-def test_environment_variable_that_overrides_a_file_is_noted(load: Load) -> None:
-    environ = {"KGROUPS_BOOTSTRAP_SERVER": "e:1"}
-    loaded = load("# mine\nbootstrap.servers=f:1", environ, bootstrap=None)
+def test_environment_variable_that_overrides_a_file_is_noted(tmp_path: Path) -> None:
+    path = tmp_path / "client.properties"
+    path.write_text("# mine\nbootstrap.servers=f:1")
+    environ = {"KGROUPS_BOOTSTRAP_SERVER": "e:1", "KGROUPS_COMMAND_CONFIG": str(path)}
+    loaded = load_settings(Flags(), environ)
     assert loaded.settings.bootstrap == (("e", 1),)
     assert "KGROUPS_BOOTSTRAP_SERVER overrides" in loaded.warnings[0]
     assert "client.properties, line 2: bootstrap.servers" in loaded.warnings[0]
-    assert load("bootstrap.servers=f:1", environ).warnings == ()
-    assert load("bootstrap.servers=e:1", environ, bootstrap=None).warnings == ()
+    assert load_settings(Flags(bootstrap="b:1"), environ).warnings == ()
+    assert load_settings(Flags(), {**environ, "KGROUPS_BOOTSTRAP_SERVER": "f:1"}).warnings == ()
 
 
 @pytest.mark.parametrize("url", ["http://[x/", "file://[x", "http://x:99999/", "https://:443/", "http://x:y/"])

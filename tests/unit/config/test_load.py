@@ -47,7 +47,14 @@ def test_flags_alone_are_sufficient() -> None:
         (Flags(profile="prod", bootstrap="b:1"), {}, (("b", 1), 120, 1.5, "of-the-profile")),
         (Flags(timeout=3), {}, (("p", 1), 3, 1.5, "of-the-profile")),
         (Flags(), {"KGROUPS_BOOTSTRAP_SERVER": "e:1"}, (("e", 1), 30, 10, "kgroups")),
-        (Flags(profile="prod"), {"KGROUPS_BOOTSTRAP_SERVER": "e:1"}, (("e", 1), 120, 1.5, "of-the-profile")),
+        (Flags(profile="prod"), {"KGROUPS_BOOTSTRAP_SERVER": "e:1"}, (("p", 1), 120, 1.5, "of-the-profile")),
+        (Flags(profile="dev"), {"KGROUPS_BOOTSTRAP_SERVER": "e:1"}, (("e", 1), 30, 7, "kgroups")),
+        (
+            Flags(),
+            {"KGROUPS_BOOTSTRAP_SERVER": "e:1", "KGROUPS_PROFILE": "prod"},
+            (("e", 1), 120, 1.5, "of-the-profile"),
+        ),
+        (Flags(profile="prod"), {"KGROUPS_COMMAND_CONFIG": "nowhere"}, (("p", 1), 120, 1.5, "of-the-profile")),
         (Flags(bootstrap="b:1"), {"KGROUPS_BOOTSTRAP_SERVER": "e:1"}, (("b", 1), 30, 10, "kgroups")),
         (Flags(bootstrap="b:1"), {"KGROUPS_PROFILE": "dev"}, (("b", 1), 30, 7, "kgroups")),
         (Flags(bootstrap="b:1", profile="dev"), {"KGROUPS_PROFILE": "prod"}, (("b", 1), 30, 7, "kgroups")),
@@ -63,6 +70,24 @@ def test_flags_override_environment_profile_and_file(
 ) -> None:
     settings = load_settings(flags, {"KGROUPS_CONFIG": str(profiles_file), **environ}).settings
     assert (settings.bootstrap[0], settings.timeout, settings.broker_timeout, settings.client_id) == expected
+
+
+def test_servers_of_a_named_file_override_the_environment(profiles_file: Path) -> None:
+    """Its password is for its own brokers, and its flag is newer than an exported variable."""
+    environ = {"KGROUPS_BOOTSTRAP_SERVER": "e:1"}
+    file = profiles_file.with_name("prod.properties")
+    loaded = load_settings(Flags(command_config=str(file)), environ)
+    assert (loaded.settings.bootstrap, loaded.warnings) == ((("f", 1),), ())
+    assert load_settings(Flags(bootstrap="b:1", command_config=str(file)), environ).settings.bootstrap == (("b", 1),)
+    file.write_text("client.id=x")
+    assert load_settings(Flags(command_config=str(file)), environ).settings.bootstrap == (("e", 1),)
+
+
+def test_servers_of_the_file_of_a_named_profile_override_the_environment(profiles_file: Path) -> None:
+    profiles_file.write_text('[profiles.prod]\ncommand-config = "prod.properties"\n')
+    environ = {"KGROUPS_CONFIG": str(profiles_file), "KGROUPS_BOOTSTRAP_SERVER": "e:1"}
+    assert load_settings(Flags(profile="prod"), environ).settings.bootstrap == (("f", 1),)
+    assert load_settings(Flags(), {**environ, "KGROUPS_PROFILE": "prod"}).settings.bootstrap == (("e", 1),)
 
 
 def test_default_profile_is_not_used_for_a_named_cluster(profiles_file: Path) -> None:
