@@ -49,6 +49,18 @@ add_lazy_commands(
 )
 
 
+_START = """\
+Inspect and manage Kafka consumer, share, and streams groups.
+
+  kgroups list -b HOST:PORT             list the groups of a cluster
+  kgroups describe -b HOST:PORT GROUP   show the offsets and the lag of a group
+  kgroups lag -b HOST:PORT --top 10     show the groups with the largest lag
+  kgroups sandbox up                    start Kafka on this machine, to try kgroups
+
+All commands: kgroups --help. The options of a command: kgroups COMMAND --help."""
+"""What kgroups prints without arguments."""
+
+
 def main(arguments: Sequence[str]) -> int:
     """Run a command, or print the completions of the line in a variable; return the exit code."""
     if line := os.environ.get(COMPLETE):
@@ -67,11 +79,13 @@ def _run(arguments: Sequence[str]) -> int:
     except click.exceptions.Exit as done:
         return done.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.format_message(), err=True)
+        click.echo(error.format_message() if arguments else _START, err=True)
         return error.exit_code
     except click.ClickException as error:
-        path = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "kgroups"
-        print_to_stderr(f"{path}: error: {error.format_message().rstrip('.')}; see {path} --help")
+        from .frame.suggestions import command_path, with_suggestion
+
+        path = command_path(cli, arguments, error)
+        print_to_stderr(f"{path}: error: {with_suggestion(error)}; see {path} --help")
         return error.exit_code
     except click.Abort:
         raise KeyboardInterrupt from None
