@@ -33,6 +33,9 @@ _TALLY: tuple[Spec, ...] = (
     ("NOTE", "note", _L, _W, Sooner(_B, some_value)),
 )
 
+_COUNTS = ("max_lag", "partitions")
+"""What a narrow terminal omits first of each view of sums."""
+
 GROUP_LAG = View(
     "lag",
     "Lag of groups",
@@ -43,12 +46,14 @@ GROUP_LAG = View(
         ("#MEMBERS", "members", _R, _B, None),
         *_TALLY,
     ),
+    drops=(*_COUNTS, "members", "uncommitted"),
 )
 
 TOPIC_LAG = View(
     "lag-by-topic",
     "Lag of groups by topic",
     columns_of(TopicLagRow, ("GROUP", "group", _L, _B, None), ("TOPIC", "topic", _L, _B, None), *_TALLY),
+    drops=(*_COUNTS, "uncommitted"),
 )
 
 PARTITION_LAG = View(
@@ -71,6 +76,7 @@ PARTITION_LAG = View(
         ("GROUP-INSTANCE-ID", "group_instance_id", _L, _W, None),
         ("NOTE", "note", _L, _W, Sooner(_B, some_value)),
     ),
+    drops=("start_offset", "log_end_offset", "current_offset"),
 )
 
 MEMBER_LAG = View(
@@ -85,6 +91,7 @@ MEMBER_LAG = View(
         ("CLIENT-ID", "client_id", _L, _W, None),
         *_TALLY,
     ),
+    drops=(*_COUNTS, "group_instance_id", "uncommitted"),
 )
 
 LAG_VIEWS = {"group": GROUP_LAG, "topic": TOPIC_LAG, "partition": PARTITION_LAG, "member": MEMBER_LAG}

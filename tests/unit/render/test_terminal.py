@@ -8,10 +8,12 @@ import pytest
 
 from kgroups.model.cluster import Node
 from kgroups.model.outcome import Outcome
+from kgroups.model.views.lag_rows import GroupLagRow, Tally
 from kgroups.model.views.list_row import ListRow
 from kgroups.model.views.member_rows import StateRow
 from kgroups.model.views.offset_row import OffsetRow
 from kgroups.model.views.summary_row import SummaryRow
+from kgroups.render.lag_views import GROUP_LAG, LAG_VIEWS
 from kgroups.render.member_views import MEMBERS, STATE
 from kgroups.render.output import write_outcome
 from kgroups.render.summary_view import header_parts
@@ -183,8 +185,25 @@ def test_chosen_columns_are_never_omitted(long_ids: Outcome[OffsetRow], options:
     assert MEMBER in stream.getvalue() and "HOST" in stream.getvalue()
 
 
-@pytest.mark.parametrize("view", [OFFSETS, MEMBERS])
-def test_order_of_omitted_columns_is_documented(view: View) -> None:
-    page = " ".join(Path("docs/list-and-describe.md").read_text(encoding="utf-8").split())
+@pytest.mark.parametrize("width", WIDTHS)
+def test_lag_on_a_terminal_omits_columns_instead_of_wrapping(width: int) -> None:
+    tally = Tally(None, 20, "billing", 3, 5, 2, 2, 0, 0, 1, None, "lag at least 30", 30)
+    row = GroupLagRow("billing-deleted-topic", "Stable", 12, *tally)
+    stream = Terminal()
+    dropped = write_outcome(Outcome((row,)), GROUP_LAG, fmt="table", stream=stream, width=width)
+    text = re.sub(r"\x1b\[[0-9;]*m", "", stream.getvalue())
+    assert max(map(len, text.splitlines())) <= width
+    assert {"billing-deleted-topic", "Stable", "TOTAL-LAG", "BEHIND", "DATA-LOST", "least"} <= set(text.split())
+    assert dropped == {80: ("MAX-LAG", "#PARTITIONS", "#MEMBERS", "UNCOMMITTED")}.get(
+        width, () if width == 200 else ("MAX-LAG",)
+    )
+
+
+@pytest.mark.parametrize(
+    ("view", "file"),
+    [(OFFSETS, "list-and-describe"), (MEMBERS, "list-and-describe"), *((lag, "lag") for lag in LAG_VIEWS.values())],
+)
+def test_order_of_omitted_columns_is_documented(view: View, file: str) -> None:
+    page = " ".join(Path(f"docs/{file}.md").read_text(encoding="utf-8").split())
     headers = {column.key: column.header for column in view.columns}
     assert ", ".join(headers[key] for key in view.drops) in page
