@@ -22,11 +22,11 @@ from .frame.internal_topics import (
     internal_topic_option,
 )
 from .frame.options import ConnectionOptions, connection_options, output_options
+from .frame.reset_request import plan_reset, reset_request, write_reset
 from .frame.run_query import Shape, print_failures, run_query
 from .frame.safety import Safety, safety_options
+from .frame.scenario import scenario_options
 from .frame.undo_file import UndoFile, run_source, undo_option
-from .frame.write_offsets import write_offsets
-from .scenario import one_scenario, scenario_of, scenario_options
 
 if TYPE_CHECKING:
     from kgroups.admin.change.reset_request import ResetRequest
@@ -84,7 +84,7 @@ def reset_offsets(
     restores them. Groups with members are rejected, and the others are reset. For streams groups, the input topics
     are reset.
     """
-    request, notices = _request(chosen, topics, all_topics, scenarios, accepted)
+    request, notices = reset_request(chosen, topics, all_topics, scenarios, accepted)
     request = request._replace(create=create_group)
     safety.check(confirmation)
     if export:
@@ -98,15 +98,11 @@ def reset_offsets(
     from kgroups.model.operations.reset import PlannedOffset
     from kgroups.model.operations.results import TopicDeletion
     from kgroups.model.outcome import Result
-    from kgroups.model.views.operation_rows import reset_row, reset_topic_row, result_and_error
+    from kgroups.model.views.operation_rows import reset_row, reset_topic_row
     from kgroups.render.act_views import RESET_OFFSETS
 
     async def plan(admin: GroupAdmin) -> Outcome[PlannedOffset | TopicDeletion]:
-        planned = await safety.plan(admin, lambda: admin.plan_reset(request))
-        planned = planned.with_failures((), notices)
-        # An undo is screened, too: an unchanged offset does not prove that commits ended, because a client with nothing
-        # to read commits the same offset again, and an undo file contains no commit times.
-        planned = await safety.screen_offsets(admin, planned, execute=confirmation.execute)
+        planned = await plan_reset(admin, request, notices, safety, execute=confirmation.execute)
         if not (internal or all_internal):
             return planned.with_items(planned.items)
         return await _with_topics(admin, planned, None if all_internal else internal)
@@ -114,8 +110,7 @@ def reset_offsets(
     async def apply(admin: GroupAdmin, planned: Sequence[PlannedOffset | TopicDeletion]) -> Outcome[Any]:
         offsets = [each for each in planned if isinstance(each, PlannedOffset)]
         topics = [each for each in planned if isinstance(each, TopicDeletion)]
-        applied = await write_offsets(admin, offsets, undo, force=safety.force, together=safety.together)
-        rows = [reset_row(each.planned, result_and_error(each.result, each.failure)) for each in applied.items]
+        applied, rows = await write_reset(admin, offsets, undo, safety)
         failed = {each.planned.group_id for each in applied.items if each.result is not Result.APPLIED}
         done = {entry.group_id for entry in offsets} - failed
         more, failures = await delete_topics(admin, topics, done, reset_topic_row, undo.stop) if topics else ([], [])
@@ -150,37 +145,6 @@ async def _with_topics(
     return planned.with_items(items).with_failures(
         (*groups.failures, *topics.failures), (*topics.notices, *((NO_WAY_BACK,) if topics.items else ()))
     )
-
-
-def _request(
-    chosen: GroupOptions,
-    topics: tuple[str, ...],
-    all_topics: bool,
-    scenarios: dict[str, Any],
-    accepted: tuple[str, ...],
-) -> tuple[ResetRequest, tuple[str, ...]]:
-    """Return the request of the options, and notices about it.
-
-    :raises UsageError: if options conflict, or if groups, partitions, or target offsets are not selected.
-    """
-    from kgroups.admin.change.reset_request import ResetRequest
-    from kgroups.model.topic_scope import parse_topic_scope
-
-    flag, value = one_scenario(scenarios)
-    if topics and all_topics:
-        raise UsageError("--topic and --all-topics are mutually exclusive")
-    scope = parse_topic_scope(topics) if topics else None
-    if flag == "from_file":
-        from .frame.plan_source import plan_for, read_plan
-
-        named = chosen.selection() if chosen.any_given else None
-        scenario, selection, notices = plan_for(read_plan(value), value, named, accepted)
-        return ResetRequest(selection, scenario, scope), notices
-    if accepted:
-        raise UsageError("--accept-mismatch requires --from-file")
-    if not (topics or all_topics or flag == "to_group"):
-        raise UsageError("no partitions selected: use --topic TOPIC[:0,2-5] or --all-topics")
-    return ResetRequest(chosen.selection(), scenario_of(flag, value), scope), ()
 
 
 def _export(

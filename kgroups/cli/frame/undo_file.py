@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -46,11 +46,14 @@ def undo_option(command: click.decorators.FC) -> click.decorators.FC:
 class UndoFile:
     """The undo file of one run: where it is written, and the command that restores from it."""
 
-    def __init__(self, path: Path | None, connection: ConnectionOptions) -> None:
+    def __init__(
+        self, path: Path | None, connection: ConnectionOptions, tell: Callable[[str], None] | None = None
+    ) -> None:
         """Check the path before the cluster is contacted.
 
         :param path: ``None``: a new name in the current directory.
         :param connection: the options that the suggested command repeats.
+        :param tell: is called with a note about the file; ``None``: print it to stderr.
         :raises UsageError: if the file already exists or cannot be created.
         """
         self.path = path
@@ -58,6 +61,7 @@ class UndoFile:
         from kgroups.admin.change.interruption import Interruption
 
         self.connection = connection
+        self._tell = tell or _print_note
         self.stop = Interruption()
         self._file: FileIO | None = None
         self._numbers: dict[PlanKey, int] = {}
@@ -78,9 +82,6 @@ class UndoFile:
         :raises UsageError: if that fails. Then nothing must be changed, and no file is left behind.
         """
         from kgroups.model.operations.undo_file import undo_lines
-        from kgroups.render.cells import escape
-
-        from .progress import wipe
 
         source = await run_source(admin, self.connection, planned)
         groups = sorted({entry.group_id for entry in planned})
@@ -104,9 +105,7 @@ class UndoFile:
             raise UsageError(f"--undo-file: cannot write {where}: {error.strerror}; nothing was changed") from None
         self.written = created
         self._numbers = {entry.key: number for number, entry in enumerate(planned, 1)}
-        wipe()
-        text = f"the old offsets are in {created}; to restore them: {self.suggestion}"
-        click.echo(f"kgroups: note: {escape(text)}", err=True)
+        self._tell(f"the old offsets are in {created}; to restore them: {self.suggestion}")
 
     def record(self, results: Iterable[AppliedOffset]) -> None:
         """Append results, which survive a kill of the process once this returns.
@@ -128,7 +127,7 @@ class UndoFile:
         except OSError as error:
             self._file.close()  # a truncated line must remain the last one
             self._file = None
-            click.echo(f"kgroups: note: cannot append results to {self.written}: {error.strerror}", err=True)
+            self._tell(f"cannot append results to {self.written}: {error.strerror}")
 
     def close(self) -> None:
         """Wait until the results are on the disk."""
@@ -159,6 +158,15 @@ async def run_source(admin: TopicIds, connection: ConnectionOptions, planned: It
         created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
         version=__version__,
     )
+
+
+def _print_note(text: str) -> None:
+    from kgroups.render.cells import escape
+
+    from .progress import wipe
+
+    wipe()
+    click.echo(f"kgroups: note: {escape(text)}", err=True)
 
 
 def _check_free(path: Path) -> None:

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 
+import click
 from textual import events
 from textual.app import App, ComposeResult
 from textual.binding import Binding
@@ -23,11 +24,13 @@ from textual.widget import Widget
 from kgroups.errors import KgroupsError
 from kgroups.model.outcome import EXIT_FAILED, EXIT_OK
 from kgroups.model.watch.partitions import partitions_of
+from kgroups.model.watch.reset_dialog import ResetDialog, Step
 from kgroups.model.watch.view import Page, View
 from kgroups.render.failures import failure_lines
 from kgroups.render.watch.picture import Line, Opened, draw_page
 
 from ..frame.options import ConnectionOptions
+from .reset import PlannedReset
 from .ticks import Event, Tick, Ticks, clock, newest_of, pace_of, poll_into
 
 _LOOK = 0.2
@@ -53,7 +56,14 @@ class WatchApp(App[int]):
     CSS = "Picture { height: 100%; width: 100%; } Screen { overflow: hidden; }"
 
     def __init__(
-        self, arriving: queue.SimpleQueue[Event], interval: float, headline: str, explain: Explain, *, styled: bool
+        self,
+        arriving: queue.SimpleQueue[Event],
+        interval: float,
+        headline: str,
+        explain: Explain,
+        *,
+        plan: Plan,
+        styled: bool,
     ) -> None:
         super().__init__(ansi_color=True)
         self.animation_level = "none"
@@ -64,6 +74,12 @@ class WatchApp(App[int]):
         self._headline = headline
         self._interval = interval
         self._explain = explain
+        self._plan = plan
+        self._planned: PlannedReset | None = None
+        self.writer: threading.Thread | None = None
+        self.written: list[str] = []
+        """The results of a reset that the screen did not show."""
+        self._finished: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._latest: Tick | None = None
         self._shown: Tick | None = None
         self._explained: dict[str, list[str]] = {}
@@ -105,7 +121,10 @@ class WatchApp(App[int]):
         flash_over = bool(self._flash[0]) and time.monotonic() > self._flash[1]
         if flash_over:
             self._flash = ("", 0.0)
-        if new is not None or age != self._age or flash_over:
+        finished = not self._finished.empty()
+        while not self._finished.empty():
+            self._finished.get()()
+        if new is not None or age != self._age or flash_over or finished:
             self._age = age
             self.draw()
         if isinstance(over, BaseException):
@@ -145,12 +164,13 @@ class WatchApp(App[int]):
     def on_key(self, event: events.Key) -> None:
         """Apply a key."""
         key = event.character if event.is_printable and event.character else event.key
-        if not self.view.typing and key == "y":
+        if not self.view.typing and self.view.reset is None and key == "y":
             self._copy()
         elif self.view.page is Page.GROUP and key == "e":
             self._start_explain()
         else:
             self.view.press(key)
+            self._continue_reset()
         if self.view.done:
             self.exit()
         else:
@@ -235,9 +255,38 @@ class WatchApp(App[int]):
         self._explained[name] = lines
         self.draw()
 
+    # A reset: each step runs on a thread, and ends with the lines to show.
+
+    def _continue_reset(self) -> None:
+        dialog = self.view.reset
+        if dialog is None or not dialog.busy or (self.writer is not None and self.writer.is_alive()):
+            return
+        work = self._run_plan if dialog.step is Step.PLAN else self._run_write
+        self.writer = threading.Thread(target=work, args=(dialog,), daemon=dialog.step is Step.PLAN)
+        self.writer.start()
+
+    def _run_plan(self, dialog: ResetDialog) -> None:
+        try:
+            self._planned = self._plan(dialog.group, dialog.target)
+            lines, planned = self._planned.plan()
+        except (KgroupsError, OSError) as error:
+            lines, planned = [str(error)], False
+        self._finished.put(lambda: dialog.show(lines, planned=planned))
+
+    def _run_write(self, dialog: ResetDialog) -> None:
+        assert self._planned is not None
+        self.written = self._planned.execute()
+        self._finished.put(lambda: self._show_written(dialog))
+
+    def _show_written(self, dialog: ResetDialog) -> None:
+        dialog.show(self.written)
+        self.written = []
+
 
 Explain = Callable[[str], list[str]]
 """Explains a group in lines; waits for brokers."""
+Plan = Callable[[str, str], PlannedReset]
+"""Parses the target of a reset of a group."""
 
 
 def on_full_screen(ticks: Ticks, connection: ConnectionOptions) -> int:
@@ -249,12 +298,17 @@ def on_full_screen(ticks: Ticks, connection: ConnectionOptions) -> int:
         ticks.interval,
         connection.settings.bootstrap_servers,
         partial(_explained, connection),
+        plan=partial(PlannedReset, connection),
         styled=not os.environ.get("NO_COLOR"),
     )
     try:
         app.run()
     finally:
         ticks.stop()
+        if app.writer is not None and not app.writer.daemon:  # a reset is written to its end
+            app.writer.join()
+            for line in app.written:
+                click.echo(line, err=True)
     if app.signal is not None:
         signal.signal(app.signal, signal.SIG_DFL)
         os.kill(os.getpid(), app.signal)

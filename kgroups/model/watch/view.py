@@ -7,6 +7,7 @@ from enum import Enum
 
 from ..groups import GroupId
 from .arrange import Order, arrange, shows_text
+from .reset_dialog import ResetDialog
 from .watching import WatchRow
 
 _LONGEST = 100
@@ -20,6 +21,7 @@ class Page(Enum):
     GROUPS = "groups"
     GROUP = "group"
     HELP = "help"
+    RESET = "reset"
 
 
 class View:
@@ -41,6 +43,7 @@ class View:
         self.scrolled = 0
         self.height = 20
         self.done = False
+        self.reset: ResetDialog | None = None
         self.rows: Sequence[WatchRow] = ()
         self.shown: list[WatchRow] = []
         self._compile = compile_regex
@@ -79,6 +82,9 @@ class View:
         """Apply a key: a character, or a name such as ``pageup``."""
         if self.typing:
             self._type(key)
+        elif self.page is Page.RESET and self.reset is not None and (key not in _MOVES or len(key) == 1):
+            if self.reset.press(key):
+                self.back()
         elif key in _MOVES:
             self.move(_MOVES[key](self.height))
         elif key in _KEYS:
@@ -88,6 +94,8 @@ class View:
         """Leave the page, or drop the filter."""
         if self.page is Page.HELP:
             self.page, self.scrolled = self._below, 0
+        elif self.page is Page.RESET:
+            self.page, self.scrolled, self.reset = Page.GROUP, 0, None
         elif self.page is Page.GROUP:
             self.page, self.scrolled = Page.GROUPS, 0
         elif self.pattern:
@@ -105,6 +113,11 @@ class View:
         """Open the group at the cursor."""
         if self.page is Page.GROUPS and self.cursor is not None:
             self.page, self.scrolled = Page.GROUP, 0
+
+    def plan_reset(self) -> None:
+        """Begin to plan a reset of the open group."""
+        if self.page is Page.GROUP and self.cursor is not None:
+            self.page, self.scrolled, self.reset = Page.RESET, 0, ResetDialog(self.cursor)
 
     def help(self) -> None:
         """Show the keys."""
@@ -213,6 +226,7 @@ _KEYS: dict[str, Callable[[View], None]] = {
     "l": lambda view: view.toggle("lagging"),
     "c": lambda view: view.toggle("changed"),
     "t": View.next_type,
+    "R": View.plan_reset,
 }
 HELP = (
     ("Up Down j k", "move the cursor"),
@@ -225,6 +239,7 @@ HELP = (
     ("Space", "pause"),
     ("y", "copy the command that describes the group to the clipboard"),
     ("e", "explain the group (on its page)"),
+    ("R", "plan a reset of the group (on its page); executing requires typing its name"),
     ("? h F1", "show this page"),
     ("q", "go back; on the first page quit. Ctrl-C quits anywhere"),
 )

@@ -66,7 +66,7 @@ def draw_page(
     if view.page is Page.GROUPS:
         body = _table(view, width, utf8) if styled else _marked(view, _table(view, width - len(_MARK), utf8))
     else:
-        texts = list(_help() if view.page is Page.HELP else _group(view, opened, utf8))
+        texts = list(_texts(view, opened, utf8))
         view.scrolled = max(0, min(view.scrolled, len(texts) - view.height - 1))
         body = [_line(text, width) for text in texts[view.scrolled :][: view.height + 1]]
     body += [[] for _ in range(view.height + 1 - len(body))]
@@ -89,7 +89,9 @@ def _foot(view: View, utf8: bool) -> str:
         invalid = "; invalid regular expression" if view.invalid else ""
         return f"filter: {escape(view.pattern)}_   (Enter: apply, Esc: cancel, ~REGEX, !: invert{invalid})"
     if view.page is Page.GROUP:
-        return "Esc: back  e: explain  y: copy command  ?: keys"
+        return "Esc: back  e: explain  R: plan a reset  y: copy command  ?: keys"
+    if view.reset is not None:
+        return "Enter: plan, or execute  Ctrl-U: erase  Esc: back"
     if view.page is Page.HELP:
         return "Esc: back"
     chosen = [
@@ -144,6 +146,16 @@ def _pad(text: str, width: int, right: bool) -> str:
 
 def _line(text: str, width: int, style: Style | None = None) -> Line:
     return [Segment(text if cell_len(text) <= width else set_cell_size(text, width), style)]
+
+
+def _texts(view: View, opened: Opened, utf8: bool) -> Iterable[str]:
+    if view.reset is not None and view.page is Page.RESET:
+        yield f"Reset group {escape(view.reset.group)}"
+        yield escape(view.reset.prompt)
+        yield ""
+        yield from map(escape, view.reset.lines)
+    else:
+        yield from _help() if view.page is Page.HELP else _group(view, opened, utf8)
 
 
 def _help() -> Iterable[str]:

@@ -16,7 +16,9 @@ pytest.importorskip("textual")
 from textual.pilot import Pilot
 
 from kgroups.cli.watch.app import Picture, WatchApp
+from kgroups.cli.watch.reset import PlannedReset
 from kgroups.cli.watch.ticks import OVER, Event, Tick
+from kgroups.errors import UsageError
 from kgroups.model.assignment import assignment_of
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, Member
@@ -53,11 +55,26 @@ class Source:
         return Tick(self.number, self.number * 2000, rows, failures, named, self.watch)
 
 
+class Planned(PlannedReset):
+    """A plan without a cluster."""
+
+    def __init__(self, group: str, target: str) -> None:
+        if "--bad" in target:
+            raise UsageError("no such option: --bad")
+        self.words = f"{group} {target}"
+
+    def plan(self) -> tuple[list[str], bool]:
+        return [f"plan of {self.words}"], "--none" not in self.words
+
+    def execute(self) -> list[str]:
+        return [f"wrote {self.words}", "the old offsets are in undo.json"]
+
+
 def play(script: Play, *events: Event, size: tuple[int, int] = (120, 40), styled: bool = True) -> WatchApp:
     arriving: queue.SimpleQueue[Event] = queue.SimpleQueue()
     for event in events:
         arriving.put(event)
-    app = WatchApp(arriving, 1e12, "broker:9092", lambda name: [f"findings of {name}"], styled=styled)
+    app = WatchApp(arriving, 1e12, "broker:9092", lambda name: [f"findings of {name}"], plan=Planned, styled=styled)
 
     async def run() -> None:
         async with app.run_test(size=size) as pilot:
@@ -178,3 +195,33 @@ def test_every_end_restores_the_terminal(serve: Callable, typed: str | None, cod
 def test_other_commands_do_not_import_textual() -> None:
     code = "import sys, kgroups.cli.watch.command, kgroups.__main__; sys.exit('textual' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+async def until(pilot: Pilot, text: str) -> str:
+    for _ in range(200):
+        if text in (shown := "\n".join(screen(pilot))):
+            return shown
+        await pilot.pause(0.05)
+    raise AssertionError(f"{text!r} not in\n{shown}")
+
+
+def test_reset_shows_the_dry_run_and_executes_only_after_the_name_was_typed() -> None:
+    async def script(pilot: Pilot, arriving: queue.SimpleQueue) -> None:
+        await pilot.press("enter", "R")
+        await until(pilot, "kgroups reset-offsets ab --to-earliest --all-topics_")
+        await pilot.press("ctrl+u", *"--bad", "enter")
+        await until(pilot, "no such option: --bad")
+        await pilot.press("ctrl+u", *"--none", "enter")
+        await until(pilot, "plan of ab --none")
+        await pilot.press(*" q", "enter")
+        await until(pilot, "kgroups reset-offsets ab --none q_")
+        await pilot.press("ctrl+u", *"--to-latest", "enter")
+        await until(pilot, "plan of ab --to-latest")
+        await pilot.press("enter", *"yes", "enter")
+        assert "wrote" not in await until(pilot, "Type the name of the group to write these offsets: _")
+        await pilot.press(*"ab", "enter")
+        assert "undo.json" in await until(pilot, "wrote ab --to-latest")
+        await pilot.press("escape")
+        await until(pilot, "Press e to explain the group.")
+
+    play(script, Source().tick(group("ab", 1)), size=(100, 30))
