@@ -75,7 +75,7 @@ class LagSeries(NamedTuple):
     """Ordered by time; a bucket without a sample has no point."""
     verdict: str | None = None
     flagged: bool = False
-    """Whether the group needs attention for its verdict, use, or offsets that expire soon."""
+    """Whether the group needs attention for another reason than the lag in these points."""
 
 
 class Lag(NamedTuple):
@@ -138,7 +138,7 @@ class GroupRow(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """The number of groups with the same use, state, and verdict; includes deleted groups."""
+    """The number of groups with the same other values; includes deleted groups."""
 
     use: str
     state: str | None
@@ -146,6 +146,8 @@ class Tally(NamedTuple):
     groups: int
     expiring: bool = False
     """Whether some of their offsets expire soon."""
+    anomalous: bool = False
+    """Whether they had anomalies."""
 
 
 class Groups(NamedTuple):

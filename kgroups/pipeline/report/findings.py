@@ -96,17 +96,18 @@ def headline(data: ReportData, found: Sequence[Finding]) -> str:
         known = f"{words.exact(total - hidden)} of {words.exact(total)} {groups}" if hidden else all_groups
         since = data.completeness.known_since
         before = f" since {words.moment(since)}, before is unknown" if since and since > data.period.since else ""
-        wrong = "" if hidden or all(each.level == NOTE for each in found) else ", but not all is well"
+        wrong = "" if all(each.level == NOTE for each in found) else ", but not all is well"
         text = f"{known} {up} up{before}{wrong}{rest}"
     return text[0].upper() + text[1:]
 
 
 def in_trouble(data: ReportData) -> int:
-    """Count the groups with a bad verdict, a growing lag, offsets that expire soon, or members that do not commit."""
+    """Count the groups that are subjects of a critical finding or a warning, or have members that do not commit."""
     return sum(
         each.groups
         for each in data.groups.tallies
-        if each.use != "DELETED" and (each.verdict in VERDICTS or each.use == "STALE" or each.expiring)
+        if each.use != "DELETED"
+        and (each.verdict in VERDICTS or each.use == "STALE" or each.expiring or each.anomalous)
     ) + sum(not series.flagged for series in growing(data))
 
 

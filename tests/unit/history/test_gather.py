@@ -215,6 +215,7 @@ def test_report_groups_are_ordered_by_verdict(report_data: ReportData) -> None:
     assert report_data.groups.rows.rows[3].verdict is None
     assert Tally("DELETED", "Dead", None, 1) in report_data.groups.tallies
     assert [each.expiring for each in report_data.groups.tallies].count(True) == 1
+    assert sum(each.groups for each in report_data.groups.tallies if each.anomalous) == 2
     assert (report_data.groups.number(), report_data.groups.number(verdict="WARN"), report_data.groups.rows.total) == (
         4,
         1,

@@ -141,13 +141,15 @@ def define_groups(engine: Engine) -> None:
         )
         select
           `group`, kind, state, state_since, stale.status as `use`, verdict, lag, behind_ms, partitions,
-          coalesce(members, 0) as members, last_commit, expiring_group is not null as expiring
+          coalesce(members, 0) as members, last_commit, expiring_group is not null as expiring,
+          anomalous_group is not null as anomalous
         from stale
         left join judged using (`group`)
         left join lasting using (`group`)
         left join counted using (`group`)
         left join last_behind using (`group`)
-        left join (select distinct `group`, `group` as expiring_group from expiring) as expiring using (`group`)""",
+        left join (select distinct `group`, `group` as expiring_group from expiring) as expiring using (`group`)
+        left join (select distinct `group`, `group` as anomalous_group from anomalies) as anomalous using (`group`)""",
     )
 
 
@@ -155,8 +157,8 @@ def groups(engine: Engine, bounds: Bounds) -> Groups:
     """Gather the groups, worst first."""
     tallies = fetch(
         engine,
-        "select `use`, state, verdict, count(*) as groups, expiring from report_groups group by `use`, state, verdict, "
-        "expiring",
+        "select `use`, state, verdict, count(*) as groups, expiring, anomalous from report_groups "
+        "group by `use`, state, verdict, expiring, anomalous",
     )
     found = Groups(Kept((), 0), tuple(sorted((Tally(**row) for row in tallies), key=repr)))
     existing = f"select {columns(GroupRow)} from report_groups where `use` <> 'DELETED'"

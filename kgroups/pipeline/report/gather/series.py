@@ -68,7 +68,7 @@ def lag_series(engine: Engine, period: Period, bounds: Bounds) -> tuple[Lag, dat
     return Lag(Kept(tuple(series), top[0]["total"] if top else 0), step), since
 
 
-ATTENTION = "verdict in ('WARN', 'STOP', 'STALL', 'REWIND') or `use` = 'STALE' or expiring"
+ATTENTION = "verdict in ('WARN', 'STOP', 'STALL', 'REWIND') or `use` = 'STALE' or expiring or anomalous"
 """Whether a row of ``report_groups`` needs attention, in SQL."""
 
 

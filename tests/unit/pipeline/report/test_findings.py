@@ -74,7 +74,7 @@ def test_headline_summarizes_findings() -> None:
     assert line(Tally("LIVE", None, None, 2)) == "All 2 groups are unknown"
     assert line(ok, Tally("DELETED", "Dead", None, 7)) == "All 3 groups keep up"
     calm = tallied(ok)._replace(anomalies=busy_day().anomalies)
-    assert headline(calm, findings(calm)) == "All 3 groups keep up, but not all is well"
+    assert headline(calm, findings(calm)) == "All 3 groups keep up, but not all is well"  # others had the anomalies
     assert line(ok, Tally("LIVE", "Stable", "UNKNOWN", 2)) == "3 of 5 groups keep up; 2 are unknown"
     assert line(warn, Tally("LIVE", "Stable", "UNKNOWN", 1)) == "1 of 2 groups needs attention; 1 is unknown"
     assert line(Tally("LIVE", None, None, 1)) == "The one group is unknown"
@@ -89,7 +89,11 @@ def test_headline_counts_stale_and_expiring_groups_once() -> None:
     assert line(ok, Tally("STALE", "Stable", "OK", 2)) == "2 of 5 groups need attention"
     assert line(ok, Tally("EMPTY", "Empty", "OK", 1, expiring=True)) == "1 of 4 groups needs attention"
     assert line(ok, Tally("STALE", "Stable", "STOP", 1, expiring=True)) == "1 of 4 groups needs attention"
-    assert line(Tally("DELETED", "Dead", "STOP", 1, expiring=True), ok) == "All 3 groups keep up"
+    assert line(Tally("DELETED", "Dead", "STOP", 1, expiring=True, anomalous=True), ok) == "All 3 groups keep up"
+    assert line(ok, Tally("LIVE", "Stable", "OK", 2, anomalous=True)) == "2 of 5 groups need attention"
+    assert line(ok, Tally("LIVE", "Stable", "STOP", 1, expiring=True, anomalous=True)) == (
+        "1 of 4 groups needs attention"
+    )
     growing_and_stale = lagging(1, 2, 1, 9, 8, 7, 20, 15, 30, 40, 35, 50)
     series = growing_and_stale.lag.series.rows[0]._replace(flagged=True)
     data = growing_and_stale._replace(
