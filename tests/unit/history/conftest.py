@@ -13,7 +13,7 @@ import pytest
 
 from kgroups.pipeline.engine.duck import DuckDB
 from kgroups.pipeline.transform.definitions import DERIVED
-from tests.fakes.history import RULES, SPAN, History, Row, derived_in, ordered
+from tests.fakes.history import RULES, SPAN, History, Row, derived_in, hours, ordered
 
 Show = Callable[..., list[Row]]
 
@@ -23,10 +23,21 @@ def history(request: pytest.FixtureRequest) -> History:
     """The history that the scenes of the selected test modules write."""
     modules = {item.module for item in request.session.items if isinstance(item, pytest.Function)}
     written = History()
+    _read(written)
     for module in sorted(modules, key=lambda module: str(module.__name__)):
         if hasattr(module, "scene"):
             module.scene(written)
     return written
+
+
+def _read(history: History) -> None:
+    """Write which ranges were read of the partitions of the log that several modules use."""
+    history.read(0, (0, 5000), 4900, (hours(-200), 599))
+    # Compacted; then whole, with ranges too small to be judged, one of them nothing but markers.
+    history.read(1, (0, 1000), 40, (-400, 100))
+    history.read(1, (1000, 1010), 5, (150, 160))
+    history.read(1, (1010, 1012), 0, (165, 165))
+    history.read(1, (1012, 1500), 480, (170, 190), high_watermark=1507)
 
 
 @pytest.fixture(scope="session")

@@ -10,12 +10,6 @@ HIDDEN = "unknown: an open transaction hides the records after the last one read
 def scene(history: History) -> None:
     _compacted(history)
     _stalled(history)
-    history.read(0, (0, 5000), 4900, (hours(-200), 599))
-    # Compacted; then whole, with ranges too small to be judged, one of them nothing but markers.
-    history.read(1, (0, 1000), 40, (-400, 100))
-    history.read(1, (1000, 1010), 5, (150, 160))
-    history.read(1, (1010, 1012), 0, (165, 165))
-    history.read(1, (1012, 1500), 480, (170, 190), high_watermark=1507)
     # Nobody read for a while.
     history.read(2, (0, 500), 500, (-400, -300))
     history.read(2, (800, 1300), 500, (100, 200))
