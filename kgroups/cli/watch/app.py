@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import NamedTuple
 
 import click
 from textual import events
@@ -22,8 +23,9 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from kgroups.errors import KgroupsError
+from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import EXIT_FAILED, EXIT_OK
-from kgroups.model.watch.partitions import partitions_of
+from kgroups.model.watch.partitions import TimeLags, partitions_of
 from kgroups.model.watch.reset_dialog import ResetDialog, Step
 from kgroups.model.watch.view import Page, View
 from kgroups.render.failures import failure_lines
@@ -32,9 +34,12 @@ from kgroups.render.watch.picture import Line, Opened, draw_page
 from ..frame.options import ConnectionOptions
 from .reset import PlannedReset
 from .ticks import Event, Tick, Ticks, clock, newest_of, pace_of, poll_into
+from .time_lags import read_time_lags
 
 _LOOK = 0.2
 _FLASH = 6.0
+_TIMES = 10.0
+"""Seconds between two reads of the time lag of the open group."""
 _ENDING = (signal.SIGTERM, signal.SIGHUP)
 
 
@@ -60,9 +65,8 @@ class WatchApp(App[int]):
         arriving: queue.SimpleQueue[Event],
         interval: float,
         headline: str,
-        explain: Explain,
+        asks: Asks,
         *,
-        plan: Plan,
         styled: bool,
     ) -> None:
         super().__init__(ansi_color=True)
@@ -73,8 +77,7 @@ class WatchApp(App[int]):
         self._arriving = arriving
         self._headline = headline
         self._interval = interval
-        self._explain = explain
-        self._plan = plan
+        self._asks = asks
         self._planned: PlannedReset | None = None
         self.writer: threading.Thread | None = None
         self.written: list[str] = []
@@ -83,6 +86,8 @@ class WatchApp(App[int]):
         self._latest: Tick | None = None
         self._shown: Tick | None = None
         self._explained: dict[str, list[str]] = {}
+        self._times: tuple[str, TimeLags] | None = None
+        self._timing: threading.Thread | None = None
         self._flash: tuple[str, float] = ("", 0.0)
         self._age = 0
         self._styled = styled
@@ -127,6 +132,7 @@ class WatchApp(App[int]):
         if new is not None or age != self._age or flash_over or finished:
             self._age = age
             self.draw()
+        self._read_times()
         if isinstance(over, BaseException):
             self.error = over
         if over is not None:
@@ -231,7 +237,25 @@ class WatchApp(App[int]):
             return Opened()
         changes = [(clock(each.at), each) for each in tick.watch.changes_of(name)]
         partitions = partitions_of(tick.groups[name], tick.watch.samples_of(name))
-        return Opened(partitions, changes, self._explained.get(name, ()))
+        times = self._times[1] if self._times is not None and self._times[0] == name else None
+        return Opened(partitions, changes, self._explained.get(name, ()), times, int(time.time() * 1000))
+
+    def _read_times(self) -> None:
+        """Start to read the time lags of the open group, if they are missing or old."""
+        name, last = self.view.cursor, self._times
+        if name is None or self.view.page is not Page.GROUP or self.view.paused:
+            return
+        if last is not None and last[0] == name and time.time() - last[1].at / 1000 < max(_TIMES, self._interval):
+            return
+        if self._timing is not None and self._timing.is_alive():
+            return
+
+        def run() -> None:
+            times = self._asks.time_lags(name)
+            self._finished.put(lambda: setattr(self, "_times", (name, times)))
+
+        self._timing = threading.Thread(target=run, daemon=True)
+        self._timing.start()
 
     def _copy(self) -> None:
         if self.view.cursor is not None:
@@ -245,7 +269,7 @@ class WatchApp(App[int]):
         self._explained[name] = ["explaining ..."]
 
         def run() -> None:
-            lines = self._explain(name)
+            lines = self._asks.explain(name)
             if self.is_running:
                 self.call_from_thread(self._take_explained, name, lines)
 
@@ -267,7 +291,7 @@ class WatchApp(App[int]):
 
     def _run_plan(self, dialog: ResetDialog) -> None:
         try:
-            self._planned = self._plan(dialog.group, dialog.target)
+            self._planned = self._asks.plan(dialog.group, dialog.target)
             lines, planned = self._planned.plan()
         except (KgroupsError, OSError) as error:
             lines, planned = [str(error)], False
@@ -289,7 +313,15 @@ Plan = Callable[[str, str], PlannedReset]
 """Parses the target of a reset of a group."""
 
 
-def on_full_screen(ticks: Ticks, connection: ConnectionOptions) -> int:
+class Asks(NamedTuple):
+    """What the page of a group asks the cluster, on other threads."""
+
+    explain: Explain
+    plan: Plan
+    time_lags: Callable[[str], TimeLags]
+
+
+def on_full_screen(ticks: Ticks, connection: ConnectionOptions, isolation: Isolation) -> int:
     """Run the full screen until the user, a signal, or ``--count`` ends it."""
     arriving: queue.SimpleQueue[Event] = queue.SimpleQueue()
     threading.Thread(target=poll_into, args=(ticks, arriving), daemon=True).start()
@@ -297,8 +329,11 @@ def on_full_screen(ticks: Ticks, connection: ConnectionOptions) -> int:
         arriving,
         ticks.interval,
         connection.settings.bootstrap_servers,
-        partial(_explained, connection),
-        plan=partial(PlannedReset, connection),
+        Asks(
+            partial(_explained, connection),
+            partial(PlannedReset, connection),
+            partial(read_time_lags, connection, isolation),
+        ),
         styled=not os.environ.get("NO_COLOR"),
     )
     try:

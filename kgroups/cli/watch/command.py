@@ -46,11 +46,12 @@ def watch(
 
     selection = chosen.selection(all_by_default=True)
     on_screen = sys.stdout.isatty()
-    ticks = Ticks(connection, selection, Isolation[isolation.upper()], interval, count, bounded=on_screen)
+    level = Isolation[isolation.upper()]
+    ticks = Ticks(connection, selection, level, interval, count, bounded=on_screen)
     if _can_draw():
         from .app import on_full_screen
 
-        return on_full_screen(ticks, connection)
+        return on_full_screen(ticks, connection, level)
     if on_screen:
         return _on_screen(ticks, connection.settings.bootstrap_servers)
     return _in_lines(ticks)

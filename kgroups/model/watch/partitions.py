@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from ..time_lag import TimeLag
 from ..views.lag_summary import By, shares
 from ..views.offset_row import GroupOffsets, OffsetRow
 from .totals import Place
@@ -18,6 +19,14 @@ class PartitionRow(NamedTuple):
     lags: tuple[int | None, ...]
     rate_in: float | None
     rate_out: float | None
+
+
+class TimeLags(NamedTuple):
+    """The time lags of the partitions of one group, and when they were read (milliseconds since 1970)."""
+
+    at: int
+    ages: Mapping[Place, TimeLag]
+    failures: tuple[str, ...] = ()
 
 
 def partitions_of(offsets: GroupOffsets, samples: Sequence[Sample]) -> list[PartitionRow]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from textwrap import wrap
 from typing import NamedTuple
 
 from rich.cells import cell_len, set_cell_size
@@ -11,8 +12,9 @@ from rich.style import Style
 from rich.text import Text
 
 from kgroups.model.counts import count
+from kgroups.model.duration import Milliseconds
 from kgroups.model.watch.arrange import Order
-from kgroups.model.watch.partitions import PartitionRow
+from kgroups.model.watch.partitions import PartitionRow, TimeLags
 from kgroups.model.watch.view import HELP, Page, View
 from kgroups.model.watch.watching import StateChange
 
@@ -33,6 +35,8 @@ _SORTED = {
     "CATCH-UP": Order.CATCH_UP,
 }
 _MARK = "> "
+_KEYS = 26
+"""Width of the keys on their page."""
 FRAME_LINES = 3
 """Lines around the rows: head, header of the table, and footer."""
 
@@ -43,6 +47,9 @@ class Opened(NamedTuple):
     partitions: Sequence[PartitionRow] = ()
     changes: Sequence[tuple[str, StateChange]] = ()
     explained: Sequence[str] = ()
+    times: TimeLags | None = None
+    now: int = 0
+    """Milliseconds since 1970."""
 
 
 def draw_page(
@@ -66,7 +73,7 @@ def draw_page(
     if view.page is Page.GROUPS:
         body = _table(view, width, utf8) if styled else _marked(view, _table(view, width - len(_MARK), utf8))
     else:
-        texts = list(_texts(view, opened, utf8))
+        texts = list(_texts(view, opened, width, utf8))
         view.scrolled = max(0, min(view.scrolled, len(texts) - view.height - 1))
         body = [_line(text, width) for text in texts[view.scrolled :][: view.height + 1]]
     body += [[] for _ in range(view.height + 1 - len(body))]
@@ -138,33 +145,38 @@ def _cell(column: Column, number: int, width: int, row: Style) -> Segment:
 
 
 def _pad(text: str, width: int, right: bool) -> str:
-    if cell_len(text) > width:
-        text = set_cell_size(text, width - 1) + "…"
+    text = _cut(text, width)
     blank = " " * (width - cell_len(text))
     return (blank + text if right else text + blank) + " " * GAP
 
 
 def _line(text: str, width: int, style: Style | None = None) -> Line:
-    return [Segment(text if cell_len(text) <= width else set_cell_size(text, width), style)]
+    return [Segment(_cut(text, width), style)]
 
 
-def _texts(view: View, opened: Opened, utf8: bool) -> Iterable[str]:
+def _cut(text: str, width: int) -> str:
+    return text if cell_len(text) <= width else set_cell_size(text, width - 1) + "…"
+
+
+def _texts(view: View, opened: Opened, width: int, utf8: bool) -> Iterable[str]:
     if view.reset is not None and view.page is Page.RESET:
         yield f"Reset group {escape(view.reset.group)}"
         yield escape(view.reset.prompt)
         yield ""
         yield from map(escape, view.reset.lines)
     else:
-        yield from _help() if view.page is Page.HELP else _group(view, opened, utf8)
+        yield from _help(width) if view.page is Page.HELP else _group(view, opened, width, utf8)
 
 
-def _help() -> Iterable[str]:
+def _help(width: int) -> Iterable[str]:
     yield "Keys"
     for keys, text in HELP:
-        yield f"  {keys:<24}{text}"
+        first, *rest = wrap(text, max(20, width - _KEYS))
+        yield f"  {keys}".ljust(_KEYS) + first
+        yield from (" " * _KEYS + each for each in rest)
 
 
-def _group(view: View, opened: Opened, utf8: bool) -> Iterable[str]:
+def _group(view: View, opened: Opened, width: int, utf8: bool) -> Iterable[str]:
     row = next((row for row in view.rows if row.group == view.cursor), None)
     yield f"Group {escape(view.cursor or '')}"
     if row is None:
@@ -174,7 +186,13 @@ def _group(view: View, opened: Opened, utf8: bool) -> Iterable[str]:
     stale = f"  (stale{age})" if row.stale else ""
     yield f"{row.type}  {escape(row.state)}  members: {'-' if row.members is None else row.members}{stale}"
     yield ""
-    yield from _partitions(opened.partitions, utf8)
+    yield from _partitions(opened, width, utf8)
+    yield ""
+    if opened.times is None:
+        yield "Time lag: reading the first unread records ..."
+    else:
+        yield f"Time lag: read {Milliseconds(max(0, opened.now - opened.times.at) // 1000 * 1000)} ago"
+        yield from (f"  {escape(text)}" for text in opened.times.failures)
     yield ""
     yield "State changes since the start" if opened.changes else "No state changes since the start"
     for at, change in opened.changes:
@@ -183,10 +201,12 @@ def _group(view: View, opened: Opened, utf8: bool) -> Iterable[str]:
     yield from opened.explained or ("Press e to explain the group.",)
 
 
-def _partitions(partitions: Sequence[PartitionRow], utf8: bool) -> Iterable[str]:
-    cells = [("TOPIC", "PARTITION", "COMMITTED", "LOG-END", "LAG", "IN/S", "OUT/S", "LAG HISTORY", "MEMBER", "HOST")]
-    for each in partitions:
+def _partitions(opened: Opened, width: int, utf8: bool) -> Iterable[str]:
+    cells = [_PARTITION_HEADERS]
+    ages = opened.times.ages if opened.times else {}
+    for each in opened.partitions:
         row = each.row
+        time = ages.get((row.topic or "", -1 if row.partition is None else row.partition))
         cells.append(
             (
                 _text(row.topic),
@@ -194,6 +214,7 @@ def _partitions(partitions: Sequence[PartitionRow], utf8: bool) -> Iterable[str]
                 _text(row.current_offset),
                 _text(row.log_end_offset),
                 _text(row.lag),
+                "-" if time is None or time.age is None else str(time.age),
                 rate_text(each.rate_in),
                 rate_text(each.rate_out),
                 sparkline(each.lags, 12, ascii_only=not utf8),
@@ -201,10 +222,40 @@ def _partitions(partitions: Sequence[PartitionRow], utf8: bool) -> Iterable[str]
                 _text(row.host),
             )
         )
-    widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
-    for line in cells:
-        sized = zip(line, widths, range(len(line)), strict=True)
-        yield "".join(_pad(text, width, 1 <= number <= 6) for text, width, number in sized)
+    columns = list(zip(*cells, strict=True))
+    sizes = {column[0]: max(map(cell_len, column)) for column in columns}
+    omitted = []
+    for header in _OMITTED_FIRST:
+        if sum(sizes.values()) + GAP * (len(sizes) - 1) <= width:
+            break
+        del sizes[header]
+        omitted.append(header)
+    kept = [column for column in columns if column[0] in sizes]
+    for line in zip(*kept, strict=True):
+        sized = zip(line, sizes.items(), strict=True)
+        yield "".join(_pad(text, size, header not in _LEFT) for text, (header, size) in sized).rstrip()
+    if omitted:
+        yield f"Omitted on this narrow terminal: {', '.join(omitted)}"
+
+
+_PARTITION_HEADERS = (
+    "TOPIC",
+    "PARTITION",
+    "COMMITTED",
+    "LOG-END",
+    "LAG",
+    "TIME-LAG",
+    "IN/S",
+    "OUT/S",
+    "LAG HISTORY",
+    "MEMBER",
+    "HOST",
+)
+
+
+_LEFT = frozenset({"TOPIC", "MEMBER", "HOST"})
+_OMITTED_FIRST = ("LAG HISTORY", "HOST", "IN/S", "OUT/S", "LOG-END", "COMMITTED", "MEMBER")
+"""Columns to omit on a narrow terminal, in this order."""
 
 
 def _text(value: str | int | None) -> str:

@@ -15,16 +15,19 @@ pytest.importorskip("textual")
 
 from textual.pilot import Pilot
 
-from kgroups.cli.watch.app import Picture, WatchApp
+from kgroups.cli.watch.app import Asks, Picture, WatchApp
 from kgroups.cli.watch.reset import PlannedReset
 from kgroups.cli.watch.ticks import OVER, Event, Tick
 from kgroups.errors import UsageError
 from kgroups.model.assignment import assignment_of
 from kgroups.model.cluster import Node
+from kgroups.model.duration import Milliseconds
 from kgroups.model.groups import Group, Member
 from kgroups.model.offsets import Commit, GroupCommits, LogOffsets, Logs
 from kgroups.model.outcome import Failure, Scope
+from kgroups.model.time_lag import TimeLag
 from kgroups.model.views.offset_row import GroupOffsets
+from kgroups.model.watch.partitions import TimeLags
 from kgroups.model.watch.watching import Watch
 from tests.fakes.broker import FakeCluster
 from tests.integration.terminal import Typist
@@ -74,7 +77,9 @@ def play(script: Play, *events: Event, size: tuple[int, int] = (120, 40), styled
     arriving: queue.SimpleQueue[Event] = queue.SimpleQueue()
     for event in events:
         arriving.put(event)
-    app = WatchApp(arriving, 1e12, "broker:9092", lambda name: [f"findings of {name}"], plan=Planned, styled=styled)
+    times = TimeLags(1_700_000_000_000, {("t", 0): TimeLag(Milliseconds(61_000))})
+    asks = Asks(lambda name: [f"findings of {name}"], Planned, lambda name: times)
+    app = WatchApp(arriving, 1e12, "broker:9092", asks, styled=styled)
 
     async def run() -> None:
         async with app.run_test(size=size) as pilot:
@@ -128,6 +133,8 @@ def test_group_page_shows_partitions_changes_and_findings() -> None:
         text = "\n".join(screen(pilot))
         assert "Group a" in text and "9,699" in text and "100" in text
         assert "Stable -> Empty" in text
+        shown = await until(pilot, "Time lag: read ")
+        assert "1m1s" in next(line for line in shown.splitlines() if line.startswith("t "))
         await pilot.press("e")
         for _ in range(200):
             if "findings of a" in "\n".join(screen(pilot)):
