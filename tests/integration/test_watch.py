@@ -47,5 +47,5 @@ def test_watch_on_dumb_terminal_prints_one_table_after_another(known_cluster: Kn
     words = ("watch", "ahead", "--interval", "1s", "--count", "2")
     shown = on_terminal(*words, bootstrap=known_cluster.sandbox.bootstrap, columns=80, env={"TERM": "dumb"})
     assert (shown.code, "\x1b" in shown.raw) == (0, False)
-    assert [line for line in shown.lines if line.startswith("kgroups watch  1 of 1 groups")][1:]
+    assert [line for line in shown.lines if line.startswith("kgroups watch  1 group ")][1:]
     assert max(map(len, shown.lines)) <= 80

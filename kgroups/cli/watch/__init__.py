@@ -1,1 +1,1 @@
-"""``kgroups watch``: a live table of groups."""
+"""``kgroups watch``: a live screen of groups."""

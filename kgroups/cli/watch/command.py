@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import os
-import queue
 import sys
-import threading
-from typing import TYPE_CHECKING
 
 import click
 
@@ -14,15 +11,7 @@ from kgroups.model.outcome import EXIT_FAILED, EXIT_OK
 
 from ..frame.group_options import GroupOptions, group_and_topic_options
 from ..frame.options import ConnectionOptions, Duration, connection_options, isolation_option
-from .ticks import Event, Tick, Ticks, clock, newest_of, pace_of, poll_into
-
-if TYPE_CHECKING:
-    from kgroups.render.watch.screen import Frame
-
-    from .actions import Controls
-
-_FRAME = 0.2
-"""Seconds between two checks for a new refresh to show."""
+from .ticks import Ticks, clock, pace_of
 
 
 @click.command("watch")
@@ -38,7 +27,8 @@ def watch(
 
     Shows the selected groups; by default all groups.
 
-    On a terminal, shows a live table, with keys to sort and filter; in a pipe, writes one line of JSON per refresh.
+    On a terminal, shows a screen with keys to scroll, sort, filter, and open groups; in a pipe, writes one line of
+    JSON per refresh.
     Rates are records per second over the last few refreshes. A broker that does not respond is named, and its
     groups are shown dimmed, as last reported, until it responds again.
     """
@@ -47,26 +37,21 @@ def watch(
     selection = chosen.selection(all_by_default=True)
     on_screen = sys.stdout.isatty()
     level = Isolation[isolation.upper()]
-    ticks = Ticks(connection, selection, level, interval, count, bounded=on_screen)
-    if _can_draw():
+    ticks = Ticks(connection, selection, level, interval, count, on_screen=on_screen)
+    if on_screen and _can_draw():
         from .app import on_full_screen
 
         return on_full_screen(ticks, connection, level)
-    if on_screen:
-        return _on_screen(ticks, connection.settings.bootstrap_servers)
-    return _in_lines(ticks)
+    return _in_tables(ticks, connection.settings.bootstrap_servers) if on_screen else _in_lines(ticks)
 
 
 def _can_draw() -> bool:
-    """Return whether the full screen is possible: a terminal that can be redrawn, and Textual, which uses stderr."""
-    from importlib.util import find_spec
-
-    terminal = all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
-    if not terminal or os.environ.get("TERM", "dumb") in ("dumb", "unknown"):
-        return False
-    if find_spec("textual"):
+    """Return whether the full screen is possible: a terminal that can be redrawn, and can be read for keys."""
+    redrawn = os.environ.get("TERM", "dumb") not in ("dumb", "unknown")
+    if redrawn and sys.stdin.isatty() and sys.stderr.isatty():  # Textual draws on stderr
         return True
-    click.echo("kgroups: note: for scrolling and pages of groups, install kgroups[watch]", err=True)
+    reason = "standard input or error is not a terminal" if redrawn else "this terminal cannot be redrawn"
+    click.echo(f"kgroups: note: {reason}; printing one table after another", err=True)
     return False
 
 
@@ -80,49 +65,15 @@ def _in_lines(ticks: Ticks) -> int:
     return EXIT_FAILED if failed else EXIT_OK
 
 
-def _on_screen(ticks: Ticks, headline: str) -> int:
-    """Poll on a second thread, so that keys are read while a poll waits for a broker."""
-    from kgroups.render.watch.screen import Screen
-
-    from .actions import Controls
-    from .keyboard import keyboard
-    from .signals import ended_by_signals
-
-    events: queue.SimpleQueue[Event] = queue.SimpleQueue()
-    threading.Thread(target=poll_into, args=(ticks, events), daemon=True).start()
-    controls, latest, shown = Controls(), None, None
-    try:
-        with ended_by_signals(), keyboard() as keys, Screen(sys.stdout) as screen:
-            while not controls.done:
-                new, over = newest_of(events)
-                latest = new or latest
-                pressed = list(keys.pressed(0 if over else _FRAME))
-                for key in pressed:
-                    controls.press(key)
-                tick = latest if not controls.paused or shown is None else shown
-                if tick is not None and (pressed or tick is not shown):
-                    screen.show(_frame(tick, controls, headline))
-                    shown = tick
-                if isinstance(over, BaseException):
-                    raise over
-                if over:
-                    break
-    finally:
-        ticks.stop()
-    return EXIT_FAILED if latest is not None and latest.failures else EXIT_OK
-
-
-def _frame(tick: Tick, controls: Controls, headline: str) -> Frame:
+def _in_tables(ticks: Ticks, headline: str) -> int:
     from kgroups.render.failures import failure_lines
-    from kgroups.render.watch.screen import Frame
+    from kgroups.render.terminal import console_on
+    from kgroups.render.watch.tables import draw
 
-    return Frame(
-        tick.rows,
-        list(failure_lines(tick.failures)),
-        f"{clock(tick.at)}  #{tick.number}{pace_of(tick)}  {headline}",
-        order=controls.order,
-        backwards=controls.backwards,
-        pattern=controls.pattern,
-        typing=controls.typing,
-        paused=controls.paused,
-    )
+    console = console_on(sys.stdout)
+    failed = False
+    for tick in ticks:
+        head = f"{clock(tick.at)}  #{tick.number}{pace_of(tick)}  {headline}"
+        console.print(draw(tick.rows, list(failure_lines(tick.failures)), head, console))
+        failed = bool(tick.failures)
+    return EXIT_FAILED if failed else EXIT_OK

@@ -39,6 +39,7 @@ class Tick(NamedTuple):
     rows: list[WatchRow]
     failures: tuple[Failure, ...]
     groups: dict[str, GroupOffsets]
+    """The offsets of all groups, for a screen; otherwise empty."""
     watch: Watch
     slowed: float | None = None
     """The seconds until the next refresh begins, if CPU time extends the interval."""
@@ -75,18 +76,19 @@ class Ticks:
         interval: float,
         count: int | None,
         *,
-        bounded: bool,
+        on_screen: bool,
     ) -> None:
         """Create the polls.
 
-        :param bounded: extend the interval if refreshes take more than :data:`BUDGET`.
+        :param on_screen: keep the offsets of all groups for their pages, and extend the interval if refreshes take more
+            than :data:`BUDGET`.
         """
         self._connection = connection
         self._selection = selection
         self._isolation = isolation
         self.interval = interval
         self._count = count
-        self._bounded = bounded
+        self._on_screen = on_screen
         self._stop = threading.Event()
 
     def __iter__(self) -> Iterator[Tick]:
@@ -112,10 +114,11 @@ class Ticks:
             outcome = self._poll(polls, first=number == 1)
             at = int(time.time() * 1000)
             rows = watch_state.add(at, outcome.items, unanswered(outcome.failures))
-            groups.update((each.group.group_id, each) for each in outcome.items)
-            groups = {row.group: groups[row.group] for row in rows}
+            if self._on_screen:
+                groups.update((each.group.group_id, each) for each in outcome.items)
+                groups = {row.group: groups[row.group] for row in rows}
             pause = self.interval
-            if self._bounded and number > 1:  # the first refresh decodes and allocates everything
+            if self._on_screen and number > 1:  # the first refresh decodes and allocates everything
                 pause = max(pause, (time.process_time() - cpu) / BUDGET)
             slowed = pause if pause > self.interval else None
             yield Tick(number, at, rows, outcome.failures, groups, watch_state, slowed)

@@ -1,1 +1,1 @@
-"""Output of ``watch``: a live table on a terminal, JSON lines elsewhere."""
+"""Output of ``watch``: pages on a terminal, tables on a dumb one, JSON lines elsewhere."""

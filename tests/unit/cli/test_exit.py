@@ -166,15 +166,6 @@ def on_terminal(words: tuple[str, ...], until: str, number: signal.Signals, **en
     return Left(code, sent.decode(), after == before)
 
 
-def test_failed_write_to_a_closed_terminal_ends_by_sighup() -> None:
-    code = (
-        "from kgroups.cli.watch.signals import ended_by_signals\n"
-        "with ended_by_signals():\n"
-        "    raise OSError(5, 'Input/output error')\n"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -signal.SIGHUP
-
-
 def test_watch_ends_if_its_terminal_is_closed(serve: Callable) -> None:
     served = serve(world=shop)
     master, slave = pty.openpty()
@@ -215,18 +206,6 @@ def test_no_color_disables_bold_and_dim(serve: Callable, words: tuple[str, ...],
     assert styled.search(colored.sent)
     bare = on_terminal((*words, "-b", served.bootstrap), header, signal.SIGTERM, NO_COLOR="1")
     assert not styled.search(bare.sent)
-
-
-def test_ignored_signals_stay_ignored(tmp_path: Path) -> None:
-    code = (
-        "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
-        "from kgroups.cli.watch.signals import ended_by_signals\n"
-        "with ended_by_signals():\n"
-        "    assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN\n"
-        "    assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL\n"
-        "assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL\n"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path)
 
 
 WRITES = """

@@ -10,9 +10,6 @@ import sys
 from collections.abc import Awaitable, Callable
 
 import pytest
-
-pytest.importorskip("textual")
-
 from textual.pilot import Pilot
 
 from kgroups.cli.watch.app import Asks, Picture, WatchApp

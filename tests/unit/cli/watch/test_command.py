@@ -12,13 +12,11 @@ from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.routing.coverage import missing_coordinators
 from kgroups.cli.frame.options import ConnectionOptions
 from kgroups.cli.frame.unanswered import unanswered
-from kgroups.cli.watch.actions import Controls
 from kgroups.cli.watch.ticks import Ticks, pace_of
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import Failure, Scope
 from kgroups.model.placement import OFFSETS_TOPIC
-from kgroups.model.watch.arrange import Order
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, kafka_error
 from tests.fakes.broker import FakeCluster
@@ -70,20 +68,9 @@ def test_groups_of_leaderless_coordinator_may_exist() -> None:
     assert unanswered((Failure(Scope.TOPIC, "orders", "gone"),)) == frozenset()
 
 
-def test_keys_sort_filter_pause_and_quit() -> None:
-    controls = Controls()
-    for key in "sr /pax\x7fy\r":
-        controls.press(key)
-    assert (controls.order, controls.backwards, controls.paused) == (Order.GROUP, True, True)
-    assert (controls.pattern, controls.typing, controls.done) == ("pay", False, False)
-    for key in "/z\x1bq":
-        controls.press(key)
-    assert (controls.pattern, controls.done) == ("", True)
-
-
-@pytest.mark.parametrize("bounded", [False, True])
+@pytest.mark.parametrize("on_screen", [False, True])
 def test_interval_is_extended_on_a_screen_if_refreshes_take_too_much_cpu(
-    serve: Callable, monkeypatch: pytest.MonkeyPatch, bounded: bool
+    serve: Callable, monkeypatch: pytest.MonkeyPatch, on_screen: bool
 ) -> None:
     settings = ClientSettings(parse_bootstrap(serve(world=shop).bootstrap))
     cpu = iter(range(100))
@@ -94,8 +81,8 @@ def test_interval_is_extended_on_a_screen_if_refreshes_take_too_much_cpu(
         Isolation.READ_UNCOMMITTED,
         0.01,
         2,
-        bounded=bounded,
+        on_screen=on_screen,
     )
     first, second = polls
     assert first.slowed is None and pace_of(first) == ""
-    assert pace_of(second) == ("  every 0.1 s (CPU limit 30%)" if bounded else "")
+    assert pace_of(second) == ("  every 0.1 s (CPU limit 30%)" if on_screen else "")

@@ -1,21 +1,21 @@
-"""The live table as text, at several widths."""
+"""Tables of a watch as text, at several widths, and lines of JSON."""
 
 from __future__ import annotations
 
 import io
 import json
 import re
+from collections.abc import Sequence
 
 import pytest
 from rich.console import Console
 
 from kgroups.model.duration import Milliseconds
 from kgroups.model.outcome import Failure, Scope
-from kgroups.model.watch.arrange import Order
 from kgroups.model.watch.watching import WatchRow
 from kgroups.render.watch.lines import write_tick
-from kgroups.render.watch.screen import Frame, draw
 from kgroups.render.watch.spark import sparkline
+from kgroups.render.watch.tables import draw
 
 
 def row(name: str, lag: int | None = 0, **fields: object) -> WatchRow:
@@ -23,19 +23,21 @@ def row(name: str, lag: int | None = 0, **fields: object) -> WatchRow:
     return base._replace(**fields)
 
 
-def picture(frame: Frame, width: int = 120, height: int = 20) -> list[str]:
+def picture(
+    rows: Sequence[WatchRow], failures: Sequence[str] = (), width: int = 120, height: int = 20, headline: str = "h"
+) -> list[str]:
     out = io.StringIO()
     console = Console(file=out, width=width, height=height, color_system=None, legacy_windows=False)
-    console.print(draw(frame, console))
+    console.print(draw(rows, failures, headline, console))
     return [line.rstrip() for line in out.getvalue().splitlines()]
 
 
 ROWS = [row("alpha", 5), row("beta", 50, catch_up_ms=None), row("gamma\x1b[31m", None, rebalances=9)]
 
 
-def test_screen_is_sorted_by_lag_and_escaped() -> None:
-    lines = picture(Frame(ROWS, [], "h"))
-    assert lines[0] == "kgroups watch  3 of 3 groups  h"
+def test_table_is_sorted_by_lag_and_escaped() -> None:
+    lines = picture(ROWS)
+    assert lines[0] == "kgroups watch  3 groups  h"
     assert [line.split()[0] for line in lines[2:5]] == ["beta", "alpha", r"gamma\x1b[31m"]
     assert "never" in lines[2] and "5s" in lines[3]
 
@@ -56,26 +58,20 @@ UNKNOWN = row(
         (row("fine", 30, last_lag=30, lag_age_ms=Milliseconds(0)), "30"),
     ],
 )
-def test_screen_marks_unknown_lag(shown: WatchRow, text: str) -> None:
-    lines = picture(Frame([shown], [], "h"), 200)
+def test_table_marks_unknown_lag(shown: WatchRow, text: str) -> None:
+    lines = picture([shown], width=200)
     assert re.search(rf" 2 +{re.escape(text)}  ", lines[2])
 
 
-def test_screen_sorts_unknown_lag_by_shown_value() -> None:
-    assert Frame([*ROWS, UNKNOWN], [], "h").shown()[0].group == "down"
-
-
-def test_screen_orders_and_filters() -> None:
-    assert Frame(ROWS, [], "h", Order.GROUP, backwards=True).shown()[0].group.startswith("gamma")
-    assert Frame(ROWS, [], "h", Order.REBALANCES).shown()[0].group.startswith("gamma")
-    assert [each.group for each in Frame(ROWS, [], "h", pattern="ET").shown()] == ["beta"]
+def test_table_sorts_unknown_lag_by_shown_value() -> None:
+    assert picture([*ROWS, UNKNOWN])[2].startswith("down")
 
 
 @pytest.mark.parametrize("width", [40, 80, 99, 100, 200])
 @pytest.mark.parametrize("height", [5, 10])
-def test_screen_never_exceeds_the_terminal(width: int, height: int) -> None:
+def test_table_never_exceeds_the_terminal(width: int, height: int) -> None:
     many = [row(f"group-with-a-very-long-name-{'x' * 60}-{number}", number) for number in range(50)]
-    lines = picture(Frame(many, ["kgroups: broker 2: " + "refused " * 40] * 9, "h" * 300), width, height)
+    lines = picture(many, ["kgroups: broker 2: " + "refused " * 40] * 9, width, height, "h" * 300)
     assert len(lines) <= max(height, 8) and all(len(line) <= width for line in lines)
     assert any("more group" in line or "…" in line for line in lines)
 
@@ -91,16 +87,16 @@ def test_screen_never_exceeds_the_terminal(width: int, height: int) -> None:
         (200, "GROUP STATE #MEMBERS LAG LAG HISTORY IN/S OUT/S CATCH-UP REBALANCES"),
     ],
 )
-def test_screen_long_name_truncates_no_number(width: int, columns: str) -> None:
+def test_table_long_name_truncates_no_number(width: int, columns: str) -> None:
     long = row("payments-service-prod-eu-west-1-consumer-group-orders", 1_234_567, state="PreparingRebalance")
-    _, header, first, second, _ = picture(Frame([long, row("a", 5)], [], "h"), width)
+    _, header, first, second = picture([long, row("a", 5)], width=width)
     assert " ".join(header.split()) == columns
     assert " 1,234,567" in first and re.search(r"^a .* 5\b", second)
     assert ("PreparingRebalance" in first) == ("STATE" in columns)
 
 
-def test_screen_short_names_leave_room_for_all_columns() -> None:
-    header = picture(Frame(ROWS, [], "h"), 60)[1]
+def test_table_short_names_leave_room_for_all_columns() -> None:
+    header = picture(ROWS, width=60)[1]
     assert header.split() == ["GROUP", "STATE", "#MEMBERS", "LAG", "CATCH-UP", "REBALANCES"]
 
 

@@ -1,0 +1,35 @@
+"""Print the groups of a watch as one table after another, for terminals that cannot be redrawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console, Group
+from rich.text import Text
+
+from kgroups.model.counts import count
+from kgroups.model.watch.arrange import Order, arrange
+from kgroups.model.watch.watching import WatchRow
+
+from ..cells import escape
+from .table import table_of
+
+
+def draw(rows: Sequence[WatchRow], failures: Sequence[str], headline: str, console: Console) -> Group:
+    """Render the groups with the largest lags within the size of the console; the others are counted."""
+    width, height = console.size
+    named = failures[:3]
+    room = max(1, height - len(named) - 4)
+    shown = arrange(rows, Order.LAG)
+    ascii_only = console.encoding.lower() not in ("utf-8", "utf8")
+    table = table_of(shown[:room], width, ascii_only=ascii_only, styled=console.color_system is not None)
+    hidden = len(shown) - room
+    more = f"  … {count(hidden, 'more group')}" if hidden > 0 else ""
+    return Group(
+        Text(
+            f"kgroups watch  {count(len(rows), 'group')}  {headline}", style="bold", overflow="ellipsis", no_wrap=True
+        ),
+        table,
+        *(Text(escape(line), style="red", overflow="ellipsis", no_wrap=True) for line in named),
+        *((Text(more, style="dim"),) if more else ()),
+    )
