@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from kgroups.model.time_lag import FirstUnread, Position
     from kgroups.model.topic_scope import TopicScope
     from kgroups.model.views.offset_row import GroupOffsets
+    from kgroups.protocol.apis.metadata import TopicLeaders
 
     from .change.delete_groups import DeleteJournal
     from .change.remove_members import RemovalJournal, WantedMembers
@@ -188,10 +189,13 @@ class WireAdmin:
         planned = await plan_reset(WireLookups(self.cluster), request)
         return self._planned(request.selection, (await self._deletable(planned)).with_failures((), notices))
 
-    async def topic_ids(self, topics: Sequence[str]) -> Mapping[str, int]:
+    async def topics(self, names: Sequence[str]) -> Mapping[str, TopicLeaders]:
         from .change.lookups import WireLookups
 
-        metadata_of = await WireLookups(self.cluster).topics(topics)
+        return await WireLookups(self.cluster).topics(names)
+
+    async def topic_ids(self, topics: Sequence[str]) -> Mapping[str, int]:
+        metadata_of = await self.topics(topics)
         return {name: entry.topic_id for name, entry in metadata_of.items() if entry.topic_id}
 
     async def plan_delete_offsets(self, selection: Selection, topics: TopicScope) -> Outcome[PlannedOffset]:

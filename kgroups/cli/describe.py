@@ -10,6 +10,7 @@ import click
 
 from kgroups.config.settings import Transport
 from kgroups.errors import UsageError
+from kgroups.model.outcome import NO_MATCH
 
 from .frame.group_options import GroupOptions, group_and_topic_options
 from .frame.options import (
@@ -84,6 +85,7 @@ def describe(
         _view(name, deep=bool(deep)),
         query,
         debug=connection.debug,
+        selection=selection,
         group_headers=queries.headers,
     )
 
@@ -224,15 +226,15 @@ def _topology(connection: ConnectionOptions, shape: Shape, selection: Selection)
         rows = chain.from_iterable(map(topology_rows, outcome.items))
         return outcome.with_items(rows).with_failures((), notices)
 
-    return query_and_show(connection.settings, shape, TOPOLOGY, query, debug=connection.debug)
+    return query_and_show(connection.settings, shape, TOPOLOGY, query, debug=connection.debug, selection=selection)
 
 
 def _notices(selection: Selection, outcome: Outcome[Any], groups: Any) -> list[str]:
     """Return the Java tool's two notices about states, only for groups that were selected by name."""
     from kgroups.model.groups import GroupState
 
-    if not groups and selection.needs_list:
-        return [] if outcome.failures else ["no group matches"]
+    if not groups:
+        return [] if outcome.failures else [NO_MATCH]
     if selection.needs_list:
         return []
     notices = []

@@ -9,10 +9,11 @@ import click
 
 from kgroups.config.settings import Transport
 from kgroups.errors import UsageError
+from kgroups.model.outcome import NO_MATCH
 
 from .frame.group_options import GroupOptions, group_options
 from .frame.options import ConnectionOptions, F, connection_options, deep_options, grouped_options
-from .frame.run_query import or_write_error, print_failures, run_query
+from .frame.run_query import hinted, or_write_error, print_failures, run_query
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
@@ -119,8 +120,8 @@ def explain(
         from kgroups.admin.port.capabilities import FACTS
 
         outcome = await FACTS.of(admin).gather_facts(selection)
-        if not outcome.items and not outcome.failures and selection.needs_list:
-            return outcome.with_failures((), ["no group matches"])
+        if not outcome.items and not outcome.failures:
+            return outcome.with_failures((), [NO_MATCH])
         outcome = await _with_outsiders(admin, outcome)
         if deep is None:
             return outcome
@@ -131,7 +132,7 @@ def explain(
     gathered, cluster_id = or_write_error(
         style.output,
         lambda empty: write_json(empty, sys.stdout, None),
-        lambda: run_query(connection.settings, query, debug=connection.debug),
+        lambda: run_query(connection.settings, hinted(query, selection), debug=connection.debug),
     )
     explained: Outcome[Explained] = gathered.with_items(
         Explained(facts, explain_group(facts)) for facts in gathered.items

@@ -10,6 +10,7 @@ import click
 
 from kgroups.config.settings import Transport
 from kgroups.errors import UsageError
+from kgroups.model.outcome import NO_MATCH
 
 from .frame.group_options import GroupOptions, group_and_topic_options
 from .frame.options import ConnectionOptions, connection_options, isolation_option, output_options
@@ -113,8 +114,8 @@ def lag(
             refused_alone=True,
         )
         notices = _notices(collector.undecided)
-        if not collector.groups and not streamed.failures and selection.needs_list:
-            notices.append("no group matches")
+        if not collector.groups and not streamed.failures:
+            notices.append(NO_MATCH)
         return streamed.with_failures((), notices)._replace(items=collector.items)
 
     async def query_with_time(admin: GroupAdmin) -> Outcome[Any]:
@@ -125,8 +126,8 @@ def lag(
         refused = refused_rows(LAG_ROWS[By(by)], (each for each in outcome.failures if each.name not in seen))
         rows, undecided = _filter((*share_of, *refused), only_lagging, min_lag)
         notices = _notices(undecided)
-        if not outcome.items and not outcome.failures and selection.needs_list:
-            notices.append("no group matches")
+        if not outcome.items and not outcome.failures:
+            notices.append(NO_MATCH)
         if not by_time:
             rows = first_rows(rows)
         positions = {position for row in rows if row in share_of for position in share_of[row].positions()}
@@ -135,7 +136,7 @@ def lag(
         rows = first_rows([share_of[row].row(ages) if row in share_of else row for row in rows])
         return outcome.with_items(rows).with_failures(failures, notices)
 
-    return query_and_show(connection.settings, shape, view, query, debug=connection.debug)
+    return query_and_show(connection.settings, shape, view, query, debug=connection.debug, selection=selection)
 
 
 class _RowCollector:

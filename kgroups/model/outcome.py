@@ -24,6 +24,9 @@ EXIT_FAILED = 1
 NOT_FOUND = "GROUP_ID_NOT_FOUND"
 """The ``error`` of a :class:`Failure` for a group that does not exist."""
 
+NO_MATCH = "no group matches"
+"""The notice of an outcome without groups; the command adds why."""
+
 
 class Scope(StrEnum):
     """The subjects of failures, widest first."""

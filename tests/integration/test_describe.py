@@ -59,7 +59,9 @@ def test_describe_selects_by_name_and_regex(known_cluster: KnownCluster, words: 
 def test_describe_regex_matches_whole_names(known_cluster: KnownCluster) -> None:
     answer = known_cluster.ask("describe", "--regex", "orders", "-o", "json")
     assert (answer.code, answer.items) == (0, [])
-    assert answer.err == "kgroups: note: no group matches\n"
+    assert answer.err == (
+        "kgroups: note: no group matches --regex 'orders': the whole name must match; try --regex 'orders.*'\n"
+    )
 
 
 def test_describe_all_groups_includes_every_listed_group(known_cluster: KnownCluster) -> None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kgroups.model.outcome import Failure, Outcome
     from kgroups.model.time_lag import FirstUnread, Position
     from kgroups.model.views.offset_row import GroupOffsets
+    from kgroups.protocol.apis.metadata import TopicLeaders
 
     from ..change.delete_groups import DeleteJournal
     from ..change.reset_request import ResetRequest
@@ -76,6 +77,12 @@ class GroupAdmin(Protocol):
     # Operations. Plans change nothing; exactly what a plan contains is written.
 
     async def plan_reset(self, request: ResetRequest) -> Outcome[PlannedOffset]: ...
+
+    async def topics(self, names: Sequence[str]) -> Mapping[str, TopicLeaders]:
+        """Return these topics, each with its partitions or its error.
+
+        :raises KgroupsError: if no broker responds.
+        """
 
     async def topic_ids(self, topics: Sequence[str]) -> Mapping[str, int]:
         """Return the IDs of these topics; those whose ID is unknown (before Kafka 2.8) are absent."""

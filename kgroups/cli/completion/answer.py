@@ -33,7 +33,7 @@ def complete(command: click.Command, line: str) -> int:
 
 
 def _items(command: click.Command, line: str) -> Iterable[CompletionItem[str]]:
-    words = split_arg_string(line)
+    words = [os.path.expandvars(word) for word in split_arg_string(line)]  # as in -b $SERVERS
     last = words.pop() if words and not line[-1].isspace() else ""
     if not words:
         return ()

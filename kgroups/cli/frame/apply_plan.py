@@ -14,7 +14,7 @@ from kgroups.errors import UsageError
 from .confirmation import Confirmation
 from .exit_status import discard_output
 from .options import ConnectionOptions
-from .run_query import Shape, or_error_envelope, print_failures, run_query, show
+from .run_query import Shape, hinted, or_error_envelope, print_failures, run_query, show
 
 if TYPE_CHECKING:
     from kgroups.admin.change.interruption import Interruption
@@ -59,7 +59,7 @@ def apply_plan(connection: ConnectionOptions, shape: Shape, confirmation: Confir
     if confirmation.execute and confirmation.yes:
         return _plan_and_apply(connection, shape, operation, stop)
     planned, cluster_id = or_error_envelope(
-        shape, operation.view, lambda: run_query(connection.settings, operation.plan, debug=connection.debug)
+        shape, operation.view, lambda: run_query(connection.settings, hinted(operation.plan), debug=connection.debug)
     )
     cluster = connection.cluster(cluster_id)
     rows = planned.with_items(map(operation.row, planned.items))

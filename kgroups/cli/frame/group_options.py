@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -78,7 +79,10 @@ class GroupOptions(NamedTuple):
         if self.all_groups and (self.names or self.regex is not None):
             raise UsageError("--all-groups cannot be combined with --group or --regex")
         everything = self.all_groups or not self.any_given
-        return Selection(self.names, _pattern_of(self.regex), everything, frozenset(split_values(self.topics or ())))
+        topics = split_values(self.topics or ())
+        for topic in topics:
+            _check_topic(topic)
+        return Selection(self.names, _pattern_of(self.regex), everything, frozenset(topics))
 
 
 def group_options(command: F) -> F:
@@ -105,6 +109,19 @@ def _pattern_of(regex: str | None) -> Pattern | None:
     from kgroups.admin.query.pattern import compile_pattern
 
     return compile_pattern(regex, "--regex")
+
+
+def _check_topic(topic: str) -> None:
+    """Check the name of a topic.
+
+    :raises UsageError: if Kafka does not allow it.
+    """
+    if re.fullmatch(r"[A-Za-z0-9._-]{1,249}", topic):
+        return
+    if match := re.fullmatch(r"([A-Za-z0-9._-]+):[0-9,-]*", topic):
+        raise UsageError(f"--topic: {topic!r} names partitions, but this option selects whole topics; use {match[1]}")
+    patterns = "; patterns are not supported" if re.search(r"[*?\[]", topic) else ""
+    raise UsageError(f"--topic: {topic!r} is not a valid topic name{patterns}")
 
 
 def check_name(name: str, flag: str = "--group") -> None:

@@ -11,9 +11,11 @@ import click
 
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import KgroupsError, UsageError
+from kgroups.model.outcome import NO_MATCH
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
+    from kgroups.admin.query.select_groups import Selection
     from kgroups.model.outcome import Outcome
     from kgroups.net.connection import Exchange
     from kgroups.render.views import Tier, View
@@ -83,15 +85,32 @@ def query_and_show(
     query: Query,
     *,
     debug: bool,
+    selection: Selection | None = None,
     group_headers: Mapping[str, Sequence[str]] | None = None,
 ) -> int:
     """Run a query, show its items on stdout and its failures on stderr, and return the exit code.
 
+    :param selection: the selected groups; if it is empty, the reason is shown.
     :param group_headers: the headers of groups on a terminal, which the query adds.
     """
     shape.check(view)
-    outcome, cluster_id = or_error_envelope(shape, view, lambda: run_query(settings, query, debug=debug))
+    hinted_query = hinted(query, selection)
+    outcome, cluster_id = or_error_envelope(shape, view, lambda: run_query(settings, hinted_query, debug=debug))
     return show(outcome, cluster_id, shape, view, group_headers=group_headers)
+
+
+def hinted(query: Query, selection: Selection | None = None) -> Query:
+    """Return a query that also finds out what is wrong with an empty selection, or with the names of groups."""
+
+    async def query_with_hints(admin: GroupAdmin) -> Outcome[Any]:
+        outcome = await query(admin)
+        if not (outcome.failures or NO_MATCH in outcome.notices or (selection and selection.topics)):
+            return outcome
+        from .selection_hints import with_hints
+
+        return await with_hints(admin, outcome, selection)
+
+    return query_with_hints
 
 
 def or_error_envelope(shape: Shape, view: View, run: Callable[[], T]) -> T:

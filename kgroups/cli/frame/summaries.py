@@ -11,7 +11,7 @@ from kgroups.model.views.refused_rows import refused_rows
 from kgroups.model.views.summary_row import SummaryRow, all_views_row, summary_row
 from kgroups.render.summary_view import ALL_VIEWS, SUMMARY
 
-from .run_query import Shape, or_error_envelope, print_failures, query_and_show, run_query
+from .run_query import Shape, hinted, or_error_envelope, print_failures, query_and_show, run_query
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
@@ -43,7 +43,7 @@ def show_summary(
         )
         return streamed.with_items(rows).with_failures((), [] if rows else notices(streamed, ()))
 
-    return query_and_show(settings, shape, SUMMARY, query, debug=debug)
+    return query_and_show(settings, shape, SUMMARY, query, debug=debug, selection=selection)
 
 
 def show_all_views(
@@ -58,16 +58,16 @@ def show_all_views(
         raise UsageError("--all-views supports table, plain, json, and jsonl, without --columns and --sort")
 
     async def query(admin: GroupAdmin) -> Outcome[Any]:
-        return await admin.describe_offsets(selection, isolation=level, whole_topics=True)
+        outcome = await admin.describe_offsets(selection, isolation=level, whole_topics=True)
+        return outcome if outcome.items else outcome.with_failures((), notices(outcome, ()))
 
     if fmt in ("json", "jsonl"):
 
         async def query_rows(admin: GroupAdmin) -> Outcome[Any]:
             outcome = await query(admin)
-            found = [] if outcome.items else notices(outcome, ())
-            return outcome.with_items(map(all_views_row, outcome.items)).with_failures((), found)
+            return outcome.with_items(map(all_views_row, outcome.items))
 
-        return query_and_show(settings, shape, ALL_VIEWS, query_rows, debug=debug)
+        return query_and_show(settings, shape, ALL_VIEWS, query_rows, debug=debug, selection=selection)
 
     from kgroups.model.views.member_rows import member_rows
     from kgroups.model.views.offsets import offset_rows
@@ -75,7 +75,7 @@ def show_all_views(
     from kgroups.render.output import write_outcome
     from kgroups.render.views import OFFSETS
 
-    outcome, _ = or_error_envelope(shape, ALL_VIEWS, lambda: run_query(settings, query, debug=debug))
+    outcome, _ = or_error_envelope(shape, ALL_VIEWS, lambda: run_query(settings, hinted(query, selection), debug=debug))
     groups = [item.group for item in outcome.items]
     described = {group.group_id for group in groups}
     refused = refused_rows(SummaryRow, (each for each in outcome.failures if each.name not in described))
@@ -93,8 +93,8 @@ def show_all_views(
         )
         sys.stdout.flush()
         omitted.update(dict.fromkeys(dropped))
-    found = [] if outcome.items else notices(outcome, ())
     if omitted:
-        found.append(f"columns omitted to fit the terminal: {', '.join(omitted)}; use --wide")
-    print_failures(outcome.with_failures((), found))
+        notice = f"columns omitted to fit the terminal: {', '.join(omitted)}; use --wide"
+        outcome = outcome.with_failures((), (notice,))
+    print_failures(outcome)
     return outcome.exit_code

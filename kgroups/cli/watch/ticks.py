@@ -16,6 +16,7 @@ from kgroups.errors import KgroupsError
 from ..frame.options import ConnectionOptions
 
 if TYPE_CHECKING:
+    from kgroups.admin.port import GroupAdmin
     from kgroups.admin.query.select_groups import Selection
     from kgroups.model.offsets import Isolation
     from kgroups.model.outcome import Failure, Outcome
@@ -131,13 +132,19 @@ class Ticks:
     def stop(self) -> None:
         self._stop.set()
 
+    async def _query(self, admin: GroupAdmin) -> Outcome[GroupOffsets]:
+        outcome = await admin.describe_offsets(self._selection, isolation=self._isolation, whole_topics=True)
+        if not self._selection.topics:
+            return outcome
+        from ..frame.selection_hints import topic_failures
+
+        return outcome.with_failures(await topic_failures(admin, self._selection, outcome))
+
     def _poll(self, polls: RepeatedQuery, *, first: bool) -> Outcome[GroupOffsets]:
         from kgroups.model.outcome import Failure, Outcome, Scope
 
         try:
-            return polls.run(
-                lambda admin: admin.describe_offsets(self._selection, isolation=self._isolation, whole_topics=True)
-            )
+            return polls.run(self._query)
         except KgroupsError as error:
             if first:
                 raise

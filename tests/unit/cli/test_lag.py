@@ -71,7 +71,7 @@ def test_lag_selects_groups_and_topics(lag: Run) -> None:
     assert names(lag("--topic", "clicks", "-o", "json")) == ["ahead", "late"]
     (row,) = items(lag("late", "--topic", "clicks", "-o", "json"))
     assert (row["total_lag"], row["partitions"]) == (6, 1)
-    assert lag("--regex", "x")[2] == "kgroups: note: no group matches\n"
+    assert lag("--regex", "x")[2] == ("kgroups: note: no group matches --regex 'x': the whole name must match\n")
 
 
 def test_lag_only_lagging_and_min_filter_rows(lag: Run) -> None:

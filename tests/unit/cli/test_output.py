@@ -86,7 +86,10 @@ def test_describe_notes_named_group_without_members(run_cli: Run, serve: Callabl
 def test_describe_pattern_without_match_is_a_note(run_cli: Run, serve: Callable) -> None:
     for view in ("--offsets", "--members", "--state"):
         code, _, err = run_cli("describe", "-b", serve(world=shop).bootstrap, "--regex", "us", view)
-        assert (code, err) == (0, "kgroups: note: no group matches\n")
+        assert (code, err) == (
+            0,
+            "kgroups: note: no group matches --regex 'us': the whole name must match; try --regex '.*us.*'\n",
+        )
 
 
 def test_describe_unauthorized_group_is_named_once(run_cli: Run, serve: Callable) -> None:

@@ -46,11 +46,15 @@ def test_completion_offers_commands_and_options(complete: Callable[[str], list[s
     assert complete("kgroups history col") == ["collect"]
 
 
-def test_completion_offers_group_names(complete: Callable[[str], list[str]], serve: Callable) -> None:
+def test_completion_offers_group_names(
+    complete: Callable[[str], list[str]], serve: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
     served = serve(world=shop)
     where = f"-b {served.bootstrap}"
     assert complete(f"kgroups describe {where} o") == ["orders", "orders-2", "other"]
     assert complete(f"kgroups lag {where} orders ord") == ["orders-2"]
+    monkeypatch.setenv("SERVERS", served.bootstrap)
+    assert complete("kgroups lag -b $SERVERS orders ord") == ["orders-2"]
     assert complete(f"kgroups describe {where} --group ot") == ["other"]
 
 

@@ -1,0 +1,116 @@
+"""Say why a selection is empty: topics that do not exist, patterns that match nothing, and names with typing errors."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Collection, Iterable, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+from kgroups.errors import KgroupsError
+from kgroups.model.counts import some
+from kgroups.model.outcome import NO_MATCH, NOT_FOUND, Failure, Outcome, Scope
+
+if TYPE_CHECKING:
+    from kgroups.admin.port import GroupAdmin
+    from kgroups.admin.query.select_groups import Selection
+
+_PATIENCE = 2.0
+"""Seconds to wait for the list of groups, from which hints are made."""
+_ALIKE = 0.75
+_MOST_NAMES = 20_000
+"""Names that are compared; more would take seconds."""
+_MOST_HINTS = 3
+
+
+async def with_hints(admin: GroupAdmin, outcome: Outcome[Any], selection: Selection | None = None) -> Outcome[Any]:
+    """Return the outcome with what is wrong with the selection.
+
+    A named topic that does not exist is a failure, as is a named group. That nothing matches is a notice.
+    """
+    if selection and selection.topics:
+        outcome = outcome.with_failures(await topic_failures(admin, selection, outcome))
+    missing = [failure for failure in outcome.failures if failure.error == NOT_FOUND and failure.hint is None]
+    unmatched = NO_MATCH in outcome.notices
+    if len(missing) == len(outcome.failures) and (missing or (unmatched and selection and selection.pattern)):
+        names = await _listed(admin)
+        hints = {failure: _hint(failure.name, names) for failure in missing[:_MOST_HINTS]}
+        failures = tuple(each._replace(hint=hints[each]) if each in hints else each for each in outcome.failures)
+        outcome = outcome._replace(failures=failures)
+    else:
+        names = ()
+    if unmatched and selection:
+        others = [notice for notice in outcome.notices if notice != NO_MATCH]
+        outcome = outcome._replace(notices=(*others, *_why_empty(selection, outcome.failures, names)))
+    return outcome
+
+
+async def topic_failures(admin: GroupAdmin, selection: Selection, outcome: Outcome[Any]) -> list[Failure]:
+    """Return a failure for each selected topic that does not exist or cannot be read, and has none yet.
+
+    If brokers did not respond, the outcome already is incomplete, and there may be no time left.
+    """
+    if any(failure.scope in (Scope.CLUSTER, Scope.BROKER) for failure in outcome.failures):
+        return []
+    known = {failure.name for failure in outcome.failures if failure.scope is Scope.TOPIC}
+    names = sorted(selection.topics - known)
+    if not names:
+        return []
+    try:
+        topics = await admin.topics(names)
+    except KgroupsError as error:
+        return [Failure.of(error, Scope.CLUSTER, "", api="Metadata")]
+    errors = [(name, topics[name].error) for name in names if name in topics]
+    return [error.failure(Scope.TOPIC, name, api="Metadata") for name, error in errors if error]
+
+
+async def _listed(admin: GroupAdmin) -> Sequence[str]:
+    """Return the groups of the cluster; none if it does not list them at once."""
+    from kgroups.admin.query.list_groups import EVERY_GROUP
+
+    try:
+        async with asyncio.timeout(_PATIENCE):
+            listed = await admin.list_groups(EVERY_GROUP)
+    except (KgroupsError, TimeoutError):
+        return ()
+    return [group.group_id for group in listed.items]
+
+
+def _hint(name: str, names: Sequence[str]) -> str | None:
+    if re.search(r"[*?\[]", name):
+        return f"names of groups are literal; to select groups by a pattern, use --regex '{_regex_of(name)}'"
+    close = [each for each in names if abs(len(each) - len(name)) <= 3][:_MOST_NAMES]
+    found = get_close_matches(name, close, cutoff=_ALIKE)
+    return f"did you mean {' or '.join(repr(each) for each in found)}?" if found else None
+
+
+def _why_empty(selection: Selection, failures: Iterable[Failure], names: Collection[str]) -> list[str]:
+    """Return the notice of an outcome without groups; none if failures say why."""
+    if any(failures):
+        return []
+    if selection.topics:
+        some_topics = some(sorted(selection.topics))
+        return [f"no selected group has committed offsets or assignments on {some_topics}"]
+    text = getattr(selection.pattern, "text", None)
+    if text is None:
+        return [NO_MATCH]
+    instead = next((each for each in (_regex_of(text), f"{text}.*", f".*{text}.*") if _matches(each, names)), None)
+    notice = f"{NO_MATCH} --regex {text!r}: the whole name must match"
+    return [f"{notice}; try --regex {instead!r}" if instead else notice]
+
+
+def _matches(text: str, names: Iterable[str]) -> bool:
+    from kgroups.admin.query.pattern import compile_pattern
+    from kgroups.errors import UsageError
+
+    try:
+        pattern = compile_pattern(text, "--regex")
+    except UsageError:
+        return False
+    return any(map(pattern.fullmatch, names))
+
+
+def _regex_of(glob: str) -> str:
+    """Return the regular expression of a glob."""
+    return re.sub(r"(?<![.\])])\*", ".*", glob).replace("?", ".")

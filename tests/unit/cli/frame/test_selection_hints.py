@@ -1,0 +1,116 @@
+"""Empty selections say why: topics and groups that do not exist, and patterns that match nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from tests.fakes.broker import FakeCluster
+
+Run = Callable[..., tuple[int, str, str]]
+
+VIEWS = [
+    ("describe",),
+    ("describe", "--members"),
+    ("describe", "--state"),
+    ("describe", "--topology"),
+    ("describe", "--summary"),
+    ("describe", "--all-views"),
+    ("lag",),
+    ("lag", "--time"),
+]
+
+
+def shop(fake: FakeCluster) -> None:
+    for topic in ("orders", "payments"):
+        fake.world.topic(topic, [0])
+    for name in ("orders-range", "orders-late"):
+        fake.world.group(name, 0, commits={("orders", 0): 1})
+
+
+@pytest.fixture
+def run(run_cli: Run, serve: Callable) -> Run:
+    bootstrap = serve(world=shop).bootstrap
+    return lambda *words: run_cli(*words, "-b", bootstrap)
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=" ".join)
+def test_missing_topic_is_a_failure(run: Run, view: tuple[str, ...]) -> None:
+    code, _, err = run(*view, "orders-range", "--topic", "nosuch")
+    assert code == 1
+    assert "kgroups: topic 'nosuch': the topic or partition does not exist" in err
+    assert "no group" not in err
+
+
+def test_missing_topic_is_a_failure_next_to_the_rows_of_others(run: Run) -> None:
+    code, out, _ = run("describe", "--all-groups", "--topic", "orders", "--topic", "nosuch", "-o", "json")
+    answer = json.loads(out)
+    assert code == 1 and len(answer["items"]) == 2
+    assert [(each["scope"], each["name"], each["error"]) for each in answer["failures"]] == [
+        ("topic", "nosuch", "UNKNOWN_TOPIC_OR_PARTITION")
+    ]
+
+
+def test_watch_reports_missing_topic(run: Run) -> None:
+    code, out, _ = run("watch", "--topic", "nosuch", "--count", "1")
+    assert code == 1
+    assert [each["name"] for each in json.loads(out)["failures"]] == ["nosuch"]
+
+
+@pytest.mark.parametrize("view", [view for view in VIEWS if view[-1] != "--topology"], ids=" ".join)
+def test_topic_that_no_group_uses_is_noted(run: Run, view: tuple[str, ...]) -> None:
+    code, _, err = run(*view, "orders-range", "--topic", "payments")
+    assert (code, err) == (0, "kgroups: note: no selected group has committed offsets or assignments on payments\n")
+
+
+def test_filtered_rows_are_no_empty_selection(run: Run) -> None:
+    assert run("lag", "--min", "5000", "--topic", "orders")[2] == ""
+
+
+@pytest.mark.parametrize(
+    ("topic", "message"),
+    [
+        ("orders:0", "--topic: 'orders:0' names partitions, but this option selects whole topics; use orders"),
+        ("ord*", "--topic: 'ord*' is not a valid topic name; patterns are not supported"),
+        ("a b", "--topic: 'a b' is not a valid topic name"),
+    ],
+)
+def test_invalid_topic_is_a_usage_error(run: Run, topic: str, message: str) -> None:
+    for command in ("describe", "lag", "watch"):
+        assert run(command, "--topic", topic) == (2, "", f"kgroups: error: {message}\n")
+
+
+@pytest.mark.parametrize(
+    ("regex", "hint"),
+    [
+        ("orders", "; try --regex 'orders.*'"),
+        ("orders-*", "; try --regex 'orders-.*'"),
+        ("range", "; try --regex '.*range.*'"),
+        ("nosuch", ""),
+    ],
+)
+def test_regex_without_match_suggests_one_that_matches(run: Run, regex: str, hint: str) -> None:
+    for view in (("describe",), ("describe", "--state"), ("lag",)):
+        assert run(*view, "--regex", regex) == (
+            0,
+            run(*view, "--regex", "nosuch")[1],
+            f"kgroups: note: no group matches --regex '{regex}': the whole name must match{hint}\n",
+        )
+
+
+@pytest.mark.parametrize("command", [("describe",), ("lag",), ("explain",), ("delete",)], ids=" ".join)
+def test_missing_group_suggests_a_similar_name(run: Run, command: tuple[str, ...]) -> None:
+    code, _, err = run(*command, "order-range")
+    assert code == 1
+    assert "kgroups: group 'order-range': the group does not exist [GROUP_ID_NOT_FOUND]\n" in err
+    assert "kgroups: hint: did you mean 'orders-range'?\n" in err
+    assert "hint" not in run(*command, "frobnicate")[2]
+
+
+def test_missing_group_with_a_glob_names_the_regex(run: Run) -> None:
+    code, out, err = run("describe", "orders-*", "-o", "json")
+    hint = "names of groups are literal; to select groups by a pattern, use --regex 'orders-.*'"
+    assert (code, json.loads(out)["failures"][0]["hint"]) == (1, hint)
+    assert f"kgroups: hint: {hint}\n" in err
