@@ -15,6 +15,12 @@ _EXITS = (
     ("0", "Success."),
     ("1", "Partial failure: available results are printed, failures are listed on standard error."),
     ("2", "Invalid usage or configuration."),
+    ("129, 130, 143", "Ended by SIGHUP, SIGINT (Ctrl-C), or SIGTERM."),
+    ("141", "The reader of the pipe has exited."),
+)
+_FILES = (
+    ("~/.config/kgroups/config.toml", "Profiles of clusters, see kgroups profile; KGROUPS_CONFIG names another file."),
+    ("kgroups-undo-*.json", "Undo files in the current directory, see --undo-file of kgroups reset-offsets."),
 )
 _CHECK_EXITS = "kgroups check uses the exit codes of monitoring plugins: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN."
 
@@ -43,6 +49,9 @@ def _lines() -> Iterator[str]:
     yield ".SH ENVIRONMENT"
     for name, meaning in sorted(_environment().items()):
         yield f".TP\n.B {name}\n{_plain(meaning)}"
+    yield ".SH FILES"
+    for name, meaning in _FILES:
+        yield f".TP\n.B {_plain(name)}\n{_plain(meaning)}"
     yield ".SH SEE ALSO"
     yield r"\fBkafka-consumer-groups\fR, \fBkafka-groups\fR: commands of this package with the flags of Kafka's own."
 
@@ -88,7 +97,7 @@ def _plain(text: str) -> str:
 
 def _environment() -> dict[str, str]:
     """Return the environment variables in the help text of options, with their descriptions."""
-    found: dict[str, str] = {}
+    found = {"KGROUPS_CONFIG": "Configuration file with profiles.", "NO_COLOR": "No colors, if it is not empty."}
     for _, command in _commands(cli, "kgroups"):
         for param in command.params:
             if isinstance(param, click.Option) and (match := re.search(r"\[env: (\w+)\]", param.help or "")):

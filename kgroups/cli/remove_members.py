@@ -35,7 +35,11 @@ MEMBERS_AT_ONCE = 500
 )
 @click.option("--all-members", is_flag=True, help="Select all members of the groups.")
 @click.option(
-    "--reason", default="removed by kgroups", show_default=True, help="Reason, for the broker's log (since Kafka 3.2)."
+    "--reason",
+    metavar="TEXT",
+    default="removed by kgroups",
+    show_default=True,
+    help="Reason, for the broker's log (since Kafka 3.2).",
 )
 @confirmation_options
 @output_options

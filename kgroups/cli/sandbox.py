@@ -39,7 +39,9 @@ def sandbox() -> None:
 
 
 @sandbox.command("up")
-@click.option("--brokers", type=click.IntRange(1, 3), default=1, show_default=True, help="Number of brokers.")
+@click.option(
+    "--brokers", type=click.IntRange(1, 3), metavar="N", default=1, show_default=True, help="Number of brokers."
+)
 @click.option(
     "--version",
     "kafka",
@@ -48,7 +50,11 @@ def sandbox() -> None:
     shell_complete=completer("versions"),
 )
 @click.option(
-    "--name", default="default", show_default=True, help="Name of the sandbox; several can run at the same time."
+    "--name",
+    default="default",
+    show_default=True,
+    metavar="NAME",
+    help="Name of the sandbox; several can run at the same time.",
 )
 @click.option(
     "--security",

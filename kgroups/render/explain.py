@@ -12,6 +12,7 @@ from kgroups.model.explain.what_if import WhatIf
 from kgroups.model.outcome import Failure, Outcome
 
 from .cells import escape
+from .color import color_is_wanted
 from .explain_views import MEMBERS, SHIFTS
 from .selection import columns_for
 from .table import Table
@@ -28,6 +29,7 @@ class Explained(NamedTuple):
 
 _MARKS = {Severity.PROBLEM: "- PROBLEM: ", Severity.WARNING: "- WARNING: ", Severity.INFO: "- "}
 """The most severe first: the order of the text."""
+_COLORS = {Severity.PROBLEM: "1;31", Severity.WARNING: "1;33"}
 
 
 def write_explained(items: Iterable[Explained], fmt: str, stream: TextIO, tier: Tier, *, headers: bool) -> None:
@@ -40,7 +42,10 @@ def write_explained(items: Iterable[Explained], fmt: str, stream: TextIO, tier: 
 
 def _write(item: Explained, fmt: str, stream: TextIO, tier: Tier, headers: bool) -> None:
     stream.write(escape(_head(item.facts)) + "\n")
+    colored = fmt == "table" and stream.isatty() and color_is_wanted()
     for severity, mark in _MARKS.items():
+        if colored and severity in _COLORS:
+            mark = f"- \x1b[{_COLORS[severity]}m{mark[2:-1]}\x1b[0m "
         for finding in item.findings:
             if finding.severity is severity:
                 stream.write(f"{mark}{escape(finding.text)}\n")

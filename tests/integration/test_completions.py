@@ -112,7 +112,7 @@ def test_completion_offers_groups_and_topics_in_real_shells(
     there.wait_for("group,coordinator")
     there.type("\x15kafka-consumer-groups --bootstrap-server $KGROUPS_BOOTSTRAP_SERVER --desc\t")
     there.wait_for("--describe")
-    there.type("--group orders-ran\t")
+    there.type(" --group orders-ran\t")
     there.wait_for("--group orders-range")
     there.type("\x15kgroups describe -b localhost:1 orders-r\t")
     there.type("; echo do''ne\n")

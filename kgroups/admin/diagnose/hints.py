@@ -112,10 +112,9 @@ def _versions(versions: BrokerVersions) -> str:
 def _cluster(metadata: ClusterMetadata) -> tuple[str, str | None]:
     nodes = ", ".join(map(str, metadata.nodes[:SHOWN]))
     more = f", and {len(metadata.nodes) - SHOWN} more" if len(metadata.nodes) > SHOWN else ""
-    controller = f"controller {metadata.controller}; " if metadata.controller >= 0 else ""
     if not metadata.nodes:
         return "its metadata has no brokers yet", "wait until the cluster is up, or check the broker's log"
-    return f"cluster {metadata.cluster_id or 'without an ID'}; {controller}advertises {nodes}{more}", None
+    return f"cluster {metadata.cluster_id or 'without an ID'}; advertises {nodes}{more}", None
 
 
 def _principal(sasl: Sasl) -> str:

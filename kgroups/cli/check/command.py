@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 @click.option(
     "--samples",
     type=click.IntRange(2, 1000),
+    metavar="N",
     default=3,
     show_default=True,
     help="Number of samples --trend takes in that time.",

@@ -56,6 +56,7 @@ _FILE = click.Path(path_type=Path)
 @click.option(
     "--max-series",
     type=click.IntRange(1),
+    metavar="N",
     default=1_000_000,
     show_default=True,
     help="Maximum number of series of groups and logs.",
@@ -68,6 +69,7 @@ _FILE = click.Path(path_type=Path)
 @click.option(
     "--max-connections",
     type=click.IntRange(1),
+    metavar="N",
     default=CONNECTIONS,
     show_default=True,
     help="Maximum number of connections.",

@@ -77,7 +77,8 @@ class GroupOptions(NamedTuple):
         for name in self.names:
             check_name(name)
         if self.all_groups and (self.names or self.regex is not None):
-            raise UsageError("--all-groups cannot be combined with --group or --regex")
+            given = f"the group {self.names[0]!r}" if self.names else "--regex"
+            raise UsageError(f"--all-groups cannot be combined with {given}")
         everything = self.all_groups or not self.any_given
         topics = split_values(self.topics or ())
         for topic in topics:

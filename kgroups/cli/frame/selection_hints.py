@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from kgroups.errors import KgroupsError
 from kgroups.model.counts import some
+from kgroups.model.groups import GroupState, canonical_word
 from kgroups.model.outcome import NO_MATCH, NOT_FOUND, Failure, Outcome, Scope
 
 if TYPE_CHECKING:
@@ -23,14 +24,21 @@ _MOST_NAMES = 20_000
 """Names that are compared; more would take seconds."""
 _MOST_HINTS = 3
 
+_DELETED_TOPIC = (
+    "to see the groups with committed offsets on a deleted topic: kgroups describe --topic TOPIC; to delete these "
+    "offsets: kgroups delete-offsets GROUP --topic TOPIC"
+)
+
 
 async def with_hints(admin: GroupAdmin, outcome: Outcome[Any], selection: Selection | None = None) -> Outcome[Any]:
     """Return the outcome with what is wrong with the selection.
 
     A named topic that does not exist is a failure, as is a named group. That nothing matches is a notice.
     """
-    if selection and selection.topics:
-        outcome = outcome.with_failures(await topic_failures(admin, selection, outcome))
+    if selection:
+        outcome = outcome._replace(failures=tuple(map(_with_topic_hint, outcome.failures)))
+        if selection.topics:
+            outcome = outcome.with_failures(await topic_failures(admin, selection, outcome))
     missing = [failure for failure in outcome.failures if failure.error == NOT_FOUND and failure.hint is None]
     unmatched = NO_MATCH in outcome.notices
     if len(missing) == len(outcome.failures) and (missing or (unmatched and selection and selection.pattern)):
@@ -44,6 +52,12 @@ async def with_hints(admin: GroupAdmin, outcome: Outcome[Any], selection: Select
         others = [notice for notice in outcome.notices if notice != NO_MATCH]
         outcome = outcome._replace(notices=(*others, *_why_empty(selection, outcome.failures, names)))
     return outcome
+
+
+def _with_topic_hint(failure: Failure) -> Failure:
+    if failure.scope is not Scope.TOPIC or failure.error != "UNKNOWN_TOPIC_OR_PARTITION" or failure.hint:
+        return failure
+    return failure._replace(hint=_DELETED_TOPIC)
 
 
 async def topic_failures(admin: GroupAdmin, selection: Selection, outcome: Outcome[Any]) -> list[Failure]:
@@ -78,6 +92,8 @@ async def _listed(admin: GroupAdmin) -> Sequence[str]:
 
 
 def _hint(name: str, names: Sequence[str]) -> str | None:
+    if state := canonical_word(name, GroupState.ALL):
+        return f"to select groups by their state, use: kgroups list --state {state}"
     if re.search(r"[*?\[]", name):
         return f"names of groups are literal; to select groups by a pattern, use --regex '{_regex_of(name)}'"
     close = [each for each in names if abs(len(each) - len(name)) <= 3][:_MOST_NAMES]

@@ -222,6 +222,7 @@ topic_option = click.option(
     "--topic",
     default=OFFSETS_TOPIC,
     show_default=True,
+    metavar="TOPIC",
     help="Topic to read: a copy of __consumer_offsets.",
     shell_complete=complete_topic,
 )

@@ -47,7 +47,12 @@ _topic = click.option(
     shell_complete=complete_topic,
 )
 _limit = click.option(
-    "--limit", type=click.IntRange(1), default=10_000, show_default=True, help="Show at most N rows, the latest."
+    "--limit",
+    type=click.IntRange(1),
+    metavar="N",
+    default=10_000,
+    show_default=True,
+    help="Show at most N rows, the latest.",
 )
 
 

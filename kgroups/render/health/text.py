@@ -5,7 +5,6 @@ https://www.monitoring-plugins.org/doc/guidelines.html
 
 from __future__ import annotations
 
-import os
 from typing import TextIO
 
 from kgroups.model.counts import count
@@ -14,6 +13,7 @@ from kgroups.model.health.report import CLUSTER, Report
 from kgroups.model.health.severity import Severity
 
 from ..cells import escape
+from ..color import color_is_wanted
 
 PROGRAM = "KGROUPS"
 _SHOWN = 3
@@ -33,11 +33,11 @@ _COLORS = {Severity.OK: 32, Severity.WARNING: 33, Severity.CRITICAL: 31, Severit
 
 def write_terminal(report: Report, stream: TextIO, *, verbose: bool) -> None:
     """Write problems first, in color, and without performance data; checks that passed are counted, or listed."""
-    dumb = os.environ.get("TERM", "").lower() in ("dumb", "unknown") or bool(os.environ.get("NO_COLOR"))
+    colored = color_is_wanted()
 
     def status(severity: Severity) -> str:
         text = f"{severity.name:8}"
-        return text if dumb else f"\x1b[{_COLORS[severity]}m{text}\x1b[0m"
+        return f"\x1b[{_COLORS[severity]}m{text}\x1b[0m" if colored else text
 
     passed = [finding for finding in report.findings if finding.severity is Severity.OK]
     for finding in (*report.bad, *(passed if verbose else ())):

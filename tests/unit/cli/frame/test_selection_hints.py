@@ -114,3 +114,27 @@ def test_missing_group_with_a_glob_names_the_regex(run: Run) -> None:
     hint = "names of groups are literal; to select groups by a pattern, use --regex 'orders-.*'"
     assert (code, json.loads(out)["failures"][0]["hint"]) == (1, hint)
     assert f"kgroups: hint: {hint}\n" in err
+
+
+def test_state_as_a_group_names_the_filter_of_list(run: Run) -> None:
+    code, _, err = run("describe", "orders-range", "--state", "Stable")
+    assert code == 1
+    assert "kgroups: hint: to select groups by their state, use: kgroups list --state Stable\n" in err
+
+
+def test_all_groups_with_other_selection_names_it(run: Run) -> None:
+    assert "--all-groups cannot be combined with the group 'a'\n" in run("describe", "a", "--all-groups")[2]
+    assert "--all-groups cannot be combined with --regex\n" in run("describe", "--regex", "a", "--all-groups")[2]
+
+
+def test_deleted_topic_of_a_commit_has_a_hint(run_cli: Run, serve: Callable) -> None:
+    def world(fake: FakeCluster) -> None:
+        shop(fake)
+        fake.world.group("left", 0, commits={("deleted", 0): 1, ("deleted-2", 0): 1})
+
+    bootstrap = serve(world=world).bootstrap
+    for command in (("lag",), ("describe", "--all-groups")):
+        code, _, err = run_cli(*command, "-b", bootstrap)
+        assert code == 1
+        assert err.count("kgroups: hint: ") == 1
+        assert err.endswith("to delete these offsets: kgroups delete-offsets GROUP --topic TOPIC\n")
