@@ -78,16 +78,23 @@ def materialize(store: str, cluster: str | None) -> int:
 def upgrade(store: str) -> int:
     """Convert a store of an older version in place.
 
-    Also prepares it for fast questions, as materialize does. An upgrade that was killed can be repeated. Stop
-    collectors first.
+    Decodes the stored records again where this version decodes them otherwise, and prepares the store for fast
+    questions, as materialize does. An upgrade that was killed can be repeated. Stop collectors first.
     """
     need_pipeline()
+    from kgroups.pipeline.jobs.verify import is_decoded_by_this_version
     from kgroups.pipeline.load.store import Store
     from kgroups.pipeline.load.upgrade import upgrade as run
+    from kgroups.pipeline.upkeep.decode_again import decode_again
     from kgroups.pipeline.upkeep.materialize import materialize
 
     records = run(Store(store))
     click.echo("the store has the current format" if records < 0 else f"{count(records, 'record')} converted", err=True)
     for cluster in Store(store).clusters():
-        materialize(Store(store, cluster))
+        opened = Store(store, cluster)
+        if is_decoded_by_this_version(opened):
+            click.echo(f"cluster {cluster}: the tables are those of this version", err=True)
+        else:
+            click.echo(f"cluster {cluster}: {count(decode_again(opened), 'record')} decoded again", err=True)
+        materialize(opened)
     return 0

@@ -12,7 +12,7 @@ from ..engine import derive
 from ..engine.duck import DuckDB
 from ..load.store import Identity, Store
 from ..rules import DEFAULTS
-from ..tables import BASELINE, COMMITS, COVERAGE, STORED, SWEEPS
+from ..tables import BASELINE, COMMITS, COVERAGE, RECORDS, STORED, SWEEPS
 from ..transform.definitions import Span
 from ..verify.cluster import (
     CLUSTER,
@@ -26,8 +26,9 @@ from ..verify.cluster import (
     check_positions,
     stored_commits,
 )
+from ..verify.decoding import check_decoding
 from ..verify.files import check_files
-from ..verify.result import FAILED, Check, unknown
+from ..verify.result import FAILED, OK, Check, unknown
 from ..verify.rows import check_rows
 
 _BEGINNING, _END = datetime(1970, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
@@ -48,8 +49,22 @@ def verify(store: Store, settings: ClientSettings | None) -> Iterator[Check]:
             if table.name not in damaged:
                 tables.load(store, table, snapshot.files(table))
         yield from check_rows(tables, damaged, snapshot.expired)
+        yield from check_decoding(store, tables, damaged.keys(), snapshot.files(RECORDS))
         if settings is not None:
             yield from compare(store.identity(), snapshot.positions, lambda: _latest(tables, damaged.keys()), settings)
+
+
+def is_decoded_by_this_version(store: Store) -> bool:
+    """Return whether the tables have the rows that this version decodes from the stored records.
+
+    :raises HistoryError: if there is no store, or a file cannot be read.
+    """
+    snapshot = store.snapshot()
+    with DuckDB() as tables:
+        for table in STORED:
+            tables.load(store, table, snapshot.files(table))
+        checks = check_decoding(store, tables, frozenset(), snapshot.files(RECORDS))
+        return all(check.status == OK for check in checks)
 
 
 def compare(

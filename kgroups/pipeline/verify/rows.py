@@ -91,7 +91,7 @@ class _Checks:
             min((log_partition, log_offset)) filter (where n > 1) as place
             from (select {_PLACE}, count(*) as n from {table} group by {keys}) as positions"""
         )
-        return judged(UNIQUE, table, found["checked"], found["failed"], _first(found["place"], "more than once"))
+        return judged(UNIQUE, table, found["checked"], found["failed"], place_note(found["place"], "more than once"))
 
     def _overlap(self, table: str) -> Check:
         found = self._row(
@@ -106,7 +106,7 @@ class _Checks:
                     rows between unbounded preceding and 1 preceding)
             ) as ordered"""
         )
-        note = _first(found["place"], "in two ranges")
+        note = place_note(found["place"], "in two ranges")
         if found["failed"] and not found["certain"]:
             reason = "these ranges are of imported files, or of an earlier version, which may overlap"
             return unknown(OVERLAP, table, f"{note}; {reason}", found["checked"])
@@ -129,7 +129,7 @@ class _Checks:
                 left join starts on {table}.log_partition = starts.log_partition
             ) as places"""
         )
-        note = _first(found["place"], "in no range")
+        note = place_note(found["place"], "in no range")
         if found["failed"] and found["failed"] == found["earlier"] and self._expiry.before != 0:
             return unknown(WITHIN, table, f"{note}; its range may be expired", found["checked"])
         return judged(WITHIN, table, found["checked"], found["failed"], note)
@@ -158,7 +158,7 @@ class _Checks:
             min((log_partition, from_offset)) filter (where present < records) as place
             from counted"""
         )
-        return judged(COMPLETE, table, found["checked"], found["failed"], _first(found["place"], "misses records"))
+        return judged(COMPLETE, table, found["checked"], found["failed"], place_note(found["place"], "misses records"))
 
     def _source(self, table: str) -> Check:
         kept = self._expiry.kept if self._expiry.before is not None else "true"
@@ -170,7 +170,7 @@ class _Checks:
             coalesce(bool_and(log_time < (select min(log_time) from {RECORDS.name})), false) as earlier
             from orphans"""
         )
-        note = _first(found["place"], "has no record")
+        note = place_note(found["place"], "has no record")
         if found["failed"] and self._expiry.before is None and found["earlier"]:
             return unknown(SOURCE, table, f"{note}; an earlier version may have expired it", found["checked"])
         return judged(SOURCE, table, found["checked"], found["failed"], note)
@@ -183,14 +183,15 @@ class _Checks:
             select (select count(*) from {table}) as checked, count(*) as failed,
             min((log_partition, log_offset)) as place from missing"""
         )
-        return judged(DECODED, table, found["checked"], found["failed"], _first(found["place"], "is in no other table"))
+        note = place_note(found["place"], "is in no other table")
+        return judged(DECODED, table, found["checked"], found["failed"], note)
 
 
 UNIQUE, OVERLAP, WITHIN = "unique-positions", "ranges-do-not-overlap", "records-in-ranges"
 COMPLETE, SOURCE, DECODED = "ranges-complete", "rows-have-records", "records-have-rows"
 
 
-def _first(place: Any, what: str) -> str | None:
+def place_note(place: Any, what: str) -> str | None:
     """Return the note on the first position that failed."""
     if place is None:
         return None
