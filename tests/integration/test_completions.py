@@ -42,7 +42,7 @@ class Shell:
     def __init__(self, name: str, environment: dict[str, str]) -> None:
         self._socket = f"kgroups-{os.getpid()}-{name.replace(' ', '-')}"
         command, setup = STARTS[name]
-        self._tmux("-f", "/dev/null", "new-session", "-d", "-x", "120", "-y", "30", command, env=environment)
+        self._tmux("-f", "/dev/null", "new-session", "-d", "-x", "200", "-y", "30", command, env=environment)
         self.type(f"{setup}; echo rea''dy\n")
         self.wait_for("ready")
 

@@ -16,7 +16,7 @@ from kgroups.model.counts import count
 
 from ..frame.options import ConnectionOptions, connection_options
 from .hosts import hosts_options
-from .options import need_pipeline, since_option, topic_option, until_option
+from .options import need_packages, since_option, topic_option, until_option
 
 if TYPE_CHECKING:
     from kgroups.pipeline.hosts import GivenHosts
@@ -57,7 +57,7 @@ def dump(
 
     Faster than collect for a single query; use collect for repeated queries.
     """
-    need_pipeline("pyarrow", "numpy")
+    need_packages("pyarrow", "numpy")
     from kgroups.pipeline.extract.options import TABLES
     from kgroups.pipeline.jobs.dump import Dump, dump_json, dump_parquet
 

@@ -178,6 +178,17 @@ def need_pipeline(*packages: str, extra: str = "pipeline") -> None:
         raise MissingPackage(f"history needs {', '.join(missing)}: pip install 'kgroups[{extra}]'")
 
 
+def need_packages(*packages: str) -> None:
+    """Check that packages are installed, for commands that need no others of the extra ``pipeline``.
+
+    :raises MissingPackage: if one is missing; it names only these, because the extra has hundreds of MB.
+    """
+    from importlib.util import find_spec
+
+    if any(find_spec(name) is None for name in packages):
+        raise MissingPackage(f"history dump needs {' and '.join(packages)}: pip install {' '.join(packages)}")
+
+
 _ENGINE = (
     click.option("--master", metavar="URL", help="Spark master to run on.  [default: local[*], this machine]"),
     click.option("--remote", metavar="URL", help="Spark Connect server to run on: sc://HOST:PORT."),

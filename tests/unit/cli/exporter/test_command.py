@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import urllib.error
 import urllib.request
 from collections.abc import Callable
@@ -278,6 +279,14 @@ def test_exporter_dashboard_queries_only_served_metrics(run_cli: Run, served: An
     assert code == 0 and asked
     for expression in asked:
         assert any(name in expression for name in names), expression
+
+
+def test_exporter_dashboard_keeps_clusters_apart_and_takes_no_rate_of_a_gauge(run_cli: Run) -> None:
+    _, out, _ = run_cli("exporter", "--dashboard", "-b", "127.0.0.1:1")
+    asked = [target["expr"] for panel in json.loads(out)["panels"] for target in panel["targets"]]
+    assert [expression for expression in asked if 'job="$job"' not in expression] == []
+    # the offsets of a reset are no reset of a counter
+    assert [expression for expression in asked if re.search(r"rate\(kafka_consumergroup_current", expression)] == []
 
 
 def test_exporter_invalid_listen_address_exits_2(run_cli: Run) -> None:
