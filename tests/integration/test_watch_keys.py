@@ -28,7 +28,7 @@ def faulty(request: pytest.FixtureRequest, require_kafka: Callable[[str], None])
     if DEFAULT_VERSION not in wanted_versions(request.config):
         pytest.skip(f"harm is done to Kafka {DEFAULT_VERSION} only")
     require_kafka(DEFAULT_VERSION)
-    lasting = {"broker.session.timeout.ms": "3600000"}  # the broker stays the coordinator of its groups
+    lasting = {"broker.session.timeout.ms": "12000"}  # the broker stays the coordinator of its groups for a while
     with Sandbox.up(brokers=3, name=f"pytest-{os.getpid()}-keys", properties=lasting) as sandbox:
         seed_load(sandbox, Load(groups=90, partitions=6, topics=3))
         yield sandbox
