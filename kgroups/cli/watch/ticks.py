@@ -109,9 +109,9 @@ class Ticks:
 
         watch_state = Watch()
         groups: dict[str, GroupOffsets] = {}
-        collected = time.monotonic()
+        collected, used = time.monotonic(), 0.0
         for number in itertools.count(1):
-            began, cpu = time.monotonic(), time.process_time()
+            began = time.monotonic()
             outcome = self._poll(polls, first=number == 1)
             at = int(time.time() * 1000)
             rows = watch_state.add(at, outcome.items, unanswered(outcome.failures))
@@ -119,8 +119,9 @@ class Ticks:
                 groups.update((each.group.group_id, each) for each in outcome.items)
                 groups = {row.group: groups[row.group] for row in rows}
             pause = self.interval
+            before, used = used, time.process_time()
             if self._on_screen and number > 1:  # the first refresh decodes and allocates everything
-                pause = max(pause, (time.process_time() - cpu) / BUDGET)
+                pause = max(pause, (used - before) / BUDGET)  # with the drawing of the refresh before
             slowed = pause if pause > self.interval else None
             yield Tick(number, at, rows, outcome.failures, groups, watch_state, slowed)
             if began - collected > _COLLECTION:
