@@ -43,7 +43,7 @@ add_lazy_commands(
     LazyCommand("remove-members", "remove_members:remove_members", "Remove members from groups."),
     LazyCommand("config", "config:config", "Show and test the connection settings."),
     LazyCommand("history", "history:history", "Collect the history of groups, and query it."),
-    LazyCommand("profile", "profile:profile", "List, show, and choose profiles of clusters."),
+    LazyCommand("profile", "profile:profile", "Manage profiles, which are named clusters."),
     LazyCommand("completion", "completion.command:completion", "Print the completion script for bash, zsh, or fish."),
     LazyCommand("sandbox", "sandbox:sandbox", "Run a local Kafka cluster for experiments."),
 )

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import re
-import stat
-import tempfile
 import tomllib
-from pathlib import Path
 
 from kgroups.errors import ConfigError
 
 from .profiles import Profiles
+from .replace_file import replace_file
 
 _DEFAULT = re.compile(
     r"""^([ \t]*(?:default|"default"|'default')[ \t]*=[ \t]*)("(?:\\.|[^"\\\r\n])*"|'[^'\r\n]*')""", re.MULTILINE
@@ -29,16 +25,28 @@ def set_default(profiles: Profiles, name: str) -> None:
     text = with_default(profiles.text, name)
     if text is None:
         raise ConfigError(f'{profiles.file}: cannot edit this file safely; add default = "{name}" yourself')
-    try:
-        _replace(profiles.file, text)
-    except OSError as error:
-        raise ConfigError(f"cannot write {profiles.file}: {error.strerror}") from None
+    replace_file(profiles.file, text)
+
+
+def quoted(text: str) -> str:
+    """Return a text as a TOML string."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def without_default(text: str) -> str:
+    """Return the same TOML without the line of the default profile."""
+    first = _TABLE.search(text)
+    found = _DEFAULT.search(text, 0, first.start() if first else len(text))
+    if not found:
+        return text
+    end = text.find("\n", found.end())
+    return text[: found.start()] + (text[end + 1 :] if end >= 0 else "")
 
 
 def with_default(text: str, name: str) -> str | None:
     """Return the same TOML with this default; ``None`` if the edit would change anything else."""
     before = tomllib.loads(text)
-    value = json.dumps(name, ensure_ascii=False).replace("\x7f", "\\u007f")
+    value = quoted(name)
     first = _TABLE.search(text)
     head = first.start() if first else len(text)
     found = _DEFAULT.search(text, 0, head)
@@ -52,19 +60,3 @@ def with_default(text: str, name: str) -> str | None:
     except tomllib.TOMLDecodeError:
         return None
     return edited if after == {**before, "default": name} else None
-
-
-def _replace(file: Path, text: str) -> None:
-    file = file.resolve()  # replace the target of a symbolic link, not the link
-    handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-    try:
-        with open(handle, "wb") as out:  # noqa: PTH123
-            out.write(text.encode())
-            out.flush()
-            os.fchmod(out.fileno(), stat.S_IMODE(file.stat().st_mode))
-            os.fsync(out.fileno())
-        Path(temporary).replace(file)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            Path(temporary).unlink()
-        raise

@@ -74,13 +74,18 @@ class Profiles(NamedTuple):
         :raises UsageError: if there is no profile of this name.
         """
         if name not in self.tables:
-            known = ", ".join(self.tables) or "none"
-            raise UsageError(f"{source}: no profile {name!r} in {self.file}; profiles: {known}")
+            raise missing_profile(self, name, source)
         return _profile(self, name)
 
     def line(self, *keys: str) -> int:
         """Return the line of a key, or of the table that contains it; 1 if neither is found."""
         return _line_of(self.text, keys)
+
+
+def missing_profile(profiles: Profiles, name: str, source: str) -> UsageError:
+    """Return the error to raise for a name that no profile has."""
+    known = ", ".join(profiles.tables) or "none"
+    return UsageError(f"{source}: no profile {name!r} in {profiles.file}; profiles: {known}")
 
 
 def config_file(environ: Mapping[str, str]) -> Path:

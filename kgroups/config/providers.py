@@ -1,9 +1,10 @@
 """Resolve placeholders of config providers (KIP-297, KIP-421, KIP-887).
 
-They are ``${env:NAME}``, ``${file:PATH:KEY}`` and ``${directory:PATH:FILE}``.
+They are ``${env:NAME}``, ``${file:PATH:KEY}`` and ``${directory:PATH:FILE}``, and, only in kgroups,
+``${file:PATH}`` (the whole file) and ``${keyring:SERVICE/USER}`` (a password in the keyring of the system).
 
 Java's clients support only providers declared in ``config.providers``. Without declarations, kgroups accepts these
-three names; otherwise only declared names, by their class. As in Java, ``${`` with any other name is left unchanged. A
+four names; otherwise only declared names, by their class. As in Java, ``${`` with any other name is left unchanged. A
 missing value is an error; Java would send the placeholder as the password.
 
 The author of a placeholder can read local files and variables, and send them to a broker of their choice: see
@@ -26,7 +27,7 @@ from .safe_text import shown_key
 from .settings_reader import Setting, SettingsReader
 
 PROVIDERS_ENV = "KGROUPS_CONFIG_PROVIDERS"
-"""Allowed providers: ``off``, or a comma-separated list of ``env``, ``file`` and ``directory``."""
+"""Allowed providers: ``off``, or a comma-separated list of ``env``, ``file``, ``directory`` and ``keyring``."""
 
 PROGRAM = "properties"
 """The origin of settings that a program passes."""
@@ -36,7 +37,7 @@ _CLASSES = {
     "FileConfigProvider": "file",
     "DirectoryConfigProvider": "directory",
 }
-_PROVIDERS = tuple(_CLASSES.values())
+_PROVIDERS = (*_CLASSES.values(), "keyring")
 DECLARED = "config.providers"
 
 _BLANKS = "".join(map(chr, range(33)))
@@ -136,6 +137,13 @@ class Providers:
             raise setting.error(f"uses ${{{name}:...}}, which {PROVIDERS_ENV} does not allow")
         if provider == "env":
             return self._variable(setting, name, f"{path}:{key}" if path else key)
+        if provider == "keyring":
+            from .keyring_password import keyring_password
+
+            return keyring_password(setting, f"{path}:{key}" if path else key)
+        if not path and provider == "file" and key:
+            self._check_allowed(setting, name, key)
+            return self._whole_file(setting, Path(key).expanduser())
         if not path:
             raise setting.error(f"has ${{{name}:...}} without a key; use ${{{name}:PATH:KEY}}")
         self._check_allowed(setting, name, path)
@@ -171,7 +179,9 @@ class Providers:
     def _of_folder(self, setting: Setting, path: str, key: str) -> str:
         if "/" in key or key in ("", ".", ".."):
             raise setting.error(f"reads {key!r} from the directory {path}, but that is not a file name")
-        file = Path(path, key)
+        return self._whole_file(setting, Path(path, key))
+
+    def _whole_file(self, setting: Setting, file: Path) -> str:
         text = read_bounded(file, setting.place)
         self._check_file(file, setting.place)
         try:

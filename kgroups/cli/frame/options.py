@@ -71,6 +71,14 @@ def completer(name: str) -> Completer:
 complete_profile = completer("profile_names")
 
 
+_PROFILE = click.option(
+    "--profile",
+    metavar="NAME",
+    help=f"Profile of the configuration file; see kgroups profile.  [env: {PROFILE_ENV}]",
+    shell_complete=complete_profile,
+)
+_DEBUG = click.option("--debug", is_flag=True, help="Log every request to stderr.")
+
 _CONNECTION = (
     click.option(
         "-b",
@@ -91,12 +99,7 @@ _CONNECTION = (
         metavar="KEY=VALUE",
         help="Override one property of that file; KEY=@FILE reads the value from a file. Repeatable.",
     ),
-    click.option(
-        "--profile",
-        metavar="NAME",
-        help=f"Profile of the configuration file; see kgroups profile.  [env: {PROFILE_ENV}]",
-        shell_complete=complete_profile,
-    ),
+    _PROFILE,
     click.option("--timeout", type=Duration(), help="Time limit for the whole command.  [default: 30s]"),
     click.option(
         "--broker-timeout",
@@ -114,7 +117,7 @@ _CONNECTION = (
         metavar="N",
         help="Maximum rate of requests to all brokers together.  [default: unlimited]",
     ),
-    click.option("--debug", is_flag=True, help="Log every request to stderr."),
+    _DEBUG,
 )
 
 _OUTPUT = (
@@ -188,6 +191,16 @@ deferred_connection_options = functools.partial(connection_options, deferred=Tru
 
 explained_connection_options = functools.partial(connection_options, explain=True)
 """Adds the connection options; ``connection`` includes the effective settings."""
+
+
+def stored_connection_options(command: F) -> F:
+    """Add the connection options that a profile can store; the command gets ``flags``, a :class:`Flags`."""
+
+    def collect(bootstrap_server: str | None, **values: Any) -> Flags:
+        return Flags(bootstrap_server, **values)
+
+    stored = tuple(option for option in _CONNECTION if option not in (_PROFILE, _DEBUG))
+    return grouped_options(command, stored, "flags", collect)
 
 
 def _repeated(flags: Flags) -> tuple[str, ...]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import given
@@ -16,7 +18,7 @@ from kgroups.config.properties import read_properties
 from kgroups.config.providers import PROVIDERS_ENV, _places
 from kgroups.config.security import StaticToken, TokenFile
 from kgroups.config.token_urls import URLS_ENV
-from kgroups.errors import ConfigError, UsageError
+from kgroups.errors import ConfigError, MissingPackage, UsageError
 
 PW = "hush"
 JAVAS = re.compile(r"\$\{([^}]*?):(([^}]*?):)?([^}]*?)\}")
@@ -80,7 +82,7 @@ def test_environment_variable_disables_providers(tmp_path: Path, message: str) -
 
 @pytest.mark.parametrize("message", ["", " ", "on", "off,env", "env;file"])
 def test_environment_variable_with_invalid_value_is_an_error(tmp_path: Path, message: str) -> None:
-    with pytest.raises(UsageError, match=f"^{PROVIDERS_ENV} must be off, or a list of env, file, directory$"):
+    with pytest.raises(UsageError, match=f"^{PROVIDERS_ENV} must be off, or a list of env, file, directory, keyring$"):
         load_settings(Flags("b:1", written(tmp_path, "acks=all\n")), {PROVIDERS_ENV: message})
 
 
@@ -211,3 +213,69 @@ def test_toml_beyond_limits_is_a_one_line_error(tmp_path: Path, case: str) -> No
     with pytest.raises(ConfigError, match=r"nested too deeply|number that is too long|line 4") as caught:
         load_settings(Flags(), {"KGROUPS_CONFIG": str(file)})
     assert len(str(caught.value)) < 300
+
+
+@pytest.fixture
+def keyring_of_test(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The library with a keyring in memory, in place of that of the system."""
+    pytest.importorskip("keyring")
+    import keyring.backend
+    import keyring.errors
+
+    class InMemory(keyring.backend.KeyringBackend):  # type: ignore[misc, name-defined]
+        priority = 1
+        passwords: ClassVar = {("kgroups/prod", "ann"): PW}
+
+        def get_password(self, service: str, username: str) -> str | None:
+            if service == "locked":
+                raise keyring.errors.KeyringLocked("the keyring is locked")
+            return self.passwords.get((service, username))
+
+        def set_password(self, service: str, username: str, password: str) -> None:
+            raise NotImplementedError
+
+    before = keyring.get_keyring()
+    keyring.set_keyring(InMemory())
+    yield
+    keyring.set_keyring(before)
+
+
+def test_keyring_provides_passwords(keyring_of_test: object, tmp_path: Path) -> None:
+    def client_id(value: str, environ: dict[str, str] | None = None) -> str:
+        return load_settings(Flags("b:1", written(tmp_path, f"client.id={value}")), environ or {}).settings.client_id
+
+    assert client_id("${keyring:kgroups/prod/ann}") == PW
+    for value, why in (
+        ("${keyring:kgroups/prod/bob}", "has no such entry; run: keyring set kgroups/prod bob$"),
+        ("${keyring:locked/bob}", "failed: the keyring is locked$"),
+        ("${keyring:ann}", r"use \$\{keyring:SERVICE/USER\}$"),
+    ):
+        with pytest.raises(ConfigError, match=why):
+            client_id(value)
+    with pytest.raises(ConfigError, match=f"which {PROVIDERS_ENV} does not allow"):
+        client_id("${keyring:kgroups/prod/ann}", {PROVIDERS_ENV: "env"})
+    with pytest.raises(ConfigError, match="requires config_providers=True"):
+        Cluster("b:1", properties={"client.id": "${keyring:kgroups/prod/ann}"})
+
+
+def test_keyring_without_its_package_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "keyring", None)
+    with pytest.raises(MissingPackage, match=r"line 1: client\.id uses .*pip install 'kgroups\[keyring\]'"):
+        load_settings(Flags("b:1", written(tmp_path, "client.id=${keyring:a/b}")), {})
+
+
+def test_file_without_key_is_read_as_a_whole(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text(f"{PW}\n")
+    secret.chmod(0o644)
+    loaded = load_settings(Flags("b:1", written(tmp_path, f"client.id=${{file:{secret}}}")), {})
+    assert loaded.settings.client_id == PW
+    assert f"chmod 600 {secret}" in loaded.warnings[0]
+    with pytest.raises(ConfigError, match=r"line 1: client\.id.*absent"):
+        load_settings(Flags("b:1", written(tmp_path, f"client.id=${{file:{tmp_path}/absent}}")), {})
+    declared = (
+        "config.providers=file\nconfig.providers.file.class=x.FileConfigProvider\n"
+        "config.providers.file.param.allowed.paths=/nowhere\n"
+    )
+    with pytest.raises(ConfigError, match=r"allowed\.paths"):
+        load_settings(Flags("b:1", written(tmp_path, f"{declared}client.id=${{file:{secret}}}")), {})

@@ -1,0 +1,180 @@
+"""``kgroups profile add``, ``remove``, ``rename``, and ``import``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from kgroups.config.flags import Flags
+from kgroups.errors import UsageError
+
+from ..frame.exit_status import print_to_stderr
+from ..frame.options import complete_profile, stored_connection_options
+
+if TYPE_CHECKING:
+    from kgroups.config.profile_edits import Table
+    from kgroups.config.profiles import Profiles
+
+_TOOLS = ("kcl", "kaf", "rpk", "kafkactl")
+
+
+@click.command("add")
+@click.argument("new", metavar="NAME")
+@click.option("--default", "as_default", is_flag=True, help="Make the profile the default.")
+@click.option("--allow-clear-text", is_flag=True, help="Store passwords in clear text, in a file with mode 600.")
+@stored_connection_options
+def add(new: str, as_default: bool, allow_clear_text: bool, flags: Flags) -> int:
+    """Add a profile.
+
+    Stores the connection options. For a password, give a reference, in quotes: '${env:NAME}', '${file:PATH}', or
+    '${keyring:SERVICE/USER}'. It is resolved when the profile is used.
+    """
+    from kgroups.config.profile_edits import REFERENCES, add_profiles, clear_text_secrets
+
+    table = _table(flags)
+    secrets = clear_text_secrets(table)
+    if secrets and not allow_clear_text:
+        raise UsageError(
+            f"-X {', '.join(secrets)}: not stored, because it is in clear text",
+            hint=f"use {REFERENCES}; or add --allow-clear-text",
+        )
+    profiles = _profiles()
+    add_profiles(profiles, {new: table}, default=new if as_default else None)
+    print_to_stderr(f"profile {new} is in {profiles.file}")
+    _warn_of_clear_text(profiles, {new: table})
+    return 0
+
+
+@click.command("remove")
+@click.argument("name", shell_complete=complete_profile)
+def remove(name: str) -> int:
+    """Remove a profile.
+
+    Other lines and comments of the file do not change.
+    """
+    from kgroups.config.profile_edits import remove_profile
+
+    profiles = _profiles_with(name, "profile remove")
+    remove_profile(profiles, name)
+    print_to_stderr(f"profile {name} is removed from {profiles.file}")
+    if profiles.default == name:
+        print_to_stderr("kgroups: note: it was the default; there is no default profile now")
+    return 0
+
+
+@click.command("rename")
+@click.argument("old", shell_complete=complete_profile)
+@click.argument("new")
+def rename(old: str, new: str) -> int:
+    """Rename a profile.
+
+    If it is the default, it remains the default. Other lines and comments of the file do not change.
+    """
+    from kgroups.config.profile_edits import rename_profile
+
+    profiles = _profiles_with(old, "profile rename")
+    rename_profile(profiles, old, new)
+    print_to_stderr(f"profile {old} is now {new}")
+    return 0
+
+
+@click.command("import")
+@click.argument("tool", type=click.Choice(_TOOLS))
+@click.argument("file", required=False, type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--only", multiple=True, metavar="NAME", help="Import only this cluster. Repeatable.")
+def import_profiles(tool: str, file: Path | None, only: tuple[str, ...]) -> int:
+    """Import the clusters of kcl, kaf, rpk, or kafkactl.
+
+    FILE is the tool's configuration file; by default, the one that the tool reads. If one of the clusters has the name
+    of a profile, nothing is imported. Passwords in clear text remain in clear text; each is named on stderr, and the
+    file gets mode 600.
+    """
+    from kgroups.config.other_tools import default_file, read_clusters
+    from kgroups.config.profile_edits import add_profiles
+
+    source = file or default_file(tool, os.environ)
+    found = [each for each in read_clusters(tool, source) if not only or each.name in only]
+    if missing := sorted({*only} - {each.name for each in found}):
+        raise UsageError(f"--only: {source} has no cluster {', '.join(map(repr, missing))}")
+    if not found:
+        raise UsageError(f"{source} has no clusters")
+    profiles = _profiles()
+    tables = {each.name: each.table for each in found}
+    add_profiles(profiles, tables)
+    for each in found:
+        print_to_stderr(f"profile {each.name} is in {profiles.file}")
+        for remark in each.remarks:
+            print_to_stderr(f"kgroups: note: profile {each.name}: {remark}")
+    _warn_of_clear_text(profiles, tables)
+    return 0
+
+
+def _table(flags: Flags) -> Table:
+    """Return the options as a profile.
+
+    :raises UsageError: if they name no cluster, or one is invalid.
+    """
+    from kgroups.config.settings import parse_bootstrap
+
+    if not (flags.bootstrap or flags.command_config):
+        raise UsageError("profile add requires --bootstrap-server or --command-config")
+    if flags.bootstrap:
+        parse_bootstrap(flags.bootstrap, "--bootstrap-server")
+    if flags.command_config and not Path(flags.command_config).is_file():
+        raise UsageError(f"--command-config: there is no file {flags.command_config}")
+    values = {
+        "bootstrap": flags.bootstrap,
+        "command-config": flags.command_config and str(Path(flags.command_config).absolute()),
+        "timeout": flags.timeout and f"{flags.timeout:.15g}s",
+        "broker-timeout": flags.broker_timeout and f"{flags.broker_timeout:.15g}s",
+        "transport": flags.transport,
+        "max-requests-per-second": flags.max_requests_per_second and f"{flags.max_requests_per_second:.15g}",
+    }
+    return {
+        **{key: value for key, value in values.items() if value},
+        "properties": dict(map(_property, flags.overrides)),
+    }
+
+
+def _property(override: str) -> tuple[str, str]:
+    """Return the key and value of ``-X``; a file becomes a reference to it, and is not copied."""
+    key, equals, value = override.partition("=")
+    if not equals or not key.strip():
+        raise UsageError("-X must be KEY=VALUE, such as -X security.protocol=SSL")
+    if value.startswith("@@"):
+        value = value[1:]
+    elif value.startswith("@"):
+        value = f"${{file:{Path(value[1:]).absolute()}}}"
+    return key.strip(), value
+
+
+def _profiles() -> Profiles:
+    """Return the profiles of the file; none if it does not exist yet."""
+    from kgroups.config.profiles import Profiles, config_file, read_profiles
+
+    file = config_file(os.environ)
+    return read_profiles(os.environ) if file.exists() else Profiles(file)
+
+
+def _profiles_with(name: str, command: str) -> Profiles:
+    from kgroups.config.profiles import missing_profile, read_profiles
+
+    profiles = read_profiles(os.environ)
+    if name not in profiles.tables:
+        raise missing_profile(profiles, name, command)
+    return profiles
+
+
+def _warn_of_clear_text(profiles: Profiles, tables: Mapping[str, Table]) -> None:
+    from kgroups.config.profile_edits import REFERENCES, clear_text_secrets
+
+    for name, table in tables.items():
+        if secrets := clear_text_secrets(table):
+            print_to_stderr(
+                f"kgroups: warning: profile {name}: {', '.join(secrets)} is stored in CLEAR TEXT in {profiles.file} "
+                f"(mode 600); replace it with {REFERENCES}"
+            )
