@@ -120,7 +120,7 @@ def _up_secure(version: str, brokers: int, name: str) -> Sandbox:
         kerberos = True
     secure = up(version, brokers, name=name, kerberos=kerberos, progress=_progress)
     _progress(
-        "Client configurations for --command-config; the address below requires no authentication and has no ACLs:"
+        f"{secure.sandbox.bootstrap} requires no authentication and has no ACLs. For the others, --command-config:"
     )
     for method in secure.ways:
         _progress(f"  {secure.file(method)}")
