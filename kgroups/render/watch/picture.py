@@ -35,6 +35,8 @@ _SORTED = {
     "CATCH-UP": Order.CATCH_UP,
 }
 _MARK = "> "
+_SENTENCES = ("- ", "kgroups: ", "the old offsets are in ")
+"""Beginnings of findings, notices, failures, and the note about the undo file."""
 _KEYS = 26
 """Width of the keys on their page."""
 FRAME_LINES = 3
@@ -163,7 +165,7 @@ def _texts(view: View, opened: Opened, width: int, utf8: bool) -> Iterable[str]:
         yield f"Reset group {escape(view.reset.group)}"
         yield escape(view.reset.prompt)
         yield ""
-        yield from map(escape, view.reset.lines)
+        yield from _wrapped(map(escape, view.reset.lines), width)
     else:
         yield from _help(width) if view.page is Page.HELP else _group(view, opened, width, utf8)
 
@@ -198,7 +200,16 @@ def _group(view: View, opened: Opened, width: int, utf8: bool) -> Iterable[str]:
     for at, change in opened.changes:
         yield f"  {at}  {escape(change.before)} -> {escape(change.now)}"
     yield ""
-    yield from opened.explained or ("Press e to explain the group.",)
+    yield from _wrapped(opened.explained, width) if opened.explained else ("Press e to explain the group.",)
+
+
+def _wrapped(texts: Iterable[str], width: int) -> Iterable[str]:
+    """Wrap sentences that do not fit; lines of tables are left as they are."""
+    for text in texts:
+        if len(text) > width and text.startswith(_SENTENCES):
+            yield from wrap(text, width, subsequent_indent="  ")
+        else:
+            yield text
 
 
 def _partitions(opened: Opened, width: int, utf8: bool) -> Iterable[str]:
@@ -236,6 +247,26 @@ def _partitions(opened: Opened, width: int, utf8: bool) -> Iterable[str]:
         yield "".join(_pad(text, size, header not in _LEFT) for text, (header, size) in sized).rstrip()
     if omitted:
         yield f"Omitted on this narrow terminal: {', '.join(omitted)}"
+    if "MEMBER" in omitted:
+        yield from _members(opened)
+
+
+def _members(opened: Opened) -> Iterable[str]:
+    """Yield a line for each member: its ID, host, and partitions."""
+    assigned: dict[tuple[str, str], dict[str, list[int]]] = {}
+    for each in opened.partitions:
+        row = each.row
+        if row.consumer_id is not None:
+            topics = assigned.setdefault((row.consumer_id, row.host or "-"), {})
+            if row.topic is not None and row.partition is not None:
+                topics.setdefault(row.topic, []).append(row.partition)
+    if assigned:
+        yield ""
+        yield "Members"
+    for (member, host), topics in assigned.items():
+        yield f"  {escape(member)}  {escape(host)}"
+        held = (f"{escape(topic)}:{','.join(map(str, numbers))}" for topic, numbers in topics.items())
+        yield f"    {'  '.join(held) or 'no partitions'}"
 
 
 _PARTITION_HEADERS = (
@@ -254,7 +285,7 @@ _PARTITION_HEADERS = (
 
 
 _LEFT = frozenset({"TOPIC", "MEMBER", "HOST"})
-_OMITTED_FIRST = ("LAG HISTORY", "HOST", "IN/S", "OUT/S", "LOG-END", "COMMITTED", "MEMBER")
+_OMITTED_FIRST = ("HOST", "MEMBER", "LAG HISTORY", "IN/S", "OUT/S", "LOG-END", "COMMITTED")
 """Columns to omit on a narrow terminal, in this order."""
 
 

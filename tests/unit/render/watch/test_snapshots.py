@@ -38,16 +38,18 @@ ROWS = [
     row("strange\x1b[31m№-name-that-is-longer-than-the-column-of-a-narrow-terminal-allows", 1),
     *(row(f"batch-{number:03}", number % 7, type="Share") for number in range(60)),
 ]
+MEMBER = "orders-service-1-7f3a6c1e-52a4-4a4e-9a4b-1f6f0f6d7c11"
 OPENED = Opened(
     [
-        PartitionRow(OffsetRow("orders", "orders", 0, 3, 60, 0, 100, 40, "c-1-7f3a", "/10.0.0.7"), HISTORY, 60.0, 55.5),
-        PartitionRow(
-            OffsetRow("orders", "orders", 1, 3, 98, 0, None, None, "c-1-7f3a", "/10.0.0.7"), (2, None), None, 1.0
-        ),
+        PartitionRow(OffsetRow("orders", "orders", 0, 3, 60, 0, 100, 40, MEMBER, "/10.0.0.7"), HISTORY, 60.0, 55.5),
+        PartitionRow(OffsetRow("orders", "orders", 1, 3, 98, 0, None, None, MEMBER, "/10.0.0.7"), (2, None), None, 1.0),
         PartitionRow(OffsetRow("orders", consumer_id="c-2-91bd", host="/10.0.0.8"), (), None, None),
     ],
     [("11:59:30", StateChange(NOW, "Stable", "PreparingRebalance"))],
-    ["finding: one member has no partitions"],
+    [
+        "orders: 2 members",
+        "- one member has no partitions: the topic has fewer partitions than the group has members, so that it waits",
+    ],
     TimeLags(NOW, {("orders", 0): TimeLag(Milliseconds(61_000)), ("orders", 1): TimeLag(None)}),
     NOW + 3_000,
 )
