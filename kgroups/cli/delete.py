@@ -15,6 +15,7 @@ from .frame.apply_plan import Operation, apply_plan
 from .frame.confirmation import Confirmation, confirmation_options
 from .frame.group_options import GroupOptions, group_options
 from .frame.internal_topics import all_internal_topics_option, delete_topics, exclude_shared_topics
+from .frame.lazy_command import Command
 from .frame.options import ConnectionOptions, Duration, connection_options, output_options
 from .frame.run_query import Shape
 from .frame.safety import Safety, safety_options
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from kgroups.model.outcome import Outcome
 
 
-@click.command("delete")
+@click.command("delete", cls=Command)
 @group_options
 @click.option(
     "--empty-for",

@@ -14,6 +14,7 @@ from kgroups.model.counts import count
 from .frame.apply_plan import Operation, apply_plan
 from .frame.confirmation import Confirmation, confirmation_options
 from .frame.group_options import GroupOptions, complete_topic, group_options
+from .frame.lazy_command import Command
 from .frame.options import ConnectionOptions, connection_options, output_options
 from .frame.run_query import Shape
 from .frame.safety import Safety, safety_options
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from kgroups.model.outcome import Outcome
 
 
-@click.command("delete-offsets")
+@click.command("delete-offsets", cls=Command)
 @group_options
 @click.option(
     "--topic",

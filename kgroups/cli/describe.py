@@ -13,6 +13,7 @@ from kgroups.errors import UsageError
 from kgroups.model.outcome import NO_MATCH
 
 from .frame.group_options import GroupOptions, group_and_topic_options
+from .frame.lazy_command import Command
 from .frame.options import (
     ConnectionOptions,
     check_exclusive,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from kgroups.render.views import View
 
 
-@click.command("describe")
+@click.command("describe", cls=Command)
 @group_and_topic_options
 @click.option("--offsets", is_flag=True, help="Show committed offsets, log end offsets, and lag.  [default view]")
 @click.option("--members", is_flag=True, help="Show members and their assignments.")

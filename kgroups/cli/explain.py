@@ -12,6 +12,7 @@ from kgroups.errors import UsageError
 from kgroups.model.outcome import NO_MATCH
 
 from .frame.group_options import GroupOptions, group_options
+from .frame.lazy_command import Command
 from .frame.options import ConnectionOptions, F, connection_options, deep_options, grouped_options
 from .frame.run_query import hinted, or_write_error, print_failures, run_query
 
@@ -75,7 +76,7 @@ def style_options(command: F) -> F:
     return grouped_options(command, _STYLE, "style", Style)
 
 
-@click.command("explain")
+@click.command("explain", cls=Command)
 @group_options
 @click.option(
     "--what-if",

@@ -13,6 +13,7 @@ from kgroups.errors import UsageError
 from kgroups.model.outcome import NO_MATCH
 
 from .frame.group_options import GroupOptions, group_and_topic_options
+from .frame.lazy_command import Command
 from .frame.options import ConnectionOptions, connection_options, isolation_option, output_options
 from .frame.run_query import Shape, query_and_show
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 _TIME_COLUMNS = ("time_lag", "time_lag_ms")
 
 
-@click.command("lag")
+@click.command("lag", cls=Command)
 @group_and_topic_options
 @click.option(
     "--by",

@@ -8,6 +8,7 @@ import click
 
 from kgroups.errors import UsageError
 
+from .frame.lazy_command import Command
 from .frame.options import ConnectionOptions, completer, connection_options, output_options, split_values
 from .frame.run_query import Shape, query_and_show
 
@@ -19,7 +20,7 @@ _SHOW = "\x00"
 """The value of --state and --type given alone: show the column, filter nothing."""
 
 
-@click.command("list")
+@click.command("list", cls=Command)
 @click.option(
     "--state",
     "states",

@@ -13,6 +13,7 @@ from kgroups.model.counts import count
 from .frame.apply_plan import Operation, apply_plan
 from .frame.confirmation import Confirmation, confirmation_options
 from .frame.group_options import GroupOptions, group_options
+from .frame.lazy_command import Command
 from .frame.options import ConnectionOptions, connection_options, output_options
 from .frame.run_query import Shape
 
@@ -27,7 +28,7 @@ MEMBERS_AT_ONCE = 500
 """Members whose groups are checked again, and that are then removed."""
 
 
-@click.command("remove-members")
+@click.command("remove-members", cls=Command)
 @group_options
 @click.option("--member", "members", multiple=True, metavar="ID", help="Member ID. Repeatable.")
 @click.option(

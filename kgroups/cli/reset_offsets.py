@@ -21,6 +21,7 @@ from .frame.internal_topics import (
     exclude_shared_topics,
     internal_topic_option,
 )
+from .frame.lazy_command import Command
 from .frame.options import ConnectionOptions, connection_options, output_options
 from .frame.reset_request import plan_reset, reset_request, write_reset
 from .frame.run_query import Shape, print_failures, run_query
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from kgroups.model.outcome import Outcome
 
 
-@click.command("reset-offsets")
+@click.command("reset-offsets", cls=Command)
 @group_options
 @scenario_options
 @click.option("--create-group", is_flag=True, help="Create named groups that do not exist. Undo files do not need it.")

@@ -10,6 +10,7 @@ import click
 
 from kgroups.errors import UsageError
 
+from .frame.lazy_command import CommandGroup
 from .frame.options import completer
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def _progress(line: str) -> None:
     click.echo(line, err=True)
 
 
-@click.group("sandbox")
+@click.group("sandbox", cls=CommandGroup)
 def sandbox() -> None:
     """Run a local Kafka cluster for experiments."""
 

@@ -11,11 +11,12 @@ import click
 from kgroups.errors import KgroupsError
 
 from ..frame.exit_status import discard_stdout, print_to_stderr, system_error
+from ..frame.lazy_command import Command
 
 EXIT_UNKNOWN = 3
 
 
-class Plugin(click.Command):
+class Plugin(Command):
     """A command with the exit codes of monitoring plugins: any error that prevents a result is UNKNOWN, exit code 3."""
 
     def make_context(

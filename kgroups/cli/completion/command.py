@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import click
 
+from ..frame.lazy_command import Command
+
 _SCRIPTS = {"bash": "kgroups.bash", "zsh": "_kgroups", "fish": "kgroups.fish"}
 
 
-@click.command("completion")
+@click.command("completion", cls=Command)
 @click.argument("shell", type=click.Choice(list(_SCRIPTS)))
 def completion(shell: str) -> int:
     """Print the completion script for bash, zsh, or fish.

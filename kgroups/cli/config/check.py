@@ -6,11 +6,12 @@ from typing import Any
 
 import click
 
+from ..frame.lazy_command import Command
 from ..frame.options import ConnectionOptions, explained_connection_options, output_options
 from ..frame.run_query import Shape, print_exchange, show
 
 
-@click.command("check")
+@click.command("check", cls=Command)
 @output_options
 @explained_connection_options
 def check(connection: ConnectionOptions, shape: Shape) -> int:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import click
 
+from ..frame.lazy_command import Command
 from ..frame.options import ConnectionOptions, explained_connection_options, output_options
 from ..frame.run_query import Shape, show
 
 
-@click.command("show")
+@click.command("show", cls=Command)
 @output_options
 @explained_connection_options
 def show_settings(connection: ConnectionOptions, shape: Shape) -> int:

@@ -12,6 +12,7 @@ from kgroups.model.outcome import EXIT_OK
 
 from ..frame.exit_status import enable_gc
 from ..frame.group_options import GroupOptions, group_and_topic_options
+from ..frame.lazy_command import Command
 from ..frame.options import ConnectionOptions, Duration, connection_options, isolation_option
 from .exposition import Exposition
 from .pages import pages, read_users
@@ -21,7 +22,7 @@ from .server import CONNECTIONS, serve
 _FILE = click.Path(path_type=Path)
 
 
-@click.command("exporter")
+@click.command("exporter", cls=Command)
 @group_and_topic_options
 @click.option(
     "--listen",

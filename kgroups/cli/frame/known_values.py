@@ -21,7 +21,7 @@ def formats(_: click.Context, __: click.Parameter, prefix: str) -> list[str]:
 
 def columns(context: click.Context, _: click.Parameter, prefix: str) -> list[CompletionItem[str]]:
     """Return the next column of a comma-separated list, of the view that the command line selects."""
-    view = _view(context)
+    view = view_of_line(context)
     headers = {column.key: column.header for column in view.columns} if view else {}
     return [CompletionItem(word, help=headers[word.rpartition(",")[2]]) for word in list_words(headers, prefix)]
 
@@ -85,14 +85,18 @@ def _beginning(words: Iterable[str], prefix: str) -> list[str]:
     return [word for word in words if word.startswith(prefix)]
 
 
-def _view(context: click.Context) -> View | None:
+def view_of_line(context: click.Context) -> View | None:
     """Return the view of an incomplete command line; ``None`` if its columns are known only from its result."""
     params, name = context.params, context.command.name or ""
     if context.parent and context.parent.command.name == "history":
         # click does not parse arguments if the last option lacks its value
         return _table_view(params.get("table") or (context.args[0] if name == "show" and context.args else name))
+    if context.parent and context.parent.command.name == "config":
+        from kgroups.render.check_view import CHECK, SETTINGS
+
+        return CHECK if name == "check" else SETTINGS
     match name:
-        case "list":
+        case "list" if context.parent and context.parent.command.name != "profile":
             from kgroups.render.views import LIST
 
             return LIST

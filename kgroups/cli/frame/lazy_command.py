@@ -1,10 +1,37 @@
-"""Commands that are imported when they run: running one, or listing them all, imports no other command."""
+"""Commands that are imported when they run: running one, or listing them all, imports no other command.
+
+The texts of the help that are not in the options are imported for the help only.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 import click
+
+
+class Command(click.Command):
+    """A command with sections of options, and examples."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        from .help_page import examples, sections
+
+        for title, records in sections(self, ctx):
+            with formatter.section(title):
+                formatter.write_dl(records)
+        if shown := examples(ctx):
+            with formatter.section("Examples"):
+                for number, (sentence, line) in enumerate(shown):
+                    if number:
+                        formatter.write_paragraph()
+                    formatter.write_text(f"{sentence}:")
+                    formatter.write(f"{'':{formatter.current_indent}}$ {line}\n")
+
+
+class CommandGroup(click.Group):
+    """A group of such commands."""
+
+    command_class = Command
 
 
 class LazyCommand(click.Command):

@@ -13,6 +13,7 @@ from kgroups.model.counts import count
 from kgroups.model.outcome import EXIT_FAILED
 
 from ..frame.exit_status import enable_gc, end_on_signals
+from ..frame.lazy_command import Command
 from ..frame.options import ConnectionOptions, Duration, connection_options
 from .hosts import hosts_options
 from .options import Engine, engine_options, store_option, topic_option
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from kgroups.pipeline.hosts import GivenHosts
 
 
-@click.command("collect")
+@click.command("collect", cls=Command)
 @store_option
 @click.option(
     "--interval",

@@ -14,6 +14,7 @@ import click
 from kgroups.errors import UsageError
 from kgroups.model.counts import count
 
+from ..frame.lazy_command import Command
 from ..frame.options import ConnectionOptions, connection_options
 from .hosts import hosts_options
 from .options import need_packages, since_option, topic_option, until_option
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 _TABLES = ("decoded", "records", "commits", "group_metadata", "members", "assignments", "epochs", "undecoded")
 
 
-@click.command("dump")
+@click.command("dump", cls=Command)
 @click.option("--table", type=click.Choice(_TABLES), default="decoded", show_default=True, help="Table to write.")
 @click.option(
     "--parquet",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..frame.lazy_command import Command
 from .hosts import salt_options
 from .options import Engine, cluster_option, engine_options, need_pipeline, store_option
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from kgroups.pipeline.hosts import GivenHosts
 
 
-@click.command("land")
+@click.command("land", cls=Command)
 @click.argument("path")
 @store_option
 @cluster_option

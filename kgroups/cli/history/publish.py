@@ -9,6 +9,7 @@ import click
 from kgroups.errors import UsageError
 from kgroups.model.counts import count
 
+from ..frame.lazy_command import Command
 from .options import need_pipeline, store_option
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class Property(click.ParamType[tuple[str, str]]):
         return key, text
 
 
-@click.command("publish")
+@click.command("publish", cls=Command)
 @store_option
 @click.option(
     "--iceberg",

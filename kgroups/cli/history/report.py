@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from ..frame.lazy_command import Command
 from .options import (
     WITHOUT_SPARK,
     Ago,
@@ -22,7 +23,7 @@ from .options import (
 )
 
 
-@click.command("report")
+@click.command("report", cls=Command)
 @store_option
 @cluster_option
 @click.option(

@@ -9,10 +9,11 @@ import click
 
 from kgroups.errors import UsageError
 
+from ..frame.lazy_command import Command
 from ..frame.options import completer
 
 
-@click.command("schema")
+@click.command("schema", cls=Command)
 @click.argument("table", required=False, shell_complete=completer("tables"))
 @click.option(
     "--format",

@@ -11,6 +11,7 @@ import click
 from kgroups.errors import UsageError
 
 from ..frame.group_options import complete_group, complete_topic
+from ..frame.lazy_command import Command
 from ..frame.options import completer, output_options
 from ..frame.run_query import Shape
 from .options import (
@@ -62,7 +63,7 @@ def _window(command: Any) -> Any:
     return output_options(query_engine_option(engine_options(command)))
 
 
-@click.command("show")
+@click.command("show", cls=Command)
 @click.argument("table", shell_complete=completer("shown_tables"))
 @rule_option
 @_window
@@ -77,7 +78,7 @@ def show(table: str, **rest: Any) -> int:
     return _show(table, **rest)
 
 
-@click.command("rebalances")
+@click.command("rebalances", cls=Command)
 @_window
 def rebalances(**rest: Any) -> int:
     """Show rebalances.
@@ -87,14 +88,14 @@ def rebalances(**rest: Any) -> int:
     return _show("rebalances", **rest)
 
 
-@click.command("lag")
+@click.command("lag", cls=Command)
 @_window
 def lag(**rest: Any) -> int:
     """Show lag at each sample of the log end offsets."""
     return _show("lag", **rest)
 
 
-@click.command("stale")
+@click.command("stale", cls=Command)
 @rule_option
 @_window
 def stale(**rest: Any) -> int:
@@ -102,7 +103,7 @@ def stale(**rest: Any) -> int:
     return _show("stale", **rest)
 
 
-@click.command("sql")
+@click.command("sql", cls=Command)
 @click.argument("query")
 @store_option
 @cluster_option

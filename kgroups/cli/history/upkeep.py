@@ -8,10 +8,11 @@ import click
 
 from kgroups.model.counts import count
 
+from ..frame.lazy_command import Command
 from .options import WITHOUT_SPARK, Ago, cluster_option, need_pipeline, store_option
 
 
-@click.command("compact")
+@click.command("compact", cls=Command)
 @store_option
 @cluster_option
 def compact(store: str, cluster: str | None) -> int:
@@ -31,7 +32,7 @@ def compact(store: str, cluster: str | None) -> int:
     return 0
 
 
-@click.command("expire")
+@click.command("expire", cls=Command)
 @store_option
 @cluster_option
 @click.option(
@@ -56,7 +57,7 @@ def expire(store: str, cluster: str | None, older_than: datetime) -> int:
     return 0
 
 
-@click.command("materialize")
+@click.command("materialize", cls=Command)
 @store_option
 @cluster_option
 def materialize(store: str, cluster: str | None) -> int:
@@ -73,7 +74,7 @@ def materialize(store: str, cluster: str | None) -> int:
     return 0
 
 
-@click.command("upgrade")
+@click.command("upgrade", cls=Command)
 @store_option
 def upgrade(store: str) -> int:
     """Convert a store of an older version in place.

@@ -7,12 +7,13 @@ from collections.abc import Callable
 
 import click
 
+from ..frame.lazy_command import Command
 from ..frame.options import ConnectionOptions, deferred_connection_options, output_options
 from ..frame.run_query import Shape
 from .options import cluster_option, need_pipeline, store_option
 
 
-@click.command("test")
+@click.command("test", cls=Command)
 @store_option
 @cluster_option
 @click.option("--store-only", is_flag=True, help="Do not compare the store with the cluster.")

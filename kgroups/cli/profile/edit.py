@@ -13,6 +13,7 @@ from kgroups.config.flags import Flags
 from kgroups.errors import UsageError
 
 from ..frame.exit_status import print_to_stderr
+from ..frame.lazy_command import Command
 from ..frame.options import complete_profile, stored_connection_options
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 _TOOLS = ("kcl", "kaf", "rpk", "kafkactl")
 
 
-@click.command("add")
+@click.command("add", cls=Command)
 @click.argument("new", metavar="NAME")
 @click.option("--default", "as_default", is_flag=True, help="Make the profile the default.")
 @click.option("--allow-clear-text", is_flag=True, help="Store passwords in clear text, in a file with mode 600.")
@@ -49,7 +50,7 @@ def add(new: str, as_default: bool, allow_clear_text: bool, flags: Flags) -> int
     return 0
 
 
-@click.command("remove")
+@click.command("remove", cls=Command)
 @click.argument("name", shell_complete=complete_profile)
 def remove(name: str) -> int:
     """Remove a profile.
@@ -66,7 +67,7 @@ def remove(name: str) -> int:
     return 0
 
 
-@click.command("rename")
+@click.command("rename", cls=Command)
 @click.argument("old", shell_complete=complete_profile)
 @click.argument("new")
 def rename(old: str, new: str) -> int:
@@ -82,7 +83,7 @@ def rename(old: str, new: str) -> int:
     return 0
 
 
-@click.command("import")
+@click.command("import", cls=Command)
 @click.argument("tool", type=click.Choice(_TOOLS))
 @click.argument("file", required=False, type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--only", multiple=True, metavar="NAME", help="Import only this cluster. Repeatable.")

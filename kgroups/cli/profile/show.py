@@ -10,11 +10,12 @@ import click
 from kgroups.errors import UsageError
 
 from ..frame.exit_status import print_to_stderr
+from ..frame.lazy_command import Command
 from ..frame.options import complete_profile, output_options
 from ..frame.run_query import Shape, show
 
 
-@click.command("list")
+@click.command("list", cls=Command)
 @output_options
 def list_profiles(shape: Shape) -> int:
     """List the profiles."""
@@ -30,7 +31,7 @@ def list_profiles(shape: Shape) -> int:
     return _show(shape, "profiles", ("profile", "default", "bootstrap", "command_config"), sorted(rows))
 
 
-@click.command("show")
+@click.command("show", cls=Command)
 @click.argument("name", required=False, shell_complete=complete_profile)
 @output_options
 def show_profile(shape: Shape, name: str | None) -> int:

@@ -7,10 +7,11 @@ import os
 import click
 
 from ..frame.exit_status import print_to_stderr
+from ..frame.lazy_command import Command
 from ..frame.options import complete_profile
 
 
-@click.command("use")
+@click.command("use", cls=Command)
 @click.argument("name", shell_complete=complete_profile)
 def use(name: str) -> int:
     """Make a profile the default.

@@ -10,11 +10,12 @@ import click
 from kgroups.model.outcome import EXIT_FAILED, EXIT_OK
 
 from ..frame.group_options import GroupOptions, group_and_topic_options
+from ..frame.lazy_command import Command
 from ..frame.options import ConnectionOptions, Duration, connection_options, isolation_option
 from .ticks import Ticks, clock, pace_of
 
 
-@click.command("watch")
+@click.command("watch", cls=Command)
 @group_and_topic_options
 @click.option("--interval", type=Duration(), default="2s", show_default=True, help="Refresh interval.")
 @click.option("--count", type=click.IntRange(1), metavar="N", help="Stop after N refreshes.")

@@ -1,0 +1,66 @@
+"""The sections of the options in the help of commands, in their order."""
+
+from __future__ import annotations
+
+OPTIONS, OTHER = "Options", "Other"
+"""The section of options that are in no other one, and that of ``--help``."""
+
+_SHARED = {
+    "Selection": "--group --regex --all-groups --topic --all-topics --state --type --protocol-type --only-lagging "
+    "--min --top --member --instance --all-members --empty-for --since --until --limit",
+    "View": "--offsets --members --topology --summary --all-views --verbose --by --time --deep --deep-mib --deep-time "
+    "--isolation --what-if",
+    "Change": "--to-earliest --to-latest --to-current --to-offset --shift-by --to-datetime --by-duration --from-file "
+    "--to-group --create-group --delete-internal-topic --delete-all-internal-topics --reason",
+    "Safety": "--force --commit-window --when-empty --dry-run --execute --yes --undo-file --accept-mismatch "
+    "--including-hidden-offsets",
+    "Checks": "",
+    "Metrics": "",
+    "Server": "--listen --tls-certificate --tls-key --basic-auth --max-connections --dashboard",
+    "Store": "--store --cluster",
+    OPTIONS: "",
+    "Spark": "--engine --master --remote --conf --packages --py-files --spark-log",
+    "Output": "--output --wide --no-headers --columns --sort --export",
+    "Connection": "--bootstrap-server --command-config -X --profile --timeout --broker-timeout --transport "
+    "--max-requests-per-second --debug",
+    OTHER: "",
+}
+"""Section -> the options that all commands have in it."""
+
+_OWN = {
+    "describe": {"View": "--state"},
+    "check": {
+        "Checks": "--state --type --assignor --members --min-members --stopped --assigned --max-lag --max-topic-lag "
+        "--max-partition-lag --max-time-lag --max-commit-age --trend --allow-uncommitted --skip-missing-topics --rules "
+        "--window --samples --wait --interval --lint --isolation",
+        "Output": "--junit --github --fail-on --verbose",
+    },
+    "exporter": {
+        "Metrics": "--interval --max-age --keep --by --compat --max-series --time --commit-age --isolation",
+    },
+    "watch": {"View": "--interval --count"},
+    "history report": {"Output": "--force"},
+}
+"""Command -> the sections of its options that differ."""
+
+TITLES = tuple(_SHARED)
+
+
+def section_of(path: str, option: str) -> str:
+    """Return the section of an option; ``Options`` if it is in no other one."""
+    for table in (_OWN.get(path.removeprefix("kgroups "), {}), _SHARED):
+        for title, options in table.items():
+            if option in options.split():
+                return title
+    return OPTIONS
+
+
+def listed() -> list[tuple[str, str]]:
+    """Return each option in a table with its command; that of all commands is empty."""
+    tables = {"": _SHARED, **_OWN}
+    return [
+        (command, option)
+        for command, table in tables.items()
+        for options in table.values()
+        for option in options.split()
+    ]

@@ -1,0 +1,114 @@
+"""Sections, columns, and examples in the help of commands."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+
+import click
+import pytest
+
+from kgroups.cli.frame.help_examples import EXAMPLES
+from kgroups.cli.frame.help_page import sections
+from kgroups.cli.frame.help_sections import OPTIONS, listed, section_of
+from kgroups.cli.frame.lazy_command import LazyCommand
+from kgroups.cli.main import cli
+
+
+def contexts(parent: click.Context) -> list[click.Context]:
+    """Return a context of each command of a group."""
+    assert isinstance(parent.command, click.Group)
+    found = []
+    for name, command in parent.command.commands.items():
+        loaded = command.load() if isinstance(command, LazyCommand) else command
+        context = click.Context(loaded, parent, name, terminal_width=100, help_option_names=["--help"])
+        found += contexts(context) if isinstance(loaded, click.Group) else [context]
+    return found
+
+
+ALL = {context.command_path: context for context in contexts(click.Context(cli, info_name="kgroups"))}
+
+
+def options_of(path: str) -> set[str]:
+    return {param.opts[-1] for param in ALL[path].command.params if isinstance(param, click.Option)}
+
+
+@pytest.mark.parametrize("path", ALL)
+def test_help_has_each_option_once_and_connection_options_in_their_section(path: str) -> None:
+    text = ALL[path].command.get_help(ALL[path])
+    records = [record for _, found in sections(ALL[path].command, ALL[path]) for record in found]
+    options = [param for param in ALL[path].command.get_params(ALL[path]) if isinstance(param, click.Option)]
+    shown = [param.get_help_record(ALL[path]) for param in options]
+    assert sorted(names for names, _ in records) == sorted(record[0] for record in shown if record)
+    for section, option in (("Connection", "--bootstrap-server"), ("Output", "--columns"), ("Safety", "--execute")):
+        assert (f"\n{section}:\n" in text) >= (option in options_of(path))
+
+
+def test_commands_of_groups_have_no_option_without_a_section() -> None:
+    rest = {
+        (path, option)
+        for path in ALL
+        if "--regex" in options_of(path)
+        for option in options_of(path)
+        if section_of(path, option) == OPTIONS
+    }
+    assert rest == set()
+
+
+def test_sections_name_only_options_that_exist() -> None:
+    everything = set().union(*map(options_of, ALL))
+    for command, option in listed():
+        assert option in (options_of(f"kgroups {command}") if command else everything), (command, option)
+
+
+@pytest.mark.parametrize("path", ALL)
+def test_every_command_has_two_or_three_examples_that_parse(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("KGROUPS_STORE", raising=False)
+    assert 2 <= len(EXAMPLES[path]) <= 3
+    assert any(path in line for _, line in EXAMPLES[path][:1])
+    for sentence, line in EXAMPLES[path]:
+        assert sentence[0].isupper() and sentence[-1] != "."
+        command = line.removeprefix('eval "$(').removesuffix(')"').partition(" | ")[0]
+        words = shlex.split(command)[1:]
+        group: click.Command = cli
+        while isinstance(group, click.Group):
+            found = group.commands[words.pop(0)]
+            group = found.load() if isinstance(found, LazyCommand) else found
+        group.make_context(group.name, words)
+
+
+def test_examples_are_of_commands() -> None:
+    assert set(EXAMPLES) == set(ALL)
+
+
+def test_help_of_columns_names_those_of_each_view() -> None:
+    context = ALL["kgroups lag"]
+    text = " ".join(context.command.get_help(context).split())
+    assert "with --by group: group, " in text
+    assert "with --by member: group, " in text
+    context = ALL["kgroups history lag"]
+    assert "--by" not in context.command.get_help(context)
+
+
+def test_sections_of_describe() -> None:
+    text = ALL["kgroups describe"].command.get_help(ALL["kgroups describe"])
+    titles = [line.rstrip(":") for line in text.splitlines() if line.endswith(":") and line[0] != " "]
+    assert titles == ["Selection", "View", "Output", "Connection", "Other", "Examples"]
+
+
+@pytest.mark.parametrize(("arguments", "loaded"), [(["list", "--no-such"], False), (["list", "--help"], True)])
+def test_texts_of_the_help_are_imported_only_for_the_help(arguments: list[str], loaded: bool) -> None:
+    code = f"import sys; from kgroups.cli.main import main; main({arguments}); print(*sys.modules, file=sys.stderr)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    modules = set(ran.stderr.split())
+    texts = {f"kgroups.cli.frame.help_{name}" for name in ("page", "sections", "examples")}
+    assert "kgroups.cli.list" in modules
+    assert texts & modules == (texts if loaded else set())
+
+
+def test_example_of_the_help_is_one_line() -> None:
+    context = ALL["kgroups sandbox up"]
+    text = context.command.get_help(context)
+    assert "  Start one broker:\n  $ kgroups sandbox up\n\n  Start three" in text
+    assert "\nOptions:\n" in text and "\nOther:\n" not in text
