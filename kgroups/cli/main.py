@@ -16,13 +16,36 @@ COMPLETE = "_KGROUPS_COMPLETE"
 """Set to a command line by the scripts in ``kgroups/cli/completion/``."""
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+class RootGroup(click.Group):
+    """The command tree. Options before a command are moved to the command, see :mod:`.frame.moved_options`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args and args[0].startswith("-") and args[0] not in ("--version", *ctx.help_option_names):
+            from .frame.moved_options import behind_command
+
+            ctx.meta[__name__] = True
+            args = behind_command(self, ctx, args)
+        return super().parse_args(ctx, args)
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the options; those that are moved are imported only if there are any, or to be completed."""
+        if not (ctx.resilient_parsing or ctx.meta.get(__name__)):
+            return super().get_params(ctx)
+        from .frame.moved_options import movable_options
+
+        return [*movable_options(), *super().get_params(ctx)]
+
+
+@click.group(cls=RootGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, message="%(version)s")
 def cli() -> None:
     """Inspect and manage Kafka consumer, share, and streams groups.
 
     Exit codes: 0 success; 1 failure or partial failure (available results are printed, failures are listed on stderr);
     2 invalid usage or configuration.
+
+    The connection options, --output, --quiet, and --color can be given before or after the command. If an option is
+    given in both places, the one after the command takes precedence.
     """
 
 

@@ -10,6 +10,7 @@ import click
 
 from kgroups.errors import UsageError
 
+from .frame.exit_status import is_quiet
 from .frame.lazy_command import CommandGroup
 from .frame.options import completer
 
@@ -31,7 +32,8 @@ _name = click.option(
 
 
 def _progress(line: str) -> None:
-    click.echo(line, err=True)
+    if not is_quiet():
+        click.echo(line, err=True)
 
 
 @click.group("sandbox", cls=CommandGroup)

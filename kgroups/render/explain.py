@@ -12,7 +12,7 @@ from kgroups.model.explain.what_if import WhatIf
 from kgroups.model.outcome import Failure, Outcome
 
 from .cells import escape
-from .color import color_is_wanted
+from .color import has_color
 from .explain_views import MEMBERS, SHIFTS
 from .selection import columns_for
 from .table import Table
@@ -42,7 +42,7 @@ def write_explained(items: Iterable[Explained], fmt: str, stream: TextIO, tier: 
 
 def _write(item: Explained, fmt: str, stream: TextIO, tier: Tier, headers: bool) -> None:
     stream.write(escape(_head(item.facts)) + "\n")
-    colored = fmt == "table" and stream.isatty() and color_is_wanted()
+    colored = fmt == "table" and has_color(stream)
     for severity, mark in _MARKS.items():
         if colored and severity in _COLORS:
             mark = f"- \x1b[{_COLORS[severity]}m{mark[2:-1]}\x1b[0m "

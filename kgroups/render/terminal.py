@@ -21,6 +21,7 @@ from rich.text import Text
 from kgroups.model.groups import GroupState
 
 from .cells import cell_text
+from .color import chosen_color
 from .plain import GAP, write_plain
 from .table import Table
 from .views import Align, Column
@@ -48,7 +49,7 @@ class _Column(NamedTuple):
 def write_terminal(
     table: Table, stream: TextIO, width: int | None = None, headers: Mapping[str, Sequence[str]] | None = None
 ) -> tuple[str, ...]:
-    """Write the table. rich uses color only on a terminal, except with TERM=dumb; NO_COLOR also disables bold and dim.
+    """Write the table. By default, only a terminal gets colors, except with TERM=dumb; NO_COLOR disables all styles.
 
     :param width: default: the width of the terminal; other streams have none, and nothing is folded.
     :param headers: group -> the parts of its header; each group then has a table of its own without its name.
@@ -60,7 +61,7 @@ def write_terminal(
     console = console_on(stream, width)
     rows: list[Any] = list(table.rows)
     columns = [_measured(table, column, rows) for column in table.columns if headers is None or column.key != "group"]
-    if width is None and not console.is_terminal:
+    if width is None and not stream.isatty():
         console.width = sum(column.natural for column in columns) + len(GAP) * len(columns)
     dropped: list[str] = []
     widths = _fitted(columns, console.width)
@@ -123,8 +124,22 @@ def _header(group: str, parts: Sequence[str], width: int) -> Text:
 
 def console_on(stream: TextIO, width: int | None = None) -> Console:
     """Return a rich console on a stream, without interpreting markup in texts; with NO_COLOR without any style."""
-    system: Literal["auto"] | None = None if os.environ.get("NO_COLOR") else "auto"
-    return Console(file=stream, width=width, color_system=system, highlight=False, markup=False, emoji=False)
+    chosen = chosen_color()
+    system: Literal["auto", "standard"] | None = "auto"
+    if chosen is False or (chosen is None and os.environ.get("NO_COLOR")):
+        system = None
+    elif chosen:
+        system = "auto" if stream.isatty() else "standard"
+    return Console(
+        file=stream,
+        width=width,
+        color_system=system,
+        force_terminal=chosen or None,
+        no_color=False if chosen else None,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
 
 
 def fit(natural: Sequence[int], floors: Sequence[int], available: int) -> list[int] | None:

@@ -15,7 +15,7 @@ import click
 from kgroups.errors import ClusterUnreachable, DeadlineExceeded
 from kgroups.model.counts import count
 
-from ..frame.exit_status import enable_gc, print_to_stderr
+from ..frame.exit_status import enable_gc, is_quiet, print_to_stderr
 from ..frame.group_options import GroupOptions, group_and_topic_options
 from ..frame.options import ConnectionOptions, Duration, connection_options, isolation_option
 from .expectations import expectation_options
@@ -146,7 +146,7 @@ def _report_progress(reported: str, text: str) -> str:
 
     Only on a terminal and in CI, whose variable is ``CI``: a monitoring system may take stderr for an error.
     """
-    if text != reported and (sys.stderr.isatty() or os.environ.get("CI")):
+    if text != reported and not is_quiet() and (sys.stderr.isatty() or os.environ.get("CI")):
         print_to_stderr(f"kgroups: note: waiting: {text}")
     return text
 

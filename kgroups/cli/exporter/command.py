@@ -10,7 +10,7 @@ import click
 from kgroups.errors import MissingPackage, UsageError
 from kgroups.model.outcome import EXIT_OK
 
-from ..frame.exit_status import enable_gc
+from ..frame.exit_status import enable_gc, is_quiet
 from ..frame.group_options import GroupOptions, group_and_topic_options
 from ..frame.lazy_command import Command
 from ..frame.options import ConnectionOptions, Duration, connection_options, isolation_option
@@ -110,7 +110,8 @@ def exporter(
     enable_gc()
     if max_age is not None:
         interval = max(1.0, max_age)
-        click.echo(f"kgroups: note: --max-age is replaced by --interval; polling every {interval:g}s", err=True)
+        if not is_quiet():
+            click.echo(f"kgroups: note: --max-age is replaced by --interval; polling every {interval:g}s", err=True)
     host, port = _address(listen)
     exposition = _exposition(by, compat, max_series)
     users = None if basic_auth is None else read_users(basic_auth)

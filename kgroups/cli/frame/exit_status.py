@@ -19,6 +19,8 @@ from kgroups.model.outcome import EXIT_FAILED
 EXIT_CLOSED_PIPE = 128 + signal.SIGPIPE
 
 
+_quiet = False
+
 _ended_by: list[int] = []
 """Signals that raised KeyboardInterrupt in place of Ctrl-C."""
 
@@ -133,6 +135,16 @@ def _caused_by_interrupt(error: BaseException | None) -> bool:
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__
     return error is not None
+
+
+def set_quiet(quiet: bool) -> None:
+    """Set whether the command prints no notes and no progress; failures and errors are always printed."""
+    global _quiet
+    _quiet = quiet
+
+
+def is_quiet() -> bool:
+    return _quiet
 
 
 def print_to_stderr(text: str) -> None:

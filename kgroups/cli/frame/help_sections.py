@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 OPTIONS, OTHER = "Options", "Other"
-"""The section of options that are in no other one, and that of ``--help``."""
+"""The section of options that are in no other one, and those of all commands, with ``--help``."""
 
 _SHARED = {
     "Selection": "--group --regex --all-groups --topic --all-topics --state --type --protocol-type --only-lagging "
@@ -23,7 +23,7 @@ _SHARED = {
     "Output": "--output --wide --no-headers --columns --sort --export",
     "Connection": "--bootstrap-server --command-config -X --profile --timeout --broker-timeout --transport "
     "--max-requests-per-second --debug",
-    OTHER: "",
+    OTHER: "--quiet --color",
 }
 """Section -> the options that all commands have in it."""
 

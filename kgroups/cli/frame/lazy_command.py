@@ -1,13 +1,17 @@
-"""Commands that are imported when they run: running one, or listing them all, imports no other command.
+"""Commands that are imported when they run, and the options that each of them has.
 
-The texts of the help that are not in the options are imported for the help only.
+Running a command, or listing them all, imports no other command. The texts of the help that are not in the options are
+imported for the help only.
 """
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import click
+
+from .exit_status import set_quiet
 
 
 class Command(click.Command):
@@ -50,6 +54,7 @@ class LazyCommand(click.Command):
 
         module, _, attribute = self._location.partition(":")
         command: click.Command = getattr(import_module(f"kgroups.cli.{module}"), attribute)
+        add_options_of_all_commands(command)
         return command
 
     def make_context(
@@ -68,3 +73,47 @@ class LazyCommand(click.Command):
 def add_lazy_commands(group: click.Group, *commands: LazyCommand) -> None:
     for command in commands:
         group.add_command(command)
+
+
+def options_of_all_commands() -> tuple[click.Option, ...]:
+    """Return --quiet and --color."""
+    return (
+        click.Option(
+            ["-q", "--quiet"],
+            is_flag=True,
+            expose_value=False,
+            is_eager=True,
+            callback=_set_quiet,
+            help="Print no notes and no progress. Failures and errors are still printed.",
+        ),
+        click.Option(
+            ["--color/--no-color"],
+            default=None,
+            expose_value=False,
+            is_eager=True,
+            callback=_set_color,
+            help="Use colors in tables, or none.  [default: on a terminal, unless NO_COLOR is set]",
+        ),
+    )
+
+
+def add_options_of_all_commands(command: click.Command) -> None:
+    """Add --quiet and --color to a command, or to the commands of a group; once. Lazy commands are not loaded yet."""
+    if isinstance(command, click.Group):
+        for inner in command.commands.values():
+            add_options_of_all_commands(inner)
+    elif command.callback is not None and not any(param.name == "quiet" for param in command.params):
+        command.params.extend(options_of_all_commands())
+
+
+def _set_quiet(context: click.Context, _: click.Parameter, quiet: Any) -> None:
+    if not context.resilient_parsing:
+        set_quiet(bool(quiet))
+
+
+def _set_color(context: click.Context, _: click.Parameter, color: bool | None) -> None:
+    # A module that is not loaded has no choice of an earlier command to reset.
+    if not context.resilient_parsing and (color is not None or "kgroups.render.color" in sys.modules):
+        from kgroups.render.color import choose_color
+
+        choose_color(color)

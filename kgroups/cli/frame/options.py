@@ -15,6 +15,7 @@ from kgroups.config.settings import ClientSettings, Transport
 from kgroups.errors import UsageError
 from kgroups.model.duration import parse_seconds
 
+from .exit_status import is_quiet
 from .run_query import Shape
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ _PROFILE = click.option(
 )
 _DEBUG = click.option("--debug", is_flag=True, help="Log every request to stderr.")
 
-_CONNECTION = (
+CONNECTION = (
     click.option(
         "-b",
         "--bootstrap-server",
@@ -120,17 +121,18 @@ _CONNECTION = (
     _DEBUG,
 )
 
+OUTPUT_FORMAT = click.option(
+    "-o",
+    "--output",
+    metavar="FORMAT",
+    default="auto",
+    show_default=True,
+    help="table, plain, json, jsonl, csv, or one of tabulate's formats (github, grid, html, ...). "
+    "auto: table on a terminal, plain in a pipe.",
+    shell_complete=completer("formats"),
+)
 _OUTPUT = (
-    click.option(
-        "-o",
-        "--output",
-        metavar="FORMAT",
-        default="auto",
-        show_default=True,
-        help="table, plain, json, jsonl, csv, or one of tabulate's formats (github, grid, html, ...). "
-        "auto: table on a terminal, plain in a pipe.",
-        shell_complete=completer("formats"),
-    ),
+    OUTPUT_FORMAT,
     click.option("-w", "--wide", is_flag=True, help="Show all columns."),
     click.option("--no-headers", is_flag=True, help="Omit the header row (table, plain, csv)."),
     click.option(
@@ -183,7 +185,7 @@ def connection_options(command: F, *, explain: bool = False, deferred: bool = Fa
     def defer(**flags: Any) -> Callable[[], ConnectionOptions]:
         return functools.partial(collect, **flags)
 
-    return grouped_options(command, _CONNECTION, "connection", defer if deferred else collect)
+    return grouped_options(command, CONNECTION, "connection", defer if deferred else collect)
 
 
 deferred_connection_options = functools.partial(connection_options, deferred=True)
@@ -199,7 +201,7 @@ def stored_connection_options(command: F) -> F:
     def collect(bootstrap_server: str | None, **values: Any) -> Flags:
         return Flags(bootstrap_server, **values)
 
-    stored = tuple(option for option in _CONNECTION if option not in (_PROFILE, _DEBUG))
+    stored = tuple(option for option in CONNECTION if option not in (_PROFILE, _DEBUG))
     return grouped_options(command, stored, "flags", collect)
 
 
@@ -212,7 +214,8 @@ def _repeated(flags: Flags) -> tuple[str, ...]:
 def _print_note(note: str) -> None:
     from .exit_status import print_to_stderr
 
-    print_to_stderr(f"kgroups: note: {note}")
+    if not is_quiet():
+        print_to_stderr(f"kgroups: note: {note}")
 
 
 def output_options(command: F) -> F:

@@ -8,6 +8,8 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from .exit_status import is_quiet
+
 DELAY = 1.0
 """Seconds until the line is first shown."""
 
@@ -40,7 +42,7 @@ async def progress_line(quiet: bool = False) -> AsyncIterator[ProgressLine]:
     Show nothing if ``quiet``, if stderr is not a terminal, or if the terminal cannot erase a line (``TERM=dumb``).
     """
     line = ProgressLine()
-    if quiet or not sys.stderr.isatty() or os.environ.get("TERM", "").lower() in ("dumb", "unknown"):
+    if quiet or is_quiet() or not sys.stderr.isatty() or os.environ.get("TERM", "").lower() in ("dumb", "unknown"):
         yield line
         return
     task = asyncio.ensure_future(_show(line))

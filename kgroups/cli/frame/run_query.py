@@ -13,6 +13,8 @@ from kgroups.config.settings import ClientSettings
 from kgroups.errors import KgroupsError, UsageError
 from kgroups.model.outcome import NO_MATCH
 
+from .exit_status import is_quiet
+
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
     from kgroups.admin.query.select_groups import Selection
@@ -198,7 +200,8 @@ def print_failures(outcome: Outcome[Any]) -> None:
     from kgroups.render.failures import failure_lines, hint_lines, notice_lines
 
     failures = outcome.failures
-    for line in (*notice_lines(outcome.notices), *failure_lines(failures), *hint_lines(failures)):
+    notices = () if is_quiet() else outcome.notices
+    for line in (*notice_lines(notices), *failure_lines(failures), *hint_lines(failures)):
         click.echo(line, err=True)
 
 
@@ -225,7 +228,7 @@ def print_notice(text: str) -> None:
     """Print a notice to stderr."""
     from kgroups.render.failures import notice_lines
 
-    for line in notice_lines((text,)):
+    for line in () if is_quiet() else notice_lines((text,)):
         click.echo(line, err=True)
 
 

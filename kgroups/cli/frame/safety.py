@@ -10,6 +10,7 @@ import click
 from kgroups.errors import UsageError
 
 from .confirmation import Confirmation
+from .exit_status import is_quiet
 from .options import Duration, grouped_options
 
 if TYPE_CHECKING:
@@ -133,7 +134,8 @@ def _print_note(text: str) -> None:
     from .progress import wipe
 
     wipe()
-    click.echo(f"kgroups: note: {text}", err=True)
+    if not is_quiet():
+        click.echo(f"kgroups: note: {text}", err=True)
 
 
 def safety_options(command: F) -> F:

@@ -43,7 +43,6 @@ _OPTIONS: Mapping[str, str] = {
     "--port": "--listen",
     "--properties": "--command-config",
     "--property": "-X",
-    "--quiet": "--no-headers",
     "--servers": "--bootstrap-server",
 }
 """Names in other tools; the first word is an option, which the command may lack."""

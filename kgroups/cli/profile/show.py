@@ -9,7 +9,7 @@ import click
 
 from kgroups.errors import UsageError
 
-from ..frame.exit_status import print_to_stderr
+from ..frame.exit_status import is_quiet, print_to_stderr
 from ..frame.lazy_command import Command
 from ..frame.options import complete_profile, output_options
 from ..frame.run_query import Shape, show
@@ -26,7 +26,7 @@ def list_profiles(shape: Shape) -> int:
     for name, table in profiles.tables.items():
         servers, file = table.get("bootstrap"), table.get("command-config")
         rows.append((name, name == profiles.default, servers and str(servers), file and str(file)))
-    if not rows:
+    if not rows and not is_quiet():
         print_to_stderr(f"kgroups: note: there are no profiles in {profiles.file}")
     return _show(shape, "profiles", ("profile", "default", "bootstrap", "command_config"), sorted(rows))
 
@@ -58,7 +58,7 @@ def show_profile(shape: Shape, name: str | None) -> int:
     if found.command_config:
         line = profiles.line("profiles", name, "command-config")
         rows.insert(0, ("command-config", str(found.command_config), f"profile {name} ({profiles.file}, line {line})"))
-    for remark in found.warnings:
+    for remark in () if is_quiet() else found.warnings:
         print_to_stderr(f"kgroups: note: {remark}")
     return _show(shape, "profile", ("key", "value", "origin"), rows)
 

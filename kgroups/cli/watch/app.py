@@ -28,6 +28,7 @@ from kgroups.model.outcome import EXIT_FAILED, EXIT_OK
 from kgroups.model.watch.partitions import TimeLags, partitions_of
 from kgroups.model.watch.reset_dialog import ResetDialog, Step
 from kgroups.model.watch.view import Page, View
+from kgroups.render.color import chosen_color
 from kgroups.render.failures import failure_lines
 from kgroups.render.watch.picture import Line, Opened, draw_page
 
@@ -325,6 +326,9 @@ def on_full_screen(ticks: Ticks, connection: ConnectionOptions, isolation: Isola
     """Run the full screen until the user, a signal, or ``--count`` ends it."""
     arriving: queue.SimpleQueue[Event] = queue.SimpleQueue()
     threading.Thread(target=poll_into, args=(ticks, arriving), daemon=True).start()
+    chosen = chosen_color()
+    if chosen:
+        os.environ.pop("NO_COLOR", None)  # which Textual reads
     app = WatchApp(
         arriving,
         ticks.interval,
@@ -334,7 +338,7 @@ def on_full_screen(ticks: Ticks, connection: ConnectionOptions, isolation: Isola
             partial(PlannedReset, connection),
             partial(read_time_lags, connection, isolation),
         ),
-        styled=not os.environ.get("NO_COLOR"),
+        styled=not os.environ.get("NO_COLOR") if chosen is None else chosen,
     )
     try:
         app.run()

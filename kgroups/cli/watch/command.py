@@ -9,6 +9,7 @@ import click
 
 from kgroups.model.outcome import EXIT_FAILED, EXIT_OK
 
+from ..frame.exit_status import is_quiet
 from ..frame.group_options import GroupOptions, group_and_topic_options
 from ..frame.lazy_command import Command
 from ..frame.options import ConnectionOptions, Duration, connection_options, isolation_option
@@ -52,7 +53,8 @@ def _can_draw() -> bool:
     if redrawn and sys.stdin.isatty() and sys.stderr.isatty():  # Textual draws on stderr
         return True
     reason = "standard input or error is not a terminal" if redrawn else "this terminal cannot be redrawn"
-    click.echo(f"kgroups: note: {reason}; printing one table after another", err=True)
+    if not is_quiet():
+        click.echo(f"kgroups: note: {reason}; printing one table after another", err=True)
     return False
 
 
