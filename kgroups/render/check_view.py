@@ -1,11 +1,11 @@
-"""The views of ``kgroups config``."""
+"""The views of ``kgroups config`` and ``kgroups profile``."""
 
 from __future__ import annotations
 
 from kgroups.config.effective import EffectiveSetting
 from kgroups.model.connection_check import CheckRow
 
-from .views import Align, Sooner, Tier, View, columns_of, some_value
+from .views import Align, Sooner, Tier, View, columns_of, some_value, view_of
 
 _L, _R = Align.LEFT, Align.RIGHT
 _B = Tier.BASE
@@ -37,3 +37,7 @@ SETTINGS = View(
     ),
     sort_key=lambda row: 0,  # in their original order
 )
+
+PROFILES = view_of("profiles", ((name, False) for name in ("profile", "default", "bootstrap", "command_config")))
+
+PROFILE = view_of("profile", ((name, False) for name in ("key", "value", "origin")))

@@ -88,15 +88,20 @@ def _beginning(words: Iterable[str], prefix: str) -> list[str]:
 def view_of_line(context: click.Context) -> View | None:
     """Return the view of an incomplete command line; ``None`` if its columns are known only from its result."""
     params, name = context.params, context.command.name or ""
-    if context.parent and context.parent.command.name == "history":
-        # click does not parse arguments if the last option lacks its value
-        return _table_view(params.get("table") or (context.args[0] if name == "show" and context.args else name))
-    if context.parent and context.parent.command.name == "config":
-        from kgroups.render.check_view import CHECK, SETTINGS
+    match context.parent and context.parent.command.name:
+        case "history":
+            # click does not parse arguments if the last option lacks its value
+            return _table_view(params.get("table") or (context.args[0] if name == "show" and context.args else name))
+        case "config":
+            from kgroups.render.check_view import CHECK, SETTINGS
 
-        return CHECK if name == "check" else SETTINGS
+            return CHECK if name == "check" else SETTINGS
+        case "profile":
+            from kgroups.render.check_view import PROFILE, PROFILES
+
+            return PROFILES if name == "list" else PROFILE
     match name:
-        case "list" if context.parent and context.parent.command.name != "profile":
+        case "list":
             from kgroups.render.views import LIST
 
             return LIST
@@ -133,8 +138,10 @@ def _described_view(params: dict[str, Any]) -> View:
 
 def _table_view(table: str) -> View | None:
     from kgroups.pipeline.contracts import TABLES
+    from kgroups.pipeline.verify.result import Check
     from kgroups.render.views import view_of
 
-    if table not in TABLES:
+    if table not in TABLES and table != "test":
         return None
-    return view_of(table, ((column.name, False) for column in TABLES[table].columns))
+    names = Check._fields if table == "test" else [column.name for column in TABLES[table].columns]
+    return view_of(table, ((name, False) for name in names))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,12 +14,16 @@ from ..frame.lazy_command import Command
 from ..frame.options import complete_profile, output_options
 from ..frame.run_query import Shape, show
 
+if TYPE_CHECKING:
+    from kgroups.render.views import View
+
 
 @click.command("list", cls=Command)
 @output_options
 def list_profiles(shape: Shape) -> int:
     """List the profiles."""
     from kgroups.config.profiles import read_profiles
+    from kgroups.render.check_view import PROFILES
 
     profiles = read_profiles(os.environ)
     rows = []
@@ -28,7 +32,7 @@ def list_profiles(shape: Shape) -> int:
         rows.append((name, name == profiles.default, servers and str(servers), file and str(file)))
     if not rows and not is_quiet():
         print_to_stderr(f"kgroups: note: there are no profiles in {profiles.file}")
-    return _show(shape, "profiles", ("profile", "default", "bootstrap", "command_config"), sorted(rows))
+    return _show(shape, PROFILES, sorted(rows))
 
 
 @click.command("show", cls=Command)
@@ -43,6 +47,7 @@ def show_profile(shape: Shape, name: str | None) -> int:
     from kgroups.config.flags import PROFILE_ENV
     from kgroups.config.profiles import read_profiles
     from kgroups.config.settings_reader import is_secret
+    from kgroups.render.check_view import PROFILE
 
     profiles = read_profiles(os.environ)
     asked_by = "profile show" if name else PROFILE_ENV if os.environ.get(PROFILE_ENV) else f"{profiles.file}: default"
@@ -60,13 +65,11 @@ def show_profile(shape: Shape, name: str | None) -> int:
         rows.insert(0, ("command-config", str(found.command_config), f"profile {name} ({profiles.file}, line {line})"))
     for remark in () if is_quiet() else found.warnings:
         print_to_stderr(f"kgroups: note: {remark}")
-    return _show(shape, "profile", ("key", "value", "origin"), rows)
+    return _show(shape, PROFILE, rows)
 
 
-def _show(shape: Shape, name: str, columns: tuple[str, ...], rows: list[tuple[Any, ...]]) -> int:
+def _show(shape: Shape, view: View, rows: list[tuple[Any, ...]]) -> int:
     from kgroups.model.outcome import Outcome
-    from kgroups.render.views import view_of
 
-    view = view_of(name, ((column, False) for column in columns))
     shape.check(view)
     return show(Outcome(tuple(rows)), None, shape, view)

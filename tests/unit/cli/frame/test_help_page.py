@@ -91,6 +91,13 @@ def test_help_of_columns_names_those_of_each_view() -> None:
     assert "--by" not in context.command.get_help(context)
 
 
+@pytest.mark.parametrize("path", [path for path in ALL if "--columns" in options_of(path)])
+def test_help_of_columns_names_the_columns_unless_a_table_or_a_query_defines_them(path: str) -> None:
+    records = dict(record for _, found in sections(ALL[path].command, ALL[path]) for record in found)
+    defined = path in ("kgroups history show", "kgroups history sql")
+    assert records["--columns A,B,..."].startswith("Columns to show, in this order" + ("." if defined else ": ")), path
+
+
 def test_sections_of_describe() -> None:
     text = ALL["kgroups describe"].command.get_help(ALL["kgroups describe"])
     titles = [line.rstrip(":") for line in text.splitlines() if line.endswith(":") and line[0] != " "]
