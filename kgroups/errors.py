@@ -278,3 +278,8 @@ class UnsupportedMechanism(KgroupsError):
     """The wire client does not support this SASL mechanism; librdkafka may."""
 
     default_reason = Reason.MECHANISM_UNSUPPORTED
+
+
+def install_command(extra: str) -> str:
+    """Return the command that installs an extra, also for a kgroups that was installed from a clone."""
+    return f"pip install 'kgroups[{extra}]'; in a clone of the repository: pip install '.[{extra}]'"

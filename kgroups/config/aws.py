@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from kgroups.errors import AuthenticationFailed, MissingPackage
+from kgroups.errors import AuthenticationFailed, MissingPackage, install_command
 
 from .secret import Secret
 from .security import AwsIam
@@ -23,7 +23,7 @@ def signed_token(credentials: AwsIam, host: str) -> tuple[Secret, float]:
     try:
         from aws_msk_iam_sasl_signer import MSKAuthTokenProvider as Library
     except ImportError:
-        raise MissingPackage("AWS MSK IAM needs a library of AWS's: pip install 'kgroups[aws]'") from None
+        raise MissingPackage(f"AWS MSK IAM needs a library of AWS's: {install_command('aws')}") from None
     region = region_of(credentials, host)
     try:
         if credentials.role:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kgroups.errors import MissingPackage
+from kgroups.errors import MissingPackage, install_command
 
 from .settings_reader import Setting
 
@@ -21,7 +21,7 @@ def keyring_password(setting: Setting, entry: str) -> str:
         from keyring.errors import KeyringError
     except ImportError:
         raise MissingPackage(
-            f"{setting.place} uses ${{keyring:...}}, which needs keyring: pip install 'kgroups[keyring]'"
+            f"{setting.place} uses ${{keyring:...}}, which needs keyring: {install_command('keyring')}"
         ) from None
     try:
         password: str | None = keyring.get_password(service, user)

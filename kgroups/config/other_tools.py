@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kgroups.errors import ConfigError, MissingPackage
+from kgroups.errors import ConfigError, MissingPackage, install_command
 
 from .profile_edits import Table
 from .properties import read_bounded
@@ -95,7 +95,7 @@ def _yaml(file: Path) -> Any:
     try:
         import yaml
     except ImportError:
-        raise MissingPackage(f"{file} is YAML, which needs PyYAML: pip install 'kgroups[import]'") from None
+        raise MissingPackage(f"{file} is YAML, which needs PyYAML: {install_command('import')}") from None
     try:
         return yaml.safe_load(read_bounded(file))
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError):  # the message may quote a line with a password

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from kgroups.errors import HistoryError, MissingPackage
+from kgroups.errors import HistoryError, MissingPackage, install_command
 
 from .startup import find_java, java_options
 
@@ -74,7 +74,7 @@ def open_session(
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
     except ImportError:
-        raise MissingPackage("history on Spark needs PySpark: pip install 'kgroups[pipeline]'") from None
+        raise MissingPackage(f"history on Spark needs PySpark: {install_command('pipeline')}") from None
     from . import register
 
     if not remote and find_java() is None:
@@ -100,7 +100,7 @@ def open_session(
         with _redirect_output(path):
             session = builder.getOrCreate()
     except ImportError as error:  # gRPC or one of its packages
-        raise MissingPackage(f"--remote needs Spark Connect ({error}): pip install 'kgroups[connect]'") from None
+        raise MissingPackage(f"--remote needs Spark Connect ({error}): {install_command('connect')}") from None
     except (PySparkException, RuntimeError, OSError) as error:
         raise HistoryError(f"Spark does not start: {root_cause(error)}; see {path}") from None
     # Spark also logs the exceptions that it raises, as JSON, to stderr.

@@ -135,7 +135,8 @@ def _fetch_into(part: Path, wanted: _Set, progress: Callable[[str], None]) -> No
     else:
         raise SandboxError(
             f"{wanted.what} is not on this machine, and cannot be fetched: install Maven (mvn), "
-            f"or pip install 'kgroups[pipeline]', or set {JARS_VARIABLE} to a folder with the jars in {wanted.folder}/"
+            f"or pip install 'kgroups[pipeline]' (in a clone: '.[pipeline]'), or set {JARS_VARIABLE} to a folder "
+            f"with the jars in {wanted.folder}/"
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -96,7 +97,21 @@ def test_installed_alone_commands_work(files: dict[str, Path], tmp_path: Path) -
     programs = tmp_path / "bin"
     # With our own pip: installing another one and compiling everything take longer than the rest of the test.
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", tmp_path)
-    run(*pip, "install", "--quiet", "--no-compile", files[".whl"])
+    elsewhere = tmp_path / "confluent" / "kafka-consumer-groups"
+    elsewhere.parent.mkdir()
+    elsewhere.write_text("#!/bin/sh\necho of Confluent\n")
+    elsewhere.chmod(0o755)
+    (programs / "kafka-groups").write_text("in the folder of the environment")
+    paths = [f"{elsewhere.parent}:{programs}", f"{programs}:{elsewhere.parent}"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", f"{paths[0]}:{os.environ['PATH']}")
+        run(*pip, "install", "--quiet", "--no-compile", files[".whl"])
+    assert elsewhere.read_text() == "#!/bin/sh\necho of Confluent\n"
+    assert [shutil.which("kafka-consumer-groups", path=path) for path in paths] == [
+        str(elsewhere),
+        str(programs / "kafka-consumer-groups"),
+    ]
+    assert "kgroups" in (programs / "kafka-groups").read_text()  # as documented: pip overwrites it there
     assert run(programs / "kgroups", "--version").strip() == __version__
     assert "list" in run(programs / "kgroups", "--help")
     assert run(programs / "kafka-consumer-groups", "--version")
@@ -115,3 +130,34 @@ def test_installed_alone_commands_work(files: dict[str, Path], tmp_path: Path) -
         [programs / "kgroups", "history", "show", "latest_offsets", "--store", tmp_path], capture_output=True, text=True
     )
     assert history.returncode == 2 and "kgroups[pipeline]" in history.stderr, history.stderr
+    assert "in a clone of the repository: pip install '.[pipeline]'" in history.stderr
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("source", ["clone", "wheel"])
+@pytest.mark.parametrize("tool", ["pip", "pipx", "uv"])
+def test_each_way_of_the_documentation_installs(
+    tool: str, source: str, files: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In an empty environment: pip, pipx, and uv tool, from a clone and from a wheel."""
+    environment = tmp_path / "environment"
+    venv.create(environment, with_pip=True)
+    what = ROOT if source == "clone" else files[".whl"]
+    programs = tmp_path / "bin"
+    pip = (environment / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check")
+    for name, folder in {
+        "PIPX_HOME": "pipx", "PIPX_BIN_DIR": "bin", "PIPX_MAN_DIR": "man", "UV_TOOL_DIR": "uv", "UV_TOOL_BIN_DIR": "bin"
+    }.items():  # fmt: skip
+        monkeypatch.setenv(name, str(tmp_path / folder))
+    if tool == "pip":
+        run(*pip, what)
+        programs = environment / "bin"
+    else:
+        run(*pip, tool)
+        index = subprocess.run([*pip[:1], "config", "get", "global.index-url"], capture_output=True, text=True)
+        if index.returncode == 0:  # which uv does not read
+            monkeypatch.setenv("UV_DEFAULT_INDEX", index.stdout.strip())
+        words = ("tool", "install") if tool == "uv" else ("install",)
+        run(environment / "bin" / tool, *words, what)
+    assert run(programs / "kgroups", "--version").strip() == __version__
+    assert run(programs / "kafka-consumer-groups", "--version")

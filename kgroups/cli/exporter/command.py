@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from kgroups.errors import MissingPackage, UsageError
+from kgroups.errors import MissingPackage, UsageError, install_command
 from kgroups.model.outcome import EXIT_OK
 
 from ..frame.exit_status import enable_gc, is_quiet
@@ -142,7 +142,7 @@ def _exposition(by: str, compat: str, max_series: int) -> Exposition:
     try:
         from kgroups.render.metrics import Level
     except ImportError:
-        raise MissingPackage("kgroups exporter needs prometheus-client: pip install 'kgroups[exporter]'") from None
+        raise MissingPackage(f"kgroups exporter needs prometheus-client: {install_command('exporter')}") from None
     return Exposition(Level[by.upper()], kminion=compat == "kminion", max_series=max_series)
 
 

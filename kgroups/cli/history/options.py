@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from kgroups.errors import MissingPackage, UsageError
+from kgroups.errors import MissingPackage, UsageError, install_command
 from kgroups.model.duration import parse_age
 from kgroups.model.placement import OFFSETS_TOPIC
 
@@ -175,7 +175,7 @@ def need_pipeline(*packages: str, extra: str = "pipeline") -> None:
         if find_spec(name) is None
     ]
     if missing:
-        raise MissingPackage(f"history needs {', '.join(missing)}: pip install 'kgroups[{extra}]'")
+        raise MissingPackage(f"history needs {', '.join(missing)}: {install_command(extra)}")
 
 
 def need_packages(*packages: str) -> None:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 from uuid import uuid4
 
-from kgroups.errors import HistoryError
+from kgroups.errors import HistoryError, install_command
 
 from .object_files import Append, Found
 
@@ -54,7 +54,7 @@ class WebHdfsFiles:
         try:
             import requests
         except ImportError:
-            raise HistoryError("stores in HDFS need requests: pip install 'kgroups[hdfs]'") from None
+            raise HistoryError(f"stores in HDFS need requests: {install_command('hdfs')}") from None
         if unknown := sorted(settings.keys() - {"user", "delegation"}):
             raise HistoryError(f"HDFS has no setting {unknown[0]!r}: use user or delegation")
         protocol, port = SCHEMES[scheme]

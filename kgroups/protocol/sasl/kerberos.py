@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from kgroups.config.security import Kerberos
-from kgroups.errors import AuthenticationFailed, MissingPackage, RemoteProtocolError
+from kgroups.errors import AuthenticationFailed, MissingPackage, RemoteProtocolError, install_command
 
 from . import Dialogue
 
@@ -30,7 +30,7 @@ def kerberos(credentials: Kerberos, host: str) -> Dialogue:
         import gssapi
         from gssapi.raw import GSSError
     except ImportError as error:  # or the system's library is missing
-        raise MissingPackage(f"GSSAPI requires a Kerberos library ({error}): pip install 'kgroups[gssapi]'") from None
+        raise MissingPackage(f"GSSAPI requires a Kerberos library ({error}): {install_command('gssapi')}") from None
     try:
         yield from _authenticate(gssapi, credentials, host)
     except GSSError as error:
