@@ -9,10 +9,10 @@ import subprocess
 
 from kgroups.sandbox import Sandbox
 
+from .cluster import BROKERS, VERSION
 from .lean import Lean
 from .processes import memory_floor
 from .questions import ADMIN, JAVA_PATIENCE, JSON, PLAIN, QUICK, SHIPPED
-from .world import BROKERS, VERSION
 
 _PACKAGES = ("kgroups", "click", "confluent-kafka")
 

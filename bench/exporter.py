@@ -1,6 +1,6 @@
 """``python bench/exporter.py``: measure the memory of ``kgroups exporter`` at 10,000 groups over several scrapes.
 
-Starts the benchmark's brokers and groups (:mod:`bench.world`), or reuses running ones, scrapes like Prometheus, with
+Starts the benchmark's brokers and groups (:mod:`bench.cluster`), or reuses running ones, scrapes like Prometheus, with
 samples of each partition, and prints the peak memory. Exits with 1 if it exceeds the bound in docs/exporter.md.
 """
 
@@ -17,8 +17,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path[0] = str(ROOT)
 
+from bench.cluster import Size, ensure_cluster, take_down  # noqa: E402
 from bench.lean import ensure_lean  # noqa: E402
-from bench.world import Size, ensure_world, take_down  # noqa: E402
 
 BOUND = 256
 """Megabytes, at 10,000 groups of 9 partitions."""
@@ -29,7 +29,7 @@ def main() -> int:
     options = _options()
     bootstrap = options.bootstrap
     if bootstrap is None:
-        bootstrap = ensure_world(Size(options.groups, options.partitions), ensure_lean(_say), _say).bootstrap
+        bootstrap = ensure_cluster(Size(options.groups, options.partitions), ensure_lean(_say), _say).bootstrap
     command = [
         sys.executable,
         "-m",

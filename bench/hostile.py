@@ -2,7 +2,7 @@
 
 Fake brokers on loopback answer with what an attacker would send, and each command runs in a process of its own. A
 command fails the measurement if it takes more than its ``--timeout`` and two seconds, more than 1 GiB, or ends in a
-traceback. The world of each case is one function.
+traceback. The cluster of each case is one function.
 """
 
 from __future__ import annotations
@@ -40,28 +40,28 @@ print(json.dumps([code, seconds, resource.getrusage(resource.RUSAGE_CHILDREN).ru
 
 class Case(NamedTuple):
     name: str
-    world: Callable[[FakeCluster], None]
+    fill: Callable[[FakeCluster], None]
     command: tuple[str, ...]
     timeout: float
 
 
 def backtracking(fake: FakeCluster) -> None:
-    fake.world.group("a" * 26 + "!", 0)
-    fake.world.group("good", 0)
+    fake.state.group("a" * 26 + "!", 0)
+    fake.state.group("good", 0)
 
 
 def bombs(fake: FakeCluster) -> None:
     """Add 90 partitions, each with one batch of 2 KB that unpacks to 60 MiB."""
     bomb = batch(0, [(0, 1)], codec=Codec.ZSTD, value=bytes(60 << 20))
-    fake.world.topic("t", [0] * 90, end=1, logs={at: [bomb] for at in range(90)})
-    fake.world.group("g", 0, commits={("t", at): 0 for at in range(90)})
+    fake.state.topic("t", [0] * 90, end=1, logs={at: [bomb] for at in range(90)})
+    fake.state.group("g", 0, commits={("t", at): 0 for at in range(90)})
 
 
 def deep_bombs(fake: FakeCluster) -> None:
     bombs = [batch(at, [(at, 1)], codec=Codec.ZSTD, value=bytes(60 << 20)) for at in range(8)]
-    fake.world.topic("__consumer_offsets", [0], end=8, logs={0: bombs})
-    fake.world.group("g", 0, commits={("t", 0): 1})
-    fake.world.topic("t", [0], end=1)
+    fake.state.topic("__consumer_offsets", [0], end=8, logs={0: bombs})
+    fake.state.group("g", 0, commits={("t", 0): 1})
+    fake.state.topic("t", [0], end=1)
 
 
 def connect(fake: FakeCluster) -> None:
@@ -70,8 +70,8 @@ def connect(fake: FakeCluster) -> None:
     count = 1_000_000 // len(run)
     work = b"\0\1\0\0\0\1l\0\1u" + bytes(8) + count.to_bytes(4, "big") + run * count
     member = FakeMember("m", garbage=work)
-    fake.world.group("evil", 0, state="Stable", protocol_type="connect", members=(member,))
-    fake.world.group("good", 0, commits={})
+    fake.state.group("evil", 0, state="Stable", protocol_type="connect", members=(member,))
+    fake.state.group("good", 0, commits={})
 
 
 def members(fake: FakeCluster) -> None:
@@ -106,7 +106,7 @@ def members(fake: FakeCluster) -> None:
     async def answer(writer: asyncio.StreamWriter, real: bytes) -> None:
         writer.write(framed(real[:4] + b"\0" + body))
 
-    fake.world.group("evil", 0, state="Stable")
+    fake.state.group("evil", 0, state="Stable")
     fake.brokers[0].fault("DescribeGroups", answer)
 
 
@@ -126,7 +126,7 @@ def main() -> int:
     print("| case | command | s | MiB | exit code |\n|---|---|--:|--:|--:|")
     for case in CASES:
         fake = FakeCluster(1)
-        case.world(fake)
+        case.fill(fake)
         with serving(fake), tempfile.TemporaryFile("w+") as stderr:
             server = f"127.0.0.1:{fake.brokers[0].port}"
             words = [sys.executable, "-c", MEASURED, sys.executable, "-m", "kgroups", *case.command, "-b", server]

@@ -16,11 +16,11 @@ from kgroups.sandbox import Sandbox
 
 from .about import machine, notes
 from .answers import Answer, answer
+from .cluster import NAME, Size, ensure_cluster, take_down
 from .lean import WORK, Lean, ensure_lean
 from .processes import Failed, measure
 from .questions import SHORT, Question, questions, start_up, wire_command
 from .report import Measured, Part, report
-from .world import NAME, Size, ensure_world, take_down
 
 DEFAULT_SIZES = (Size(2_000, 10), Size(10_000, 9))
 PARTITIONS = 9
@@ -78,7 +78,7 @@ def _parts(options: argparse.Namespace, lean: Lean) -> Iterator[Part]:
     if "help" in selected:
         yield Part(None, [_measured(start_up(lean), options.runs)])
     for size in options.sizes if selected - {"help"} else ():
-        sandbox = ensure_world(size, lean, _say)
+        sandbox = ensure_cluster(size, lean, _say)
         chosen = [question for question in questions(sandbox, size, lean) if question.name in selected]
         measured = [_measured(question, options.runs, f" of {size}") for question in chosen]
         yield Part(

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from kgroups.sandbox import Sandbox
 
 from .answers import Reader, json_rows, lines, text_rows
+from .cluster import Size
 from .lean import Lean
-from .world import Size
 
 OURS = "kgroups"
 JSON = "kgroups -o json"

@@ -10,9 +10,9 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from .answers import Answer
+from .cluster import Size
 from .processes import Run
 from .questions import OURS, SHORT, Question, Target
-from .world import Size
 
 WIRE_TARGET = 4.0
 

@@ -24,7 +24,7 @@ from typing import NamedTuple
 from .link import ROOT, Unavailable, link
 from .simulated import LOOPBACK, ClusterShape, simulated
 
-WORLDS = {
+SHAPES = {
     "brokers": ClusterShape(brokers=100, groups=65_000, partitions=5, topics=500, offsets_partitions=100),
     "rows": ClusterShape(brokers=3, groups=100_000, partitions=10, topics=10),
 }
@@ -129,11 +129,11 @@ def _count(path: Path, mark: bytes) -> int:
     return total
 
 
-def expected(name: str, world: ClusterShape) -> int | None:
+def expected(name: str, shape: ClusterShape) -> int | None:
     """Return the expected :attr:`Cost.items` with all brokers up; a header counts as a row."""
-    rows = world.groups * world.partitions + 1
-    counts = {"list": world.groups, "describe": rows, "lag": world.groups + 1, "check": None}
-    return counts.get(name, world.groups)
+    rows = shape.groups * shape.partitions + 1
+    counts = {"list": shape.groups, "describe": rows, "lag": shape.groups + 1, "check": None}
+    return counts.get(name, shape.groups)
 
 
 def best(runs: Sequence[Cost]) -> Cost:
@@ -145,14 +145,14 @@ def best(runs: Sequence[Cost]) -> Cost:
     )
 
 
-def checked(name: str, world: ClusterShape, cost: Cost) -> Cost:
+def checked(name: str, shape: ClusterShape, cost: Cost) -> Cost:
     """Return the cost of a command that printed everything.
 
     :raises SystemExit: if its exit code is not 0, or a group or row is missing.
     """
-    required = expected(name, world)
+    required = expected(name, shape)
     if cost.code or required not in (None, cost.items):
-        raise SystemExit(f"{name} of {world}: exit code {cost.code}, {cost.items} of {required} groups or rows")
+        raise SystemExit(f"{name} of {shape}: exit code {cost.code}, {cost.items} of {required} groups or rows")
     return cost
 
 
@@ -161,18 +161,18 @@ def slope(first: float, last: float, doublings: int) -> float:
     return math.log2(last / first) / doublings
 
 
-def growth(world: ClusterShape, names: Sequence[str], steps: int, runs: int, bench: Bench) -> Iterator[str]:
+def growth(shape: ClusterShape, names: Sequence[str], steps: int, runs: int, bench: Bench) -> Iterator[str]:
     """Measure commands as the number of groups doubles, and with a single group; yield a Markdown table."""
-    sizes = [world.groups >> step for step in reversed(range(steps))]
+    sizes = [shape.groups >> step for step in reversed(range(steps))]
     costs: dict[str, list[Cost]] = {name: [] for name in names}
     for groups in (1, *sizes):
-        each = world._replace(groups=groups)
+        each = shape._replace(groups=groups)
         with simulated(each) as bootstrap:
             for name in names:
-                say(f"{name} of {groups:,} groups on {world.brokers} brokers")
+                say(f"{name} of {groups:,} groups on {shape.brokers} brokers")
                 costs[name].append(best([checked(name, each, bench.run(name, bootstrap)) for _ in range(runs)]))
     shown = ", ".join(f"{groups:,}" for groups in sizes)
-    yield f"{world.brokers} brokers; {shown} groups x {world.partitions} partitions of {world.topics} topics:"
+    yield f"{shape.brokers} brokers; {shown} groups x {shape.partitions} partitions of {shape.topics} topics:"
     yield ""
     yield (
         "| command | CPU s, 1 group | CPU s | slope (largest; without start-up) | MiB, 1 group | MiB | slope (largest; "
@@ -203,15 +203,15 @@ def _slopes(base: float, values: Sequence[float]) -> str:
     return f"{total:.2f} ({largest:.2f}; {'-' if math.isnan(net) else f'{net:.2f}'})"
 
 
-def hung(world: ClusterShape, names: Sequence[str], bench: Bench) -> Iterator[str]:
+def hung(shape: ClusterShape, names: Sequence[str], bench: Bench) -> Iterator[str]:
     """Measure commands with all brokers up and with one that hangs; yield a Markdown table."""
-    silent = frozenset({HUNG % world.brokers})
+    silent = frozenset({HUNG % shape.brokers})
     bench = bench._replace(broker_timeout=BROKER_TIMEOUT)
-    with simulated(world) as bootstrap:
-        whole = {name: checked(name, world, bench.run(name, bootstrap)) for name in names}
-    with simulated(world._replace(hung=silent)) as bootstrap:
+    with simulated(shape) as bootstrap:
+        whole = {name: checked(name, shape, bench.run(name, bootstrap)) for name in names}
+    with simulated(shape._replace(hung=silent)) as bootstrap:
         part = {name: bench.run(name, bootstrap) for name in names}
-    yield f"{world.brokers} brokers, {world.groups:,} groups, `--broker-timeout {BROKER_TIMEOUT:g}s`; one broker hangs:"
+    yield f"{shape.brokers} brokers, {shape.groups:,} groups, `--broker-timeout {BROKER_TIMEOUT:g}s`; one broker hangs:"
     yield ""
     yield "| command | s, all up | s, one hung | difference | groups or rows, all up | one hung | exit code |"
     yield "| --- | --: | --: | --: | --: | --: | --: |"
@@ -227,8 +227,8 @@ def hung(world: ClusterShape, names: Sequence[str], bench: Bench) -> Iterator[st
 
 def behind_link(name: str, names: Sequence[str], divide: int, losses: Sequence[float]) -> Iterator[str]:
     """Measure commands on loopback, and behind a link without and with loss; yield a Markdown table."""
-    world = WORLDS[name]._replace(groups=WORLDS[name].groups // divide)
-    inner = [sys.executable, "-m", "bench.scale", "--world", name, "--divide", str(divide)]
+    shape = SHAPES[name]._replace(groups=SHAPES[name].groups // divide)
+    inner = [sys.executable, "-m", "bench.scale", "--shape", name, "--divide", str(divide)]
     inner += [word for each in names for word in ("--only", each)]
     costs = [_inside(inner)]
     how = ""
@@ -243,18 +243,18 @@ def behind_link(name: str, names: Sequence[str], divide: int, losses: Sequence[f
         except Unavailable as error:
             yield f"Skipped; this machine does not permit it: {error}"
             return
-    yield f"{world.brokers} brokers, {world.groups:,} groups, round trip of {2 * DELAY * 1000:g} ms; {how}:"
+    yield f"{shape.brokers} brokers, {shape.groups:,} groups, round trip of {2 * DELAY * 1000:g} ms; {how}:"
     yield ""
     yield "| command | requests | MB received | s on loopback |" + "".join(f" s, {loss:.0%} loss |" for loss in losses)
     yield "| --- |" + " --: |" * (3 + len(losses))
     for each in names:
         first, *_ = found = [cost[each] for cost in costs]
-        seconds = "".join(f" {_seconds(each, world, cost)} |" for cost in found)
+        seconds = "".join(f" {_seconds(each, shape, cost)} |" for cost in found)
         yield f"| `{each}` | {first.requests:,} | {first.received:.1f} |{seconds}"
 
 
-def _seconds(name: str, world: ClusterShape, cost: Cost) -> str:
-    whole = not cost.code and expected(name, world) in (None, cost.items)
+def _seconds(name: str, shape: ClusterShape, cost: Cost) -> str:
+    whole = not cost.code and expected(name, shape) in (None, cost.items)
     return f"{cost.seconds:.1f}" + ("" if whole else f" (exit code {cost.code}, {cost.items:,} groups or rows)")
 
 
@@ -266,7 +266,7 @@ def _inside(command: Sequence[str]) -> dict[str, Cost]:
 def main() -> int:
     """Measure what the options select, and print Markdown."""
     parser = argparse.ArgumentParser(prog="python -m bench.scale", description="Costs as a simulated cluster grows.")
-    parser.add_argument("--world", choices=WORLDS, action="append", help="default: all; may be repeated")
+    parser.add_argument("--shape", choices=SHAPES, action="append", help="default: all; may be repeated")
     parser.add_argument("--part", choices=PARTS, action="append", help="default: growth; may be repeated")
     parser.add_argument("--only", choices=COMMANDS, action="append", help="a command; may be repeated")
     parser.add_argument("--divide", type=int, default=1, help="divide the number of groups by this")
@@ -280,25 +280,25 @@ def main() -> int:
     given = parser.parse_args()
     names = given.only or list(COMMANDS)
     bench = Bench(given.kgroups, tuple(given.client.split()))
-    for name in given.world or WORLDS:
-        world = WORLDS[name]._replace(groups=WORLDS[name].groups // given.divide, host=given.host)
+    for name in given.shape or SHAPES:
+        shape = SHAPES[name]._replace(groups=SHAPES[name].groups // given.divide, host=given.host)
         if given.one:
-            with simulated(world) as bootstrap:
+            with simulated(shape) as bootstrap:
                 print(json.dumps({each: bench.run(each, bootstrap) for each in names}))
             continue
         for part in given.part or ("growth",):
-            lines = _part(part, name, world, names, bench, given)
+            lines = _part(part, name, shape, names, bench, given)
             print("\n".join(lines), end="\n\n", flush=True)
     return 0
 
 
 def _part(
-    part: str, name: str, world: ClusterShape, names: Sequence[str], bench: Bench, given: argparse.Namespace
+    part: str, name: str, shape: ClusterShape, names: Sequence[str], bench: Bench, given: argparse.Namespace
 ) -> Iterator[str]:
     if part == "growth":
-        return growth(world, names, given.steps, given.runs, bench)
+        return growth(shape, names, given.steps, given.runs, bench)
     if part == "hung":
-        return hung(world, names, bench)
+        return hung(shape, names, bench)
     return behind_link(name, names, given.divide, given.loss or (0.0, 0.01))
 
 

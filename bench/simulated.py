@@ -116,26 +116,26 @@ def _int64(value: int) -> bytes:
 class Broker:
     """The responses of one broker."""
 
-    def __init__(self, world: ClusterShape, number: int, ports: Sequence[int]) -> None:
-        self._world = world
+    def __init__(self, shape: ClusterShape, number: int, ports: Sequence[int]) -> None:
+        self._shape = shape
         self._number = number
         self._ports = ports
         self._described: dict[str, bytes] = {}
         self._committed: dict[str, bytes] = {}
         self._numbers: dict[str, int] = {}
         listed = []
-        held = _assignment_of(world)
-        for group in range(world.groups):
-            if world.coordinator(group) == number:
-                name = compact_string(world.name(group))
-                stable = group < world.groups * world.stable
+        held = _assignment_of(shape)
+        for group in range(shape.groups):
+            if shape.coordinator(group) == number:
+                name = compact_string(shape.name(group))
+                stable = group < shape.groups * shape.stable
                 state = compact_string("Stable" if stable else "Empty")
                 listed.append(name + compact_string("consumer") + state + compact_string("classic") + _NONE)
-                key = world.name(group)
-                self._described[key] = _OK + _NONE + name + state + _members(world, group, stable, held)
+                key = shape.name(group)
+                self._described[key] = _OK + _NONE + name + state + _members(shape, group, stable, held)
                 self._numbers[key] = group
-                if not world.moving:
-                    self._committed[key] = name + _commits(world, group)
+                if not shape.moving:
+                    self._committed[key] = name + _commits(shape, group)
         self._list = _THROTTLE + _OK + compact_array(listed) + _NONE
         self._metadata: dict[str, bytes] = {}
         self._answers: dict[int, Callable[[FlexibleReader], bytes]] = {
@@ -169,7 +169,7 @@ class Broker:
             topics.append(self._topic(reader.string()))
             reader.tags()
         nodes = compact_array(
-            _int32(at + 1) + compact_string(self._world.host) + _int32(port) + _NONE + _NONE
+            _int32(at + 1) + compact_string(self._shape.host) + _int32(port) + _NONE + _NONE
             for at, port in enumerate(self._ports)
         )
         return (
@@ -184,10 +184,10 @@ class Broker:
 
     def _topic(self, name: str) -> bytes:
         if name not in self._metadata:
-            count = self._world.offsets_partitions if name == OFFSETS_TOPIC else self._world.partitions
+            count = self._shape.offsets_partitions if name == OFFSETS_TOPIC else self._shape.partitions
             partitions = []
             for at in range(count):
-                leader = _int32(self._world.leader(name, at))
+                leader = _int32(self._shape.leader(name, at))
                 alone = compact_array([leader])
                 partitions.append(_OK + _int32(at) + leader + _int32(0) + alone + alone + compact_array([]) + _NONE)
             head = _OK + compact_string(name) + bytes(15) + b"\1" + _NONE
@@ -200,8 +200,8 @@ class Broker:
         for _ in range(reader.count()):
             name = reader.string()
             number = name.rpartition("-")[2]
-            node = self._world.coordinator(int(number) if number.isdecimal() else 0)
-            place = _int32(node) + compact_string(self._world.host) + _int32(self._ports[node - 1])
+            node = self._shape.coordinator(int(number) if number.isdecimal() else 0)
+            place = _int32(node) + compact_string(self._shape.host) + _int32(self._ports[node - 1])
             found.append(compact_string(name) + place + _OK + _NONE + _NONE)
         return _THROTTLE + compact_array(found) + _NONE
 
@@ -219,8 +219,8 @@ class Broker:
         answers = []
         for _ in range(reader.count()):
             name = reader.string()
-            if self._world.moving and name in self._numbers:
-                answers.append(compact_string(name) + _commits(self._world, self._numbers[name], _moved()))
+            if self._shape.moving and name in self._numbers:
+                answers.append(compact_string(name) + _commits(self._shape, self._numbers[name], _moved()))
             else:
                 answers.append(self._committed.get(name) or compact_string(name) + compact_array([]) + _OK + _NONE)
             reader.nullable_string()  # member id
@@ -232,7 +232,7 @@ class Broker:
     def _offsets(self, reader: FlexibleReader) -> bytes:
         reader.skip(5)
         topics = []
-        log_end = LOG_END + (_moved() if self._world.moving else 0)
+        log_end = LOG_END + (_moved() if self._shape.moving else 0)
         for _ in range(reader.count()):
             name = reader.string()
             partitions = []
@@ -251,23 +251,23 @@ def _framed(payload: bytes) -> bytes:
     return _int32(len(payload)) + payload
 
 
-def _assignment_of(world: ClusterShape) -> list[bytes]:
+def _assignment_of(shape: ClusterShape) -> list[bytes]:
     """Return the assignment of all partitions, per topic, in ConsumerProtocol v1."""
-    held = b"".join(map(_int32, range(world.partitions)))
+    held = b"".join(map(_int32, range(shape.partitions)))
     made = []
-    for at in range(world.topics):
+    for at in range(shape.topics):
         name = f"load-{at}".encode()
-        topic = struct.pack(">h", len(name)) + name + _int32(world.partitions) + held
+        topic = struct.pack(">h", len(name)) + name + _int32(shape.partitions) + held
         made.append(struct.pack(">h", 1) + _int32(1) + topic + _int32(-1))
     return made
 
 
-def _members(world: ClusterShape, group: int, stable: bool, held: Sequence[bytes]) -> bytes:
+def _members(shape: ClusterShape, group: int, stable: bool, held: Sequence[bytes]) -> bytes:
     """Return the fields after the state of a described group."""
     end = _int32(-1 << 31) + _NONE
     if not stable:
         return compact_string("consumer") + compact_string("") + compact_array([]) + end
-    topic = world.topic(group).encode()
+    topic = shape.topic(group).encode()
     subscription = struct.pack(">hi", 1, 1) + struct.pack(">h", len(topic)) + topic + _int32(-1) + _int32(0)
     member = (
         compact_string(f"load-{group:08x}-1234-1234-1234-{group:012x}")
@@ -275,7 +275,7 @@ def _members(world: ClusterShape, group: int, stable: bool, held: Sequence[bytes
         + compact_string("load")
         + compact_string("/127.0.0.1")
         + compact_binary(subscription)
-        + compact_binary(held[group % world.topics])
+        + compact_binary(held[group % shape.topics])
         + _NONE
     )
     return compact_string("consumer") + compact_string("range") + compact_array([member]) + end
@@ -285,13 +285,13 @@ def _moved() -> int:
     return int(time.time()) % 100_000_000
 
 
-def _commits(world: ClusterShape, group: int, moved: int = 0) -> bytes:
+def _commits(shape: ClusterShape, group: int, moved: int = 0) -> bytes:
     """Return the fields after the group ID in an OffsetFetch response."""
     partitions = compact_array(
-        _int32(at) + _int64(world.committed(group, at) + moved) + _int32(0) + compact_string("") + _OK + _NONE
-        for at in range(world.partitions)
+        _int32(at) + _int64(shape.committed(group, at) + moved) + _int32(0) + compact_string("") + _OK + _NONE
+        for at in range(shape.partitions)
     )
-    return compact_array([compact_string(world.topic(group)) + partitions + _NONE]) + _OK + _NONE
+    return compact_array([compact_string(shape.topic(group)) + partitions + _NONE]) + _OK + _NONE
 
 
 class _Connection(asyncio.Protocol):
@@ -320,13 +320,13 @@ class _Connection(asyncio.Protocol):
 
 
 def _serve(
-    world: ClusterShape, mine: Sequence[int], ports: Sequence[int], sockets: Sequence[socket.socket], ready: Semaphore
+    shape: ClusterShape, mine: Sequence[int], ports: Sequence[int], sockets: Sequence[socket.socket], ready: Semaphore
 ) -> None:
     async def run() -> None:
         loop = asyncio.get_running_loop()
         for number in mine:
-            broker = None if number in world.hung else Broker(world, number, ports)
-            await loop.create_server(partial(_Connection, broker, world.latency), sock=sockets[number - 1])
+            broker = None if number in shape.hung else Broker(shape, number, ports)
+            await loop.create_server(partial(_Connection, broker, shape.latency), sock=sockets[number - 1])
         ready.release()
         await asyncio.Event().wait()
 
@@ -335,28 +335,28 @@ def _serve(
 
 
 @contextmanager
-def simulated(world: ClusterShape, processes: int = 3) -> Iterator[str]:
+def simulated(shape: ClusterShape, processes: int = 3) -> Iterator[str]:
     """Run the brokers inside the block; yield the bootstrap servers."""
     sockets = []
-    for _ in range(world.brokers):
+    for _ in range(shape.brokers):
         listener = socket.socket()
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((world.host, 0))
+        listener.bind((shape.host, 0))
         listener.listen(100)
         sockets.append(listener)
     ports = [listener.getsockname()[1] for listener in sockets]
     context = multiprocessing.get_context("fork")
     ready = context.Semaphore(0)
-    shares = [range(1 + at, world.brokers + 1, processes) for at in range(min(processes, world.brokers))]
+    shares = [range(1 + at, shape.brokers + 1, processes) for at in range(min(processes, shape.brokers))]
     children = [
-        context.Process(target=_serve, args=(world, share, ports, sockets, ready), daemon=True) for share in shares
+        context.Process(target=_serve, args=(shape, share, ports, sockets, ready), daemon=True) for share in shares
     ]
     for child in children:
         child.start()
     try:
         for _ in children:
             ready.acquire()
-        yield ",".join(f"{world.host}:{port}" for port in ports[:3])
+        yield ",".join(f"{shape.host}:{port}" for port in ports[:3])
     finally:
         for child in children:
             child.kill()
@@ -406,7 +406,7 @@ def main() -> int:
     parser.add_argument("--output", type=Path, default=Path(os.devnull), help="file for the command's stdout")
     parser.add_argument("command", nargs="+", help="command to run, after --")
     given = parser.parse_args()
-    world = ClusterShape(
+    shape = ClusterShape(
         given.brokers,
         given.groups,
         given.partitions,
@@ -417,7 +417,7 @@ def main() -> int:
         given.offsets_partitions,
         given.moving,
     )
-    with simulated(world, given.processes) as bootstrap:
+    with simulated(shape, given.processes) as bootstrap:
         for _ in range(given.runs):
             run = measure(given.command, bootstrap, given.output)
             print(

@@ -21,8 +21,8 @@ from fcntl import ioctl
 from pathlib import Path
 from typing import NamedTuple
 
+from .cluster import Size, ensure_cluster, take_down
 from .simulated import ClusterShape, simulated
-from .world import Size, ensure_world, take_down
 
 TARGET = 0.30
 """Of one core."""
@@ -94,15 +94,15 @@ def main() -> int:
     if given.real:
         from .lean import ensure_lean
 
-        sandbox = ensure_world(Size(given.groups, given.partitions), ensure_lean(print), print)
+        sandbox = ensure_cluster(Size(given.groups, given.partitions), ensure_lean(print), print)
         try:
             pids = [broker.pid for broker in sandbox.brokers]
             load = measure(sandbox.bootstrap, given.interval, given.seconds, pids)
         finally:
             take_down()
     else:
-        world = ClusterShape(groups=given.groups, partitions=given.partitions, moving=given.moving)
-        with simulated(world) as bootstrap:
+        shape = ClusterShape(groups=given.groups, partitions=given.partitions, moving=given.moving)
+        with simulated(shape) as bootstrap:
             load = measure(bootstrap, given.interval, given.seconds)
     brokers = f", three brokers {load.brokers:.0%}" if given.real else ""
     print(

@@ -31,8 +31,8 @@ def api_versions(broker: FakeBroker, request: Any, kind: Any, error: ErrorCode =
 
 def metadata(broker: FakeBroker, request: Any, kind: Any) -> Any:
     node = nested(kind, "MetadataResponseBroker")
-    named = list(broker.world.topics) if request.topics is None else [entry.name for entry in request.topics]
-    asked = [*named, *broker.world.unasked]
+    named = list(broker.state.topics) if request.topics is None else [entry.name for entry in request.topics]
+    asked = [*named, *broker.state.unasked]
     return build(
         kind,
         throttle_time=NO_TIME,
@@ -40,16 +40,16 @@ def metadata(broker: FakeBroker, request: Any, kind: Any) -> Any:
             build(node, node_id=peer.id, host="127.0.0.1", port=peer.advertised or peer.port, rack=None)
             for peer in broker.peers.values()
         ),
-        cluster_id=broker.world.cluster_id,
+        cluster_id=broker.state.cluster_id,
         controller_id=0,
-        cluster_authorized_operations=broker.world.operations,
-        topics=tuple(_topic(broker, kind, name) for name in asked if name not in broker.world.omitted),
+        cluster_authorized_operations=broker.state.operations,
+        topics=tuple(_topic(broker, kind, name) for name in asked if name not in broker.state.omitted),
     )
 
 
 def _topic(broker: FakeBroker, kind: Any, name: str) -> Any:
-    topic = broker.world.topics.get(name)
-    error = broker.world.error("Metadata", name) or (OK if topic else ErrorCode.unknown_topic_or_partition)
+    topic = broker.state.topics.get(name)
+    error = broker.state.error("Metadata", name) or (OK if topic else ErrorCode.unknown_topic_or_partition)
     partition = nested(kind, "MetadataResponsePartition")
     leaders = list(broker.stale.get(name, topic.leaders)) if topic and not error else []
     for index, seen in (topic.leader_seen if topic else {}).items():
@@ -79,17 +79,17 @@ def _topic(broker: FakeBroker, kind: Any, name: str) -> Any:
 def find_coordinator(broker: FakeBroker, request: Any, kind: Any) -> Any:
     if hasattr(request, "coordinator_keys"):
         entry = nested(kind, "Coordinator")
-        wanted = [name for name in request.coordinator_keys if name not in broker.world.omitted]
+        wanted = [name for name in request.coordinator_keys if name not in broker.state.omitted]
         found = tuple(build(entry, key=name, **_place(broker, name)) for name in wanted)
         return build(kind, throttle_time=NO_TIME, coordinators=found)
     return build(kind, throttle_time=NO_TIME, **_place(broker, request.key))
 
 
 def _place(broker: FakeBroker, name: str) -> dict[str, Any]:
-    error = broker.world.error("FindCoordinator", name)
+    error = broker.state.error("FindCoordinator", name)
     if error:
         return {"error_code": error, "error_message": None, "node_id": -1, "host": "", "port": -1}
-    group = broker.world.groups.get(name)
+    group = broker.state.groups.get(name)
     at = broker.peers[group.coordinator if group else len(name) % len(broker.peers)]
     return {
         "error_code": OK,
@@ -101,8 +101,8 @@ def _place(broker: FakeBroker, name: str) -> dict[str, Any]:
 
 
 def _lists(broker: FakeBroker, group: FakeGroup) -> bool:
-    if broker.world.coordinators is not None:
-        return not broker.world.hindrance(broker.id, group.name)
+    if broker.state.coordinators is not None:
+        return not broker.state.hindrance(broker.id, group.name)
     return broker.id in (group.coordinator, group.dead_on)
 
 
@@ -111,22 +111,22 @@ def list_groups(broker: FakeBroker, request: Any, kind: Any) -> Any:
     states = {word.casefold() for word in getattr(request, "states_filter", ())}
     types = {word.casefold() for word in getattr(request, "types_filter", ())}
     listed = [
-        (g, "Dead" if g.dead_on == broker.id else g.state) for g in broker.world.groups.values() if _lists(broker, g)
+        (g, "Dead" if g.dead_on == broker.id else g.state) for g in broker.state.groups.values() if _lists(broker, g)
     ]
     groups = tuple(
         build(entry, group_id=g.name, protocol_type=g.protocol_type, group_state=state, group_type=g.type)
         for g, state in listed
         if (not states or state.casefold() in states) and (not types or g.type.casefold() in types)
     )
-    error = broker.world.error("ListGroups", str(broker.id))
+    error = broker.state.error("ListGroups", str(broker.id))
     return build(kind, throttle_time=NO_TIME, error_code=error, groups=groups)
 
 
 def kept(broker: FakeBroker, api: str, name: str) -> tuple[FakeGroup | None, ErrorCode]:
     """A group as this broker knows it, or the error that it gives."""
-    group = broker.world.groups.get(name)
-    error = broker.world.error(api, name) or broker.world.hindrance(broker.id, name)
-    if broker.world.coordinators is None and not error and group and group.coordinator != broker.id:
+    group = broker.state.groups.get(name)
+    error = broker.state.error(api, name) or broker.state.hindrance(broker.id, name)
+    if broker.state.coordinators is None and not error and group and group.coordinator != broker.id:
         error = ErrorCode.not_coordinator
     return (None, error) if error else (group, OK)
 
@@ -136,7 +136,7 @@ def describe_groups(broker: FakeBroker, request: Any, kind: Any) -> Any:
     member = nested(kind, "DescribedGroupMember")
     described = []
     for name in request.groups:
-        if name in broker.world.omitted:
+        if name in broker.state.omitted:
             continue
         group, error = kept(broker, "DescribeGroups", name)
         if group and group.type != "Classic":
@@ -173,7 +173,7 @@ def consumer_group_describe(broker: FakeBroker, request: Any, kind: Any) -> Any:
     entry = nested(kind, "DescribedGroup")
     described = []
     for name in request.group_ids:
-        if name in broker.world.omitted:
+        if name in broker.state.omitted:
             continue
         group, error = kept(broker, "ConsumerGroupDescribe", name)
         if not error and (not group or group.type != "Consumer"):
@@ -221,7 +221,7 @@ def offset_fetch(broker: FakeBroker, request: Any, kind: Any) -> Any:
     entry = nested(kind, "OffsetFetchResponseGroup")
     groups = []
     for asked in request.groups:
-        if asked.group_id not in broker.world.omitted:
+        if asked.group_id not in broker.state.omitted:
             error, topics = _committed(broker, asked.group_id, kind, "s")
             groups.append(build(entry, group_id=asked.group_id, topics=topics, error_code=error))
     return build(kind, throttle_time=NO_TIME, groups=tuple(groups))
@@ -250,11 +250,11 @@ def list_offsets(broker: FakeBroker, request: Any, kind: Any) -> Any:
     topic, partition = nested(kind, "ListOffsetsTopicResponse"), nested(kind, "ListOffsetsPartitionResponse")
     topics = []
     for asked in request.topics:
-        known = broker.world.topics.get(asked.name)
+        known = broker.state.topics.get(asked.name)
         found = []
         for entry in asked.partitions:
             index = entry.partition_index
-            error = broker.world.error("ListOffsets", f"{asked.name}-{index}")
+            error = broker.state.error("ListOffsets", f"{asked.name}-{index}")
             if not known or index >= len(known.leaders):
                 error = ErrorCode.unknown_topic_or_partition
             elif known.leaders[index] != broker.id:
@@ -283,10 +283,10 @@ def fetch(broker: FakeBroker, request: Any, kind: Any) -> Any:
     topic, partition = nested(kind, "FetchableTopicResponse"), nested(kind, "PartitionData")
     topics, given = [], 0
     for asked in request.topics:
-        known = broker.world.topics.get(asked.topic)
+        known = broker.state.topics.get(asked.topic)
         found = []
         for entry in asked.partitions:
-            error = broker.world.error("Fetch", f"{asked.topic}-{entry.partition}")
+            error = broker.state.error("Fetch", f"{asked.topic}-{entry.partition}")
             if not known or entry.partition >= len(known.leaders):
                 error = ErrorCode.unknown_topic_or_partition
             elif known.leaders[entry.partition] != broker.id:
@@ -308,7 +308,7 @@ def fetch(broker: FakeBroker, request: Any, kind: Any) -> Any:
                 )
             )
         topics.append(build(topic, topic=asked.topic, partitions=tuple(found)))
-    return build(kind, throttle_time=NO_TIME, error_code=broker.world.error("Fetch", ""), responses=tuple(topics))
+    return build(kind, throttle_time=NO_TIME, error_code=broker.state.error("Fetch", ""), responses=tuple(topics))
 
 
 def _stable(topic: FakeTopic) -> int:
@@ -339,9 +339,9 @@ def offset_commit(broker: FakeBroker, request: Any, kind: Any) -> Any:
         answered = []
         for each in asked.partitions:
             pair = (asked.name, each.partition_index)
-            code = error or broker.world.error("OffsetCommit", f"{pair[0]}-{pair[1]}")
+            code = error or broker.state.error("OffsetCommit", f"{pair[0]}-{pair[1]}")
             if not code:
-                group = group or broker.world.group(request.group_id, broker.id)
+                group = group or broker.state.group(request.group_id, broker.id)
                 epoch = getattr(each, "committed_leader_epoch", -1)
                 group.commits[pair] = Commit(
                     pair[1], each.committed_offset, None if epoch < 0 else epoch, each.committed_metadata or ""
@@ -378,8 +378,8 @@ def delete_groups(broker: FakeBroker, request: Any, kind: Any) -> Any:
         if not error:
             error = ErrorCode.group_id_not_found if not group else ErrorCode.non_empty_group if group.members else OK
         if not error:
-            del broker.world.groups[name]
-        if name not in broker.world.omitted:
+            del broker.state.groups[name]
+        if name not in broker.state.omitted:
             results.append(build(entry, group_id=name, error_code=error))
     return build(kind, throttle_time=NO_TIME, results=tuple(results))
 
@@ -407,8 +407,8 @@ def describe_configs(broker: FakeBroker, request: Any, kind: Any) -> Any:
     entry, part = nested(kind, "DescribeConfigsResult"), nested(kind, "DescribeConfigsResourceResult")
     results = []
     for asked in request.resources:
-        error = broker.world.error("DescribeConfigs", asked.resource_name)
-        answer = {} if error else broker.world.settings.get(asked.resource_name, {})
+        error = broker.state.error("DescribeConfigs", asked.resource_name)
+        answer = {} if error else broker.state.settings.get(asked.resource_name, {})
         same = {"read_only": False, "is_default": False, "is_sensitive": False, "synonyms": (), "documentation": None}
         named = [name for name in asked.configuration_keys or () if name in answer]
         configs = tuple(build(part, name=name, value=answer[name], **same) for name in named)
@@ -419,10 +419,10 @@ def describe_configs(broker: FakeBroker, request: Any, kind: Any) -> Any:
 
 def describe_log_dirs(broker: FakeBroker, request: Any, kind: Any) -> Any:
     entry, topic = nested(kind, "DescribeLogDirsResult"), nested(kind, "DescribeLogDirsTopic")
-    error = broker.world.error("DescribeLogDirs", str(broker.id))
+    error = broker.state.error("DescribeLogDirs", str(broker.id))
     topics = tuple(
         build(topic, name=name, partitions=())
-        for name, each in broker.world.topics.items()
+        for name, each in broker.state.topics.items()
         if broker.id in each.leaders
     )
     places = () if error else (build(entry, error_code=OK, log_dir="/log", topics=topics),)

@@ -114,7 +114,7 @@ def late(seconds: float) -> Fault:
 @dataclass
 class FakeBroker:
     id: int
-    world: ClusterState
+    state: ClusterState
     ranges: Ranges
     port: int = 0
     advertised: int | None = None
@@ -244,10 +244,10 @@ class FakeCluster:
     """Some brokers, numbered from 0, of one Kafka version or of one each. An async context manager."""
 
     def __init__(self, brokers: int = 2, versions: str | Mapping[int, str] = "4.3.1") -> None:
-        self.world = ClusterState()
+        self.state = ClusterState()
         self.host = "127.0.0.1"  # by which the bootstrap servers are called; what brokers advertise is an address
         of = {at: versions if isinstance(versions, str) else versions[at] for at in range(brokers)}
-        self.brokers = {at: FakeBroker(at, self.world, dict(KAFKA[of[at]])) for at in range(brokers)}
+        self.brokers = {at: FakeBroker(at, self.state, dict(KAFKA[of[at]])) for at in range(brokers)}
         for broker in self.brokers.values():
             broker.peers = self.brokers
 

@@ -59,29 +59,29 @@ def states_and_types(owner: str, name: str) -> bool:
     return brokers_address(owner, name) or name in ("group_state", "group_type", "protocol_type", "state_filter")
 
 
-def hostile_world(fake: FakeCluster) -> None:
+def fill_hostile(fake: FakeCluster) -> None:
     """Groups of every type, which have these characters in their names, and in what their members say of themselves."""
-    world = fake.world
+    state = fake.state
     t, u = f"t{HOSTILE}", f"u{HOSTILE}"
-    world.cluster_id = f"cluster{HOSTILE}"
-    world.topic(t, [0, 1], start=10, end=100)
-    world.topic(u, [1, -1], end=50)
+    state.cluster_id = f"cluster{HOSTILE}"
+    state.topic(t, [0, 1], start=10, end=100)
+    state.topic(u, [1, -1], end=50)
     member = FakeMember(f"m{HOSTILE}", {t: (0,), u: (0,)}, instance_id=f"static{HOSTILE}")
-    world.group(f"orders{HOSTILE}", 0, state="Stable", members=(member,), commits={(t, 0): 60, (u, 0): 50})
-    world.group(f"old{HOSTILE}", 1, commits={(t, 0): 5, (t, 1): 100, (f"gone{HOSTILE}", 0): 1})
-    world.group(f"new{HOSTILE}", 1, type="Consumer", state="Reconciling", members=(member,), commits={(t, 0): 99})
+    state.group(f"orders{HOSTILE}", 0, state="Stable", members=(member,), commits={(t, 0): 60, (u, 0): 50})
+    state.group(f"old{HOSTILE}", 1, commits={(t, 0): 5, (t, 1): 100, (f"gone{HOSTILE}", 0): 1})
+    state.group(f"new{HOSTILE}", 1, type="Consumer", state="Reconciling", members=(member,), commits={(t, 0): 99})
     worker = FakeMember(f"w{HOSTILE}", garbage=b"?", metadata=b"\0\1" + HOSTILE.encode())
-    world.group(f"connect{HOSTILE}", 0, protocol_type="connect", state="Stable", members=(worker,))
-    world.group(f"other{HOSTILE}", 1, protocol_type=f"foo{HOSTILE}", state="Stable", members=(worker,))
+    state.group(f"connect{HOSTILE}", 0, protocol_type="connect", state="Stable", members=(worker,))
+    state.group(f"other{HOSTILE}", 1, protocol_type=f"foo{HOSTILE}", state="Stable", members=(worker,))
     share = {"type": "Share", "protocol_type": "share"}
-    world.group(f"share{HOSTILE}", 0, state="Stable", members=(member,), commits={(t, 0): 7}, **share)
-    world.group(f"share-old{HOSTILE}", 1, commits={(t, 0): 7}, **share)
+    state.group(f"share{HOSTILE}", 0, state="Stable", members=(member,), commits={(t, 0): 7}, **share)
+    state.group(f"share-old{HOSTILE}", 1, commits={(t, 0): 7}, **share)
     streams = {"type": "Streams", "protocol_type": "streams", "subtopologies": topology(f"app{HOSTILE}")}
     mine = FakeMember(f"s{HOSTILE}", tasks=AssignedTasks(tasks(s0=(0, 1)), tasks(s1=(1,))))
-    world.topic("orders", [0, 1, 0, 1])
-    world.topic("small", [0])
-    world.group(f"app{HOSTILE}", 0, state="Stable", members=(mine,), commits={("orders", 0): 40}, **streams)
-    world.group(f"app-old{HOSTILE}", 1, commits={("orders", 0): 40}, **streams)
+    state.topic("orders", [0, 1, 0, 1])
+    state.topic("small", [0])
+    state.group(f"app{HOSTILE}", 0, state="Stable", members=(mine,), commits={("orders", 0): 40}, **streams)
+    state.group(f"app-old{HOSTILE}", 1, commits={("orders", 0): 40}, **streams)
     _log(fake, f"old{HOSTILE}", t)
 
 
@@ -96,4 +96,4 @@ def _log(fake: FakeCluster, group: str, topic: str) -> None:
         batch(0, [(0, 1_759_000_000_000)], key=commit_key(group, topic, 0), value=value),
         batch(1, [(1, 1_760_000_000_000)], key=key_bytes(2, group), value=value_bytes(2, 3, answer)),
     ]
-    fake.world.topic("__consumer_offsets", [0], end=2, logs={0: records})
+    fake.state.topic("__consumer_offsets", [0], end=2, logs={0: records})

@@ -14,11 +14,11 @@ SILENT = [f"g{at:02}" for at in range(GROUPS) if at % 3 == HUNG]
 
 
 def shop(fake: FakeCluster) -> None:
-    fake.world.topic("orders", [0, 1, HUNG], end=100)
+    fake.state.topic("orders", [0, 1, HUNG], end=100)
     for at in range(GROUPS):
         members = (FakeMember("m", {"orders": (0, 1, 2)}),)
         commits = {("orders", partition): at for partition in range(3)}
-        fake.world.group(f"g{at:02}", at % 3, state="Stable", members=members, commits=commits)
+        fake.state.group(f"g{at:02}", at % 3, state="Stable", members=members, commits=commits)
 
 
 def hung(fake: FakeCluster) -> None:
@@ -33,4 +33,4 @@ def hung_after_the_list(fake: FakeCluster) -> None:
         fake.brokers[HUNG].fault(api, silence)
 
 
-WORLDS = (hung, hung_after_the_list)
+HUNG_CLUSTERS = (hung, hung_after_the_list)

@@ -65,19 +65,19 @@ class Schedule:
     """Group -> the brokers that it moves to."""
 
     def truth(self) -> Truth:
-        world = self.fake.world
+        state = self.fake.state
         return Truth(
-            {name: group.coordinator for name, group in world.groups.items()},
-            {name: commits_of(group) for name, group in world.groups.items()},
-            {(name, at): topic.end for name, topic in world.topics.items() for at in range(len(topic.leaders))},
-            {(name, at): leader for name, topic in world.topics.items() for at, leader in enumerate(topic.leaders)},
+            {name: group.coordinator for name, group in state.groups.items()},
+            {name: commits_of(group) for name, group in state.groups.items()},
+            {(name, at): topic.end for name, topic in state.topics.items() for at in range(len(topic.leaders))},
+            {(name, at): leader for name, topic in state.topics.items() for at, leader in enumerate(topic.leaders)},
             self.moves,
         )
 
     @property
     def logs(self) -> list[FakeTopic]:
         """The topics that groups read."""
-        return [topic for name, topic in self.fake.world.topics.items() if name != OFFSETS_TOPIC]
+        return [topic for name, topic in self.fake.state.topics.items() if name != OFFSETS_TOPIC]
 
     def __str__(self) -> str:
         return f"seed {self.seed}: {self.command} {' '.join(self.words)}\n  " + "\n  ".join(self.plot)
@@ -101,18 +101,18 @@ def schedule(seed: int) -> Schedule:
 
 
 def _populate(dice: random.Random, fake: FakeCluster, new: bool) -> None:
-    world = fake.world
+    state = fake.state
     for number in range(dice.randint(1, 3)):
         leaders = [dice.choice(list(fake.brokers)) for _ in range(dice.randint(1, 4))]
-        world.topic(f"topic-{number}", leaders, end=dice.randint(50, 90))
-    topics = list(world.topics.values())
+        state.topic(f"topic-{number}", leaders, end=dice.randint(50, 90))
+    topics = list(state.topics.values())
     keepers = _with_offsets_topic(dice, fake) if dice.random() < 0.5 else []
     for number in range(dice.randint(4, 14)):
         name = f"{'held' if number % 2 else 'idle'}-{number:02}"
         topic = dice.choice(topics)
         commits = {(topic.name, at): dice.randint(0, topic.end) for at in range(len(topic.leaders))}
         keeper = keepers[partition_of(name, len(keepers))] if keepers else dice.choice(list(fake.brokers))
-        group = world.group(name, keeper, commits=dict(commits))
+        group = state.group(name, keeper, commits=dict(commits))
         if number % 2:
             group.state = "Stable"
             group.members = (FakeMember(f"member-{number}", {topic.name: tuple(range(len(topic.leaders)))}),)
@@ -122,8 +122,8 @@ def _populate(dice: random.Random, fake: FakeCluster, new: bool) -> None:
 def _with_offsets_topic(dice: random.Random, fake: FakeCluster) -> list[int]:
     """Who coordinates follows from who leads, as in a real cluster. The leader of each partition."""
     leaders = [dice.choice(list(fake.brokers)) for _ in range(dice.randint(2, 5))]
-    fake.world.topic(OFFSETS_TOPIC, leaders)
-    fake.world.coordinators = dict(enumerate(leaders))
+    fake.state.topic(OFFSETS_TOPIC, leaders)
+    fake.state.coordinators = dict(enumerate(leaders))
     return leaders
 
 
@@ -133,12 +133,12 @@ Made = tuple[tuple[str, ...], set[str]]
 
 
 def _all(*words: str) -> Callable[[random.Random, FakeCluster], Made]:
-    return lambda dice, fake: (words, set(fake.world.groups))
+    return lambda dice, fake: (words, set(fake.state.groups))
 
 
 def _some(*words: str) -> Callable[[random.Random, FakeCluster], Made]:
     def made(dice: random.Random, fake: FakeCluster) -> Made:
-        names = dice.sample(sorted(fake.world.groups), dice.randint(1, 4))
+        names = dice.sample(sorted(fake.state.groups), dice.randint(1, 4))
         return (*words, *names), set(names)
 
     return made
@@ -146,7 +146,7 @@ def _some(*words: str) -> Callable[[random.Random, FakeCluster], Made]:
 
 def _idle(*words: str) -> Callable[[random.Random, FakeCluster], Made]:
     def made(dice: random.Random, fake: FakeCluster) -> Made:
-        names = {name for name in fake.world.groups if name.startswith("idle")}
+        names = {name for name in fake.state.groups if name.startswith("idle")}
         chosen = ("--regex", "idle-.*") if dice.random() < 0.5 else tuple(sorted(names))
         return (*words, *chosen, "--execute", "--yes"), names
 
@@ -155,12 +155,12 @@ def _idle(*words: str) -> Callable[[random.Random, FakeCluster], Made]:
 
 def _delete_offsets(dice: random.Random, fake: FakeCluster) -> Made:
     words, names = _idle("-o", "json")(dice, fake)
-    topics = (word for name in fake.world.topics if name != OFFSETS_TOPIC for word in ("--topic", name))
+    topics = (word for name in fake.state.topics if name != OFFSETS_TOPIC for word in ("--topic", name))
     return (*words, *topics), names
 
 
 def _remove_members(dice: random.Random, fake: FakeCluster) -> Made:
-    names = {name for name in fake.world.groups if name.startswith("held")}
+    names = {name for name in fake.state.groups if name.startswith("held")}
     return ("--regex", "held-.*", "--all-members", "-o", "json", "--execute", "--yes"), names
 
 
@@ -213,8 +213,8 @@ def _broken_answer(dice: random.Random, made: Schedule) -> None:
 
 def _group_error(dice: random.Random, made: Schedule) -> None:
     api = dice.choice(("FindCoordinator", "DescribeGroups", "OffsetFetch", "ConsumerGroupDescribe", *WRITES))
-    name, code, times = dice.choice(sorted(made.fake.world.groups)), dice.choice(GROUP_ERRORS), _times(dice)
-    made.fake.world.fail(api, name, code, times)
+    name, code, times = dice.choice(sorted(made.fake.state.groups)), dice.choice(GROUP_ERRORS), _times(dice)
+    made.fake.state.fail(api, name, code, times)
     made.plot.append(f"{api} of {name} gives {code.name}, {times or 'any number of'} times")
 
 
@@ -225,13 +225,13 @@ def _log_error(dice: random.Random, made: Schedule) -> None:
         api, name = "Metadata", topic.name
     else:
         api, name = dice.choice(("ListOffsets", "OffsetCommit")), f"{topic.name}-{dice.randrange(len(topic.leaders))}"
-    made.fake.world.fail(api, name, code, times)
+    made.fake.state.fail(api, name, code, times)
     made.plot.append(f"{api} of {name} gives {code.name}, {times or 'any number of'} times")
 
 
 def _list_error(dice: random.Random, made: Schedule) -> None:
     broker, code, times = dice.choice(list(made.fake.brokers)), dice.choice(MOVED[1:]), _times(dice)
-    made.fake.world.fail("ListGroups", str(broker), code, times)
+    made.fake.state.fail("ListGroups", str(broker), code, times)
     made.plot.append(f"ListGroups of broker {broker} gives {code.name}, {times or 'any number of'} times")
 
 
@@ -256,8 +256,8 @@ def _stale_leader(dice: random.Random, made: Schedule) -> None:
 
 
 def _moving_group(dice: random.Random, made: Schedule) -> None:
-    name = dice.choice(sorted(made.fake.world.groups))
-    group = made.fake.world.groups[name]
+    name = dice.choice(sorted(made.fake.state.groups))
+    group = made.fake.state.groups[name]
     at, to = made.fake.brokers[group.coordinator], dice.choice(list(made.fake.brokers))
     api = dice.choice(("DescribeGroups", "OffsetFetch", "ConsumerGroupDescribe", *WRITES))
     at.fault(api, _move(group, to), 1)
@@ -266,18 +266,18 @@ def _moving_group(dice: random.Random, made: Schedule) -> None:
 
 
 def _moving(dice: random.Random, made: Schedule) -> None:
-    move = _moving_group if made.fake.world.coordinators is None else _moving_partition
+    move = _moving_group if made.fake.state.coordinators is None else _moving_partition
     move(dice, made)
 
 
 def _moving_partition(dice: random.Random, made: Schedule) -> None:
     """One broker resigns, and another takes over a little later; meanwhile neither lists the groups, nor fails."""
-    world, brokers = made.fake.world, list(made.fake.brokers)
-    topic, keepers = world.topics[OFFSETS_TOPIC], world.coordinators
+    state, brokers = made.fake.state, list(made.fake.brokers)
+    topic, keepers = state.topics[OFFSETS_TOPIC], state.coordinators
     assert keepers is not None
     at, to = dice.randrange(len(keepers)), dice.choice(brokers)
     pause, stale = dice.choice((0.0, 0.0, 0.01, 0.1, 0.5)), dice.choice((0, 0, 1, 2))
-    groups = [group for name, group in world.groups.items() if partition_of(name, len(keepers)) == at]
+    groups = [group for name, group in state.groups.items() if partition_of(name, len(keepers)) == at]
     for group in groups:
         made.moves.setdefault(group.name, set()).add(to)
 

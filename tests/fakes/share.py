@@ -24,7 +24,7 @@ def share_group_describe(broker: FakeBroker, request: Any, kind: Any) -> Any:
     entry = nested(kind, "DescribedGroup")
     described = []
     for name in request.group_ids:
-        if name in broker.world.omitted:
+        if name in broker.state.omitted:
             continue
         group, error = kept(broker, "ShareGroupDescribe", name)
         if not error and (not group or group.type != "Share"):
@@ -85,8 +85,8 @@ def _start(broker: FakeBroker, kind: Any, group: Any, pair: tuple[str, int]) -> 
         partition_index=pair[1],
         start_offset=offset,
         leader_epoch=4,
-        lag=group.lags.get(pair, broker.world.topics[pair[0]].end - offset if offset >= 0 else -1),
-        error_code=broker.world.error("DescribeShareGroupOffsets", f"{pair[0]}-{pair[1]}"),
+        lag=group.lags.get(pair, broker.state.topics[pair[0]].end - offset if offset >= 0 else -1),
+        error_code=broker.state.error("DescribeShareGroupOffsets", f"{pair[0]}-{pair[1]}"),
     )
 
 
@@ -99,11 +99,11 @@ def alter_share_group_offsets(broker: FakeBroker, request: Any, kind: Any) -> An
         answered = []
         for each in asked.partitions:
             pair = (asked.topic_name, each.partition_index)
-            code = broker.world.error("AlterShareGroupOffsets", f"{pair[0]}-{pair[1]}")
-            if asked.topic_name not in broker.world.topics:
+            code = broker.state.error("AlterShareGroupOffsets", f"{pair[0]}-{pair[1]}")
+            if asked.topic_name not in broker.state.topics:
                 code = ErrorCode.unknown_topic_or_partition
             if not code:
-                group = group or broker.world.group(request.group_id, broker.id, type="Share", protocol_type="share")
+                group = group or broker.state.group(request.group_id, broker.id, type="Share", protocol_type="share")
                 group.commits[pair] = each.start_offset
             answered.append(build(entry, partition_index=pair[1], error_code=code))
         topics.append(build(topic, topic_name=asked.topic_name, topic_id=_ID, partitions=tuple(answered)))

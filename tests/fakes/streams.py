@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def streams_group_describe(broker: FakeBroker, request: Any, kind: Any) -> Any:
     described = []
     for name in request.group_ids:
-        if name in broker.world.omitted:
+        if name in broker.state.omitted:
             continue
         group, error = kept(broker, "StreamsGroupDescribe", name)
         if not error and (not group or group.type != "Streams"):
@@ -139,10 +139,10 @@ def delete_topics(broker: FakeBroker, request: Any, kind: Any) -> Any:
     answered = []
     for asked in request.topics:
         name = asked.name
-        error = broker.world.error("DeleteTopics", name)
+        error = broker.state.error("DeleteTopics", name)
         if not error:
-            error = OK if broker.world.topics.pop(name, None) else ErrorCode.unknown_topic_or_partition
-        if name not in broker.world.omitted:
+            error = OK if broker.state.topics.pop(name, None) else ErrorCode.unknown_topic_or_partition
+        if name not in broker.state.omitted:
             answered.append(build(entry, name=name, topic_id=UUID(int=1), error_code=error, error_message=None))
     return build(kind, throttle_time=NO_TIME, responses=tuple(answered))
 

@@ -26,17 +26,17 @@ def topology(group: str) -> tuple[Subtopology, ...]:
 
 
 def open_shop(fake: FakeCluster) -> None:
-    fake.world.topic("orders", [0, 1, 0, 1], end=100)
-    fake.world.topic("small", [0], end=10)
+    fake.state.topic("orders", [0, 1, 0, 1], end=100)
+    fake.state.topic("small", [0], end=10)
     for name in (RUNNING, IDLE, OTHER):
         for kind in ("repartition", "changelog"):
-            fake.world.topic(f"{name}-x-{kind}", [0, 1], end=50)
+            fake.state.topic(f"{name}-x-{kind}", [0, 1], end=50)
     first = AssignedTasks(tasks(s0=(0, 2), s1=(0,)), tasks(s1=(1,)))
     second = AssignedTasks(tasks(s0=(1, 3), s1=(1,)), tasks(), tasks(s1=(0,)))
     members = (FakeMember("m-1", tasks=first), FakeMember("m-2", tasks=second))
     streams = {"type": "Streams", "protocol_type": "streams"}
     for name, coordinator, state in ((RUNNING, 0, "Stable"), (IDLE, 1, "Empty"), (OTHER, 0, "Empty")):
-        fake.world.group(
+        fake.state.group(
             name,
             coordinator,
             state=state,
@@ -45,4 +45,4 @@ def open_shop(fake: FakeCluster) -> None:
             commits={("orders", 0): 40, ("orders", 1): 50, (f"{name}-x-repartition", 0): 20},
             **streams,
         )
-    fake.world.group("plain", 1, commits={("orders", 0): 7})
+    fake.state.group("plain", 1, commits={("orders", 0): 7})

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from bench.answers import answer, json_rows, text_rows
-from bench.scale import COMMANDS, WORLDS
+from bench.scale import COMMANDS, SHAPES
 from kgroups.sandbox import DEFAULT_VERSION, Sandbox
 from kgroups.sandbox.load import Load, seed_load
 
@@ -87,13 +87,13 @@ def test_bench_load_compares_the_tools(require_kafka: Callable[[str], None]) -> 
 
 def test_bench_scale_covers_every_command() -> None:
     """Each command prints every group and row of a simulated cluster, or the program fails."""
-    table = run("-m", "bench.scale", "--world", "rows", "--divide", "1000", "--steps", "2")
+    table = run("-m", "bench.scale", "--shape", "rows", "--divide", "1000", "--steps", "2")
     assert [f"| `{name}` |" in table for name in COMMANDS] == [True] * len(COMMANDS)
 
 
 def test_bench_scale_with_a_hung_broker_reports_it() -> None:
-    table = run("-m", "bench.scale", "--world", "brokers", "--divide", "500", "--part", "hung", "--only", "list")
-    groups = WORLDS["brokers"].groups // 500
+    table = run("-m", "bench.scale", "--shape", "brokers", "--divide", "500", "--part", "hung", "--only", "list")
+    groups = SHAPES["brokers"].groups // 500
     assert re.search(rf"`list` .* {groups} \| \d+ \| 1 \|", table)
 
 

@@ -23,9 +23,9 @@ from tests.integration.versions import newest_only
 
 pytestmark = [pytest.mark.spark, newest_only]
 
-WORLD = Commits(groups=8, partitions=5, rounds=3)
-EACH = WORLD.partitions * WORLD.rounds
-FIRST, SECOND, *_ = WORLD.names()
+WRITTEN = Commits(groups=8, partitions=5, rounds=3)
+EACH = WRITTEN.partitions * WRITTEN.rounds
+FIRST, SECOND, *_ = WRITTEN.names()
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def log(require_kafka: Callable[[str], None]) -> Iterator[Sandbox]:
     """A cluster with the commits of some groups, to which tests may add others."""
     require_kafka(DEFAULT_VERSION)
     with Sandbox.up(name=f"pytest-{os.getpid()}-source") as sandbox:
-        make_commits(sandbox, WORLD)
+        make_commits(sandbox, WRITTEN)
         yield sandbox
 
 
@@ -60,19 +60,19 @@ def counted(frame: DataFrame) -> dict[str, int]:
 def test_offsets_dataframe_is_reused_after_a_filter(spark: SparkSession, log: Sandbox) -> None:
     commits = load(spark, log)
     everything = counted(commits)
-    assert everything == dict.fromkeys(WORLD.names(), EACH)
+    assert everything == dict.fromkeys(WRITTEN.names(), EACH)
     for name in (FIRST, SECOND):
         assert commits.where(f"`group` = '{name}'").count() == EACH
-        assert commits.count() == EACH * WORLD.groups
+        assert commits.count() == EACH * WRITTEN.groups
     first, second = (commits.where(f"`group` = '{name}'") for name in (FIRST, SECOND))
     assert counted(first.union(second)) == {FIRST: EACH, SECOND: EACH}
     assert counted(commits) == everything
     places = ["log_partition", "log_offset"]
     assert commits.join(first.select(*places), places).count() == EACH
-    assert commits.join(first.select("topic").distinct(), "topic").count() == EACH * WORLD.groups
+    assert commits.join(first.select("topic").distinct(), "topic").count() == EACH * WRITTEN.groups
     commits.createOrReplaceTempView("reused_commits")
     assert spark.sql(f"select * from reused_commits where `group` = '{FIRST}'").count() == EACH
-    assert spark.table("reused_commits").count() == EACH * WORLD.groups
+    assert spark.table("reused_commits").count() == EACH * WRITTEN.groups
 
 
 def test_offsets_groups_and_columns_are_options(spark: SparkSession, log: Sandbox) -> None:

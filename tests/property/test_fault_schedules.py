@@ -69,7 +69,7 @@ def run(made: Schedule) -> tuple[int, str, str, float]:
 
 def states(made: Schedule) -> dict[tuple[object, ...], object]:
     """What the command may change, by the keys of its rows."""
-    groups = made.fake.world.groups
+    groups = made.fake.state.groups
     if made.command == "delete":
         return {(name,): True for name in groups}
     if made.command == "remove-members":

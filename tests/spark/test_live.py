@@ -16,7 +16,7 @@ from kgroups.pipeline.live.source import register
 from kgroups.pipeline.live.tables import LIVE
 from kgroups.pipeline.session import root_cause
 from tests.fakes.broker import FakeCluster
-from tests.fakes.live_world import live_world
+from tests.fakes.live_cluster import live_cluster
 from tests.fakes.serving import serving
 
 Load = Callable[..., DataFrame]
@@ -26,7 +26,7 @@ PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 
 @pytest.fixture
 def fake() -> Iterator[FakeCluster]:
-    with serving(live_world()) as cluster:
+    with serving(live_cluster()) as cluster:
         yield cluster
 
 
@@ -38,7 +38,7 @@ def load(spark: SparkSession, fake: FakeCluster) -> Load:
 @pytest.fixture(scope="module")
 def load_shared(spark: SparkSession) -> Iterator[Load]:
     """Load tables of one cluster for all tests, which do not change it."""
-    with serving(live_world()) as cluster:
+    with serving(live_cluster()) as cluster:
         yield partial(load_table, spark, cluster)
 
 
@@ -134,7 +134,7 @@ def test_live_filter_gives_the_same_rows_as_spark(
 
 
 GROUPS_OF = {"idle": 1, "orders": 3, "orders-old": 2, "new": 2}
-"""Group -> its rows of offsets in the fake world."""
+"""Group -> its rows of offsets in the fake cluster."""
 
 
 @pytest.mark.usefixtures("with_and_without_pushdown")
@@ -235,7 +235,7 @@ def test_live_plan_shows_no_setting(load: Load, fake: FakeCluster, capsys: pytes
 
 
 def test_live_failures_are_rows_or_errors(load: Load, fake: FakeCluster) -> None:
-    fake.world.fail("DescribeGroups", "orders", ErrorCode.group_authorization_failed)
+    fake.state.fail("DescribeGroups", "orders", ErrorCode.group_authorization_failed)
     [failure] = load("failures").collect()
     assert (failure.scope, failure.name, failure.error) == ("group", "orders", "GROUP_AUTHORIZATION_FAILED")
     assert "orders" not in {row["group"] for row in load("groups", failOnError="false").collect()}

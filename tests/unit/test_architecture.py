@@ -552,13 +552,13 @@ def test_help_of_all_commands_imports_none_of_them() -> None:
 )
 def test_query_imports_only_what_it_needs(version: str, arguments: list[str]) -> None:
     fake = FakeCluster(2, version)
-    fake.world.topic("t", [0, 1])
+    fake.state.topic("t", [0, 1])
     held = FakeMember("m", {"t": (0, 1)})
-    fake.world.group("classic", 0, state="Stable", members=(held,), commits={("t", 0): 1})
+    fake.state.group("classic", 0, state="Stable", members=(held,), commits={("t", 0): 1})
     if version == "4.3.1":
-        fake.world.group("modern", 1, type="Consumer", state="Stable", members=(held,), commits={("t", 1): 1})
+        fake.state.group("modern", 1, type="Consumer", state="Stable", members=(held,), commits={("t", 1): 1})
     else:
-        fake.world.group("modern", 1, commits={("t", 1): 1})
+        fake.state.group("modern", 1, commits={("t", 1): 1})
     with serving(fake):
         servers = ",".join(f"127.0.0.1:{broker.port}" for broker in fake.brokers.values())
         found = loaded("kgroups.__main__", *arguments, "-b", servers)

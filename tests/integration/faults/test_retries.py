@@ -82,9 +82,9 @@ def test_request_without_response_at_the_end_is_excused() -> None:
 def test_slow_healthy_broker_is_excused(tmp_path: Path) -> None:
     """Broker 1 answers its first OffsetCommit late, while broker 2 has the fault: the second try is a fair one."""
     fake = FakeCluster(3)
-    fake.world.topic("load-0", [0])
+    fake.state.topic("load-0", [0])
     for number in range(3):
-        fake.world.group(f"target-{number}", number, commits={("load-0", 0): 5})
+        fake.state.group(f"target-{number}", number, commits={("load-0", 0): 5})
     fake.brokers[0].fault("OffsetCommit", late(1.2 * TRIES[0].broker_timeout), 1)
 
     def attempt(bounds: Bounds) -> Tried:

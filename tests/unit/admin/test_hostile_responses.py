@@ -43,7 +43,7 @@ def packed(partitions: int) -> FakeCluster:
     """Topic t: in each partition one batch, which unpacks to 60,000 bytes."""
     fake = FakeCluster(1)
     logs = {at: [batch(0, [(0, 1000 + at)], codec=Codec.ZSTD, value=bytes(60_000))] for at in range(partitions)}
-    fake.world.topic("t", [0] * partitions, end=1, logs=logs)
+    fake.state.topic("t", [0] * partitions, end=1, logs=logs)
     return fake
 
 
@@ -79,9 +79,9 @@ def test_describe_batch_above_the_cap_is_split(mocker: MockerFixture) -> None:
     fake = FakeCluster(1)
     for at in range(20):
         member = FakeMember("m" * 3_000, {"t": (at,)})
-        fake.world.group(f"g{at:02}", 0, state="Stable", members=(member,))
+        fake.state.group(f"g{at:02}", 0, state="Stable", members=(member,))
     huge = tuple(FakeMember("m" * 3_000 + str(at), {"t": (at,)}) for at in range(20))
-    fake.world.group("huge", 0, state="Stable", members=huge)
+    fake.state.group("huge", 0, state="Stable", members=huge)
     answer = describe(fake)
     assert names(answer) == [f"g{at:02}" for at in range(20)]
     (failure,) = answer.failures
@@ -98,7 +98,7 @@ def test_partitions_above_the_unpacked_budget_are_read_separately(mocker: Mocker
 def test_decompression_bomb_fails_only_its_partition(mocker: MockerFixture) -> None:
     mocker.patch.object(first_unread, "Budget", partial(Budget, unpacked=100_000))
     fake = packed(3)
-    fake.world.topic("t", [0] * 3, end=1, logs={
+    fake.state.topic("t", [0] * 3, end=1, logs={
         **{at: [batch(0, [(0, 1000 + at)], codec=Codec.ZSTD)] for at in (0, 2)},
         1: [batch(0, [(0, 1)], codec=Codec.ZSTD, value=bytes(5_000_000))],
     })  # fmt: skip
@@ -128,7 +128,7 @@ def test_deep_limit_counts_unpacked_bytes() -> None:
             return found
 
         fake = FakeCluster(1)
-        fake.world.topic(topic, [0], end=41, logs={0: log})
+        fake.state.topic(topic, [0], end=41, logs={0: log})
         return ask(fake, question)
 
     assert read(1 << 30).of("g").commits == {("t", 0): CommitTimes(70)}
@@ -139,7 +139,7 @@ def test_deep_limit_counts_unpacked_bytes() -> None:
 def test_deep_read_over_time_is_a_notice(mocker: MockerFixture) -> None:
     mocker.patch.object(group_log_backwards, "Budget", lambda clock: Budget(Over()))
     fake = FakeCluster(1)
-    fake.world.topic("__consumer_offsets", [0], end=1, logs={0: [batch(0, [(0, 70)], key=commit_key())]})
+    fake.state.topic("__consumer_offsets", [0], end=1, logs={0: [batch(0, [(0, 70)], key=commit_key())]})
 
     async def question(admin: Any) -> GroupLogs:
         found: GroupLogs = await admin.read_group_logs({"g": frozenset({(1, "g", "t", 0)})}, ReadBudget(1 << 30, 60))
@@ -151,7 +151,7 @@ def test_deep_read_over_time_is_a_notice(mocker: MockerFixture) -> None:
 def test_decoding_over_time_is_a_failure(mocker: MockerFixture) -> None:
     fake = FakeCluster(1)
     for at in range(3_000):
-        fake.world.group(f"g{at}", 0)
+        fake.state.group(f"g{at}", 0)
     mocker.patch.object(connection, "Budget", lambda allowed: Budget(Over() if fake.asked("ListGroups") else allowed))
 
     (failure,) = list_groups(fake).failures
@@ -160,7 +160,7 @@ def test_decoding_over_time_is_a_failure(mocker: MockerFixture) -> None:
 
 def test_requests_after_oversized_response_are_retried() -> None:
     fake = FakeCluster(1)
-    fake.world.group("g", 0, state="Stable", members=(FakeMember("m", {"t": (0,)}),))
+    fake.state.group("g", 0, state="Stable", members=(FakeMember("m", {"t": (0,)}),))
     fake.brokers[0].fault("DescribeGroups", announced(1 << 30), times=1)
 
     async def question(admin: Any) -> Any:

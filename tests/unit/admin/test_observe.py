@@ -20,9 +20,9 @@ def test_commit_time_limit_grows_with_the_number_of_commits(
     monkeypatch: pytest.MonkeyPatch, groups: int, seconds: float
 ) -> None:
     fake = FakeCluster(1, "4.3.1")
-    fake.world.topic("t", [0] * 9)
+    fake.state.topic("t", [0] * 9)
     for number in range(groups):
-        fake.world.group(f"g{number}", 0, commits={("t", partition): 1 for partition in range(9)})
+        fake.state.group(f"g{number}", 0, commits={("t", partition): 1 for partition in range(9)})
     bounds: list[ReadBudget] = []
 
     async def read(self: WireAdmin, wanted: Any, limits: ReadBudget, **_: Any) -> GroupLogs:

@@ -19,10 +19,10 @@ DESCRIBE, NOTHING = 1 << 8, 0
 
 def shop(versions: str = "4.3.1", operations: int = NOTHING) -> FakeCluster:
     fake = FakeCluster(2, versions)
-    fake.world.operations = operations
-    fake.world.topic("t", [0, 1])
-    fake.world.group("a", 0, commits={("t", 0): 5})
-    fake.world.group("b", 1, state="Stable", members=(FakeMember("m", {"t": (1,)}),))
+    fake.state.operations = operations
+    fake.state.topic("t", [0, 1])
+    fake.state.group("a", 0, commits={("t", 0): 5})
+    fake.state.group("b", 1, state="Stable", members=(FakeMember("m", {"t": (1,)}),))
     return fake
 
 
@@ -59,7 +59,7 @@ def test_describe_named_groups_has_no_hidden_groups_notice() -> None:
 def test_describe_notes_commits_hidden_by_acls() -> None:
     assert describe_offsets(shop(), Selection(("a",))).notices == (OMITTED_COMMITS_NOTICE,)
     fake = shop(operations=DESCRIBE)
-    fake.world.fail("Metadata", "t", ErrorCode.topic_authorization_failed)
+    fake.state.fail("Metadata", "t", ErrorCode.topic_authorization_failed)
     assert describe_offsets(fake, Selection(("b",))).notices == (OMITTED_COMMITS_NOTICE,)
 
 
@@ -69,9 +69,9 @@ def test_describe_topics_unauthorized_despite_cluster_describe_is_noted() -> Non
 
     def narrow(*, sees: bool) -> FakeCluster:
         fake = shop(operations=DESCRIBE)
-        fake.world.group("empty")
+        fake.state.group("empty")
         if not sees:
-            fake.world.fail("Metadata", "__consumer_offsets", ErrorCode.topic_authorization_failed)
+            fake.state.fail("Metadata", "__consumer_offsets", ErrorCode.topic_authorization_failed)
         return fake
 
     empty = Selection(("empty",))
@@ -83,7 +83,7 @@ def test_describe_topics_unauthorized_despite_cluster_describe_is_noted() -> Non
 
 def test_describe_unauthorized_topic_has_rows_with_the_reason() -> None:
     fake = shop(operations=DESCRIBE)
-    fake.world.fail("Metadata", "t", ErrorCode.topic_authorization_failed)
+    fake.state.fail("Metadata", "t", ErrorCode.topic_authorization_failed)
     answer = describe_offsets(fake)
     assert [(row.group, row.partition, row.current_offset, row.lag, row.note) for row in rows(answer)] == [
         ("a", 0, 5, None, "not authorized: needs DESCRIBE on TOPIC t"),
@@ -94,8 +94,8 @@ def test_describe_unauthorized_topic_has_rows_with_the_reason() -> None:
 
 def test_describe_group_unauthorized_for_its_topics_keeps_commits() -> None:
     fake = shop(operations=DESCRIBE)
-    fake.world.group("modern", 0, type="Consumer", commits={("t", 0): 7})
-    fake.world.fail("ConsumerGroupDescribe", "modern", ErrorCode.topic_authorization_failed)
+    fake.state.group("modern", 0, type="Consumer", commits={("t", 0): 7})
+    fake.state.fail("ConsumerGroupDescribe", "modern", ErrorCode.topic_authorization_failed)
     answer = describe_offsets(fake)
     assert [(row.group, row.current_offset) for row in rows(answer)] == [("a", 5), ("b", None), ("modern", 7)]
     (failure,) = answer.failures
@@ -112,7 +112,7 @@ def test_describe_group_unauthorized_for_its_topics_keeps_commits() -> None:
 )
 def test_operations_name_the_missing_acl(api: str, name: str, code: ErrorCode, message: str) -> None:
     fake = shop(operations=DESCRIBE)
-    fake.world.fail(api, name or "a", code)
+    fake.state.fail(api, name or "a", code)
 
     async def act(admin: Any) -> Any:
         if api == "DeleteGroups":
@@ -128,6 +128,6 @@ def test_operations_name_the_missing_acl(api: str, name: str, code: ErrorCode, m
 def test_list_refused_by_broker_names_the_acl() -> None:
     fake = shop("1.1.1")
     for broker in ("0", "1"):
-        fake.world.fail("ListGroups", broker, ErrorCode.cluster_authorization_failed)
+        fake.state.fail("ListGroups", broker, ErrorCode.cluster_authorization_failed)
     answer = list_groups(fake)
     assert {failure.message for failure in answer.failures} == {"not authorized: needs DESCRIBE on CLUSTER"}

@@ -23,9 +23,9 @@ EVERYTHING = Selection(everything=True)
 
 def cluster() -> FakeCluster:
     fake = FakeCluster(2, "4.3.1")
-    fake.world.topic("t", [0, 1], end=100)
+    fake.state.topic("t", [0, 1], end=100)
     for at, name in enumerate(NAMES):
-        fake.world.group(name, at % 2, commits={("t", partition): at for partition in (0, 1)})
+        fake.state.group(name, at % 2, commits={("t", partition): at for partition in (0, 1)})
     return fake
 
 
@@ -72,13 +72,13 @@ def test_progress_of_deletion_follows_its_plan() -> None:
 
 def test_progress_counts_retried_groups_once() -> None:
     fake = cluster()
-    fake.world.fail("OffsetFetch", NAMES[0], ErrorCode.coordinator_load_in_progress, times=2)
-    fake.world.fail("OffsetFetch", NAMES[1], ErrorCode.not_coordinator, times=1)
+    fake.state.fail("OffsetFetch", NAMES[0], ErrorCode.coordinator_load_in_progress, times=2)
+    fake.state.fail("OffsetFetch", NAMES[1], ErrorCode.not_coordinator, times=1)
     assert "offsets 50/50" in counted(fake, describe_all)
 
 
 def test_progress_counts_leaderless_partitions() -> None:
     fake = cluster()
-    fake.world.topic("gone", [0])
-    fake.world.group("one-more", 0, commits={("gone", 5): 7, ("t", 0): 1})
+    fake.state.topic("gone", [0])
+    fake.state.group("one-more", 0, commits={("gone", 5): 7, ("t", 0): 1})
     assert "logs 3/3" in counted(fake, describe_all)

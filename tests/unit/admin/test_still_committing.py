@@ -27,9 +27,9 @@ class Log:
 
     def __init__(self) -> None:
         self.cluster = FakeCluster(1, "4.3.1")
-        self.cluster.world.topic("t", [0, 0], end=1000)
-        self.cluster.world.group("g", 0, commits={("t", 0): 42})
-        self.topic = self.cluster.world.topic(LOG, [0], end=0, logs={0: []})
+        self.cluster.state.topic("t", [0, 0], end=1000)
+        self.cluster.state.group("g", 0, commits={("t", 0): 42})
+        self.topic = self.cluster.state.topic(LOG, [0], end=0, logs={0: []})
         self.times: dict[int, int] = {}
         self.topic.times = self.times
 
@@ -71,7 +71,7 @@ def check(log: Log, *, later: Iterable[tuple[float, int]] = (), window: float = 
         for seconds, offset in later:
             await asyncio.sleep(seconds)
             log.commit(offset)
-            log.cluster.world.groups["g"].commits["t", 0] = offset
+            log.cluster.state.groups["g"].commits["t", 0] = offset
 
     async def question(admin: WireAdmin) -> Committing:
         began = asyncio.ensure_future(go_on())
@@ -172,7 +172,7 @@ def test_unreadable_log_is_replaced_by_two_samples(monkeypatch: pytest.MonkeyPat
     for later, named in (([(0.1, 43)], ["g"]), ([], [])):
         log = Log()
         log.commits([0.3, 0.2, 0.1])
-        log.cluster.world.fail(api, name, ErrorCode.topic_authorization_failed)
+        log.cluster.state.fail(api, name, ErrorCode.topic_authorization_failed)
         found = check(log, later=later)
         assert list(found.found) == named
         assert all("the offset of t-0 changed from 42 to 43 within" in words for words in found.found.values())
@@ -181,7 +181,7 @@ def test_unreadable_log_is_replaced_by_two_samples(monkeypatch: pytest.MonkeyPat
             "it; clients that are not members and commit less often, or the same offset again, are not detected",
         )
     log = Log()
-    log.cluster.world.fail("Metadata", LOG, ErrorCode.topic_authorization_failed)
+    log.cluster.state.fail("Metadata", LOG, ErrorCode.topic_authorization_failed)
     (output,) = check(log, watch=False).notices
     assert output.startswith("1 group: could not check whether clients that are not members still commit")
 
@@ -201,5 +201,5 @@ def test_busy_log_is_read_partly_with_a_notice(monkeypatch: pytest.MonkeyPatch) 
 
 def test_missing_offsets_topic_means_no_commits() -> None:
     log = Log()
-    del log.cluster.world.topics[LOG]
+    del log.cluster.state.topics[LOG]
     assert check(log) == Committing()

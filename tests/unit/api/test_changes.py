@@ -17,11 +17,11 @@ from tests.fakes.serving import serving
 @pytest.fixture
 def fake() -> Iterator[FakeCluster]:
     cluster = FakeCluster(2, "4.3.1")
-    cluster.world.topic("orders", [0, 1], start=5, end=100)
-    cluster.world.topic("refunds", [0], start=0, end=10)
+    cluster.state.topic("orders", [0, 1], start=5, end=100)
+    cluster.state.topic("refunds", [0], start=0, end=10)
     held = (FakeMember("m-1", {"orders": (0, 1)}),)
-    cluster.world.group("active", 0, state="Stable", members=held, commits={("orders", 0): 50, ("refunds", 0): 4})
-    cluster.world.group("empty", 1, commits={("orders", 0): 60, ("refunds", 0): 3})
+    cluster.state.group("active", 0, state="Stable", members=held, commits={("orders", 0): 50, ("refunds", 0): 4})
+    cluster.state.group("empty", 1, commits={("orders", 0): 60, ("refunds", 0): 3})
     with serving(cluster):
         yield cluster
 
@@ -33,7 +33,7 @@ def cluster(fake: FakeCluster) -> Iterator[Cluster]:
 
 
 def _offsets(fake: FakeCluster, group: str) -> dict[tuple[str, int], int]:
-    commits = fake.world.groups[group].commits if group in fake.world.groups else {}
+    commits = fake.state.groups[group].commits if group in fake.state.groups else {}
     return {pair: getattr(commit, "offset", commit) for pair, commit in commits.items()}
 
 
@@ -41,17 +41,17 @@ def test_plan_delete_changes_nothing_and_names_groups_with_members(fake: FakeClu
     plan = cluster.plan_delete(all_groups=True)
     assert [(each.group, len(each.commits)) for each in plan] == [("empty", 2)]
     assert [(each.name, each.error) for each in plan.failures] == [("active", "NON_EMPTY_GROUP")]
-    assert set(fake.world.groups) == {"active", "empty"}
+    assert set(fake.state.groups) == {"active", "empty"}
 
 
 def test_delete_of_a_plan_rejects_groups_that_changed(fake: FakeCluster, cluster: Cluster) -> None:
     plan = cluster.plan_delete("empty")
-    fake.world.groups["empty"].commits["orders", 0] = 61
+    fake.state.groups["empty"].commits["orders", 0] = 61
     done = cluster.delete(*plan)
     assert [(each.group, each.result.value) for each in done] == [("empty", "failed")]
-    assert "offsets have changed" in done.failures[0].message and "empty" in fake.world.groups
+    assert "offsets have changed" in done.failures[0].message and "empty" in fake.state.groups
     assert [each.result.value for each in cluster.delete(*plan, force=True)] == ["applied"]
-    assert "empty" not in fake.world.groups
+    assert "empty" not in fake.state.groups
 
 
 def test_undo_of_delete_restores_offsets(fake: FakeCluster, cluster: Cluster) -> None:
@@ -73,7 +73,7 @@ def test_undo_of_apply_restores_offsets(fake: FakeCluster, cluster: Cluster) -> 
 
 def test_undo_leaves_offsets_that_were_committed_since(fake: FakeCluster, cluster: Cluster) -> None:
     done = cluster.apply(cluster.plan_reset("empty", to=ToLatest()).items)
-    fake.world.groups["empty"].commits["orders", 0] = 77
+    fake.state.groups["empty"].commits["orders", 0] = 77
     restored = cluster.undo(done)
     assert [(each.planned.topic, each.result.value) for each in restored] == [("refunds", "applied")]
     assert "has changed since: offset 100 was written" in restored.failures[0].message
@@ -83,7 +83,7 @@ def test_undo_leaves_offsets_that_were_committed_since(fake: FakeCluster, cluste
 def test_undo_on_another_cluster_is_rejected(fake: FakeCluster, cluster: Cluster) -> None:
     done = cluster.apply(cluster.plan_reset("empty", to=ToEarliest()).items)
     written = _offsets(fake, "empty")
-    fake.world.cluster_id = "another-cluster"
+    fake.state.cluster_id = "another-cluster"
     with pytest.raises(UsageError, match="this is cluster another-cluster"):
         cluster.undo(done)
     assert _offsets(fake, "empty") == written
@@ -129,12 +129,12 @@ def test_changes_reject_invalid_arguments(cluster: Cluster) -> None:
 def test_each_chunk_of_groups_is_checked_right_before_it_is_changed(
     fake: FakeCluster, cluster: Cluster, monkeypatch: pytest.MonkeyPatch, act: str
 ) -> None:
-    fake.world.group("second", 1, commits={("orders", 0): 60})
+    fake.state.group("second", 1, commits={("orders", 0): 60})
     change = getattr(WireAdmin, act)
 
     async def first_chunk(*given: Any) -> Any:
         done = await change(*given)
-        fake.world.groups["second"].commits["orders", 0] = 61
+        fake.state.groups["second"].commits["orders", 0] = 61
         return done
 
     monkeypatch.setattr(WireAdmin, act, first_chunk)

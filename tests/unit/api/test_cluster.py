@@ -26,10 +26,10 @@ from tests.fakes.serving import serving
 @pytest.fixture
 def bootstrap() -> Iterator[str]:
     fake = FakeCluster(2, "4.3.1")
-    fake.world.topic("orders", [0, 1], start=5, end=100)
+    fake.state.topic("orders", [0, 1], start=5, end=100)
     held = (FakeMember("m-1", {"orders": (0, 1)}),)
-    fake.world.group("orders-range", 0, state="Stable", members=held, commits={("orders", 0): 50, ("orders", 1): 100})
-    fake.world.group("payments-empty", 1, commits={("orders", 0): 60})
+    fake.state.group("orders-range", 0, state="Stable", members=held, commits={("orders", 0): 50, ("orders", 1): 100})
+    fake.state.group("payments-empty", 1, commits={("orders", 0): 60})
     with serving(fake):
         yield ",".join(f"127.0.0.1:{broker.port}" for broker in fake.brokers.values())
 
@@ -133,15 +133,15 @@ def test_invalid_arguments_are_usage_errors() -> None:
 def test_groups_that_are_committed_for_are_not_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kgroups.admin.still_committing.SAMPLE", 0.4)
     fake = FakeCluster(1, "4.3.1")
-    fake.world.topic("orders", [0], start=5, end=100)
-    fake.world.group("busy", 0, commits={("orders", 0): 60})
-    fake.world.group("idle", 0, commits={("orders", 0): 60})
-    fake.world.fail("Metadata", "__consumer_offsets", ErrorCode.topic_authorization_failed)
+    fake.state.topic("orders", [0], start=5, end=100)
+    fake.state.group("busy", 0, commits={("orders", 0): 60})
+    fake.state.group("idle", 0, commits={("orders", 0): 60})
+    fake.state.fail("Metadata", "__consumer_offsets", ErrorCode.topic_authorization_failed)
 
     def commit() -> None:
         while not stop.wait(0.1):
-            if "busy" in fake.world.groups:
-                fake.world.groups["busy"].commits["orders", 0] = 61 + next(count)
+            if "busy" in fake.state.groups:
+                fake.state.groups["busy"].commits["orders", 0] = 61 + next(count)
 
     stop, count = threading.Event(), itertools.count()
     client = threading.Thread(target=commit)
@@ -155,10 +155,10 @@ def test_groups_that_are_committed_for_are_not_changed(monkeypatch: pytest.Monke
             assert "the offset of orders-0 changed from" in done.failures[0].message
             assert done.failures[0].message.endswith("stop it first, or add force=True")
             assert "committed offsets were only compared twice" in done.notices[0]
-            fake.world.fail("Metadata", "orders", ErrorCode.topic_authorization_failed)
+            fake.state.fail("Metadata", "orders", ErrorCode.topic_authorization_failed)
             (hidden,) = cluster.delete("idle").failures
             assert "may be hidden" in hidden.message and hidden.message.endswith("or add including_hidden_offsets=True")
-            fake.world.fail("Metadata", "orders", ErrorCode.none)
+            fake.state.fail("Metadata", "orders", ErrorCode.none)
             deleted = cluster.delete("busy", "idle")
             assert {each.group_id: each.result.value for each in deleted.items} == {"busy": "failed", "idle": "applied"}
             assert not cluster.delete("busy", force=True).failures

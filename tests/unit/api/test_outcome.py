@@ -21,10 +21,10 @@ from tests.fakes.serving import serving
 @pytest.fixture
 def bootstrap() -> Iterator[str]:
     fake = FakeCluster(2, "4.3.1")
-    fake.world.topic("orders", [0, 1], start=5, end=100)
+    fake.state.topic("orders", [0, 1], start=5, end=100)
     held = (FakeMember("m-1", {"orders": (0, 1)}),)
-    fake.world.group("orders-range", 0, state="Stable", members=held, commits={("orders", 0): 50, ("orders", 1): 100})
-    fake.world.group("payments-empty", 1, commits={("orders", 0): 60})
+    fake.state.group("orders-range", 0, state="Stable", members=held, commits={("orders", 0): 50, ("orders", 1): 100})
+    fake.state.group("payments-empty", 1, commits={("orders", 0): 60})
     with serving(fake):
         yield ",".join(f"127.0.0.1:{broker.port}" for broker in fake.brokers.values())
 

@@ -15,9 +15,9 @@ from tests.fakes.serving import serving
 @pytest.fixture
 def fake() -> Iterator[FakeCluster]:
     cluster = FakeCluster(2, "4.3.1")
-    cluster.world.topic("orders", [0], start=5, end=100)
-    cluster.world.group("a", 0, commits={("orders", 0): 60})
-    cluster.world.group("b", 1, commits={("orders", 0): 60})
+    cluster.state.topic("orders", [0], start=5, end=100)
+    cluster.state.group("a", 0, commits={("orders", 0): 60})
+    cluster.state.group("b", 1, commits={("orders", 0): 60})
     with serving(cluster):
         yield cluster
 
@@ -54,7 +54,7 @@ def test_async_session_keeps_connections_for_concurrent_calls(fake: FakeCluster)
 def test_session_sees_new_groups(fake: FakeCluster) -> None:
     with Cluster(_bootstrap(fake)) as cluster:
         assert [each.group for each in cluster.list()] == ["a", "b"]
-        fake.world.group("c", 1, commits={("orders", 0): 60})
+        fake.state.group("c", 1, commits={("orders", 0): 60})
         assert [each.group for each in cluster.list()] == ["a", "b", "c"]
 
 

@@ -33,11 +33,11 @@ def run_cli(capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
 
 
 class Served:
-    """A fake cluster that answers while commands run; change its world, then ask."""
+    """A fake cluster that answers while commands run; change its state, then ask."""
 
     def __init__(self, fake: FakeCluster) -> None:
         self.fake = fake
-        self.world = fake.world
+        self.state = fake.state
 
     @property
     def bootstrap(self) -> str:
@@ -56,10 +56,10 @@ def serve() -> Iterator[Callable[..., Served]]:
 
     started: list[FakeCluster] = []
 
-    def start(brokers: int = 2, versions: str = "4.3.1", world: Callable[[FakeCluster], None] | None = None) -> Served:
+    def start(brokers: int = 2, versions: str = "4.3.1", fill: Callable[[FakeCluster], None] | None = None) -> Served:
         fake = FakeCluster(brokers, versions)
-        if world:
-            world(fake)
+        if fill:
+            fill(fake)
         on_loop(fake.__aenter__())
         started.append(fake)
         return Served(fake)
@@ -80,9 +80,9 @@ def serve_in_virtual_time(virtual_time: None) -> Iterator[Callable[..., Served]]
     loop = asyncio.new_event_loop()
     started: list[FakeCluster] = []
 
-    def start(brokers: int, world: Callable[[FakeCluster], None]) -> Served:
+    def start(brokers: int, fill: Callable[[FakeCluster], None]) -> Served:
         fake = FakeCluster(brokers)
-        world(fake)
+        fill(fake)
         loop.run_until_complete(fake.__aenter__())
         started.append(fake)
         return Served(fake)

@@ -19,8 +19,8 @@ GROUPS = 60
 
 
 def shop(fake: FakeCluster) -> None:
-    fake.world.topic("orders", [0, 1, 2], start=5, end=100)
-    fake.world.topic("idle", [2])
+    fake.state.topic("orders", [0, 1, 2], start=5, end=100)
+    fake.state.topic("idle", [2])
     for at in range(GROUPS):
         members = (FakeMember(f"m-{at}", {"orders": (0, 1)}), FakeMember("idle", {})) if at % 4 == 1 else ()
         commits = {("orders", partition): 3 * at - partition for partition in range(3) if 3 * at >= partition}
@@ -29,10 +29,10 @@ def shop(fake: FakeCluster) -> None:
         state = "Stable" if members else "Empty"
         # Names and coordinators in different orders, and one coordinator with nearly all groups at the end.
         name, node = f"{at * 37 % 100:02}-group-{at}", at % 3 if at < 40 else 1
-        fake.world.group(name, node, state=state, members=members, commits=commits, **kind)
+        fake.state.group(name, node, state=state, members=members, commits=commits, **kind)
         if at in (7, 41):
             for api in ("DescribeGroups", "OffsetFetch"):
-                fake.world.fail(api, name, ErrorCode.group_authorization_failed)
+                fake.state.fail(api, name, ErrorCode.group_authorization_failed)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_output_of_many_batches_equals_output_of_one(
     run_cli: Run, serve: Callable, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
 ) -> None:
     monkeypatch.setattr("time.time", lambda: 1_800_000_000.0)  # JUnit reports hold the second
-    at = ("-b", serve(brokers=3, world=shop).bootstrap)
+    at = ("-b", serve(brokers=3, fill=shop).bootstrap)
     at_once = run_cli(*words, *at)
     assert at_once.out
     monkeypatch.setattr(stream, "LARGEST_PIECE", 3)
@@ -92,12 +92,12 @@ def test_slow_reader_does_not_use_up_the_timeout(
     monkeypatch.setattr(stream, "SMALLEST_PIECE", 5)
     monkeypatch.setattr(RowStore, "append", slowly)
     code, out, err = run_cli(
-        "lag", "--regex", "[0-4].*", "-b", serve(brokers=3, world=healthy).bootstrap, "--timeout", "2s"
+        "lag", "--regex", "[0-4].*", "-b", serve(brokers=3, fill=healthy).bootstrap, "--timeout", "2s"
     )
     assert (code, err, len(out.splitlines())) == (0, "", 61)
 
 
 def healthy(fake: FakeCluster) -> None:
-    fake.world.topic("orders", [0, 1, 2], end=100)
+    fake.state.topic("orders", [0, 1, 2], end=100)
     for at in range(GROUPS):
-        fake.world.group(f"0-{at}", at % 3, commits={("orders", 0): at})
+        fake.state.group(f"0-{at}", at % 3, commits={("orders", 0): at})

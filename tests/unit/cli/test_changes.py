@@ -30,16 +30,16 @@ MEMBER = FakeMember("m", {"t": (0,)})
 
 
 def shop(fake: FakeCluster) -> None:
-    fake.world.topic("t", [0, 1], start=10, end=100)
-    fake.world.group("a", 0, commits={("t", 0): 50, ("t", 1): Commit(1, 51, 3, "noted")})
-    fake.world.group("b", 1, commits={("t", 0): 5})
-    fake.world.group("busy", 1, state="Stable", members=(MEMBER,), commits={("t", 0): 50})
+    fake.state.topic("t", [0, 1], start=10, end=100)
+    fake.state.group("a", 0, commits={("t", 0): 50, ("t", 1): Commit(1, 51, 3, "noted")})
+    fake.state.group("b", 1, commits={("t", 0): 5})
+    fake.state.group("busy", 1, state="Stable", members=(MEMBER,), commits={("t", 0): 50})
 
 
 @pytest.fixture
 def served(serve: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.chdir(tmp_path)
-    return serve(world=shop)
+    return serve(fill=shop)
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def rows(out: str) -> list[list[str]]:
 
 
 def commits(served: Any, group: str) -> dict[tuple[str, int], Any]:
-    return dict(served.world.groups[group].commits)
+    return dict(served.state.groups[group].commits)
 
 
 def written(served: Any) -> list[str]:
@@ -122,7 +122,7 @@ def test_mistyped_group_is_a_failure_and_others_are_processed(
     told = json.loads(out)
     assert code == 1 and {row["result"] for row in told["items"]} == {"applied"}
     assert [(each["name"], each["error"]) for each in told["failures"]] == [("tpyo", "GROUP_ID_NOT_FOUND")]
-    assert "group 'tpyo': the group does not exist" in err and "tpyo" not in served.world.groups
+    assert "group 'tpyo': the group does not exist" in err and "tpyo" not in served.state.groups
 
 
 @pytest.mark.parametrize(
@@ -322,7 +322,7 @@ def test_delete_refuses_active_group_and_can_be_undone(ask: Run, served: Any, tm
     assert code == 1 and "group 'busy': the group has active members" in err and not written(served)
     code, out, err = ask("delete", "a", "--execute", "--yes")
     assert rows(out) == [["GROUP", "STATE", "#COMMITS", "RESULT"], ["a", "Empty", "2", "applied"]]
-    assert code == 0 and "a" not in served.world.groups
+    assert code == 0 and "a" not in served.state.groups
     (undo,) = tmp_path.iterdir()
     assert ask("reset-offsets", "--from-file", undo.name, "--execute", "--yes", "--undo-file", "x")[0] == 0
     assert commits(served, "a") == {("t", 0): Commit(0, 50, 4), ("t", 1): Commit(1, 51, 3, "noted")}
@@ -343,7 +343,7 @@ def test_delete_offsets_plans_and_deletes(ask: Run, served: Any) -> None:
     assert ask("delete-offsets", "a")[0] == 2
     code, out, err = ask("delete-offsets", "a", "--topic", "t:0-9", "--execute", "--yes")
     assert (code, out) == (2, "") and "topic 't' has no partition 2" in err
-    served.world.fail("Metadata", "bad topic", ErrorCode.invalid_topic_exception)
+    served.state.fail("Metadata", "bad topic", ErrorCode.invalid_topic_exception)
     code, _, err = ask("delete-offsets", "a", "--topic", "bad topic", "--execute", "--yes")
     assert code == 1 and "topic 'bad topic'" in err and "INVALID_TOPIC_EXCEPTION" in err
     assert commits(served, "a").keys() == {("t", 1)}
@@ -353,13 +353,13 @@ def test_remove_members_by_id_and_option_conflicts(ask: Run, served: Any) -> Non
     code, out, err = ask("remove-members", "busy", "--member", "m", "--execute", "--yes")
     assert code == 0, err
     assert rows(out)[1] == ["busy", "m", "/127.0.0.1", "client", "1", "applied"]
-    assert served.world.groups["busy"].members == ()
+    assert served.state.groups["busy"].members == ()
     assert ask("remove-members", "busy")[0] == 2
     assert ask("remove-members", "busy", "--all-members", "--member", "m")[0] == 2
 
 
 def test_reset_without_matching_commits_has_nothing_to_do(ask: Run, served: Any) -> None:
-    served.world.groups["a"].commits.clear()
+    served.state.groups["a"].commits.clear()
     code, _, err = ask("reset-offsets", "a", "--all-topics", "--to-latest", "--execute", "--yes")
     assert (
         code == 0 and "nothing to do" in err and "group 'a' has no committed offsets on the selected partitions" in err
@@ -398,7 +398,7 @@ def test_group_changed_during_confirmation_is_not_written(
     ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], kept: str
 ) -> None:
     def joins_and_says_yes(prompt: str) -> str:
-        served.world.groups[kept].members, served.world.groups[kept].state = (MEMBER,), "Stable"
+        served.state.groups[kept].members, served.state.groups[kept].state = (MEMBER,), "Stable"
         return "y"
 
     monkeypatch.setattr("kgroups.cli.frame.confirmation.Confirmation.check", lambda self: None)
@@ -416,7 +416,7 @@ def test_member_that_rejoined_or_left_during_confirmation_is_kept(
     ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """LeaveGroup names a static member by its instance ID: without a recheck the new member would be removed."""
-    group = served.world.groups["busy"]
+    group = served.state.groups["busy"]
     back, stays = FakeMember("m-back", instance_id="i-1"), FakeMember("m-stays", instance_id="i-2")
     group.members = (FakeMember("m-dead", instance_id="i-1"), stays, FakeMember("m-went"))
 
@@ -444,13 +444,13 @@ def test_members_of_group_that_cannot_be_rechecked_are_kept(
     ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def breaks_and_says_yes(prompt: str) -> str:
-        served.world.fail("DescribeGroups", "busy", ErrorCode.group_authorization_failed)
+        served.state.fail("DescribeGroups", "busy", ErrorCode.group_authorization_failed)
         return "y"
 
     monkeypatch.setattr("kgroups.cli.frame.confirmation.Confirmation.check", lambda self: None)
     monkeypatch.setattr("click.termui.visible_prompt_func", breaks_and_says_yes)
     code, out, _ = ask("remove-members", "busy", "--all-members", "--execute", "-o", "json")
-    assert code == 1 and served.world.groups["busy"].members == (MEMBER,) and not written(served)
+    assert code == 1 and served.state.groups["busy"].members == (MEMBER,) and not written(served)
     assert [row["result"] for row in json.loads(out)["items"]] == ["failed"]
 
 
@@ -467,7 +467,7 @@ def test_offsets_committed_during_confirmation_are_kept(
     ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], meanwhile: dict[Any, Any]
 ) -> None:
     def commits_and_says_yes(prompt: str) -> str:
-        served.world.groups["b"].commits = dict(meanwhile)
+        served.state.groups["b"].commits = dict(meanwhile)
         return "y"
 
     monkeypatch.setattr("kgroups.cli.frame.confirmation.Confirmation.check", lambda self: None)
@@ -497,7 +497,7 @@ def test_plan_is_rechecked_without_confirmation(
     async def slowly(*asked: Any) -> Any:
         made.append(await make(*asked))
         if len(made) == 1:
-            served.world.groups["b"].commits["t", 0] = Commit(0, 6, 4)
+            served.state.groups["b"].commits["t", 0] = Commit(0, 6, 4)
         return made[-1]
 
     monkeypatch.setattr(WireAdmin, plan, slowly)
@@ -524,7 +524,7 @@ def test_each_batch_is_rechecked_right_before_it_is_written(
 
     async def first_part(*asked: Any) -> Any:
         done = await write(*asked)
-        served.world.groups["b"].commits["t", 0] = Commit(0, 77, 4)
+        served.state.groups["b"].commits["t", 0] = Commit(0, 77, 4)
         return done
 
     monkeypatch.setattr(WireAdmin, act, first_part)
@@ -539,7 +539,7 @@ def test_each_batch_is_rechecked_right_before_it_is_written(
 
 
 def test_member_that_rejoined_between_removals_is_kept(ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    busy = served.world.groups["busy"]
+    busy = served.state.groups["busy"]
     busy.members = (FakeMember("m-1"), FakeMember("m-2", instance_id="i-2"))
     back = FakeMember("m-back", instance_id="i-2")
     remove = WireAdmin.remove_members
@@ -575,9 +575,9 @@ def _of_group(served: Any, *pairs: tuple[str, int]) -> None:
         for offset, pair in enumerate((*pairs, ("gone", 0)))
     ]
     log.append(batch(len(log), [(len(log), 2_000)], key=commit_key("a", "gone", 0), value=None))
-    served.world.topic("__consumer_offsets", [0], end=len(log), logs={0: log}, times={0: 1_000})
-    served.world.topic("payroll", [0])
-    served.world.fail("Metadata", "payroll", ErrorCode.topic_authorization_failed)
+    served.state.topic("__consumer_offsets", [0], end=len(log), logs={0: log}, times={0: 1_000})
+    served.state.topic("payroll", [0])
+    served.state.fail("Metadata", "payroll", ErrorCode.topic_authorization_failed)
 
 
 def test_delete_with_offsets_hidden_by_acls_is_refused(ask: Run, served: Any) -> None:
@@ -585,20 +585,20 @@ def test_delete_with_offsets_hidden_by_acls_is_refused(ask: Run, served: Any) ->
     _of_group(served, ("t", 0), ("t", 1), ("payroll", 0))
     for more in (("--dry-run",), ("--execute", "--yes")):
         code, out, err = ask("delete", "a", *more, "-o", "json")
-        assert code == 1 and not json.loads(out)["items"] and "a" in served.world.groups
+        assert code == 1 and not json.loads(out)["items"] and "a" in served.state.groups
         assert "1 committed offset on topics without permission DESCRIBE would be deleted" in err
         assert "payroll-0; grant DESCRIBE on the topics, or add --including-hidden-offsets" in err
-    served.world.fail("Fetch", "__consumer_offsets-0", ErrorCode.topic_authorization_failed)
+    served.state.fail("Fetch", "__consumer_offsets-0", ErrorCode.topic_authorization_failed)
     code, _, err = ask(*words)
-    assert code == 1 and "a" in served.world.groups
+    assert code == 1 and "a" in served.state.groups
     assert "may be hidden, and would be deleted without being in an undo file (reading __consumer_offsets" in err
     assert "): payroll; grant DESCRIBE on the topics, or add --including-hidden-offsets" in err
-    assert ask(*words, "--including-hidden-offsets")[0] == 0 and "a" not in served.world.groups
+    assert ask(*words, "--including-hidden-offsets")[0] == 0 and "a" not in served.state.groups
 
 
 def test_delete_with_all_records_visible_is_allowed(ask: Run, served: Any) -> None:
     _of_group(served, ("t", 0), ("t", 1))
-    assert ask("delete", "a", "--execute", "--yes")[0] == 0 and "a" not in served.world.groups
+    assert ask("delete", "a", "--execute", "--yes")[0] == 0 and "a" not in served.state.groups
 
 
 @pytest.mark.parametrize("release", ["2.5.1", "2.8.2", "4.3.1"])
@@ -606,21 +606,21 @@ def test_delete_without_cluster_describe_cannot_exclude_hidden_offsets(ask: Run,
     """Before Kafka 3.2, brokers return no log directories then, and no error."""
     for broker in served.fake.brokers.values():
         broker.ranges = {**broker.ranges, DESCRIBE_LOG_DIRS: KAFKA[release][DESCRIBE_LOG_DIRS]}
-    served.world.fail("DescribeLogDirs", "0", ErrorCode.cluster_authorization_failed)
+    served.state.fail("DescribeLogDirs", "0", ErrorCode.cluster_authorization_failed)
     _of_group(served, ("t", 0), ("t", 1))
-    served.world.fail("Fetch", "__consumer_offsets-0", ErrorCode.topic_authorization_failed)
+    served.state.fail("Fetch", "__consumer_offsets-0", ErrorCode.topic_authorization_failed)
     words = ("delete", "a", "--execute", "--yes", "-o", "json")
     code, _, err = ask(*words)
-    assert code == 1 and "a" in served.world.groups
+    assert code == 1 and "a" in served.state.groups
     assert "committed offsets may be hidden, and would be deleted without being in an undo file (listing all" in err
     assert "needs the ACL DESCRIBE on CLUSTER; reading __consumer_offsets needs the ACL READ on it)" in err
-    assert ask(*words, "--including-hidden-offsets")[0] == 0 and "a" not in served.world.groups
+    assert ask(*words, "--including-hidden-offsets")[0] == 0 and "a" not in served.state.groups
 
 
 def test_delete_with_failing_log_dirs_uses_the_records(ask: Run, served: Any) -> None:
-    served.world.fail("DescribeLogDirs", "0", ErrorCode.kafka_storage_error)
+    served.state.fail("DescribeLogDirs", "0", ErrorCode.kafka_storage_error)
     _of_group(served, ("t", 0), ("t", 1))
-    assert ask("delete", "a", "--execute", "--yes")[0] == 0 and "a" not in served.world.groups
+    assert ask("delete", "a", "--execute", "--yes")[0] == 0 and "a" not in served.state.groups
 
 
 def test_delete_with_describe_on_every_topic_reads_no_records(ask: Run, served: Any) -> None:
@@ -634,7 +634,7 @@ def _leaves(served: Any, monkeypatch: pytest.MonkeyPatch, plan: str, rounds: lis
 
     async def planned(*asked: Any) -> Any:
         if rounds:
-            busy = served.world.groups["busy"]
+            busy = served.state.groups["busy"]
             busy.members = rounds.pop(0)
             busy.state = "Stable" if busy.members else "Empty"
         return await make(*asked)
@@ -671,7 +671,7 @@ def test_when_empty_writes_nothing_if_members_stay_or_return(
     revalidate = WireAdmin.revalidate
 
     async def returns(*asked: Any, **rest: Any) -> Any:
-        served.world.groups["busy"].members, served.world.groups["busy"].state = (MEMBER,), "Stable"
+        served.state.groups["busy"].members, served.state.groups["busy"].state = (MEMBER,), "Stable"
         return await revalidate(*asked, **rest)
 
     monkeypatch.setattr(WireAdmin, "revalidate", returns)
@@ -696,7 +696,7 @@ def test_reset_names_groups_that_are_still_committed_for(ask: Run, served: Any) 
         batch(offset, [(offset, at)], key=commit_key("a", "t", 0), value=commit_value(offset=offset))
         for offset, at in times.items()
     ]
-    served.world.topic("__consumer_offsets", [0], end=3, logs={0: log}, times=times)
+    served.state.topic("__consumer_offsets", [0], end=3, logs={0: log}, times=times)
     found = json.loads(ask("explain", "a", "b", "-o", "json")[1])["items"]
     rules = {
         item["group"]: [each["text"] for each in item["findings"] if each["rule"] == "not-stopped"] for item in found
@@ -713,7 +713,7 @@ def test_check_stopped_reports_groups_that_are_still_committed_for(ask: Run, ser
         batch(offset, [(offset, at)], key=commit_key("a", "t", 0), value=commit_value(offset=offset))
         for offset, at in times.items()
     ]
-    topic = served.world.topic("__consumer_offsets", [0], end=3, logs={0: log}, times=times)
+    topic = served.state.topic("__consumer_offsets", [0], end=3, logs={0: log}, times=times)
 
     def checked(*groups: str) -> tuple[int, dict[str, tuple[str, str]]]:
         code, out, _ = ask("check", *groups, "--stopped", "-o", "json")
@@ -744,7 +744,7 @@ def test_check_stopped_reports_groups_that_are_still_committed_for(ask: Run, ser
     assert found["a"][1].startswith(
         "no members, but a client that is not a member still commits: the offset of t-0 changed from"
     )
-    served.world.fail("Metadata", "__consumer_offsets", ErrorCode.topic_authorization_failed)
+    served.state.fail("Metadata", "__consumer_offsets", ErrorCode.topic_authorization_failed)
     code, found = checked("b")
     assert (code, found["b"][0]) == (3, "UNKNOWN") and "needs the ACL READ" in found["b"][1]
 

@@ -30,9 +30,9 @@ WAY = ["DNS", "TCP", "ApiVersions", "Metadata"]
 
 
 def shop(fake: FakeCluster) -> None:
-    fake.world.operations = DESCRIBE
-    fake.world.topic("t", [0])
-    fake.world.group("a", 0, commits={("t", 0): 5})
+    fake.state.operations = DESCRIBE
+    fake.state.topic("t", [0])
+    fake.state.group("a", 0, commits={("t", 0): 5})
 
 
 def check(run_cli: Run, bootstrap: str, *words: str) -> tuple[int, list[dict[str, Any]], str]:
@@ -76,7 +76,7 @@ def listening(serve: Callable[[socket.socket], None] | None = None) -> Iterator[
 
 
 def test_config_check_healthy_cluster_passes_every_step(run_cli: Run, serve: Callable[..., Any]) -> None:
-    served = serve(world=shop)
+    served = serve(fill=shop)
     code, rows, err = check(run_cli, served.bootstrap)
     assert (code, err) == (0, "")
     for broker in served.fake.brokers.values():
@@ -85,7 +85,7 @@ def test_config_check_healthy_cluster_passes_every_step(run_cli: Run, serve: Cal
 
 
 def test_config_check_tries_advertised_addresses(run_cli: Run, serve: Callable[..., Any]) -> None:
-    served = serve(world=shop)
+    served = serve(fill=shop)
     first, second = served.fake.brokers.values()
     code, rows, _ = check(run_cli, f"127.0.0.1:{first.port}")
     assert code == 0
@@ -95,7 +95,7 @@ def test_config_check_tries_advertised_addresses(run_cli: Run, serve: Callable[.
 def test_config_check_unreachable_advertised_address_has_its_own_message(
     run_cli: Run, serve: Callable[..., Any]
 ) -> None:
-    served = serve(world=shop)
+    served = serve(fill=shop)
     first, second = served.fake.brokers.values()
     second.advertised = _free_port()
     code, rows, err = check(run_cli, f"127.0.0.1:{first.port}", "--broker-timeout", "3s")
@@ -161,7 +161,7 @@ def test_config_check_http_response_is_named(run_cli: Run) -> None:
 
 
 def test_config_check_hung_port_costs_one_timeout_and_others_are_tried(run_cli: Run, serve: Callable[..., Any]) -> None:
-    served = serve(1, world=shop)
+    served = serve(1, fill=shop)
     with listening() as port:
         code, rows, _ = check(run_cli, f"127.0.0.1:{port},{served.bootstrap}", "--broker-timeout", "1500ms")
     assert code == 1
@@ -172,8 +172,8 @@ def test_config_check_hung_port_costs_one_timeout_and_others_are_tried(run_cli: 
 
 
 def test_config_check_missing_permission_is_a_warning_with_acl_command(run_cli: Run, serve: Callable[..., Any]) -> None:
-    served = serve(world=shop)
-    served.world.operations = 0
+    served = serve(fill=shop)
+    served.state.operations = 0
     code, rows, _ = check(run_cli, served.bootstrap)
     assert code == 0
     (row,) = (row for row in rows if row["step"] == "rights")
@@ -182,7 +182,7 @@ def test_config_check_missing_permission_is_a_warning_with_acl_command(run_cli: 
 
 
 def test_config_check_broker_without_metadata_fails_that_step(run_cli: Run, serve: Callable[..., Any]) -> None:
-    served = serve(1, world=shop)
+    served = serve(1, fill=shop)
     served.fake.brokers[0].fault("Metadata", silence)
     code, rows, _ = check(run_cli, served.bootstrap, "--broker-timeout", "1500ms")
     assert code == 1

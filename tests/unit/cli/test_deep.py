@@ -27,19 +27,19 @@ def shop(fake: FakeCluster) -> None:
         batch(0, [(0, COMMITTED)], key=commit_key(), value=value),
         batch(1, [(1, EMPTY_SINCE)], key=key_bytes(2, "g"), value=group),
     ]
-    fake.world.topic("t", [0])
-    fake.world.topic(LOG, [0], end=2, logs={0: log})
-    fake.world.group("g", 0, commits={("t", 0): 42})
-    fake.world.group("secret", 1)
+    fake.state.topic("t", [0])
+    fake.state.topic(LOG, [0], end=2, logs={0: log})
+    fake.state.group("g", 0, commits={("t", 0): 42})
+    fake.state.group("secret", 1)
     for api in ("DescribeGroups", "ConsumerGroupDescribe", "OffsetFetch"):
-        fake.world.fail(api, "secret", ErrorCode.group_authorization_failed)
+        fake.state.fail(api, "secret", ErrorCode.group_authorization_failed)
 
 
 @pytest.fixture
 def deep(run_cli: Run, serve: Callable) -> Callable[..., tuple[int, str, str]]:
-    served = serve(world=shop)
+    served = serve(fill=shop)
     for broker in ("0", "1"):
-        served.world.settings[broker] = {"offsets.retention.minutes": "10080"}
+        served.state.settings[broker] = {"offsets.retention.minutes": "10080"}
     return lambda *words: run_cli("describe", "-b", served.bootstrap, "--deep", *words)
 
 
@@ -81,9 +81,9 @@ def test_deep_wide_columns_come_last(deep: Run, view: str, last: list[str]) -> N
 
 
 def test_deep_without_retention_setting_has_no_expiry(run_cli: Run, serve: Callable) -> None:
-    served = serve(world=shop)
+    served = serve(fill=shop)
     for broker in ("0", "1"):
-        served.world.fail("DescribeConfigs", broker, ErrorCode.cluster_authorization_failed)
+        served.state.fail("DescribeConfigs", broker, ErrorCode.cluster_authorization_failed)
     code, out, err = run_cli("describe", "-b", served.bootstrap, "g", "--deep", "-o", "json")
     (row,) = json.loads(out)["items"]
     assert (code, row["expires_at"]) == (0, None) and row["committed_at"]

@@ -23,8 +23,8 @@ KGROUPS = (sys.executable, "-m", "kgroups")
 
 
 def shop(fake: FakeCluster) -> None:
-    fake.world.topic("orders", [0, 1], end=100)
-    fake.world.group("a", 0, state="Stable", commits={("orders", 0): 90})
+    fake.state.topic("orders", [0, 1], end=100)
+    fake.state.group("a", 0, state="Stable", commits={("orders", 0): 90})
 
 
 def shell(line: str, *words: str) -> subprocess.CompletedProcess[str]:
@@ -35,7 +35,7 @@ def shell(line: str, *words: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("words", [("list",), ("describe", "--all-groups"), ("lag", "-o", "json"), ("list", "--help")])
 def test_closed_stdout_is_an_error(serve: Callable, words: tuple[str, ...]) -> None:
-    served = serve(world=shop)
+    served = serve(fill=shop)
     server = () if "--help" in words else ("-b", served.bootstrap)
     ended = shell('"$@" >&-', *KGROUPS, *words, *server)
     assert (ended.returncode, ended.stdout) == (1, "")
@@ -43,14 +43,14 @@ def test_closed_stdout_is_an_error(serve: Callable, words: tuple[str, ...]) -> N
 
 
 def test_closed_stdout_is_an_error_in_kafka_commands(serve: Callable) -> None:
-    served = serve(world=shop)
+    served = serve(fill=shop)
     module = "kgroups.cli.kafka.consumer_groups"
     ended = shell('"$@" >&-', sys.executable, "-m", module, "--list", "--bootstrap-server", served.bootstrap)
     assert (ended.returncode, ended.stderr) == (1, "Error: cannot write the output: Bad file descriptor\n")
 
 
 def test_closed_stderr_keeps_the_exit_code(serve: Callable) -> None:
-    served = serve(world=shop)
+    served = serve(fill=shop)
     ended = shell('"$@" 2>&-', *KGROUPS, "list", "-b", served.bootstrap)
     assert (ended.returncode, ended.stdout) == (0, "a\n")
     assert shell('"$@" 2>&-', *KGROUPS, "list", "-b", "127.0.0.1:1").returncode == 1
@@ -102,7 +102,7 @@ def test_interrupt_during_any_import_leaves_no_traceback(
     serve: Callable, entry: str, words: tuple[str, ...], tmp_path: Path
 ) -> None:
     first = ENTRIES.index(entry) % EACH
-    served = serve(world=shop)
+    served = serve(fill=shop)
 
     def interrupted(name: str = "") -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-c", INTERRUPTED, entry, str(EACH), str(first), name, str(tmp_path / "told")]
@@ -121,7 +121,7 @@ def test_interrupt_during_any_import_leaves_no_traceback(
 
 
 def test_interrupt_while_waiting_for_a_broker_exits_130(serve: Callable) -> None:
-    served = serve(world=shop)
+    served = serve(fill=shop)
     for broker in served.fake.brokers.values():
         broker.fault("*", silence)
     process = subprocess.Popen([*KGROUPS, "list", "-b", served.bootstrap], stderr=subprocess.PIPE, text=True)
@@ -167,7 +167,7 @@ def on_terminal(words: tuple[str, ...], until: str, number: signal.Signals, **en
 
 
 def test_watch_ends_if_its_terminal_is_closed(serve: Callable) -> None:
-    served = serve(world=shop)
+    served = serve(fill=shop)
     master, slave = pty.openpty()
     process = subprocess.Popen(
         [*KGROUPS, "watch", "-b", served.bootstrap, "--interval", "100ms"], stdin=slave, stdout=slave, stderr=slave
@@ -182,7 +182,7 @@ def test_watch_ends_if_its_terminal_is_closed(serve: Callable) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_watch_restores_the_terminal(serve: Callable, number: signal.Signals) -> None:
-    served = serve(world=shop)
+    served = serve(fill=shop)
     left = on_terminal(("watch", "-b", served.bootstrap, "--interval", "100ms"), "Stable", number)
     assert left.code == (130 if number == signal.SIGINT else -number)
     assert left.as_before
@@ -200,7 +200,7 @@ def test_watch_restores_the_terminal(serve: Callable, number: signal.Signals) ->
     ],
 )
 def test_no_color_disables_bold_and_dim(serve: Callable, words: tuple[str, ...], header: str) -> None:
-    served = serve(world=shop)
+    served = serve(fill=shop)
     styled = re.compile(r"\x1b\[[0-9;]*m")
     colored = on_terminal((*words, "-b", served.bootstrap), header, signal.SIGTERM)
     assert styled.search(colored.sent)

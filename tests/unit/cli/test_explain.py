@@ -18,22 +18,22 @@ Run = Callable[..., tuple[int, str, str]]
 def shop(fake: FakeCluster) -> None:
     """Two groups that are well, one whose member claims what another has and tells in escapes who it is, one that is
     rebalancing, one of which nothing can be read."""
-    fake.world.topic("__consumer_offsets", [0, 1])
-    fake.world.topic("orders", [0, 1, 0, 1])
+    fake.state.topic("__consumer_offsets", [0, 1])
+    fake.state.topic("orders", [0, 1, 0, 1])
     first, second = FakeMember("m-1", {"orders": (0, 1)}, instance_id="one"), FakeMember("m-2", {"orders": (2, 3)})
-    fake.world.group("well", 0, state="Stable", members=(first, second))
-    fake.world.group("modern", 1, type="Consumer", state="Stable", protocol="uniform", members=(first, second))
+    fake.state.group("well", 0, state="Stable", members=(first, second))
+    fake.state.group("modern", 1, type="Consumer", state="Stable", protocol="uniform", members=(first, second))
     again = FakeMember("m-\x1b[31m3", {"orders": (3,)}, client_id="c\x1b[0m")
-    fake.world.group("torn", 1, state="Stable", members=(first, second, again))
-    fake.world.group("moving", 0, state="PreparingRebalance", protocol="", members=(FakeMember("m-9"),))
+    fake.state.group("torn", 1, state="Stable", members=(first, second, again))
+    fake.state.group("moving", 0, state="PreparingRebalance", protocol="", members=(FakeMember("m-9"),))
     garbled = FakeMember("m-1", {"orders": (0, 1, 2, 3)}, garbage=b"\xff\xfe\x00")
-    fake.world.group("garbled", 0, state="Stable", members=(garbled,))
-    fake.world.group("empty", 0)
+    fake.state.group("garbled", 0, state="Stable", members=(garbled,))
+    fake.state.group("empty", 0)
 
 
 @pytest.fixture
 def explain(run_cli: Run, serve: Callable) -> Callable[..., tuple[int, str, str]]:
-    served = serve(world=shop)
+    served = serve(fill=shop)
     return lambda *words: run_cli("explain", "-b", served.bootstrap, *words)
 
 
@@ -112,8 +112,8 @@ def test_explain_what_if_of_rebalancing_group_is_a_failure(explain: Run) -> None
 
 
 def test_explain_what_if_without_partition_counts_is_a_failure(run_cli: Run, serve: Callable) -> None:
-    served = serve(world=shop)
-    served.world.fail("Metadata", "orders", ErrorCode.topic_authorization_failed)
+    served = serve(fill=shop)
+    served.state.fail("Metadata", "orders", ErrorCode.topic_authorization_failed)
     code, out, err = run_cli("explain", "-b", served.bootstrap, "well", "--what-if", "members=+1")
     assert code == 1 and "1 topic could not be described: orders" in out
     assert "TOPIC_AUTHORIZATION_FAILED" in err and "the number of partitions of topic 'orders' is unknown" in err

@@ -21,7 +21,7 @@ Run = Callable[..., Ran]
 @pytest.fixture
 def bootstrap(serve: Callable[..., Served]) -> str:
     served = serve(brokers=1)
-    served.world.group("there", 0)
+    served.state.group("there", 0)
     return served.bootstrap
 
 

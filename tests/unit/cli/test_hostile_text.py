@@ -19,7 +19,7 @@ from kgroups.cli.kafka.command import Tool
 from kgroups.cli.main import cli, main
 from kgroups.render.health import FORMATS as CHECK_FORMATS
 from kgroups.render.output import FORMATS
-from tests.fakes.hostile import FORGED, HOSTILE, Bend, brokers_address, hostile, hostile_world, states_and_types
+from tests.fakes.hostile import FORGED, HOSTILE, Bend, brokers_address, fill_hostile, hostile, states_and_types
 
 OURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r\n|\r(?=\x1b\[K)|\r(?=kgroups: )|[ \n\t]")
 """Colors, the cursor, and the line of progress: what rich and kgroups write on a terminal themselves."""
@@ -157,7 +157,7 @@ def check(shown: str, words: list[str]) -> None:
 def test_line_break_in_plan_file_does_not_break_output_lines(
     _in_tmp_path: None, serve: Callable, tmp_path: Path
 ) -> None:
-    served = serve(world=hostile_world)
+    served = serve(fill=fill_hostile)
     (tmp_path / "plan.csv").write_text(f'"{HOSTILE}",0,5\n"{HOSTILE}",x,5\n', newline="")
     for words in (["g", "--from-file", "plan.csv"], ["g", "--from-file", f"no{HOSTILE}", "--export"], [HOSTILE]):
         with terminal() as shown:
@@ -185,7 +185,7 @@ def _in_tmp_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_commands_print_no_raw_control_characters(_in_tmp_path: None, serve: Callable, command: str, bent: str) -> None:
     for words in COMMANDS[command]:
-        served = serve(world=hostile_world)
+        served = serve(fill=fill_hostile)
         for broker in served.fake.brokers.values():
             broker.bend = BENT[bent]
         with terminal() as shown:
@@ -199,7 +199,7 @@ def test_kafka_commands_print_no_raw_control_characters(
     _in_tmp_path: None, serve: Callable, tool: Tool, lines: list[list[str]], bent: str
 ) -> None:
     for words in lines:
-        served = serve(world=hostile_world)
+        served = serve(fill=fill_hostile)
         for broker in served.fake.brokers.values():
             broker.bend = BENT[bent]
         with terminal() as shown:

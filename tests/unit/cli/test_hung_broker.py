@@ -14,12 +14,12 @@ from kgroups.cli.frame.options import ConnectionOptions
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.model.offsets import Isolation
 from tests.fakes.broker import FakeCluster
-from tests.fakes.hung import ANSWERING, HUNG, SILENT, TIMEOUT, WORLDS, hung, hung_after_the_list
+from tests.fakes.hung import ANSWERING, HUNG, HUNG_CLUSTERS, SILENT, TIMEOUT, hung, hung_after_the_list
 from tests.unit.cli.conftest import Ran
 
 Run = Callable[..., Ran]
 
-worlds = pytest.mark.parametrize("world", WORLDS)
+hung_clusters = pytest.mark.parametrize("fill", HUNG_CLUSTERS)
 
 
 def blamed(failures: list[dict[str, Any]]) -> set[int | None]:
@@ -30,7 +30,7 @@ NAMED = ("describe", *ANSWERING, *SILENT)
 
 
 @pytest.mark.parametrize(
-    ("world", "words"),
+    ("fill", "words"),
     [
         (hung, ("describe", "--all-groups")),
         (hung, ("describe", "--all-groups", "--members")),
@@ -47,9 +47,9 @@ NAMED = ("describe", *ANSWERING, *SILENT)
     ],
 )
 def test_hung_broker_keeps_rows_of_other_brokers(
-    run_cli: Run, serve_in_virtual_time: Callable, world: Callable[[FakeCluster], None], words: tuple[str, ...]
+    run_cli: Run, serve_in_virtual_time: Callable, fill: Callable[[FakeCluster], None], words: tuple[str, ...]
 ) -> None:
-    served = serve_in_virtual_time(brokers=3, world=world)
+    served = serve_in_virtual_time(brokers=3, fill=fill)
     code, out, err = run_cli(*words, "-b", served.bootstrap, "-o", "json", "--timeout", f"{TIMEOUT}s")
     answer = json.loads(out)
     assert (code, "no group matches" in err) == (1, False)
@@ -62,11 +62,11 @@ def test_hung_broker_keeps_rows_of_other_brokers(
     assert len(offsets) == (3 * len(ANSWERING) if offsets else 0)
 
 
-@worlds
+@hung_clusters
 def test_check_hung_broker_keeps_results_of_other_brokers(
-    run_cli: Run, serve_in_virtual_time: Callable, world: Callable[[FakeCluster], None]
+    run_cli: Run, serve_in_virtual_time: Callable, fill: Callable[[FakeCluster], None]
 ) -> None:
-    served = serve_in_virtual_time(brokers=3, world=world)
+    served = serve_in_virtual_time(brokers=3, fill=fill)
     words = ("--all-groups", "--state", "stable,empty", "--max-lag", "50", "-o", "json")
     code, out, _ = run_cli("check", "-b", served.bootstrap, *words, "--timeout", f"{TIMEOUT}s")
     found = json.loads(out)["items"]
@@ -75,11 +75,11 @@ def test_check_hung_broker_keeps_results_of_other_brokers(
     assert [item for item in found if item["check"] == "answered"]
 
 
-@worlds
+@hung_clusters
 def test_watch_hung_broker_keeps_rows_of_other_brokers(
-    run_cli: Run, serve_in_virtual_time: Callable, world: Callable[[FakeCluster], None]
+    run_cli: Run, serve_in_virtual_time: Callable, fill: Callable[[FakeCluster], None]
 ) -> None:
-    served = serve_in_virtual_time(brokers=3, world=world)
+    served = serve_in_virtual_time(brokers=3, fill=fill)
     words = ("--count", "1", "--timeout", f"{TIMEOUT}s")
     code, out, _ = run_cli("watch", "-b", served.bootstrap, *words)
     tick = json.loads(out)
@@ -88,11 +88,11 @@ def test_watch_hung_broker_keeps_rows_of_other_brokers(
     assert blamed(tick["failures"]) == {HUNG}
 
 
-@worlds
+@hung_clusters
 def test_exporter_hung_broker_keeps_other_groups(
-    serve_in_virtual_time: Callable, world: Callable[[FakeCluster], None]
+    serve_in_virtual_time: Callable, fill: Callable[[FakeCluster], None]
 ) -> None:
-    served = serve_in_virtual_time(brokers=3, world=world)
+    served = serve_in_virtual_time(brokers=3, fill=fill)
     settings = ClientSettings(parse_bootstrap(served.bootstrap), timeout=TIMEOUT)
     looks = Poller(
         ConnectionOptions(settings, False), Selection(everything=True), Isolation.READ_UNCOMMITTED, Polling()
@@ -101,7 +101,7 @@ def test_exporter_hung_broker_keeps_other_groups(
 
 
 def test_explain_hung_broker_keeps_other_groups(run_cli: Run, serve_in_virtual_time: Callable) -> None:
-    served = serve_in_virtual_time(brokers=3, world=hung)
+    served = serve_in_virtual_time(brokers=3, fill=hung)
     words = ("explain", "--all-groups", "-o", "json", "--timeout", f"{TIMEOUT}s")
     code, out, err = run_cli(*words, "-b", served.bootstrap)
     assert (code, "no group matches" in err) == (1, False)
@@ -109,7 +109,7 @@ def test_explain_hung_broker_keeps_other_groups(run_cli: Run, serve_in_virtual_t
 
 
 def test_unsent_request_blames_no_broker(run_cli: Run, serve_in_virtual_time: Callable) -> None:
-    served = serve_in_virtual_time(brokers=3, world=hung)
+    served = serve_in_virtual_time(brokers=3, fill=hung)
     code, _, err = run_cli("describe", "-b", served.bootstrap, "--all-groups", "--timeout", f"{TIMEOUT}s")
     assert code == 1
     assert f"no response to ApiVersions before --timeout ({TIMEOUT:g} s) expired" in err

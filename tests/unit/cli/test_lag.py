@@ -24,20 +24,20 @@ def shop(fake: FakeCluster) -> None:
     now = int(time.time() * 1000)
     aged = [batch(at, [(at, now - 3 * HOUR - 12 * 60_000)]) for at in range(5, 98)]
     logs = {0: aged, 1: [*aged, marker(98, 1), marker(99, 1)], 2: aged}
-    fake.world.topic("orders", [0, 1, 0], start=5, end=100, logs=logs)
-    fake.world.topic("clicks", [1], end=10, logs={0: [batch(0, [(at, now - 60_000) for at in range(10)])]})
+    fake.state.topic("orders", [0, 1, 0], start=5, end=100, logs=logs)
+    fake.state.topic("clicks", [1], end=10, logs={0: [batch(0, [(at, now - 60_000) for at in range(10)])]})
     member = FakeMember("m-1", {"orders": (0, 1)})
-    fake.world.group("ahead", 0, commits={("clicks", 0): 11})
-    fake.world.group("busy", 0, state="Stable", members=(member,), commits={("orders", 0): 90})
-    fake.world.group("done", 1, commits={("orders", 0): 100, ("orders", 1): 100, ("orders", 2): 100})
-    fake.world.group("late", 1, commits={("orders", 0): 3, ("orders", 1): 98, ("clicks", 0): 4})
-    fake.world.group("marked", 1, commits={("orders", 0): 100, ("orders", 1): 98, ("orders", 2): 100})
-    fake.world.group("nothing", 1)
+    fake.state.group("ahead", 0, commits={("clicks", 0): 11})
+    fake.state.group("busy", 0, state="Stable", members=(member,), commits={("orders", 0): 90})
+    fake.state.group("done", 1, commits={("orders", 0): 100, ("orders", 1): 100, ("orders", 2): 100})
+    fake.state.group("late", 1, commits={("orders", 0): 3, ("orders", 1): 98, ("clicks", 0): 4})
+    fake.state.group("marked", 1, commits={("orders", 0): 100, ("orders", 1): 98, ("orders", 2): 100})
+    fake.state.group("nothing", 1)
 
 
 @pytest.fixture
 def lag(run_cli: Run, serve: Callable) -> Callable[..., tuple[int, str, str]]:
-    served = serve(world=shop)
+    served = serve(fill=shop)
     return lambda *words: run_cli("lag", "-b", served.bootstrap, *words)
 
 
@@ -135,7 +135,7 @@ def test_lag_time_by_partition_has_notes(lag: Run) -> None:
 
 
 def test_lag_time_is_read_only_for_shown_rows(run_cli: Run, serve: Callable) -> None:
-    served = serve(world=shop)
+    served = serve(fill=shop)
     run_cli("lag", "-b", served.bootstrap, "--time", "--top", "1", "--by", "partition")
     assert [request.broker for request in served.fake.asked("Fetch")] == [0]
     served.fake.brokers[0].requests.clear()
@@ -145,8 +145,8 @@ def test_lag_time_is_read_only_for_shown_rows(run_cli: Run, serve: Callable) -> 
 
 
 def test_lag_unknown_time_is_not_0(run_cli: Run, serve: Callable) -> None:
-    served = serve(world=shop)
-    served.world.fail("Fetch", "orders-1", ErrorCode.topic_authorization_failed)
+    served = serve(fill=shop)
+    served.state.fail("Fetch", "orders-1", ErrorCode.topic_authorization_failed)
     code, out, err = run_cli("lag", "-b", served.bootstrap, "done", "marked", "late", "--time", "-o", "json")
     rows = {row["group"]: row for row in json.loads(out)["items"]}
     assert code == 1
@@ -157,8 +157,8 @@ def test_lag_unknown_time_is_not_0(run_cli: Run, serve: Callable) -> None:
 
 
 def test_lag_unknown_log_end_is_not_no_lag(run_cli: Run, serve: Callable) -> None:
-    served = serve(world=shop)
-    served.world.fail("ListOffsets", "clicks-0", ErrorCode.topic_authorization_failed)
+    served = serve(fill=shop)
+    served.state.fail("ListOffsets", "clicks-0", ErrorCode.topic_authorization_failed)
     code, out, err = run_cli("lag", "-b", served.bootstrap, "--only-lagging", "-o", "json")
     assert code == 1
     assert [row["group"] for row in json.loads(out)["items"]] == ["busy", "late", "marked"]
@@ -172,8 +172,8 @@ def test_lag_unknown_log_end_is_not_no_lag(run_cli: Run, serve: Callable) -> Non
 
 
 def test_lag_read_committed_excludes_open_transactions(run_cli: Run, serve: Callable) -> None:
-    served = serve(world=shop)
-    served.world.topics["orders"].stable = 98
+    served = serve(fill=shop)
+    served.state.topics["orders"].stable = 98
     args = ("lag", "-b", served.bootstrap, "marked", "--isolation", "read_committed", "--time", "-o", "json")
     (row,) = json.loads(run_cli(*args)[1])["items"]
     assert (row["total_lag"], row["max_lag"], row["ahead"]) == (-4, 0, 2)

@@ -25,12 +25,12 @@ MADE = {
 def run_on_members(run_cli: Run, serve: Callable) -> Callable[..., Callable[..., tuple[int, str, str]]]:
     def start(*members: FakeMember) -> Callable[..., tuple[int, str, str]]:
         def shop(fake: FakeCluster) -> None:
-            fake.world.topic("__consumer_offsets", [0, 1])
-            fake.world.topic("t", [0, 1] * 10)
-            fake.world.group("large", 0, state="Stable", members=members)
+            fake.state.topic("__consumer_offsets", [0, 1])
+            fake.state.topic("t", [0, 1] * 10)
+            fake.state.group("large", 0, state="Stable", members=members)
 
-        served = serve(world=shop)
-        served.world.settings["__consumer_offsets"] = {"max.message.bytes": "1048588"}
+        served = serve(fill=shop)
+        served.state.settings["__consumer_offsets"] = {"max.message.bytes": "1048588"}
         return lambda *words: run_cli(words[0], "-b", served.bootstrap, "large", *words[1:])
 
     return start

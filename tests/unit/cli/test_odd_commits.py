@@ -22,18 +22,18 @@ Run = Callable[..., tuple[int, str, str]]
 
 def odd(fake: FakeCluster) -> None:
     """again: created again, at epoch 2. old has committed at epoch 7; new at 2, and at an epoch that is not known."""
-    fake.world.topic("again", [0, 1], end=100, epoch=2)
-    fake.world.topic("t", [0, 1], end=100)
-    fake.world.group("old", 0, commits={("again", 0): Commit(0, 100, 7), ("again", 1): Commit(1, 60, 2)})
-    fake.world.group("new", 0, commits={("again", 0): Commit(0, 90, 2), ("again", 1): Commit(1, 90, None)})
-    fake.world.group("minus", 1, commits={("t", 0): -1, ("t", 1): 100})
+    fake.state.topic("again", [0, 1], end=100, epoch=2)
+    fake.state.topic("t", [0, 1], end=100)
+    fake.state.group("old", 0, commits={("again", 0): Commit(0, 100, 7), ("again", 1): Commit(1, 60, 2)})
+    fake.state.group("new", 0, commits={("again", 0): Commit(0, 90, 2), ("again", 1): Commit(1, 90, None)})
+    fake.state.group("minus", 1, commits={("t", 0): -1, ("t", 1): 100})
     held = (FakeMember("m-1", {"t": (0, 1)}),)
-    fake.world.group("attended", 1, state="Stable", members=held, commits={("t", 0): -1, ("t", 1): 100})
+    fake.state.group("attended", 1, state="Stable", members=held, commits={("t", 0): -1, ("t", 1): 100})
 
 
 @pytest.fixture
 def served(serve: Callable) -> Any:
-    return serve(world=odd)
+    return serve(fill=odd)
 
 
 def items(run_cli: Run, served: Any, *words: str) -> dict[tuple[str, int], dict[str, Any]]:
@@ -82,11 +82,11 @@ def test_group_with_empty_name_is_listed_and_selectable_by_regex(run_cli: Run, s
     """Brokers before Kafka 2.5 allow it. A group named - looks different, and JSON is exact."""
 
     def nameless(fake: FakeCluster) -> None:
-        fake.world.topic("t", [0], end=100)
+        fake.state.topic("t", [0], end=100)
         for name in ("", "-", "a"):
-            fake.world.group(name, 0, commits={("t", 0): 90})
+            fake.state.group(name, 0, commits={("t", 0): 90})
 
-    where = ("-b", serve(world=nameless).bootstrap)
+    where = ("-b", serve(fill=nameless).bootstrap)
     code, out, _ = run_cli("list", *where)
     assert (code, out.splitlines()) == (0, ["''", r"\x2d", "a"])
     assert [row["group"] for row in json.loads(run_cli("list", *where, "-o", "json")[1])["items"]] == ["", "-", "a"]

@@ -20,19 +20,19 @@ Run = Callable[..., tuple[int, str, str]]
 
 
 def shop(fake: FakeCluster) -> None:
-    fake.world.topic("orders", [0, 1], start=5, end=100)
+    fake.state.topic("orders", [0, 1], start=5, end=100)
     member = FakeMember("m-1", {"orders": (0, 1)})
     commits = {("orders", 0): 90}
-    fake.world.group("busy", 0, state="Stable", members=(member,), commits=commits)
-    fake.world.group("idle", 1, commits={("orders", 0): 3, ("orders", 1): 101})
+    fake.state.group("busy", 0, state="Stable", members=(member,), commits=commits)
+    fake.state.group("idle", 1, commits={("orders", 0): 3, ("orders", 1): 101})
 
 
 def test_list_in_a_pipe_prints_only_names(run_cli: Run, serve: Callable) -> None:
-    assert run_cli("list", "-b", serve(world=shop).bootstrap) == (0, "busy\nidle\n", "")
+    assert run_cli("list", "-b", serve(fill=shop).bootstrap) == (0, "busy\nidle\n", "")
 
 
 def test_list_with_columns_and_filters(run_cli: Run, serve: Callable) -> None:
-    served = serve(world=shop)
+    served = serve(fill=shop)
     words = ("--type", "--state", "--state", "STABLE,preparing-rebalance")
     code, out, _ = run_cli("list", "-b", served.bootstrap, *words)
     assert code == 0
@@ -40,14 +40,14 @@ def test_list_with_columns_and_filters(run_cli: Run, serve: Callable) -> None:
 
 
 def test_list_with_filter_in_a_pipe_prints_only_names(run_cli: Run, serve: Callable) -> None:
-    served = serve(world=shop)
+    served = serve(fill=shop)
     words = ("list", "-b", served.bootstrap)
     assert run_cli(*words, "--state", "empty") == (0, "idle\n", "")
     assert run_cli(*words, "--type", "classic", "--state", "stable") == (0, "busy\n", "")
 
 
 def test_list_on_a_terminal_shows_type_and_state(run_cli: Run, serve: Callable) -> None:
-    code, out, err = run_cli("list", "-b", serve(world=shop).bootstrap, "-o", "table")
+    code, out, err = run_cli("list", "-b", serve(fill=shop).bootstrap, "-o", "table")
     assert (code, err) == (0, "")
     assert [line.split() for line in out.splitlines()] == [
         ["GROUP", "TYPE", "STATE"],
@@ -57,7 +57,7 @@ def test_list_on_a_terminal_shows_type_and_state(run_cli: Run, serve: Callable) 
 
 
 def test_describe_offsets_as_json_has_every_column(run_cli: Run, serve: Callable) -> None:
-    code, out, err = run_cli("describe", "-b", serve(world=shop).bootstrap, "--all-groups", "-o", "json")
+    code, out, err = run_cli("describe", "-b", serve(fill=shop).bootstrap, "--all-groups", "-o", "json")
     answer = json.loads(out)
     assert (code, err) == (0, "")
     assert answer["schema"] == "kgroups/offsets/v1"
@@ -70,7 +70,7 @@ def test_describe_offsets_as_json_has_every_column(run_cli: Run, serve: Callable
 
 
 def test_describe_missing_group_keeps_the_good_one(run_cli: Run, serve: Callable) -> None:
-    code, out, err = run_cli("describe", "-b", serve(world=shop).bootstrap, "idle", "--group", "nope", "--state")
+    code, out, err = run_cli("describe", "-b", serve(fill=shop).bootstrap, "idle", "--group", "nope", "--state")
     assert code == 1
     assert "idle" in out
     assert "'nope'" in err
@@ -79,13 +79,13 @@ def test_describe_missing_group_keeps_the_good_one(run_cli: Run, serve: Callable
 
 
 def test_describe_notes_named_group_without_members(run_cli: Run, serve: Callable) -> None:
-    code, _, err = run_cli("describe", "-b", serve(world=shop).bootstrap, "idle", "busy")
+    code, _, err = run_cli("describe", "-b", serve(fill=shop).bootstrap, "idle", "busy")
     assert (code, err) == (0, "kgroups: note: group 'idle' has no active members\n")
 
 
 def test_describe_pattern_without_match_is_a_note(run_cli: Run, serve: Callable) -> None:
     for view in ("--offsets", "--members", "--state"):
-        code, _, err = run_cli("describe", "-b", serve(world=shop).bootstrap, "--regex", "us", view)
+        code, _, err = run_cli("describe", "-b", serve(fill=shop).bootstrap, "--regex", "us", view)
         assert (code, err) == (
             0,
             "kgroups: note: no group matches --regex 'us': the whole name must match; try --regex '.*us.*'\n",
@@ -93,8 +93,8 @@ def test_describe_pattern_without_match_is_a_note(run_cli: Run, serve: Callable)
 
 
 def test_describe_unauthorized_group_is_named_once(run_cli: Run, serve: Callable) -> None:
-    served = serve(world=shop)
-    served.world.fail("DescribeGroups", "busy", ErrorCode.group_authorization_failed)
+    served = serve(fill=shop)
+    served.state.fail("DescribeGroups", "busy", ErrorCode.group_authorization_failed)
     code, out, err = run_cli("describe", "-b", served.bootstrap, "--all-groups")
     assert code == 1
     assert "idle" in out
@@ -105,7 +105,7 @@ def test_describe_unauthorized_group_is_named_once(run_cli: Run, serve: Callable
 
 
 def test_list_hung_broker_is_named_and_the_rest_is_printed(run_cli: Run, serve: Callable) -> None:
-    served = serve(world=shop)
+    served = serve(fill=shop)
     served.fake.brokers[1].fault("ListGroups", silence)
     code, out, err = run_cli("list", "-b", served.bootstrap, "--broker-timeout", "1500ms")
     assert (code, out) == (1, "busy\n")
@@ -133,7 +133,7 @@ def test_port_of_another_protocol_is_named(run_cli: Run, serve: Callable, bytes_
 
 
 def test_debug_logs_each_request(run_cli: Run, serve: Callable) -> None:
-    _, _, err = run_cli("list", "-b", serve(world=shop).bootstrap, "--debug")
+    _, _, err = run_cli("list", "-b", serve(fill=shop).bootstrap, "--debug")
     lines = [line for line in err.splitlines() if " ListGroups " in line]
     assert len(lines) == 2
     for part in ("broker ", " v5 ", "keys=0", "sent=", "received=", "ms"):
@@ -142,7 +142,7 @@ def test_debug_logs_each_request(run_cli: Run, serve: Callable) -> None:
 
 def test_control_characters_never_reach_the_terminal_raw(run_cli: Run, serve: Callable) -> None:
     served = serve(brokers=1)
-    served.world.group("evil\x1b[2J", 0)
+    served.state.group("evil\x1b[2J", 0)
     for flags in (("list",), ("describe", "--all-groups"), ("describe", "evil\x1b[2J"), ("list", "-o", "csv")):
         code, out, err = run_cli(*flags, "-b", served.bootstrap)
         assert code == 0
@@ -150,7 +150,7 @@ def test_control_characters_never_reach_the_terminal_raw(run_cli: Run, serve: Ca
 
 
 def test_list_on_old_brokers_notes_unknown_types(run_cli: Run, serve: Callable) -> None:
-    served = serve(versions="1.1.1", world=shop)
+    served = serve(versions="1.1.1", fill=shop)
     code, out, err = run_cli("list", "-b", served.bootstrap, "--type", "--state")
     assert code == 0
     assert [line.split() for line in out.splitlines()[1:]] == [["busy", "-", "Stable"], ["idle", "-", "Empty"]]
@@ -186,7 +186,7 @@ def test_disabled_tls_verification_is_noted(run_cli: Run) -> None:
 
 
 def test_describe_summary_has_one_line_per_group(run_cli: Run, serve: Callable) -> None:
-    words = ("describe", "-b", serve(world=shop).bootstrap, "--all-groups", "--summary")
+    words = ("describe", "-b", serve(fill=shop).bootstrap, "--all-groups", "--summary")
     code, out, err = run_cli(*words, "--columns", "group,state,type,members,total_lag,known_lag")
     assert (code, err) == (0, "")
     assert [line.split() for line in out.splitlines()] == [
@@ -200,7 +200,7 @@ def test_describe_summary_has_one_line_per_group(run_cli: Run, serve: Callable) 
 
 
 def test_describe_all_views_agrees_with_each_view(run_cli: Run, serve: Callable) -> None:
-    words = ("describe", "-b", serve(world=shop).bootstrap, "--all-groups")
+    words = ("describe", "-b", serve(fill=shop).bootstrap, "--all-groups")
     answer = json.loads(run_cli(*words, "--all-views", "-o", "json")[1])
     assert answer["schema"] == "kgroups/all-views/v1"
     for flag, key in (("--members", "members"), ("--offsets", "offsets"), ("--summary", "summary")):
@@ -219,7 +219,7 @@ def test_describe_all_views_as_csv_is_a_usage_error(run_cli: Run, serve: Callabl
 
 
 def test_describe_on_a_terminal_has_a_header_per_group(run_cli: Run, serve: Callable) -> None:
-    code, out, _ = run_cli("describe", "-b", serve(world=shop).bootstrap, "--all-groups", "-o", "table")
+    code, out, _ = run_cli("describe", "-b", serve(fill=shop).bootstrap, "--all-groups", "-o", "table")
     assert code == 0
     blocks = out.split("\n\n")
     assert [block.partition(":")[0] for block in blocks] == ["busy", "idle"]
@@ -229,5 +229,5 @@ def test_describe_on_a_terminal_has_a_header_per_group(run_cli: Run, serve: Call
 
 
 def test_describe_missing_broker_in_summary_exits_1(run_cli: Run, serve: Callable) -> None:
-    code, out, err = run_cli("describe", "-b", serve(world=shop).bootstrap, "idle", "nope", "--summary")
+    code, out, err = run_cli("describe", "-b", serve(fill=shop).bootstrap, "idle", "nope", "--summary")
     assert (code, "idle" in out, "GROUP_ID_NOT_FOUND" in err) == (1, True, True)

@@ -29,7 +29,7 @@ Run = Callable[..., Ran]
 def profiles_file(serve: Callable[..., Served], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Profile one leads to a cluster that answers."""
     served = serve(brokers=1)
-    served.world.group("there", 0)
+    served.state.group("there", 0)
     file = tmp_path / "config.toml"
     file.write_text(TEXT.format(servers=served.bootstrap))
     file.chmod(0o600)
@@ -98,7 +98,7 @@ def test_profile_add_stores_the_options_and_the_command_uses_them(
     serve: Callable[..., Served], run_cli: Run, no_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     served = serve(brokers=1)
-    served.world.group("there", 0)
+    served.state.group("there", 0)
     secret = no_file.parent.parent / "secret"
     secret.write_text("hush")
     secret.chmod(0o600)

@@ -21,7 +21,7 @@ INTERNAL = (f"{IDLE}-x-changelog", f"{IDLE}-x-repartition")
 @pytest.fixture
 def served(serve: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.chdir(tmp_path)
-    return serve(world=open_shop)
+    return serve(fill=open_shop)
 
 
 @pytest.fixture
@@ -82,8 +82,8 @@ def test_describe_topology_lists_subtopologies(ask: Run) -> None:
 def test_reset_keeps_internal_topics(ask: Run, served: Any) -> None:
     code, out, err = ask("reset-offsets", IDLE, "--all-topics", "--to-earliest", "--execute", "--yes")
     assert (code, [row[1] for row in table(out)]) == (0, ["orders", "orders"])
-    assert served.world.groups[IDLE].commits[INTERNAL[1], 0] == 20
-    assert set(INTERNAL) <= served.world.topics.keys()
+    assert served.state.groups[IDLE].commits[INTERNAL[1], 0] == 20
+    assert set(INTERNAL) <= served.state.topics.keys()
     code, out, err = ask("reset-offsets", IDLE, "--topic", INTERNAL[1], "--to-earliest")
     assert (code, table(out)) == (1, [])
     assert f"topic '{INTERNAL[1]}': not an input topic of streams group '{IDLE}'" in err
@@ -93,45 +93,45 @@ def test_reset_deletes_internal_topics_on_request(ask: Run, served: Any) -> None
     words = ("reset-offsets", IDLE, RUNNING, "--all-topics", "--to-latest", "--delete-all-internal-topics")
     code, out, err = ask(*words)
     assert (code, [row[1] for row in table(out)]) == (1, ["orders", "orders", *INTERNAL])
-    assert "an undo file cannot restore them" in err and set(INTERNAL) <= served.world.topics.keys()
+    assert "an undo file cannot restore them" in err and set(INTERNAL) <= served.state.topics.keys()
     code, out, err = ask(*words, "--execute", "--yes")
     assert [row[-1] for row in table(out)] == ["applied"] * 4
-    assert not set(INTERNAL) & served.world.topics.keys()
-    assert f"{RUNNING}-x-changelog" in served.world.topics
+    assert not set(INTERNAL) & served.state.topics.keys()
+    assert f"{RUNNING}-x-changelog" in served.state.topics
 
 
 def test_reset_deletes_only_the_named_internal_topic(ask: Run, served: Any) -> None:
     words = ("--delete-internal-topic", INTERNAL[0], "--delete-internal-topic", "orders", "--execute", "--yes")
     code, _out, err = ask("reset-offsets", IDLE, "--all-topics", "--to-latest", *words)
-    assert (code, "orders" in served.world.topics, INTERNAL[0] in served.world.topics) == (1, True, False)
-    assert INTERNAL[1] in served.world.topics
+    assert (code, "orders" in served.state.topics, INTERNAL[0] in served.state.topics) == (1, True, False)
+    assert INTERNAL[1] in served.state.topics
     assert "topic 'orders': not an internal topic of these groups" in err
 
 
 def test_failed_reset_keeps_internal_topics(ask: Run, served: Any) -> None:
-    served.world.fail("OffsetCommit", "orders-1", ErrorCode.topic_authorization_failed)
+    served.state.fail("OffsetCommit", "orders-1", ErrorCode.topic_authorization_failed)
     words = ("--all-topics", "--to-latest", "--delete-all-internal-topics", "--execute", "--yes")
     code, out, err = ask("reset-offsets", IDLE, *words)
     assert (code, [row[-1] for row in table(out)][2:]) == (1, ["failed", "failed"])
-    assert set(INTERNAL) <= served.world.topics.keys()
+    assert set(INTERNAL) <= served.state.topics.keys()
     assert f"kept: group '{IDLE}' was not changed successfully" in err
 
 
 @pytest.mark.parametrize("command", [("reset-offsets", "--all-topics", "--to-latest"), ("delete",)])
 def test_unreported_topology_is_an_error_when_deleting_topics(ask: Run, served: Any, command: tuple[str, ...]) -> None:
-    served.world.groups[IDLE].subtopologies = None
+    served.state.groups[IDLE].subtopologies = None
     code, out, err = ask(command[0], IDLE, *command[1:], "--delete-all-internal-topics", "--execute", "--yes")
     assert (code, {row[-1] for row in table(out)}) == (1, {"applied"})
     assert f"group '{IDLE}': its topology is not reported" in err
-    assert set(INTERNAL) <= served.world.topics.keys()
+    assert set(INTERNAL) <= served.state.topics.keys()
 
 
 def test_unauthorized_topic_deletion_keeps_the_others(ask: Run, served: Any) -> None:
-    served.world.fail("DeleteTopics", INTERNAL[0], ErrorCode.topic_authorization_failed)
+    served.state.fail("DeleteTopics", INTERNAL[0], ErrorCode.topic_authorization_failed)
     code, out, err = ask("delete", IDLE, "--delete-all-internal-topics", "--execute", "--yes")
     assert (code, [row[-1] for row in table(out)]) == (1, ["applied", "failed", "applied"])
     assert f"topic '{INTERNAL[0]}': " in err and "TOPIC_AUTHORIZATION_FAILED" in err
-    assert (IDLE in served.world.groups, INTERNAL[1] in served.world.topics) == (False, False)
+    assert (IDLE in served.state.groups, INTERNAL[1] in served.state.topics) == (False, False)
 
 
 def test_refused_reset_names_the_api_that_reported_members(ask: Run) -> None:
@@ -141,8 +141,8 @@ def test_refused_reset_names_the_api_that_reported_members(ask: Run) -> None:
 
 def test_delete_leaves_internal_topics_with_a_note(ask: Run, served: Any) -> None:
     code, _out, err = ask("delete", IDLE, "--execute", "--yes")
-    assert (code, IDLE in served.world.groups) == (0, False)
-    assert set(INTERNAL) <= served.world.topics.keys()
+    assert (code, IDLE in served.state.groups) == (0, False)
+    assert set(INTERNAL) <= served.state.topics.keys()
     assert f"internal topics of group '{IDLE}' are kept: {', '.join(INTERNAL)}" in err
     assert not [request for request in served.fake.requests if request.api == "DeleteTopics"]
 
@@ -157,11 +157,11 @@ def test_delete_removes_internal_topics_on_request(ask: Run, served: Any) -> Non
             *([OTHER, topic] for topic in ("-", f"{OTHER}-x-changelog", f"{OTHER}-x-repartition")),
         ],
     )
-    served.world.fail("DeleteGroups", OTHER, ErrorCode.non_empty_group)
+    served.state.fail("DeleteGroups", OTHER, ErrorCode.non_empty_group)
     code, out, _err = ask(*words, "--execute", "--yes", "--undo-file", "undo.json")
     assert (code, [row[-1] for row in table(out)]) == (1, ["applied"] * 3 + ["failed"] * 3)
-    assert not set(INTERNAL) & served.world.topics.keys()
-    assert f"{OTHER}-x-changelog" in served.world.topics
+    assert not set(INTERNAL) & served.state.topics.keys()
+    assert f"{OTHER}-x-changelog" in served.state.topics
     assert parse_plan(Path("undo.json").read_text(), "undo").rows
 
 
@@ -173,7 +173,7 @@ def test_export_conflicts_with_internal_topic_deletion(ask: Run) -> None:
 def test_delete_offsets_of_running_application_is_refused(ask: Run, served: Any) -> None:
     code, _out, err = ask("delete-offsets", RUNNING, "--topic", "orders", "--execute", "--yes")
     assert (code, "GROUP_SUBSCRIBED_TO_TOPIC" in err) == (1, True)
-    assert served.world.groups[RUNNING].commits["orders", 0] == 40
+    assert served.state.groups[RUNNING].commits["orders", 0] == 40
 
 
 def test_remove_members_of_streams_group_is_refused(ask: Run, served: Any) -> None:

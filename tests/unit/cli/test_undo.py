@@ -33,15 +33,15 @@ RESET = ("reset-offsets", "a", "--all-topics", "--to-latest")
 
 
 def shop(fake: FakeCluster) -> None:
-    fake.world.topic("t", [0, 1], start=10, end=100)
-    fake.world.group("a", 0, commits={("t", 0): 50, ("t", 1): Commit(1, 51, 3, "noted")})
-    fake.world.group("b", 1, commits={("t", 0): 5})
+    fake.state.topic("t", [0, 1], start=10, end=100)
+    fake.state.group("a", 0, commits={("t", 0): 50, ("t", 1): Commit(1, 51, 3, "noted")})
+    fake.state.group("b", 1, commits={("t", 0): 5})
 
 
 @pytest.fixture
 def served(serve: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.chdir(tmp_path)
-    return serve(world=shop)
+    return serve(fill=shop)
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_suggested_undo_targets_the_same_cluster(
     assert program == "kgroups" and words[-8:] == [*options[:4], *options[6:], "--timeout", "20"]
     code, _, err = run_cli(*words, "--yes")
     assert code == 0, err
-    assert served.world.groups["a"].commits == {("t", 0): Commit(0, 50, 4), ("t", 1): Commit(1, 51, 3, "noted")}
+    assert served.state.groups["a"].commits == {("t", 0): Commit(0, 50, 4), ("t", 1): Commit(1, 51, 3, "noted")}
 
 
 def test_suggested_undo_names_the_profile(
@@ -147,7 +147,7 @@ def test_different_cluster_at_the_same_address_is_not_written(
     ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def moves_and_says_yes(prompt: str) -> str:
-        served.world.cluster_id = "another"
+        served.state.cluster_id = "another"
         return "y"
 
     monkeypatch.setattr("kgroups.cli.frame.confirmation.Confirmation.check", lambda self: None)
@@ -201,12 +201,12 @@ def restore(ask: Run, file: str, *words: str) -> tuple[int, str, str]:
 
 
 def offsets(served: Any, group: str) -> dict[tuple[str, int], int]:
-    commits = served.world.groups[group].commits
+    commits = served.state.groups[group].commits
     return {pair: each.offset if isinstance(each, Commit) else each for pair, each in commits.items()}
 
 
 def test_undo_file_records_origin_and_results(ask: Run, served: Any, tmp_path: Path) -> None:
-    served.world.fail("OffsetCommit", "t-1", ErrorCode.offset_metadata_too_large)
+    served.state.fail("OffsetCommit", "t-1", ErrorCode.offset_metadata_too_large)
     undo_of(ask, *RESET, "-X", "client.id=me", "-X", "sasl.password=hunter2")
     header, *rest = map(json.loads, (tmp_path / "undo.json").read_text().splitlines())
     assert header["schema"] == "kgroups/undo/v2" and header["cluster_id"] == "fake-cluster" and header["offsets"] == 2
@@ -227,12 +227,12 @@ def test_file_of_another_cluster_is_rejected(ask: Run, served: Any, tmp_path: Pa
         undo_of(ask, *RESET)
     before = offsets(served, "a")
     sent = len(written(served))
-    served.world.cluster_id = "another"
+    served.state.cluster_id = "another"
     code, out, err = restore(ask, "undo.json")
     assert (code, out) == (2, "") and len(written(served)) == sent
     assert "undo.json belongs to cluster fake-cluster (" in err and "but this is cluster another: nothing was" in err
     assert "--accept-mismatch cluster" in err and offsets(served, "a") == before
-    served.world.topics["t"].topic_id = 2  # of course
+    served.state.topics["t"].topic_id = 2  # of course
     code, _, err = restore(ask, "undo.json", "--accept-mismatch", "cluster")
     assert code == 0 and "applied because of --accept-mismatch cluster" in err
     assert offsets(served, "a") == ({("t", 0): 100, ("t", 1): 100} if export else {("t", 0): 50, ("t", 1): 51})
@@ -248,7 +248,7 @@ def test_v1_undo_file_is_restored_with_a_note_about_its_cluster(ask: Run, served
 
 def test_recreated_topic_is_not_written(ask: Run, served: Any) -> None:
     undo_of(ask, *RESET)
-    served.world.topics["t"].topic_id = 2
+    served.state.topics["t"].topic_id = 2
     code, out, err = restore(ask, "undo.json")
     assert code == 1 and json.loads(out)["items"] == []
     assert "offset 50 is not restored: the topic was deleted and recreated after undo.json was written" in err
@@ -260,7 +260,7 @@ def test_recreated_topic_is_not_written(ask: Run, served: Any) -> None:
 @pytest.mark.parametrize("ids", [True, False])
 def test_undo_beyond_the_log_end_is_reported(ask: Run, served: Any, ids: bool) -> None:
     """Without topic IDs, as before Kafka 2.8, it is not even written."""
-    topic = served.world.topics["t"]
+    topic = served.state.topics["t"]
     topic.topic_id = 1 if ids else 0
     undo_of(ask, *RESET)
     topic.start, topic.end = 0, 30
@@ -275,8 +275,8 @@ def test_undo_beyond_the_log_end_is_reported(ask: Run, served: Any, ids: bool) -
 
 
 def test_undo_restores_offset_that_was_beyond_the_log_end(ask: Run, served: Any) -> None:
-    served.world.topics["t"].topic_id = 0
-    served.world.groups["a"].commits["t", 0] = 400
+    served.state.topics["t"].topic_id = 0
+    served.state.groups["a"].commits["t", 0] = 400
     undo_of(ask, *RESET)
     code, out, err = restore(ask, "undo.json")
     assert code == 0, err
@@ -286,7 +286,7 @@ def test_undo_restores_offset_that_was_beyond_the_log_end(ask: Run, served: Any)
 
 def test_unknown_log_end_is_noted(ask: Run, served: Any) -> None:
     undo_of(ask, *RESET)
-    served.world.fail("ListOffsets", "t-1", ErrorCode.topic_authorization_failed)
+    served.state.fail("ListOffsets", "t-1", ErrorCode.topic_authorization_failed)
     code, out, err = restore(ask, "undo.json")
     assert code == 0, err
     assert [row["note"] for row in json.loads(out)["items"]] == [None, "log end offset unknown"]
@@ -295,7 +295,7 @@ def test_unknown_log_end_is_noted(ask: Run, served: Any) -> None:
 
 def test_group_that_moved_on_is_not_rewound(ask: Run, served: Any) -> None:
     undo_of(ask, *RESET)
-    served.world.groups["a"].commits["t", 0] = 101
+    served.state.groups["a"].commits["t", 0] = 101
     code, out, err = restore(ask, "undo.json", "--undo-file", "second.json")
     assert code == 1 and [(row["partition"], row["result"]) for row in json.loads(out)["items"]] == [(1, "applied")]
     assert (
@@ -310,9 +310,9 @@ def test_group_that_moved_on_is_not_rewound(ask: Run, served: Any) -> None:
 
 def test_undo_skips_offsets_that_were_never_written(ask: Run, served: Any) -> None:
     """The group whose reset failed has gone on by itself."""
-    served.world.fail("OffsetCommit", "b", ErrorCode.group_authorization_failed, 1)
+    served.state.fail("OffsetCommit", "b", ErrorCode.group_authorization_failed, 1)
     undo_of(ask, "reset-offsets", "a", "b", "--all-topics", "--to-latest")
-    served.world.groups["b"].commits["t", 0] = 45
+    served.state.groups["b"].commits["t", 0] = 45
     code, _, err = restore(ask, "undo.json", "--undo-file", "second.json")
     assert code == 0, err
     assert "group 'b': 1 offset not restored: undo.json records that it was never written" in err
@@ -323,12 +323,12 @@ def test_undo_skips_offsets_that_were_never_written(ask: Run, served: Any) -> No
 
 def test_undo_compares_unknown_results_with_current_offsets(ask: Run, served: Any, tmp_path: Path) -> None:
     """As after kill -9: one group was written, one was not, and one has gone on."""
-    served.world.group("c", 1, commits={("t", 0): 7})
+    served.state.group("c", 1, commits={("t", 0): 7})
     undo_of(ask, "reset-offsets", "a", "b", "c", "--all-topics", "--to-latest")
     lines = (tmp_path / "undo.json").read_text().splitlines()
     (tmp_path / "undo.json").write_text("\n".join(line for line in lines if '"result"' not in line) + "\n")
-    served.world.groups["b"].commits["t", 0] = 5
-    served.world.groups["c"].commits["t", 0] = 8
+    served.state.groups["b"].commits["t", 0] = 5
+    served.state.groups["c"].commits["t", 0] = 8
     code, out, err = restore(ask, "undo.json")
     assert code == 1 and {row["group"] for row in json.loads(out)["items"]} == {"a"}
     assert "1 offset is already equal to those of undo.json" in err and "group 'c': offset 7 is not restored" in err
@@ -350,7 +350,7 @@ def test_accept_mismatch_requires_from_file(ask: Run) -> None:
 
 
 def test_undo_of_lost_group_type_is_noted(ask: Run, served: Any) -> None:
-    served.world.group("modern", 0, type="Consumer", commits={("t", 0): 60})
+    served.state.group("modern", 0, type="Consumer", commits={("t", 0): 60})
     undo_of(ask, "delete", "modern")
     code, _, err = restore(ask, "undo.json")
     assert code == 0 and "group 'modern' had the group type Consumer (KIP-848): the commit makes a Classic group" in err
@@ -394,11 +394,11 @@ def test_reset_to_group_without_commits_names_that_group(ask: Run, served: Any) 
 
 def many(fake: FakeCluster) -> None:
     """Three groups on a broker that responds, and more on one that does not than are sent at a time."""
-    fake.world.topic("t", [0, 0], start=0, end=100)
+    fake.state.topic("t", [0, 0], start=0, end=100)
     for number in range(3):
-        fake.world.group(f"a{number}", 0, commits={("t", 0): 50, ("t", 1): 51})
+        fake.state.group(f"a{number}", 0, commits={("t", 0): 50, ("t", 1): 51})
     for number in range(PIPELINE + 6):
-        fake.world.group(f"b{number:02}", 1, commits={("t", 0): 50})
+        fake.state.group(f"b{number:02}", 1, commits={("t", 0): 50})
     fake.brokers[1].fault("OffsetCommit", silence)
     fake.brokers[1].fault("DeleteGroups", silence)
 
@@ -437,7 +437,7 @@ def in_the_middle(served: Any, sent: int) -> Callable[[], bool]:
 @pytest.fixture
 def hung_cluster(serve: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.chdir(tmp_path)
-    return serve(world=many)
+    return serve(fill=many)
 
 
 TO_LATEST = ("reset-offsets", "--all-groups", "--all-topics", "--to-latest", "--undo-file", "undo.json")
@@ -476,14 +476,14 @@ def test_interrupted_deletion_reports_known_results(hung_cluster: Any) -> None:
 
 def test_interrupted_removal_reports_known_results(serve: Callable, tmp_path: Path) -> None:
     def shop_with_members(fake: FakeCluster) -> None:
-        fake.world.topic("t", [0])
+        fake.state.topic("t", [0])
         for number, name in enumerate(("a", "b")):
             members = (FakeMember(f"{name}-1", {"t": (0,)}), FakeMember(f"{name}-2"))
-            fake.world.group(name, number, state="Stable", members=members)
+            fake.state.group(name, number, state="Stable", members=members)
         fake.brokers[1].fault("LeaveGroup", silence)
 
-    served = serve(world=shop_with_members)
-    group = served.world.groups["a"]
+    served = serve(fill=shop_with_members)
+    group = served.state.groups["a"]
 
     def removing() -> bool:
         return not group.members and len(written(served)) == 2
@@ -526,7 +526,7 @@ def test_kafka_command_rejects_a_file_of_another_cluster(
     ask: Run, served: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     undo_of(ask, *RESET)
-    before, served.world.cluster_id = offsets(served, "a"), "another"
+    before, served.state.cluster_id = offsets(served, "a"), "another"
     words = ("--bootstrap-server", served.bootstrap, "--reset-offsets", "--group", "a", "--from-file", "undo.json")
     code = consumer_groups.TOOL.main((*words, "--execute"))
     assert code == 1 and "undo.json belongs to cluster fake-cluster" in capsys.readouterr().err

@@ -64,10 +64,10 @@ def test_many_missing_groups_are_one_line(run_cli: Run, serve: Callable) -> None
     """The broker does not matter for a missing group, so the line is not repeated per broker."""
 
     def shop(fake: FakeCluster) -> None:
-        fake.world.topic("t", [0])
-        fake.world.group("good", 1, commits={("t", 0): 1})
+        fake.state.topic("t", [0])
+        fake.state.group("good", 1, commits={("t", 0): 1})
 
-    served = serve(world=shop, brokers=3)
+    served = serve(fill=shop, brokers=3)
     code, out, err = run_cli("describe", "good", *(f"none-{n}" for n in range(40)), "-b", served.bootstrap)
     assert (code, out.count("good")) == (1, 1)
     assert [line for line in err.splitlines() if "none-" in line] == [

@@ -60,7 +60,7 @@ def test_calls_are_pipelined_on_one_connection(fake: FakeCluster) -> None:
 
 
 def test_response_sent_byte_by_byte_is_read(fake: FakeCluster) -> None:
-    fake.world.group("g")
+    fake.state.group("g")
     fake.brokers[0].fault("ListGroups", faults.dribble)
     answer = with_connection(fake, lambda connection: connection.call(ListGroups(), 5, 3))
     assert [entry.group_id for entry in answer.entries] == ["g"]
@@ -116,7 +116,7 @@ def test_closed_connection_fails_all_waiting_calls(fake: FakeCluster, fault: fau
     ],
 )
 def test_invalid_response_is_a_remote_protocol_error(fake: FakeCluster, fault: faults.Fault, words: str) -> None:
-    fake.world.group("g")
+    fake.state.group("g")
     fake.brokers[0].fault("ListGroups", fault)
     with pytest.raises(RemoteProtocolError, match=words):
         with_connection(fake, lambda connection: connection.call(ListGroups(), 5, 3))

@@ -59,7 +59,7 @@ def open_sockets(monkeypatch: pytest.MonkeyPatch) -> Level:
 def many(brokers: int) -> FakeCluster:
     fake = FakeCluster(brokers)
     for at in range(brokers):
-        fake.world.group(f"g{at:02}", at)
+        fake.state.group(f"g{at:02}", at)
     return fake
 
 

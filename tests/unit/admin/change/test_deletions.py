@@ -22,12 +22,12 @@ from tests.fakes.cluster_state import FakeMember
 
 def shop(versions: str = "4.3.1") -> FakeCluster:
     fake = FakeCluster(2, versions)
-    fake.world.topic("t", [0, 1])
-    fake.world.topic("u", [0])
-    fake.world.group("a", 0, commits={("t", 0): 50, ("t", 1): 51, ("u", 0): 1})
-    fake.world.group("b", 1, commits={("t", 0): 5})
+    fake.state.topic("t", [0, 1])
+    fake.state.topic("u", [0])
+    fake.state.group("a", 0, commits={("t", 0): 50, ("t", 1): 51, ("u", 0): 1})
+    fake.state.group("b", 1, commits={("t", 0): 5})
     members = (FakeMember("m-1", {"t": (0,)}), FakeMember("m-2", {"t": (1,)}, instance_id="i-2"))
-    fake.world.group("busy", 0, state="Stable", members=members, commits={("t", 0): 7, ("u", 0): 8})
+    fake.state.group("busy", 0, state="Stable", members=members, commits={("t", 0): 7, ("u", 0): 8})
     return fake
 
 
@@ -48,9 +48,9 @@ def test_plan_delete_lists_empty_groups_with_their_commits(versions: str) -> Non
 
 def test_plan_delete_named_share_group_is_included() -> None:
     fake = shop()
-    fake.world.group("share", 1, type="Share", protocol_type="share")
-    fake.world.fail("OffsetFetch", "share", ErrorCode.group_id_not_found)
-    fake.world.groups["share"].commits[("t", 0)] = 5
+    fake.state.group("share", 1, type="Share", protocol_type="share")
+    fake.state.fail("OffsetFetch", "share", ErrorCode.group_id_not_found)
+    fake.state.groups["share"].commits[("t", 0)] = 5
     doomed = ask(fake, lambda admin: admin.plan_delete(Selection(("share",))))
     assert [each.group.group_id for each in doomed.items] == ["share"] and not doomed.failures
     assert list(doomed.items[0].commits) == [("t", 0)]
@@ -65,13 +65,13 @@ def test_delete_groups_sends_batches(versions: str) -> None:
     fake = shop(versions)
     names = [f"many-{number}" for number in range(20)]
     for name in names:
-        fake.world.group(name, len(name) % 2)
+        fake.state.group(name, len(name) % 2)
     outcome = deleted(fake, *names, "busy", "nope")
     assert errors(outcome) == {"busy": "NON_EMPTY_GROUP", "nope": "GROUP_ID_NOT_FOUND"}
     assert [each.result for each in outcome.items].count(Result.APPLIED) == 20
     assert [each.group_id for each in outcome.items] == sorted([*names, "busy", "nope"])
     assert len(fake.asked("DeleteGroups")) <= 2
-    assert not set(names) & set(fake.world.groups)
+    assert not set(names) & set(fake.state.groups)
 
 
 def test_delete_without_response_is_unknown() -> None:
@@ -80,15 +80,15 @@ def test_delete_without_response_is_unknown() -> None:
     outcome = deleted(fake, "a", "b", broker_timeout=PATIENCE)
     assert [each.result for each in outcome.items] == [Result.APPLIED, Result.UNKNOWN]
     fake = shop()
-    fake.world.omitted = set()
-    fake.world.fail("DeleteGroups", "a", ErrorCode.not_coordinator, times=1)
+    fake.state.omitted = set()
+    fake.state.fail("DeleteGroups", "a", ErrorCode.not_coordinator, times=1)
     assert [each.result for each in deleted(fake, "a", "b").items] == [Result.APPLIED, Result.APPLIED]
 
 
 def test_delete_group_missing_after_timeout_is_unknown() -> None:
     fake = shop()
-    fake.world.fail("DeleteGroups", "a", ErrorCode.request_timed_out, times=1)
-    fake.world.fail("DeleteGroups", "a", ErrorCode.group_id_not_found, times=1)
+    fake.state.fail("DeleteGroups", "a", ErrorCode.request_timed_out, times=1)
+    fake.state.fail("DeleteGroups", "a", ErrorCode.group_id_not_found, times=1)
     (item,) = deleted(fake, "a").items
     assert item.result is Result.UNKNOWN and item.failure
     assert item.failure.message.startswith("unknown whether kgroups deleted it")
@@ -102,7 +102,7 @@ def test_delete_after_broker_failure_waits_for_the_new_coordinator() -> None:
 
         async def takes_over() -> None:
             await asyncio.sleep(0.5)
-            fake.world.groups["b"].coordinator = 0
+            fake.state.groups["b"].coordinator = 0
 
         tasks.append(asyncio.ensure_future(takes_over()))
 
@@ -131,7 +131,7 @@ def test_plan_delete_offsets_of_unknown_topic_is_a_usage_error() -> None:
     ):
         ask(shop(), lambda admin: admin.plan_delete_offsets(NAMED, parse_topic_scope(["nope"])))
     fake = shop()
-    fake.world.topic("unread", [0])
+    fake.state.topic("unread", [0])
     planned = ask(fake, lambda admin: admin.plan_delete_offsets(NAMED, parse_topic_scope(["unread"])))
     assert planned.notices == ("none of these groups has a committed offset on topic 'unread'",) and not planned.items
 
@@ -150,7 +150,7 @@ def test_plan_delete_offsets_of_unknown_topic_is_a_usage_error() -> None:
 )
 def test_plan_delete_offsets_of_unknown_partition_is_a_usage_error(scope: str, reason: str) -> None:
     fake = shop()
-    fake.world.groups["a"].commits["gone", 0] = 9
+    fake.state.groups["a"].commits["gone", 0] = 9
     with pytest.raises(UsageError, match=f"^{re.escape(reason)}$"):
         ask(fake, lambda admin: admin.plan_delete_offsets(NAMED, parse_topic_scope([scope])))
 
@@ -158,8 +158,8 @@ def test_plan_delete_offsets_of_unknown_partition_is_a_usage_error(scope: str, r
 @pytest.mark.parametrize("scope", ["gone", "gone:0", "t:5", "u:0"])
 def test_plan_delete_offsets_includes_deleted_topics_and_partitions(scope: str) -> None:
     fake = shop()
-    fake.world.groups["a"].commits.update({("gone", 0): 9, ("t", 5): 9})
-    del fake.world.topics["u"]
+    fake.state.groups["a"].commits.update({("gone", 0): 9, ("t", 5): 9})
+    del fake.state.topics["u"]
     planned = ask(fake, lambda admin: admin.plan_delete_offsets(Selection(("a", "b")), parse_topic_scope([scope])))
     assert [(entry.group_id, entry.topic) for entry in planned.items] == [("a", scope.partition(":")[0])]
     assert not planned.failures and not planned.notices
@@ -168,7 +168,7 @@ def test_plan_delete_offsets_includes_deleted_topics_and_partitions(scope: str) 
 @pytest.mark.parametrize("code", [ErrorCode.topic_authorization_failed, ErrorCode.invalid_topic_exception])
 def test_plan_delete_offsets_of_unavailable_topic_fails_alone(code: ErrorCode) -> None:
     fake = shop()
-    fake.world.fail("Metadata", "dark", code)
+    fake.state.fail("Metadata", "dark", code)
     planned = ask(fake, lambda admin: admin.plan_delete_offsets(NAMED, parse_topic_scope(["dark", "u"])))
     assert [entry.key for entry in planned.items] == [("a", "u", 0), ("busy", "u", 0)]
     assert [(failure.name, failure.error) for failure in planned.failures] == [("dark", code.name.upper())]
@@ -177,7 +177,7 @@ def test_plan_delete_offsets_of_unavailable_topic_fails_alone(code: ErrorCode) -
 
 def test_plan_delete_offsets_of_topic_missing_in_response_is_a_failure() -> None:
     fake = shop()
-    fake.world.omitted = {"dark"}
+    fake.state.omitted = {"dark"}
     planned = ask(fake, lambda admin: admin.plan_delete_offsets(NAMED, parse_topic_scope(["dark"])))
     assert [failure.message for failure in planned.failures] == ["missing in the broker's response"]
 
@@ -200,14 +200,14 @@ def test_remove_members_by_id_and_by_instance(versions: str) -> None:
     assert [leaver.member.member_id for leaver in planned.items] == ["m-1", "m-2"]
     assert [failure.message for failure in planned.failures] == ["no member with the id 'm-9'"]
     assert [each.result for each in outcome.items] == [Result.APPLIED, Result.APPLIED]
-    assert fake.world.groups["busy"].members == ()
+    assert fake.state.groups["busy"].members == ()
     assert len(fake.asked("LeaveGroup")) == 1
 
 
 def test_remove_members_that_already_left_is_a_failure() -> None:
     fake = shop()
     (leaver, _) = ask(shop(), lambda admin: admin.plan_removal(NAMED, WantedMembers(everyone=True))).items
-    fake.world.groups["busy"].members = ()
+    fake.state.groups["busy"].members = ()
     outcome = ask(fake, lambda admin: admin.remove_members([leaver], ""))
     assert [each.result for each in outcome.items] == [Result.FAILED]
     assert outcome.failures[0].message == "member 'm-1': the group has no such member"

@@ -41,9 +41,9 @@ MEMBER = FakeMember("m", {"t": (0,)})
 def shop(versions: str = "4.3.1") -> FakeCluster:
     """Two brokers; topic t of two partitions, 10 to 100; group a on broker 0 and b on broker 1."""
     fake = FakeCluster(2, versions)
-    fake.world.topic("t", [0, 1], start=10, end=100, times={40: 4000, 60: 6000})
-    fake.world.group("a", 0, commits={("t", 0): 50, ("t", 1): Commit(1, 51, 3, "noted")})
-    fake.world.group("b", 1, commits={("t", 0): 5})
+    fake.state.topic("t", [0, 1], start=10, end=100, times={40: 4000, 60: 6000})
+    fake.state.group("a", 0, commits={("t", 0): 50, ("t", 1): Commit(1, 51, 3, "noted")})
+    fake.state.group("b", 1, commits={("t", 0): 5})
     return fake
 
 
@@ -83,7 +83,7 @@ def test_plan_reset_works_on_every_kafka_version(versions: str) -> None:
 def test_plan_reset_of_many_groups_needs_few_requests() -> None:
     fake = shop()
     for number in range(30):
-        fake.world.group(f"many-{number}", number % 2, commits={("t", 0): 1, ("t", 1): 2})
+        fake.state.group(f"many-{number}", number % 2, commits={("t", 0): 1, ("t", 1): 2})
     outcome = plan(fake, ToLatest(), pattern="many-.*")
     assert len(outcome.items) == 60 and not outcome.failures
     apis = [request.api for request in fake.requests]
@@ -99,7 +99,7 @@ def test_plan_reset_of_whole_topic_includes_uncommitted_partitions() -> None:
 
 def test_plan_reset_refuses_group_with_members_and_plans_the_others() -> None:
     fake = shop()
-    fake.world.group("busy", 0, state="Stable", members=(MEMBER,), commits={("t", 0): 50})
+    fake.state.group("busy", 0, state="Stable", members=(MEMBER,), commits={("t", 0): 50})
     found = plan(fake, ToEarliest(), "busy", "b")
     assert moved(found) == {("b", "t", 0): 10}
     assert errors(found) == {"busy": "NON_EMPTY_GROUP"}
@@ -147,8 +147,8 @@ def test_plan_reset_compares_each_name_once_for_many_missing_groups() -> None:
 
 def test_plan_reset_skips_other_group_types_unless_named() -> None:
     fake = shop()
-    fake.world.group("connect", 0, protocol_type="connect", commits={("t", 0): 1})
-    fake.world.group("share", 1, type="Share", protocol_type="share")
+    fake.state.group("connect", 0, protocol_type="connect", commits={("t", 0): 1})
+    fake.state.group("share", 1, type="Share", protocol_type="share")
     found = plan(fake, ToLatest(), everything=True)
     assert {entry.group_id for entry in found.items} == {"a", "b"}
     assert found.notices == ("2 groups of other types (Connect, share, streams) skipped; select them by name",)
@@ -192,8 +192,8 @@ def test_undo_plan_restores_the_rest_if_topics_or_partitions_are_gone() -> None:
         ("b", "t", 0): None,
     }
     fake = shop()
-    fake.world.groups["b"].commits["gone", 0] = 7
-    fake.world.groups["b"].commits["gone", 1] = Commit(1, 8)
+    fake.state.groups["b"].commits["gone", 0] = 7
+    fake.state.groups["b"].commits["gone", 1] = Commit(1, 8)
     found = plan(fake, FromPlan(undo, exact=True), "a", "b")
     assert moved(found) == {("a", "t", 0): 40, ("b", "t", 0): None} and found.exit_code == 1
     assert [(failure.name, failure.message, failure.error) for failure in found.failures] == [
@@ -209,7 +209,7 @@ def test_undo_plan_restores_the_rest_if_topics_or_partitions_are_gone() -> None:
 
 def test_plan_reset_of_deleted_topic_is_a_failure_of_its_partitions() -> None:
     fake = shop()
-    fake.world.groups["a"].commits["gone", 0] = 3
+    fake.state.groups["a"].commits["gone", 0] = 3
     found = plan(fake, ToLatest(), "a")
     assert set(moved(found)) == {("a", "t", 0), ("a", "t", 1)}
     assert errors(found) == {"gone": "UNKNOWN_TOPIC_OR_PARTITION"}
@@ -229,31 +229,31 @@ def test_plan_to_group_copies_offsets_epochs_and_metadata() -> None:
 
 def test_plan_to_group_with_unreadable_source_is_a_failure() -> None:
     fake = shop()
-    fake.world.fail("OffsetFetch", "a", ErrorCode.group_authorization_failed)
+    fake.state.fail("OffsetFetch", "a", ErrorCode.group_authorization_failed)
     found = plan(fake, ToGroup("a"), "b")
     assert not found.items and errors(found) == {"a": "GROUP_AUTHORIZATION_FAILED"} and found.exit_code == 1
 
 
 def test_apply_offsets_then_undo_restores_the_commits() -> None:
     fake = shop()
-    before = dict(fake.world.groups["a"].commits)
+    before = dict(fake.state.groups["a"].commits)
     planned = plan(fake, ToOffset(30), "a", "new", topics={"t": None}, create=True).items
     assert set(results(write(fake, planned)).values()) == {Result.APPLIED}
-    assert fake.world.groups["a"].commits == {("t", 0): Commit(0, 30), ("t", 1): Commit(1, 30)}
-    assert fake.world.groups["new"].commits == {("t", 0): Commit(0, 30), ("t", 1): Commit(1, 30)}
+    assert fake.state.groups["a"].commits == {("t", 0): Commit(0, 30), ("t", 1): Commit(1, 30)}
+    assert fake.state.groups["new"].commits == {("t", 0): Commit(0, 30), ("t", 1): Commit(1, 30)}
     undo = FromPlan({entry.key: entry.before for entry in planned}, exact=True)
     back = plan(fake, undo, "a", "new").items
     assert set(results(write(fake, back)).values()) == {Result.APPLIED}
-    assert fake.world.groups["a"].commits == {("t", 0): Commit(0, 50, 4), ("t", 1): before["t", 1]}
-    assert fake.world.groups["new"].commits == {}
+    assert fake.state.groups["a"].commits == {("t", 0): Commit(0, 50, 4), ("t", 1): before["t", 1]}
+    assert fake.state.groups["new"].commits == {}
 
 
 @pytest.mark.parametrize("versions", ["1.1.1", "4.3.1"])
 def test_apply_offsets_is_rejected_if_a_member_joined(versions: str) -> None:
     fake = shop(versions)
     planned = plan(fake, ToOffset(30), "a", "b").items
-    fake.world.groups["a"].members, fake.world.groups["a"].state = (MEMBER,), "Stable"
-    commits = dict(fake.world.groups["a"].commits)
+    fake.state.groups["a"].members, fake.state.groups["a"].state = (MEMBER,), "Stable"
+    commits = dict(fake.state.groups["a"].commits)
     checked = ask(fake, lambda admin: admin.revalidate(planned))
     assert {entry.group_id for entry in checked.items} == {"b"} and errors(checked) == {"a": "NON_EMPTY_GROUP"}
     written = write(fake, planned)
@@ -263,13 +263,13 @@ def test_apply_offsets_is_rejected_if_a_member_joined(versions: str) -> None:
         ("b", "t", 0): Result.APPLIED,
     }
     assert errors(written) == {"a": "UNKNOWN_MEMBER_ID"} and len(written.failures) == 1
-    assert fake.world.groups["a"].commits == commits
+    assert fake.state.groups["a"].commits == commits
 
 
 def test_revalidate_rejects_offsets_that_changed() -> None:
     fake = shop()
     planned = plan(fake, ToOffset(30), "a", "b", "new", topics={"t": None}, create=True).items
-    fake.world.groups["a"].commits["t", 0] = 52
+    fake.state.groups["a"].commits["t", 0] = 52
     checked = ask(fake, lambda admin: admin.revalidate(planned))
     assert {entry.group_id for entry in checked.items} == {"b", "new"}
     assert "its offsets have changed" in checked.failures[0].message
@@ -278,7 +278,7 @@ def test_revalidate_rejects_offsets_that_changed() -> None:
 def test_apply_offsets_writes_other_partitions_if_one_is_refused() -> None:
     fake = shop()
     planned = plan(fake, ToOffset(30), "a").items
-    fake.world.fail("OffsetCommit", "t-1", ErrorCode.topic_authorization_failed)
+    fake.state.fail("OffsetCommit", "t-1", ErrorCode.topic_authorization_failed)
     written = write(fake, planned)
     assert results(written) == {("a", "t", 0): Result.APPLIED, ("a", "t", 1): Result.FAILED}
     assert written.failures[0].name == "t-1"
@@ -288,8 +288,8 @@ def test_apply_offsets_writes_other_partitions_if_one_is_refused() -> None:
 def test_apply_offsets_follows_moved_or_loading_coordinator() -> None:
     fake = shop()
     planned = plan(fake, ToOffset(30), "a", "b").items
-    fake.world.fail("OffsetCommit", "a", ErrorCode.not_coordinator, times=1)
-    fake.world.fail("OffsetCommit", "b", ErrorCode.coordinator_load_in_progress, times=2)
+    fake.state.fail("OffsetCommit", "a", ErrorCode.not_coordinator, times=1)
+    fake.state.fail("OffsetCommit", "b", ErrorCode.coordinator_load_in_progress, times=2)
     assert set(results(write(fake, planned)).values()) == {Result.APPLIED}
 
 
@@ -321,20 +321,20 @@ def test_apply_offsets_to_stopped_broker_is_failed_not_unknown() -> None:
 def test_apply_offsets_timed_out_in_broker_is_unknown() -> None:
     fake = shop()
     planned = plan(fake, ToOffset(30), "a").items
-    fake.world.fail("OffsetCommit", "a", ErrorCode.request_timed_out)
+    fake.state.fail("OffsetCommit", "a", ErrorCode.request_timed_out)
     assert set(results(write(fake, planned, broker_timeout=PATIENCE)).values()) == {Result.UNKNOWN}
     again = shop()
-    again.world.fail("OffsetCommit", "a", ErrorCode.request_timed_out, times=1)
+    again.state.fail("OffsetCommit", "a", ErrorCode.request_timed_out, times=1)
     assert set(results(write(again, planned)).values()) == {Result.APPLIED}, "to commit twice is to commit once"
 
 
 def test_apply_offsets_of_many_partitions_is_split() -> None:
     fake = shop()
-    fake.world.topic("wide", [0] * 5000, start=0, end=9)
+    fake.state.topic("wide", [0] * 5000, start=0, end=9)
     planned = plan(fake, ToLatest(), "a", topics={"wide": None}).items
     assert set(results(write(fake, planned)).values()) == {Result.APPLIED}
     assert len(fake.asked("OffsetCommit")) == 2
-    fake.world.fail("OffsetCommit", "a", ErrorCode.group_authorization_failed)
+    fake.state.fail("OffsetCommit", "a", ErrorCode.group_authorization_failed)
     refused = write(fake, planned)
     assert set(results(refused).values()) == {Result.FAILED} and len(refused.failures) == 1
     assert len(fake.asked("OffsetCommit")) == 1, "once refused, nothing more is asked"

@@ -38,7 +38,7 @@ def other(offset: int, size: int = 10) -> Batch:
 
 def fake(*log: Batch, **rest: Any) -> FakeCluster:
     found = FakeCluster(1, "4.3.1")
-    found.world.topic(LOG, [0], end=log[-1].last + 1 if log else 0, logs={0: log}, **rest)
+    found.state.topic(LOG, [0], end=log[-1].last + 1 if log else 0, logs={0: log}, **rest)
     return found
 
 
@@ -143,7 +143,7 @@ def test_read_counts_undecodable_records() -> None:
 )
 def test_read_fetch_error_is_a_notice(code: ErrorCode, reason: str) -> None:
     cluster = fake(commit(0, 70))
-    cluster.world.fail("Fetch", f"{LOG}-0", code)
+    cluster.state.fail("Fetch", f"{LOG}-0", code)
     answer = read(cluster, COMMIT)
     assert not answer.of("g").commits
     assert reason in answer.notices[0].lower()

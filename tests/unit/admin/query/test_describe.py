@@ -17,10 +17,10 @@ VERSIONS = ["1.1.1", "2.5.1", "2.8.2", "3.9.1", "4.3.1", "4.4.0"]
 
 def cluster(versions: str | dict[int, str] = "4.3.1", brokers: int = 2) -> FakeCluster:
     fake = FakeCluster(brokers, versions)
-    fake.world.topic("t", [0, 1], start=10, end=100)
+    fake.state.topic("t", [0, 1], start=10, end=100)
     members = (FakeMember("m", {"t": (0, 1)}),)
-    fake.world.group("a", 0, state="Stable", members=members, commits={("t", 0): 60})
-    fake.world.group("b", 1, commits={("t", 0): 5, ("t", 1): 100})
+    fake.state.group("a", 0, state="Stable", members=members, commits={("t", 0): 60})
+    fake.state.group("b", 1, commits={("t", 0): 5, ("t", 1): 100})
     return fake
 
 
@@ -42,9 +42,9 @@ def test_describe_offsets_is_the_same_on_every_version(version: str, selection: 
 
 def thousand(version: str) -> FakeCluster:
     fake = FakeCluster(2, version)
-    fake.world.topic("t", [0, 1, 0, 1])
+    fake.state.topic("t", [0, 1, 0, 1])
     for at in range(1000):
-        fake.world.group(f"g{at:04}", at % 2, commits={("t", at % 4): at})
+        fake.state.group(f"g{at:04}", at % 2, commits={("t", at % 4): at})
     return fake
 
 
@@ -82,14 +82,14 @@ def test_describe_mixed_cluster_uses_each_broker_version() -> None:
 )
 def test_describe_read_committed_uses_the_last_stable_offset(isolation: str, lags: list[int | None]) -> None:
     fake = cluster()
-    fake.world.topics["t"].stable = 80
+    fake.state.topics["t"].stable = 80
     assert [row.lag for row in rows(describe_offsets(fake, isolation=Isolation[isolation]))] == lags
 
 
 def test_describe_topic_limits_rows_and_requests() -> None:
     fake = cluster()
-    fake.world.topic("u", [0])
-    fake.world.group("c", 0, commits={("t", 1): 1, ("u", 0): 1})
+    fake.state.topic("u", [0])
+    fake.state.group("c", 0, commits={("t", 1): 1, ("u", 0): 1})
     answer = describe_offsets(fake, Selection(topics=frozenset({"u"})))
     assert [(row.group, row.topic) for row in rows(answer)] == [("c", "u")]
     assert [request.keys for request in fake.asked("ListOffsets")] == [("u",), ("u",)]
@@ -97,8 +97,8 @@ def test_describe_topic_limits_rows_and_requests() -> None:
 
 def test_describe_whole_topics_reads_all_partitions() -> None:
     fake = cluster()
-    fake.world.topic("u", [0, 1, 0])
-    fake.world.group("c", 0, commits={("u", 1): 1})
+    fake.state.topic("u", [0, 1, 0])
+    fake.state.group("c", 0, commits={("u", 1): 1})
     (item,) = describe_offsets(fake, Selection(names=("c",)), whole_topics=True).items
     assert sorted(item.logs.offsets["u"]) == [0, 1, 2] and not item.logs.holes
     assert sorted(item.logs.offsets) == ["u"]
@@ -131,7 +131,7 @@ def test_describe_named_groups_on_hung_broker_costs_one_timeout() -> None:
 
 def test_describe_deadline_keeps_what_arrived() -> None:
     fake = cluster(brokers=3)
-    fake.world.group("c", 2, commits={("t", 0): 1})
+    fake.state.group("c", 2, commits={("t", 0): 1})
     fake.brokers[2].fault("OffsetFetch", faults.silence)
     with Stopwatch() as watch:
         answer = describe_offsets(fake, timeout=PATIENCE, broker_timeout=30)
@@ -197,8 +197,8 @@ def test_describe_truncated_offset_fetch_is_a_failure(kept: int) -> None:
 
 def test_describe_unauthorized_offsets_are_one_failure() -> None:
     fake = cluster()
-    fake.world.fail("OffsetFetch", "b", ErrorCode.group_authorization_failed)
-    fake.world.fail("DescribeGroups", "b", ErrorCode.group_authorization_failed)
+    fake.state.fail("OffsetFetch", "b", ErrorCode.group_authorization_failed)
+    fake.state.fail("DescribeGroups", "b", ErrorCode.group_authorization_failed)
     answer = describe_offsets(fake)
     assert described(answer) == ["a"]
     assert [(failure.name, failure.error) for failure in answer.failures] == [("b", "GROUP_AUTHORIZATION_FAILED")]
@@ -206,14 +206,14 @@ def test_describe_unauthorized_offsets_are_one_failure() -> None:
 
 def test_describe_follows_coordinator_that_moves_before_offset_fetch() -> None:
     fake = cluster()
-    fake.world.fail("OffsetFetch", "b", ErrorCode.not_coordinator, times=1)
+    fake.state.fail("OffsetFetch", "b", ErrorCode.not_coordinator, times=1)
     answer = describe_offsets(fake)
     assert described(answer) == ["a", "b"] and not answer.failures
 
 
 def test_describe_deleted_topic_is_one_failure_and_keeps_the_commits() -> None:
     fake = cluster()
-    del fake.world.topics["t"]
+    del fake.state.topics["t"]
     answer = describe_offsets(fake)
     assert [(row.current_offset, row.lag) for row in rows(answer)] == [(60, None), (None, None), (5, None), (100, None)]
     assert errors(answer) == {"t": "UNKNOWN_TOPIC_OR_PARTITION"}
@@ -222,7 +222,7 @@ def test_describe_deleted_topic_is_one_failure_and_keeps_the_commits() -> None:
 
 def test_describe_partition_missing_in_recreated_topic_is_a_failure() -> None:
     fake = cluster()
-    fake.world.topics["t"].leaders = [0]
+    fake.state.topics["t"].leaders = [0]
     answer = describe_offsets(fake)
     assert errors(answer) == {"t-1": "UNKNOWN_TOPIC_OR_PARTITION"}
     assert [row.lag for row in rows(answer)] == [40, None, 95, None]
@@ -230,7 +230,7 @@ def test_describe_partition_missing_in_recreated_topic_is_a_failure() -> None:
 
 def test_describe_leaderless_partition_is_retried_then_reported() -> None:
     fake = cluster()
-    fake.world.topics["t"].leaders = [0, -1]
+    fake.state.topics["t"].leaders = [0, -1]
     answer = describe_offsets(fake)
     assert errors(answer) == {"t-1": "LEADER_NOT_AVAILABLE"}
     assert [row.lag for row in rows(answer)] == [40, None, 95, None]
@@ -239,7 +239,7 @@ def test_describe_leaderless_partition_is_retried_then_reported() -> None:
 
 def test_describe_follows_moved_leader() -> None:
     fake = cluster()
-    fake.world.topics["t"].leader_seen = {1: [0, -1]}  # first the old leader, then none, then the new one
+    fake.state.topics["t"].leader_seen = {1: [0, -1]}  # first the old leader, then none, then the new one
     answer = describe_offsets(fake)
     assert not answer.failures
     assert [row.lag for row in rows(answer)] == [40, None, 95, 0]
@@ -248,7 +248,7 @@ def test_describe_follows_moved_leader() -> None:
 
 def test_describe_leader_missing_in_metadata_is_a_failure() -> None:
     fake = cluster()
-    fake.world.topics["t"].leaders = [0, 9]
+    fake.state.topics["t"].leaders = [0, 9]
     answer = describe_offsets(fake)
     (failure,) = answer.failures
     assert (failure.name, failure.broker) == ("t-1", 9) and "not in the cluster's metadata" in failure.message
@@ -256,13 +256,13 @@ def test_describe_leader_missing_in_metadata_is_a_failure() -> None:
 
 def test_describe_unauthorized_topic_is_one_failure() -> None:
     fake = cluster()
-    fake.world.fail("Metadata", "t", ErrorCode.topic_authorization_failed)
+    fake.state.fail("Metadata", "t", ErrorCode.topic_authorization_failed)
     assert errors(describe_offsets(fake)) == {"t": "TOPIC_AUTHORIZATION_FAILED"}
 
 
 def test_describe_topic_missing_in_metadata_is_a_failure() -> None:
     fake = cluster()
-    fake.world.omitted.add("t")
+    fake.state.omitted.add("t")
     answer = describe_offsets(fake)
     assert described(answer) == ["a", "b"]
     assert len(answer.failures) == 2
@@ -270,8 +270,8 @@ def test_describe_topic_missing_in_metadata_is_a_failure() -> None:
 
 def test_describe_ignores_unrequested_topic_in_metadata() -> None:
     fake = cluster()
-    fake.world.topic("u", [0])
-    fake.world.unasked.append("u")
+    fake.state.topic("u", [0])
+    fake.state.unasked.append("u")
     answer = describe_offsets(fake)
     assert described(answer) == ["a", "b"] and not answer.failures
 
@@ -279,14 +279,14 @@ def test_describe_ignores_unrequested_topic_in_metadata() -> None:
 def test_describe_share_group_of_known_type_sends_no_offset_fetch() -> None:
     for selection in (Selection(everything=True), Selection(names=("s", "a"))):
         fake = cluster()
-        fake.world.group("s", 0, type="Share", protocol_type="share")
-        fake.world.fail("OffsetFetch", "s", ErrorCode.group_id_not_found)
+        fake.state.group("s", 0, type="Share", protocol_type="share")
+        fake.state.fail("OffsetFetch", "s", ErrorCode.group_id_not_found)
         answer = describe_offsets(fake, selection)
         assert "s" in described(answer) and not answer.failures
 
 
 def test_describe_all_reports_leaderless_offsets_partitions() -> None:
     fake = cluster()
-    fake.world.topic("__consumer_offsets", [0, -1])
+    fake.state.topic("__consumer_offsets", [0, -1])
     assert "__consumer_offsets" in errors(describe_offsets(fake))
     assert not describe_offsets(cluster(), Selection(names=("a",))).failures

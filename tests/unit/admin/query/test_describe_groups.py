@@ -19,18 +19,18 @@ VERSIONS = ["1.1.1", "2.5.1", "2.8.2", "3.9.1", "4.3.1", "4.4.0"]
 def cluster(versions: str | dict[int, str] = "4.3.1") -> FakeCluster:
     fake = FakeCluster(2, versions)
     member = FakeMember("m", {"t": (0, 1)}, instance_id="static")
-    fake.world.group("classic", 0, state="Stable", members=(member,))
-    fake.world.group("empty", 1, protocol="", commits={("t", 0): 1})
-    fake.world.group("connect", 1, state="Stable", protocol_type="connect", members=(FakeMember("w", {"x": (0,)}),))
+    fake.state.group("classic", 0, state="Stable", members=(member,))
+    fake.state.group("empty", 1, protocol="", commits={("t", 0): 1})
+    fake.state.group("connect", 1, state="Stable", protocol_type="connect", members=(FakeMember("w", {"x": (0,)}),))
     return fake
 
 
 def with_kip_848(versions: str = "4.3.1") -> FakeCluster:
     fake = cluster(versions)
     member = FakeMember("n", {"t": (1,)})
-    fake.world.group("kip848", 0, state="Stable", type="Consumer", protocol="uniform", members=(member,))
+    fake.state.group("kip848", 0, state="Stable", type="Consumer", protocol="uniform", members=(member,))
     if versions == "4.3.1":
-        fake.world.group("streams", 0, state="Stable", type="Streams", protocol_type="streams")
+        fake.state.group("streams", 0, state="Stable", type="Streams", protocol_type="streams")
     return fake
 
 
@@ -112,7 +112,7 @@ def test_describe_topic_selects_by_commits_and_assignments() -> None:
 
 def test_describe_finds_moved_coordinator() -> None:
     fake = cluster()
-    fake.world.fail("DescribeGroups", "empty", ErrorCode.not_coordinator, times=1)
+    fake.state.fail("DescribeGroups", "empty", ErrorCode.not_coordinator, times=1)
     answer = describe(fake)
     assert len(answer.items) == 3 and not answer.failures
     assert [request.keys for request in fake.asked("FindCoordinator")] == [("empty",)]
@@ -122,7 +122,7 @@ def test_describe_follows_group_that_moves_after_listing() -> None:
     fake = cluster()
 
     async def list_then_move(writer: asyncio.StreamWriter, answer: bytes) -> None:
-        fake.world.groups["classic"].coordinator = 1
+        fake.state.groups["classic"].coordinator = 1
         writer.write(faults.framed(answer))
 
     fake.brokers[0].fault("ListGroups", list_then_move)
@@ -133,7 +133,7 @@ def test_describe_follows_group_that_moves_after_listing() -> None:
 
 def test_describe_retries_loading_coordinator_in_place() -> None:
     fake = cluster()
-    fake.world.fail("DescribeGroups", "classic", ErrorCode.coordinator_load_in_progress, times=2)
+    fake.state.fail("DescribeGroups", "classic", ErrorCode.coordinator_load_in_progress, times=2)
     answer = describe(fake)
     assert len(answer.items) == 3 and not answer.failures
     assert not fake.asked("FindCoordinator")
@@ -145,7 +145,7 @@ def test_describe_retries_loading_coordinator_in_place() -> None:
 )
 def test_describe_unready_coordinator_after_timeout_is_a_failure(code: ErrorCode) -> None:
     fake = cluster()
-    fake.world.fail("DescribeGroups", "classic", code)
+    fake.state.fail("DescribeGroups", "classic", code)
     answer = describe(fake, broker_timeout=PATIENCE)
     assert names(answer) == ["connect", "empty"]
     assert errors(answer) == {"classic": code.name.upper()}
@@ -153,7 +153,7 @@ def test_describe_unready_coordinator_after_timeout_is_a_failure(code: ErrorCode
 
 def test_describe_group_that_vanished_after_listing_is_a_failure() -> None:
     fake = cluster()
-    fake.world.fail("DescribeGroups", "empty", ErrorCode.group_id_not_found)
+    fake.state.fail("DescribeGroups", "empty", ErrorCode.group_id_not_found)
     answer = describe(fake)
     assert names(answer) == ["classic", "connect"]
     (failure,) = answer.failures
@@ -162,7 +162,7 @@ def test_describe_group_that_vanished_after_listing_is_a_failure() -> None:
 
 def test_describe_unauthorized_group_keeps_the_others() -> None:
     fake = cluster()
-    fake.world.fail("DescribeGroups", "empty", ErrorCode.group_authorization_failed)
+    fake.state.fail("DescribeGroups", "empty", ErrorCode.group_authorization_failed)
     answer = describe(fake)
     assert names(answer) == ["classic", "connect"]
     assert errors(answer) == {"empty": "GROUP_AUTHORIZATION_FAILED"}
@@ -174,7 +174,7 @@ def test_describe_unauthorized_group_keeps_the_others() -> None:
 )
 def test_describe_group_missing_in_response_is_a_failure(selection: Selection) -> None:
     fake = with_kip_848()
-    fake.world.omitted |= {"classic", "kip848"}
+    fake.state.omitted |= {"classic", "kip848"}
     answer = describe(fake, selection)
     assert set(errors(answer)) == {"classic", "kip848"} & (set(selection.names) or {"classic", "kip848"})
     assert "empty" in names(answer)
@@ -191,7 +191,7 @@ def test_describe_truncated_response_fails_its_groups() -> None:
 
 def test_describe_undecodable_assignment_is_kept_raw() -> None:
     fake = cluster()
-    fake.world.groups["classic"].members = (FakeMember("m", garbage=b"\0\0\0\0\0\x09"),)
+    fake.state.groups["classic"].members = (FakeMember("m", garbage=b"\0\0\0\0\0\x09"),)
     (member,) = describe(fake, Selection(names=("classic",))).items[0].members or ()
     assert member.assignment.raw and member.assignment.size is None
 

@@ -28,10 +28,10 @@ def test_limit_without_reported_value_is_the_default() -> None:
 
 def shop(version: str = "4.3.1") -> FakeCluster:
     fake = FakeCluster(2, version)
-    fake.world.topic("__consumer_offsets", [0, 1, 0])
-    fake.world.topic("t", [0, 1])
-    fake.world.group("a", 0, state="Stable", members=(FakeMember("m", {"t": (0,), "gone": (1,)}),))
-    fake.world.group("b", 1, state="Stable", members=(FakeMember("m", {"t": (0, 1)}),))
+    fake.state.topic("__consumer_offsets", [0, 1, 0])
+    fake.state.topic("t", [0, 1])
+    fake.state.group("a", 0, state="Stable", members=(FakeMember("m", {"t": (0,), "gone": (1,)}),))
+    fake.state.group("b", 1, state="Stable", members=(FakeMember("m", {"t": (0, 1)}),))
     return fake
 
 
@@ -62,7 +62,7 @@ def test_explain_data_separates_existing_and_missing_topics() -> None:
 
 def test_explain_data_unauthorized_topic_is_a_failure_not_missing() -> None:
     fake = shop()
-    fake.world.fail("Metadata", "t", ErrorCode.topic_authorization_failed)
+    fake.state.fail("Metadata", "t", ErrorCode.topic_authorization_failed)
     outcome = gathered(fake, Selection(("b",)))
     assert (outcome.items[0].topics, outcome.items[0].undescribed) == ({}, {"t"})
     assert [failure.error for failure in outcome.failures] == ["TOPIC_AUTHORIZATION_FAILED"]
@@ -70,14 +70,14 @@ def test_explain_data_unauthorized_topic_is_a_failure_not_missing() -> None:
 
 def test_explain_data_without_offsets_topic_keeps_the_rest() -> None:
     fake = shop()
-    del fake.world.topics["__consumer_offsets"]
+    del fake.state.topics["__consumer_offsets"]
     (facts,) = gathered(fake, Selection(("b",))).items
     assert facts.placement.partition is None and facts.topics["t"].partitions == 2
 
 
 def test_explain_data_unauthorized_offsets_topic_is_a_notice() -> None:
     fake = shop()
-    fake.world.fail("Metadata", "__consumer_offsets", ErrorCode.topic_authorization_failed)
+    fake.state.fail("Metadata", "__consumer_offsets", ErrorCode.topic_authorization_failed)
     outcome = gathered(fake, Selection(("b",)))
     (facts,) = outcome.items
     assert (facts.placement.partition, facts.topics["t"].partitions, outcome.exit_code) == (None, 2, 0)
@@ -90,14 +90,14 @@ def test_explain_data_unauthorized_offsets_topic_is_a_notice() -> None:
 
 def test_explain_data_other_offsets_topic_error_is_a_failure() -> None:
     fake = shop()
-    fake.world.fail("Metadata", "__consumer_offsets", ErrorCode.unknown_server_error)
+    fake.state.fail("Metadata", "__consumer_offsets", ErrorCode.unknown_server_error)
     assert [failure.name for failure in gathered(fake, Selection(("b",))).failures] == ["__consumer_offsets"]
 
 
 def test_explain_data_of_many_groups_needs_few_requests() -> None:
     fake = shop()
     for number in range(500):
-        fake.world.group(f"g{number}", number % 2, state="Stable", members=(FakeMember("m", {"t": (0,)}),))
+        fake.state.group(f"g{number}", number % 2, state="Stable", members=(FakeMember("m", {"t": (0,)}),))
     assert len(gathered(fake, Selection(everything=True)).items) == 502
     described = [request for request in fake.asked("DescribeGroups") if not is_probe(request)]
     assert len(fake.asked("Metadata")) <= 2 and len(described) <= 4

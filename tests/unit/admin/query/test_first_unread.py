@@ -31,7 +31,7 @@ def log(*offsets: int, size: int = 10) -> list[Batch]:
 def cluster(brokers: int = 2, version: str = "4.3.1") -> FakeCluster:
     """Topic t: partition 0 on broker 0, partition 1 on broker 1, each with the offsets 40 to 99."""
     fake = FakeCluster(brokers, version)
-    fake.world.topic("t", [0, 1], start=40, end=100, logs={0: log(*range(40, 100)), 1: log(*range(40, 100))})
+    fake.state.topic("t", [0, 1], start=40, end=100, logs={0: log(*range(40, 100)), 1: log(*range(40, 100))})
     return fake
 
 
@@ -74,7 +74,7 @@ def test_find_unread_near_positions_share_one_request() -> None:
 
 def test_find_unread_distant_positions_need_one_request_each() -> None:
     fake = cluster()
-    fake.world.topics["t"].logs[0] = log(*range(40, 100), size=5_000)
+    fake.state.topics["t"].logs[0] = log(*range(40, 100), size=5_000)
     found, _ = find(fake, [at(40), at(70), at(99)])
     assert [each.timestamp for each in found.values()] == [1040, 1070, 1099]
     assert len(fake.asked("Fetch")) == 3
@@ -82,7 +82,7 @@ def test_find_unread_distant_positions_need_one_request_each() -> None:
 
 def test_find_unread_many_partitions_are_split() -> None:
     fake = FakeCluster(1)
-    fake.world.topic("t", [0] * 600, logs={partition: log(0) for partition in range(600)})
+    fake.state.topic("t", [0] * 600, logs={partition: log(0) for partition in range(600)})
     found, failures = find(fake, [at(0, partition) for partition in range(600)])
     assert len(found) == 600 and set(found.values()) == {FirstUnread(0, 1000)} and not failures
     assert len(fake.asked("Fetch")) == 3
@@ -92,7 +92,7 @@ def test_find_unread_retries_large_batch_with_more_bytes() -> None:
     fake = FakeCluster(1)
     sizes = {0: 10, 1: 50_000, 2: 3_000_000, 3: 50_000, 4: 3_000_000}
     logs = {partition: log(7, size=size) for partition, size in sizes.items()}
-    fake.world.topic("t", [0] * 5, end=8, logs=logs)
+    fake.state.topic("t", [0] * 5, end=8, logs=logs)
     found, failures = find(fake, [at(7, partition) for partition in sizes])
     assert set(found.values()) == {FirstUnread(7, 1007)} and len(found) == 5
     assert not failures
@@ -101,7 +101,7 @@ def test_find_unread_retries_large_batch_with_more_bytes() -> None:
 
 def test_find_unread_empty_responses_are_a_failure() -> None:
     fake = cluster()
-    fake.world.topics["t"].logs[0] = ()
+    fake.state.topics["t"].logs[0] = ()
     found, (failure,) = find(fake, [at(50), at(50, 1)])
     assert found[at(50)] == FirstUnread(failed=first_unread.NOTHING_WHOLE)
     assert found[at(50, 1)] == FirstUnread(50, 1050)
@@ -111,7 +111,7 @@ def test_find_unread_empty_responses_are_a_failure() -> None:
 
 def test_find_unread_only_markers_is_nothing_unread() -> None:
     fake = cluster()
-    fake.world.topics["t"].logs[0] = [*log(50), marker(51, 5), batch(52, [], last=99)]
+    fake.state.topics["t"].logs[0] = [*log(50), marker(51, 5), batch(52, [], last=99)]
     found, failures = find(fake, [at(50), at(51), at(60)])
     assert found == {at(50): FirstUnread(50, 1050), at(51): FirstUnread(), at(60): FirstUnread()}
     assert not failures
@@ -121,7 +121,7 @@ def test_find_unread_skips_empty_batches_by_portion() -> None:
     fake = FakeCluster(1)
     # A portion of 16 KiB holds some of these, one of 1 MiB all.
     holes = [batch(offset, [], last=offset) for offset in range(2000)]
-    fake.world.topic("t", [0], end=2001, logs={0: [*holes, *log(2000)]})
+    fake.state.topic("t", [0], end=2001, logs={0: [*holes, *log(2000)]})
     found, failures = find(fake, [at(0)])
     assert found == {at(0): FirstUnread(2000, 3000)} and not failures
     assert len(fake.asked("Fetch")) == 2
@@ -131,7 +131,7 @@ def test_find_unread_limits_skipped_batches(mocker: MockerFixture) -> None:
     mocker.patch.object(first_unread, "PORTIONS", (first_unread.Portion(700, 8),) * 3)
     fake = FakeCluster(1)
     holes = [batch(offset, [], last=offset) for offset in range(1000)]
-    fake.world.topic("t", [0], end=1001, logs={0: [*holes, *log(1000)]})
+    fake.state.topic("t", [0], end=1001, logs={0: [*holes, *log(1000)]})
     found, (failure,) = find(fake, [at(0), at(1000)])
     assert found == {at(0): FirstUnread(failed=first_unread.TOO_FAR), at(1000): FirstUnread(1000, 2000)}
     assert failure.message == first_unread.TOO_FAR
@@ -144,8 +144,8 @@ def test_find_unread_limits_skipped_batches(mocker: MockerFixture) -> None:
 def test_find_unread_aborted_records_depend_on_isolation(level: str, expected: FirstUnread) -> None:
     fake = cluster()
     doomed = batch(50, [(50, 1050)], producer=7, attributes=TRANSACTIONAL)
-    fake.world.topics["t"].logs[0] = [doomed, marker(51, 7), *log(52)]
-    fake.world.topics["t"].aborted = [Aborted(7, 50)]
+    fake.state.topics["t"].logs[0] = [doomed, marker(51, 7), *log(52)]
+    fake.state.topics["t"].aborted = [Aborted(7, 50)]
     assert find(fake, [at(50)], level)[0] == {at(50): expected}
 
 
@@ -154,21 +154,21 @@ def test_find_unread_aborted_records_depend_on_isolation(level: str, expected: F
 )
 def test_find_unread_read_committed_stops_at_open_transactions(level: str, expected: FirstUnread) -> None:
     fake = cluster()
-    fake.world.topics["t"].stable = 51
-    fake.world.topics["t"].logs[0] = [marker(50, 7), *log(51)]
+    fake.state.topics["t"].stable = 51
+    fake.state.topics["t"].logs[0] = [marker(50, 7), *log(51)]
     assert find(fake, [at(50)], level)[0] == {at(50): expected}
 
 
 def test_find_unread_follows_moved_leader() -> None:
     fake = cluster()
-    fake.world.topics["t"].leader_seen = {0: [1]}
+    fake.state.topics["t"].leader_seen = {0: [1]}
     found, failures = find(fake, [at(50), at(50, 1)])
     assert set(found.values()) == {FirstUnread(50, 1050)} and not failures
 
 
 def test_find_unread_gives_up_on_leader_that_keeps_moving() -> None:
     fake = cluster()
-    fake.world.topics["t"].leader_seen = {0: [1] * 9}
+    fake.state.topics["t"].leader_seen = {0: [1] * 9}
     found, (failure,) = find(fake, [at(50), at(51), at(50, 1)])
     assert failure.error == "NOT_LEADER_OR_FOLLOWER"
     assert found[at(50)].failed and found[at(51)].failed and found[at(50, 1)] == FirstUnread(50, 1050)
@@ -176,14 +176,14 @@ def test_find_unread_gives_up_on_leader_that_keeps_moving() -> None:
 
 def test_find_unread_waits_for_new_leader() -> None:
     fake = cluster()
-    fake.world.topics["t"].leader_seen = {0: [-1]}
+    fake.state.topics["t"].leader_seen = {0: [-1]}
     assert find(fake, [at(50)]) == ({at(50): FirstUnread(50, 1050)}, ())
 
 
 def test_find_unread_unauthorized_topic_is_one_failure() -> None:
     fake = cluster()
     for partition in (0, 1):
-        fake.world.fail("Fetch", f"t-{partition}", ErrorCode.topic_authorization_failed)
+        fake.state.fail("Fetch", f"t-{partition}", ErrorCode.topic_authorization_failed)
     found, (failure,) = find(fake, [at(50), at(50, 1)])
     assert (failure.scope, failure.name, failure.error) == (Scope.TOPIC, "t", "TOPIC_AUTHORIZATION_FAILED")
     assert "READ" in failure.message and set(found.values()) == {FirstUnread(failed=failure.message)}
@@ -204,7 +204,7 @@ def test_find_unread_deleted_topic_is_one_failure() -> None:
 
 def test_find_unread_top_level_error_fails_each_leader() -> None:
     fake = cluster()
-    fake.world.fail("Fetch", "", ErrorCode.unknown_server_error)
+    fake.state.fail("Fetch", "", ErrorCode.unknown_server_error)
     found, failures = find(fake, [at(50), at(60, 1)])
     assert [failure.error for failure in failures] == ["UNKNOWN_SERVER_ERROR"] * 2 and len(found) == 2
 
@@ -212,7 +212,7 @@ def test_find_unread_top_level_error_fails_each_leader() -> None:
 def test_find_unread_corrupt_bytes_fail_only_their_partition() -> None:
     fake = cluster(1)
     good = batch(50, [(50, 1050)])
-    fake.world.topic("u", [0, 0], end=100, logs={0: [good._replace(data=good.data[:60] + b"\1\xff\xff")], 1: [good]})
+    fake.state.topic("u", [0, 0], end=100, logs={0: [good._replace(data=good.data[:60] + b"\1\xff\xff")], 1: [good]})
     found, failures = find(fake, [at(50, 0, "u"), at(50, 1, "u")])
     assert found[at(50, 1, "u")] == FirstUnread(50, 1050)
     assert [failure.name for failure in failures] == ["u-0"]

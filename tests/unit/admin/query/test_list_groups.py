@@ -18,9 +18,9 @@ from tests.fakes.broker import FakeCluster
 
 def cluster(versions: str | dict[int, str] = "4.3.1", brokers: int = 2) -> FakeCluster:
     fake = FakeCluster(brokers, versions)
-    fake.world.group("stable", 0, state="Stable")
-    fake.world.group("empty", 1, state="Empty")
-    fake.world.group("connect", 1, state="Stable", protocol_type="connect")
+    fake.state.group("stable", 0, state="Stable")
+    fake.state.group("empty", 1, state="Empty")
+    fake.state.group("connect", 1, state="Stable", protocol_type="connect")
     return fake
 
 
@@ -53,7 +53,7 @@ def test_list_without_states_does_not_describe(version: str, state: str | None) 
 def test_list_states_on_old_broker_needs_one_describe_per_broker() -> None:
     fake = cluster("1.1.1")
     for at in range(400):
-        fake.world.group(f"g{at}", at % 2, state="Stable")
+        fake.state.group(f"g{at}", at % 2, state="Stable")
     answer = list_groups(fake, ListFilter(with_states=True))
     assert {group.state for group in answer.items} == {"Stable", "Empty"} and len(answer.items) == 403
     assert len(fake.asked("DescribeGroups")) == 2 and not fake.asked("FindCoordinator")
@@ -61,7 +61,7 @@ def test_list_states_on_old_broker_needs_one_describe_per_broker() -> None:
 
 def test_list_group_that_vanished_before_describe_is_omitted() -> None:
     fake = cluster("2.5.1")
-    fake.world.fail("DescribeGroups", "empty", ErrorCode.group_id_not_found)
+    fake.state.fail("DescribeGroups", "empty", ErrorCode.group_id_not_found)
     answer = list_groups(fake, ListFilter(with_states=True))
     assert names(answer) == ["connect", "stable"] and not answer.failures
 
@@ -95,7 +95,7 @@ def test_list_filters_by_protocol_type() -> None:
 
 def test_list_retries_loading_coordinator() -> None:
     fake = cluster()
-    fake.world.fail("ListGroups", "1", ErrorCode.coordinator_load_in_progress, times=2)
+    fake.state.fail("ListGroups", "1", ErrorCode.coordinator_load_in_progress, times=2)
     answer = list_groups(fake)
     assert len(answer.items) == 3 and not answer.failures
     assert len(fake.asked("ListGroups")) == 4
@@ -103,7 +103,7 @@ def test_list_retries_loading_coordinator() -> None:
 
 def test_list_coordinator_that_keeps_loading_is_a_failure_with_its_groups() -> None:
     fake = cluster()
-    fake.world.fail("ListGroups", "1", ErrorCode.coordinator_load_in_progress)
+    fake.state.fail("ListGroups", "1", ErrorCode.coordinator_load_in_progress)
     answer = list_groups(fake, broker_timeout=PATIENCE)
     assert len(answer.items) == 3
     assert [(failure.broker, failure.error) for failure in answer.failures] == [(1, "COORDINATOR_LOAD_IN_PROGRESS")]
@@ -111,7 +111,7 @@ def test_list_coordinator_that_keeps_loading_is_a_failure_with_its_groups() -> N
 
 def test_list_permanent_error_is_not_retried() -> None:
     fake = cluster()
-    fake.world.fail("ListGroups", "1", ErrorCode.cluster_authorization_failed)
+    fake.state.fail("ListGroups", "1", ErrorCode.cluster_authorization_failed)
     answer = list_groups(fake)
     assert list(errors(answer).values()) == ["CLUSTER_AUTHORIZATION_FAILED"]
     assert len(fake.asked("ListGroups")) == 2
@@ -163,8 +163,8 @@ def test_stream_groups_yields_each_broker_list_on_arrival() -> None:
 def test_list_group_on_two_brokers_is_shown_once_and_not_dead() -> None:
     fake = FakeCluster(2)
     for at in (0, 1):
-        fake.world.group(f"moving-{at}", at, state="Stable", dead_on=1 - at)
-    fake.world.group("gone", 0, state="Dead")
+        fake.state.group(f"moving-{at}", at, state="Stable", dead_on=1 - at)
+    fake.state.group("gone", 0, state="Dead")
     answer = list_groups(fake)
     assert [(group.group_id, group.state) for group in answer.items] == [
         ("gone", "Dead"),
@@ -184,7 +184,7 @@ def test_list_stopped_broker_is_named_once() -> None:
 
 def test_list_reports_leaderless_offsets_partitions() -> None:
     fake = cluster()
-    fake.world.topic("__consumer_offsets", [0, -1, 1, -1])
+    fake.state.topic("__consumer_offsets", [0, -1, 1, -1])
     answer = list_groups(fake)
     assert len(answer.items) == 3
     (failure,) = answer.failures

@@ -37,8 +37,8 @@ def test_pattern_matches_whole_names(pattern: str, name: str, matches: bool) -> 
 
 def test_hostile_group_name_does_not_stall_a_pattern() -> None:
     fake = FakeCluster(1)
-    fake.world.group(HOSTILE, 0)
-    fake.world.group("good-one", 0)
+    fake.state.group(HOSTILE, 0)
+    fake.state.group("good-one", 0)
     found = describe(fake, Selection(pattern=compile_pattern("([a-z]+-?)+", "--regex")))
     assert names(found) == ["good-one"] and not found.failures
 

@@ -14,7 +14,7 @@ GROUPS = [f"g{at:04}" for at in range(300)]
 def cluster(versions: str | dict[int, str] = "4.3.1") -> FakeCluster:
     fake = FakeCluster(2, versions)
     for at, name in enumerate(GROUPS):
-        fake.world.group(name, at % 2)
+        fake.state.group(name, at % 2)
     return fake
 
 
@@ -41,7 +41,7 @@ def test_find_coordinators_prefers_batching_broker_in_mixed_cluster() -> None:
 
 def test_find_coordinators_retries_unavailable_coordinator() -> None:
     fake = cluster()
-    fake.world.fail("FindCoordinator", GROUPS[5], ErrorCode.coordinator_not_available, times=2)
+    fake.state.fail("FindCoordinator", GROUPS[5], ErrorCode.coordinator_not_available, times=2)
     found, failed = find(fake, GROUPS)
     assert len(found) == 300 and not failed
     assert [len(request.keys) for request in fake.asked("FindCoordinator")] == [300, 1, 1]
@@ -49,7 +49,7 @@ def test_find_coordinators_retries_unavailable_coordinator() -> None:
 
 def test_find_coordinators_unavailable_until_timeout_is_a_failure() -> None:
     fake = cluster()
-    fake.world.fail("FindCoordinator", GROUPS[5], ErrorCode.coordinator_not_available)
+    fake.state.fail("FindCoordinator", GROUPS[5], ErrorCode.coordinator_not_available)
     with Stopwatch() as watch:
         found, failed = find(fake, GROUPS, broker_timeout=PATIENCE)
     assert len(found) == 299
@@ -59,7 +59,7 @@ def test_find_coordinators_unavailable_until_timeout_is_a_failure() -> None:
 
 def test_find_coordinators_unauthorized_group_fails_alone_at_once() -> None:
     fake = cluster()
-    fake.world.fail("FindCoordinator", "g0001", ErrorCode.group_authorization_failed)
+    fake.state.fail("FindCoordinator", "g0001", ErrorCode.group_authorization_failed)
     found, failed = find(fake, ["g0000", "g0001"])
     assert (list(found), failed["g0001"].error) == (["g0000"], "GROUP_AUTHORIZATION_FAILED")
     assert len(fake.asked("FindCoordinator")) == 1
@@ -77,7 +77,7 @@ def test_find_coordinators_asks_another_broker_if_one_hangs(version: str) -> Non
 
 def test_find_coordinators_group_missing_in_response_is_a_failure() -> None:
     fake = cluster()
-    fake.world.omitted.add("g0001")
+    fake.state.omitted.add("g0001")
     found, failed = find(fake, ["g0000", "g0001"])
     assert (list(found), list(failed)) == (["g0000"], ["g0001"])
 

@@ -24,20 +24,20 @@ GROUPS = probes(4)
 
 def cluster(leaders: tuple[int, ...] = (0, 1, 0, 1), brokers: int = 2, version: str = "4.3.1") -> FakeCluster:
     fake = FakeCluster(brokers, version)
-    fake.world.topic(OFFSETS_TOPIC, list(leaders))
-    fake.world.coordinators = dict(enumerate(leaders))
+    fake.state.topic(OFFSETS_TOPIC, list(leaders))
+    fake.state.coordinators = dict(enumerate(leaders))
     for at, name in enumerate(GROUPS):
-        fake.world.group(name, leaders[at], state="Stable")
+        fake.state.group(name, leaders[at], state="Stable")
     return fake
 
 
 def move(fake: FakeCluster, partition: int, to: int, *, ready: bool = True) -> None:
     """Elects another leader, that has loaded the groups or has not begun to."""
-    fake.world.topics[OFFSETS_TOPIC].leaders[partition] = to
-    fake.world.topics[OFFSETS_TOPIC].epochs[partition] = 1
-    assert fake.world.coordinators is not None
-    fake.world.coordinators[partition] = to if ready else None
-    fake.world.groups[GROUPS[partition]].coordinator = to
+    fake.state.topics[OFFSETS_TOPIC].leaders[partition] = to
+    fake.state.topics[OFFSETS_TOPIC].epochs[partition] = 1
+    assert fake.state.coordinators is not None
+    fake.state.coordinators[partition] = to if ready else None
+    fake.state.groups[GROUPS[partition]].coordinator = to
 
 
 def when(fake: FakeCluster, broker: int, api: str, act: Callable[[], None], *, after: int = 0) -> None:
@@ -95,7 +95,7 @@ def test_list_repeats_at_new_leader_after_takeover() -> None:
 
 def test_list_includes_leader_found_by_later_metadata() -> None:
     fake = cluster((0, 0, 0, 0))
-    fake.world.topics[OFFSETS_TOPIC].leader_seen[2] = [0]
+    fake.state.topics[OFFSETS_TOPIC].leader_seen[2] = [0]
     move(fake, 2, 1)
     answer = list_groups(fake)
     assert names(answer) == sorted(GROUPS) and not answer.failures
@@ -113,7 +113,7 @@ def test_list_ignores_one_broker_with_stale_metadata() -> None:
 def test_list_names_partitions_if_broker_forgets_offsets_topic() -> None:
     fake = cluster()
     move(fake, 0, 1, ready=False)
-    when(fake, 0, "ListGroups", lambda: fake.world.fail("Metadata", OFFSETS_TOPIC, UNKNOWN))
+    when(fake, 0, "ListGroups", lambda: fake.state.fail("Metadata", OFFSETS_TOPIC, UNKNOWN))
     answer = list_groups(fake, broker_timeout=0.5)
     assert len(answer.items) == 3 and "1 of 4 partitions" in only(answer).message
 
@@ -136,11 +136,11 @@ def test_list_detects_coordinator_that_takes_over_between_requests() -> None:
 def test_list_waits_for_coordinator_that_starts_loading() -> None:
     fake = cluster()
     move(fake, 0, 1, ready=False)
-    fake.world.loading.add((1, 0))
+    fake.state.loading.add((1, 0))
 
     def loaded() -> None:
         move(fake, 0, 1)
-        fake.world.loading.clear()
+        fake.state.loading.clear()
 
     when(fake, 1, "ListGroups", loaded, after=1)
     answer = list_groups(fake)
@@ -173,7 +173,7 @@ def test_describe_covers_moving_coordinators_like_list() -> None:
 def test_list_stopped_broker_is_ignored_after_takeover() -> None:
     fake = cluster()
     for at in (0, 2):
-        fake.world.topics[OFFSETS_TOPIC].leader_seen[at] = [0]
+        fake.state.topics[OFFSETS_TOPIC].leader_seen[at] = [0]
         move(fake, at, 1)
     fake.brokers[0].alive = False
     answer = list_groups(fake, via=(1,))
@@ -204,7 +204,7 @@ def test_list_stopped_broker_that_still_leads_is_a_failure() -> None:
 
 def test_list_includes_partition_that_gets_a_leader() -> None:
     fake = cluster()
-    fake.world.topics[OFFSETS_TOPIC].leader_seen[0] = [-1]
+    fake.state.topics[OFFSETS_TOPIC].leader_seen[0] = [-1]
     answer = list_groups(fake)
     assert names(answer) == sorted(GROUPS) and not answer.failures
 
@@ -213,7 +213,7 @@ def test_list_includes_partition_that_gets_a_leader() -> None:
 def test_list_without_probe_permission_compares_leaders(moves: bool) -> None:
     fake = cluster()
     for name in GROUPS:
-        fake.world.fail("DescribeGroups", name, ErrorCode.group_authorization_failed)
+        fake.state.fail("DescribeGroups", name, ErrorCode.group_authorization_failed)
     if moves:
         when(fake, 0, "DescribeGroups", lambda: move(fake, 0, 1))
     answer = list_groups(fake)

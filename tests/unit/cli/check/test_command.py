@@ -29,15 +29,15 @@ Run = Callable[..., tuple[int, str, str]]
 
 
 def shop(fake: FakeCluster) -> None:
-    fake.world.topic("orders", [0, 1], end=100)
+    fake.state.topic("orders", [0, 1], end=100)
     held = (FakeMember("m-1", {"orders": (0, 1)}),)
-    fake.world.group("busy", 0, state="Stable", members=held, commits={("orders", 0): 90, ("orders", 1): 100})
-    fake.world.group("a'b|c\x1b", 1, commits={("orders", 0): 1})
+    fake.state.group("busy", 0, state="Stable", members=held, commits={("orders", 0): 90, ("orders", 1): 100})
+    fake.state.group("a'b|c\x1b", 1, commits={("orders", 0): 1})
 
 
 @pytest.fixture
 def check(run_cli: Run, serve: Callable) -> Run:
-    served = serve(world=shop)
+    served = serve(fill=shop)
     return lambda *words: run_cli("check", "-b", served.bootstrap, *words)
 
 
@@ -61,10 +61,10 @@ def test_check_group_without_committed_offset_is_unknown(
     def never(fake: FakeCluster) -> None:
         shop(fake)
         held = (FakeMember("m-1", {"orders": (0, 1)}),)
-        fake.world.group("never", 0, state="Stable", members=held)
-        fake.world.group("once", 0, state="Stable", members=held, commits={("orders", 0): 100})
+        fake.state.group("never", 0, state="Stable", members=held)
+        fake.state.group("once", 0, state="Stable", members=held, commits={("orders", 0): 100})
 
-    words = ("check", "-b", serve(world=never).bootstrap, "never", "once", "--max-lag", "5", "-o", output)
+    words = ("check", "-b", serve(fill=never).bootstrap, "never", "once", "--max-lag", "5", "-o", output)
     code, out, _ = run_cli(*words)
     assert code == 3
     if output == "text":
@@ -180,11 +180,11 @@ def quiet(fake: FakeCluster) -> None:
     aborted = batch(5, [(5, 1)], attributes=TRANSACTIONAL, producer=9)
     committed = [batch(0, [(0, 1), (1, 1)], attributes=TRANSACTIONAL, producer=7), marker(2, 7)]
     log = [*committed, batch(3, [(3, 1)], attributes=TRANSACTIONAL, producer=7), marker(4, 7), aborted, marker(6, 9)]
-    fake.world.topic("t", [0], end=7, logs={0: log}, aborted=[Aborted(9, 5)])
-    fake.world.topic("m", [0], end=5, logs={0: log[:4]})
-    fake.world.group("read", 0, commits={("m", 0): 4})
-    fake.world.group("behind", 0, commits={("m", 0): 1})
-    fake.world.group("aborted", 0, commits={("t", 0): 4})
+    fake.state.topic("t", [0], end=7, logs={0: log}, aborted=[Aborted(9, 5)])
+    fake.state.topic("m", [0], end=5, logs={0: log[:4]})
+    fake.state.group("read", 0, commits={("m", 0): 4})
+    fake.state.group("behind", 0, commits={("m", 0): 1})
+    fake.state.group("aborted", 0, commits={("t", 0): 4})
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_check_trend_looks_for_unread_records(
     run_cli: Run, serve: Callable, group: str, words: tuple[str, ...], code: int, said: str
 ) -> None:
     """A consumer that commits record by record stands before the marker of a quiet transactional topic."""
-    found = run_cli("check", "-b", serve(world=quiet).bootstrap, group, "--trend", "--window", "100ms", *words)
+    found = run_cli("check", "-b", serve(fill=quiet).bootstrap, group, "--trend", "--window", "100ms", *words)
     assert found[0] == code, found[1]
     assert f"{group}: trend: {said}" in found[1]
 
@@ -208,9 +208,9 @@ def test_check_trend_looks_for_unread_records(
 def test_check_trend_with_unreadable_records_is_unknown(run_cli: Run, serve: Callable) -> None:
     def refused(fake: FakeCluster) -> None:
         quiet(fake)
-        fake.world.fail("Fetch", "m-0", ErrorCode.topic_authorization_failed)
+        fake.state.fail("Fetch", "m-0", ErrorCode.topic_authorization_failed)
 
-    words = ("check", "-b", serve(world=refused).bootstrap, "behind", "--trend", "--window", "100ms")
+    words = ("check", "-b", serve(fill=refused).bootstrap, "behind", "--trend", "--window", "100ms")
     code, out, _ = run_cli(*words)
     assert code == 3
     assert "behind: trend: STOP? in " in out and "m-0; unread records are unknown: " in out
@@ -226,10 +226,10 @@ def test_check_wait_outlasts_unreachable_cluster(run_cli: Run) -> None:
 
 
 def test_check_wait_polls_until_the_rules_pass(run_cli: Run, serve: Callable) -> None:
-    served = serve(world=shop)
+    served = serve(fill=shop)
     words = ("check", "busy", "--members", "0", "-b", served.bootstrap, "--interval", "50ms")
     assert run_cli(*words, "--wait", "150ms")[0] == 2
-    later = threading.Timer(0.3, lambda: served.world.group("busy", 0))  # its member leaves
+    later = threading.Timer(0.3, lambda: served.state.group("busy", 0))  # its member leaves
     later.start()
     assert run_cli(*words, "--wait", "30s")[0] == 0
     later.join()
@@ -272,7 +272,7 @@ def test_check_group_without_matching_topic_is_unknown_or_skipped(check: Run) ->
 
 def test_check_internal_error_exits_3(run_cli: Run, serve: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
     """Exit code 1, Python's own for an exception, would be a WARNING about the groups."""
-    served = serve(world=lambda fake: fake.world.group("a", 0))
+    served = serve(fill=lambda fake: fake.state.group("a", 0))
 
     def fail(*_: object, **__: object) -> None:
         raise ZeroDivisionError("secret words")

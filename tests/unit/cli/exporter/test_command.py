@@ -33,10 +33,10 @@ Samples = dict[tuple[str, ...], float]
 
 
 def shop(fake: FakeCluster) -> None:
-    fake.world.topic("orders", [0, 1], end=100)
+    fake.state.topic("orders", [0, 1], end=100)
     held = (FakeMember("m-1", {"orders": (0, 1)}),)
-    fake.world.group("busy", 0, state="Stable", members=held, commits={("orders", 0): 90, ("orders", 1): 100})
-    fake.world.group('odd"\\\n', 1, commits={("orders", 0): 1})
+    fake.state.group("busy", 0, state="Stable", members=held, commits={("orders", 0): 90, ("orders", 1): 100})
+    fake.state.group('odd"\\\n', 1, commits={("orders", 0): 1})
 
 
 def scrape(port: int, accept: str = "text/plain") -> str:
@@ -72,7 +72,7 @@ def _serve(poller: Poller, level: Level = Level.PARTITION, **rest: Any) -> int:
 
 @pytest.fixture
 def served(serve: Callable) -> Any:
-    return serve(world=shop)
+    return serve(fill=shop)
 
 
 def test_exporter_serves_prometheus_and_openmetrics_formats(served: Any) -> None:
@@ -100,12 +100,12 @@ def test_exporter_serves_share_and_streams_groups(serve: Callable) -> None:
         shop(fake)
         held = (FakeMember("m-1", {"orders": (0, 1)}),)
         kind = {"type": "Share", "protocol_type": "share", "state": "Stable"}
-        live = fake.world.group("live", 0, members=held, **kind)
+        live = fake.state.group("live", 0, members=held, **kind)
         live.commits.update({("orders", 0): 50, ("orders", 1): 60})
         live.lags["orders", 0] = 3
-        fake.world.group("app", 1, type="Streams", protocol_type="streams", commits={("orders", 0): 70})
+        fake.state.group("app", 1, type="Streams", protocol_type="streams", commits={("orders", 0): 70})
 
-    port = _serve(looks_at(serve(world=sharers).bootstrap))
+    port = _serve(looks_at(serve(fill=sharers).bootstrap))
     answer = samples(classic(scrape(port)))
     assert answer["kafka_consumergroup_lag", "live", "0", "orders"] == 3
     assert answer["kafka_consumergroup_lag", "live", "1", "orders"] == 40
@@ -125,7 +125,7 @@ def test_exporter_keeps_last_lag_while_a_leader_is_down(served: Any) -> None:
     port = _serve(looks_at(served.bootstrap))
     before = lag_samples(samples(classic(scrape(port))), "busy")
     assert [before[name] for name in ("total_lag", "known_lag_sum", "unknown_partitions", "stale")] == [10, 10, 0, 0]
-    served.world.fail("ListOffsets", "orders-0", ErrorCode.not_leader_or_follower)
+    served.state.fail("ListOffsets", "orders-0", ErrorCode.not_leader_or_follower)
     down = samples(classic(scrape(port)))
     found = lag_samples(down, "busy")
     assert (found["total_lag"], found["known_lag_sum"], found["unknown_partitions"], found["stale"]) == (10, 10, 1, 1)
@@ -138,7 +138,7 @@ def test_exporter_omits_lag_of_a_leader_that_is_down(served: Any, polling: Polli
     looks = looks_at(served.bootstrap, polling)
     if polling.keep < 1:
         looks.poll()
-    served.world.fail("ListOffsets", "orders-0", ErrorCode.not_leader_or_follower)
+    served.state.fail("ListOffsets", "orders-0", ErrorCode.not_leader_or_follower)
     down = samples(classic(scrape(_serve(looks))))
     found = lag_samples(down, "busy")
     assert "total_lag" not in found
@@ -149,7 +149,7 @@ def test_exporter_omits_lag_of_a_leader_that_is_down(served: Any, polling: Polli
 
 def test_exporter_omits_total_lag_without_a_commit(served: Any) -> None:
     held = (FakeMember("m-1", {"orders": (0, 1)}),)
-    served.world.group("new", 0, state="Stable", members=held, commits={("orders", 0): 100})
+    served.state.group("new", 0, state="Stable", members=held, commits={("orders", 0): 100})
     answer = samples(classic(scrape(_serve(looks_at(served.bootstrap)))))
     found = lag_samples(answer, "new")
     assert "total_lag" not in found and found["unknown_partitions"] == 1
@@ -161,7 +161,7 @@ def test_exporter_marks_groups_of_failed_coordinator_as_unknown(served: Any, mon
     looks = looks_at(served.bootstrap)
     port = _serve(looks)
     scrape(port)
-    served.world.fail("OffsetFetch", "busy", ErrorCode.group_authorization_failed)
+    served.state.fail("OffsetFetch", "busy", ErrorCode.group_authorization_failed)
     found = lag_samples(samples(classic(scrape(port))), "busy")
     assert (found["unknown_partitions"], found["stale"], found["total_lag"]) == (2, 1, 10)
     with monkeypatch.context() as gone:
@@ -171,7 +171,7 @@ def test_exporter_marks_groups_of_failed_coordinator_as_unknown(served: Any, mon
     found = lag_samples(answer, "busy")
     assert (found["unknown_partitions"], found["stale"], found["total_lag"], found["members"]) == (2, 1, 10, 1)
     assert answer["kgroups_data_age_seconds",] >= 0
-    served.world.groups.pop("busy")
+    served.state.groups.pop("busy")
     answer = samples(classic(scrape(port)))
     assert answer["kgroups_up",] == 1 and lag_samples(answer, "busy") == {}
 
@@ -185,7 +185,7 @@ def test_exporter_without_partitions_serves_sums_only(served: Any) -> None:
 def test_exporter_counts_rebalances_and_scrapes(served: Any) -> None:
     port = _serve(looks_at(served.bootstrap))
     assert samples(classic(scrape(port)))["kafka_consumergroup_rebalances_total", "busy"] == 0
-    served.world.group("busy", 0, state="Stable", members=(FakeMember("m-2", {"orders": (0, 1)}),))
+    served.state.group("busy", 0, state="Stable", members=(FakeMember("m-2", {"orders": (0, 1)}),))
     answer = samples(classic(scrape(port)))
     assert answer["kafka_consumergroup_rebalances_total", "busy"] == 1
     assert answer["kgroups_scrapes_total",] == 2
@@ -256,8 +256,8 @@ def test_exporter_bounds_series_and_counts_omitted(served: Any) -> None:
 def test_exporter_estimates_lag_seconds_from_sampled_log_ends(served: Any) -> None:
     looks = looks_at(served.bootstrap)
     looks.poll()
-    served.world.topic("orders", [0, 1], end=110)
-    served.world.groups["busy"].commits.update({("orders", 0): 105, ("orders", 1): 110})
+    served.state.topic("orders", [0, 1], end=110)
+    served.state.groups["busy"].commits.update({("orders", 0): 105, ("orders", 1): 110})
     answer = samples(classic(scrape(_serve(looks))))
     assert answer["kafka_consumergroup_lag_seconds", "busy", "sampled"] >= 0
     assert answer["kafka_consumergroup_partition_lag_seconds", "busy", "sampled", "1", "orders"] == 0
@@ -302,12 +302,12 @@ def test_exporter_max_age_is_an_interval_with_a_notice(run_cli: Run) -> None:
 
 def test_exporter_forgets_deleted_groups_while_others_fail(served: Any) -> None:
     looks = looks_at(served.bootstrap)
-    served.world.fail("ListOffsets", "orders-0", ErrorCode.not_leader_or_follower)  # for good
+    served.state.fail("ListOffsets", "orders-0", ErrorCode.not_leader_or_follower)  # for good
     for at in range(30):
         name = f"passing-{at}"
-        served.world.group(name, 0, commits={("orders", 0): 1})
+        served.state.group(name, 0, commits={("orders", 0): 1})
         looks.poll()
-        del served.world.groups[name]
+        del served.state.groups[name]
     looks.poll()
     assert looks._rebalances.names == {"busy", 'odd"\\\n'}
     assert set(looks._known) == {"busy", 'odd"\\\n'}
@@ -320,8 +320,8 @@ def test_exporter_memory_is_bounded_while_a_broker_is_down(served: Any, monkeypa
     served.fake.brokers[1].fault("ListGroups", close)
     for at in range(20):
         name = f"passing-{at}"
-        served.world.group(name, 0, commits={("orders", 0): 1})
+        served.state.group(name, 0, commits={("orders", 0): 1})
         looks.poll()
-        del served.world.groups[name]
+        del served.state.groups[name]
     assert len(looks._rebalances.names) <= 1 + 5 + 1
     assert len(looks._known) <= 1 + 5 + 1

@@ -22,9 +22,9 @@ FOLDER = Path(__file__).parents[4] / "completions"
 
 def shop(fake: FakeCluster) -> None:
     for name in ("orders", "orders-2", "other", "odd $(reboot)", "o;ls", "o\x1b[31m", "-o"):
-        fake.world.group(name, 0)
+        fake.state.group(name, 0)
     for name in ("orders", "odd;", "o-2", "__consumer_offsets"):
-        fake.world.topic(name, [0])
+        fake.state.topic(name, [0])
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_completion_offers_commands_and_options(complete: Callable[[str], list[s
 def test_completion_offers_group_names(
     complete: Callable[[str], list[str]], serve: Callable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    served = serve(world=shop)
+    served = serve(fill=shop)
     where = f"-b {served.bootstrap}"
     assert complete(f"kgroups describe {where} o") == ["orders", "orders-2", "other"]
     assert complete(f"kgroups lag {where} orders ord") == ["orders-2"]
@@ -61,13 +61,13 @@ def test_completion_offers_group_names(
 
 @pytest.mark.parametrize("command", ["describe", "lag", "check", "watch", "delete-offsets", "reset-offsets"])
 def test_completion_offers_topic_names(complete: Callable[[str], list[str]], serve: Callable, command: str) -> None:
-    served = serve(world=shop)
+    served = serve(fill=shop)
     assert complete(f"kgroups {command} -b {served.bootstrap} --topic o") == ["o-2", "orders"]
     assert complete(f"kgroups {command} -b {served.bootstrap} --topic __c") == ["__consumer_offsets"]
 
 
 def test_completion_offers_groups_for_to_group(complete: Callable[[str], list[str]], serve: Callable) -> None:
-    served = serve(world=shop)
+    served = serve(fill=shop)
     assert complete(f"kgroups reset-offsets -b {served.bootstrap} orders --to-group o") == [
         "orders",
         "orders-2",
@@ -115,7 +115,7 @@ def test_completion_of_hung_cluster_stops_after_its_timeout(
 ) -> None:
     """Other commands would wait for half a minute."""
     monkeypatch.setattr("kgroups.cli.frame.completion.TIMEOUT", TIMEOUT)  # the other tests are given more
-    served = serve(world=shop)
+    served = serve(fill=shop)
     served.fake.brokers[0].fault("ListGroups", silence)
     began = time.monotonic()
     assert complete(f"kgroups describe -b {served.bootstrap} o") == []
@@ -173,7 +173,7 @@ def test_completion_offers_values(complete: Callable[[str], list[str]], line: st
 def test_completion_of_the_replacements_offers_groups_and_topics(
     complete: Callable[[str], list[str]], serve: Callable, tool: str, topic: str
 ) -> None:
-    where = f"--bootstrap-server {serve(world=shop).bootstrap}"
+    where = f"--bootstrap-server {serve(fill=shop).bootstrap}"
     assert complete(f"{tool} {where} --describe --group ord") == ["orders", "orders-2"]
     assert complete(f"{tool} {where} --describe --group=ord") == ["--group=orders", "--group=orders-2"]
     assert complete(f"{tool} {where} --group orders --reset-offsets --{topic} o") == ["o-2", "orders"]

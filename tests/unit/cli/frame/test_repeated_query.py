@@ -18,9 +18,9 @@ from tests.fakes.broker import FakeCluster, close
 
 
 def shop(fake: FakeCluster) -> None:
-    fake.world.topic("orders", [0, 1], end=100)
-    fake.world.group("a", 0, commits={("orders", 0): 90})
-    fake.world.group("b", 1, commits={("orders", 1): 1})
+    fake.state.topic("orders", [0, 1], end=100)
+    fake.state.group("a", 0, commits={("orders", 0): 90})
+    fake.state.group("b", 1, commits={("orders", 1): 1})
 
 
 def poll(polls: RepeatedQuery) -> Outcome:
@@ -33,32 +33,32 @@ def connection(bootstrap: str) -> ConnectionOptions:
 
 
 def test_queries_without_failures_share_connections_and_unchanged_commits(serve: Callable) -> None:
-    served = serve(world=shop)
+    served = serve(fill=shop)
     with RepeatedQuery(connection(served.bootstrap)) as polls:
         first = poll(polls)
         opened = [broker.connections for broker in served.fake.brokers.values()]
         second = poll(polls)
         assert [broker.connections for broker in served.fake.brokers.values()] == opened
         assert second.items[0].commits is first.items[0].commits
-        served.world.groups["a"].commits["orders", 0] = 95
+        served.state.groups["a"].commits["orders", 0] = 95
         assert poll(polls).items[0].commits.topics["orders"][0].offset == 95
 
 
 def test_query_with_a_failure_is_followed_by_new_connections(serve: Callable) -> None:
-    served = serve(world=shop)
+    served = serve(fill=shop)
     with RepeatedQuery(connection(served.bootstrap)) as polls:
         poll(polls)
-        served.world.fail("ListOffsets", "orders-1", ErrorCode.not_leader_or_follower)
+        served.state.fail("ListOffsets", "orders-1", ErrorCode.not_leader_or_follower)
         opened = sum(broker.connections for broker in served.fake.brokers.values())
         assert poll(polls).failures
         assert sum(broker.connections for broker in served.fake.brokers.values()) == opened
-        served.world.fail("ListOffsets", "orders-1", ErrorCode.none)
+        served.state.fail("ListOffsets", "orders-1", ErrorCode.none)
         assert not poll(polls).failures
         assert sum(broker.connections for broker in served.fake.brokers.values()) > opened
 
 
 def test_connections_that_were_closed_meanwhile_are_no_failure(serve: Callable) -> None:
-    served = serve(world=shop)
+    served = serve(fill=shop)
     with RepeatedQuery(connection(served.bootstrap)) as polls:
         poll(polls)
         for broker in served.fake.brokers.values():

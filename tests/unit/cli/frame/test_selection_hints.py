@@ -25,14 +25,14 @@ VIEWS = [
 
 def shop(fake: FakeCluster) -> None:
     for topic in ("orders", "payments"):
-        fake.world.topic(topic, [0])
+        fake.state.topic(topic, [0])
     for name in ("orders-range", "orders-late"):
-        fake.world.group(name, 0, commits={("orders", 0): 1})
+        fake.state.group(name, 0, commits={("orders", 0): 1})
 
 
 @pytest.fixture
 def run(run_cli: Run, serve: Callable) -> Run:
-    bootstrap = serve(world=shop).bootstrap
+    bootstrap = serve(fill=shop).bootstrap
     return lambda *words: run_cli(*words, "-b", bootstrap)
 
 
@@ -128,11 +128,11 @@ def test_all_groups_with_other_selection_names_it(run: Run) -> None:
 
 
 def test_deleted_topic_of_a_commit_has_a_hint(run_cli: Run, serve: Callable) -> None:
-    def world(fake: FakeCluster) -> None:
+    def fill(fake: FakeCluster) -> None:
         shop(fake)
-        fake.world.group("left", 0, commits={("deleted", 0): 1, ("deleted-2", 0): 1})
+        fake.state.group("left", 0, commits={("deleted", 0): 1, ("deleted-2", 0): 1})
 
-    bootstrap = serve(world=world).bootstrap
+    bootstrap = serve(fill=fill).bootstrap
     for command in (("lag",), ("describe", "--all-groups")):
         code, _, err = run_cli(*command, "-b", bootstrap)
         assert code == 1

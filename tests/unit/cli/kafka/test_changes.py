@@ -22,7 +22,7 @@ HEADER = f"\n{'GROUP':15} {'TOPIC':15} {'PARTITION':10} NEW-OFFSET\n"
 
 @pytest.fixture
 def served(serve: Callable[..., Served]) -> Served:
-    return serve(world=shop)
+    return serve(fill=shop)
 
 
 @pytest.fixture
@@ -31,15 +31,15 @@ def ask(run_tool: Callable[..., Ran], served: Served) -> Ask:
 
 
 def shop(fake: FakeCluster) -> None:
-    fake.world.topic("orders", [0, 1], start=5, end=100)
+    fake.state.topic("orders", [0, 1], start=5, end=100)
     member = FakeMember("m-1", {"orders": (0, 1)})
-    fake.world.group("busy", 0, state="Stable", members=(member,), commits={("orders", 0): 90})
-    fake.world.group("idle", 1, commits={("orders", 0): 30, ("orders", 1): 40})
-    fake.world.group("other", 0, commits={("orders", 1): 60})
+    fake.state.group("busy", 0, state="Stable", members=(member,), commits={("orders", 0): 90})
+    fake.state.group("idle", 1, commits={("orders", 0): 30, ("orders", 1): 40})
+    fake.state.group("other", 0, commits={("orders", 1): 60})
 
 
 def commits(served: Served, group: str) -> dict[tuple[str, int], int]:
-    made = served.world.groups[group].commits
+    made = served.state.groups[group].commits
     return {pair: commit if isinstance(commit, int) else commit.offset for pair, commit in made.items()}
 
 
@@ -83,7 +83,7 @@ def test_reset_refuses_active_group_and_resets_the_other(ask: Ask, served: Serve
 
 
 def test_reset_failed_partition_is_not_shown(ask: Ask, served: Served) -> None:
-    served.world.fail("OffsetCommit", "orders-1", ErrorCode.topic_authorization_failed)
+    served.state.fail("OffsetCommit", "orders-1", ErrorCode.topic_authorization_failed)
     code, out, err = ask("--reset-offsets", "--group", "idle", "--all-topics", "--to-latest", "--execute")
     assert (code, out) == (1, HEADER + row("idle", 0, 100))
     assert "orders-1" in err
@@ -143,7 +143,7 @@ def test_delete_one_group_matches_kafka(ask: Ask, served: Served) -> None:
         "Deletion of requested consumer groups ('idle') was successful.\n",
         "",
     )
-    assert "idle" not in served.world.groups
+    assert "idle" not in served.state.groups
 
 
 def test_delete_all_groups_reports_active_ones(ask: Ask, served: Served) -> None:
@@ -153,7 +153,7 @@ def test_delete_all_groups_reports_active_ones(ask: Ask, served: Served) -> None
         "\nError: Deletion of some consumer groups failed:\n* Group 'busy' could not be deleted due to: "
         "org.apache.kafka.common.errors.GroupNotEmptyException: The group is not empty.\n"
     )
-    assert sorted(served.world.groups) == ["busy"]
+    assert sorted(served.state.groups) == ["busy"]
 
 
 def test_delete_offsets_of_one_partition(ask: Ask, served: Served) -> None:

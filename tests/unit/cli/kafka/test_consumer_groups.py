@@ -25,18 +25,18 @@ Serve = Callable[..., object]
 @pytest.fixture
 def ask(run_tool: Run, serve: Callable) -> Run:
     """Runs the command against a cluster with a few groups."""
-    served = serve(world=shop)
+    served = serve(fill=shop)
     return functools.partial(run_tool, TOOL, "--bootstrap-server", served.bootstrap)
 
 
 def shop(fake: FakeCluster) -> None:
-    fake.world.topic("orders", [0, 1], start=5, end=100)
+    fake.state.topic("orders", [0, 1], start=5, end=100)
     member = FakeMember("m-1", {"orders": (0, 1)})
-    fake.world.group("busy", 0, state="Stable", members=(member,), commits={("orders", 0): 90})
-    fake.world.group("idle", 1, commits={("orders", 0): 3, ("orders", 1): 101})
-    fake.world.group("moving", 1, state="PreparingRebalance")
-    fake.world.group("connect", 0, state="Stable", protocol_type="connect", members=(FakeMember("w-1"),))
-    fake.world.group("shared", 0, type="Share", protocol_type="share")
+    fake.state.group("busy", 0, state="Stable", members=(member,), commits={("orders", 0): 90})
+    fake.state.group("idle", 1, commits={("orders", 0): 3, ("orders", 1): 101})
+    fake.state.group("moving", 1, state="PreparingRebalance")
+    fake.state.group("connect", 0, state="Stable", protocol_type="connect", members=(FakeMember("w-1"),))
+    fake.state.group("shared", 0, type="Share", protocol_type="share")
 
 
 def test_list_shows_only_consumer_groups(ask: Run) -> None:
@@ -110,8 +110,8 @@ def test_describe_group_of_another_type_is_refused(ask: Run, name: str) -> None:
 
 
 def test_describe_unauthorized_group_keeps_the_others(run_tool: Run, serve: Callable) -> None:
-    served = serve(world=shop)
-    served.world.fail("DescribeGroups", "busy", ErrorCode.group_authorization_failed)
+    served = serve(fill=shop)
+    served.state.fail("DescribeGroups", "busy", ErrorCode.group_authorization_failed)
     code, out, err = run_tool(TOOL, "--bootstrap-server", served.bootstrap, "--describe", "--all-groups", "--state")
     assert code == 1
     assert "idle" in out
@@ -183,7 +183,7 @@ def test_command_config_reads_properties_and_notes_unknown_keys(ask: Run, tmp_pa
 
 def test_list_escapes_names_on_terminals_only(run_tool: Run, serve: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
     served = serve(brokers=1)
-    served.world.group("evil\x1b[2J", 0)
+    served.state.group("evil\x1b[2J", 0)
     words = ("--bootstrap-server", served.bootstrap, "--list")
     assert run_tool(TOOL, *words).out == "evil\x1b[2J\n"
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)

@@ -15,12 +15,12 @@ Run = Callable[..., Ran]
 
 
 def zoo(fake: FakeCluster) -> None:
-    fake.world.group("classic", 0)
-    fake.world.group("simple", 0, protocol_type="")
-    fake.world.group("connect", 1, protocol_type="connect")
-    fake.world.group("kip848", 1, type="Consumer")
-    fake.world.group("share", 0, type="Share", protocol_type="share")
-    fake.world.group("streams", 1, type="Streams", protocol_type="streams")
+    fake.state.group("classic", 0)
+    fake.state.group("simple", 0, protocol_type="")
+    fake.state.group("connect", 1, protocol_type="connect")
+    fake.state.group("kip848", 1, type="Consumer")
+    fake.state.group("share", 0, type="Share", protocol_type="share")
+    fake.state.group("streams", 1, type="Streams", protocol_type="streams")
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def zoo(fake: FakeCluster) -> None:
 )
 def test_list_filters_by_type_and_protocol(run_tool: Run, serve: Callable, filters: str, names: str) -> None:
     words = [*filters.split(), *(["consumer"] if filters.endswith("=") else [])]
-    code, out, err = run_tool(TOOL, "--bootstrap-server", serve(world=zoo).bootstrap, "--list", *words)
+    code, out, err = run_tool(TOOL, "--bootstrap-server", serve(fill=zoo).bootstrap, "--list", *words)
     assert (code, err) == (0, "")
     header, *lines = out.splitlines()
     assert header.split() == ["GROUP", "TYPE", "PROTOCOL"]

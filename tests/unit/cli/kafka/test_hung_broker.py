@@ -8,15 +8,15 @@ import pytest
 
 from kgroups.cli.kafka.consumer_groups import TOOL
 from tests.fakes.broker import FakeCluster
-from tests.fakes.hung import ANSWERING, HUNG, TIMEOUT, WORLDS
+from tests.fakes.hung import ANSWERING, HUNG, HUNG_CLUSTERS, TIMEOUT
 from tests.unit.cli.conftest import Ran
 
 
-@pytest.mark.parametrize("world", WORLDS)
+@pytest.mark.parametrize("fill", HUNG_CLUSTERS)
 def test_describe_hung_broker_keeps_rows_of_other_brokers(
-    run_tool: Callable[..., Ran], serve_in_virtual_time: Callable, world: Callable[[FakeCluster], None]
+    run_tool: Callable[..., Ran], serve_in_virtual_time: Callable, fill: Callable[[FakeCluster], None]
 ) -> None:
-    served = serve_in_virtual_time(brokers=3, world=world)
+    served = serve_in_virtual_time(brokers=3, fill=fill)
     words = ("--describe", "--all-groups", "--timeout", f"{TIMEOUT * 1000:.0f}")
     code, out, err = run_tool(TOOL, "--bootstrap-server", served.bootstrap, *words)
     rows = [line.split() for line in out.splitlines() if line.startswith("g")]

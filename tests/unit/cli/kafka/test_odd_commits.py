@@ -16,7 +16,7 @@ Run = Callable[..., Ran]
 
 @pytest.fixture
 def ask(run_tool: Run, serve: Callable) -> Run:
-    return functools.partial(run_tool, TOOL, "--bootstrap-server", serve(world=odd).bootstrap)
+    return functools.partial(run_tool, TOOL, "--bootstrap-server", serve(fill=odd).bootstrap)
 
 
 def test_describe_recreated_topic_has_kafka_lag(ask: Run) -> None:

@@ -21,19 +21,19 @@ Run = Callable[..., Ran]
 
 @pytest.fixture
 def ask(run_tool: Run, serve: Callable) -> Run:
-    return functools.partial(run_tool, TOOL, "--bootstrap-server", serve(world=shop).bootstrap)
+    return functools.partial(run_tool, TOOL, "--bootstrap-server", serve(fill=shop).bootstrap)
 
 
 def shop(fake: FakeCluster) -> None:
-    fake.world.topic("orders", [0, 1], start=5, end=100)
-    live = fake.world.group("live", 0, type="Share", protocol_type="share", state="Stable")
+    fake.state.topic("orders", [0, 1], start=5, end=100)
+    live = fake.state.group("live", 0, type="Share", protocol_type="share", state="Stable")
     live.members = (FakeMember("m-1", {"orders": (0, 1)}), FakeMember("m-2"))
     live.commits.update({("orders", 0): 90, ("orders", 1): -1})
     live.lags["orders", 0] = 2
-    idle = fake.world.group("idle", 1, type="Share", protocol_type="share")
+    idle = fake.state.group("idle", 1, type="Share", protocol_type="share")
     idle.commits.update({("orders", 0): 3, ("orders", 1): 200})
-    fake.world.group("new", 1, type="Share", protocol_type="share")
-    fake.world.group("classic", 0, commits={("orders", 0): 1})
+    fake.state.group("new", 1, type="Share", protocol_type="share")
+    fake.state.group("classic", 0, commits={("orders", 0): 1})
 
 
 def cells(out: str) -> list[list[str]]:
@@ -86,28 +86,28 @@ def test_share_describe_other_group_keeps_the_good_one(ask: Run, name: str, mess
 
 
 def test_share_reset_writes_start_offsets(run_tool: Run, serve: Callable) -> None:
-    served = serve(world=shop)
+    served = serve(fill=shop)
     ask = functools.partial(run_tool, TOOL, "--bootstrap-server", served.bootstrap, "--reset-offsets")
     code, out, _ = ask("--group", "idle", "--topic", "orders:0", "--to-earliest", "--dry-run")
     assert (code, cells(out)[2]) == (0, ["idle", "orders", "0", "5"])
-    assert served.world.groups["idle"].commits["orders", 0] == 3
+    assert served.state.groups["idle"].commits["orders", 0] == 3
     assert ask("--group", "idle", "--all-topics", "--to-latest", "--execute").code == 0
-    assert set(served.world.groups["idle"].commits.values()) == {100}
+    assert set(served.state.groups["idle"].commits.values()) == {100}
     assert ask("--group", "made", "--topic", "orders", "--to-earliest", "--execute").code == 0
-    assert served.world.groups["made"].type == "Share"
+    assert served.state.groups["made"].type == "Share"
     refused = ask("--group", "live", "--topic", "orders", "--to-latest", "--execute")
     assert (refused.code, refused.out) == (1, "")
     assert "group 'live': the group has active members" in refused.err
     wrong = ask("--group", "classic", "--topic", "orders", "--to-latest", "--execute")
-    assert (wrong.code, wrong.out, served.world.groups["classic"].commits) == (1, "", {("orders", 0): 1})
-    served.world.fail("AlterShareGroupOffsets", "orders-1", ErrorCode.topic_authorization_failed)
+    assert (wrong.code, wrong.out, served.state.groups["classic"].commits) == (1, "", {("orders", 0): 1})
+    served.state.fail("AlterShareGroupOffsets", "orders-1", ErrorCode.topic_authorization_failed)
     some = ask("--group", "idle", "--topic", "orders", "--to-earliest", "--execute")
     assert (some.code, [line[2] for line in cells(some.out)[2:3]]) == (1, ["0"])
     assert "needs the ACL READ on this topic" in some.err
 
 
 def test_share_delete_reports_each_group(run_tool: Run, serve: Callable) -> None:
-    served = serve(world=shop)
+    served = serve(fill=shop)
     ask = functools.partial(run_tool, TOOL, "--bootstrap-server", served.bootstrap, "--delete")
     code, out, err = ask("--group", "idle", "--group", "live", "--group", "classic")
     assert (code, out) == (1, "\nThese share groups were deleted successfully: 'idle'\n")
@@ -115,18 +115,18 @@ def test_share_delete_reports_each_group(run_tool: Run, serve: Callable) -> None
         "could not be deleted due to: java.lang.IllegalArgumentException: Group 'classic' is not a share group." in err
     )
     assert "GroupNotEmptyException: Share group 'live' is not EMPTY." in err
-    assert "classic" in served.world.groups
-    served.world.groups["live"].members, served.world.groups["live"].state = (), "Empty"
+    assert "classic" in served.state.groups
+    served.state.groups["live"].members, served.state.groups["live"].state = (), "Empty"
     assert ask("--all-groups") == (0, "Deletion of requested share groups ('live', 'new') was successful.\n", "")
 
 
 def test_share_delete_offsets_of_whole_topics(run_tool: Run, serve: Callable) -> None:
-    served = serve(world=shop)
+    served = serve(fill=shop)
     ask = functools.partial(run_tool, TOOL, "--bootstrap-server", served.bootstrap, "--delete-offsets")
     assert cells(ask("--group", "idle", "--topic", "orders").out) == [
         *([], ["TOPIC", "STATUS"], ["orders", "Successful"], []),
     ]
-    assert not served.world.groups["idle"].commits
+    assert not served.state.groups["idle"].commits
     busy = ask("--group", "live", "--topic", "orders")
     assert (busy.code, busy.err) == (1, "\nError: The group is not empty.\n")
     assert cells(busy.out)[2][:2] == ["orders", "Error:"]
@@ -174,7 +174,7 @@ def test_share_option_conflicts_have_kafka_messages(words: str, message: str) ->
 
 def test_share_names_are_escaped_on_terminals(run_tool: Run, serve: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
     served = serve(brokers=1)
-    evil = served.world.group("evil\x1b[2J", 0, type="Share", protocol_type="share", state="Stable")
+    evil = served.state.group("evil\x1b[2J", 0, type="Share", protocol_type="share", state="Stable")
     evil.members = (FakeMember("m\x1b", {"t": (0,)}),)
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     for words in (["--list", "--state"], *(["--describe", "--all-groups", view] for view in ("--members", "--state"))):

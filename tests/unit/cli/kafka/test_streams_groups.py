@@ -18,7 +18,7 @@ Ask = Callable[..., Ran]
 
 @pytest.fixture
 def served(serve: Callable[..., Served]) -> Served:
-    return serve(world=open_shop)
+    return serve(fill=open_shop)
 
 
 @pytest.fixture
@@ -72,18 +72,18 @@ def test_streams_reset_deletes_named_internal_topic(ask: Ask, served: Served) ->
     header = f"\n{'GROUP':30} {'TOPIC':30} {'PARTITION':10} {'NEW-OFFSET':15}\n"
     rows = "\n".join(f"{IDLE:30} {'orders':30} {at!s:10} {'5':15}" for at in (0, 1))
     assert ask(*words, "--dry-run") == (0, f"{header}{rows}\n", "")
-    assert served.world.groups[IDLE].commits["orders", 0] == 40
+    assert served.state.groups[IDLE].commits["orders", 0] == 40
     assert ask(*words, "--execute", "--delete-internal-topic", f"{IDLE}-x-changelog").code == 0
-    assert f"{IDLE}-x-changelog" not in served.world.topics
-    assert f"{IDLE}-x-repartition" in served.world.topics
+    assert f"{IDLE}-x-changelog" not in served.state.topics
+    assert f"{IDLE}-x-repartition" in served.state.topics
 
 
 def test_streams_partly_failed_reset_keeps_internal_topics(ask: Ask, served: Served) -> None:
-    served.world.fail("OffsetCommit", "orders-1", ErrorCode.topic_authorization_failed)
+    served.state.fail("OffsetCommit", "orders-1", ErrorCode.topic_authorization_failed)
     words = ("--reset-offsets", "--group", IDLE, "--all-input-topics", "--to-latest", "--execute")
     code, out, _ = ask(*words, "--delete-all-internal-topics")
     assert (code, out.splitlines()[2:]) == (1, [f"{IDLE:30} {'orders':30} {'0':10} {'100':15}"])
-    assert f"{IDLE}-x-changelog" in served.world.topics
+    assert f"{IDLE}-x-changelog" in served.state.topics
 
 
 def test_streams_reset_of_uncommitted_topics_is_an_error(ask: Ask) -> None:
@@ -100,21 +100,21 @@ def test_streams_delete_removes_internal_topics_of_deleted_groups(ask: Ask, serv
     assert f"\nThese streams groups were deleted successfully: '{IDLE}'.\n" in out
     assert f"Deletion of associated internal topics of the streams groups ('{IDLE}') was successful.\n" in out
     assert f"* Group '{RUNNING}' could not be deleted due to:" in err
-    assert f"{IDLE}-x-changelog" not in served.world.topics
-    assert f"{RUNNING}-x-changelog" in served.world.topics
+    assert f"{IDLE}-x-changelog" not in served.state.topics
+    assert f"{RUNNING}-x-changelog" in served.state.topics
 
 
 def test_streams_delete_group_of_another_type_is_refused(ask: Ask, served: Served) -> None:
     code, out, err = ask("--delete", "--group", "plain")
     assert (code, out, "* Group 'plain' could not be deleted" in err) == (1, "", True)
-    assert "plain" in served.world.groups
+    assert "plain" in served.state.groups
 
 
 def test_streams_delete_offsets_keeps_internal_topics(ask: Ask, served: Served) -> None:
     code, out, err = ask("--delete-offsets", "--group", IDLE, "--all-input-topics")
     assert (code, err) == (0, "")
     assert out.startswith(f"Request succeeded for deleting offsets from group {IDLE}.\n")
-    assert set(served.world.groups[IDLE].commits) == {(f"{IDLE}-x-repartition", 0)}
+    assert set(served.state.groups[IDLE].commits) == {(f"{IDLE}-x-repartition", 0)}
     code, out, err = ask("--delete-offsets", "--group", "nobody", "--all-input-topics")
     assert (code, out, "the group does not exist" in err) == (1, "", True)
 

@@ -181,10 +181,10 @@ def test_every_end_restores_the_terminal(serve: Callable, typed: str | None, cod
     """On a real pseudo-terminal; the first broker answers, and keys and signals end the screen."""
 
     def shop(fake: FakeCluster) -> None:
-        fake.world.topic("orders", [0, 1], end=100)
-        fake.world.group("a", 0, commits={("orders", 0): 90})
+        fake.state.topic("orders", [0, 1], end=100)
+        fake.state.group("a", 0, commits={("orders", 0): 90})
 
-    with Typist("watch", "--interval", "200ms", bootstrap=serve(world=shop).bootstrap) as person:
+    with Typist("watch", "--interval", "200ms", bootstrap=serve(fill=shop).bootstrap) as person:
         person.wait_for("LAG↓")
         if typed is None:
             person.signal(signal.SIGTERM)

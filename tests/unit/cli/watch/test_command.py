@@ -25,13 +25,13 @@ Run = Callable[..., tuple[int, str, str]]
 
 
 def shop(fake: FakeCluster) -> None:
-    fake.world.topic("orders", [0, 1], end=100)
-    fake.world.group("a", 0, commits={("orders", 0): 90})
-    fake.world.group("b", 1, commits={("orders", 1): 1})
+    fake.state.topic("orders", [0, 1], end=100)
+    fake.state.group("a", 0, commits={("orders", 0): 90})
+    fake.state.group("b", 1, commits={("orders", 1): 1})
 
 
 def test_watch_prints_one_line_per_refresh(run_cli: Run, serve: Callable) -> None:
-    served = serve(world=shop)
+    served = serve(fill=shop)
     words = ("watch", "-b", served.bootstrap, "--interval", "10ms", "--count", "3")
     code, out, err = run_cli(*words)
     ticks = [json.loads(line) for line in out.splitlines()]
@@ -47,9 +47,9 @@ def test_watch_prints_one_line_per_refresh(run_cli: Run, serve: Callable) -> Non
 def test_watch_lag_is_unknown_while_a_leader_is_down(run_cli: Run, serve: Callable) -> None:
     def broken(fake: FakeCluster) -> None:
         shop(fake)
-        fake.world.fail("ListOffsets", "orders-1", ErrorCode.not_leader_or_follower)
+        fake.state.fail("ListOffsets", "orders-1", ErrorCode.not_leader_or_follower)
 
-    code, out, _ = run_cli("watch", "-b", serve(world=broken).bootstrap, "--count", "1")
+    code, out, _ = run_cli("watch", "-b", serve(fill=broken).bootstrap, "--count", "1")
     items = {item["group"]: item for item in json.loads(out)["items"]}
     assert code == 1
     assert (items["a"]["total_lag"], items["a"]["unknown_partitions"]) == (10, 0)
@@ -72,7 +72,7 @@ def test_groups_of_leaderless_coordinator_may_exist() -> None:
 def test_interval_is_extended_on_a_screen_if_refreshes_take_too_much_cpu(
     serve: Callable, monkeypatch: pytest.MonkeyPatch, on_screen: bool
 ) -> None:
-    settings = ClientSettings(parse_bootstrap(serve(world=shop).bootstrap))
+    settings = ClientSettings(parse_bootstrap(serve(fill=shop).bootstrap))
     cpu = iter(range(100))
     monkeypatch.setattr("kgroups.cli.watch.ticks.time.process_time", lambda: next(cpu) * 0.03)
     polls = Ticks(

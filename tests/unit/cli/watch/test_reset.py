@@ -18,9 +18,9 @@ Run = Callable[..., tuple[int, str, str]]
 
 
 def shop(fake: FakeCluster) -> None:
-    fake.world.topic("orders", [0, 1], end=100)
-    fake.world.group("a", 0, commits={("orders", 0): 90, ("orders", 1): 80})
-    fake.world.group(
+    fake.state.topic("orders", [0, 1], end=100)
+    fake.state.group("a", 0, commits={("orders", 0): 90, ("orders", 1): 80})
+    fake.state.group(
         "busy", 0, state="Stable", members=(FakeMember("m", {"orders": (0,)}),), commits={("orders", 0): 1}
     )
 
@@ -34,7 +34,7 @@ def test_plan_is_the_dry_run_of_reset_offsets_and_is_written_with_an_undo_file(
     run_cli: Run, serve: Callable, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    served = serve(world=shop)
+    served = serve(fill=shop)
     target = "--shift-by -10 --topic orders:0 --force"
     planned = reset(served, "a", target)
     lines, can_write = planned.plan()
@@ -43,18 +43,18 @@ def test_plan_is_the_dry_run_of_reset_offsets_and_is_written_with_an_undo_file(
     assert "nothing was changed" in lines[-1] and not list(tmp_path.iterdir())
     shown = "\n".join(planned.execute())
     assert "applied" in shown
-    assert served.world.groups["a"].commits["orders", 0].offset == 80
-    assert served.world.groups["a"].commits["orders", 1] == 80
+    assert served.state.groups["a"].commits["orders", 0].offset == 80
+    assert served.state.groups["a"].commits["orders", 1] == 80
     (undo,) = tmp_path.iterdir()
     assert undo.name in shown and "--from-file" in shown
     code, _, _ = run_cli(
         "reset-offsets", "--from-file", undo.name, "--execute", "--yes", "--force", "-b", served.bootstrap
     )
-    assert code == 0 and served.world.groups["a"].commits["orders", 0].offset == 90
+    assert code == 0 and served.state.groups["a"].commits["orders", 0].offset == 90
 
 
 def test_group_with_members_is_rejected_in_the_plan(serve: Callable) -> None:
-    lines, can_write = reset(serve(world=shop), "busy", "--to-earliest --all-topics").plan()
+    lines, can_write = reset(serve(fill=shop), "busy", "--to-earliest --all-topics").plan()
     assert not can_write and "nothing to do" in lines[0] and "busy" in "\n".join(lines)
 
 

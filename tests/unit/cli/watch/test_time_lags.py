@@ -12,12 +12,12 @@ from tests.fakes.broker import FakeCluster
 
 
 def shop(fake: FakeCluster) -> None:
-    fake.world.topic("orders", [0, 1], end=100)
-    fake.world.group("a", 0, commits={("orders", 0): 100, ("orders", 1): 80})
+    fake.state.topic("orders", [0, 1], end=100)
+    fake.state.group("a", 0, commits={("orders", 0): 100, ("orders", 1): 80})
 
 
 def test_partition_without_unread_records_has_no_time_lag_and_failures_are_named(serve: Callable) -> None:
-    settings = ClientSettings(parse_bootstrap(serve(world=shop).bootstrap))
+    settings = ClientSettings(parse_bootstrap(serve(fill=shop).bootstrap))
     times = read_time_lags(ConnectionOptions(settings, False), Isolation.READ_UNCOMMITTED, "a")
     assert times.ages["orders", 0].age == 0
     assert ("orders", 1) in times.ages

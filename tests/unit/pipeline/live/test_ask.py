@@ -13,7 +13,7 @@ from kgroups.errors import ClusterUnreachable
 from kgroups.pipeline.live.ask import cluster_id, sample_heads, sweep
 from kgroups.pipeline.tables import BASELINE, HEADS, SWEEPS, arrow_schema
 from tests.fakes.broker import FakeCluster, is_probe
-from tests.fakes.live_world import live_world
+from tests.fakes.live_cluster import live_cluster
 from tests.fakes.serving import serving
 
 Rows = list[dict[str, Any]]
@@ -43,7 +43,7 @@ def checked(batch: pa.RecordBatch, table: Any, clock: str) -> Rows:
 
 
 def test_sweep_has_every_commit_and_every_group_without_any() -> None:
-    rows = swept(live_world())
+    rows = swept(live_cluster())
     assert [(r["group"], r["kind"], r["state"], r["topic"], r["partition"], r["committed_offset"]) for r in rows] == [
         ("connect", "classic", "Stable", None, None, None),
         ("idle", "classic", "Stable", None, None, None),
@@ -64,13 +64,13 @@ def test_sweep_has_every_commit_and_every_group_without_any() -> None:
 
 @pytest.mark.parametrize("version", ["1.1.1", "2.5.1", "3.9.1"])
 def test_sweep_of_old_brokers_has_states_but_not_always_types(version: str) -> None:
-    rows = swept(live_world(version))
+    rows = swept(live_cluster(version))
     assert {row["group"]: row["state"] for row in rows}["orders"] == "Stable"
     assert {row["kind"] for row in rows} == ({"classic"} if version >= "3.8" else {None})
 
 
 def test_sweep_sends_no_describe_and_no_lookup() -> None:
-    fake = live_world()
+    fake = live_cluster()
     swept(fake)
     asked = [request for request in fake.requests if not is_probe(request)]
     assert {request.api for request in asked} == {
@@ -80,8 +80,8 @@ def test_sweep_sends_no_describe_and_no_lookup() -> None:
 
 def test_sweep_omits_unauthorized_group_and_is_incomplete() -> None:
     """Its commits are unknown, so absent rows prove nothing."""
-    fake = live_world()
-    fake.world.fail("OffsetFetch", "orders", ErrorCode.group_authorization_failed)
+    fake = live_cluster()
+    fake.state.fail("OffsetFetch", "orders", ErrorCode.group_authorization_failed)
     rows = swept(fake)
     assert "orders" not in {row["group"] for row in rows} and len(rows) == 6
     assert {row["complete"] for row in rows} == {False}
@@ -89,13 +89,13 @@ def test_sweep_omits_unauthorized_group_and_is_incomplete() -> None:
 
 def test_sweep_without_describe_on_cluster_is_incomplete() -> None:
     """Brokers omit groups without an error, so absent rows prove nothing."""
-    fake = live_world()
-    fake.world.operations = 0
+    fake = live_cluster()
+    fake.state.operations = 0
     assert {row["complete"] for row in swept(fake)} == {False}
 
 
 def test_sweep_with_stopped_broker_is_incomplete() -> None:
-    fake = live_world()
+    fake = live_cluster()
     fake.brokers[1].alive = False
     rows = swept(fake)
     assert {row["group"] for row in rows} == {"connect", "orders", "share"}
@@ -103,8 +103,8 @@ def test_sweep_with_stopped_broker_is_incomplete() -> None:
 
 
 def test_sweep_with_leaderless_coordinator_is_incomplete() -> None:
-    fake = live_world()
-    fake.world.topic("__consumer_offsets", [0, -1])
+    fake = live_cluster()
+    fake.state.topic("__consumer_offsets", [0, -1])
     assert {row["complete"] for row in swept(fake)} == {False}
 
 
@@ -120,22 +120,22 @@ def summary(fake: FakeCluster) -> dict[str, Any]:
 
 def test_sweep_of_no_group_has_a_summary_with_the_retention_time() -> None:
     fake = FakeCluster(1)
-    fake.world.settings["0"] = {"offsets.retention.minutes": "2"}
+    fake.state.settings["0"] = {"offsets.retention.minutes": "2"}
     expected = {"complete": True, "groups": 0, "offsets_retention_ms": 120_000, "reason": None}
     assert summary(fake) == expected
 
 
 def test_sweep_without_permission_for_the_retention_time_has_the_reason() -> None:
-    fake = live_world()
+    fake = live_cluster()
     for broker in fake.brokers:
-        fake.world.fail("DescribeConfigs", str(broker), ErrorCode.cluster_authorization_failed)
+        fake.state.fail("DescribeConfigs", str(broker), ErrorCode.cluster_authorization_failed)
     row = summary(fake)
     assert (row["complete"], row["groups"], row["offsets_retention_ms"]) == (True, 6, None)
     assert row["reason"] == "not authorized: needs the ACL DESCRIBE_CONFIGS on the cluster"
 
 
 def test_unreachable_cluster_is_an_error() -> None:
-    fake = live_world()
+    fake = live_cluster()
     with serving(fake):
         settings = fake.settings()
     for question in (sweep, cluster_id, lambda s: sample_heads(s, {"t": [0]})):
@@ -144,12 +144,12 @@ def test_unreachable_cluster_is_an_error() -> None:
 
 
 def test_cluster_id_is_read() -> None:
-    with serving(live_world()) as fake:
+    with serving(live_cluster()) as fake:
         assert cluster_id(fake.settings()) == "fake-cluster"
 
 
 def test_sample_heads_has_start_and_end_of_every_partition() -> None:
-    assert sampled(live_world(), u={0}, t={1, 0}) == [
+    assert sampled(live_cluster(), u={0}, t={1, 0}) == [
         {"topic": "t", "partition": 0, "log_start": 10, "log_end": 100, "error": None},
         {"topic": "t", "partition": 1, "log_start": 10, "log_end": 100, "error": None},
         {"topic": "u", "partition": 0, "log_start": 0, "log_end": 50, "error": None},
@@ -157,9 +157,9 @@ def test_sample_heads_has_start_and_end_of_every_partition() -> None:
 
 
 def test_sample_heads_reports_each_failed_partition() -> None:
-    fake = live_world()
-    fake.world.topic("t", [0, -1, 0], start=10, end=100)
-    fake.world.fail("ListOffsets", "t-2", ErrorCode.topic_authorization_failed)
+    fake = live_cluster()
+    fake.state.topic("t", [0, -1, 0], start=10, end=100)
+    fake.state.fail("ListOffsets", "t-2", ErrorCode.topic_authorization_failed)
     rows = sampled(fake, t={0, 1, 2, 7}, gone={3})
     known = [(row["topic"], row["partition"]) for row in rows if row["log_end"] is not None]
     assert known == [("t", 0)]
@@ -173,4 +173,4 @@ def test_sample_heads_reports_each_failed_partition() -> None:
 
 
 def test_sample_heads_of_nothing_is_empty() -> None:
-    assert sampled(live_world()) == []
+    assert sampled(live_cluster()) == []

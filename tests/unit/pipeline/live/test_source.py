@@ -13,7 +13,7 @@ from kgroups.errors import HistoryError
 from kgroups.pipeline.live.source import LiveReader, LiveSource, Slice
 from kgroups.pipeline.live.tables import LIVE
 from tests.fakes.broker import FakeCluster
-from tests.fakes.live_world import live_world
+from tests.fakes.live_cluster import live_cluster
 from tests.fakes.serving import serving
 
 Rows = list[dict[str, Any]]
@@ -34,7 +34,7 @@ def rows_of(made: LiveReader) -> Rows:
 
 
 def test_live_source_has_one_partition_per_coordinator() -> None:
-    with serving(live_world(brokers=3)) as fake:
+    with serving(live_cluster(brokers=3)) as fake:
         slices = reader(fake).partitions()
     assert [
         (each.coordinator.id, [group.group_id for group in each.listed]) for each in slices if each.coordinator
@@ -46,14 +46,14 @@ def test_live_source_has_one_partition_per_coordinator() -> None:
 
 @pytest.mark.parametrize("table", LIVE)
 def test_live_source_lists_once_and_sends_no_lookup(table: str) -> None:
-    with serving(live_world()) as fake:
+    with serving(live_cluster()) as fake:
         rows_of(reader(fake, table))
     assert len(fake.asked("ListGroups")) == len(fake.brokers)
     assert not fake.asked("FindCoordinator")
 
 
 def test_live_source_reads_groups_members_and_assignments() -> None:
-    with serving(live_world()) as fake:
+    with serving(live_cluster()) as fake:
         groups = rows_of(reader(fake, "groups"))
         members = rows_of(reader(fake, "members"))
         assignments = rows_of(reader(fake, "assignments"))
@@ -81,14 +81,14 @@ def test_live_source_reads_groups_members_and_assignments() -> None:
 
 def test_live_source_isolation_limits_the_lag() -> None:
     for isolation, lag in (("read_uncommitted", 0), ("read_committed", -10)):
-        with serving(live_world()) as fake:
+        with serving(live_cluster()) as fake:
             rows = rows_of(reader(fake, "offsets", isolation=isolation))
         assert {row["lag"] for row in rows if (row["group"], row["topic"]) == ("orders", "u")} == {lag}
 
 
 def test_live_source_pushes_no_filters() -> None:
     """Spark reuses a narrowed reader for scans that push nothing (tests/spark/test_live.py)."""
-    with serving(live_world()) as fake:
+    with serving(live_cluster()) as fake:
         assert type(reader(fake, pushdown="true")).pushFilters is DataSourceReader.pushFilters
 
 
@@ -97,7 +97,7 @@ def test_live_source_pushes_no_filters() -> None:
 
 @pytest.mark.parametrize("table", ["offsets", "groups", "members", "assignments"])
 def test_live_source_stopped_broker_fails_or_is_skipped(table: str) -> None:
-    fake = live_world()
+    fake = live_cluster()
     fake.brokers[1].alive = False
     with serving(fake):
         with pytest.raises(HistoryError, match=rf"table {table} is not whole: broker 1 \(.*connection refused"):
@@ -107,9 +107,9 @@ def test_live_source_stopped_broker_fails_or_is_skipped(table: str) -> None:
 
 
 def test_live_source_failures_are_rows() -> None:
-    fake = live_world()
+    fake = live_cluster()
     fake.brokers[1].alive = False
-    fake.world.fail("DescribeGroups", "connect", ErrorCode.group_authorization_failed)
+    fake.state.fail("DescribeGroups", "connect", ErrorCode.group_authorization_failed)
     with serving(fake):
         rows = rows_of(reader(fake, "failures"))
     answer = {(row["scope"], row["error"], row["api"], row["broker"]) for row in rows}
@@ -119,13 +119,13 @@ def test_live_source_failures_are_rows() -> None:
 
 
 def test_live_source_groups_that_fail_after_listing_are_failures() -> None:
-    with serving(live_world()) as fake:
+    with serving(live_cluster()) as fake:
         wanted = [reader(fake, table, **more) for table, more in (("failures", {}), ("offsets", {}))]
         lenient = reader(fake, "offsets", failOnError="false")
         slices = wanted[0].partitions()
         for api in ("DescribeGroups", "OffsetFetch", "ConsumerGroupDescribe"):
             for name in ("idle", "new", "orders-old"):
-                fake.world.fail(api, name, ErrorCode.group_authorization_failed)
+                fake.state.fail(api, name, ErrorCode.group_authorization_failed)
         answer = [row for each in slices for batch in wanted[0].read(each) for row in batch.to_pylist()]
         assert {row["name"] for row in answer} == {"idle", "new", "orders-old"}
         with pytest.raises(HistoryError, match="table offsets is not whole: group 'idle': "):
@@ -134,7 +134,7 @@ def test_live_source_groups_that_fail_after_listing_are_failures() -> None:
 
 
 def test_live_source_task_without_broker_fails_or_is_empty() -> None:
-    with serving(live_world()) as fake:
+    with serving(live_cluster()) as fake:
         slices = reader(fake).partitions()
         readers = {table: reader(fake, table) for table in ("failures", "offsets")}
         lenient = reader(fake, "offsets", failOnError="false")
@@ -148,7 +148,7 @@ def test_live_source_task_without_broker_fails_or_is_empty() -> None:
 
 
 def test_live_source_driver_without_broker_fails() -> None:
-    with serving(live_world()) as fake:
+    with serving(live_cluster()) as fake:
         pass
     assert [row["scope"] for row in rows_of(reader(fake, "failures"))] == ["cluster"]
     with pytest.raises(HistoryError, match="no bootstrap server responded"):
@@ -158,8 +158,8 @@ def test_live_source_driver_without_broker_fails() -> None:
 def test_live_source_error_is_one_escaped_line() -> None:
     fake = FakeCluster(1)
     for name in ("a\nkgroups.errors.HistoryError: b", "c", "d", "e", "f"):
-        fake.world.group(name)
-        fake.world.fail("DescribeGroups", name, ErrorCode.group_authorization_failed)
+        fake.state.group(name)
+        fake.state.fail("DescribeGroups", name, ErrorCode.group_authorization_failed)
     with serving(fake), pytest.raises(HistoryError) as caught:
         rows_of(reader(fake, "groups"))
     text = str(caught.value)
@@ -168,7 +168,7 @@ def test_live_source_error_is_one_escaped_line() -> None:
 
 
 def test_live_source_repr_hides_addresses() -> None:
-    with serving(live_world()) as fake:
+    with serving(live_cluster()) as fake:
         made = reader(fake)
         shown = [repr(made), *map(repr, made.partitions())]
     assert shown[1:] == ["Slice(broker=0, groups=3, failures=0)", "Slice(broker=1, groups=3, failures=0)"]

@@ -33,14 +33,14 @@ EITHER = [Selection(everything=True), Selection(names=("live", "idle", "classic"
 def shop(versions: str = "4.3.1") -> FakeCluster:
     """Topic t from 10 to 100; share groups live on broker 0, idle on broker 1; a group that commits."""
     fake = FakeCluster(2, versions)
-    fake.world.topic("t", [0, 1, 0], start=10, end=100)
-    fake.world.topic("u", [1], end=7)
-    live = fake.world.group("live", 0, type="Share", protocol_type="share", state="Stable", members=(MEMBER,))
+    fake.state.topic("t", [0, 1, 0], start=10, end=100)
+    fake.state.topic("u", [1], end=7)
+    live = fake.state.group("live", 0, type="Share", protocol_type="share", state="Stable", members=(MEMBER,))
     live.commits.update({("t", 0): 50, ("t", 1): -1})
     live.lags["t", 0] = 3
-    idle = fake.world.group("idle", 1, type="Share", protocol_type="share")
+    idle = fake.state.group("idle", 1, type="Share", protocol_type="share")
     idle.commits.update({("t", 0): 20, ("t", 1): 30, ("u", 0): 5})
-    fake.world.group("classic", 0, commits={("t", 0): 40})
+    fake.state.group("classic", 0, commits={("t", 0): 40})
     return fake
 
 
@@ -105,13 +105,13 @@ def test_topic_selection_matches_share_group_start_offsets() -> None:
     only_u = Selection(topics=frozenset({"u"}))
     assert [row.group for row in rows(describe_offsets(shop(), only_u))] == ["idle"]
     unread = shop()
-    unread.world.groups["idle"].commits["u", 0] = -1
+    unread.state.groups["idle"].commits["u", 0] = -1
     assert [row.group for row in rows(describe_offsets(unread, only_u))] == ["idle"]
 
 
 def test_describe_offsets_failed_partition_keeps_the_others() -> None:
     fake = shop()
-    fake.world.fail("DescribeShareGroupOffsets", "t-0", ErrorCode.coordinator_not_available)
+    fake.state.fail("DescribeShareGroupOffsets", "t-0", ErrorCode.coordinator_not_available)
     answer = describe_offsets(fake, Selection(names=("idle",)))
     assert errors(answer) == {"t-0": "COORDINATOR_NOT_AVAILABLE"}
     assert [(row.topic, row.partition, row.lag) for row in rows(answer)] == [("t", 0, None), ("t", 1, 70), ("u", 0, 2)]
@@ -120,7 +120,7 @@ def test_describe_offsets_failed_partition_keeps_the_others() -> None:
 @pytest.mark.parametrize("api", ["ShareGroupDescribe", "DescribeShareGroupOffsets"])
 def test_unauthorized_share_group_is_one_failure(api: str) -> None:
     fake = shop()
-    fake.world.fail(api, "idle", ErrorCode.group_authorization_failed)
+    fake.state.fail(api, "idle", ErrorCode.group_authorization_failed)
     for selection in EITHER:
         answer = describe_offsets(fake, selection)
         assert errors(answer) == {"idle": "GROUP_AUTHORIZATION_FAILED"}
@@ -154,7 +154,7 @@ def written(fake: FakeCluster, plan: Outcome[PlannedOffset]) -> Outcome[AppliedO
 
 
 def starts(fake: FakeCluster, group: str) -> Mapping[tuple[str, int], object]:
-    return fake.world.groups[group].commits
+    return fake.state.groups[group].commits
 
 
 def undo(plan: Outcome[PlannedOffset]) -> FromPlan:
@@ -198,7 +198,7 @@ def test_undo_of_deleted_share_group_creates_a_share_group() -> None:
     ask(fake, lambda admin: admin.delete_groups(["idle"]))
     plan = Outcome(tuple(entry for group in doomed.items for entry in group.as_plan()))
     assert not written(fake, planned(fake, undo(plan), "idle")).failures
-    assert (fake.world.groups["idle"].type, len(starts(fake, "idle"))) == ("Share", 3)
+    assert (fake.state.groups["idle"].type, len(starts(fake, "idle"))) == ("Share", 3)
 
 
 @pytest.mark.parametrize(("name", "was"), [("classic", "Share"), ("idle", "Classic")])
@@ -223,7 +223,7 @@ def test_reset_share_group_with_members_is_refused() -> None:
     assert errors(refused) == {"live": "NON_EMPTY_GROUP"} and {entry.group_id for entry in refused.items} == {"idle"}
     fake = shop()
     plan = planned(fake, ToLatest(), "idle")
-    fake.world.groups["idle"].members = (MEMBER,)  # who joined meanwhile
+    fake.state.groups["idle"].members = (MEMBER,)  # who joined meanwhile
     done = written(fake, plan)
     assert {each.result for each in done.items} == {Result.FAILED}
     assert [(failure.name, failure.error) for failure in done.failures] == [("idle", "NON_EMPTY_GROUP")]
@@ -232,7 +232,7 @@ def test_reset_share_group_with_members_is_refused() -> None:
 def test_reset_share_group_refused_partition_keeps_the_others() -> None:
     fake = shop()
     plan = planned(fake, ShiftBy(1), "idle")
-    fake.world.fail("AlterShareGroupOffsets", "t-1", ErrorCode.topic_authorization_failed)
+    fake.state.fail("AlterShareGroupOffsets", "t-1", ErrorCode.topic_authorization_failed)
     done = written(fake, plan)
     assert [each.result for each in done.items] == [Result.APPLIED, Result.FAILED, Result.APPLIED]
     assert starts(fake, "idle") == {("t", 0): 21, ("t", 1): 30, ("u", 0): 6}
@@ -250,7 +250,7 @@ def test_reset_share_group_without_response_is_unknown() -> None:
 def test_delete_share_offsets_fails_if_old_offsets_cannot_be_read() -> None:
     fake = shop()
     plan = ask(fake, lambda admin: admin.plan_delete_offsets(Selection(("idle",)), parse_topic_scope(["t"])))
-    fake.world.fail("DescribeShareGroupOffsets", "idle", ErrorCode.group_authorization_failed)
+    fake.state.fail("DescribeShareGroupOffsets", "idle", ErrorCode.group_authorization_failed)
     done = written(fake, plan)
     assert {each.result for each in done.items} == {Result.FAILED} and len(starts(fake, "idle")) == 3
 

@@ -46,7 +46,7 @@ def test_streams_tasks_map_only_to_existing_partitions(shop: FakeCluster) -> Non
 
 
 def test_streams_tasks_without_topic_metadata_map_one_to_one(shop: FakeCluster) -> None:
-    shop.world.fail("Metadata", "small", ErrorCode.topic_authorization_failed)
+    shop.state.fail("Metadata", "small", ErrorCode.topic_authorization_failed)
     first, _ = describe(shop, Selection(names=(RUNNING,))).items[0].members or ()
     assert str(first.assignment) == "app-x-repartition:0;orders:0,2;small:0,2"
 
@@ -63,14 +63,14 @@ def test_describe_offsets_has_the_topic_role(shop: FakeCluster) -> None:
 
 
 def test_describe_streams_group_before_topology_is_ready(shop: FakeCluster) -> None:
-    shop.world.groups[RUNNING].subtopologies = None
+    shop.state.groups[RUNNING].subtopologies = None
     (app,) = describe(shop, Selection(names=(RUNNING,))).items
     assert app.topology and app.topology.subtopologies is None
     assert [member.assignment.size for member in app.members or ()] == [0, 0]
 
 
 def test_describe_vanished_streams_group_keeps_the_others(shop: FakeCluster) -> None:
-    shop.world.fail("StreamsGroupDescribe", RUNNING, ErrorCode.group_id_not_found)
+    shop.state.fail("StreamsGroupDescribe", RUNNING, ErrorCode.group_id_not_found)
     answer = describe(shop)
     assert (names(answer), errors(answer)) == ([IDLE, OTHER, "plain"], {RUNNING: "GROUP_ID_NOT_FOUND"})
 
@@ -85,7 +85,7 @@ def results(answer: Outcome[DeletedTopic]) -> dict[str, str]:
 
 
 def test_delete_topics_reports_each_topic(shop: FakeCluster) -> None:
-    shop.world.fail("DeleteTopics", "old-x-repartition", ErrorCode.topic_deletion_disabled)
+    shop.state.fail("DeleteTopics", "old-x-repartition", ErrorCode.topic_deletion_disabled)
     answer = delete(shop, "old-x-changelog", "old-x-repartition", "never-there")
     assert results(answer) == {
         "old-x-changelog": "applied",
@@ -96,7 +96,7 @@ def test_delete_topics_reports_each_topic(shop: FakeCluster) -> None:
         "old-x-repartition": "TOPIC_DELETION_DISABLED",
         "never-there": "UNKNOWN_TOPIC_OR_PARTITION",
     }
-    assert "old-x-changelog" not in shop.world.topics and "old-x-repartition" in shop.world.topics
+    assert "old-x-changelog" not in shop.state.topics and "old-x-repartition" in shop.state.topics
     assert len(shop.asked("DeleteTopics")) == 1
 
 
@@ -112,12 +112,12 @@ def test_delete_topics_without_response_is_unknown_and_not_resent(shop: FakeClus
     ("code", "result"), [(ErrorCode.request_timed_out, "unknown"), (ErrorCode.topic_authorization_failed, "failed")]
 )
 def test_delete_topics_timed_out_on_controller_is_unknown(shop: FakeCluster, code: ErrorCode, result: str) -> None:
-    shop.world.fail("DeleteTopics", "old-x-changelog", code)
+    shop.state.fail("DeleteTopics", "old-x-changelog", code)
     assert results(delete(shop, "old-x-changelog")) == {"old-x-changelog": result}
 
 
 def test_delete_topics_missing_in_response_is_unknown(shop: FakeCluster) -> None:
-    shop.world.omitted.add("old-x-changelog")
+    shop.state.omitted.add("old-x-changelog")
     assert results(delete(shop, "old-x-changelog")) == {"old-x-changelog": "unknown"}
 
 
@@ -146,8 +146,8 @@ def test_describe_nodes_from_kafka_4_4_on(version: str, nodes: list[str] | None)
 def test_describe_nodes_failure_keeps_the_group() -> None:
     fake = FakeCluster(2, "4.4.0")
     open_shop(fake)
-    node = Node(fake.world.groups[RUNNING].coordinator, "h", 1)
-    fake.world.fail("StreamsGroupDescribe", RUNNING, ErrorCode.group_authorization_failed)
+    node = Node(fake.state.groups[RUNNING].coordinator, "h", 1)
+    fake.state.fail("StreamsGroupDescribe", RUNNING, ErrorCode.group_authorization_failed)
     app = Group(RUNNING, "Streams", "Stable", "streams", "", node)
     answer = ask(fake, lambda admin: admin.describe_nodes([app]))
     assert (answer.items, errors(answer)) == ((app,), {RUNNING: "GROUP_AUTHORIZATION_FAILED"})

@@ -28,7 +28,7 @@ class Size(NamedTuple):
         return f"{self.groups:,} groups x {self.partitions} partitions"
 
 
-def ensure_world(size: Size, lean: Lean, progress: Callable[[str], None]) -> Sandbox:
+def ensure_cluster(size: Size, lean: Lean, progress: Callable[[str], None]) -> Sandbox:
     """Return a cluster of this size; reuse a running one if it has this size.
 
     :raises SandboxError: if it cannot be created.
