@@ -56,7 +56,7 @@ class Answer(NamedTuple):
 
 
 def show_table(engine: Engine, store: Store, query: TableQuery) -> Answer:
-    """Return the rows of a table, by time.
+    """Return the rows of a table, by time: the same rows in the same order from the same history.
 
     :raises HistoryError: if there is no store, or it cannot be read.
     """
@@ -71,11 +71,14 @@ def show_table(engine: Engine, store: Store, query: TableQuery) -> Answer:
         conditions.append(f"{when} < {engine.literal(query.until)}")
         conditions += [f"{when} >= {engine.literal(query.since)}"] if query.since else []
     rows = f"select * from {query.table} where {' and '.join(conditions) or 'true'}"
+    # By all columns: otherwise rows of the same time are shown in any order, and the limit keeps any of them.
+    first = [name for name in ("group", "topic", "partition") if name in names]
+    rest = ", ".join(f"`{name}`" for name in [*first, *(name for name in names if name not in (*first, when))])
     if when:
-        order = ", ".join([when, *(f"`{name}`" for name in ("group", "topic", "partition") if name in names)])
-        rows = f"select * from ({rows} order by {when} desc limit {query.limit}) as latest order by {order}"
+        latest = f"{rows} order by {when} desc, {rest} limit {query.limit}"
+        rows = f"select * from ({latest}) as latest order by {when}, {rest}"
     else:
-        rows = f"{rows} limit {query.limit}"
+        rows = f"{rows} order by {rest} limit {query.limit}"
     return _answer(engine, store, rows, (query.table,), query.since, query.until, query.rules)
 
 
