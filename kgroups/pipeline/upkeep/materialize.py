@@ -15,8 +15,8 @@ tables are as large as what they are derived from (lag has a row for each sample
 the records of groups and members, of which there are few: one for a rebalance, thousands of commits between two.
 
 Rule: a group's records are in one partition of the log, in which every batch continues after the previous one. Where
-that is not so (landed records, clocks that went back, samples that were written late), questions read all commits, and
-the next step begins again; likewise after ``expire``.
+that is not so (landed records, clocks that went back, samples that were written late, groups that moved because the log
+has more partitions now), questions read all commits, and the next step begins again; likewise after ``expire``.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ from (
 ) as rest;
 """
 
-_ONCE = 'select 1 from arrived group by "group" having min(log_partition) <> max(log_partition) limit 1'
+_MOVED = 'select 1 from new_commits group by "group" having min(log_partition) <> max(log_partition) limit 1'
 
 _RESULTS: tuple[tuple[Table, str], ...] = (
     (KEPT_COMMITS, "select * from marked where kept and not stays"),
@@ -179,7 +179,7 @@ class _Step:
         rewriter.view(COVERAGE.name, COVERAGE, snapshot.files(COVERAGE))
         rewriter.view(OPEN_COMMITS.name, OPEN_COMMITS, self._old(OPEN_COMMITS))
         self._define("late_commits", before or 0)
-        if rewriter.value("select count(*) from late_commits"):
+        if rewriter.value(f"select (select count(*) from late_commits) + (select count(*) from ({_MOVED}))"):
             return None
         rows = sum(file.rows for file in (*new[COMMITS], *self._old(OPEN_COMMITS)))
         found = [*self._merged(KEPT_COMMITS), *self._merged(FINISHED_BUCKETS)]
@@ -189,8 +189,6 @@ class _Step:
             cuts = cuts.replace("open_commits", "arrived")
             values = {"parts": str(parts), "part": str(part), "first": str(first), "cuts": cuts}
             rewriter.run(fill(_ARRIVED, values))
-            if rewriter.value(f"select count(*) from ({_ONCE})"):
-                return None
             self._define("commit_buckets", self._at, but="recent_commits")
             rewriter.run(fill(_MARKED, values))
             for table, query in _RESULTS:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from kgroups.pipeline.load.store import Identity, Store
 from kgroups.pipeline.rules import Rules
 from kgroups.pipeline.tables import COMMITS, COVERAGE, HEADS, STORED, Table, arrow_schema, to_batch
 from kgroups.pipeline.transform.definitions import BEGINNING, DERIVED, Span, stored_tables
+from kgroups.pipeline.upkeep import materialize as steps
 from kgroups.pipeline.upkeep.automatic import NEW, Upkeep
 from kgroups.pipeline.upkeep.compact import compact
 from kgroups.pipeline.upkeep.expire import expire
@@ -29,6 +31,7 @@ from tests.fakes.history import History, Row, at, ordered
 
 from .test_expire import WINDOW, random_groups
 
+Change = Callable[[History, random.Random], None]
 RULES = Rules(
     samples=5, storm=3, flaps=2, storm_window=WINDOW, flap_window=WINDOW, expiring_within=timedelta(days=8),
     stale_after=timedelta(minutes=2),
@@ -44,7 +47,9 @@ def batches(history: History, number: int, chance: random.Random) -> list[tuple[
     for partition in {each for each, *_ in log}:
         times = sorted((offset, row["log_time"]) for each, offset, _, row in log if each == partition)
         ends = [at(START + (END - START) * batch / number - chance.random() * 60) for batch in range(1, number)]
-        cuts[partition] = [next((offset for offset, time in times if time >= end), times[-1][0] + 1) for end in ends]
+        cuts[partition] = [
+            next((offset for offset, time in times if time and time >= end), times[-1][0] + 1) for end in ends
+        ]
     for partition, offset, name, row in log:
         batch = sum(offset >= cut for cut in cuts[partition])
         found[batch][1].setdefault(tables[name], []).append(row)
@@ -78,6 +83,17 @@ def full(store: Store, names: list[str], span: Span, rules: Rules) -> dict[str, 
         return {name: ordered(engine.fetch(f"select * from {name}").to_pylist()) for name in names}
 
 
+def tie(history: History, chance: random.Random) -> None:
+    """Let commits be at the start of a bucket, which is a sample's time, where the order of the log allows it."""
+    log = [row for name in LOG_TABLES for row in history.rows[name]]
+    log.sort(key=lambda row: (row["log_partition"], row["log_offset"]))
+    for before, row in pairwise(log):
+        minute = row["log_time"] - (row["log_time"] - BEGINNING) % timedelta(minutes=1)
+        follows = before["log_partition"] == row["log_partition"] and before["log_time"] <= minute
+        if follows and "committed_offset" in row:
+            row["log_time"] = minute
+
+
 def disorder(history: History, chance: random.Random) -> None:
     """Let the clocks of brokers go back now and then, and write some samples at the time of a commit."""
     for row in history.rows["commits"]:
@@ -87,33 +103,61 @@ def disorder(history: History, chance: random.Random) -> None:
         row["sampled_at"] = commit["log_time"]
 
 
-@pytest.mark.parametrize(("seed", "disordered"), [(1, False), (2, True), (3, False)])
+def omit_times(history: History, chance: random.Random) -> None:
+    """Let some commits have no timestamp."""
+    for row in history.rows["commits"]:
+        if chance.random() < 0.05:
+            row["log_time"] = None
+
+
+def misplace(history: History, chance: random.Random) -> None:
+    """Let groups move to another partition of the log, as when their number is changed."""
+    for group in chance.sample(sorted({row["group"] for row in history.rows["commits"]}), 3):
+        history.commit(group, END - chance.random(), 7, topic="topic-1", log_partition=chance.randrange(4))
+
+
+def spans(history: History, chance: random.Random) -> Iterator[tuple[Span, Rules]]:
+    """Yield what to ask: mostly everything up to now, sometimes up to a commit, or in other buckets."""
+    last = max(row["log_time"] for row in history.rows["commits"] if row["log_time"])
+    while True:
+        since = chance.choice((BEGINNING, at(chance.randrange(START, END)), at(60 * chance.randrange(10))))
+        for until, rules in (
+            (at(END + 3600), RULES),
+            (chance.choice((last, last + timedelta(microseconds=1), at(END / 2))), RULES),
+            (at(END + 3600), RULES._replace(bucket=timedelta(seconds=90))),
+        ):
+            yield Span(min(since, until), until), rules
+
+
+@pytest.mark.parametrize(("seed", "change"), [(1, None), (2, disorder), (3, tie), (4, omit_times), (5, misplace)])
 def test_answers_equal_a_full_recomputation_after_each_step(
-    seed: int, disordered: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    seed: int, change: Change | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chance = random.Random(seed)
     history = random_groups(seed, logs=4).history
     monkeypatch.setattr(materialized, "SETTLED", timedelta(seconds=100))
-    if disordered:
-        disorder(history, chance)
+    if change:
+        change(history, chance)
     store = Store(str(tmp_path / "store"))
     store.create(Identity("cluster", "__consumer_offsets", "2026-03-01"))
     reduced = 0
+    asked = spans(history, chance)
     for number, (kind, rows) in enumerate(batches(history, 6, chance)):
         store.add(kind, {table: pa.Table.from_pylist(each, arrow_schema(table)) for table, each in rows.items()})
+        monkeypatch.setattr(steps, "ROWS", chance.choice((40, 4_000_000)))
         if chance.random() < 0.5:
             materialize(store)
         if chance.random() < 0.2:
             compact(store, small=chance.random() < 0.5)
-        if number % 4:
+        if number % 3:
             continue
-        span = Span(chance.choice((BEGINNING, at(chance.randrange(START, END)))), at(END + 3600))
-        expected = full(store, list(DERIVED), span, RULES)
-        found, read = answers(store, list(DERIVED), span, RULES)
+        span, rules = next(asked)
+        expected = full(store, list(DERIVED), span, rules)
+        found, read = answers(store, list(DERIVED), span, rules)
         for name in DERIVED:
             assert found[name] == expected[name], name
         reduced += read < sum(file.rows for file in store.snapshot().files(COMMITS))
-    assert reduced > 0 or disordered
+    assert reduced > 0 or change in (disorder, misplace)
 
 
 def collected(location: Path, entries: int) -> Store:
