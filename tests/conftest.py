@@ -39,7 +39,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--kafka", default="all", help="Kafka versions to run against: a comma list, or all")
     group.addoption("--require-kafka", action="store_true", help="fail, not skip, where a Kafka cannot be started")
     group.addoption(
-        "--require-programs", action="store_true", help="the same of shells, tmux, chromium and a Kerberos KDC"
+        "--require-programs",
+        action="store_true",
+        help="the same of shells, tmux, chromium, prometheus and a Kerberos KDC",
     )
     group.addoption("--soak", action="store_true", help="also run the tests marked soak, which take long")
     group.addoption("--seed", type=int, default=None, metavar="N", help="replay one random schedule of faults")

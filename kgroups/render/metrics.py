@@ -20,6 +20,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.utils import floatToGoString
 
 from kgroups.model.groups import GroupId, GroupState
+from kgroups.model.outcome import Scope
 from kgroups.model.watch.group_samples import GroupSample, LogSample, PartitionSample
 from kgroups.version import __version__
 
@@ -147,8 +148,8 @@ def _of_polls(scrape: Scrape) -> Iterator[Metric]:
     polls.add_metric((), scrape.scrapes)
     yield polls
     failures = CounterMetricFamily("kgroups_scrape_failures", "Failures of all polls, by scope.", labels=("scope",))
-    for scope, count in sorted(scrape.failures.items()):
-        failures.add_metric((scope,), count)
+    for scope in Scope if scrape.scrapes else ():  # from 0, or increase() would miss the first failure
+        failures.add_metric((scope.value,), scrape.failures.get(scope.value, 0))
     yield failures
 
 

@@ -76,6 +76,7 @@ _FILE = click.Path(path_type=Path)
     help="Maximum number of connections.",
 )
 @click.option("--dashboard", is_flag=True, help="Print a Grafana dashboard for these metrics, in JSON, and exit.")
+@click.option("--alerts", is_flag=True, help="Print alert rules for Prometheus, in YAML, and exit.")
 @isolation_option
 @connection_options
 def exporter(
@@ -95,6 +96,7 @@ def exporter(
     basic_auth: Path | None,
     max_connections: int,
     dashboard: bool,
+    alerts: bool,
     isolation: str,
 ) -> int:
     """Serve metrics of groups to Prometheus.
@@ -106,7 +108,9 @@ def exporter(
     from kgroups.model.offsets import Isolation
 
     if dashboard:
-        return _print_dashboard()
+        return _print_file("dashboard.json")
+    if alerts:
+        return _print_file("monitoring/alerts.yaml")
     enable_gc()
     if max_age is not None:
         interval = max(1.0, max_age)
@@ -180,8 +184,8 @@ def _address(text: str) -> tuple[str, int]:
     return host.removeprefix("[").removesuffix("]") if colon else "127.0.0.1", int(port)
 
 
-def _print_dashboard() -> int:
+def _print_file(name: str) -> int:
     from importlib.resources import files
 
-    click.echo(files("kgroups.render").joinpath("dashboard.json").read_text(encoding="utf-8"), nl=False)
+    click.echo(files("kgroups.render").joinpath(name).read_text(encoding="utf-8"), nl=False)
     return EXIT_OK
