@@ -13,7 +13,7 @@ from kgroups.model.counts import count
 
 from .frame.apply_plan import Operation, apply_plan
 from .frame.confirmation import Confirmation, confirmation_options
-from .frame.group_options import GroupOptions, group_options
+from .frame.group_options import GroupOptions, changed_group_and_topic_options
 from .frame.internal_topics import all_internal_topics_option, delete_topics, exclude_shared_topics
 from .frame.lazy_command import Command
 from .frame.options import ConnectionOptions, Duration, connection_options, output_options
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @click.command("delete", cls=Command)
-@group_options
+@changed_group_and_topic_options
 @click.option(
     "--empty-for",
     type=Duration(),
@@ -115,7 +115,8 @@ def delete(
         offsets = sum(len(each.commits) for each in groups)
         return f"Delete {count(len(groups), 'group')} with {count(offsets, 'offset')}{more}"
 
-    return apply_plan(connection, shape, confirmation, Operation(DELETE, plan, row, question, apply, undo))
+    operation = Operation(DELETE, plan, row, question, apply, undo, selection=selection)
+    return apply_plan(connection, shape, confirmation, operation)
 
 
 async def _without_hidden(admin: GroupAdmin, planned: Outcome[GroupDeletion]) -> Outcome[GroupDeletion]:

@@ -88,6 +88,5 @@ def delete_offsets(
         groups = len({entry.group_id for entry in planned})
         return f"Delete {count(len(planned), 'offset')} of {count(groups, 'group')}"
 
-    return apply_plan(
-        connection, shape, confirmation, Operation(DELETE_OFFSETS, plan, delete_offset_row, question, apply, undo)
-    )
+    operation = Operation(DELETE_OFFSETS, plan, delete_offset_row, question, apply, undo, selection=selection)
+    return apply_plan(connection, shape, confirmation, operation)

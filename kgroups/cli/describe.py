@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @click.command("describe", cls=Command)
-@group_and_topic_options
+@partial(group_and_topic_options, state="--in-state")
 @click.option("--offsets", is_flag=True, help="Show committed offsets, log end offsets, and lag.  [default view]")
 @click.option("--members", is_flag=True, help="Show members and their assignments.")
 @click.option("--state", is_flag=True, help="Show coordinator, assignor, state, and number of members.")
@@ -224,6 +225,8 @@ def _topology(connection: ConnectionOptions, shape: Shape, selection: Selection)
         outcome = (await admin.describe_nodes(described.items)).after(described)
         named = [] if selection.needs_list else outcome.items
         notices = [notice for group in named if (notice := topology_remark(group) or nodes_remark(group))]
+        if not (outcome.items or outcome.failures):
+            notices.append(NO_MATCH)
         rows = chain.from_iterable(map(topology_rows, outcome.items))
         return outcome.with_items(rows).with_failures((), notices)
 

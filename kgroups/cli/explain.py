@@ -11,7 +11,7 @@ from kgroups.config.settings import Transport
 from kgroups.errors import UsageError
 from kgroups.model.outcome import NO_MATCH
 
-from .frame.group_options import GroupOptions, group_options
+from .frame.group_options import GroupOptions, group_and_used_topic_options
 from .frame.lazy_command import Command
 from .frame.options import ConnectionOptions, F, connection_options, deep_options, grouped_options
 from .frame.run_query import hinted, or_write_error, print_failures, run_query
@@ -77,7 +77,7 @@ def style_options(command: F) -> F:
 
 
 @click.command("explain", cls=Command)
-@group_options
+@group_and_used_topic_options
 @click.option(
     "--what-if",
     "what_if",

@@ -8,12 +8,15 @@ import click
 
 from kgroups.errors import UsageError
 
+from .frame.group_options import GroupOptions, known_words, listed_group_options
 from .frame.lazy_command import Command
 from .frame.options import ConnectionOptions, completer, connection_options, output_options, split_values
 from .frame.run_query import Shape, query_and_show
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
+    from kgroups.admin.query.select_groups import Selection
+    from kgroups.model.groups import ListedGroup
     from kgroups.model.outcome import Outcome
 
 _SHOW = "\x00"
@@ -21,6 +24,7 @@ _SHOW = "\x00"
 
 
 @click.command("list", cls=Command)
+@listed_group_options
 @click.option(
     "--state",
     "states",
@@ -53,6 +57,7 @@ _SHOW = "\x00"
 def list_groups(
     connection: ConnectionOptions,
     shape: Shape,
+    chosen: GroupOptions,
     states: tuple[str, ...],
     types: tuple[str, ...],
     protocol_types: tuple[str, ...],
@@ -70,33 +75,48 @@ def list_groups(
     with_types, with_states = everything or _SHOW in types, everything or _SHOW in states
     shape = shape._replace(extra=(*(("type",) if with_types else ()), *(("state",) if with_states else ())))
     group_filter = ListFilter(
-        states=_canonical("--state", states, GroupState.ALL),
-        types=_canonical("--type", types, GroupType.ALL),
+        states=known_words("state", _values(states), GroupState.ALL),
+        types=known_words("type", _values(types), GroupType.ALL),
         protocol_types=split_values(protocol_types),
         with_states=bool(states) or with_states or shape.shows("state"),
         with_types=bool(types) or with_types or shape.shows("type"),
     )
 
+    selection = None
+    if chosen.any_given or group_filter.restricts:
+        chosen = chosen._replace(in_states=group_filter.states, of_types=group_filter.types)
+        if chosen.names and group_filter.protocol_types:
+            raise UsageError("--protocol-type cannot be combined with a group that is selected by name")
+        selection = chosen.selection(all_by_default=True)._replace(among=group_filter)
+
     async def query(admin: GroupAdmin) -> Outcome[Any]:
-        outcome = await admin.list_groups(group_filter)
+        outcome = await (_selected(admin, selection) if selection else admin.list_groups(group_filter))
         return outcome.with_items(map(list_row, outcome.items))
 
-    return query_and_show(connection.settings, shape, LIST, query, debug=connection.debug)
+    return query_and_show(connection.settings, shape, LIST, query, debug=connection.debug, selection=selection)
 
 
-def _canonical(flag: str, values: tuple[str, ...], known: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the values in the spelling of brokers, without duplicates.
+def _values(values: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(value for value in values if value != _SHOW)
 
-    :raises UsageError: if a value is not in ``known``.
-    """
-    from kgroups.model.groups import canonical_word
 
-    canonical = []
-    for value in values:
-        names = [] if value == _SHOW else value.split(",")
-        for text in names:
-            name = canonical_word(text.strip(), known)
-            if name is None:
-                raise UsageError(f"{flag}: unknown value {text.strip()!r} (valid: {', '.join(known)})")
-            canonical.append(name)
-    return tuple(dict.fromkeys(canonical))
+async def _selected(admin: GroupAdmin, selection: Selection) -> Outcome[ListedGroup]:
+    """Return the selected groups of the list; a named group that is not in it is a failure."""
+    from kgroups.admin.query.list_groups import EVERY_GROUP
+    from kgroups.admin.query.select_groups import select
+    from kgroups.model.outcome import NO_MATCH, Scope
+    from kgroups.protocol.error_codes import Code, kafka_error
+
+    listed = await admin.list_groups(selection.among)
+    restricted = selection.globs and selection.among.restricts
+    found = select(selection, listed, await admin.list_groups(EVERY_GROUP) if restricted else listed)
+    missing = sorted(set(selection.names) - {group.group_id for group in found.items})
+    error = kafka_error(Code.group_id_not_found)
+    found = found.with_failures(error.failure(Scope.GROUP, name, api="ListGroups") for name in missing)
+    if selection.topics:
+        described = await admin.describe(selection)
+        using = {group.group_id for group in described.items}
+        found = found.with_items(group for group in found.items if group.group_id in using)
+        known = {failure.name for failure in found.failures}
+        found = found.with_failures(each for each in described.failures if each.name not in known)
+    return found if found.items or found.failures else found.with_failures((), [NO_MATCH])

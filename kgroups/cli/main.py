@@ -37,7 +37,7 @@ class RootGroup(click.Group):
 
 
 @click.group(cls=RootGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(__version__, message="%(version)s")
+@click.version_option(__version__, message="%(prog)s %(version)s")
 def cli() -> None:
     """Inspect and manage Kafka consumer, share, and streams groups.
 

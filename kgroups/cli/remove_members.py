@@ -12,7 +12,7 @@ from kgroups.model.counts import count
 
 from .frame.apply_plan import Operation, apply_plan
 from .frame.confirmation import Confirmation, confirmation_options
-from .frame.group_options import GroupOptions, group_options
+from .frame.group_options import GroupOptions, changed_group_and_topic_options
 from .frame.lazy_command import Command
 from .frame.options import ConnectionOptions, connection_options, output_options
 from .frame.run_query import Shape
@@ -29,7 +29,7 @@ MEMBERS_AT_ONCE = 500
 
 
 @click.command("remove-members", cls=Command)
-@group_options
+@changed_group_and_topic_options
 @click.option("--member", "members", multiple=True, metavar="ID", help="Member ID. Repeatable.")
 @click.option(
     "--instance", "instances", multiple=True, metavar="ID", help="Static member, by its group.instance.id. Repeatable."
@@ -106,9 +106,8 @@ def remove_members(
         groups = len({removal.group_id for removal in planned})
         return f"Remove {count(len(planned), 'member')} of {count(groups, 'group')}"
 
-    return apply_plan(
-        connection, shape, confirmation, Operation(REMOVE_MEMBERS, plan, remove_member_row, question, apply, stop=stop)
-    )
+    operation = Operation(REMOVE_MEMBERS, plan, remove_member_row, question, apply, stop=stop, selection=selection)
+    return apply_plan(connection, shape, confirmation, operation)
 
 
 def _so_far(journal: RemovalJournal, removals: Sequence[MemberRemoval], stop: Interruption) -> Outcome[RemovedMember]:

@@ -93,7 +93,7 @@ def reset_offsets(
             raise UsageError("--export and --execute are mutually exclusive")
         if internal or all_internal:
             raise UsageError("--export cannot be combined with the deletion of internal topics")
-        single = len(chosen.names) == 1 and chosen.regex is None
+        single = len(chosen.names) == 1 and not chosen.globs and chosen.regex is None
         return _export(connection, shape, request, notices, with_group=not single)
     undo = UndoFile(undo_file, connection)
     from kgroups.model.operations.reset import PlannedOffset
@@ -127,7 +127,8 @@ def reset_offsets(
         groups = len({entry.group_id for entry in offsets})
         return f"Write {count(len(offsets), 'offset')} of {count(groups, 'group')}{more}"
 
-    return apply_plan(connection, shape, confirmation, Operation(RESET_OFFSETS, plan, row, question, apply, undo))
+    operation = Operation(RESET_OFFSETS, plan, row, question, apply, undo, selection=request.selection)
+    return apply_plan(connection, shape, confirmation, operation)
 
 
 async def _with_topics(

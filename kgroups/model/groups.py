@@ -73,6 +73,11 @@ CONSUMER_GROUPS = (CONSUMER_PROTOCOL_TYPE, "")
 members."""
 
 
+def is_glob(text: str) -> bool:
+    """Return whether a name contains a wildcard."""
+    return any(char in text for char in "*?[")
+
+
 def canonical_word(word: str, known: Iterable[str]) -> str | None:
     """Return the spelling in ``known`` of a word; case, underscores, and dashes are ignored.
 

@@ -6,12 +6,12 @@ if ``wcwidth`` is installed, which tabulate then uses.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TextIO
 
 from kgroups.errors import UsageError
 
 from .cells import cell_text
-from .markup import ESCAPES
 from .table import Table
 from .views import Align
 
@@ -57,16 +57,17 @@ NOT_OFFERED = frozenset({"plain", "unsafehtml", "latex_raw"})
 """kgroups has its own ``plain``; the other two do not escape markup in names."""
 
 
-def write_named(table: Table, stream: TextIO, fmt: str) -> None:
+def write_named(table: Table, stream: TextIO, fmt: str, escape: Callable[[str], str]) -> None:
     """Write the table in a format of tabulate.
 
+    :param escape: escapes text for the format.
     :raises UsageError: if the installed version of tabulate does not support the format.
     """
     import tabulate
 
     if fmt not in tabulate.tabulate_formats:
         raise UsageError(f"--output {fmt}: the installed tabulate {tabulate.__version__} does not have it")
-    cells = [[_text(column.value(row), fmt) for column in table.columns] for row in table.rows]
+    cells = [[_text(column.value(row), escape) for column in table.columns] for row in table.rows]
     is_aligned = fmt != "tsv"
     text = tabulate.tabulate(
         cells,
@@ -80,9 +81,9 @@ def write_named(table: Table, stream: TextIO, fmt: str) -> None:
     stream.write(str(text) + "\n")
 
 
-def _text(value: object, fmt: str) -> str:
+def _text(value: object, escape: Callable[[str], str]) -> str:
     text = cell_text(value)
-    return ESCAPES[fmt](text) if fmt in ESCAPES and isinstance(value, str) else text
+    return escape(text) if isinstance(value, str) else text
 
 
 def _align(align: Align) -> str:

@@ -70,9 +70,10 @@ def _csv(job: _Job) -> None:
 
 
 def _named(job: _Job) -> None:
+    from .markup import ESCAPES
     from .named import write_named
 
-    write_named(job.table, job.stream, job.fmt)
+    write_named(job.table, job.stream, job.fmt, ESCAPES.get(job.fmt, str))
 
 
 _WRITERS: dict[str, Callable[[_Job], tuple[str, ...] | None]] = {

@@ -126,7 +126,7 @@ STEPS: Final = (
     ),
     Step(
         "A report as an HTML page, which works offline:",
-        f"history report --store {HISTORY} -o {HISTORY}/report.html --force",
+        f"history report --store {HISTORY} --file {HISTORY}/report.html --force",
     ),
 )
 

@@ -5,17 +5,18 @@ Over the wire, because librdkafka sends one request per group.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import Any
 
-from kgroups.model.groups import GroupId
+from kgroups.model.groups import Group, GroupId
 from kgroups.model.operations.journal import Journal
 from kgroups.model.operations.results import DeletedGroup, GroupDeletion
-from kgroups.model.outcome import NOT_FOUND, Outcome, Result
+from kgroups.model.outcome import NO_MATCH, NOT_FOUND, Outcome, Result
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis import delete_groups as api
 
 from ..query.select_groups import Selection
+from ..routing.partition_leaders import TopicPartition
 from ..routing.query_coordinators import GroupQuery, query_coordinators
 from ..routing.witness import Witness
 from .lookups import Lookups, without_members
@@ -28,12 +29,22 @@ _DELETE: GroupQuery[Any] = GroupQuery("groups deleted", api.API, api.DeleteGroup
 
 async def plan_delete(lookups: Lookups, selection: Selection) -> Outcome[GroupDeletion]:
     """Return the selected groups without members, sorted; those with members, or that do not exist, are failures."""
-    groups, committed = await lookups.groups(selection)
+    groups, committed = await lookups.groups(selection._replace(topics=frozenset()))  # all offsets are deleted
+    if selection.topics:
+        used = (group for group in groups.items if _uses(group, committed.get(group.group_id, {}), selection.topics))
+        groups = groups.with_items(used)
+        if not (groups.items or groups.failures):
+            groups = groups.with_failures((), (NO_MATCH,))
     empty, failures = without_members(groups.items)
     deletions = (
         GroupDeletion(group, committed[group.group_id]) for group in sorted(empty) if group.group_id in committed
     )
     return groups.with_items(deletions).with_failures(failures)
+
+
+def _uses(group: Group, committed: Iterable[TopicPartition], topics: Container[str]) -> bool:
+    assigned = (entry.topic for member in group.members or () for entry in member.assignment.topics)
+    return any(topic in topics for topic in (*(topic for topic, _ in committed), *assigned))
 
 
 async def delete_groups(

@@ -8,7 +8,7 @@ from typing import Protocol
 from kgroups.model.counts import count
 from kgroups.model.groups import CONSUMER_PROTOCOL_TYPE, Group, GroupId, GroupState, GroupType, ListedGroup
 from kgroups.model.offsets import Commit, GroupCommits, Logs
-from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Scope
+from kgroups.model.outcome import NO_MATCH, NOT_FOUND, Failure, Outcome, Scope
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, kafka_error
@@ -62,11 +62,13 @@ class WireLookups:
 
     async def groups(self, selection: Selection) -> tuple[Outcome[Group], Committed]:
         resolved = await resolve(self._cluster, selection)
+        selection.check_complete(resolved.failures)
         unmatched = selection.unmatched(group.group_id for group in resolved.listed)
         kept, notices = consumer_groups(resolved.listed, selection)
         resolved = resolved._replace(listed=tuple(kept))
         groups, commits = await describe_with_offsets(self._cluster, resolved)
-        groups = groups.with_failures(unmatched, notices)
+        empty = selection.among.states and not (groups.items or groups.failures or unmatched)
+        groups = groups.with_failures(unmatched, (*notices, NO_MATCH) if empty else notices)
         reported = {failure.name for failure in groups.failures}
         committed = committed_by_group(found for _, found in commits.found.values())
         committed.update({name: {} for name, failure in commits.failed.items() if failure.error == NOT_FOUND})

@@ -12,7 +12,7 @@ from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, GroupId, GroupType, Member
 from kgroups.model.operations.journal import Journal
 from kgroups.model.operations.results import MemberRemoval, RemovedMember
-from kgroups.model.outcome import Failure, Outcome, Result, Scope
+from kgroups.model.outcome import NO_MATCH, Failure, Outcome, Result, Scope
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis import leave_group
 from kgroups.protocol.call import Call
@@ -47,7 +47,10 @@ class WantedMembers(NamedTuple):
 async def plan_removal(cluster: Cluster, selection: Selection, wanted: WantedMembers) -> Outcome[MemberRemoval]:
     """Return the members to remove, sorted by group and member ID; an ID that no member has is a failure."""
     groups = await describe(cluster, selection)
-    groups = groups.with_failures(selection.unmatched(group.group_id for group in groups.items))
+    selection.check_complete(groups.failures)
+    notices = tuple(notice for notice in groups.notices if not notice.startswith(NO_MATCH))
+    unmatched = selection.unmatched(group.group_id for group in groups.items)
+    groups = groups._replace(notices=notices).with_failures(unmatched)
     staying = {group.group_id: STAYING[group.type] for group in groups.items if group.type in STAYING and group.members}
     removals = [
         MemberRemoval(group.group_id, member)

@@ -33,6 +33,11 @@ class ListFilter(NamedTuple):
     with_states: bool = False
     with_types: bool = False
 
+    @property
+    def restricts(self) -> bool:
+        """Whether it excludes groups."""
+        return bool(self.states or self.types or self.protocol_types)
+
 
 EVERY_GROUP = ListFilter()
 CONSUMERS = ListFilter(protocol_types=CONSUMER_GROUPS)
@@ -149,7 +154,7 @@ def _new(listed: Iterable[ListedGroup], yielded: set[GroupId], *, dead: bool = F
 
 def _matching(listed: Iterable[ListedGroup], wanted: ListFilter) -> list[ListedGroup]:
     """Filter the groups again: old brokers do not filter, and newer ones may interpret the filter differently."""
-    if not (wanted.states or wanted.types or wanted.protocol_types):
+    if not wanted.restricts:
         return list(listed)
     return [
         group

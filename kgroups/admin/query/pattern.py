@@ -1,4 +1,4 @@
-"""Compile regular expressions from users with RE2.
+"""Compile the patterns of users: globs, and regular expressions with RE2.
 
 Python's own engine backtracks: a group name, which anyone who can create a group chooses, can keep a harmless pattern
 busy practically forever. RE2 takes time linear in the name. It is imported only if a pattern is given.
@@ -25,6 +25,23 @@ class Pattern:
     def fullmatch(self, name: str, /) -> bool:
         """Return whether the whole name matches."""
         return self._match(name.encode("utf-8", "surrogatepass")) is not None
+
+
+class Glob:
+    """A glob, case-sensitive, that matches whole names: ``*``, ``?``, ``[...]``, and ``[!...]``."""
+
+    __slots__ = ("_match", "text")
+
+    def __init__(self, text: str) -> None:
+        import re
+        from fnmatch import translate
+
+        self.text = text
+        self._match: Callable[[str], object] = re.compile(translate(text)).match  # takes time linear in * and the name
+
+    def fullmatch(self, name: str, /) -> bool:
+        """Return whether the whole name matches."""
+        return self._match(name) is not None
 
 
 def compile_pattern(text: str, flag: str) -> Pattern:

@@ -1,18 +1,25 @@
-"""Select groups by name, regular expression, or topic, or all; and find their coordinators."""
+"""Select groups by name, glob, regular expression, topic, state, or type, or all; and find their coordinators."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncGenerator, Collection, Container, Iterable, Mapping
+from contextlib import aclosing
+from operator import attrgetter
 from types import MappingProxyType
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from kgroups.errors import BrokerUnavailable, UsageError
 from kgroups.model.cluster import Node
 from kgroups.model.groups import GroupId, GroupType, ListedGroup
-from kgroups.model.outcome import Failure, Scope
+from kgroups.model.outcome import NO_MATCH, Failure, Outcome, Scope
 from kgroups.net.cluster import Cluster
+from kgroups.protocol.error_codes import Code, KafkaError
 
 from ..routing.coordinators import find_coordinators
-from .list_groups import EVERY_GROUP, ListFilter, fetch_groups
+from .list_groups import EVERY_GROUP, ListFilter, fetch_groups, stream_groups
+
+if TYPE_CHECKING:
+    from .pattern import Glob
 
 
 class NamePattern(Protocol):
@@ -23,7 +30,7 @@ class NamePattern(Protocol):
 
 
 class Selection(NamedTuple):
-    """The groups to query: the union of ``names``, ``pattern``, and ``everything``, restricted by ``topics``."""
+    """The groups to query: the union of ``names``, ``globs``, ``pattern``, and ``everything``, restricted."""
 
     names: tuple[GroupId, ...] = ()
     pattern: NamePattern | None = None
@@ -33,24 +40,60 @@ class Selection(NamedTuple):
     """Keeps only groups with commits or assignments on one of these topics; of all groups if nothing else is set."""
     among: ListFilter = EVERY_GROUP
     """Restricts the groups that are not selected by name."""
+    globs: tuple[Glob, ...] = ()
+    """Each selects the groups whose whole name matches; if one has exactly this name, only that group."""
 
     def unmatched(self, listed: Iterable[GroupId]) -> tuple[Failure, ...]:
         """Return a failure if the pattern matches no listed group; for operations that change groups."""
         if self.pattern is None or any(map(self.pattern.fullmatch, listed)):
             return ()
         text = getattr(self.pattern, "text", "")
-        return (Failure(Scope.CLUSTER, "", f"no group matches --regex {text!r} (the whole name must)"),)
+        return (Failure(Scope.CLUSTER, "", f"{NO_MATCH} --regex {text!r} (the whole name must)"),)
+
+    def unmatched_globs(self, listed: Collection[GroupId]) -> tuple[Failure, ...]:
+        """Return a failure for each glob that matches no listed group."""
+        error = KafkaError(Code.group_id_not_found, "no group has this name or matches it")
+        return tuple(
+            error.failure(Scope.GROUP, glob.text, api="ListGroups")
+            for glob in self.globs
+            if not any(map(glob.fullmatch, listed))
+        )
+
+    def check_complete(self, failures: Iterable[Failure]) -> None:
+        """Check that the groups of globs are certain; for operations that change groups.
+
+        :raises BrokerUnavailable: if a broker did not list its groups: one may have the name that is taken for a glob.
+        """
+        missing = next((each for each in failures if each.scope in (Scope.CLUSTER, Scope.BROKER)), None)
+        if self.globs and missing:
+            raise BrokerUnavailable(
+                f"{self.globs[0].text!r} may be the name of a group, and the list of groups is incomplete: "
+                f"{missing.name}: {missing.message}; nothing was changed; select by name or --regex"
+            )
 
     @property
     def needs_list(self) -> bool:
         """Whether the groups of the cluster must be listed to resolve the selection."""
-        return bool(self.everything or self.pattern or not self.names)
+        return bool(self.everything or self.pattern or self.globs or not self.names)
+
+    def settled(self, existing: Container[GroupId]) -> Selection:
+        """Return the selection with each glob that is the name of an existing group as a name.
+
+        :raises UsageError: if the selection is restricted, because a name is not.
+        """
+        literal = tuple(glob.text for glob in self.globs if glob.text in existing)
+        if literal and self.among.restricts:
+            raise UsageError(f"{literal[0]!r} is the name of a group, which cannot be filtered by state or type")
+        globs = tuple(glob for glob in self.globs if glob.text not in literal)
+        return self._replace(names=(*self.names, *literal), globs=globs)
 
     def matches(self, name: GroupId) -> bool:
         """Return whether a listed group is selected, apart from ``topics``."""
         if self.everything or name in self.names or (self.pattern and self.pattern.fullmatch(name)):
             return True
-        return not self.names and self.pattern is None  # by topic alone
+        if self.globs:
+            return any(glob.fullmatch(name) for glob in self.globs)
+        return not self.names and self.pattern is None  # by topic, state, or type alone
 
 
 class ResolvedSelection(NamedTuple):
@@ -74,13 +117,46 @@ async def resolve(cluster: Cluster, selection: Selection) -> ResolvedSelection:
 
     Listed groups need no FindCoordinator: only the coordinator of a group lists it.
     """
-    listed: tuple[ListedGroup, ...] = ()
-    failures: tuple[Failure, ...] = ()
-    notices: tuple[str, ...] = ()
+    found: Outcome[ListedGroup] = Outcome()
     if selection.needs_list:
-        outcome = await fetch_groups(cluster, selection.among)
-        listed = tuple(group for group in outcome.items if selection.matches(group.group_id))
-        failures, notices = outcome.failures, outcome.notices
-    unlisted = set(selection.names) - {group.group_id for group in listed}
+        found = await _fetch_selected(cluster, selection)
+    unlisted = set(selection.names) - set(map(_group_id, found.items))
     named, lost = await find_coordinators(cluster, sorted(unlisted)) if unlisted else ({}, {})
-    return ResolvedSelection(listed, named, (*failures, *(lost[name] for name in sorted(lost))), notices)
+    failures = (*found.failures, *(lost[name] for name in sorted(lost)))
+    return ResolvedSelection(found.items, named, failures, found.notices)
+
+
+async def stream_selected(cluster: Cluster, selection: Selection) -> AsyncGenerator[Outcome[ListedGroup]]:
+    """Yield the selected groups of each broker as soon as its list arrives; with globs, of all brokers at once.
+
+    A glob may be the name of a group, which any broker may list.
+    """
+    if selection.globs:
+        yield await _fetch_selected(cluster, selection)
+        return
+    async with aclosing(stream_groups(cluster, selection.among)) as lists:
+        async for outcome in lists:
+            yield outcome.with_items(group for group in outcome.items if selection.matches(group.group_id))
+
+
+async def _fetch_selected(cluster: Cluster, selection: Selection) -> Outcome[ListedGroup]:
+    listed = await fetch_groups(cluster, selection.among)
+    restricted = selection.globs and selection.among.restricts
+    return select(selection, listed, await fetch_groups(cluster) if restricted else listed)
+
+
+def select(selection: Selection, listed: Outcome[ListedGroup], every: Outcome[ListedGroup]) -> Outcome[ListedGroup]:
+    """Return the selected ones of listed groups, and a failure for each glob that matches no group of a complete list.
+
+    :param listed: the groups that ``among`` allows.
+    :param every: all groups.
+    """
+    names = frozenset(map(_group_id, every.items))
+    settled = selection.settled(names)
+    items = [group for group in listed.items if settled.matches(group.group_id)]
+    failures = tuple(dict.fromkeys((*listed.failures, *every.failures)))
+    failures = failures or settled.unmatched_globs(names)
+    return Outcome(tuple(items), failures, listed.notices, listed.hidden_by)
+
+
+_group_id = attrgetter("group_id")

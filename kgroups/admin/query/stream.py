@@ -20,12 +20,11 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from kgroups.model.cluster import Node
 from kgroups.model.groups import GroupId, ListedGroup
-from kgroups.model.outcome import Failure, Outcome, Scope, merge
+from kgroups.model.outcome import NO_MATCH, Failure, Outcome, Scope, merge
 from kgroups.net.cluster import Cluster
 
 from ..routing.coordinators import find_coordinators
-from .list_groups import stream_groups
-from .select_groups import ResolvedSelection, Selection
+from .select_groups import ResolvedSelection, Selection, stream_selected
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -204,18 +203,22 @@ class _Stream(Generic[T, U]):
         self._run(work())
 
     async def _list(self) -> None:
-        matches = self._selection.matches
-        async with aclosing(stream_groups(self._cluster, self._selection.among)) as lists:
+        pattern = self._selection.pattern
+        unmatched = bool(pattern and (self._selection.names or self._selection.globs))
+        async with aclosing(stream_selected(self._cluster, self._selection)) as lists:
             async for outcome in lists:
                 self._failures.update(dict.fromkeys(outcome.failures))
                 self._notices.update(dict.fromkeys(outcome.notices))
                 by_node: dict[Node, list[ListedGroup]] = {}
                 for group in outcome.items:
-                    if matches(group.group_id) and group.group_id not in self._named:
+                    unmatched = bool(unmatched and pattern and not pattern.fullmatch(group.group_id))
+                    if group.group_id not in self._named:
                         by_node.setdefault(group.coordinator, []).append(group)
                         self._unlisted.pop(group.group_id, None)
                 for groups in by_node.values():
                     self._open(_Lane(groups, _NO_NAMES))
+        if unmatched and not self._failures:
+            self._notices[f"{NO_MATCH} --regex {getattr(pattern, 'text', '')!r}"] = None
         await self._look_up()
 
     async def _look_up(self) -> None:

@@ -251,7 +251,13 @@ class RdkafkaAdmin(Operations):
             entries, failures = await self._list()
             hidden = await self._missing_acls(entries.values())
             failures += self._missing
+            selection = selection.settled(entries)
             listed = {name for name in entries if selection.matches(name)}
+            if selection.among.states or selection.among.types:
+                allowed = await self.list_groups(selection.among)
+                listed &= {group.group_id for group in allowed.items}
+                failures = tuple(dict.fromkeys((*failures, *allowed.failures)))
+            failures = failures or selection.unmatched_globs(entries)
         names = sorted(listed.union(selection.names))
         (groups, unknown), (commits, unread) = await asyncio.gather(
             self._each(names, self._describe), self._each(names if with_commits else (), self._commits)

@@ -80,6 +80,7 @@ class Operations:
 
     async def groups(self, selection: Selection) -> tuple[Outcome[Group], Committed]:
         pairs = await self._pairs(selection, with_commits=True)
+        selection.check_complete(pairs.failures)
         committed = committed_by_group(commits for _, commits in pairs.items)
         committed.update({failure.name: {} for failure in pairs.failures if failure.error == NOT_FOUND})
         unmatched = selection.unmatched([group.group_id for group, _ in pairs.items])

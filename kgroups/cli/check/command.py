@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 @click.command("check", cls=Plugin)
-@group_and_topic_options
+@partial(group_and_topic_options, state="--in-state", type="--of-type")
 @expectation_options
 @click.option("--rules", type=click.Path(path_type=Path), metavar="FILE", help="TOML file with rules for groups.")
 @click.option(
@@ -244,13 +244,13 @@ class Checker:
 
 def _selection(chosen: GroupOptions, rules: tuple[Rule, ...]) -> Selection:
     """Return the selected groups; without a selection, the groups that the rules name."""
+    if chosen.any_given or not rules:
+        return chosen.selection()
     import re
     from fnmatch import translate
 
-    if chosen.any_given or not rules:
-        return chosen.selection()
     from kgroups.admin.query.select_groups import Selection
-    from kgroups.model.health.rules import is_glob
+    from kgroups.model.groups import is_glob
 
     globs = [glob for rule in rules for glob in rule.groups if is_glob(glob)]
     names = tuple(dict.fromkeys(name for rule in rules for name in rule.names))

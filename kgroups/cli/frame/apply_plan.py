@@ -19,6 +19,7 @@ from .run_query import Shape, hinted, or_error_envelope, print_failures, run_que
 if TYPE_CHECKING:
     from kgroups.admin.change.interruption import Interruption
     from kgroups.admin.port import GroupAdmin
+    from kgroups.admin.query.select_groups import Selection
     from kgroups.model.outcome import Outcome
     from kgroups.render.views import View
 
@@ -44,6 +45,12 @@ class Operation(NamedTuple, Generic[P]):
     undo: UndoFile | None = None
     stop: Interruption | None = None
     """The interruption of an operation without an undo file."""
+    selection: Selection | None = None
+    """The selected groups; if there are none, the reason is shown."""
+
+    @property
+    def hinted_plan(self) -> Callable[[GroupAdmin], Awaitable[Outcome[Any]]]:
+        return hinted(self.plan, self.selection)
 
 
 def apply_plan(connection: ConnectionOptions, shape: Shape, confirmation: Confirmation, operation: Operation[P]) -> int:
@@ -59,7 +66,7 @@ def apply_plan(connection: ConnectionOptions, shape: Shape, confirmation: Confir
     if confirmation.execute and confirmation.yes:
         return _plan_and_apply(connection, shape, operation, stop)
     planned, cluster_id = or_error_envelope(
-        shape, operation.view, lambda: run_query(connection.settings, hinted(operation.plan), debug=connection.debug)
+        shape, operation.view, lambda: run_query(connection.settings, operation.hinted_plan, debug=connection.debug)
     )
     cluster = connection.cluster(cluster_id)
     rows = planned.with_items(map(operation.row, planned.items))
@@ -113,7 +120,7 @@ def _plan_and_apply(connection: ConnectionOptions, shape: Shape, operation: Oper
     """Plan and apply an operation over the same connections."""
 
     async def plan_and_apply(admin: GroupAdmin) -> Outcome[Any]:
-        planned = await operation.plan(admin)
+        planned = await operation.hinted_plan(admin)
         if not planned.items:
             return planned.with_failures(
                 (), (f"{_nothing_planned(planned)} on {connection.cluster(admin.cluster_id)}",)

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 from kgroups.errors import UsageError
+from kgroups.model.groups import is_glob
 
 from .options import completer, grouped_options, split_values
 
 if TYPE_CHECKING:
+    from kgroups.admin.query.list_groups import ListFilter
     from kgroups.admin.query.pattern import Pattern
     from kgroups.admin.query.select_groups import Selection
 
@@ -29,7 +31,7 @@ _GROUPS = (
         "groups",
         multiple=True,
         metavar="GROUP",
-        help="Group to select. Repeatable.",
+        help="Group to select; unlike in the argument GROUP, *, ?, and [ are no wildcards. Repeatable.",
         shell_complete=complete_group,
     ),
     click.option("--regex", metavar="RE", help="Select groups whose whole name matches this regular expression (RE2)."),
@@ -43,6 +45,14 @@ _TOPICS = click.option(
     help="Select groups that use this topic, and show only this topic. Repeatable.",
     shell_complete=complete_topic,
 )
+_USED_TOPICS = click.option(
+    "--topic",
+    "topics",
+    multiple=True,
+    metavar="TOPIC",
+    help="Only groups that use this topic: with committed offsets or assignments. Repeatable.",
+    shell_complete=complete_topic,
+)
 
 
 class GroupOptions(NamedTuple):
@@ -53,15 +63,29 @@ class GroupOptions(NamedTuple):
     regex: str | None
     all_groups: bool
     topics: tuple[str, ...] | None = None
+    in_states: tuple[str, ...] = ()
+    of_types: tuple[str, ...] = ()
+    changes: bool = False
+    """Whether the groups are changed: a topic, state, or type alone then selects none."""
 
     @property
     def names(self) -> tuple[str, ...]:
         """The groups selected by name, without duplicates."""
-        return tuple(dict.fromkeys((*self.positional, *self.groups)))
+        return tuple(dict.fromkeys((*(name for name in self.positional if not is_glob(name)), *self.groups)))
+
+    @property
+    def globs(self) -> tuple[str, ...]:
+        """The globs, without duplicates."""
+        return tuple(dict.fromkeys(filter(is_glob, self.positional)))
 
     @property
     def any_given(self) -> bool:
-        return bool(self.names or self.regex is not None or self.all_groups or self.topics)
+        restricted = self.topics or self.in_states or self.of_types
+        return self._any_selected or bool(restricted and not self.changes)
+
+    @property
+    def _any_selected(self) -> bool:
+        return bool(self.positional or self.groups or self.regex is not None or self.all_groups)
 
     def selection(self, *, all_by_default: bool = False) -> Selection:
         """Return the selected groups.
@@ -72,32 +96,114 @@ class GroupOptions(NamedTuple):
         from kgroups.admin.query.select_groups import Selection
 
         if not (self.any_given or all_by_default):
-            ways = "--regex or --all-groups" if self.topics is None else "--regex, --topic or --all-groups"
-            raise UsageError(f"no groups selected; use GROUP, --group, {ways}")
-        for name in self.names:
+            topic = "" if self.changes or self.topics is None else " --topic"
+            raise UsageError(
+                f"no groups selected; use GROUP, --group, --regex{',' if topic else ''}{topic} or --all-groups"
+            )
+        for name in (*self.names, *self.globs):
             check_name(name)
-        if self.all_groups and (self.names or self.regex is not None):
-            given = f"the group {self.names[0]!r}" if self.names else "--regex"
+        if self.all_groups and (self.names or self.globs or self.regex is not None):
+            given = f"the group {(*self.names, *self.globs)[0]!r}" if self.names or self.globs else "--regex"
             raise UsageError(f"--all-groups cannot be combined with {given}")
-        everything = self.all_groups or not self.any_given
+        everything = self.all_groups or not self._any_selected
         topics = split_values(self.topics or ())
         for topic in topics:
             _check_topic(topic)
-        return Selection(self.names, _pattern_of(self.regex), everything, frozenset(topics))
+        selection = Selection(self.names, _pattern_of(self.regex), everything, frozenset(topics))
+        if self.globs:
+            from kgroups.admin.query.pattern import Glob
+
+            selection = selection._replace(globs=tuple(map(Glob, self.globs)))
+        return selection._replace(among=self._among()) if self.in_states or self.of_types else selection
+
+    def _among(self) -> ListFilter:
+        """Return the states and types of the selected groups.
+
+        :raises UsageError: if one is unknown, or if groups are selected by name: these cannot be filtered.
+        """
+        from kgroups.admin.query.list_groups import ListFilter
+        from kgroups.model.groups import GroupState, GroupType
+
+        states = known_words("state", self.in_states, GroupState.ALL)
+        types = known_words("type", self.of_types, GroupType.ALL)
+        if self.names and (states or types):
+            raise UsageError(
+                f"the group {self.names[0]!r} is selected by name and cannot be filtered by "
+                f"{'state' if states else 'type'}; use a glob, --regex, --topic, or --all-groups"
+            )
+        return ListFilter(states, types)
 
 
 def group_options(command: F) -> F:
-    """Add options that select groups; the command gets ``chosen``, a :class:`GroupOptions`."""
-    return grouped_options(command, _GROUPS, "chosen", _chosen)
+    """Add options that select groups to change; the command gets ``chosen``, a :class:`GroupOptions`."""
+    return grouped_options(command, (*_GROUPS, *filter_options()), "chosen", _changed)
 
 
-def group_and_topic_options(command: F) -> F:
-    """Add options that select groups, also by topic; the command gets ``chosen``, a :class:`GroupOptions`."""
-    return grouped_options(command, (*_GROUPS, _TOPICS), "chosen", _chosen)
+def changed_group_and_topic_options(command: F) -> F:
+    """Add options that select groups to change, also by topic; the command gets ``chosen``."""
+    return grouped_options(command, (*_GROUPS, _USED_TOPICS, *filter_options()), "chosen", _changed)
+
+
+def group_and_topic_options(command: F, state: str = "--state", type: str = "--type") -> F:
+    """Add options that select groups, also by topic; the command gets ``chosen``, a :class:`GroupOptions`.
+
+    :param state: the option that filters by state, where ``--state`` has another meaning; ``type`` alike.
+    """
+    return grouped_options(command, (*_GROUPS, _TOPICS, *filter_options(state, type)), "chosen", _chosen)
+
+
+def group_and_used_topic_options(command: F) -> F:
+    """Add options that select groups, also by a topic that they use; the command gets ``chosen``."""
+    return grouped_options(command, (*_GROUPS, _USED_TOPICS, *filter_options()), "chosen", _chosen)
+
+
+def listed_group_options(command: F) -> F:
+    """Add options that select groups, but no filters by state and type; the command gets ``chosen``."""
+    return grouped_options(command, (*_GROUPS, _USED_TOPICS), "chosen", _chosen)
+
+
+def filter_options(state: str = "--state", type: str = "--type") -> tuple[Callable[[F], F], ...]:
+    """Return the options that filter groups by state and by type."""
+    return (
+        click.option(
+            state,
+            "in_states",
+            multiple=True,
+            metavar="STATES",
+            help="Only groups in these states (comma-separated, any case).",
+            shell_complete=completer("states"),
+        ),
+        click.option(
+            type,
+            "of_types",
+            multiple=True,
+            metavar="TYPES",
+            help="Only groups of these types: classic, consumer, share, streams.",
+            shell_complete=completer("types"),
+        ),
+    )
+
+
+def known_words(what: str, values: tuple[str, ...], known: tuple[str, ...]) -> tuple[str, ...]:
+    """Return comma-separated words in the spelling of brokers, without duplicates.
+
+    :raises UsageError: if one is not in ``known``.
+    """
+    from kgroups.model.groups import canonical_word
+
+    found = {text.strip(): canonical_word(text.strip(), known) for value in values for text in value.split(",")}
+    for text, word in found.items():
+        if word is None:
+            raise UsageError(f"--{what}: unknown value {text!r} (valid: {', '.join(known)})")
+    return tuple(dict.fromkeys(word for word in found.values() if word))
 
 
 def _chosen(names: tuple[str, ...], **options: Any) -> GroupOptions:
     return GroupOptions(names, **options)
+
+
+def _changed(names: tuple[str, ...], **options: Any) -> GroupOptions:
+    return GroupOptions(names, **options, changes=True)
 
 
 def _pattern_of(regex: str | None) -> Pattern | None:

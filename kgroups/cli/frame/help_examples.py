@@ -146,8 +146,8 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("Read a query from another program", 'kgroups history sql "$(cat query.sql)" --store history'),
     ),
     "kgroups history report": (
-        ("Write a report of a week", "kgroups history report --store history --since 7d -o report.html"),
-        ("Replace an older report", "kgroups history report --store history -o report.html --force"),
+        ("Write a report of a week", "kgroups history report --store history --since 7d --file report.html"),
+        ("Replace an older report", "kgroups history report --store history --file report.html --force"),
     ),
     "kgroups history land": (
         ("Import records of a dump", "kgroups history land dump.parquet --store history"),

@@ -6,8 +6,8 @@ OPTIONS, OTHER = "Options", "Other"
 """The section of options that are in no other one, and those of all commands, with ``--help``."""
 
 _SHARED = {
-    "Selection": "--group --regex --all-groups --topic --all-topics --state --type --protocol-type --only-lagging "
-    "--min --top --member --instance --all-members --empty-for --since --until --limit",
+    "Selection": "--group --regex --all-groups --topic --all-topics --state --in-state --type --of-type "
+    "--protocol-type --only-lagging --min --top --member --instance --all-members --empty-for --since --until --limit",
     "View": "--offsets --members --topology --summary --all-views --verbose --by --time --deep --deep-mib --deep-time "
     "--isolation --what-if",
     "Change": "--to-earliest --to-latest --to-current --to-offset --shift-by --to-datetime --by-duration --from-file "
@@ -39,7 +39,7 @@ _OWN = {
         "Metrics": "--interval --max-age --keep --by --compat --max-series --time --commit-age --isolation",
     },
     "watch": {"View": "--interval --count"},
-    "history report": {"Output": "--force"},
+    "history report": {"Output": "--file --force"},
 }
 """Command -> the sections of its options that differ."""
 

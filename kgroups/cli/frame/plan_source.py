@@ -76,6 +76,9 @@ def plan_for(
             raise UsageError(f"--from-file: {path} names no group (three columns): use exactly one --group")
         return plan.scenario(names[0], mismatches), Selection(names), ()
     groups = plan.groups
+    selection = selection.settled(groups) if selection else None
+    for failure in selection.unmatched_globs(groups) if selection else ():
+        raise UsageError(f"--from-file: no group of {path} matches {failure.name!r}")
     _check_listed(selection.names if selection else (), frozenset(groups), path)
     chosen = _chosen(groups, selection)
     skipped = len(groups) - len(chosen)

@@ -43,6 +43,8 @@ def reset_request(
     if flag == "from_file":
         from .plan_source import plan_for, read_plan
 
+        if chosen.in_states or chosen.of_types:
+            raise UsageError("--from-file cannot be combined with --state and --type; select groups by name or --regex")
         named = chosen.selection() if chosen.any_given else None
         scenario, selection, notices = plan_for(read_plan(value), value, named, accepted)
         return ResetRequest(selection, scenario, scope), notices

@@ -106,7 +106,8 @@ def hinted(query: Query, selection: Selection | None = None) -> Query:
 
     async def query_with_hints(admin: GroupAdmin) -> Outcome[Any]:
         outcome = await query(admin)
-        if not (outcome.failures or NO_MATCH in outcome.notices or (selection and selection.topics)):
+        unmatched = any(notice.startswith(NO_MATCH) for notice in outcome.notices)
+        if not (outcome.failures or unmatched or (selection and selection.topics)):
             return outcome
         from .selection_hints import with_hints
 

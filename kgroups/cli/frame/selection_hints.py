@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from kgroups.errors import KgroupsError
 from kgroups.model.counts import some
-from kgroups.model.groups import GroupState, canonical_word
+from kgroups.model.groups import GroupState, canonical_word, is_glob
 from kgroups.model.outcome import NO_MATCH, NOT_FOUND, Failure, Outcome, Scope
 
 if TYPE_CHECKING:
@@ -40,17 +40,24 @@ async def with_hints(admin: GroupAdmin, outcome: Outcome[Any], selection: Select
         if selection.topics:
             outcome = outcome.with_failures(await topic_failures(admin, selection, outcome))
     missing = [failure for failure in outcome.failures if failure.error == NOT_FOUND and failure.hint is None]
-    unmatched = NO_MATCH in outcome.notices
+    unmatched = any(notice.startswith(NO_MATCH) for notice in outcome.notices)
     if len(missing) == len(outcome.failures) and (missing or (unmatched and selection and selection.pattern)):
         names = await _listed(admin)
-        hints = {failure: _hint(failure.name, names) for failure in missing[:_MOST_HINTS]}
+        globs = [glob.text for glob in selection.globs] if selection else []
+        hints = {
+            failure: _glob_hint(failure.name, names) if failure.name in globs else _hint(failure.name, names)
+            for failure in missing[:_MOST_HINTS]
+        }
         failures = tuple(each._replace(hint=hints[each]) if each in hints else each for each in outcome.failures)
         outcome = outcome._replace(failures=failures)
     else:
         names = ()
     if unmatched and selection:
-        others = [notice for notice in outcome.notices if notice != NO_MATCH]
-        outcome = outcome._replace(notices=(*others, *_why_empty(selection, outcome.failures, names)))
+        unmatched_regex = [notice for notice in outcome.notices if notice.startswith(NO_MATCH) and notice != NO_MATCH]
+        others = [notice for notice in outcome.notices if not notice.startswith(NO_MATCH)]
+        kept = unmatched_regex if outcome.failures else ()
+        empty = selection._replace(topics=frozenset()) if unmatched_regex else selection
+        outcome = outcome._replace(notices=(*others, *kept, *_why_empty(empty, outcome.failures, names)))
     return outcome
 
 
@@ -93,12 +100,26 @@ async def _listed(admin: GroupAdmin) -> Sequence[str]:
 
 def _hint(name: str, names: Sequence[str]) -> str | None:
     if state := canonical_word(name, GroupState.ALL):
-        return f"to select groups by their state, use: kgroups list --state {state}"
-    if re.search(r"[*?\[]", name):
-        return f"names of groups are literal; to select groups by a pattern, use --regex '{_regex_of(name)}'"
+        return f"to select groups by their state, use --state {state}, or --in-state {state} of describe and check"
+    if is_glob(name):
+        return f"the names of --group are literal; to select groups by a glob, use the argument '{name}'"
     close = [each for each in names if abs(len(each) - len(name)) <= 3][:_MOST_NAMES]
     found = get_close_matches(name, close, cutoff=_ALIKE)
     return f"did you mean {' or '.join(repr(each) for each in found)}?" if found else None
+
+
+def _glob_hint(glob: str, names: Sequence[str]) -> str | None:
+    """Suggest names whose start or end is similar to the characters of a glob."""
+    text = re.sub(r"\[.*?\]|[*?]", "", glob)
+    if not text:
+        return None
+    named: dict[str, list[str]] = {}
+    for name in names[:_MOST_NAMES]:
+        for part in {name[: len(text)].casefold(), name[-len(text) :].casefold()}:
+            named.setdefault(part, []).append(name)
+    parts = get_close_matches(text.casefold(), named, cutoff=_ALIKE)
+    found = dict.fromkeys(name for part in parts for name in named[part])
+    return f"similar names: {some(list(map(repr, found)))}" if found else None
 
 
 def _why_empty(selection: Selection, failures: Iterable[Failure], names: Collection[str]) -> list[str]:
@@ -110,10 +131,20 @@ def _why_empty(selection: Selection, failures: Iterable[Failure], names: Collect
         return [f"no selected group has committed offsets or assignments on {some_topics}"]
     text = getattr(selection.pattern, "text", None)
     if text is None:
-        return [NO_MATCH]
+        globs = "".join(f" {glob.text!r}" for glob in selection.globs)
+        return [f"{NO_MATCH}{globs}{_restriction(selection)}"]
     instead = next((each for each in (_regex_of(text), f"{text}.*", f".*{text}.*") if _matches(each, names)), None)
+    if _matches(text, names):
+        return [f"{NO_MATCH} --regex {text!r}{_restriction(selection)}"]
     notice = f"{NO_MATCH} --regex {text!r}: the whole name must match"
     return [f"{notice}; try --regex {instead!r}" if instead else notice]
+
+
+def _restriction(selection: Selection) -> str:
+    """Return the states and types that restrict a selection, for a message."""
+    states, types = selection.among.states, selection.among.types
+    texts = [f"the {name} {' or '.join(values)}" for name, values in (("state", states), ("type", types)) if values]
+    return f" with {' and '.join(texts)}" if texts else ""
 
 
 def _matches(text: str, names: Iterable[str]) -> bool:

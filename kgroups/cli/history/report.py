@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from ..frame.exit_status import is_quiet, print_to_stderr
 from ..frame.lazy_command import Command
 from .options import (
     WITHOUT_SPARK,
@@ -36,13 +37,20 @@ from .options import (
 )
 @until_option
 @click.option(
-    "-o",
-    "--output",
+    "--file",
     type=click.Path(dir_okay=False, path_type=Path),
     default="report.html",
     show_default=True,
     metavar="FILE",
     help="File to write. An existing report is replaced.",
+)
+@click.option(
+    "-o",
+    "--output",
+    "earlier",
+    type=click.Path(dir_okay=False, path_type=Path),
+    hidden=True,
+    help="Earlier name of --file; in all other commands, it is a format.",
 )
 @click.option("--force", is_flag=True, help="Replace an existing file even if it is not a report.")
 @rule_option
@@ -55,7 +63,8 @@ def report(
     cluster: str | None,
     since: datetime,
     until: datetime | None,
-    output: Path,
+    file: Path,
+    earlier: Path | None,
     force: bool,
     rules: tuple[str, ...],
 ) -> int:
@@ -63,6 +72,9 @@ def report(
 
     One file with charts that works offline: problems, lag over time, rebalances, groups by topic.
     """
+    output = earlier or file
+    if earlier and not is_quiet():
+        print_to_stderr("kgroups: note: -o of history report is replaced by --file")
     need_pipeline(*WITHOUT_SPARK)
     from kgroups.pipeline.report.file import check_target
 

@@ -99,7 +99,7 @@ def _parsed(group: str, target: str) -> tuple[ResetRequest, Safety]:
         raise UsageError(str(error)) from None
     if safety.when_empty is not None or scenarios["from_file"] is not None:
         raise UsageError("--when-empty and --from-file: use kgroups reset-offsets")
-    request, _ = reset_request(GroupOptions((group,), (), None, False), topics, all_topics, scenarios)
+    request, _ = reset_request(GroupOptions((), (group,), None, False), topics, all_topics, scenarios)
     return request, safety
 
 

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from kgroups.errors import ConfigError
 
-from ..groups import GroupId
+from ..groups import GroupId, is_glob
 from .judge import CHECKS
 from .limits import Limits
 from .values import parse_words
@@ -44,10 +44,6 @@ class Rule(NamedTuple):
     def names(self) -> Iterable[GroupId]:
         """The groups that must exist."""
         return (name for name in self.groups if not is_glob(name))
-
-
-def is_glob(text: str) -> bool:
-    return any(char in text for char in "*?[")
 
 
 def limits_of(name: GroupId, first: Limits, rules: Iterable[Rule]) -> Limits:

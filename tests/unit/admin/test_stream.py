@@ -83,7 +83,7 @@ def streamed(monkeypatch: pytest.MonkeyPatch, brokers: int, coordinator: Callabl
             names += batch.items
         assert names == [group.group_id for group in groups]
 
-    monkeypatch.setattr(stream, "stream_groups", lists)
+    monkeypatch.setattr(stream, "stream_selected", lists)
     monkeypatch.setattr(stream, "LARGEST_PIECE", PIECE)
     monkeypatch.setattr(stream, "SMALLEST_PIECE", PIECE)
     loop = VirtualLoop()

@@ -59,11 +59,11 @@ def test_every_option_has_help(path: str, command: click.Command) -> None:
                 assert str(param.envvar) in param.help
 
 
-def test_version_prints_the_package_version(capsys: pytest.CaptureFixture[str]) -> None:
+def test_version_prints_the_program_and_its_version(capsys: pytest.CaptureFixture[str]) -> None:
     from kgroups.version import __version__
 
     assert main(["--version"]) == 0
-    assert capsys.readouterr().out == f"{__version__}\n"
+    assert capsys.readouterr().out == f"kgroups {__version__}\n"
 
 
 def test_full_disk_is_an_error() -> None:

@@ -59,6 +59,16 @@ def test_completion_offers_group_names(
     assert complete(f"kgroups describe {where} --group ot") == ["other"]
 
 
+@pytest.mark.parametrize("option", ["-b ", "--bootstrap-server ", "--bootstrap-server=", "-X bootstrap.servers="])
+def test_completion_reads_connection_options_before_the_command(
+    complete: Callable[[str], list[str]], serve: Callable, monkeypatch: pytest.MonkeyPatch, option: str
+) -> None:
+    monkeypatch.setenv("KGROUPS_BOOTSTRAP_SERVER", "" if option.startswith("-X") else "127.0.0.1:1")
+    before = f"kgroups -q {option}{serve(fill=shop).bootstrap}"
+    assert complete(f"{before} describe ") == ["orders", "orders-2", "other"]
+    assert complete(f"{before} lag orders --topic o") == ["o-2", "orders"]
+
+
 @pytest.mark.parametrize("command", ["describe", "lag", "check", "watch", "delete-offsets", "reset-offsets"])
 def test_completion_offers_topic_names(complete: Callable[[str], list[str]], serve: Callable, command: str) -> None:
     served = serve(fill=shop)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from tests.fakes.broker import FakeCluster
+from tests.fakes.broker import FakeCluster, close
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -109,17 +110,98 @@ def test_missing_group_suggests_a_similar_name(run: Run, command: tuple[str, ...
     assert "hint" not in run(*command, "frobnicate")[2]
 
 
-def test_missing_group_with_a_glob_names_the_regex(run: Run) -> None:
-    code, out, err = run("describe", "orders-*", "-o", "json")
-    hint = "names of groups are literal; to select groups by a pattern, use --regex 'orders-.*'"
+def test_missing_group_of_the_option_names_the_argument(run: Run) -> None:
+    code, out, err = run("describe", "--group", "orders-*", "-o", "json")
+    hint = "the names of --group are literal; to select groups by a glob, use the argument 'orders-*'"
     assert (code, json.loads(out)["failures"][0]["hint"]) == (1, hint)
     assert f"kgroups: hint: {hint}\n" in err
+
+
+COMMANDS = [
+    *VIEWS,
+    ("list",),
+    ("explain",),
+    ("delete",),
+    ("delete", "--execute", "--yes"),
+    ("remove-members", "--all-members"),
+    ("reset-offsets", "--all-topics", "--to-latest"),
+    ("delete-offsets", "--topic", "orders"),
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_glob_without_match_is_a_failure_with_similar_names(run: Run, command: tuple[str, ...]) -> None:
+    code, _, err = run(*command, "order-*")
+    assert code == 1
+    assert "kgroups: group 'order-*': no group has this name or matches it [GROUP_ID_NOT_FOUND]\n" in err
+    assert "kgroups: hint: similar names: 'orders-late', 'orders-range'\n" in err
+    assert "similar" not in run(*command, "*frobnicate*")[2]
+
+
+@pytest.mark.parametrize("command", COMMANDS[: COMMANDS.index(("explain",))], ids=" ".join)
+def test_filter_without_match_is_noted(run: Run, command: tuple[str, ...]) -> None:
+    option = "--in-state" if command[0] == "describe" else "--state"
+    code, _, err = run(*command, "orders-*", option, "dead")
+    assert (code, err) == (0, "kgroups: note: no group matches 'orders-*' with the state Dead\n")
+    assert "no group matches with the state Dead\n" in run(*command, option, "dead")[2]
+
+
+def test_filter_of_a_change_without_match_is_noted(run: Run) -> None:
+    code, _, err = run("delete", "--all-groups", "--state", "dead")
+    assert code == 0 and "kgroups: note: no group matches with the state Dead\n" in err
+
+
+@pytest.mark.parametrize("command", [("lag",), ("describe",)], ids=" ".join)
+def test_regex_without_match_is_noted_next_to_named_groups(run: Run, command: tuple[str, ...]) -> None:
+    code, out, err = run(*command, "orders-late", "--regex", "orders", "--columns", "group", "--no-headers")
+    assert (code, out.split()) == (0, ["orders-late"])
+    assert "no group matches --regex 'orders': the whole name must match; try --regex 'orders.*'\n" in err
+
+
+@pytest.mark.parametrize("words", [("orders-late", "--state", "empty"), ("orders-late", "--type", "share")])
+def test_group_selected_by_name_is_not_filtered(run: Run, words: tuple[str, ...]) -> None:
+    for command in ("list", "lag", "delete"):
+        code, out, err = run(command, *words)
+        assert (code, out) == (2, "")
+        assert "the group 'orders-late' is selected by name and cannot be filtered by" in err
+
+
+def test_filter_alone_selects_no_group_to_change(run: Run) -> None:
+    for words in (("delete", "--state", "empty"), ("delete", "--topic", "orders"), ("remove-members", "--all-members")):
+        code, _, err = run(*words)
+        assert code == 2 and "no groups selected; use GROUP, --group, --regex or --all-groups" in err
+
+
+def test_change_by_glob_is_refused_if_the_list_is_incomplete(run_cli: Run, serve: Callable) -> None:
+    """A group that was not listed may have the name that is taken for a glob."""
+
+    def fill(fake: FakeCluster) -> None:
+        shop(fake)
+        fake.brokers[1].fault("ListGroups", close)
+
+    bootstrap = serve(2, fill=fill).bootstrap
+    for words in (("delete",), ("remove-members", "--all-members"), ("delete-offsets", "--topic", "orders")):
+        code, out, err = run_cli(*words, "orders-*", "--execute", "--yes", "-b", bootstrap)
+        assert (code, out) == (1, "")
+        assert "'orders-*' may be the name of a group, and the list of groups is incomplete" in err
+
+
+def test_globs_select_groups_of_a_file(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "plan.csv"
+    file.write_text("orders-late,orders,0,0\norders-range,orders,0,0\n")
+    words = ("reset-offsets", "--from-file", str(file))
+    assert run(*words, "*-late", "--columns", "group", "--no-headers")[1].split() == ["orders-late"]
+    code, _, err = run(*words, "x*")
+    assert (code, err) == (2, f"kgroups: error: --from-file: no group of {file} matches 'x*'\n")
+    assert run(*words, "--all-groups", "--state", "empty")[0] == 2
 
 
 def test_state_as_a_group_names_the_filter_of_list(run: Run) -> None:
     code, _, err = run("describe", "orders-range", "--state", "Stable")
     assert code == 1
-    assert "kgroups: hint: to select groups by their state, use: kgroups list --state Stable\n" in err
+    assert (
+        "hint: to select groups by their state, use --state Stable, or --in-state Stable of describe and check\n" in err
+    )
 
 
 def test_all_groups_with_other_selection_names_it(run: Run) -> None:
