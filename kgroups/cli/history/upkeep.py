@@ -63,13 +63,17 @@ def expire(store: str, cluster: str | None, older_than: datetime) -> int:
 def materialize(store: str, cluster: str | None) -> int:
     """Prepare the store for fast questions.
 
-    collect does it automatically. Answers are the same without it, but questions then read all commits.
+    collect does it automatically. Answers are the same without it, but questions then read all commits. Merges small
+    files first if there are many entries.
     """
     need_pipeline(*WITHOUT_SPARK)
     from kgroups.pipeline.load.store import Store
+    from kgroups.pipeline.upkeep.automatic import merge_many
     from kgroups.pipeline.upkeep.materialize import materialize as run
 
-    added = run(Store(store, cluster))
+    opened = Store(store, cluster)
+    merge_many(opened)
+    added = run(opened)
     click.echo(f"{count(added, 'commit')} materialized" if added else "nothing to materialize", err=True)
     return 0
 
@@ -86,6 +90,7 @@ def upgrade(store: str) -> int:
     from kgroups.pipeline.jobs.verify import is_decoded_by_this_version
     from kgroups.pipeline.load.store import Store
     from kgroups.pipeline.load.upgrade import upgrade as run
+    from kgroups.pipeline.upkeep.automatic import merge_many
     from kgroups.pipeline.upkeep.decode_again import decode_again
     from kgroups.pipeline.upkeep.materialize import materialize
 
@@ -97,5 +102,6 @@ def upgrade(store: str) -> int:
             click.echo(f"cluster {cluster}: the tables are those of this version", err=True)
         else:
             click.echo(f"cluster {cluster}: {count(decode_again(opened), 'record')} decoded again", err=True)
+        merge_many(opened)
         materialize(opened)
     return 0

@@ -35,6 +35,15 @@ RETRY_AFTER = 600.0
 DAY = timedelta(days=1)
 
 
+def merge_many(store: Store, stopped: Callable[[], bool] = lambda: False) -> None:
+    """Merge small files if there are many entries: questions open all files of what is not materialized.
+
+    :raises HistoryError: if the store cannot be read or written; it is then unchanged.
+    """
+    if len(store.snapshot().collected().entries) >= MANY:
+        compact(store, small=True, stopped=stopped)
+
+
 class Upkeep:
     """A context that materializes, merges files, and deletes old rows: in a thread; with ``once``, at the end."""
 
@@ -66,8 +75,8 @@ class Upkeep:
             snapshot = self._store.snapshot()
             if self._retention and self._is_due(snapshot):
                 expire(self._store, datetime.now(UTC) - self._retention, stopped=self._stopped.is_set)
-            elif len(snapshot.collected().entries) >= MANY:
-                compact(self._store, small=True, stopped=self._stopped.is_set)
+            else:
+                merge_many(self._store, self._stopped.is_set)
             self._materialize()
             if time.monotonic() - self._swept >= DAY.total_seconds():
                 self._swept = time.monotonic()

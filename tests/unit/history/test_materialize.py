@@ -11,18 +11,20 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from click.testing import CliRunner
 
+from kgroups.cli.main import cli
 from kgroups.pipeline import materialized
 from kgroups.pipeline.engine import derive, open_tables
 from kgroups.pipeline.engine.duck import DuckDB
-from kgroups.pipeline.load.manifest import BATCH, HEADS_SAMPLED, SWEEP
+from kgroups.pipeline.load.manifest import BATCH, COMPACTED, HEADS_SAMPLED, MATERIALIZED, SWEEP
 from kgroups.pipeline.load.storage import Storage
 from kgroups.pipeline.load.store import Identity, Store
 from kgroups.pipeline.rules import Rules
 from kgroups.pipeline.tables import COMMITS, COVERAGE, HEADS, STORED, Table, arrow_schema, to_batch
 from kgroups.pipeline.transform.definitions import BEGINNING, DERIVED, Span, stored_tables
 from kgroups.pipeline.upkeep import materialize as steps
-from kgroups.pipeline.upkeep.automatic import NEW, Upkeep
+from kgroups.pipeline.upkeep.automatic import MANY, NEW, Upkeep
 from kgroups.pipeline.upkeep.compact import compact
 from kgroups.pipeline.upkeep.expire import expire
 from kgroups.pipeline.upkeep.materialize import materialize
@@ -205,6 +207,13 @@ def test_a_question_reads_as_many_files_of_many_entries_as_of_few(
         assert store.snapshot().materialized
     few, many = (reads(store, monkeypatch) for store in stores)
     assert max(few, many) < 20
+
+
+def test_materialize_merges_the_files_of_many_entries(tmp_path: Path) -> None:
+    store = collected(tmp_path, MANY)
+    done = CliRunner().invoke(cli, ["history", "materialize", "--store", store.location])
+    assert done.exit_code == 0, done.output
+    assert [entry.kind for entry in store.snapshot().entries.values()] == [COMPACTED, MATERIALIZED]
 
 
 def test_large_collection_is_not_materialized_at_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
