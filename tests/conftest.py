@@ -48,6 +48,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--bootstrap", default=None, metavar="HOST:PORT", help="run against this cluster instead")
     group.addoption("--commits", type=int, default=100_000, help="real commits that are compared with what Kafka reads")
     group.addoption("--kills", type=int, default=1, help="how often the collector is killed, and goes on")
+    group.addoption("--quiet-minutes", type=float, default=30, help="how long no alert may fire for a healthy cluster")
     group.addoption("--rebuild-golden", action="store_true", help="rewrite tests/golden/*.expected; such tests skip")
 
 

@@ -279,7 +279,7 @@ FLOORS = {
     ),
     "cli": ({"frame"}, {"kafka"}, {"completion"}, {"", "check", "config", "exporter", "history", "profile", "watch"}),
     "model": ({""}, {"assignors", "embedded", "operations"}, {"views"}, {"explain", "health", "watch"}),
-    "render": ({""}, {"health", "kafka", "watch"}),
+    "render": ({""}, {"health", "kafka", "monitoring", "watch"}),
 }
 """The folders of a room, lowest first. A module imports from its own folder and from lower floors."""
 

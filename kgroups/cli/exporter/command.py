@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ssl
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -20,6 +21,27 @@ from .poller import Poller, Polling
 from .server import CONNECTIONS, serve
 
 _FILE = click.Path(path_type=Path)
+
+
+def _print_kit(context: click.Context, option: click.Parameter, value: str | bool | None) -> None:
+    """Print a part of the monitoring kit, and exit; that needs no bootstrap server."""
+    if not value or context.resilient_parsing:
+        return
+    import json
+    from importlib.resources import files
+
+    from kgroups.render.monitoring.dashboards import to_grafana
+
+    if isinstance(value, str):
+        text = json.dumps(to_grafana(value), indent=1) + "\n"
+    else:
+        name = "alerts.yaml" if option.name == "alerts" else "kgroups-exporter.service"
+        text = files("kgroups.render.monitoring").joinpath(name).read_text(encoding="utf-8")
+    click.echo(text, nl=False)
+    context.exit()
+
+
+_PRINTED: dict[str, Any] = {"is_eager": True, "expose_value": False, "callback": _print_kit}
 
 
 @click.command("exporter", cls=Command)
@@ -75,8 +97,16 @@ _FILE = click.Path(path_type=Path)
     show_default=True,
     help="Maximum number of connections.",
 )
-@click.option("--dashboard", is_flag=True, help="Print a Grafana dashboard for these metrics, in JSON, and exit.")
-@click.option("--alerts", is_flag=True, help="Print alert rules for Prometheus, in YAML, and exit.")
+@click.option(
+    "--dashboard",
+    type=click.Choice(["fleet", "group", "partition"]),
+    is_flag=False,
+    flag_value="fleet",
+    help="Print a Grafana dashboard for these metrics, in JSON, and exit; fleet if none is named.",
+    **_PRINTED,
+)
+@click.option("--alerts", is_flag=True, help="Print alert rules for Prometheus, in YAML, and exit.", **_PRINTED)
+@click.option("--systemd-unit", is_flag=True, help="Print a unit for systemd, and exit.", **_PRINTED)
 @isolation_option
 @connection_options
 def exporter(
@@ -95,8 +125,6 @@ def exporter(
     tls_key: Path | None,
     basic_auth: Path | None,
     max_connections: int,
-    dashboard: bool,
-    alerts: bool,
     isolation: str,
 ) -> int:
     """Serve metrics of groups to Prometheus.
@@ -107,10 +135,6 @@ def exporter(
     """
     from kgroups.model.offsets import Isolation
 
-    if dashboard:
-        return _print_file("dashboard.json")
-    if alerts:
-        return _print_file("monitoring/alerts.yaml")
     enable_gc()
     if max_age is not None:
         interval = max(1.0, max_age)
@@ -182,10 +206,3 @@ def _address(text: str) -> tuple[str, int]:
     if not (port.isascii() and port.isdigit() and int(port) < 65536):
         raise UsageError(f"--listen: {text!r} is not HOST:PORT, :PORT, or PORT")
     return host.removeprefix("[").removesuffix("]") if colon else "127.0.0.1", int(port)
-
-
-def _print_file(name: str) -> int:
-    from importlib.resources import files
-
-    click.echo(files("kgroups.render").joinpath(name).read_text(encoding="utf-8"), nl=False)
-    return EXIT_OK

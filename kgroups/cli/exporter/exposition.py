@@ -4,17 +4,53 @@ from __future__ import annotations
 
 import gzip
 import io
+import threading
 import time
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from kgroups.render.metrics import Level, Scrape
+    from kgroups.render.metrics import Encode, Level, Scrape
 
 Start = Callable[..., Any]
 App = Callable[[dict[str, Any], Start], Iterable[bytes]]
-Texts = dict[tuple[str, bool], bytes]
-"""Content type, and whether it is compressed -> text."""
+
+OPENMETRICS = "application/openmetrics-text"
+RENDER_AHEAD = 600.0
+"""Seconds after the last request for a format in which polls render it."""
+
+
+class Format(NamedTuple):
+    """One of the four formats; clients cannot request others, so the work per poll is bounded."""
+
+    openmetrics: bool
+    compressed: bool
+
+    @classmethod
+    def of(cls, accept: str, accept_encoding: str) -> Format:
+        """Return the first format that the client accepts; the text format if it accepts neither.
+
+        Names of kgroups are the same with each ``escaping``, so that this parameter has no effect.
+        """
+        for each in accept.split(","):
+            media, *parameters = (part.strip() for part in each.split(";"))
+            if media == "text/plain":
+                break
+            if media == OPENMETRICS and "version=0.0.1" not in parameters:
+                return cls(True, "gzip" in accept_encoding)
+        return cls(False, "gzip" in accept_encoding)
+
+    @property
+    def content_type(self) -> str:
+        version = f"{OPENMETRICS}; version=1.0.0" if self.openmetrics else "text/plain; version=0.0.4"
+        return f"{version}; charset=utf-8"
+
+    @property
+    def encode(self) -> Encode:
+        from prometheus_client import exposition, openmetrics
+
+        encode: Encode = openmetrics.exposition.generate_latest if self.openmetrics else exposition.generate_latest
+        return encode
 
 
 class Exposition:
@@ -27,13 +63,15 @@ class Exposition:
         from kgroups.render.metrics import Scrape
 
         self._level, self._kminion, self._max_series = level, kminion, max_series
-        self._formats: dict[tuple[str, bool], Any] = {}
-        self._latest: tuple[Scrape, Texts] = Scrape(), {}
+        self._requested: dict[Format, float] = {}
+        self._rendering = threading.Lock()
+        self._latest: tuple[Scrape, dict[Format, bytes]] = Scrape(), {}
 
     def publish(self, scrape: Scrape) -> None:
-        """Serve this poll from now on, in each format that was requested before."""
-        formats = tuple(self._formats.items())
-        self._latest = scrape, {form: self._render(scrape, encode, form[1]) for form, encode in formats}
+        """Serve this poll from now on, in each format that was requested within :data:`RENDER_AHEAD`."""
+        since = time.monotonic() - RENDER_AHEAD
+        recent = [form for form, at in self._requested.copy().items() if at >= since]
+        self._latest = scrape, {form: self._render(scrape, form) for form in recent}
 
     def not_ready(self) -> str | None:
         """Return why the metrics are incomplete; ``None`` if a poll has reached the cluster."""
@@ -43,30 +81,27 @@ class Exposition:
         return None if scrape.up else "the last poll did not reach the cluster"
 
     def __call__(self, environ: dict[str, Any], start_response: Start) -> Iterable[bytes]:
-        from prometheus_client.exposition import choose_encoder
-
         from kgroups.render.metrics import text_of_age
 
-        encode, content_type = choose_encoder(environ.get("HTTP_ACCEPT", ""))
-        compressed = "gzip" in environ.get("HTTP_ACCEPT_ENCODING", "")
+        form = Format.of(environ.get("HTTP_ACCEPT", ""), environ.get("HTTP_ACCEPT_ENCODING", ""))
+        self._requested[form] = time.monotonic()
         scrape, texts = self._latest
-        form = content_type, compressed
         if form not in texts:
-            self._formats[form] = encode
-            texts[form] = self._render(scrape, encode, compressed)
-        age = text_of_age(scrape, time.time(), encode)
-        headers = [("Content-Type", content_type), ("Vary", "Accept, Accept-Encoding")]
-        body = texts[form] + (_compressed([age]) if compressed else age)
-        if compressed:
+            with self._rendering:  # once, for however many connections
+                texts[form] = texts.get(form) or self._render(scrape, form)
+        age = text_of_age(scrape, time.time(), form.encode)
+        headers = [("Content-Type", form.content_type), ("Vary", "Accept, Accept-Encoding")]
+        body = texts[form] + (_compressed([age]) if form.compressed else age)
+        if form.compressed:
             headers.append(("Content-Encoding", "gzip"))
         start_response("200 OK", [*headers, ("Content-Length", str(len(body)))])
         return [body]
 
-    def _render(self, scrape: Scrape, encode: Callable[[Any], bytes], compressed: bool) -> bytes:
+    def _render(self, scrape: Scrape, form: Format) -> bytes:
         from kgroups.render.metrics import texts
 
-        found = texts(scrape, encode, level=self._level, kminion=self._kminion, max_series=self._max_series)
-        return (_compressed if compressed else b"".join)(found)
+        found = texts(scrape, form.encode, level=self._level, kminion=self._kminion, max_series=self._max_series)
+        return (_compressed if form.compressed else b"".join)(found)
 
 
 def _compressed(texts: Iterable[bytes]) -> bytes:

@@ -26,6 +26,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "kgroups exporter": (
         ("Serve metrics of all groups", "kgroups exporter --all-groups --listen :9308"),
         ("Serve metrics with one series per topic", "kgroups exporter --regex 'orders-.*' --by topic"),
+        ("Print alert rules for Prometheus", "kgroups exporter --alerts"),
     ),
     "kgroups check": (
         ("Fail if the lag of a group exceeds a limit", "kgroups check orders --max-lag 1000"),

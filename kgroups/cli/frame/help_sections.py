@@ -16,7 +16,7 @@ _SHARED = {
     "--including-hidden-offsets",
     "Checks": "",
     "Metrics": "",
-    "Server": "--listen --tls-certificate --tls-key --basic-auth --max-connections --dashboard --alerts",
+    "Server": "--listen --tls-certificate --tls-key --basic-auth --max-connections --dashboard --alerts --systemd-unit",
     "Store": "--store --cluster",
     OPTIONS: "",
     "Spark": "--engine --master --remote --conf --packages --py-files --spark-log",

@@ -5,9 +5,13 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import shutil
+import subprocess
+import sys
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,6 +29,7 @@ from kgroups.cli.frame.options import ConnectionOptions
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.model.offsets import Isolation
 from kgroups.render.metrics import Level
+from tests.documentation.pages import page_text
 from tests.fakes.broker import FakeCluster, close
 from tests.fakes.cluster_state import FakeMember
 
@@ -271,22 +276,74 @@ def test_exporter_unreachable_cluster_is_down(served: Any) -> None:
     assert not [key for key in answer if key[0].startswith("kafka_")]
 
 
-def test_exporter_dashboard_queries_only_served_metrics(run_cli: Run, served: Any) -> None:
-    code, out, _ = run_cli("exporter", "--dashboard", "-b", served.bootstrap)
-    answer = samples(classic(scrape(_serve(looks_at(served.bootstrap)))))
-    names = {key[0] for key in answer} | {"kafka_consumergroup_lag_seconds", "kgroups_scrape_failures_total"}
+@pytest.mark.parametrize("name", ["fleet", "group", "partition"])
+def test_exporter_dashboard_keeps_clusters_apart_and_takes_no_rate_of_a_gauge(run_cli: Run, name: str) -> None:
+    code, out, _ = run_cli("exporter", "--dashboard", name)
     asked = [target["expr"] for panel in json.loads(out)["panels"] for target in panel["targets"]]
     assert code == 0 and asked
-    for expression in asked:
-        assert any(name in expression for name in names), expression
-
-
-def test_exporter_dashboard_keeps_clusters_apart_and_takes_no_rate_of_a_gauge(run_cli: Run) -> None:
-    _, out, _ = run_cli("exporter", "--dashboard", "-b", "127.0.0.1:1")
-    asked = [target["expr"] for panel in json.loads(out)["panels"] for target in panel["targets"]]
     assert [expression for expression in asked if 'job="$job"' not in expression] == []
     # the offsets of a reset are no reset of a counter
     assert [expression for expression in asked if re.search(r"rate\(kafka_consumergroup_current", expression)] == []
+
+
+@pytest.mark.parametrize("name", ["fleet", "group", "partition"])
+def test_exporter_dashboard_panels_have_a_unit_and_do_not_overlap(run_cli: Run, name: str) -> None:
+    panels = json.loads(run_cli("exporter", "--dashboard", name)[1])["panels"]
+    taken: set[tuple[int, int]] = set()
+    for panel in panels:
+        place, defaults = panel["gridPos"], panel["fieldConfig"]["defaults"]
+        cells = {
+            (x, y)
+            for x in range(place["x"], place["x"] + place["w"])
+            for y in range(place["y"], place["y"] + place["h"])
+        }
+        assert not cells & taken and place["x"] + place["w"] <= 24, panel["title"]
+        taken |= cells
+        in_seconds = "_seconds" in panel["targets"][0]["expr"]
+        assert (defaults["unit"] == "s") == in_seconds, panel["title"]
+        assert defaults["noValue"] in ("unknown", "none") and not defaults["custom"].get("spanNulls"), panel["title"]
+
+
+def test_exporter_prints_kit_without_bootstrap_servers(run_cli: Run) -> None:
+    code, out, err = run_cli("exporter", "--dashboard")
+    assert (code, json.loads(out)["uid"], err) == (0, "kgroups-fleet", "")
+    code, out, _ = run_cli("exporter", "--alerts")
+    assert code == 0 and out.startswith("# Alert rules")
+    code, out, _ = run_cli("exporter", "--systemd-unit")
+    assert code == 0 and "DynamicUser=yes" in out
+    assert run_cli("exporter", "--dashboard", "nosuch")[0] == 2
+
+
+def test_names_of_other_exporters_are_mapped_to_metrics_that_exist() -> None:
+    """Families without values are in the exposition, too, with their types."""
+    answer: list[bytes] = []
+    for kminion in (False, True):
+        environ = {"HTTP_ACCEPT": "text/plain"}
+        answer = [*Exposition(Level.PARTITION, kminion=kminion)(environ, lambda *_: None), *answer]
+    with_kminion, exported = (set(re.findall(r"^# TYPE (\w+)", text.decode(), re.MULTILINE)) for text in answer)
+    rows = re.findall(r"^\| (\S+) \| (`.+`) \| (.+) \|$", page_text("docs/exporter.md"), re.MULTILINE)
+    mapped = [row for row in rows if row[0] in ("kafka_exporter", "kminion", "kafka-lag-exporter", "burrow_exporter")]
+    assert len(mapped) > 30
+    for other, theirs, ours in mapped:
+        names = re.findall(r"\b(?:kafka|kgroups)_\w+", ours)
+        assert names or "not exported" in ours, ours
+        assert set(names) <= exported, ours
+        for name in names if other == "kafka_exporter" else ():
+            assert theirs == f"`{name}`"  # the same name
+        if other == "kminion" and "exporter_up" not in theirs:
+            assert theirs.strip("`") in with_kminion
+
+
+def test_systemd_unit_is_valid_and_hardened(run_cli: Run, tmp_path: Path) -> None:
+    program = shutil.which("systemd-analyze")
+    if program is None:
+        pytest.skip("systemd-analyze is not installed")
+    unit = tmp_path / "kgroups-exporter.service"
+    unit.write_text(run_cli("exporter", "--systemd-unit")[1].replace("/usr/local/bin/kgroups", sys.executable))
+    verified = subprocess.run([program, "verify", unit], capture_output=True, text=True, timeout=60)
+    assert (verified.returncode, verified.stdout + verified.stderr) == (0, "")
+    rated = [program, "security", "--offline=true", "--threshold=20", unit]  # 2.0 of 10
+    assert subprocess.run(rated, capture_output=True, timeout=60).returncode == 0
 
 
 def test_exporter_invalid_listen_address_exits_2(run_cli: Run) -> None:

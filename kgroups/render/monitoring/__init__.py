@@ -1,0 +1,1 @@
+"""The monitoring kit: alert rules, dashboards, and a unit for systemd."""
