@@ -45,7 +45,7 @@ class Scrape(NamedTuple):
 
     :ivar failures: number of failures of all polls so far, by scope.
     :ivar rebalances: by group, since the first poll.
-    :ivar reached_at: the last poll that reached the cluster.
+    :ivar reached_at: the start of the last poll that reached the cluster; no value that is not stale is older.
     """
 
     groups: tuple[GroupSample, ...] = ()
@@ -437,7 +437,9 @@ def text_of_age(scrape: Scrape, now: float, encode: Encode) -> bytes:
     """Return the text of the family that changes between polls, with the end of the exposition."""
     age = None if scrape.reached_at is None else max(0.0, now - scrape.reached_at)
     return encode(
-        _Single(_single("kgroups_data_age_seconds", "Time since the last poll that reached the cluster.", age))
+        _Single(
+            _single("kgroups_data_age_seconds", "Time since the start of the last poll that reached the cluster.", age)
+        )
     )
 
 

@@ -65,7 +65,7 @@ class Poller:
         """Poll once; if the cluster does not respond, return the last known values."""
         from kgroups.render.metrics import Scrape
 
-        began = time.monotonic()
+        began, at = time.monotonic(), time.time()
         self._scrapes += 1
         logs: tuple[LogSample, ...] = ()
         try:
@@ -76,7 +76,7 @@ class Poller:
             up = False
         else:
             up = True
-            self._reached_at = time.time()
+            self._reached_at = at  # no value is older
             self._failures.update(failure.scope.value for failure in outcome.failures)
             logs = self._sample(outcome)
         groups = tuple(self._known[name] for name in sorted(self._known))

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
@@ -344,6 +345,18 @@ def test_systemd_unit_is_valid_and_hardened(run_cli: Run, tmp_path: Path) -> Non
     assert (verified.returncode, verified.stdout + verified.stderr) == (0, "")
     rated = [program, "security", "--offline=true", "--threshold=20", unit]  # 2.0 of 10
     assert subprocess.run(rated, capture_output=True, timeout=60).returncode == 0
+
+
+def test_exporter_reports_no_value_as_younger_than_it_is(served: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = looks_at(served.bootstrap)
+    query, read_at = looks._query, []
+
+    def timed() -> Any:
+        read_at.append(time.time())
+        return query()
+
+    monkeypatch.setattr(looks, "_query", timed)
+    assert looks.poll().reached_at <= read_at[0]
 
 
 def test_exporter_invalid_listen_address_exits_2(run_cli: Run) -> None:
