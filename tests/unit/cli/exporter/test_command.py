@@ -356,7 +356,8 @@ def test_exporter_reports_no_value_as_younger_than_it_is(served: Any, monkeypatc
         return query()
 
     monkeypatch.setattr(looks, "_query", timed)
-    assert looks.poll().reached_at <= read_at[0]
+    reached_at = looks.poll().reached_at
+    assert reached_at is not None and reached_at <= read_at[0]
 
 
 def test_exporter_invalid_listen_address_exits_2(run_cli: Run) -> None:
