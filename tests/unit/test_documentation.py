@@ -131,8 +131,9 @@ def _parse(command: click.Command, words: list[str]) -> None:
     while isinstance(command, click.Group) and words and not words[0].startswith("-"):
         found = command.commands[words[0]]
         command, words = found.load() if isinstance(found, LazyCommand) else found, words[1:]
-    with suppress(click.exceptions.Exit):  # by options that print something instead
-        command.make_context(str(command.name), list(words))
+    if words not in (["--version"], ["--help"]):
+        with suppress(click.exceptions.Exit):  # by options that print something instead
+            command.make_context(str(command.name), list(words))
 
 
 def test_rules_in_the_documentation_are_valid() -> None:
