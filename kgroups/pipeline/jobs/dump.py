@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import HistoryError
@@ -28,6 +27,7 @@ from ..extract.log import OffsetsLog
 from ..extract.ranges import Range, between, pack
 from ..extract.reader import read
 from ..hosts import KEEP_HOSTS, ClientHosts
+from ..load.write import open_parquet
 from ..tables import Table, arrow_schema
 
 
@@ -86,7 +86,7 @@ def _batches(dump: Dump, ranges: Sequence[Range]) -> Iterator[pa.RecordBatch]:
 
 def _write_part(dump: Dump, folder: Path, number: int, ranges: Sequence[Range]) -> int:
     rows = 0
-    with pq.ParquetWriter(folder / f"part-{number:05}.parquet", arrow_schema(dump.table)) as writer:
+    with open_parquet(folder / f"part-{number:05}.parquet", arrow_schema(dump.table)) as writer:
         for batch in _batches(dump, ranges):
             writer.write_batch(batch)
             rows += batch.num_rows

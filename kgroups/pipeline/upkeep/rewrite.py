@@ -23,7 +23,7 @@ FILE_ROWS = 5_000_000
 """Maximum number of rows in a file."""
 
 BATCH_ROWS = 20_000
-"""Number of rows that are sorted in DuckDB, and not yet in a file; also of a row group."""
+"""Number of rows that are passed at once from DuckDB to a file."""
 
 MEMORY = "256MB"
 """Maximum memory of DuckDB; it spills the rest to the directory for temporary files."""
