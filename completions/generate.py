@@ -1,4 +1,4 @@
-"""Write the man page and the page of commands: ``python completions/generate.py``; ``--check`` compares."""
+"""Write the man pages and the page of commands: ``python completions/generate.py``; ``--check`` compares."""
 
 from __future__ import annotations
 
@@ -12,13 +12,21 @@ from manual import manual, reference  # in this directory
 
 def generated() -> dict[str, str]:
     """Return file names and their contents."""
-    return {"kgroups.1": manual(), "../docs/commands.md": reference()}
+    pages = {f"man1/{name}": text for name, text in manual().items()}
+    return {**pages, "../docs/commands.md": reference()}
 
 
 def outdated() -> list[str]:
-    """Return the names of the files with other contents."""
-    here = Path(__file__).parent
-    return [name for name, text in generated().items() if (here / name).read_text(encoding="utf-8") != text]
+    """Return the names of the files that are missing, left over, or have other contents."""
+    here, texts = Path(__file__).parent, generated()
+    there = {f"man1/{path.name}" for path in (here / "man1").iterdir()}
+    changed = {
+        name
+        for name in texts
+        if name.startswith("..") or name in there
+        if (here / name).read_text("utf-8") != texts[name]
+    }
+    return sorted(changed | (there ^ {name for name in texts if name.startswith("man1/")}))
 
 
 if __name__ == "__main__":

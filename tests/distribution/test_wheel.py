@@ -77,7 +77,7 @@ def test_distribution_is_complete(files: dict[str, Path]) -> None:
         *(f"share/bash-completion/completions/{tool}" for tool in tools),
         "share/zsh/site-functions/_kgroups",
         *(f"share/fish/vendor_completions.d/{tool}.fish" for tool in tools),
-        "share/man/man1/kgroups.1",
+        *(f"share/man/man1/{path.name}" for path in (ROOT / "completions" / "man1").iterdir()),
     }
     with tarfile.open(files[".gz"]) as source:
         names = {name.partition("/")[2] for name in source.getnames()}

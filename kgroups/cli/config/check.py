@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..frame.lazy_command import Command
 from ..frame.options import ConnectionOptions, explained_connection_options, output_options
 from ..frame.run_query import Shape, print_exchange, show
+
+if TYPE_CHECKING:
+    from kgroups.model.connection_check import CheckRow
 
 
 @click.command("check", cls=Command)
@@ -41,4 +45,16 @@ def check(connection: ConnectionOptions, shape: Shape) -> int:
 
     asyncio.run(query())
     ((outcome, cluster_id),) = results
-    return show(outcome.with_items([*settings, *outcome.items]), cluster_id, shape, CHECK)
+    rows = [*settings, *outcome.items]
+    if shape.format in ("table", "plain"):
+        rows = list(_with_each_fix_once(rows))
+    return show(outcome.with_items(rows), cluster_id, shape, CHECK)
+
+
+def _with_each_fix_once(rows: Iterable[CheckRow]) -> Iterator[CheckRow]:
+    """Yield the rows; a fix that was shown before is not repeated."""
+    shown: set[str] = set()
+    for row in rows:
+        yield row._replace(fix="as above") if row.fix in shown else row
+        if row.fix:
+            shown.add(row.fix)

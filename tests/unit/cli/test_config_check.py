@@ -359,3 +359,15 @@ def test_config_check_suggested_command_is_quoted() -> None:
     words = shlex.split(answer)
     assert words[words.index("--group") + 1] == evil
     assert words[words.index("--allow-principal") + 1] == "User:bob; id"
+
+
+def test_check_shows_the_fix_of_several_servers_once(run_cli: Run) -> None:
+    with listening() as first, listening() as second:
+        servers = f"127.0.0.1:{first},127.0.0.1:{second}"
+        words = ("config", "check", "-b", servers, "--broker-timeout", "200ms", "-X", "security.protocol=SSL")
+        _, out, _ = run_cli(*words, "--columns", "step,result,fix", "--no-headers")
+        fixes = [line.split(None, 2)[2] for line in out.splitlines() if "failed" in line]
+        assert len(fixes) == 2 and fixes[0] != "as above" and fixes[1] == "as above"
+        rows = json.loads(run_cli(*words, "-o", "json")[1])["items"]
+        first_fix, second_fix = [row["fix"] for row in rows if row["result"] == "failed"]
+        assert first_fix == second_fix == fixes[0]
