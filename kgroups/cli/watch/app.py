@@ -96,8 +96,8 @@ class WatchApp(App[int]):
 
     @property
     def failed(self) -> bool:
-        """Whether the newest refresh contains failures."""
-        return self._latest is not None and bool(self._latest.failures)
+        """Whether the newest refresh contains failures, unless the user has quit: the screen has shown them."""
+        return self._latest is not None and bool(self._latest.failures) and not self.view.done
 
     def compose(self) -> ComposeResult:
         """Create the widget."""

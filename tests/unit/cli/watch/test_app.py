@@ -178,10 +178,11 @@ def test_resize_and_end_of_refreshes() -> None:
 
 @pytest.mark.parametrize(("typed", "code"), [("q", 0), ("\x03", 130), (None, -signal.SIGTERM)])
 def test_every_end_restores_the_terminal(serve: Callable, typed: str | None, code: int) -> None:
-    """On a real pseudo-terminal; the first broker answers, and keys and signals end the screen."""
+    """On a real pseudo-terminal; the first broker answers, and keys and signals end the screen. A topic is missing."""
 
     def shop(fake: FakeCluster) -> None:
         fake.state.topic("orders", [0, 1], end=100)
+        fake.state.group("b", 0, commits={("deleted", 0): 90})
         fake.state.group("a", 0, commits={("orders", 0): 90})
 
     with Typist("watch", "--interval", "200ms", bootstrap=serve(fill=shop).bootstrap) as person:
