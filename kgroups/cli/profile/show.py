@@ -31,7 +31,10 @@ def list_profiles(shape: Shape) -> int:
         servers, file = table.get("bootstrap"), table.get("command-config")
         rows.append((name, name == profiles.default, servers and str(servers), file and str(file)))
     if not rows and not is_quiet():
-        print_to_stderr(f"kgroups: note: there are no profiles in {profiles.file}")
+        print_to_stderr(
+            f"kgroups: note: there are no profiles in {profiles.file}; "
+            "to add one: kgroups profile add NAME -b HOST:PORT"
+        )
     return _show(shape, PROFILES, sorted(rows))
 
 

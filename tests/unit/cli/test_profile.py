@@ -80,7 +80,9 @@ def test_profile_without_config_file_is_a_note_or_an_error(
     monkeypatch.delenv("KGROUPS_CONFIG", raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     answer = run_cli("profile", "list")
-    assert (answer.code, answer.err) == (0, f"kgroups: note: there are no profiles in {tmp_path}/kgroups/config.toml\n")
+    hint = "to add one: kgroups profile add NAME -b HOST:PORT"
+    note = f"kgroups: note: there are no profiles in {tmp_path}/kgroups/config.toml; {hint}\n"
+    assert (answer.code, answer.err) == (0, note)
     answer = run_cli("profile", "show")
     assert (answer.code, answer.out) == (2, "")
     assert "names no default" in answer.err
