@@ -105,13 +105,22 @@ def columns_of(row: type[Any], *specs: Spec) -> tuple[Column, ...]:
     )
 
 
+def _header(key: str) -> str:
+    return "CLUSTER" if key == "cluster_id" else key.upper().replace("_", "-")
+
+
 def view_of(name: str, columns: Iterable[tuple[str, bool]]) -> View:
     """Return a view of rows that are already sorted.
 
     :param columns: pairs of key and whether it is right-aligned.
     """
     view_columns = tuple(
-        Column(key.upper().replace("_", "-"), key, itemgetter(at), Align.RIGHT if right else Align.LEFT)
+        Column(
+            _header(key),
+            key,
+            itemgetter(at),
+            Align.RIGHT if right else Align.LEFT,
+        )
         for at, (key, right) in enumerate(columns)
     )
     return View(name, name, view_columns, sort_key=lambda row: 0)

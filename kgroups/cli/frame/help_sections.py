@@ -17,7 +17,7 @@ _SHARED = {
     "Checks": "",
     "Metrics": "",
     "Server": "--listen --tls-certificate --tls-key --basic-auth --max-connections --dashboard --alerts --systemd-unit",
-    "Store": "--store --cluster",
+    "Store": "--store --cluster --all-clusters",
     OPTIONS: "",
     "Spark": "--engine --master --remote --conf --packages --py-files --spark-log",
     "Output": "--output --wide --no-headers --columns --sort --export",

@@ -22,6 +22,7 @@ from .spark_settings import SQL, PackageList, PythonFiles, SparkSetting, is_remo
 
 if TYPE_CHECKING:
     from kgroups.pipeline.engine import Engine as QueryEngine
+    from kgroups.pipeline.load.store import Store
     from kgroups.pipeline.session import Session
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -228,6 +229,35 @@ store_option = click.option(
 cluster_option = click.option(
     "--cluster", metavar="ID", help="ID of the cluster, if the store has the history of several."
 )
+
+
+class Clusters(NamedTuple):
+    """The store, and which of its clusters a question is about."""
+
+    location: str
+    cluster: str | None
+    all_clusters: bool
+
+    def open(self) -> list[Store]:
+        """Return the store of each cluster; exactly one without ``all_clusters``.
+
+        :raises HistoryError: if there is no store, or it has several clusters and none was selected.
+        """
+        from kgroups.pipeline.load.store import Store
+
+        return Store.of_clusters(self.location, self.cluster, self.all_clusters)
+
+
+def clusters_option(all_help: str) -> Callable[[F], F]:
+    """Add ``--store``, ``--cluster``, and ``--all-clusters``; the command gets ``clusters``, as :class:`Clusters`."""
+
+    def collect(store: str, cluster: str | None, all_clusters: bool) -> Clusters:
+        check_exclusive(cluster=cluster is not None, all_clusters=all_clusters)
+        return Clusters(store, cluster, all_clusters)
+
+    every = click.option("--all-clusters", is_flag=True, help=all_help)
+    return lambda command: grouped_options(command, (store_option, cluster_option, every), "clusters", collect)
+
 
 topic_option = click.option(
     "--topic",

@@ -7,26 +7,28 @@ from pathlib import Path
 
 import click
 
+from kgroups.errors import HistoryError
+
 from ..frame.exit_status import is_quiet, print_to_stderr
 from ..frame.lazy_command import Command
+from ..frame.run_query import print_failures
 from .options import (
     WITHOUT_SPARK,
     Ago,
+    Clusters,
     Engine,
-    cluster_option,
+    clusters_option,
     engine_options,
     need_pipeline,
     open_engine,
     query_engine_option,
     rule_option,
-    store_option,
     until_option,
 )
 
 
 @click.command("report", cls=Command)
-@store_option
-@cluster_option
+@clusters_option("Write a report on each cluster of the store; its ID is added to the name of the FILE.")
 @click.option(
     "--since",
     type=Ago(),
@@ -59,8 +61,7 @@ from .options import (
 def report(
     engine: Engine,
     runs_on: str | None,
-    store: str,
-    cluster: str | None,
+    clusters: Clusters,
     since: datetime,
     until: datetime | None,
     file: Path,
@@ -76,15 +77,29 @@ def report(
     if earlier and not is_quiet():
         print_to_stderr("kgroups: note: -o of history report is replaced by --file")
     need_pipeline(*WITHOUT_SPARK)
+    from kgroups.model.outcome import Failure, Outcome, Scope
+    from kgroups.pipeline.jobs.report import path_of, run_report
     from kgroups.pipeline.report.file import check_target
-
-    check_target(output, force)  # before the query, which may take long
-    from kgroups.pipeline.jobs.report import run_report
-    from kgroups.pipeline.load.store import Store
     from kgroups.pipeline.rules import parse_rules
+    from kgroups.pipeline.transform.definitions import Span
 
-    end = until or datetime.now(UTC)
+    if not clusters.all_clusters:
+        check_target(output, force)  # before anything is read, which may take long
+    stores, span, thresholds = clusters.open(), Span(since, until or datetime.now(UTC)), parse_rules(rules)
+    paths = {store: path_of(store, output) if clusters.all_clusters else output for store in stores}
+    for path in paths.values():
+        check_target(path, force)
+    failures: list[Failure] = []
     with open_engine(engine, runs_on) as opened:
-        path = run_report(opened, Store(store, cluster), since, end, output, force, parse_rules(rules))
-    click.echo(f"kgroups: {path} is written", err=True)
-    return 0
+        for store, path in paths.items():
+            try:
+                run_report(opened, store, span, path, force, thresholds)
+            except HistoryError as error:
+                if not clusters.all_clusters:
+                    raise
+                failures.append(Failure.of(error, Scope.CLUSTER, store.cluster))
+            else:
+                click.echo(f"kgroups: {path} is written", err=True)
+    outcome: Outcome[object] = Outcome(failures=tuple(failures))
+    print_failures(outcome)
+    return outcome.exit_code

@@ -16,15 +16,15 @@ from ..frame.options import completer, output_options
 from ..frame.run_query import Shape
 from .options import (
     WITHOUT_SPARK,
+    Clusters,
     Engine,
-    cluster_option,
+    clusters_option,
     engine_options,
     need_pipeline,
     open_engine,
     query_engine_option,
     rule_option,
     since_option,
-    store_option,
     until_option,
 )
 
@@ -53,12 +53,15 @@ _limit = click.option(
     metavar="N",
     default=10_000,
     show_default=True,
-    help="Show at most N rows, the latest.",
+    help="Show at most N rows, the latest; with --all-clusters, of each cluster.",
 )
 
 
+_clusters = clusters_option("Query all clusters of the store; the first column is the ID of the cluster.")
+
+
 def _window(command: Any) -> Any:
-    for option in reversed((store_option, cluster_option, _group, _topic, since_option, until_option, _limit)):
+    for option in reversed((_clusters, _group, _topic, since_option, until_option, _limit)):
         command = option(command)
     return output_options(query_engine_option(engine_options(command)))
 
@@ -105,8 +108,7 @@ def stale(**rest: Any) -> int:
 
 @click.command("sql", cls=Command)
 @click.argument("query")
-@store_option
-@cluster_option
+@_clusters
 @since_option
 @until_option
 @rule_option
@@ -118,8 +120,7 @@ def sql(
     engine: Engine,
     runs_on: str | None,
     shape: Shape,
-    store: str,
-    cluster: str | None,
+    clusters: Clusters,
     since: datetime | None,
     until: datetime | None,
     rules: tuple[str, ...],
@@ -131,13 +132,17 @@ def sql(
     kgroups history sql "SELECT `group`, count(*) FROM rebalances GROUP BY 1"
     """
     need_pipeline(*WITHOUT_SPARK)
-    from kgroups.pipeline.jobs.show import run_sql
-    from kgroups.pipeline.load.store import Store
+    from kgroups.pipeline.jobs.show import run_sql, run_sql_over_clusters
     from kgroups.pipeline.rules import parse_rules
+    from kgroups.pipeline.transform.definitions import BEGINNING, Span
 
+    stores, span, thresholds = clusters.open(), Span(since or BEGINNING, until or datetime.now(UTC)), parse_rules(rules)
     with open_engine(engine, runs_on) as opened:
-        end = until or datetime.now(UTC)
-        return _print(run_sql(opened, Store(store, cluster), query, since, end, parse_rules(rules)), "sql", shape)
+        if clusters.all_clusters:
+            answer = run_sql_over_clusters(opened, stores, query, span, thresholds)
+        else:
+            answer = run_sql(opened, stores[0], query, span, thresholds)
+        return _print(answer, "sql", shape)
 
 
 def _show(
@@ -146,8 +151,7 @@ def _show(
     engine: Engine,
     runs_on: str | None,
     shape: Shape,
-    store: str,
-    cluster: str | None,
+    clusters: Clusters,
     groups: tuple[str, ...],
     topics: tuple[str, ...],
     since: datetime | None,
@@ -156,16 +160,18 @@ def _show(
     rules: tuple[str, ...] = (),
 ) -> int:
     need_pipeline(*WITHOUT_SPARK)
-    from kgroups.pipeline.jobs.show import TABLES, TableQuery, show_table
-    from kgroups.pipeline.load.store import Store
+    from kgroups.pipeline.jobs.show import TABLES, TableQuery, show_clusters, show_table
     from kgroups.pipeline.rules import parse_rules
 
     if table not in TABLES:
         raise UsageError(f"unknown table {table!r}; use one of {', '.join(TABLES)}")
     _ = shape.format
     request = TableQuery(table, groups, topics, since, until or datetime.now(UTC), limit, parse_rules(rules))
+    stores = clusters.open()
     with open_engine(engine, runs_on) as opened:
-        return _print(show_table(opened, Store(store, cluster), request), table, shape)
+        if clusters.all_clusters:
+            return _print(show_clusters(opened, stores, request), table, shape)
+        return _print(show_table(opened, stores[0], request), table, shape)
 
 
 def _print(answer: Answer, name: str, shape: Shape) -> int:
@@ -175,7 +181,7 @@ def _print(answer: Answer, name: str, shape: Shape) -> int:
 
     from ..frame.run_query import print_failures
 
-    outcome = Outcome(tuple(answer.rows), notices=answer.notices)
+    outcome = Outcome(tuple(answer.rows), answer.failures, answer.notices)
     write_outcome(
         outcome,
         view_of(name, answer.columns),
@@ -187,4 +193,4 @@ def _print(answer: Answer, name: str, shape: Shape) -> int:
     )
     sys.stdout.flush()
     print_failures(outcome)
-    return 0
+    return outcome.exit_code

@@ -29,13 +29,16 @@ def derive(engine: Engine, names: Iterable[str], span: Span, rules: Rules, *, is
         engine.define(name, fill(query, values), DERIVED.get(name))
 
 
-def open_tables(engine: Engine, store: Store, names: Iterable[str], span: Span, rules: Rules) -> Snapshot:
+def open_tables(
+    engine: Engine, store: Store, names: Iterable[str], span: Span, rules: Rules, records: int | None = None
+) -> Snapshot:
     """Load the stored tables, and define the derived ones, that queries with these names need; return what they show.
 
+    :param records: number of records of all clusters that are queried; default: of this one.
     :raises HistoryError: if there is no store, or it cannot be read.
     """
     snapshot = store.snapshot()
-    engine.prepare(snapshot.records)
+    engine.prepare(snapshot.records if records is None else records)
     wanted = list(names)
     tables = stored_tables(wanted)
     used = {table.name for table in tables}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import duckdb
 import pyarrow as pa
@@ -15,7 +15,7 @@ from ..load.read import read_rows
 from ..load.sql import connect, first_line, rows_of_files, sql_literal, sql_type
 from ..load.store import Store
 from ..tables import Table, arrow_schema
-from ..transform.definitions import Value
+from ..transform.definitions import Value, union
 
 _AS_SPARK = "nulls_first_on_asc_last_on_desc"
 _UNREADABLE = (duckdb.IOException, duckdb.InvalidInputException)
@@ -41,7 +41,7 @@ class DuckDB:
 
     def load(self, store: Store, table: Table, files: Sequence[DataFile]) -> None:
         store.check_files(files)
-        if files and store.storage.folder is None:
+        if store.storage.folder is None:
             self.load_arrow(table, _stream(store, table, files))
             return
         query = rows_of_files(table, (store.storage.opened(file.path) for file in files))
@@ -60,6 +60,13 @@ class DuckDB:
             )
             query = f"select {columns} from ({query}) as {name}"
         self._run(f"create or replace temp table {name} as {query}")
+
+    def rename(self, name: str, new: str) -> None:
+        kind = "view" if self._connection.sql(f"from duckdb_views() where view_name = '{name}'") else "table"
+        self._run(f"alter {kind} {name} rename to {new}")
+
+    def unite(self, name: str, column: str, parts: Mapping[str, str]) -> None:
+        self._run(f"create or replace temp view {name} as {union(column, parts, sql_literal)}")
 
     def literal(self, value: Value) -> str:
         return sql_literal(value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import pyarrow as pa
@@ -26,6 +26,16 @@ class Engine(Protocol):
         """Define a relation by a query.
 
         :param table: the columns of the relation, in this order and of these types; default: those of the query.
+        """
+
+    def rename(self, name: str, new: str) -> None:
+        """Rename a relation, so that another can be defined by its name."""
+
+    def unite(self, name: str, column: str, parts: Mapping[str, str]) -> None:
+        """Define a relation as the rows of others, computed at each use.
+
+        :param column: the first column.
+        :param parts: relation -> its value of that column.
         """
 
     def literal(self, value: Value) -> str:

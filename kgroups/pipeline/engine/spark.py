@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from ..load.read import read_files
 from ..load.store import Store
 from ..session import root_cause, tune_session
 from ..tables import Table
-from ..transform.definitions import Value
+from ..transform.definitions import Value, union
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -67,6 +67,12 @@ class Spark:
             (frame if table else frame.localCheckpoint(eager=False)).createOrReplaceTempView(name)
         except (PySparkException, Py4JError) as error:
             raise HistoryError(f"history cannot be read: {root_cause(error)}") from None
+
+    def rename(self, name: str, new: str) -> None:
+        self.session.table(name).createOrReplaceTempView(new)
+
+    def unite(self, name: str, column: str, parts: Mapping[str, str]) -> None:
+        self.session.sql(union(column, parts, self.literal)).createOrReplaceTempView(name)
 
     def literal(self, value: Value) -> str:
         if isinstance(value, datetime):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from kgroups.errors import HistoryError
 from kgroups.model.counts import count
 from kgroups.model.listed import ValueList
+from kgroups.model.outcome import Failure, Scope
 from kgroups.model.placement import OFFSETS_TOPIC
 
 from ..engine import Engine, open_tables
@@ -22,6 +25,9 @@ from ..transform.definitions import BEGINNING, DERIVED, Span
 
 TABLES = {**{table.name: table for table in STORED}, **DERIVED}
 """The tables that can be queried, by name."""
+
+CLUSTER_ID = "cluster_id"
+"""The first column of answers of several clusters."""
 
 TIMES = (*STORED_TIMES, "since")
 """Columns with the time of a row; the first of these that a table has."""
@@ -53,9 +59,33 @@ class Answer(NamedTuple):
     rows: list[tuple[object, ...]]
     notices: tuple[str, ...]
     """How old the answer is, what is unknown in it, and what is assumed instead."""
+    failures: tuple[Failure, ...] = ()
+    """The clusters whose history cannot be read."""
 
 
-def show_table(engine: Engine, store: Store, query: TableQuery) -> Answer:
+def show_clusters(engine: Engine, stores: Sequence[Store], query: TableQuery) -> Answer:
+    """Return the rows of a table of several clusters, each as :func:`show_table` does, after the ID of the cluster.
+
+    A cluster whose history cannot be read is a failure of the answer.
+    """
+    records = _records(stores)
+    rows: list[tuple[object, ...]] = []
+    notices: list[str] = []
+    failures: list[Failure] = []
+    columns = [OutputColumn(name, False) for name in TABLES[query.table].names]
+    for store in stores:
+        try:
+            answer = show_table(engine, store, query, records)
+        except HistoryError as error:
+            failures.append(Failure.of(error, Scope.CLUSTER, store.cluster))
+            continue
+        columns = answer.columns
+        rows += ((store.cluster, *row) for row in answer.rows)
+        notices += _of_cluster(store, answer.notices)
+    return Answer([OutputColumn(CLUSTER_ID, False), *columns], rows, tuple(notices), tuple(failures))
+
+
+def show_table(engine: Engine, store: Store, query: TableQuery, records: int | None = None) -> Answer:
     """Return the rows of a table, by time: the same rows in the same order from the same history.
 
     :raises HistoryError: if there is no store, or it cannot be read.
@@ -79,35 +109,68 @@ def show_table(engine: Engine, store: Store, query: TableQuery) -> Answer:
         rows = f"select * from ({latest}) as latest order by {when}, {rest}"
     else:
         rows = f"{rows} order by {rest} limit {query.limit}"
-    return _answer(engine, store, rows, (query.table,), query.since, query.until, query.rules)
+    notices = _open(engine, store, (query.table,), Span(query.since or BEGINNING, query.until), query.rules, records)
+    return _answer(engine, rows, notices)
 
 
-def run_sql(
-    engine: Engine, store: Store, query: str, since: datetime | None, until: datetime, rules: Rules = DEFAULTS
-) -> Answer:
+def run_sql(engine: Engine, store: Store, query: str, span: Span, rules: Rules = DEFAULTS) -> Answer:
     """Run a SQL query over all tables.
 
     :raises UsageError: if the engine rejects the query.
     :raises HistoryError: if there is no store, or it cannot be read.
     """
-    return _answer(engine, store, query, [name for name in TABLES if name in query], since, until, rules)
+    return _answer(engine, query, _open(engine, store, _tables_in(query), span, rules))
 
 
-def _answer(
-    engine: Engine,
-    store: Store,
-    query: str,
-    names: Collection[str],
-    since: datetime | None,
-    until: datetime,
-    rules: Rules,
+def run_sql_over_clusters(
+    engine: Engine, stores: Sequence[Store], query: str, span: Span, rules: Rules = DEFAULTS
 ) -> Answer:
-    derived = DERIVED.keys() & set(names)
-    needed = [*names, *(["stalls"] if derived else []), *(["retention"] if "expiring" in names else [])]
-    snapshot = open_tables(engine, store, needed, Span(since or BEGINNING, until), rules)
+    """Run a SQL query over all tables, which have the rows of several clusters, after their IDs.
+
+    :raises UsageError: if the engine rejects the query.
+    :raises HistoryError: if there is no store, or the history of a cluster cannot be read.
+    """
+    names, records = _tables_in(query), _records(stores)
+    notices: list[str] = []
+    for number, store in enumerate(stores):
+        notices += _of_cluster(store, _open(engine, store, names, span, rules, records))
+        for name in names:
+            engine.rename(name, f"{name}_{number}")
+    for name in names:
+        engine.unite(name, CLUSTER_ID, {f"{name}_{number}": store.cluster for number, store in enumerate(stores)})
+    return _answer(engine, query, notices)
+
+
+def _tables_in(query: str) -> list[str]:
+    return [name for name in TABLES if name in query]
+
+
+def _records(stores: Iterable[Store]) -> int:
+    """Return the number of records of clusters, as far as it can be read."""
+    records = 0
+    for store in stores:
+        with suppress(HistoryError):  # the query of that cluster reports it
+            records += store.snapshot().records
+    return records
+
+
+def _of_cluster(store: Store, notices: Iterable[str]) -> Iterator[str]:
+    return (f"cluster {store.cluster}: {notice}" for notice in notices)
+
+
+def _answer(engine: Engine, query: str, notices: Iterable[str]) -> Answer:
     found = engine.fetch(query)
     columns = [OutputColumn(field.name, _is_number(field.type)) for field in found.schema]
-    notices = [*_age(snapshot)]
+    return Answer(columns, _rows(found), tuple(notices))
+
+
+def _open(
+    engine: Engine, store: Store, names: Collection[str], span: Span, rules: Rules, records: int | None = None
+) -> list[str]:
+    """Define tables; return how old they are, and what is unknown in them."""
+    derived = DERIVED.keys() & set(names)
+    needed = [*names, *(["stalls"] if derived else []), *(["retention"] if "expiring" in names else [])]
+    notices = _age(open_tables(engine, store, needed, span, rules, records))
     if "expiring" in names and engine.fetch("select retention_source from retention")[0][0].as_py() == "assumed":
         notices.append(ASSUMED_RETENTION)
     if derived:
@@ -115,8 +178,10 @@ def _answer(
         notices += (_stall(*row) for row in stalls[:MAX_STALLS])
         if len(stalls) > MAX_STALLS:
             notices.append(f"{count(len(stalls) - MAX_STALLS, 'further partition')} of {OFFSETS_TOPIC} likewise")
-    return Answer(columns, _rows(found), tuple(notices))
+    return notices
 
+
+UNKNOWN_AGE = "the age of the store is unknown: it has no batch of collect, and no sample of log ends"
 
 MAX_STALLS = 5
 """Maximum number of partitions that are named."""
@@ -137,7 +202,7 @@ def _age(snapshot: Snapshot) -> list[str]:
     parts = [f"last batch {collected.replace('+00:00', 'Z')}"] if collected else []
     if sampled is not None:
         parts.append(f"last sample of log ends {_plain(BEGINNING + timedelta(microseconds=sampled))}")
-    return [f"the store's {', '.join(parts)}"] if parts else []
+    return [f"the store's {', '.join(parts)}" if parts else UNKNOWN_AGE]
 
 
 def _stall(log_partition: Any, hung: Any, unread_since: object) -> str:

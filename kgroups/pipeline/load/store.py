@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -89,6 +89,19 @@ class Store:
 
     # Identity.
 
+    @classmethod
+    def of_clusters(cls, location: str, cluster: str | None, all_clusters: bool) -> list[Store]:
+        """Return the store of each selected cluster.
+
+        :raises HistoryError: if there is no store, or it has several clusters and none was selected.
+        """
+        one = cls(location, cluster)
+        if cluster is not None or len(found := one.clusters()) < 2:
+            return [one]
+        if not all_clusters:
+            raise one._several(found, ", or all with --all-clusters")
+        return [cls(location, each) for each in found]
+
     def clusters(self) -> list[str]:
         """Return the IDs of the clusters that have history here."""
         self._check_format()
@@ -105,10 +118,7 @@ class Store:
         if self._cluster is None:
             found = self.clusters()
             if len(found) > 1:
-                raise HistoryError(
-                    f"store {self.shown} holds the history of {len(found)} clusters: {', '.join(found)}; select one "
-                    "with --cluster"
-                )
+                raise self._several(found)
             if not found:
                 raise self._no_history()
             self._cluster = found[0]
@@ -361,6 +371,12 @@ class Store:
                 f"store {self.shown} has format {found[0]} and schema {found[1]}, this version reads format {FORMAT} "
                 f"and schema {SCHEMA_VERSION}; its records table can be decoded again into a new store"
             )
+
+    def _several(self, clusters: Sequence[str], also: str = "") -> HistoryError:
+        return HistoryError(
+            f"store {self.shown} holds the history of {len(clusters)} clusters: {', '.join(clusters)}; select one with "
+            f"--cluster{also}"
+        )
 
     def _no_history(self) -> HistoryError:
         return HistoryError(f"{self.shown} holds no history; begin one with: kgroups history collect --store …")

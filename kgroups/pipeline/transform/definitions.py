@@ -12,7 +12,7 @@ same.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from importlib.resources import files
@@ -96,6 +96,11 @@ def parameters(span: Span, rules: Rules) -> dict[str, Value]:
 def fill(query: str, literals: Mapping[str, str]) -> str:
     """Replace the parameters of a definition."""
     return Template(query).substitute(literals)
+
+
+def union(column: str, parts: Mapping[str, str], literal: Callable[[Value], str]) -> str:
+    """Return a query for the rows of relations, after a column with the value of each."""
+    return " union all ".join(f"select {literal(value)} as {column}, * from {name}" for name, value in parts.items())
 
 
 def _micros(span: timedelta) -> int:
