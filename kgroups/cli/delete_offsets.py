@@ -53,7 +53,7 @@ def delete_offsets(
 ) -> int:
     """Delete committed offsets of topics.
 
-    Only of topics that no member is subscribed to; the group may have members. Requires Kafka 2.4. The old offsets are
+    The group may have members if none of them is subscribed to the topics. Requires Kafka 2.4. The old offsets are
     first saved to an undo file, from which reset-offsets --from-file restores them.
     """
     from kgroups.admin.port.capabilities import OFFSET_DELETION

@@ -166,7 +166,7 @@ def status(name: str | None) -> None:
     "kinds",
     multiple=True,
     type=click.Choice(["share", "streams", "connect"]),
-    help="Create groups of this type instead, with Kafka's own programs. Repeatable.",
+    help="Create only groups of this type, with Kafka's own programs. Repeatable.",
 )
 @click.option("--groups", type=click.IntRange(1, 99_999), metavar="N", help="Number of groups to create.")
 @click.option(

@@ -31,7 +31,7 @@ _GROUPS = (
         "groups",
         multiple=True,
         metavar="GROUP",
-        help="Group to select; unlike in the argument GROUP, *, ?, and [ are no wildcards. Repeatable.",
+        help="Group to select by its exact name: *, ?, and [ are not wildcards. Repeatable.",
         shell_complete=complete_group,
     ),
     click.option("--regex", metavar="RE", help="Select groups whose whole name matches this regular expression (RE2)."),

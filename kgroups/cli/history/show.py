@@ -86,7 +86,7 @@ def show(table: str, **rest: Any) -> int:
 def rebalances(**rest: Any) -> int:
     """Show rebalances.
 
-    With members that joined, left, or restarted; the duration, or how long commits paused.
+    Shows the members that joined, left, or restarted, and how long the rebalance or the pause in commits took.
     """
     return _show("rebalances", **rest)
 

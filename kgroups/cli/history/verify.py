@@ -24,9 +24,9 @@ def test(
 ) -> int:
     """Test whether the store is correct and complete.
 
-    The files are those of the manifest; each record is stored once, in a range that was read; decoded rows and records
-    belong together. And the latest offsets are those of the cluster now: what groups committed after the last collect
-    is read from the log. Nothing is changed.
+    Tests that the files are those of the manifest; that each record is stored once, in a range that was read; and that
+    decoded rows and records belong together. Then compares the latest offsets with the cluster: what groups committed
+    after the last collect is read from the log. Nothing is changed.
 
     Exit codes: 0 all checks are ok; 1 a check failed; 3 no check failed, but the result of one is unknown.
     """
