@@ -16,7 +16,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "kgroups lag": (
         ("Show the ten groups with the largest lag", "kgroups lag --all-groups --top 10"),
         ("Show how old the first unread records of a group are", "kgroups lag orders --by partition --time"),
-        ("Show lagging topics in another order", "kgroups lag --all-groups --by topic --only-lagging --sort=-lag,group"),
+        ("Show lagging topics, sorted by lag", "kgroups lag --all-groups --by topic --only-lagging --sort=-lag,group"),
     ),
     "kgroups watch": (
         ("Watch all groups", "kgroups watch"),
