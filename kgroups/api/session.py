@@ -1,4 +1,4 @@
-"""The connections of the Python API: kept inside a ``with`` block, otherwise opened for each question."""
+"""The connections of the Python API: kept inside a ``with`` block, otherwise opened for each call."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _LOG = logging.getLogger("kgroups")
 class Session:
     """The connections to one cluster.
 
-    Each question has ``timeout`` for itself and asks every broker again, also those that did not respond to the
-    question before it. A question that is asked while another one uses the kept connections opens its own.
+    Each call has a ``timeout`` of its own and contacts every broker again, also those that did not respond to the
+    previous call. A call that is made while another one uses the kept connections opens its own.
     """
 
     def __init__(self, settings: ClientSettings) -> None:
@@ -33,7 +33,7 @@ class Session:
 
     @asynccontextmanager
     async def admin(self) -> AsyncIterator[GroupAdmin]:
-        """Enter with a connected admin for one question.
+        """Enter with a connected admin for one call.
 
         :raises KgroupsError: if the cluster cannot be reached.
         """
@@ -61,13 +61,13 @@ class Session:
         await self._drop()
 
     async def _renewed(self) -> GroupAdmin:
-        """Return the kept admin, ready for another question, or a new one."""
+        """Return the kept admin, ready for another call, or a new one."""
         kept = self._kept
         if kept is not None and isinstance(kept, Renewable):
             try:
                 await kept.renew()
                 return kept
-            except KgroupsError:  # the connections are of no use any more
+            except KgroupsError:  # the connections are no longer usable
                 pass
         await self._drop()
         self._kept = await self._open()

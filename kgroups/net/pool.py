@@ -56,7 +56,7 @@ class ConnectionPool:
         self._changing: Counter[Lane] = Counter()
         self._down: dict[Address, KgroupsError] = {}
         self._names: dict[Address, str] = {}
-        self._gate = Connector(settings, observer, Pace(deadline, settings.max_requests_per_second))
+        self._connector = Connector(settings, observer, Pace(deadline, settings.max_requests_per_second))
         self._dials = asyncio.Semaphore(DIALS)
 
     async def to(self, host: str, port: int, name: str, number: int = 0) -> ReadyConnection:
@@ -93,7 +93,7 @@ class ConnectionPool:
         try:
             await self._make_room()
             allowed = Deadline(self._deadline.bound(self._settings.broker_timeout))
-            link = await self._gate.link(host, port, name, allowed)
+            link = await self._connector.link(host, port, name, allowed)
         except KgroupsError as error:
             if error.peer == name:
                 error.peer = self._names.get((host, port), name)
@@ -179,7 +179,7 @@ class ConnectionPool:
 
     def with_authentication_hint(self, error: ConnectionLost) -> ConnectionLost:
         """See :meth:`kgroups.net.connector.Connector.with_authentication_hint`."""
-        return self._gate.with_authentication_hint(error)
+        return self._connector.with_authentication_hint(error)
 
     async def close(self) -> None:
         """Close all connections, including those that are being opened."""

@@ -24,6 +24,8 @@ _RECORDED: Final = ".classes"
 
 
 class ClassArchive:
+    """The archive for one Java and one folder of jars."""
+
     def __init__(self, java: str, jars: Path) -> None:
         """Name the archive of this Java and these jars, which may not exist."""
         self._java = java

@@ -15,6 +15,7 @@ from kgroups.sandbox.state import State
 
 START_SECONDS: Final = 120.0
 TAIL_LINES: Final = 25
+"""Lines of a log that an error shows."""
 
 
 class ServerDied(SandboxError):
@@ -35,7 +36,7 @@ class ServerDied(SandboxError):
 
 
 def wait_ready(folder: Path, state: State, wanted: Collection[int] | None, *, timeout: float) -> None:
-    """Return when these brokers (all, if None) serve groups.
+    """Return when these brokers (all, if ``None``) serve groups.
 
     :raises ServerDied: at once when one of their processes has ended.
     :raises SandboxError: after ``timeout`` seconds; the message contains what was still missing.

@@ -24,16 +24,16 @@ SINCE = "2.4"
 async def offsets_that_can_be_deleted(cluster: Cluster, planned: Outcome[PlannedOffset]) -> Outcome[PlannedOffset]:
     """Return the plan without deletions that the group's coordinator does not know; each is a failure."""
     ours = [entry for entry in planned.items if entry.kind not in GroupType.WITHOUT_COMMITS]
-    going = {entry.group_id for entry in ours if entry.before and not entry.after}
-    made = {entry.group_id for entry in ours if entry.after and not entry.before}
-    too_old = await _too_old(cluster, going | made, offset_delete.API)
+    deleted = {entry.group_id for entry in ours if entry.before and not entry.after}
+    added = {entry.group_id for entry in ours if entry.after and not entry.before}
+    too_old = await _too_old(cluster, deleted | added, offset_delete.API)
     if not too_old:
         return planned
     refused = {entry.key for entry in ours if entry.group_id in too_old and entry.before and not entry.after}
     failures = [
         Failure(Scope.GROUP, name, f"deleting a committed offset needs Kafka {SINCE} (OffsetDelete)", broker=node.id)
         for name, node in sorted(too_old.items())
-        if name in going
+        if name in deleted
     ]
     new = sum(bool(entry.after and not entry.before and entry.group_id in too_old) for entry in ours)
     notice = f"{count(new, 'new committed offset')} cannot be undone: that needs Kafka {SINCE} (OffsetDelete)"
@@ -43,17 +43,17 @@ async def offsets_that_can_be_deleted(cluster: Cluster, planned: Outcome[Planned
 
 async def members_that_can_be_removed(cluster: Cluster, planned: Outcome[MemberRemoval]) -> Outcome[MemberRemoval]:
     """Return the plan without members whose coordinator is too old to remove them; each group is a failure."""
-    too_old = await _too_old(cluster, {leaver.group_id for leaver in planned.items}, leave_group.API)
+    too_old = await _too_old(cluster, {removal.group_id for removal in planned.items}, leave_group.API)
     failures = [
         Failure(Scope.GROUP, name, f"removing members needs Kafka {SINCE} (LeaveGroup v3)", broker=node.id)
         for name, node in sorted(too_old.items())
     ]
-    kept = (leaver for leaver in planned.items if leaver.group_id not in too_old)
+    kept = (removal for removal in planned.items if removal.group_id not in too_old)
     return planned.with_items(kept).with_failures(failures) if too_old else planned
 
 
 async def _too_old(cluster: Cluster, groups: Iterable[GroupId], api: Api) -> Mapping[GroupId, Node]:
-    """Group -> its coordinator that does not speak an API. Nothing is looked up if every broker speaks it."""
+    """Return the coordinators that do not support an API, by group; look up none if all brokers support it."""
     names = set(groups)
     if not names or not [node for node in cluster.nodes.values() if await _lacks(cluster, node, api)]:
         return {}

@@ -10,6 +10,7 @@ from kgroups.net.deadline import Deadline
 
 FIRST_PAUSE = 0.1
 _LONGEST_PAUSE = 1.0
+"""Seconds, as FIRST_PAUSE."""
 
 PIPELINE = 64
 """Requests for one group each that are in flight to one broker. The broker answers them one by one: more would not be

@@ -46,9 +46,11 @@ class Witness(Generic[K, R, T_contra]):
         self._journal.sending(key for group in groups for key in self._keys(group))
 
     def unsent(self, groups: Iterable[GroupId]) -> None:
+        """Record that a request about these groups was not sent after all, or will be sent again."""
         self._journal.unsent(key for group in groups for key in self._keys(group))
 
     def answered(self, node: Node, group: GroupId, reply: T_contra | KafkaError) -> None:
+        """Record a response; after an error that changed nothing and is retried, the request counts as not sent."""
         if not isinstance(reply, KafkaError):
             self._journal.enter(self._results(node, group, reply))
         elif reply.code not in DOUBTFUL and (reply.code in MOVED or reply.code in BACK_OFF):

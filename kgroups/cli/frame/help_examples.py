@@ -152,7 +152,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "kgroups history land": (
         ("Import records of a dump", "kgroups history land dump.parquet --store history"),
-        ("Import them for a named cluster", "kgroups history land dump.parquet --store history --cluster prod"),
+        (
+            "Import them for the cluster with this ID",
+            "kgroups history land dump.parquet --store history --cluster kJlQT0csR_e4EeMiXXuU4Q",
+        ),
     ),
     "kgroups history dump": (
         ("Write the log as JSON lines", "kgroups history dump"),
@@ -160,7 +163,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "kgroups history compact": (
         ("Merge small files", "kgroups history compact --store history"),
-        ("Merge those of one cluster", "kgroups history compact --store history --cluster prod"),
+        ("Merge those of one cluster", "kgroups history compact --store history --cluster kJlQT0csR_e4EeMiXXuU4Q"),
     ),
     "kgroups history expire": (
         ("Delete what is older than 30 days", "kgroups history expire --store history --older-than 30d"),
@@ -168,7 +171,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "kgroups history materialize": (
         ("Prepare a store", "kgroups history materialize --store history"),
-        ("Prepare the data of one cluster", "kgroups history materialize --store history --cluster prod"),
+        (
+            "Prepare the data of one cluster",
+            "kgroups history materialize --store history --cluster kJlQT0csR_e4EeMiXXuU4Q",
+        ),
     ),
     "kgroups history test": (
         ("Test a store, and compare it with the cluster", "kgroups history test --store history"),

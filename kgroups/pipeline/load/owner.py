@@ -1,6 +1,6 @@
 """Who collects into a store, so that a second collector can name the first.
 
-This lease is for the message, not for safety: that is in the manifest, where of two writers one must decide again. Each
+This lease only serves the message. The manifest guarantees safety: of two writers, one cannot create its entry. Each
 owner has a file of its own, created on the condition that its number is free, and renews it while it runs.
 """
 
@@ -19,9 +19,9 @@ from kgroups.errors import HistoryError
 from .store import Store
 
 LEASE = timedelta(seconds=60)
-"""How long a collector that is not heard from keeps the store; on this machine, only as long as its process exists."""
+"""How long a collector that stopped renewing its lease keeps the store; on this machine, while its process runs."""
 RENEW = 15.0
-"""Seconds between two signs of life."""
+"""Seconds between two renewals of the lease."""
 
 PREFIX = "_owner-"
 
