@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from pathlib import Path
 
 from pyspark.sql import SparkSession
 
 from kgroups.pipeline.engine import derive
 from kgroups.pipeline.engine.duck import DuckDB
 from kgroups.pipeline.engine.spark import Spark
+from kgroups.pipeline.jobs.show import TableQuery, run_sql_over_clusters, show_clusters
+from kgroups.pipeline.load.manifest import BATCH
+from kgroups.pipeline.load.store import Identity, Store
 from kgroups.pipeline.report.data import Period
 from kgroups.pipeline.report.gather import gather
 from kgroups.pipeline.rules import Rules
@@ -38,6 +42,23 @@ def test_derived_tables_are_the_same_on_spark_and_duckdb(spark: SparkSession) ->
         for each in (engine, other):
             each.define("retention", "select 1000 as retention_ms, 'rule' as retention_source")
         assert gather(engine, Period(*SPAN), "cluster") == gather(other, Period(*SPAN), "cluster")
+
+
+def test_rows_of_several_clusters_are_the_same_on_spark_and_duckdb(spark: SparkSession, tmp_path: Path) -> None:
+    stores = []
+    for number in range(2):
+        store, rows = Store(str(tmp_path)), RandomGroups(seed=number, logs=2, groups=3, actions=20).history.arrow()
+        store.create(Identity(f"it's {number}", "__consumer_offsets", "2026-03-01"))
+        store.add(BATCH, {table: rows[table.name] for table in STORED})
+        stores.append(Store(str(tmp_path), store.cluster))
+    query = "select cluster_id, `group`, count(*) from commits join stale using (cluster_id, `group`) group by 1, 2"
+    request = TableQuery("stale", (), (), None, at(END), 100)
+    with DuckDB() as first, DuckDB() as second, small(spark):
+        shown = [show_clusters(engine, stores, request) for engine in (first, Spark(spark))]
+        queried = [sorted(run_sql_over_clusters(each, stores, query, SPAN).rows) for each in (second, Spark(spark))]
+    assert shown[0] == shown[1]
+    assert queried[0] == queried[1]
+    assert {row[0] for row in queried[0]} == {row[0] for row in shown[0].rows} == {"it's 0", "it's 1"}
 
 
 def test_names_and_texts_with_special_characters(spark: SparkSession) -> None:
