@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 import duckdb
 import pyarrow as pa
@@ -73,18 +74,26 @@ class DuckDB:
 
     def fetch(self, query: str) -> pa.Table:
         try:
-            found = self._connection.sql(query)
-            return pa.table({}) if found is None else _with_integers(found.to_arrow_table())
-        except _UNREADABLE as error:
-            raise HistoryError(f"history cannot be read: {first_line(error)}") from None
+            with _errors():
+                found = self._connection.sql(query)
+                return pa.table({}) if found is None else _with_integers(found.to_arrow_table())
         except duckdb.Error as error:
             raise UsageError(f"sql: {first_line(error)}") from None
 
     def _run(self, statement: str) -> None:
-        try:
+        with _errors():
             self._connection.execute(statement)
-        except _UNREADABLE as error:
-            raise HistoryError(f"history cannot be read: {first_line(error)}") from None
+
+
+@contextmanager
+def _errors() -> Iterator[None]:
+    try:
+        yield
+    except _UNREADABLE as error:
+        raise HistoryError(f"history cannot be read: {first_line(error)}") from None
+    except duckdb.OutOfMemoryException as error:
+        message = f"not enough memory, or disk space for temporary files: {first_line(error)}"
+        raise HistoryError(message, hint="use --engine spark, or read less with --since") from None
 
 
 def _with_integers(table: pa.Table) -> pa.Table:
