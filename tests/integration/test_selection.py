@@ -29,8 +29,8 @@ def test_glob_selects_the_same_groups_in_every_command(known_cluster: KnownClust
 
 
 def test_class_and_question_mark_match_one_character(known_cluster: KnownCluster) -> None:
-    assert selected(known_cluster, "list", "orders-[s]tati?") == ["orders-static"]
-    assert selected(known_cluster, "list", "orders-stati?", "payments-e*") == ["orders-static", "payments-empty"]
+    assert selected(known_cluster, "list", "orders-[s]tick?") == ["orders-sticky"]
+    assert selected(known_cluster, "list", "orders-stick?", "payments-e*") == ["orders-sticky", "payments-empty"]
 
 
 def test_state_restricts_a_glob(known_cluster: KnownCluster) -> None:
