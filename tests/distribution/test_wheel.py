@@ -112,7 +112,7 @@ def test_installed_alone_commands_work(files: dict[str, Path], tmp_path: Path) -
         str(programs / "kafka-consumer-groups"),
     ]
     assert "kgroups" in (programs / "kafka-groups").read_text()  # as documented: pip overwrites it there
-    assert run(programs / "kgroups", "--version").strip() == __version__
+    assert run(programs / "kgroups", "--version").strip() == f"kgroups {__version__}"
     assert "list" in run(programs / "kgroups", "--help")
     assert run(programs / "kafka-consumer-groups", "--version")
     assert "complete -F _kgroups_completion" in run(programs / "kgroups", "completion", "bash")
@@ -159,5 +159,5 @@ def test_each_way_of_the_documentation_installs(
             monkeypatch.setenv("UV_DEFAULT_INDEX", index.stdout.strip())
         words = ("tool", "install") if tool == "uv" else ("install",)
         run(environment / "bin" / tool, *words, what)
-    assert run(programs / "kgroups", "--version").strip() == __version__
+    assert run(programs / "kgroups", "--version").strip() == f"kgroups {__version__}"
     assert run(programs / "kafka-consumer-groups", "--version")
