@@ -5,7 +5,7 @@ States and types are kept as the broker reports them, also those that this versi
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from .assignment import Assignment, Subscription
@@ -146,6 +146,10 @@ class Group(NamedTuple):
     target_assignment_epoch: int | None = None
     topology: Topology | None = None
     """Only of streams groups."""
+
+    def is_assigned(self, topics: Container[str]) -> bool:
+        """Return whether a member is assigned partitions of one of these topics."""
+        return any(entry.topic in topics for member in self.members or () for entry in member.assignment.topics)
 
     @property
     def group(self) -> GroupId:

@@ -43,8 +43,7 @@ async def plan_delete(lookups: Lookups, selection: Selection) -> Outcome[GroupDe
 
 
 def _uses(group: Group, committed: Iterable[TopicPartition], topics: Container[str]) -> bool:
-    assigned = (entry.topic for member in group.members or () for entry in member.assignment.topics)
-    return any(topic in topics for topic in (*(topic for topic, _ in committed), *assigned))
+    return group.is_assigned(topics) or any(topic in topics for topic, _ in committed)
 
 
 async def delete_groups(

@@ -188,8 +188,7 @@ def _on_topics(group: Group, commits: GroupCommits, topics: frozenset[str]) -> _
         topics={topic: commits.topics[topic] for topic in commits.topics if topic in topics},
         unset={topic: commits.unset[topic] for topic in commits.unset if topic in topics},
     )
-    assigned = any(entry.topic in topics for member in group.members or () for entry in member.assignment.topics)
-    return (group, kept) if kept.topics or kept.unset or assigned else None
+    return (group, kept) if kept.topics or kept.unset or group.is_assigned(topics) else None
 
 
 _partition = attrgetter("partition")

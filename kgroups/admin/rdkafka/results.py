@@ -102,7 +102,7 @@ def on_topics(pairs: Iterable[Pair], topics: frozenset[str]) -> list[Pair]:
     kept: list[Pair] = []
     for group, commits in pairs:
         some = {topic: committed for topic, committed in commits.topics.items() if topic in topics}
-        if some or any(entry.topic in topics for member in group.members or () for entry in member.assignment.topics):
+        if some or group.is_assigned(topics):
             kept.append((group, GroupCommits(group.group_id, some)))
     return kept
 
