@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
-from kgroups.errors import KgroupsError, MissingPackage
-from kgroups.model.outcome import EXIT_FAILED, EXIT_OK, Failure
+from kgroups.errors import EXIT_FAILED, EXIT_OK, KgroupsError, MissingPackage
+from kgroups.model.outcome import Failure
 from kgroups.model.outcome import Outcome as ModelOutcome
 from kgroups.model.permissions import Acl
 

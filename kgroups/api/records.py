@@ -15,8 +15,9 @@ from kgroups.model.views.operation_rows import delete_row, reset_row, result_and
 from kgroups.render.act_views import DELETE, RESET_OFFSETS
 from kgroups.render.jsonout import plain_data
 from kgroups.render.lag_views import GROUP_LAG, MEMBER_LAG, PARTITION_LAG, TOPIC_LAG
+from kgroups.render.list_view import LIST
 from kgroups.render.member_views import MEMBERS, STATE
-from kgroups.render.views import LIST, OFFSETS
+from kgroups.render.offset_view import OFFSETS
 
 from .deletion import PlannedDeletion
 

@@ -122,8 +122,8 @@ class _Queries(NamedTuple):
             outcome = await admin.describe_offsets(selection, isolation=level)
             notices = _notices(selection, outcome, [item.group for item in outcome.items])
             return await _with_deep_columns(admin, "offsets", outcome, self.deep, notices)
+        from kgroups.render.offset_view import OFFSETS
         from kgroups.render.store import RowStore
-        from kgroups.render.views import OFFSETS
 
         from .frame.stored import take_rows
 
@@ -189,7 +189,7 @@ def _view(name: str, *, deep: bool) -> View:
 
         return deep_view(name)
     if name == "offsets":
-        from kgroups.render.views import OFFSETS
+        from kgroups.render.offset_view import OFFSETS
 
         return OFFSETS
     from kgroups.render.member_views import MEMBERS, STATE

@@ -69,7 +69,7 @@ def list_groups(
     from kgroups.admin.query.list_groups import ListFilter
     from kgroups.model.groups import GroupState, GroupType
     from kgroups.model.views.list_row import list_row
-    from kgroups.render.views import LIST
+    from kgroups.render.list_view import LIST
 
     everything = shape.format == "table"
     with_types, with_states = everything or _SHOW in types, everything or _SHOW in states

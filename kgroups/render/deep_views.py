@@ -10,7 +10,8 @@ from kgroups.model.views.member_rows import MemberRow, StateRow
 from kgroups.model.views.offset_row import OffsetRow
 
 from .member_views import MEMBERS, STATE
-from .views import OFFSETS, Align, Column, View
+from .offset_view import OFFSETS
+from .views import Align, Column, View
 
 _L, _R = Align.LEFT, Align.RIGHT
 

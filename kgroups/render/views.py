@@ -1,4 +1,4 @@
-"""Define views, and those of ``list`` and ``describe`` as data: columns with the Java tool's headers, and their order.
+"""Define views: tables as data, their columns with the Java tool's headers, and their order.
 
 The key of a column is the field of its row, and its name in JSON, CSV, ``--columns`` and ``--sort``.
 """
@@ -11,8 +11,6 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from kgroups.model.assignment import Raw
-from kgroups.model.views.list_row import ListRow
-from kgroups.model.views.offset_row import OffsetRow
 
 Row = tuple[object, ...]
 
@@ -124,46 +122,3 @@ def view_of(name: str, columns: Iterable[tuple[str, bool]]) -> View:
         for at, (key, right) in enumerate(columns)
     )
     return View(name, name, view_columns, sort_key=lambda row: 0)
-
-
-_L, _R = Align.LEFT, Align.RIGHT
-_B, _V, _W = Tier.BASE, Tier.VERBOSE, Tier.WIDE
-_RARE_BASE, _RARE_VERBOSE = (Tier.RARE, Sooner(_B, some_value)), (Tier.RARE, Sooner(_V, some_value))
-
-LIST = View(
-    "list",
-    "Groups",
-    columns_of(
-        ListRow,
-        ("GROUP", "group", _L, _B, None),
-        ("TYPE", "type", _L, _W, None),
-        ("PROTOCOL-TYPE", "protocol_type", _L, _W, None),
-        ("STATE", "state", _L, _W, None),
-        ("COORDINATOR (ID)", "coordinator", _L, _W, None),
-    ),
-    bare_alone=True,
-)
-
-OFFSETS = View(
-    "offsets",
-    "Committed offsets of groups",
-    columns_of(
-        OffsetRow,
-        ("GROUP", "group", _L, _B, None),
-        ("TOPIC", "topic", _L, _B, None),
-        ("PARTITION", "partition", _R, _B, None),
-        ("LEADER-EPOCH", "leader_epoch", _R, _V, None),
-        ("CURRENT-OFFSET", "current_offset", _R, _B, None),
-        ("START-OFFSET", "start_offset", _R, _W, Sooner(_B, some_value)),
-        ("LOG-START-OFFSET", "log_start_offset", _R, _W, None),
-        ("LOG-END-OFFSET", "log_end_offset", _R, _B, None),
-        ("LAG", "lag", _R, _B, None),
-        ("CONSUMER-ID", "consumer_id", _L, _B, None),
-        ("HOST", "host", _L, _B, None),
-        ("CLIENT-ID", "client_id", _L, _B, None),
-        ("GROUP-INSTANCE-ID", "group_instance_id", _L, _W, None),
-        ("NOTE", "note", _L, _W, Sooner(_B, some_value)),
-        ("TOPIC-ROLE", "topic_role", _L, *_RARE_VERBOSE),
-    ),
-    drops=("host", "topic_role", "leader_epoch", "consumer_id", "client_id", "start_offset"),
-)

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 import pytest
 
 from kgroups.render.member_views import MEMBERS, STATE
-from kgroups.render.views import OFFSETS, Tier
+from kgroups.render.offset_view import OFFSETS
+from kgroups.render.views import Tier
 from kgroups.sandbox.seed_data import (
     DELETED_TOPIC,
     LOG_STARTS,

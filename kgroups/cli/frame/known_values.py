@@ -102,7 +102,7 @@ def view_of_line(context: click.Context) -> View | None:
             return PROFILES if name == "list" else PROFILE
     match name:
         case "list":
-            from kgroups.render.views import LIST
+            from kgroups.render.list_view import LIST
 
             return LIST
         case "describe":
@@ -120,7 +120,7 @@ def view_of_line(context: click.Context) -> View | None:
 
 
 def _described_view(params: dict[str, Any]) -> View:
-    from kgroups.render import member_views, summary_view, topology_views, views
+    from kgroups.render import member_views, offset_view, summary_view, topology_views
 
     if params.get("deep"):
         from .deep_columns import deep_view
@@ -133,7 +133,7 @@ def _described_view(params: dict[str, Any]) -> View:
         "summary": summary_view.SUMMARY,
         "all_views": summary_view.ALL_VIEWS,
     }
-    return next((view for option, view in by_option.items() if params.get(option)), views.OFFSETS)
+    return next((view for option, view in by_option.items() if params.get(option)), offset_view.OFFSETS)
 
 
 def _table_view(table: str) -> View | None:

@@ -72,8 +72,8 @@ def show_all_views(
     from kgroups.model.views.member_rows import member_rows
     from kgroups.model.views.offsets import offset_rows
     from kgroups.render.member_views import MEMBERS
+    from kgroups.render.offset_view import OFFSETS
     from kgroups.render.output import write_outcome
-    from kgroups.render.views import OFFSETS
 
     outcome, _ = or_error_envelope(shape, ALL_VIEWS, lambda: run_query(settings, hinted(query, selection), debug=debug))
     groups = [item.group for item in outcome.items]

@@ -10,9 +10,10 @@ from kgroups.model.views.member_rows import MemberRow
 from kgroups.model.views.offset_row import OffsetRow
 from kgroups.render.cells import escape
 from kgroups.render.csvout import write_csv
+from kgroups.render.list_view import LIST
 from kgroups.render.member_views import MEMBERS
+from kgroups.render.offset_view import OFFSETS
 from kgroups.render.table import Table
-from kgroups.render.views import LIST, OFFSETS
 
 Render = Callable[..., str]
 Golden = Callable[[str, str], None]

@@ -16,9 +16,11 @@ from kgroups.model.views.list_row import ListRow
 from kgroups.model.views.member_rows import MemberRow, StateRow
 from kgroups.model.views.offset_row import OffsetRow
 from kgroups.render.jsonout import plain_data, write_json, write_jsonl
+from kgroups.render.list_view import LIST
 from kgroups.render.member_views import MEMBERS, STATE
+from kgroups.render.offset_view import OFFSETS
 from kgroups.render.table import CHUNK_ROWS, Table
-from kgroups.render.views import LIST, OFFSETS, Tier
+from kgroups.render.views import Tier
 
 Render = Callable[..., str]
 Golden = Callable[[str, str], None]

@@ -10,8 +10,10 @@ from kgroups.model.cluster import Node
 from kgroups.model.outcome import Outcome
 from kgroups.model.views.list_row import ListRow
 from kgroups.model.views.offset_row import OffsetRow
+from kgroups.render.list_view import LIST
 from kgroups.render.named import NAMED_FORMATS, NOT_OFFERED
-from kgroups.render.views import LIST, OFFSETS, Tier
+from kgroups.render.offset_view import OFFSETS
+from kgroups.render.views import Tier
 
 NODE = Node(1, "h", 9092)
 Render = Callable[..., str]

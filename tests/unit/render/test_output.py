@@ -12,8 +12,10 @@ from kgroups.model.cluster import Node
 from kgroups.model.outcome import Outcome
 from kgroups.model.views.list_row import ListRow
 from kgroups.model.views.offset_row import OffsetRow
+from kgroups.render.list_view import LIST
+from kgroups.render.offset_view import OFFSETS
 from kgroups.render.output import FORMATS, write_outcome
-from kgroups.render.views import LIST, OFFSETS, Tier
+from kgroups.render.views import Tier
 
 Render = Callable[..., str]
 
@@ -80,8 +82,8 @@ def test_plain_output_imports_nothing_heavy() -> None:
     program = (
         "import sys\n"
         "from kgroups.model.outcome import Outcome\n"
-        "from kgroups.render import failures, output, views\n"
-        "output.write_outcome(Outcome(), views.OFFSETS, fmt='plain', stream=sys.stdout)\n"
+        "from kgroups.render import failures, offset_view, output\n"
+        "output.write_outcome(Outcome(), offset_view.OFFSETS, fmt='plain', stream=sys.stdout)\n"
         "heavy = {name.split('.')[0] for name in sys.modules} & {'rich', 'tabulate', 'json', 'csv', 'click', 'kio'}\n"
         "sys.exit(' '.join(heavy) or 0)\n"
     )

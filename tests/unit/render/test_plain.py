@@ -10,11 +10,13 @@ from kgroups.model.views.list_row import ListRow
 from kgroups.model.views.member_rows import MemberRow, StateRow
 from kgroups.model.views.offset_row import OffsetRow
 from kgroups.render.cells import cell_text, display_width
+from kgroups.render.list_view import LIST
 from kgroups.render.member_views import MEMBERS, STATE
+from kgroups.render.offset_view import OFFSETS
 from kgroups.render.plain import write_plain
 from kgroups.render.selection import columns_for, sort_rows
 from kgroups.render.table import CHUNK_ROWS, Table
-from kgroups.render.views import LIST, OFFSETS, Align, Tier, View
+from kgroups.render.views import Align, Tier, View
 
 NODE = Node(1, "h", 9092)
 Render = Callable[..., str]

@@ -9,9 +9,11 @@ from kgroups.model.streams import Pairs
 from kgroups.model.views.list_row import ListRow
 from kgroups.model.views.member_rows import MemberRow
 from kgroups.model.views.offset_row import OffsetRow
+from kgroups.render.list_view import LIST
 from kgroups.render.member_views import MEMBERS, STATE
+from kgroups.render.offset_view import OFFSETS
 from kgroups.render.selection import columns_for, select_columns, sort_rows
-from kgroups.render.views import LIST, OFFSETS, Column, Tier
+from kgroups.render.views import Column, Tier
 
 
 def keys(columns: Iterable[Column]) -> list[str]:

@@ -13,9 +13,10 @@ from kgroups.model.cluster import Node
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.model.views.offset_row import OffsetRow
 from kgroups.render import plain, store
+from kgroups.render.offset_view import OFFSETS
 from kgroups.render.output import write_outcome
 from kgroups.render.store import RowStore
-from kgroups.render.views import OFFSETS, Column, Sooner, Tier, some_true
+from kgroups.render.views import Column, Sooner, Tier, some_true
 
 NAMES = ["a", "-", "ä", "名", "line\nbreak", " rim ", "b" * 40, "back\\slash"]
 

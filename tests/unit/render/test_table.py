@@ -1,7 +1,7 @@
 import pytest
 
+from kgroups.render.list_view import LIST
 from kgroups.render.table import CHUNK_ROWS, Table
-from kgroups.render.views import LIST
 
 
 @pytest.mark.parametrize("count", [0, 1, CHUNK_ROWS, CHUNK_ROWS + 1, 3 * CHUNK_ROWS])

@@ -14,12 +14,14 @@ from kgroups.model.views.member_rows import StateRow
 from kgroups.model.views.offset_row import OffsetRow
 from kgroups.model.views.summary_row import SummaryRow
 from kgroups.render.lag_views import GROUP_LAG, LAG_VIEWS
+from kgroups.render.list_view import LIST
 from kgroups.render.member_views import MEMBERS, STATE
+from kgroups.render.offset_view import OFFSETS
 from kgroups.render.output import write_outcome
 from kgroups.render.summary_view import header_parts
 from kgroups.render.table import Table
 from kgroups.render.terminal import MAX_ROWS, MIN_TEXT_WIDTH, fit, write_terminal
-from kgroups.render.views import LIST, OFFSETS, Tier, View
+from kgroups.render.views import Tier, View
 
 NODE = Node(1, "h", 9092)
 Render = Callable[..., str]

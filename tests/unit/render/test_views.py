@@ -10,8 +10,10 @@ from kgroups.model.views.offset_row import OffsetRow
 from kgroups.model.views.operation_rows import DeleteOffsetRow, DeleteRow, RemoveMemberRow, ResetRow
 from kgroups.render.act_views import OPERATION_VIEWS
 from kgroups.render.lag_views import LAG_VIEWS, some_above_zero
+from kgroups.render.list_view import LIST
 from kgroups.render.member_views import MEMBERS, STATE
-from kgroups.render.views import LIST, OFFSETS, Tier, View, both_true_and_false, some_value
+from kgroups.render.offset_view import OFFSETS
+from kgroups.render.views import Tier, View, both_true_and_false, some_value
 
 VIEWS = (LIST, STATE, MEMBERS, OFFSETS, *LAG_VIEWS.values(), *OPERATION_VIEWS)
 ROWS: dict[str, Any] = {
