@@ -14,7 +14,8 @@ from kgroups.model.outcome import Failure, Outcome
 from kgroups.model.placement import OFFSETS_TOPIC
 from kgroups.net.cluster import Cluster
 from kgroups.net.connection import Observer
-from kgroups.protocol.apis import describe_groups, find_coordinator, list_groups, list_offsets, metadata, offset_fetch
+from kgroups.protocol import required
+from kgroups.protocol.apis import describe_groups, list_groups, metadata
 from kgroups.protocol.error_codes import Code
 from kgroups.protocol.versions import BrokerVersions
 
@@ -54,11 +55,11 @@ T = TypeVar("T")
 
 NEEDED = (
     metadata.API,
-    find_coordinator.API,
+    required.FIND_COORDINATOR,
     list_groups.API,
     describe_groups.API,
-    offset_fetch.API,
-    list_offsets.API,
+    required.OFFSET_FETCH,
+    required.LIST_OFFSETS,
 )
 """The APIs that the wire client requires; without a common version, librdkafka may work."""
 

@@ -16,10 +16,11 @@ from kgroups.model.groups import GroupId
 
 from ..error_codes import KafkaError, kafka_error
 from ..reader import Reader, Seen, reader_of
+from ..required import FIND_COORDINATOR
 from ..versions import Api
 from ..writer import form_of
 
-API = Api(10, "FindCoordinator", 0, 6, flexible=3)
+API = FIND_COORDINATOR
 
 BATCHED = 4
 """The first version with several groups per request; before, one request per group."""

@@ -16,10 +16,11 @@ from kgroups.model.offsets import Isolation
 
 from ..error_codes import KafkaError, kafka_error
 from ..reader import reader_of
+from ..required import LIST_OFFSETS
 from ..versions import Api
 from ..writer import form_of, int32, int64
 
-API = Api(2, "ListOffsets", 1, 10, flexible=6)
+API = LIST_OFFSETS
 
 _THROTTLE, _ISOLATION, _EPOCHS, _TIMEOUT = 2, 2, 4, 10
 """The first version that has each."""

@@ -24,13 +24,14 @@ from kgroups.model.offsets import Commit, GroupCommits, new_commit
 
 from ..error_codes import KafkaError, kafka_error
 from ..reader import Reader, reader_of
+from ..required import OFFSET_FETCH
 from ..versions import Api
 from ..writer import form_of
 
 if TYPE_CHECKING:
     from ..repeats import Repeats
 
-API = Api(9, "OffsetFetch", 2, 9, flexible=6)
+API = OFFSET_FETCH
 
 BATCHED = 8
 """The first version with several groups per request; before, one request per group."""
