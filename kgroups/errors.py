@@ -32,6 +32,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Self
 
+EXIT_OK = 0
+EXIT_FAILED = 1
+
 
 class Reason(StrEnum):
     """The reason of a failure, for programs: messages may change, these values do not; new values may be added."""

@@ -10,13 +10,13 @@ import click
 from kgroups.version import __version__
 
 from .frame.exit_status import exit_code_of, print_to_stderr
-from .frame.lazy_command import LazyCommand, add_lazy_commands
+from .frame.lazy_command import LazyCommand, QuickHelp, add_lazy_commands
 
 COMPLETE = "_KGROUPS_COMPLETE"
 """Set to a command line by the scripts in ``kgroups/cli/completion/``."""
 
 
-class RootGroup(click.Group):
+class RootGroup(QuickHelp, click.Group):
     """The command tree. Options before a command are moved to the command, see :mod:`.frame.moved_options`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -36,8 +36,21 @@ class RootGroup(click.Group):
         return [*movable_options(), *super().get_params(ctx)]
 
 
+def _print_version(context: click.Context, _: click.Parameter, shown: bool) -> None:
+    if shown and not context.resilient_parsing:
+        click.echo(f"kgroups {__version__}", color=context.color)
+        context.exit()
+
+
 @click.group(cls=RootGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(__version__, message="%(prog)s %(version)s")
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_print_version,
+    help="Show the version and exit.",
+)
 def cli() -> None:
     """Inspect and manage Kafka consumer, share, and streams groups.
 

@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
+from kgroups.errors import EXIT_FAILED, EXIT_OK
+
 if TYPE_CHECKING:
     from kgroups.errors import KgroupsError, Reason
 
@@ -17,9 +19,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 U = TypeVar("U")
-
-EXIT_OK = 0
-EXIT_FAILED = 1
 
 NOT_FOUND = "GROUP_ID_NOT_FOUND"
 """The ``error`` of a :class:`Failure` for a group that does not exist."""

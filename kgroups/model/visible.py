@@ -12,11 +12,11 @@ import re
 MOST_MARKS = 8
 """The number of combining marks in a row that are shown; more would paint over the lines above and below."""
 
-_BLANK = re.compile(
+_BLANK = (
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8\U0001d159"
     "\U000e0000-\U000e0fff]"
 )
-"""Default_Ignorable_Code_Points that Python considers printable, and blank characters."""
+"""A pattern: Default_Ignorable_Code_Points that Python considers printable, and blank characters."""
 
 _ESCAPING = "\\xuUntr "
 """A backslash before one of these is doubled: an escape, or a blank, which at the edge of a cell is escaped."""
@@ -58,6 +58,6 @@ def _escaped_characters(text: str) -> list[str]:
     shown, marks = [], 0
     for char in text:
         marks = marks + 1 if not char.isascii() and category(char) in ("Mn", "Me") else 0
-        hidden = not char.isprintable() or marks > MOST_MARKS or _BLANK.match(char)
+        hidden = not char.isprintable() or marks > MOST_MARKS or re.match(_BLANK, char)
         shown.append(char.encode("unicode_escape").decode("ascii") if hidden else char)
     return shown

@@ -8,8 +8,7 @@ from typing import Any
 
 import click
 
-from kgroups.errors import MissingPackage, UsageError, install_command
-from kgroups.model.outcome import EXIT_OK
+from kgroups.errors import EXIT_OK, MissingPackage, UsageError, install_command
 
 from ..frame.exit_status import enable_gc, is_quiet
 from ..frame.group_options import GroupOptions, group_and_topic_options

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import click
 
-from kgroups.errors import UsageError
+from kgroups.errors import EXIT_FAILED, UsageError
 
 from .confirmation import Confirmation
 from .exit_status import discard_output
@@ -59,7 +59,6 @@ def apply_plan(connection: ConnectionOptions, shape: Shape, confirmation: Confir
     If the user is asked, planning and applying each have the whole ``--timeout``, and the question has no time limit.
     """
     from kgroups.admin.change.interruption import Interruption
-    from kgroups.model.outcome import EXIT_FAILED
 
     shape.check(operation.view)
     stop = operation.undo.stop if operation.undo else operation.stop or Interruption()

@@ -11,10 +11,10 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
-from kgroups.errors import KgroupsError, SandboxError
-from kgroups.model.outcome import EXIT_FAILED
+if TYPE_CHECKING:
+    from kgroups.errors import KgroupsError
 
 EXIT_CLOSED_PIPE = 128 + signal.SIGPIPE
 
@@ -49,27 +49,31 @@ def _exit_code_of(run: Callable[[], int], print_error: Callable[[str], None], wr
         code = run()
         sys.stdout.flush()
         return code
-    except KgroupsError as error:
-        _print_error(error, print_error)
-        return error.exit_code
     except KeyboardInterrupt:
         return _interrupted_code()
-    except OSError as error:
-        if error is not written.error:
-            print_error(system_error(error))
-            return EXIT_FAILED
-        discard_stdout()
-        if isinstance(error, BrokenPipeError):  # the reader closed the pipe, such as head
-            return EXIT_CLOSED_PIPE
-        print_error(f"cannot write the output: {error.strerror or error}")
-        return EXIT_FAILED
-    except MemoryError:
-        print_error("out of memory; select fewer groups (--regex, --topic), or raise the memory limit of this process")
-        return EXIT_FAILED
     except Exception as error:
-        if _caused_by_interrupt(error):
+        from kgroups.errors import EXIT_FAILED, KgroupsError  # help needs neither
+
+        if isinstance(error, KgroupsError):
+            _print_error(error, print_error)
+            return error.exit_code
+        if isinstance(error, BrokenPipeError) and error is written.error:  # the reader closed the pipe, such as head
+            discard_stdout()
+            return EXIT_CLOSED_PIPE
+        if error is written.error:
+            discard_stdout()
+            print_error(f"cannot write the output: {error.strerror or error}")
+        elif isinstance(error, OSError):
+            print_error(system_error(error))
+        elif isinstance(error, MemoryError):
+            print_error(
+                "out of memory; select fewer groups (--regex, --topic), or raise the memory limit of this process"
+            )
+        elif _caused_by_interrupt(error):
             return _interrupted_code()
-        raise
+        else:
+            raise
+        return EXIT_FAILED
 
 
 class _Writes:
@@ -114,6 +118,8 @@ class _ObservedFile(io.FileIO):
 
 def _print_error(error: KgroupsError, print_error: Callable[[str], None]) -> None:
     """Print an error on one line, whatever its message contains; sandbox errors may add lines of a log."""
+    from kgroups.errors import SandboxError
+
     if not isinstance(error, SandboxError):
         print_error(str(error))
     else:

@@ -14,7 +14,23 @@ import click
 from .exit_status import set_quiet
 
 
-class Command(click.Command):
+class QuickHelp(click.Command):
+    """A command whose option --help has a fixed text: looking for a translation takes a percent of a query."""
+
+    def get_help_option(self, ctx: click.Context) -> click.Option | None:
+        if self._help_option is None and (names := self.get_help_option_names(ctx)):
+            self._help_option = click.Option(
+                [*names, "_help"],
+                is_flag=True,
+                expose_value=False,
+                is_eager=True,
+                callback=_show_help,
+                help="Show this message and exit.",
+            )
+        return self._help_option
+
+
+class Command(QuickHelp):
     """A command with sections of options, and examples."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -32,7 +48,7 @@ class Command(click.Command):
                     formatter.write(f"{'':{formatter.current_indent}}$ {line}\n")
 
 
-class CommandGroup(click.Group):
+class CommandGroup(QuickHelp, click.Group):
     """A group of such commands."""
 
     command_class = Command
@@ -104,6 +120,12 @@ def add_options_of_all_commands(command: click.Command) -> None:
             add_options_of_all_commands(inner)
     elif command.callback is not None and not any(param.name == "quiet" for param in command.params):
         command.params.extend(options_of_all_commands())
+
+
+def _show_help(context: click.Context, _: click.Parameter, shown: Any) -> None:
+    if shown and not context.resilient_parsing:
+        click.echo(context.get_help(), color=context.color)
+        context.exit()
 
 
 def _set_quiet(context: click.Context, _: click.Parameter, quiet: Any) -> None:

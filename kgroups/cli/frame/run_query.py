@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 from kgroups.config.settings import ClientSettings
-from kgroups.errors import KgroupsError, UsageError
+from kgroups.errors import EXIT_FAILED, KgroupsError, UsageError
 from kgroups.model.outcome import NO_MATCH
 
 from .exit_status import is_quiet
@@ -136,7 +136,7 @@ def or_write_error(output: str, write: Callable[[Outcome[Any]], None], run: Call
     try:
         return run()
     except KgroupsError as error:
-        from kgroups.model.outcome import EXIT_FAILED, Failure, Outcome, Scope
+        from kgroups.model.outcome import Failure, Outcome, Scope
 
         if error.exit_code == EXIT_FAILED and output == "json":
             write(Outcome(failures=(Failure.of(error, Scope.CLUSTER, ""),)))

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kgroups.errors import EXIT_FAILED
 from kgroups.model.counts import count
-from kgroups.model.outcome import EXIT_FAILED
 
 from ..frame.exit_status import enable_gc, end_on_signals
 from ..frame.lazy_command import Command

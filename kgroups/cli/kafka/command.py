@@ -6,8 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
-from kgroups.errors import UsageError
-from kgroups.model.outcome import EXIT_FAILED, EXIT_OK
+from kgroups.errors import EXIT_FAILED, EXIT_OK, UsageError
 
 from . import VERSION
 from .joptsimple import Option, OptionError, ParsedOptions, parse

@@ -6,7 +6,8 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from kgroups.model.outcome import EXIT_OK, Failure, Outcome, Scope
+from kgroups.errors import EXIT_OK
+from kgroups.model.outcome import Failure, Outcome, Scope
 
 from .command import Tool, escape_for, query_and_write, settings_of
 from .consumer_options import OPTIONS, check

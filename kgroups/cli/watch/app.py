@@ -22,9 +22,8 @@ from textual.filter import LineFilter
 from textual.strip import Strip
 from textual.widget import Widget
 
-from kgroups.errors import KgroupsError
+from kgroups.errors import EXIT_FAILED, EXIT_OK, KgroupsError
 from kgroups.model.offsets import Isolation
-from kgroups.model.outcome import EXIT_FAILED, EXIT_OK
 from kgroups.model.watch.partitions import TimeLags, partitions_of
 from kgroups.model.watch.reset_dialog import ResetDialog, Step
 from kgroups.model.watch.view import Page, View

@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from kgroups.model.outcome import EXIT_FAILED, EXIT_OK
+from kgroups.errors import EXIT_FAILED, EXIT_OK
 
 from ..frame.exit_status import is_quiet
 from ..frame.group_options import GroupOptions, group_and_topic_options
