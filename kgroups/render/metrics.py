@@ -25,11 +25,11 @@ from kgroups.model.watch.group_samples import GroupSample, LogSample, PartitionS
 from kgroups.version import __version__
 
 Encode = Callable[[Any], bytes]
-_number: Callable[[float], str] = floatToGoString
+_go_number: Callable[[float], str] = floatToGoString
 EOF = b"# EOF\n"
 """The end of an exposition in OpenMetrics."""
 
-Values = Iterable[tuple[tuple[str, ...], float | None]]
+Values = Iterable[float | None]
 
 
 class Level(IntEnum):
@@ -58,12 +58,25 @@ class Scrape(NamedTuple):
     reached_at: float | None = None
 
 
-class _Family(NamedTuple):
-    name: str
-    help: str
+class _Series(NamedTuple):
+    """The labels of a family: their names, and their values in each series of a group."""
+
     level: Level
     labels: tuple[str, ...]
+    values: Callable[[GroupSample], Iterable[tuple[str, ...]]]
+
+
+class _Family(NamedTuple):
+    """A family of groups. ``values`` has one for each series of the group, ``None`` where it is unknown."""
+
+    name: str
+    help: str
+    series: _Series
     values: Callable[[GroupSample], Values]
+
+    @property
+    def level(self) -> Level:
+        return self.series.level
 
 
 class _LogFamily(NamedTuple):
@@ -97,14 +110,16 @@ def texts(
     logs = (*LOG_FAMILIES, *(KMINION_LOG_FAMILIES if kminion else ())) if level is Level.PARTITION else ()
     admitted, admitted_logs, omitted = _admit(scrape, tables, len(logs), max_series)
     yield text_of(_omitted({each: count for each, count in omitted.items() if each <= level}), encode)
-    for family in tables:
-        groups = scrape.groups[: admitted[family.level]]
-        rows = chain.from_iterable(map(family.values, groups))
-        yield _text_of_rows(family, rows, encode)
-    yield text_of(_rebalances(scrape.groups[: admitted[Level.GROUP]], scrape.rebalances), encode)
+    for series, families in groupby(tables, attrgetter("series")):
+        groups = scrape.groups[: admitted[series.level]]
+        labels = _label_texts(series.labels, chain.from_iterable(map(series.values, groups)))
+        for family in families:
+            yield _text_of_rows(family, series.labels, labels, chain.from_iterable(map(family.values, groups)), encode)
+    yield _rebalances(scrape.groups[: admitted[Level.GROUP]], scrape.rebalances, encode)
     for log_family in logs:
-        ends = (((log.topic, str(log.partition)), log_family.value(log)) for log in scrape.logs[:admitted_logs])
-        yield _text_of_rows(log_family, ends, encode)
+        ends = scrape.logs[:admitted_logs]
+        labels = _label_texts(log_family.labels, ((log.topic, str(log.partition)) for log in ends))
+        yield _text_of_rows(log_family, log_family.labels, labels, map(log_family.value, ends), encode)
 
 
 def text_of(metric: Metric, encode: Encode) -> bytes:
@@ -112,11 +127,26 @@ def text_of(metric: Metric, encode: Encode) -> bytes:
     return encode(_Single(metric)).removesuffix(EOF)
 
 
-def _text_of_rows(family: _Family | _LogFamily, rows: Values, encode: Encode) -> bytes:
-    labels = ",".join(f'{label}="%s"' for label in family.labels)
-    line = f"{family.name}{{{labels}}} %s\n"
-    lines = [line % (*map(_escaped, values), _number(value)) for values, value in rows if value is not None]
-    return text_of(_gauge(family.name, family.help, family.labels), encode) + "".join(lines).encode()
+def _label_texts(names: tuple[str, ...], series: Iterable[tuple[str, ...]]) -> list[str]:
+    """Return the labels of each series as text, which all families with the same series share."""
+    text = "{" + ",".join(f'{name}="%s"' for name in names) + "}"
+    return [text % tuple(map(_escaped, values)) for values in series]
+
+
+def _text_of_rows(
+    family: _Family | _LogFamily, names: tuple[str, ...], labels: Iterable[str], values: Values, encode: Encode
+) -> bytes:
+    return text_of(_gauge(family.name, family.help, names), encode) + _lines(family.name, labels, values)
+
+
+def _lines(name: str, labels: Iterable[str], values: Values) -> bytes:
+    pairs = zip(labels, values, strict=True)
+    return "".join([f"{name}{each} {_number(value)}\n" for each, value in pairs if value is not None]).encode()
+
+
+def _number(value: float) -> str:
+    """Return a number as the client library writes it, but small ones without its detours, a third of the time."""
+    return repr(float(value)) if -1_000_000 < value < 1_000_000 else _go_number(value)
 
 
 @lru_cache(maxsize=100_000)
@@ -160,14 +190,13 @@ def _omitted(omitted: Mapping[Level, int]) -> Metric:
     return family
 
 
-def _rebalances(groups: Iterable[GroupSample], counts: Mapping[GroupId, int]) -> Metric:
+def _rebalances(groups: Iterable[GroupSample], counts: Mapping[GroupId, int], encode: Encode) -> bytes:
     family = CounterMetricFamily(
-        "kafka_consumergroup_rebalances", "Rebalances noticed between polls; a lower bound.", labels=_GROUP
+        "kafka_consumergroup_rebalances", "Rebalances noticed between polls; a lower bound.", labels=_GROUP.labels
     )
-    for group in groups:
-        if group.described:
-            family.add_metric((group.name,), counts.get(group.name, 0))
-    return family
+    names = [group.name for group in groups if group.described]
+    labels = _label_texts(_GROUP.labels, ((name,) for name in names))
+    return text_of(family, encode) + _lines(f"{family.name}_total", labels, (counts.get(name, 0) for name in names))
 
 
 def _admit(
@@ -187,7 +216,7 @@ def _admit(
         wanted = [family for family in tables if family.level is level]
         full = False
         for group in scrape.groups:
-            size = sum(value is not None for family in wanted for _, value in family.values(group))
+            size = sum(value is not None for family in wanted for value in family.values(group))
             size += int(level is Level.GROUP and group.described)  # rebalances
             full = full or size > left  # in the order of names, so that the same groups are left out at each poll
             if full:
@@ -198,23 +227,61 @@ def _admit(
     return admitted, logs, omitted
 
 
-_GROUP = ("consumergroup",)
-_TOPIC = ("consumergroup", "topic")
-_PARTITION = ("consumergroup", "topic", "partition")
+def _groups(label: str) -> _Series:
+    return _Series(Level.GROUP, (label,), lambda group: [(group.name,)])
+
+
+def _states(group: GroupSample) -> Iterable[str]:
+    return dict.fromkeys((*GroupState.ALL, group.state)) if group.described else ()
+
+
+def _topics(*labels: str) -> _Series:
+    def values(group: GroupSample) -> Iterator[tuple[str, ...]]:
+        for topic in sorted({each.topic for each in group.partitions}):
+            yield group.name, topic
+
+    return _Series(Level.TOPIC, labels, values)
+
+
+def _partitions(*labels: str) -> _Series:
+    def values(group: GroupSample) -> Iterator[tuple[str, ...]]:
+        more = (group.method,) if "method" in labels else ()
+        for each in group.partitions:
+            yield group.name, each.topic, str(each.partition), *more
+
+    return _Series(Level.PARTITION, labels, values)
+
+
+_GROUP = _groups("consumergroup")
+_STATE = _Series(
+    Level.GROUP, ("consumergroup", "state"), lambda group: [(group.name, state) for state in _states(group)]
+)
+_INFO = _Series(
+    Level.GROUP,
+    ("consumergroup", "type", "protocol", "coordinator"),
+    lambda group: [(group.name, group.type, group.protocol, str(group.coordinator))] * group.described,
+)
+_GROUP_BY_METHOD = _Series(Level.GROUP, ("consumergroup", "method"), lambda group: [(group.name, group.method)])
+_TOPIC = _topics("consumergroup", "topic")
+_PARTITION = _partitions("consumergroup", "topic", "partition")
+_PARTITION_BY_METHOD = _partitions("consumergroup", "topic", "partition", "method")
 _LOG = ("topic", "partition")
 
 
 def _of_group(value: Callable[[GroupSample], float | None], *, always: bool = False) -> Callable[[GroupSample], Values]:
-    return lambda group: [((group.name,), value(group))] if always or group.described else ()
+    return lambda group: [value(group) if always or group.described else None]
 
 
-def _of_partitions(
-    value: Callable[[GroupSample, PartitionSample], float | None], method: bool = False
-) -> Callable[[GroupSample], Values]:
+def _of_partitions(value: Callable[[PartitionSample], float | None]) -> Callable[[GroupSample], Values]:
+    return lambda group: [value(each) for each in group.partitions]
+
+
+def _since(time: Callable[[PartitionSample], float | None]) -> Callable[[GroupSample], Values]:
+    """Return the seconds between a time of each partition and the poll."""
+
     def values(group: GroupSample) -> Values:
-        more = (group.method,) if method else ()
-        for each in group.partitions:
-            yield (group.name, each.topic, str(each.partition), *more), value(group, each)
+        now = group.polled_at
+        return [None if (at := time(each)) is None else max(0.0, now - at) for each in group.partitions]
 
     return values
 
@@ -223,191 +290,156 @@ def _of_topics(value: Callable[[PartitionSample], int | None]) -> Callable[[Grou
     """Sum up the partitions of each topic; ``None`` if one is unknown."""
 
     def values(group: GroupSample) -> Values:
-        for topic, some in groupby(sorted(group.partitions, key=attrgetter("topic")), attrgetter("topic")):
-            found = [value(each) for each in some]
-            known = [each for each in found if each is not None]
-            yield (group.name, topic), sum(known) if len(known) == len(found) else None
+        sums: dict[str, int | None] = {}
+        for each in group.partitions:
+            total, more = sums.get(each.topic, 0), value(each)
+            sums[each.topic] = None if total is None or more is None else total + more
+        return [sums[topic] for topic in sorted(sums)]
 
     return values
-
-
-def _states(group: GroupSample) -> Values:
-    if group.described:
-        for name in dict.fromkeys((*GroupState.ALL, group.state)):
-            yield (group.name, name), float(name == group.state)
-
-
-def _since(group: GroupSample, time: float | None) -> float | None:
-    return None if time is None else max(0.0, group.polled_at - time)
 
 
 GROUP_FAMILIES = (
     _Family(
         "kafka_consumergroup_stale",
         "1 if values of the group are those of an earlier poll, because a broker did not respond.",
-        Level.GROUP,
         _GROUP,
         _of_group(lambda group: float(group.stale), always=True),
     ),
     _Family(
         "kafka_consumergroup_polled_timestamp_seconds",
         "Time of the last poll that described the group.",
-        Level.GROUP,
         _GROUP,
         _of_group(lambda group: group.polled_at or None, always=True),
     ),
     _Family(
         "kafka_consumergroup_state",
         "1 for the state of the group, 0 for other states.",
-        Level.GROUP,
-        (*_GROUP, "state"),
-        _states,
+        _STATE,
+        lambda group: [float(name == group.state) for name in _states(group)],
     ),
     _Family(
         "kafka_consumergroup_info",
         "Properties of the group as labels; always 1.",
-        Level.GROUP,
-        (*_GROUP, "type", "protocol", "coordinator"),
-        lambda group: [((group.name, group.type, group.protocol, str(group.coordinator)), 1.0)] * group.described,
+        _INFO,
+        lambda group: [1.0] * group.described,
     ),
     _Family(
         "kafka_consumergroup_members",
         "Members of the group.",
-        Level.GROUP,
         _GROUP,
         _of_group(lambda each: each.members),
     ),
     _Family(
         "kafka_consumergroup_total_lag",
         "Total lag; no sample if the lag of a partition is unknown.",
-        Level.GROUP,
         _GROUP,
         _of_group(lambda each: each.total_lag),
     ),
     _Family(
         "kafka_consumergroup_known_lag_sum",
         "Total lag of the partitions where it is known.",
-        Level.GROUP,
         _GROUP,
         _of_group(lambda each: each.known_lag),
     ),
     _Family(
         "kafka_consumergroup_unknown_partitions",
         "Partitions whose lag is unknown now; all, and at least 1, if the group could not be described.",
-        Level.GROUP,
         _GROUP,
         _of_group(lambda each: each.unknown, always=True),
     ),
     _Family(
         "kafka_consumergroup_lag_seconds",
         "Age of the first unread record, by method; no sample if it is unknown for a partition.",
-        Level.GROUP,
-        (*_GROUP, "method"),
-        lambda group: [((group.name, group.method), group.lag_seconds)],
+        _GROUP_BY_METHOD,
+        lambda group: [group.lag_seconds],
     ),
     _Family(
         "kafka_consumergroup_lag_sum",
         "Lag of a topic; no sample if the lag of a partition is unknown.",
-        Level.TOPIC,
         _TOPIC,
         _of_topics(lambda each: each.lag),
     ),
     _Family(
         "kafka_consumergroup_current_offset_sum",
         "Committed offsets of a topic, summed up.",
-        Level.TOPIC,
         _TOPIC,
         _of_topics(lambda each: each.offset),
     ),
     _Family(
         "kafka_consumergroup_lag",
         "Records after the committed offset.",
-        Level.PARTITION,
         _PARTITION,
-        _of_partitions(lambda _, each: each.lag),
+        _of_partitions(lambda each: each.lag),
     ),
     _Family(
         "kafka_consumergroup_current_offset",
         "The committed offset.",
-        Level.PARTITION,
         _PARTITION,
-        _of_partitions(lambda _, each: each.offset),
+        _of_partitions(lambda each: each.offset),
     ),
     _Family(
         "kafka_consumergroup_partition_lag_seconds",
         "Age of the first unread record, by method.",
-        Level.PARTITION,
-        (*_PARTITION, "method"),
-        _of_partitions(lambda group, each: _since(group, each.unread_since), method=True),
+        _PARTITION_BY_METHOD,
+        _since(lambda each: each.unread_since),
     ),
     _Family(
         "kafka_consumergroup_offset_unchanged_seconds",
         "Time without a change of the committed offset, since the first poll that saw it; a lower bound.",
-        Level.PARTITION,
         _PARTITION,
-        _of_partitions(lambda group, each: _since(group, each.unchanged_since)),
+        _since(lambda each: each.unchanged_since),
     ),
     _Family(
         "kafka_consumergroup_commit_age_seconds",
         "Age of the last commit, with --commit-age.",
-        Level.PARTITION,
         _PARTITION,
-        _of_partitions(lambda group, each: _since(group, each.committed_at)),
+        _since(lambda each: each.committed_at),
     ),
 )
 """Families of groups; sums by topic, lags, committed offsets, and members are as in kafka_exporter."""
 
-_K_TOPIC = ("group_id", "topic_name")
-_K_PARTITION = ("group_id", "topic_name", "partition_id")
-
-
-def _k_info(group: GroupSample) -> tuple[str, ...]:
-    return group.name, group.protocol, group.protocol_type, group.state, str(group.coordinator)
-
+_K_GROUP = _groups("group_id")
+_K_TOPIC = _topics("group_id", "topic_name")
+_K_PARTITION = _partitions("group_id", "topic_name", "partition_id")
+_K_INFO = _Series(
+    Level.GROUP,
+    ("group_id", "protocol", "protocol_type", "state", "coordinator_id"),
+    lambda group: (
+        [(group.name, group.protocol, group.protocol_type, group.state, str(group.coordinator))] * group.described
+    ),
+)
 
 KMINION_FAMILIES = (
     _Family(
         "kminion_kafka_consumer_group_info",
         "Properties of the group as labels; 1 if it is stable, otherwise 0.",
-        Level.GROUP,
-        ("group_id", "protocol", "protocol_type", "state", "coordinator_id"),
-        lambda each: (
-            [
-                (
-                    (each.name, each.protocol, each.protocol_type, each.state, str(each.coordinator)),
-                    float(each.state == GroupState.STABLE),
-                )
-            ]
-            * each.described
-        ),
+        _K_INFO,
+        lambda group: [float(group.state == GroupState.STABLE)] * group.described,
     ),
     _Family(
         "kminion_kafka_consumer_group_members",
         "Members of the group.",
-        Level.GROUP,
-        ("group_id",),
+        _K_GROUP,
         _of_group(lambda each: each.members),
     ),
     _Family(
         "kminion_kafka_consumer_group_topic_lag",
         "Lag of a topic.",
-        Level.TOPIC,
         _K_TOPIC,
         _of_topics(lambda each: each.lag),
     ),
     _Family(
         "kminion_kafka_consumer_group_topic_offset_sum",
         "Committed offsets of a topic, summed up.",
-        Level.TOPIC,
         _K_TOPIC,
         _of_topics(lambda each: each.offset),
     ),
     _Family(
         "kminion_kafka_consumer_group_topic_partition_lag",
         "Records after the committed offset.",
-        Level.PARTITION,
         _K_PARTITION,
-        _of_partitions(lambda _, each: each.lag),
+        _of_partitions(lambda each: each.lag),
     ),
 )
 
