@@ -1,9 +1,10 @@
 """``python bench/history.py``: ``kgroups history`` next to kafka-console-consumer and Kafka's own formatter.
 
-Measures whole processes in turn, on a log that grows: for each size, the console consumer into a file, ``history
-dump``, ``history collect`` into a new store, and a second ``collect`` with little new data. The start of Spark is
-measured by itself, in a process that opens the session of kgroups and counts ten rows; ratios are without it. Then asks
-the store questions: by DuckDB, and one of them on Spark. Prints a report, and writes it to a file with ``--write``.
+Measures whole processes in turn, on a log that grows: in each round of each size, the console consumer into a file,
+``history dump``, the start of Spark, ``history collect`` into a new store, and a second ``collect`` with little new
+data. The start of Spark is a process that opens the session of kgroups and counts ten rows; ratios are those of a
+round, without the start that was measured in it. Then asks the store questions: by DuckDB, and one of them on Spark.
+Prints a report, and writes it to a file with ``--write``.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ NEW = 4
 START = "from kgroups.pipeline.session import open_session\nopen_session(short=True).range(10).count()\n"
 
 CONSOLE, DUMP, COLLECT, AGAIN = "kafka-console-consumer", "history dump", "history collect", "history collect, again"
+SPARK = "the start of Spark"
 
 QUESTIONS = {
     "stale": ("stale",),
@@ -67,6 +69,14 @@ class Size(NamedTuple):
     def seconds(self, contender: str) -> float:
         return statistics.median(run.seconds for run in self.runs[contender])
 
+    def net(self) -> list[float]:
+        """Return the seconds of each collection, without the start of Spark in the same round."""
+        return [run.seconds - start.seconds for run, start in zip(self.runs[COLLECT], self.runs[SPARK], strict=True)]
+
+    def ratios(self, seconds: Sequence[float]) -> list[float]:
+        """Return how many times faster than the console consumer these runs were, by round."""
+        return [console.seconds / each for console, each in zip(self.runs[CONSOLE], seconds, strict=True)]
+
 
 def main() -> int:
     options = _options()
@@ -74,9 +84,9 @@ def main() -> int:
     WORK.mkdir(parents=True)
     load = os.getloadavg()[0]
     with Sandbox.up("4.3.1", 3, name=NAME) as sandbox:
-        starts = [_run([sys.executable, "-c", START]).seconds for _ in range(options.runs + 1)][1:]
+        _run([sys.executable, "-c", START])  # writes the archive of classes, which later starts use
         sizes = [_measure_size(sandbox, records, options.runs) for records in options.records]
-    text = _report(sizes, statistics.median(starts), load)
+    text = _report(sizes, load)
     print(text)
     if options.write:
         options.write.write_text(text + kept_section(options.write))
@@ -100,7 +110,7 @@ def _measure_size(sandbox: Sandbox, records: int, runs: int) -> Size:
     present = _written(sandbox)
     _say(f"writing up to {records:,} commits")
     make_commits(sandbox, Commits(GROUPS, PARTITIONS, max(1, (records - present) // ROUND), topic=f"to-{records}"))
-    measured: dict[str, list[Measured]] = {name: [] for name in (CONSOLE, DUMP, COLLECT, AGAIN, *QUESTIONS)}
+    measured: dict[str, list[Measured]] = {name: [] for name in (CONSOLE, DUMP, SPARK, COLLECT, AGAIN, *QUESTIONS)}
     kgroups = (sys.executable, "-m", "kgroups", "history")
     where = ("--bootstrap-server", sandbox.bootstrap)
     collect = (*kgroups, "collect", "--store", str(WORK / "store"), *where)
@@ -111,6 +121,7 @@ def _measure_size(sandbox: Sandbox, records: int, runs: int) -> Size:
         shutil.rmtree(WORK / "store", ignore_errors=True)
         measured[CONSOLE].append(_run(_console(sandbox, records)))
         measured[DUMP].append(_run((*kgroups, "dump", "--table", "commits", "--parquet", str(WORK / "dump"), *where)))
+        measured[SPARK].append(_run([sys.executable, "-c", START]))
         measured[COLLECT].append(_run(collect))
         make_commits(sandbox, Commits(GROUPS, PARTITIONS, NEW, topic=f"new-{records}-{number}"))
         measured[AGAIN].append(_run(collect))
@@ -182,32 +193,34 @@ def _below(pid: int) -> list[int]:
     return found + [process for child in found for process in _below(child)]
 
 
-def _report(sizes: Sequence[Size], start: float, load: float) -> str:
-    def net(size: Size, contender: str) -> float:
-        return size.seconds(contender) - (start if contender == COLLECT else 0)
-
+def _report(sizes: Sequence[Size], load: float) -> str:
     lines = [
         "# How fast history is",
         "",
         f"Written by `python bench/history.py {' '.join(sys.argv[1:])}`. {_machine(load)}",
         "",
-        f"Medians of whole processes in seconds. Spark's start alone took {start:.1f} s: `collect` is shown with it, "
-        "and its rate and ratio are without it. A second `collect` finds 48,000 new records, and needs no Spark.",
+        "Medians of whole processes in seconds. `collect` is shown with the start of Spark; its rate and ratio are "
+        "without the start that was measured in the same round. Ratios are the median of those of each round, which "
+        "are in parentheses. A second `collect` finds 48,000 new records, and needs no Spark.",
         "",
-        "| records | console consumer to a file | `dump --parquet` | `collect` | `collect` again | collect, "
-        "records/s | collect against the console | dump against the console |",
-        "| --: | --: | --: | --: | --: | --: | --: | --: |",
+        "| records | console consumer to a file | `dump --parquet` | start of Spark | `collect` | `collect` again | "
+        "collect, records/s | collect against the console | dump against the console |",
+        "| --: | --: | --: | --: | --: | --: | --: | --: | --: |",
     ]
     for size in sizes:
-        seconds = [f"{size.seconds(name):.1f}" for name in (CONSOLE, DUMP, COLLECT, AGAIN)]
-        rate = size.records / net(size, COLLECT)
-        ratio, dump = (net(size, CONSOLE) / net(size, name) for name in (COLLECT, DUMP))
-        lines.append(f"| {size.records:,} | {' | '.join(seconds)} | {rate:,.0f} | {ratio:.2f}x | {dump:.2f}x |")
+        seconds = [f"{size.seconds(name):.1f}" for name in (CONSOLE, DUMP, SPARK, COLLECT, AGAIN)]
+        rate = size.records / statistics.median(size.net())
+        collect, dump = _ratio(size.ratios(size.net())), _ratio(size.ratios([run.seconds for run in size.runs[DUMP]]))
+        lines.append(f"| {size.records:,} | {' | '.join(seconds)} | {rate:,.0f} | {collect} | {dump} |")
     lines += ["", "## Cost of each further million records, in seconds", ""]
     lines += ["| from | to | console consumer | `dump` | `collect` |", "| --: | --: | --: | --: | --: |"]
     for one, two in pairwise(sizes):
         millions = (two.records - one.records) / 1e6
-        slopes = [f"{(two.seconds(name) - one.seconds(name)) / millions:.2f}" for name in (CONSOLE, DUMP, COLLECT)]
+        both = [
+            *((one.seconds(name), two.seconds(name)) for name in (CONSOLE, DUMP)),
+            (statistics.median(one.net()), statistics.median(two.net())),
+        ]
+        slopes = [f"{(last - first) / millions:.2f}" for first, last in both]
         lines.append(f"| {one.records:,} | {two.records:,} | {' | '.join(slopes)} |")
     lines += ["", "## Questions to the store, in seconds, whole processes", ""]
     lines += [f"| records | {' | '.join(QUESTIONS)} |", f"| --: {'| --: ' * len(QUESTIONS)}|"]
@@ -219,6 +232,11 @@ def _report(sizes: Sequence[Size], start: float, load: float) -> str:
         peaks = [max(run.peaks.get(role, 0) for run in size.runs[COLLECT]) for role in ("driver", "JVM", "worker")]
         lines.append(f"| {size.records:,} | {' | '.join(f'{peak / 1e6:.0f}' for peak in peaks)} |")
     return "\n".join((*lines, ""))
+
+
+def _ratio(rounds: Sequence[float]) -> str:
+    """Return the median, and each round in parentheses."""
+    return f"{statistics.median(rounds):.2f}x ({', '.join(f'{each:.2f}' for each in rounds)})"
 
 
 def _machine(load: float) -> str:
