@@ -22,6 +22,7 @@ _AS_COLUMNS: Final = {table.name: table for table in (tables.COMMITS, tables.UND
 _AS_FACTS: Final = {
     table.name: table for table in (tables.GROUP_METADATA, tables.MEMBERS, tables.ASSIGNMENTS, tables.EPOCHS)
 }
+_NO_FACTS: Final = {name: to_batch(table, []) for name, table in _AS_FACTS.items()}
 STORED_FROM_RECORDS: Final = (*_AS_COLUMNS, *_AS_FACTS)
 """The names of the tables that :func:`split` fills."""
 
@@ -95,10 +96,17 @@ def _columns(decoded: pa.RecordBatch, selected: Mapping[str, Table]) -> dict[str
     renamed = decoded.rename_columns({"error": "reason"})
     return {
         name: pa.RecordBatch.from_arrays(
-            renamed.filter(rows[name]).select(table.names).columns, schema=arrow_schema(table)
+            _filtered(renamed.select(table.names), rows[name]).columns, schema=arrow_schema(table)
         )
         for name, table in selected.items()
     }
+
+
+def _filtered(rows: pa.RecordBatch, chosen: pa.BooleanArray) -> pa.RecordBatch:
+    """Return the chosen rows; without copying if these are all or none, as in most batches."""
+    if chosen.true_count in (0, len(chosen)):
+        return rows.slice(0, chosen.true_count)
+    return rows.filter(chosen)
 
 
 _TYPES_WITH_TABLES: Final = pa.concat_arrays([_COMMIT_TYPES, _EXTRACTED_TYPES])
@@ -106,8 +114,10 @@ _TYPES_WITH_TABLES: Final = pa.concat_arrays([_COMMIT_TYPES, _EXTRACTED_TYPES])
 
 
 def _facts(decoded: pa.RecordBatch, selected: Mapping[str, Table]) -> dict[str, pa.RecordBatch]:
-    found: dict[str, list[dict[str, Any]]] = {name: [] for name in selected}
     extracted = pc.and_(pc.is_null(decoded["error"]), pc.is_in(decoded["record_type"], _EXTRACTED_TYPES))
+    if not extracted.true_count:
+        return {name: _NO_FACTS[name] for name in selected}
+    found: dict[str, list[dict[str, Any]]] = {name: [] for name in selected}
     records = decoded.select(_EXTRACTED_FROM).filter(extracted)
     # Times stay numbers: Python's datetime ends at the year 9999.
     times = records["log_time"].cast(pa.int64()).to_pylist()

@@ -7,8 +7,10 @@ after its last offset, or at the end of the log, because its last offsets may ha
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -81,13 +83,20 @@ class _RangeReader:
         )
         last_response = time.monotonic()
         while self._remaining:
-            messages = self._consumer.consume(size, _POLL)
-            if messages:
-                if records := self._handle_events(messages):
-                    yield from self._batch(records)
+            with _paused_collection():
+                answered, batch = self._next(size)
+            if answered:
+                if batch is not None:
+                    yield batch
                 last_response = time.monotonic()  # after the caller has processed the batch, which may take long
             elif time.monotonic() - last_response > self._settings.timeout:
                 raise BrokerUnavailable(self._timeout_message())
+
+    def _next(self, size: int) -> tuple[bool, pa.RecordBatch | None]:
+        """Return whether anything arrived, and the records of it; their messages are released."""
+        messages = self._consumer.consume(size, _POLL)
+        records = self._handle_events(messages)
+        return bool(messages), self._batch(records) if records else None
 
     def _handle_events(self, messages: list[Message]) -> list[Message]:
         """Handle the events among the messages, and return the records."""
@@ -103,7 +112,7 @@ class _RangeReader:
                 raise_error(error, self._topic, self._settings)
         return [message for message in messages if message.error() is None]
 
-    def _batch(self, messages: list[Message]) -> Iterator[pa.RecordBatch]:
+    def _batch(self, messages: list[Message]) -> pa.RecordBatch | None:
         # One comprehension per column: calls are the largest cost per record.
         partitions = np.array([message.partition() for message in messages], np.int32)
         offsets = np.array([message.offset() for message in messages], np.int64)
@@ -122,9 +131,8 @@ class _RangeReader:
         for partition in np.unique(partitions[offsets >= self._stops[partitions] - 1]):
             self._complete(int(partition))
         if in_range.all():
-            yield batch
-        elif in_range.any():
-            yield batch.filter(pa.array(in_range))
+            return batch
+        return batch.filter(pa.array(in_range)) if in_range.any() else None
 
     def _complete(self, partition: int | None) -> None:
         if partition is None or partition not in self._remaining:
@@ -137,6 +145,18 @@ class _RangeReader:
         left = ", ".join(str(partition) for partition in sorted(self._remaining))
         seconds = self._settings.timeout
         return f"reading {self._topic}: nothing came for {seconds:g} s of partition {left}; is a broker down?"
+
+
+@contextmanager
+def _paused_collection() -> Iterator[None]:
+    """Pause Python's garbage collector: it would scan all messages of a batch again and again, and none is garbage."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _merge_adjacent(ranges: Sequence[Range]) -> list[Range]:

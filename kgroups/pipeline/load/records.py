@@ -89,7 +89,7 @@ def entry_of(
 
 
 def _add_partitions(found: dict[str, set[int]], commits: pa.RecordBatch) -> None:
-    places = pa.Table.from_batches([commits.select(["topic", "partition"])]).group_by(["topic", "partition"])
-    for place in places.aggregate([]).to_pylist():
+    places = pa.Table.from_batches([commits.select(["topic", "partition"])])
+    for place in places.group_by(places.column_names, use_threads=False).aggregate([]).to_pylist():
         if place["topic"] is not None:
             found.setdefault(place["topic"], set()).add(place["partition"])

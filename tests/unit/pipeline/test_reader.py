@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from typing import Any
 from unittest.mock import Mock
@@ -51,3 +52,27 @@ def test_slow_consumer_of_batches_is_not_a_silent_broker(monkeypatch: pytest.Mon
 def test_silent_broker_is_unavailable(monkeypatch: pytest.MonkeyPatch, clock: list[float]) -> None:
     with pytest.raises(BrokerUnavailable, match="nothing came for 5 s of partition 0"):
         list(reading(monkeypatch, clock, [message(0)], [], []))
+
+
+@pytest.mark.parametrize("last", [[message(1)], []])
+def test_garbage_collector_is_paused_while_records_are_read_and_runs_while_they_are_used(
+    monkeypatch: pytest.MonkeyPatch, clock: list[float], last: list[Any]
+) -> None:
+    running: list[bool] = []
+
+    def partition() -> int:
+        running.append(gc.isenabled())
+        return 0
+
+    first = message(0)
+    first.partition = partition
+    batches = reading(monkeypatch, clock, [first], last, [])
+    next(batches)
+    assert running == [False]
+    assert gc.isenabled()
+    if last:
+        assert len(list(batches)) == 1
+    else:
+        with pytest.raises(BrokerUnavailable):
+            list(batches)
+    assert gc.isenabled()
