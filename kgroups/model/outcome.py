@@ -23,8 +23,14 @@ U = TypeVar("U")
 NOT_FOUND = "GROUP_ID_NOT_FOUND"
 """The ``error`` of a :class:`Failure` for a group that does not exist."""
 
-NO_MATCH = "no group matches"
-"""The notice of an outcome without groups; the command adds why."""
+
+class NoMatch(str):
+    """A notice that nothing is selected; the command replaces it by one that says why."""
+
+    __slots__ = ()
+
+
+NO_MATCH = NoMatch("no group matches")
 
 
 class Scope(StrEnum):

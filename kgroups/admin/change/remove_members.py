@@ -12,7 +12,7 @@ from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, GroupId, GroupType, Member
 from kgroups.model.operations.journal import Journal
 from kgroups.model.operations.results import MemberRemoval, RemovedMember
-from kgroups.model.outcome import NO_MATCH, Failure, Outcome, Result, Scope
+from kgroups.model.outcome import Failure, NoMatch, Outcome, Result, Scope
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis import leave_group
 from kgroups.protocol.call import Call
@@ -48,7 +48,7 @@ async def plan_removal(cluster: Cluster, selection: Selection, wanted: WantedMem
     """Return the members to remove, sorted by group and member ID; an ID that no member has is a failure."""
     groups = await describe(cluster, selection)
     selection.check_complete(groups.failures)
-    notices = tuple(notice for notice in groups.notices if not notice.startswith(NO_MATCH))
+    notices = tuple(notice for notice in groups.notices if not isinstance(notice, NoMatch))
     unmatched = selection.unmatched(group.group_id for group in groups.items)
     groups = groups._replace(notices=notices).with_failures(unmatched)
     staying = {group.group_id: STAYING[group.type] for group in groups.items if group.type in STAYING and group.members}

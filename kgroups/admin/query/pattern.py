@@ -28,16 +28,17 @@ class Pattern:
 
 
 class Glob:
-    """A glob, case-sensitive, that matches whole names: ``*``, ``?``, ``[...]``, and ``[!...]``."""
+    """Matches the whole names of one or more globs, case-sensitive: ``*``, ``?``, ``[...]``, and ``[!...]``."""
 
     __slots__ = ("_match", "text")
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, *globs: str) -> None:
         import re
         from fnmatch import translate
 
-        self.text = text
-        self._match: Callable[[str], object] = re.compile(translate(text)).match  # takes time linear in * and the name
+        self.text = " ".join(globs)
+        # takes time linear in * and the name
+        self._match: Callable[[str], object] = re.compile("|".join(map(translate, globs))).match
 
     def fullmatch(self, name: str, /) -> bool:
         """Return whether the whole name matches."""

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Collection, Container, Iterable, Map
 from contextlib import aclosing
 from operator import attrgetter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from kgroups.errors import BrokerUnavailable, UsageError
 from kgroups.model.cluster import Node
@@ -19,21 +19,14 @@ from ..routing.coordinators import find_coordinators
 from .list_groups import EVERY_GROUP, ListFilter, fetch_groups, stream_groups
 
 if TYPE_CHECKING:
-    from .pattern import Glob
-
-
-class NamePattern(Protocol):
-    """Matches whole names: a :class:`kgroups.admin.query.pattern.Pattern`, or globs that were translated."""
-
-    def fullmatch(self, string: str, /) -> object:
-        """Return something true if the whole name matches."""
+    from .pattern import Glob, Pattern
 
 
 class Selection(NamedTuple):
     """The groups to query: the union of ``names``, ``globs``, ``pattern``, and ``everything``, restricted."""
 
     names: tuple[GroupId, ...] = ()
-    pattern: NamePattern | None = None
+    pattern: Pattern | Glob | None = None
     """Selects the groups whose whole name matches."""
     everything: bool = False
     topics: frozenset[str] = frozenset()
@@ -47,8 +40,7 @@ class Selection(NamedTuple):
         """Return a failure if the pattern matches no listed group; for operations that change groups."""
         if self.pattern is None or any(map(self.pattern.fullmatch, listed)):
             return ()
-        text = getattr(self.pattern, "text", "")
-        return (Failure(Scope.CLUSTER, "", f"{NO_MATCH} --regex {text!r} (the whole name must)"),)
+        return (Failure(Scope.CLUSTER, "", f"{NO_MATCH} --regex {self.pattern.text!r} (the whole name must)"),)
 
     def unmatched_globs(self, listed: Collection[GroupId]) -> tuple[Failure, ...]:
         """Return a failure for each glob that matches no listed group."""

@@ -20,7 +20,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from kgroups.model.cluster import Node
 from kgroups.model.groups import GroupId, ListedGroup
-from kgroups.model.outcome import NO_MATCH, Failure, Outcome, Scope, merge
+from kgroups.model.outcome import NO_MATCH, Failure, NoMatch, Outcome, Scope, merge
 from kgroups.net.cluster import Cluster
 
 from ..routing.coordinators import find_coordinators
@@ -217,8 +217,8 @@ class _Stream(Generic[T, U]):
                         self._unlisted.pop(group.group_id, None)
                 for groups in by_node.values():
                     self._open(_Lane(groups, _NO_NAMES))
-        if unmatched and not self._failures:
-            self._notices[f"{NO_MATCH} --regex {getattr(pattern, 'text', '')!r}"] = None
+        if pattern and unmatched and not self._failures:
+            self._notices[NoMatch(f"{NO_MATCH} --regex {pattern.text!r}")] = None
         await self._look_up()
 
     async def _look_up(self) -> None:

@@ -246,12 +246,10 @@ def _selection(chosen: GroupOptions, rules: tuple[Rule, ...]) -> Selection:
     """Return the selected groups; without a selection, the groups that the rules name."""
     if chosen.any_given or not rules:
         return chosen.selection()
-    import re
-    from fnmatch import translate
-
+    from kgroups.admin.query.pattern import Glob
     from kgroups.admin.query.select_groups import Selection
     from kgroups.model.groups import is_glob
 
     globs = [glob for rule in rules for glob in rule.groups if is_glob(glob)]
     names = tuple(dict.fromkeys(name for rule in rules for name in rule.names))
-    return Selection(names, re.compile("|".join(map(translate, globs))) if globs else None)
+    return Selection(names, Glob(*globs) if globs else None)

@@ -11,7 +11,7 @@ import click
 
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import EXIT_FAILED, KgroupsError, UsageError
-from kgroups.model.outcome import NO_MATCH
+from kgroups.model.outcome import NoMatch
 
 from .exit_status import is_quiet
 
@@ -106,7 +106,7 @@ def hinted(query: Query, selection: Selection | None = None) -> Query:
 
     async def query_with_hints(admin: GroupAdmin) -> Outcome[Any]:
         outcome = await query(admin)
-        unmatched = any(notice.startswith(NO_MATCH) for notice in outcome.notices)
+        unmatched = any(isinstance(notice, NoMatch) for notice in outcome.notices)
         if not (outcome.failures or unmatched or (selection and selection.topics)):
             return outcome
         from .selection_hints import with_hints

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from kgroups.errors import KgroupsError
 from kgroups.model.counts import some
 from kgroups.model.groups import GroupState, canonical_word, is_glob
-from kgroups.model.outcome import NO_MATCH, NOT_FOUND, Failure, Outcome, Scope
+from kgroups.model.outcome import NO_MATCH, NOT_FOUND, Failure, NoMatch, Outcome, Scope
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
@@ -40,7 +40,7 @@ async def with_hints(admin: GroupAdmin, outcome: Outcome[Any], selection: Select
         if selection.topics:
             outcome = outcome.with_failures(await topic_failures(admin, selection, outcome))
     missing = [failure for failure in outcome.failures if failure.error == NOT_FOUND and failure.hint is None]
-    unmatched = any(notice.startswith(NO_MATCH) for notice in outcome.notices)
+    unmatched = any(isinstance(notice, NoMatch) for notice in outcome.notices)
     if len(missing) == len(outcome.failures) and (missing or (unmatched and selection and selection.pattern)):
         names = await _listed(admin)
         globs = [glob.text for glob in selection.globs] if selection else []
@@ -53,8 +53,8 @@ async def with_hints(admin: GroupAdmin, outcome: Outcome[Any], selection: Select
     else:
         names = ()
     if unmatched and selection:
-        unmatched_regex = [notice for notice in outcome.notices if notice.startswith(NO_MATCH) and notice != NO_MATCH]
-        others = [notice for notice in outcome.notices if not notice.startswith(NO_MATCH)]
+        unmatched_regex = [notice for notice in outcome.notices if isinstance(notice, NoMatch) and notice != NO_MATCH]
+        others = [notice for notice in outcome.notices if not isinstance(notice, NoMatch)]
         kept = unmatched_regex if outcome.failures else ()
         empty = selection._replace(topics=frozenset()) if unmatched_regex else selection
         outcome = outcome._replace(notices=(*others, *kept, *_why_empty(empty, outcome.failures, names)))
@@ -126,13 +126,15 @@ def _why_empty(selection: Selection, failures: Iterable[Failure], names: Collect
     """Return the notice of an outcome without groups; none if failures say why."""
     if any(failures):
         return []
+    from kgroups.admin.query.pattern import Pattern
+
     if selection.topics:
         some_topics = some(sorted(selection.topics))
         return [f"no selected group has committed offsets or assignments on {some_topics}"]
-    text = getattr(selection.pattern, "text", None)
-    if text is None:
+    if not isinstance(selection.pattern, Pattern):
         globs = "".join(f" {glob.text!r}" for glob in selection.globs)
         return [f"{NO_MATCH}{globs}{_restriction(selection)}"]
+    text = selection.pattern.text
     instead = next((each for each in (_regex_of(text), f"{text}.*", f".*{text}.*") if _matches(each, names)), None)
     if _matches(text, names):
         return [f"{NO_MATCH} --regex {text!r}{_restriction(selection)}"]
