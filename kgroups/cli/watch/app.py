@@ -136,7 +136,7 @@ class WatchApp(App[int]):
         if isinstance(over, BaseException):
             self.error = over
         if over is not None:
-            self.exit()
+            self.call_after_refresh(self.exit)  # exit() would discard what is drawn, the last table of --count
         elif self._terminal_is_gone():
             self._end_by(signal.SIGHUP)
 
