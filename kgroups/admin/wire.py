@@ -152,11 +152,11 @@ class WireAdmin:
         yield whole._replace(failures=whole.failures[len(failures) :])
 
     async def find_unread(
-        self, positions: Iterable[Position], *, isolation: Isolation
+        self, positions: Iterable[Position], *, isolation: Isolation, checksums: bool = False
     ) -> tuple[Mapping[Position, FirstUnread], tuple[Failure, ...]]:
         from .query import first_unread
 
-        return await first_unread.find_unread(self.cluster, positions, isolation=isolation)
+        return await first_unread.find_unread(self.cluster, positions, isolation=isolation, checksums=checksums)
 
     async def read_group_logs(
         self, wanted: Mapping[GroupId, frozenset[Key]], limits: ReadBudget, *, retention: bool = False
@@ -274,6 +274,13 @@ class WireAdmin:
         from .query.explain import gather_facts
 
         return await gather_facts(self.cluster, selection)
+
+    async def group_configs(
+        self, groups: Sequence[Group]
+    ) -> tuple[Mapping[GroupId, Mapping[str, str | None]], tuple[Failure, ...]]:
+        from .query.group_configs import fetch_group_configs
+
+        return await fetch_group_configs(self.cluster, groups)
 
     async def _deletable(self, planned: Outcome[PlannedOffset]) -> Outcome[PlannedOffset]:
         """Remove deletions from a plan that the brokers do not support."""

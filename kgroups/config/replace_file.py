@@ -13,7 +13,7 @@ from kgroups.errors import ConfigError, UsageError
 PRIVATE = 0o600
 
 
-def replace_file(file: Path, text: str, *, private: bool = False) -> None:
+def replace_file(file: Path, text: str | bytes, *, private: bool = False) -> None:
     """Write the file atomically; its mode is preserved, and a symbolic link remains.
 
     :param private: whether only the owner may read the file from now on. A new file is always private.
@@ -21,7 +21,7 @@ def replace_file(file: Path, text: str, *, private: bool = False) -> None:
     :raises UsageError: if the text cannot be written as UTF-8.
     """
     try:
-        data = text.encode()
+        data = text if isinstance(text, bytes) else text.encode()
     except UnicodeEncodeError:
         raise UsageError("a name or value is not valid UTF-8") from None
     try:

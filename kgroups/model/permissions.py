@@ -15,7 +15,7 @@ GROUP, TOPIC, CLUSTER = "GROUP", "TOPIC", "CLUSTER"
 CLUSTER_NAME = "kafka-cluster"
 """The only name of a resource of type CLUSTER."""
 
-_DESCRIBE, _READ, _DELETE = "DESCRIBE", "READ", "DELETE"
+_DESCRIBE, _DESCRIBE_CONFIGS, _READ, _DELETE = "DESCRIBE", "DESCRIBE_CONFIGS", "READ", "DELETE"
 
 RESOURCES = {
     "GROUP_AUTHORIZATION_FAILED": GROUP,
@@ -31,6 +31,7 @@ _MORE_THAN_DESCRIBE: Mapping[tuple[str, str], str] = {
     ("OffsetDelete", TOPIC): _READ,
     ("DeleteGroups", GROUP): _DELETE,
     ("LeaveGroup", GROUP): _READ,
+    ("DescribeConfigs", GROUP): _DESCRIBE_CONFIGS,
     ("Fetch", TOPIC): _READ,
 }
 """(API, resource type) -> the required operation, if other than DESCRIBE."""

@@ -23,12 +23,14 @@ class FirstUnread(NamedTuple):
     """The first record at or after a position that a consumer would receive.
 
     ``offset`` is ``None`` if no such record exists. ``timestamp`` is in milliseconds since 1970, set by the producer,
-    or by the broker if the topic uses LogAppendTime. ``failed``: why the record is unknown.
+    or by the broker if the topic uses LogAppendTime. ``failed``: why the record is unknown. ``crc``: the checksum of
+    its batch, as the broker stores it, if requested.
     """
 
     offset: int | None = None
     timestamp: int | None = None
     failed: str | None = None
+    crc: int | None = None
 
 
 class TimeLag(NamedTuple):

@@ -38,6 +38,8 @@ class Record(NamedTuple):
 
     offset: int
     timestamp: int | None
+    crc: int | None = None
+    """The checksum of its batch, or of its message in older formats, if requested."""
 
 
 class Scan(NamedTuple):
@@ -48,12 +50,19 @@ class Scan(NamedTuple):
 
 
 def first_records(
-    data: bytes, offsets: Iterable[int], aborted: Iterable[Aborted] = (), budget: Budget | None = None
+    data: bytes,
+    offsets: Iterable[int],
+    aborted: Iterable[Aborted] = (),
+    budget: Budget | None = None,
+    *,
+    checksums: bool = False,
 ) -> Scan:
     """Return the first record at or after each of these offsets that a consumer would receive.
 
     Transaction markers do not count, and neither do records of the transactions in ``aborted``, which a leader reports
     under read_committed. ``data`` is what a leader returned from the smallest of ``offsets`` on.
+
+    :param checksums: whether the records have the checksums of their batches.
 
     :raises RemoteProtocolError: when the bytes are not records.
     :raises ResponseTooLarge: (a subclass) when they unpack to more than the budget has room for.
@@ -68,7 +77,7 @@ def first_records(
             if batch.visible and batch.last >= pending[0]:
                 for record in _records(batch, budget):
                     while pending and pending[0] <= record.offset:
-                        found[pending.popleft()] = record
+                        found[pending.popleft()] = record._replace(crc=batch.crc) if checksums else record
                     if not pending:
                         return Scan(found, max(until, record.offset + 1))
             until = max(until, batch.last + 1)

@@ -24,6 +24,8 @@ PREFIX = struct.Struct(">qi")
 """Offset of the batch, and the number of bytes that follow, in every format."""
 MAGIC_AT = 16
 BATCH = 2
+_CRC_AT = (12, 17)
+"""In a message of an older format, and in a batch."""
 
 _HEADER = struct.Struct(">hiqqqhii")
 """Of a batch, from its attributes on: last offset delta, base and maximum timestamp, producer ID and epoch, sequence,
@@ -54,6 +56,12 @@ class Batch(NamedTuple):
     last: int
     visible: bool
     data: bytes
+
+    @property
+    def crc(self) -> int:
+        """The checksum that its header contains; not verified."""
+        at = _CRC_AT[self.magic >= BATCH]
+        return int.from_bytes(self.data[at : at + 4])
 
 
 @contextmanager

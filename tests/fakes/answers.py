@@ -11,6 +11,7 @@ from kio.schema.errors import ErrorCode
 from kio.static.primitive import Records
 
 from kgroups.model.offsets import Commit
+from kgroups.protocol.apis.describe_configs import DYNAMIC_GROUP, GROUP
 
 from . import versions
 from .cluster_state import FakeGroup, FakeMember, FakeTopic, assignment_bytes, subscription_bytes
@@ -410,8 +411,10 @@ def describe_configs(broker: FakeBroker, request: Any, kind: Any) -> Any:
         error = broker.state.error("DescribeConfigs", asked.resource_name)
         answer = {} if error else broker.state.settings.get(asked.resource_name, {})
         same = {"read_only": False, "is_default": False, "is_sensitive": False, "synonyms": (), "documentation": None}
-        named = [name for name in asked.configuration_keys or () if name in answer]
-        configs = tuple(build(part, name=name, value=answer[name], **same) for name in named)
+        wanted = answer if asked.configuration_keys is None else asked.configuration_keys
+        source = DYNAMIC_GROUP if asked.resource_type == GROUP else 0
+        named = [name for name in wanted if name in answer]
+        configs = tuple(build(part, name=name, value=answer[name], config_source=source, **same) for name in named)
         identity = {"resource_type": asked.resource_type, "resource_name": asked.resource_name}
         results.append(build(entry, error_code=error, error_message=None, configs=configs, **identity))
     return build(kind, throttle_time=NO_TIME, results=tuple(results))

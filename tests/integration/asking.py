@@ -116,7 +116,7 @@ def run_here(*words: str, bootstrap: str | None = None) -> Answer:
     out, err = io.StringIO(), io.StringIO()
     began = time.monotonic()
     with redirect_stdout(out), redirect_stderr(err):
-        code = main([words[0], *where, *words[1:]])
+        code = main([*words, *where])
     assert "Traceback" not in err.getvalue()
     return Answer(code, out.getvalue(), err.getvalue(), time.monotonic() - began)
 

@@ -88,7 +88,7 @@ def calls(api: Api) -> st.SearchStrategy[Any]:
         "SaslHandshake": {"mechanism": names},
         "SaslAuthenticate": {"message": st.binary(max_size=200)},
         "DescribeConfigs": {
-            "wanted": st.dictionaries(st.builds(Resource, st.integers(0, 127), names), groups, max_size=3),
+            "wanted": st.dictionaries(st.builds(Resource, st.integers(0, 127), names), st.none() | groups, max_size=3),
         },
     }
     return st.builds(CALLS[api], **arguments.get(api.name, {"groups": groups}))

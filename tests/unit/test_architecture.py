@@ -275,10 +275,15 @@ FLOORS = {
         {"port"},
         {"rdkafka"},
         {""},
-        {"diagnose"},
+        {"diagnose", "snapshot"},
     ),
-    "cli": ({"frame"}, {"kafka"}, {"completion"}, {"", "check", "config", "exporter", "history", "profile", "watch"}),
-    "model": ({""}, {"assignors", "embedded", "operations"}, {"views"}, {"explain", "health", "watch"}),
+    "cli": (
+        {"frame"},
+        {"kafka"},
+        {"completion"},
+        {"", "check", "config", "exporter", "history", "profile", "snapshot", "watch"},
+    ),
+    "model": ({""}, {"assignors", "embedded", "operations"}, {"views"}, {"explain", "health", "snapshot", "watch"}),
     "render": ({""}, {"health", "kafka", "monitoring", "watch"}),
 }
 """The folders of a room, lowest first. A module imports from its own folder and from lower floors."""

@@ -37,7 +37,8 @@ class ResetRequest(NamedTuple):
     @property
     def creates(self) -> bool:
         """Whether named groups that do not exist are created. An undo always does: it restores deleted groups."""
-        return self.create or (isinstance(self.scenario, FromPlan) and self.scenario.exact)
+        scenario = self.scenario
+        return self.create or (isinstance(scenario, FromPlan) and scenario.exact and scenario.creates)
 
 
 def topics_to_check(request: ResetRequest) -> list[str]:

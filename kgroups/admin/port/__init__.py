@@ -58,7 +58,7 @@ class GroupAdmin(Protocol):
         ...
 
     async def find_unread(
-        self, positions: Iterable[Position], *, isolation: Isolation
+        self, positions: Iterable[Position], *, isolation: Isolation, checksums: bool = False
     ) -> tuple[Mapping[Position, FirstUnread], tuple[Failure, ...]]: ...
 
     async def read_group_logs(

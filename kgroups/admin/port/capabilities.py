@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast, runtime_chec
 from kgroups.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from kgroups.model.explain.facts import GroupFacts
-    from kgroups.model.groups import GroupId
+    from kgroups.model.groups import Group, GroupId
     from kgroups.model.operations.reset import PlannedOffset
     from kgroups.model.operations.results import (
         DeletedOffset,
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         RemovedMember,
         TopicDeletion,
     )
-    from kgroups.model.outcome import Outcome
+    from kgroups.model.outcome import Failure, Outcome
     from kgroups.model.topic_scope import TopicScope
 
     from ..change.remove_members import RemovalJournal, WantedMembers
@@ -62,6 +62,14 @@ class FactGatherer(Protocol):
         """Return the facts about groups that the rules of ``explain`` need."""
 
 
+@runtime_checkable
+class ConfigReader(Protocol):
+    async def group_configs(
+        self, groups: Sequence[Group]
+    ) -> tuple[Mapping[GroupId, Mapping[str, str | None]], tuple[Failure, ...]]:
+        """Return the dynamic configuration of groups, and the failures of those for which it is unknown."""
+
+
 class Capability(Generic[C]):
     """An operation that some transports support."""
 
@@ -92,4 +100,5 @@ TOPIC_DELETION: Capability[InternalTopicDeleter] = Capability(
     InternalTopicDeleter, "librdkafka does not support streams groups and their internal topics"
 )
 MEMBER_REMOVAL: Capability[MemberRemover] = Capability(MemberRemover, "librdkafka cannot remove members")
+GROUP_CONFIGS: Capability[ConfigReader] = Capability(ConfigReader, "snapshots and kgroups diff require the wire client")
 FACTS: Capability[FactGatherer] = Capability(FactGatherer, "explain requires the wire client")

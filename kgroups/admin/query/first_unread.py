@@ -97,12 +97,17 @@ class _Results:
 
 
 async def find_unread(
-    cluster: Cluster, positions: Iterable[Position], *, isolation: Isolation = Isolation.READ_UNCOMMITTED
+    cluster: Cluster,
+    positions: Iterable[Position],
+    *,
+    isolation: Isolation = Isolation.READ_UNCOMMITTED,
+    checksums: bool = False,
 ) -> tuple[dict[Position, FirstUnread], tuple[Failure, ...]]:
     """Return the first unread record at each position, or the reason why it is unknown; and the failures.
 
     :param isolation: with ``READ_COMMITTED``, records of aborted transactions are skipped, and open transactions end
         the log (KIP-98).
+    :param checksums: whether the records have the checksums of their batches.
     """
     pending = [Search(position, position.offset) for position in sorted(set(positions))]
     cluster.progress.begin("records", len(pending))
@@ -120,7 +125,10 @@ async def find_unread(
             else:
                 by_pair.setdefault(search.pair, []).append(search)
         jobs = [
-            (node, _Leader(cluster, node, isolation, results).search({pair: by_pair[pair] for pair in pairs}))
+            (
+                node,
+                _Leader(cluster, node, isolation, results, checksums).search({pair: by_pair[pair] for pair in pairs}),
+            )
             for node, pairs in sorted(by_leader.leaders.items())
         ]
         lost = [search for _, moved in await fan_out(jobs) if not isinstance(moved, KgroupsError) for search in moved]
@@ -133,11 +141,12 @@ async def find_unread(
 class _Leader:
     """Searches the partitions that one broker leads."""
 
-    def __init__(self, cluster: Cluster, node: Node, isolation: Isolation, results: _Results) -> None:
+    def __init__(self, cluster: Cluster, node: Node, isolation: Isolation, results: _Results, checksums: bool) -> None:
         self._cluster = cluster
         self._node = node
         self._isolation = isolation
         self._results = results
+        self._checksums = checksums
         self._ready: tuple[deque[_Log], ...] = tuple(deque() for _ in PORTIONS)
         self._moved: list[Search] = []
 
@@ -220,13 +229,15 @@ class _Leader:
     def _read(self, log: _Log, fetched: Fetched, budget: Budget) -> None:
         began, before = log.at, len(log.searches)
         near, far = log.searches[:NEAR], log.searches[NEAR:]
-        scan = first_records(fetched.records, [search.at for search in near], fetched.aborted, budget)
+        scan = first_records(
+            fetched.records, [search.at for search in near], fetched.aborted, budget, checksums=self._checksums
+        )
         end = fetched.last_stable if self._isolation is Isolation.READ_COMMITTED else fetched.high_watermark
         left = []
         for search in near:
             record = scan.found.get(search.at)
             if record:
-                self._results.found[search.position] = FirstUnread(record.offset, record.timestamp)
+                self._results.found[search.position] = FirstUnread(record.offset, record.timestamp, crc=record.crc)
                 continue
             search.at = max(search.at, scan.until)
             if search.at >= end:

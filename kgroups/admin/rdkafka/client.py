@@ -216,7 +216,7 @@ class RdkafkaAdmin(Operations):
         yield await self.describe_offsets(selection, isolation=isolation, whole_topics=whole_topics)
 
     async def find_unread(
-        self, positions: Iterable[Position], *, isolation: Isolation
+        self, positions: Iterable[Position], *, isolation: Isolation, checksums: bool = False
     ) -> tuple[Mapping[Position, FirstUnread], tuple[Failure, ...]]:
         """Return one failure, because only the wire client reads records."""
         unknown = dict.fromkeys(positions, FirstUnread(failed=results.UNREAD))

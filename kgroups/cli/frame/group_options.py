@@ -55,6 +55,16 @@ _USED_TOPICS = click.option(
 )
 
 
+_SAVED_TOPICS = click.option(
+    "--topic",
+    "topics",
+    multiple=True,
+    metavar="TOPIC",
+    help="Select groups that use this topic, and save only their offsets on it. Repeatable.",
+    shell_complete=complete_topic,
+)
+
+
 class GroupOptions(NamedTuple):
     """The group options, before they are checked; ``topics`` is ``None`` if topics do not select groups."""
 
@@ -155,6 +165,16 @@ def group_and_topic_options(command: F, state: str = "--state", type: str = "--t
 def group_and_used_topic_options(command: F) -> F:
     """Add options that select groups, also by a topic that they use; the command gets ``chosen``."""
     return grouped_options(command, (*_GROUPS, _USED_TOPICS, *filter_options()), "chosen", _chosen)
+
+
+def saved_group_options(command: F) -> F:
+    """Add options that select groups to save; the command gets ``chosen``, a :class:`GroupOptions`."""
+    return grouped_options(command, (*_GROUPS, _SAVED_TOPICS, *filter_options()), "chosen", _chosen)
+
+
+def plain_group_options(command: F) -> F:
+    """Add options that select groups by name or pattern only; the command gets ``chosen``."""
+    return grouped_options(command, _GROUPS, "chosen", _changed)
 
 
 def listed_group_options(command: F) -> F:

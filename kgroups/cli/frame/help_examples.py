@@ -54,6 +54,32 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("Show which members would be removed", "kgroups remove-members orders --all-members"),
         ("Remove a static member", "kgroups remove-members orders --instance worker-3 --execute"),
     ),
+    "kgroups snapshot save": (
+        ("Save the state of all groups", "kgroups snapshot save monday.snapshot --all-groups"),
+        (
+            "Save some groups, with the records at their offsets",
+            "kgroups snapshot save a.snapshot 'a-*' --with-records",
+        ),
+    ),
+    "kgroups snapshot show": (
+        ("Show what a file contains", "kgroups snapshot show monday.snapshot"),
+        ("Show the saved offsets, as CSV", "kgroups snapshot show monday.snapshot --offsets -o csv"),
+    ),
+    "kgroups snapshot diff": (
+        ("Compare the cluster with a file", "kgroups snapshot diff monday.snapshot"),
+        ("Compare the offsets in two files", "kgroups snapshot diff monday.snapshot friday.snapshot --only offsets"),
+    ),
+    "kgroups snapshot restore": (
+        ("Show what would be restored", "kgroups snapshot restore monday.snapshot"),
+        ("Restore a deleted group", "kgroups snapshot restore monday.snapshot orders --create-group --execute"),
+    ),
+    "kgroups diff": (
+        ("Compare the groups of two clusters, by their profiles", "kgroups diff east west"),
+        (
+            "Compare the offsets of some groups with a snapshot",
+            "kgroups diff east east.snapshot 'orders-*' --only offsets",
+        ),
+    ),
     "kgroups config check": (
         ("Test the connection to each broker", "kgroups config check -b localhost:9092"),
         ("Test a profile", "kgroups config check --profile prod"),

@@ -9,7 +9,7 @@ import click
 
 from .help_examples import EXAMPLES
 from .help_sections import OPTIONS, OTHER, TITLES, section_of
-from .known_values import view_of_line
+from .known_values import snapshot_view, view_of_line
 
 if TYPE_CHECKING:
     from kgroups.render.views import View
@@ -18,6 +18,7 @@ Record = tuple[str, str]
 """The names of an option with its metavar, and its help."""
 
 _DESCRIBE = ("offsets", "members", "state", "topology", "summary", "all_views")
+_SNAPSHOT = ("groups", "offsets", "members", "configs")
 _LAG = ("group", "topic", "partition", "member")
 
 
@@ -53,6 +54,10 @@ def _views(context: click.Context) -> Iterator[tuple[str, View]]:
     if command == "describe":
         for name in _DESCRIBE:
             yield f"with --{name.replace('_', '-')}: ", _view(context, **{name: True})
+    elif command == "snapshot show":
+        yield "", snapshot_view("show", {})
+        for name in _SNAPSHOT:
+            yield f"with --{name}: ", snapshot_view("show", {name: True})
     elif command == "lag":
         for name in _LAG:
             yield f"with --by {name}: ", _view(context, by=name)

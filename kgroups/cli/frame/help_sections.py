@@ -9,9 +9,9 @@ _SHARED = {
     "Selection": "--group --regex --all-groups --topic --all-topics --state --in-state --type --of-type "
     "--protocol-type --only-lagging --min --top --member --instance --all-members --empty-for --since --until --limit",
     "View": "--offsets --members --topology --summary --all-views --verbose --by --time --deep --deep-mib --deep-time "
-    "--isolation --what-if",
+    "--isolation --what-if --groups --configs",
     "Change": "--to-earliest --to-latest --to-current --to-offset --shift-by --to-datetime --by-duration --from-file "
-    "--to-group --create-group --delete-internal-topic --delete-all-internal-topics --reason",
+    "--to-group --create-group --exact --delete-internal-topic --delete-all-internal-topics --reason",
     "Safety": "--force --commit-window --when-empty --dry-run --execute --yes --undo-file --accept-mismatch "
     "--including-hidden-offsets",
     "Checks": "",
@@ -40,6 +40,9 @@ _OWN = {
     },
     "watch": {"View": "--interval --count"},
     "history report": {"Output": "--file --force"},
+    "snapshot save": {"Output": "--overwrite", OPTIONS: "--with-records --systemd-unit --systemd-timer"},
+    "diff": {"View": "--only"},
+    "snapshot diff": {"View": "--only"},
 }
 """Command -> the sections of its options that differ."""
 

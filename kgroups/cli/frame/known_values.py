@@ -96,6 +96,8 @@ def view_of_line(context: click.Context) -> View | None:
             from kgroups.render.check_view import CHECK, SETTINGS
 
             return CHECK if name == "check" else SETTINGS
+        case "snapshot":
+            return snapshot_view(name, params)
         case "profile":
             from kgroups.render.check_view import PROFILE, PROFILES
 
@@ -116,7 +118,26 @@ def view_of_line(context: click.Context) -> View | None:
 
             found: View = getattr(act_views, name.replace("-", "_").upper())
             return found
+        case "diff":
+            return snapshot_view(name, params)
     return None
+
+
+def snapshot_view(name: str, params: dict[str, Any]) -> View:
+    """Return the view of a command of ``kgroups snapshot``, or of ``kgroups diff``."""
+    from kgroups.render import act_views, member_views, snapshot_views, summary_view, views
+
+    if name == "restore":
+        return act_views.RESET_OFFSETS
+    if name == "diff":
+        return snapshot_views.DIFF
+    by_option = {
+        "groups": summary_view.SUMMARY,
+        "offsets": views.OFFSETS,
+        "members": member_views.MEMBERS,
+        "configs": snapshot_views.CONFIGS,
+    }
+    return next((view for option, view in by_option.items() if params.get(option)), snapshot_views.SNAPSHOT)
 
 
 def _described_view(params: dict[str, Any]) -> View:

@@ -80,6 +80,13 @@ _PROFILE = click.option(
 )
 _DEBUG = click.option("--debug", is_flag=True, help="Log every request to stderr.")
 
+_TIMEOUT = click.option("--timeout", type=Duration(), help="Time limit for the whole command.  [default: 30s]")
+_BROKER_TIMEOUT = click.option(
+    "--broker-timeout",
+    type=Duration(),
+    help="Maximum wait for one unresponsive broker.  [default: 10s]",
+)
+
 CONNECTION = (
     click.option(
         "-b",
@@ -101,12 +108,8 @@ CONNECTION = (
         help="Override one property of that file; KEY=@FILE reads the value from a file. Repeatable.",
     ),
     _PROFILE,
-    click.option("--timeout", type=Duration(), help="Time limit for the whole command.  [default: 30s]"),
-    click.option(
-        "--broker-timeout",
-        type=Duration(),
-        help="Maximum wait for one unresponsive broker.  [default: 10s]",
-    ),
+    _TIMEOUT,
+    _BROKER_TIMEOUT,
     click.option(
         "--transport",
         type=click.Choice([transport.value for transport in Transport]),
@@ -203,6 +206,19 @@ def stored_connection_options(command: F) -> F:
 
     stored = tuple(option for option in CONNECTION if option not in (_PROFILE, _DEBUG))
     return grouped_options(command, stored, "flags", collect)
+
+
+class Limits(NamedTuple):
+    """The options of a command whose arguments name its clusters."""
+
+    timeout: float | None
+    broker_timeout: float | None
+    debug: bool
+
+
+def limit_options(command: F) -> F:
+    """Add --timeout, --broker-timeout, and --debug; the command gets ``limits``, a :class:`Limits`."""
+    return grouped_options(command, (_TIMEOUT, _BROKER_TIMEOUT, _DEBUG), "limits", Limits)
 
 
 def _repeated(flags: Flags) -> tuple[str, ...]:

@@ -80,7 +80,7 @@ def plan_for(
     for failure in selection.unmatched_globs(groups) if selection else ():
         raise UsageError(f"--from-file: no group of {path} matches {failure.name!r}")
     _check_listed(selection.names if selection else (), frozenset(groups), path)
-    chosen = _chosen(groups, selection)
+    chosen = chosen_groups(groups, selection)
     skipped = len(groups) - len(chosen)
     notices = (f"{count(skipped, 'group')} of {path} skipped: not selected",) if skipped else ()
     if not chosen:
@@ -90,8 +90,8 @@ def plan_for(
     return selected.scenario(None, mismatches), Selection(tuple(chosen)), notices
 
 
-def _chosen(groups: Sequence[str], selection: Selection | None) -> dict[str, None]:
-    """Return the selected groups in the order of the file."""
+def chosen_groups(groups: Sequence[str], selection: Selection | None) -> dict[str, None]:
+    """Return the selected groups of a file, in its order; ``None`` selects all."""
     named = frozenset(selection.names) if selection else frozenset()
     patterns = selection._replace(names=()) if selection and selection.needs_list else None
     return dict.fromkeys(

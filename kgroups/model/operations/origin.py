@@ -74,8 +74,7 @@ class Origin:
             elsewhere = replace(self, source=replace(self.source, topic_ids={}))
             return elsewhere, (f"{message}: applied because of {ACCEPT} {Mismatch.CLUSTER}",)
         raise UsageError(
-            f"{message}: nothing was changed; connect to the cluster of the file, "
-            f"or use kgroups reset-offsets {ACCEPT} {Mismatch.CLUSTER}"
+            f"{message}: nothing was changed; connect to the cluster of the file, or add {ACCEPT} {Mismatch.CLUSTER}"
         )
 
     def topic_changed(self, topic: str, topic_id: int) -> bool | None:

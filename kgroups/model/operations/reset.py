@@ -75,6 +75,8 @@ class FromPlan:
     kinds: Mapping[GroupId, str] = field(default_factory=dict)
     origin: Origin | None = None
     """``None`` unless the offsets come from a file."""
+    creates: bool = True
+    """Whether a plan that is ``exact`` creates groups that do not exist, as an undo does."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -310,8 +310,11 @@ def test_exporter_prints_kit_without_bootstrap_servers(run_cli: Run) -> None:
     assert (code, json.loads(out)["uid"], err) == (0, "kgroups-fleet", "")
     code, out, _ = run_cli("exporter", "--alerts")
     assert code == 0 and out.startswith("# Alert rules")
-    code, out, _ = run_cli("exporter", "--systemd-unit")
-    assert code == 0 and "DynamicUser=yes" in out
+    for words in (("exporter", "--systemd-unit"), ("snapshot", "save", "--systemd-unit")):
+        code, out, _ = run_cli(*words)
+        assert code == 0 and "DynamicUser=yes" in out
+    code, out, _ = run_cli("snapshot", "save", "--systemd-timer")
+    assert code == 0 and "OnCalendar=hourly" in out
     assert run_cli("exporter", "--dashboard", "nosuch")[0] == 2
 
 
@@ -339,12 +342,19 @@ def test_systemd_unit_is_valid_and_hardened(run_cli: Run, tmp_path: Path) -> Non
     program = shutil.which("systemd-analyze")
     if program is None:
         pytest.skip("systemd-analyze is not installed")
-    unit = tmp_path / "kgroups-exporter.service"
-    unit.write_text(run_cli("exporter", "--systemd-unit")[1].replace("/usr/local/bin/kgroups", sys.executable))
-    verified = subprocess.run([program, "verify", unit], capture_output=True, text=True, timeout=60)
+    words = {
+        "kgroups-exporter.service": ("exporter", "--systemd-unit"),
+        "kgroups-snapshot.service": ("snapshot", "save", "--systemd-unit"),
+        "kgroups-snapshot.timer": ("snapshot", "save", "--systemd-timer"),
+    }
+    units = [tmp_path / name for name in words]
+    for unit in units:
+        unit.write_text(run_cli(*words[unit.name])[1].replace("/usr/local/bin/kgroups", sys.executable))
+    verified = subprocess.run([program, "verify", *units], capture_output=True, text=True, timeout=60)
     assert (verified.returncode, verified.stdout + verified.stderr) == (0, "")
-    rated = [program, "security", "--offline=true", "--threshold=20", unit]  # 2.0 of 10
-    assert subprocess.run(rated, capture_output=True, timeout=60).returncode == 0
+    for unit in units[:2]:
+        rated = [program, "security", "--offline=true", "--threshold=20", unit]  # 2.0 of 10
+        assert subprocess.run(rated, capture_output=True, timeout=60).returncode == 0
 
 
 def test_exporter_reports_no_value_as_younger_than_it_is(served: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,124 @@
+"""Plan the restore of a snapshot, as an undo of everything that has changed since it was saved."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from kgroups.model.counts import count, some
+from kgroups.model.groups import GroupId
+from kgroups.model.offsets import Move, PlanKey
+from kgroups.model.operations.origin import Mismatch, Origin
+from kgroups.model.operations.reset import FromPlan, PlannedOffset
+from kgroups.model.outcome import Failure, Outcome, Scope
+from kgroups.model.snapshot.snapshot import Snapshot, commits_of, has_configs
+from kgroups.model.topic_scope import TopicScope, in_scope
+
+from ..change.reset_request import ResetRequest
+from ..port.capabilities import GROUP_CONFIGS, ConfigReader
+from ..query.select_groups import Selection
+
+if TYPE_CHECKING:
+    from ..port import GroupAdmin
+
+
+class Restore(NamedTuple):
+    """The groups of a snapshot to restore, and how.
+
+    ``create``: create groups that do not exist. ``exact``: also delete committed offsets that are not in the snapshot.
+    """
+
+    snapshot: Snapshot
+    name: str
+    groups: Collection[GroupId]
+    topics: TopicScope | None = None
+    accepted: frozenset[Mismatch] = frozenset()
+    create: bool = False
+    exact: bool = False
+
+
+async def plan_restore(admin: GroupAdmin, request: Restore) -> Outcome[PlannedOffset]:
+    """Plan the offsets to write, sorted by group, topic, and partition. Nothing is changed.
+
+    Failures: what :func:`..change.plan_reset.plan_reset` reports for an undo, and what is missing in the snapshot.
+
+    :raises UsageError: if the snapshot is of another cluster, and that is not accepted.
+    """
+    snapshot, groups = request.snapshot, set(request.groups)
+    saved = {each.group.group_id: each for each in snapshot.groups if each.group.group_id in groups}
+    moves: dict[PlanKey, Move] = {
+        (name, *pair): commit
+        for name, each in saved.items()
+        for pair, commit in commits_of(each).items()
+        if in_scope(request.topics, *pair)
+    }
+    extra = await _extra(admin, request, saved, moves)
+    notices = []
+    if request.exact:
+        moves.update(dict.fromkeys(extra))
+    elif extra:
+        names = sorted({name for name, _, _ in extra})
+        offsets = count(len(extra), "committed offset")
+        notices.append(f"{offsets} of {some(names)} not in {request.name}: not changed; to delete them, add --exact")
+    idle = saved.keys() - {name for name, _, _ in moves}
+    if idle:
+        notices.append(f"no offsets of {count(len(idle), 'group')} to restore: {some(sorted(idle))}")
+    failures, remarks = _partial(request, snapshot.partial)
+    if not moves:
+        return Outcome((), tuple(failures), (*notices, *remarks))
+    origin = Origin(request.name, snapshot.source, accepted=request.accepted)
+    kinds = {name: each.group.type for name, each in saved.items() if each.group.type}
+    scenario = FromPlan(moves, exact=True, kinds=kinds, origin=origin, creates=request.create)
+    planned = await admin.plan_reset(ResetRequest(Selection(tuple(sorted({*saved} - idle))), scenario))
+    differing = await _configs(admin, snapshot, saved)
+    return planned.with_failures(failures, (*notices, *remarks, *differing))
+
+
+async def _extra(
+    admin: GroupAdmin, request: Restore, saved: Collection[GroupId], moves: Mapping[PlanKey, Move]
+) -> list[PlanKey]:
+    """Return the partitions with a committed offset now that the snapshot would contain, but does not."""
+    if not saved:
+        return []
+    limit = request.snapshot.extent.topics
+    now = await admin.committed(sorted(saved))
+    return [
+        (name, *pair)
+        for name, commits in now.items()
+        for pair, commit in commits.items()
+        if commit and (name, *pair) not in moves and in_scope(request.topics, *pair) and (not limit or pair[0] in limit)
+    ]
+
+
+def _partial(request: Restore, failures: Iterable[Failure]) -> tuple[list[Failure], list[str]]:
+    """Return what cannot be restored because it could not be saved, and a notice about the other failures."""
+    lost: list[Failure] = []
+    others = 0
+    for failure in failures:
+        if failure.scope is Scope.GROUP and failure.name in request.groups:
+            message = f"not restored completely: it could not be read when {request.name} was saved: {failure.message}"
+            lost.append(Failure(Scope.GROUP, failure.name, message))
+        elif failure.scope is not Scope.GROUP:
+            others += 1
+    found = f"{request.name} is partial: {count(others, 'failure')} when it was saved; see kgroups snapshot show"
+    return lost, [found] if others else []
+
+
+async def _configs(admin: GroupAdmin, snapshot: Snapshot, saved: Iterable[GroupId]) -> list[str]:
+    """Return a notice for each group whose dynamic configuration differs: kgroups does not write it."""
+    groups = [each.group for each in snapshot.groups if each.group.group_id in set(saved)]
+    wanted = [group for group in groups if has_configs(group.type) and group.group_id in snapshot.configs]
+    if not wanted:
+        return []
+    if not isinstance(admin, ConfigReader):
+        return [f"{GROUP_CONFIGS.without}: the dynamic configuration of groups was not compared"]
+    now, failures = await admin.group_configs(wanted)
+    notices = [f"group '{failure.name}': {failure.message}" for failure in failures]
+    for name, found in sorted(now.items()):
+        before = snapshot.configs[name]
+        for key in sorted({*before, *found}):
+            if before.get(key) != found.get(key):
+                values = (each.get(key) if key in each else "not set" for each in (found, before))
+                is_now, was = values
+                notices.append(f"group '{name}': {key} is not restored: it is {is_now}, in the snapshot {was}")
+    return notices

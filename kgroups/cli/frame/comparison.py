@@ -1,0 +1,129 @@
+"""Compare two states of groups: of clusters, and of files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from .group_options import GroupOptions
+from .live_snapshot import live_snapshot
+from .run_query import Shape, show
+
+if TYPE_CHECKING:
+    from kgroups.admin.query.select_groups import Selection
+    from kgroups.config.settings import ClientSettings
+    from kgroups.model.outcome import Failure
+    from kgroups.model.snapshot.snapshot import Extent, Snapshot
+
+PARTS = ("state", "members", "configs", "offsets", "lag", "topics", "records")
+
+only_option = click.option(
+    "--only",
+    multiple=True,
+    type=click.Choice(PARTS),
+    help="Compare only this: state (also type and protocol), members, configs (dynamic configuration), offsets, lag, "
+    "topics (topic IDs), or records (with --with-records). Repeatable.  [default: all]",
+)
+
+
+class Side(NamedTuple):
+    """A state to compare: a file that was read, or a cluster to query."""
+
+    label: str
+    snapshot: Snapshot | None = None
+    settings: ClientSettings | None = None
+
+
+def file_side(path: Path) -> Side:
+    """Return the state in a file.
+
+    :raises UsageError: if it is not a complete and unchanged snapshot.
+    """
+    from kgroups.admin.snapshot.file import read_snapshot
+
+    return Side(str(path), read_snapshot(path))
+
+
+def show_differences(
+    sides: tuple[Side, Side], shape: Shape, only: tuple[str, ...], chosen: GroupOptions, *, debug: bool
+) -> int:
+    """Show how two states differ; return 0 if they are equal, and 1 if they differ or something is unknown.
+
+    A cluster is queried for the groups of the file that it is compared with, or for all groups.
+    """
+    from kgroups.model.counts import count
+    from kgroups.model.outcome import EXIT_FAILED, Outcome
+    from kgroups.model.snapshot.compare import What, compare
+    from kgroups.render.snapshot_views import DIFF
+
+    shape.check(DIFF)
+    selection = chosen.selection() if chosen.any_given else None
+    what = tuple(map(What, only or PARTS))
+    first, second = sides
+    states = []
+    notices: list[str] = []
+    failures: list[Failure] = []
+    for side, other in ((first, second), (second, first)):
+        state = side.snapshot
+        if state is None:
+            assert side.settings
+            taken = live_snapshot(
+                side.settings,
+                shape,
+                DIFF,
+                _live_selection(selection, other.snapshot),
+                records=What.RECORDS in what and bool(other.snapshot and other.snapshot.records),
+                debug=debug,
+            )
+            (state,) = taken.items
+            notices += (f"{side.label}: {notice}" for notice in taken.notices if not notice.startswith("no group"))
+        elif selection is not None:
+            kept = _selected(selection, state)
+            state = state._replace(groups=tuple(each for each in state.groups if kept(each.group.group_id)))
+        states.append(state)
+        failures += (each._replace(message=f"{side.label}: {each.message}") for each in state.partial)
+    a, b = states
+    rows = tuple(compare(a, b, what))
+    if a.source.cluster_id != b.source.cluster_id:
+        notices.append(
+            f"the clusters differ: {first.label} is of {a.source.cluster_id}, {second.label} of {b.source.cluster_id}"
+        )
+    groups = len({each.group.group_id for state in states for each in state.groups})
+    if not rows and not failures:
+        notices.append(f"A ({first.label}) and B ({second.label}) are equal: {count(groups, 'group')}")
+    code = show(Outcome(rows, tuple(failures), tuple(notices)), a.source.cluster_id, shape, DIFF)
+    return max(code, EXIT_FAILED) if rows else code
+
+
+def _live_selection(selection: Selection | None, other: Snapshot | None) -> Selection:
+    """Return the groups of a cluster to compare with a file: those of the file, and those of its selection."""
+    from kgroups.admin.query.select_groups import Selection
+
+    if other is None:
+        return selection or Selection(everything=True)
+    names = {each.group.group_id for each in other.groups}
+    if selection is not None:
+        kept = _selected(selection, other)
+        return selection._replace(names=tuple(sorted({*selection.names, *filter(kept, names)})))
+    extent = other.extent
+    names.update(extent.names)
+    if extent.filtered or extent.topics:
+        return Selection(tuple(sorted(names)))
+    return _patterns(extent)._replace(names=tuple(sorted(names)), everything=extent.everything)
+
+
+def _patterns(extent: Extent) -> Selection:
+    from kgroups.admin.query.pattern import Glob, compile_pattern
+    from kgroups.admin.query.select_groups import Selection
+
+    prefix = "regex:"
+    regexes = [text.removeprefix(prefix) for text in extent.patterns if text.startswith(prefix)]
+    globs = tuple(Glob(text) for text in extent.patterns if not text.startswith(prefix))
+    return Selection(pattern=compile_pattern(regexes[0], "--regex") if regexes else None, globs=globs)
+
+
+def _selected(selection: Selection, snapshot: Snapshot) -> Callable[[str], bool]:
+    return selection.settled({each.group.group_id for each in snapshot.groups}).matches

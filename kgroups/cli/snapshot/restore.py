@@ -1,0 +1,142 @@
+"""``kgroups snapshot restore``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kgroups.errors import UsageError
+from kgroups.model.counts import count
+
+from ..frame.apply_plan import Operation, apply_plan
+from ..frame.confirmation import Confirmation, confirmation_options
+from ..frame.group_options import GroupOptions, complete_topic, plain_group_options
+from ..frame.lazy_command import Command
+from ..frame.options import ConnectionOptions, connection_options, output_options
+from ..frame.plan_source import chosen_groups
+from ..frame.reset_request import write_reset
+from ..frame.run_query import Shape
+from ..frame.safety import Safety, safety_options
+from ..frame.undo_file import UndoFile, undo_option
+
+if TYPE_CHECKING:
+    from kgroups.admin.port import GroupAdmin
+    from kgroups.admin.query.select_groups import Selection
+    from kgroups.model.operations.reset import PlannedOffset
+    from kgroups.model.outcome import Outcome
+    from kgroups.model.snapshot.snapshot import Snapshot
+
+
+@click.command("restore", cls=Command)
+@click.argument("file", type=click.Path(path_type=Path))
+@plain_group_options
+@click.option(
+    "--topic",
+    "topics",
+    multiple=True,
+    metavar="TOPIC[:PARTITIONS]",
+    help="Restore all partitions of a topic, or some. Repeatable.",
+    shell_complete=complete_topic,
+)
+@click.option("--create-group", is_flag=True, help="Create the groups that do not exist any more.")
+@click.option(
+    "--exact",
+    is_flag=True,
+    help="Also delete committed offsets of these groups that are not in the file.",
+)
+@safety_options
+@confirmation_options
+@undo_option
+@click.option(
+    "--accept-mismatch",
+    "accepted",
+    multiple=True,
+    type=click.Choice(["cluster", "topic"]),
+    help="Restore even if the file belongs to another cluster (cluster), or if a topic was recreated or an offset is "
+    "beyond the log end (topic). Repeatable.",
+)
+@output_options
+@connection_options
+def restore(
+    connection: ConnectionOptions,
+    shape: Shape,
+    confirmation: Confirmation,
+    undo_file: Path | None,
+    accepted: tuple[str, ...],
+    safety: Safety,
+    chosen: GroupOptions,
+    topics: tuple[str, ...],
+    create_group: bool,
+    exact: bool,
+    file: Path,
+) -> int:
+    """Restore committed offsets from a snapshot.
+
+    Shows the plan; --execute applies it. Restores offsets, leader epochs, and metadata exactly, by default of all
+    groups in the file. Groups with members are rejected, and the others are restored. The old offsets are first saved
+    to an undo file. Members and dynamic configuration are not restored; the plan names configuration that differs.
+    """
+    from kgroups.admin.snapshot.file import read_snapshot
+    from kgroups.admin.snapshot.restore import Restore, plan_restore
+    from kgroups.model.operations.origin import Mismatch
+    from kgroups.model.topic_scope import parse_topic_scope
+    from kgroups.model.views.operation_rows import reset_row
+    from kgroups.render.act_views import RESET_OFFSETS
+
+    safety.check(confirmation)
+    selection = chosen.selection() if chosen.any_given else None
+    scope = parse_topic_scope(topics) if topics else None
+    snapshot = read_snapshot(file)
+    request = Restore(
+        snapshot,
+        str(file),
+        _groups(snapshot, file, selection),
+        scope,
+        frozenset(map(Mismatch, accepted)),
+        create=create_group,
+        exact=exact,
+    )
+    undo = UndoFile(undo_file, connection)
+
+    async def plan(admin: GroupAdmin) -> Outcome[PlannedOffset]:
+        planned = await safety.plan(admin, lambda: plan_restore(admin, request))
+        return await safety.screen_offsets(admin, planned, execute=confirmation.execute)
+
+    async def apply(admin: GroupAdmin, planned: Sequence[PlannedOffset]) -> Outcome[Any]:
+        applied, rows = await write_reset(admin, planned, undo, safety)
+        return applied.with_items(rows)
+
+    def question(planned: Sequence[PlannedOffset]) -> str:
+        groups = len({entry.group_id for entry in planned})
+        return f"Write {count(len(planned), 'offset')} of {count(groups, 'group')}"
+
+    operation = Operation(RESET_OFFSETS, plan, reset_row, question, apply, undo)
+    return apply_plan(connection, shape, confirmation, operation)
+
+
+def _groups(snapshot: Snapshot, file: Path, selection: Selection | None) -> Mapping[str, None]:
+    """Return the selected groups of the file.
+
+    :raises UsageError: if it has no group of a name or pattern.
+    """
+    names = sorted({each.group.group_id for each in snapshot.groups} | _failed(snapshot))
+    selection = selection.settled(frozenset(names)) if selection else None
+    for failure in selection.unmatched_globs(names) if selection else ():
+        raise UsageError(f"{file}: no group matches {failure.name!r}")
+    for name in selection.names if selection else ():
+        if name not in names:
+            raise UsageError(f"{file}: there is no group {name!r} in this snapshot")
+    found = chosen_groups(names, selection)
+    if not found:
+        raise UsageError(f"{file}: no group is selected" if names else f"{file}: the snapshot contains no groups")
+    return found
+
+
+def _failed(snapshot: Snapshot) -> set[str]:
+    """Return the groups that could not be read when the snapshot was saved."""
+    from kgroups.model.outcome import Scope
+
+    return {failure.name for failure in snapshot.partial if failure.scope is Scope.GROUP}

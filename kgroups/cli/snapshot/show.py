@@ -1,0 +1,57 @@
+"""``kgroups snapshot show``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..frame.lazy_command import Command
+from ..frame.options import check_exclusive, output_options
+from ..frame.run_query import Shape, show
+
+
+@click.command("show", cls=Command)
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--groups", is_flag=True, help="Show one line for each group: state, type, members, total lag.")
+@click.option("--offsets", is_flag=True, help="Show committed offsets, log end offsets, and lag.")
+@click.option("--members", is_flag=True, help="Show members and their assignments.")
+@click.option("--configs", is_flag=True, help="Show the dynamic configuration of groups.")
+@output_options
+def show_snapshot(shape: Shape, file: Path, groups: bool, offsets: bool, members: bool, configs: bool) -> int:
+    """Show what a snapshot contains.
+
+    No broker is contacted. What could not be read when the snapshot was saved is named, and the exit code is 1.
+    """
+    from kgroups.admin.snapshot.file import read_snapshot
+    from kgroups.admin.snapshot.take import missing_topic
+    from kgroups.model.outcome import Outcome
+    from kgroups.model.snapshot.rows import config_rows, snapshot_row
+    from kgroups.model.views.member_rows import member_rows
+    from kgroups.model.views.offsets import offset_rows
+    from kgroups.model.views.summary_row import summary_row
+    from kgroups.render.member_views import MEMBERS
+    from kgroups.render.snapshot_views import CONFIGS, SNAPSHOT
+    from kgroups.render.summary_view import SUMMARY
+    from kgroups.render.views import OFFSETS
+
+    check_exclusive(groups=groups, offsets=offsets, members=members, configs=configs)
+    view = SUMMARY if groups else OFFSETS if offsets else MEMBERS if members else CONFIGS if configs else SNAPSHOT
+    shape.check(view)
+    found = read_snapshot(file)
+    rows: Iterable[Any]
+    if groups:
+        rows = map(summary_row, found.groups)
+    elif offsets:
+        rows = chain.from_iterable(map(offset_rows, found.groups))
+    elif members:
+        rows = chain.from_iterable(member_rows(each.group) for each in found.groups)
+    else:
+        rows = config_rows(found) if configs else (snapshot_row(found),)
+    notices = [missing_topic(topic) for topic in sorted(found.missing_topics)]
+    if found.failures:
+        notices.append(f"{file} is partial: what follows could not be read when it was saved")
+    return show(Outcome(tuple(rows), found.failures, tuple(notices)), found.source.cluster_id, shape, view)

@@ -1,0 +1,1 @@
+"""Snapshots: the saved state of groups, its file format, and the comparison of two states."""

@@ -1,0 +1,83 @@
+"""The saved state of groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from ..groups import GroupId, GroupType
+from ..offsets import Commit, Logs
+from ..operations.origin import Source
+from ..outcome import NOT_FOUND, Failure, Scope
+from ..time_lag import FirstUnread, Position
+from ..views.offset_row import GroupOffsets
+
+Configs = Mapping[str, str | None]
+"""Dynamic configuration of a group: name -> value."""
+
+
+class Extent(NamedTuple):
+    """The selection of a snapshot: which groups and topics it would contain if they existed.
+
+    ``patterns``: globs, and ``regex:`` with a regular expression. ``filtered``: by state or type, so that an absent
+    group may exist. ``topics``: if not empty, the snapshot contains only offsets on these topics.
+    """
+
+    everything: bool = False
+    names: tuple[GroupId, ...] = ()
+    patterns: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+    filtered: bool = False
+
+    def covers(self, name: GroupId, other: Extent) -> bool:
+        """Return whether a group that the snapshot does not contain did not exist.
+
+        :param other: the selection of a snapshot that contains the group.
+        """
+        if name in self.names:
+            return True
+        if self.filtered or self.topics:
+            return False
+        if self.everything:
+            return True
+        by_pattern = bool(other.patterns) and name not in other.names and not other.everything
+        return by_pattern and set(self.patterns) >= set(other.patterns)
+
+
+class Snapshot(NamedTuple):
+    """The state of groups when they were read.
+
+    ``configs`` contains the groups whose dynamic configuration was read, ``records`` the first record at or after each
+    committed offset, if they were requested. ``failures``: what could not be read. ``missing_topics``: topics with
+    committed offsets or assignments that did not exist.
+    """
+
+    source: Source
+    extent: Extent
+    groups: tuple[GroupOffsets, ...] = ()
+    logs: Logs = Logs()
+    configs: Mapping[GroupId, Configs] = MappingProxyType({})
+    records: Mapping[Position, FirstUnread] = MappingProxyType({})
+    failures: tuple[Failure, ...] = ()
+    missing_topics: frozenset[str] = frozenset()
+
+    @property
+    def partial(self) -> tuple[Failure, ...]:
+        """The failures, except those of named groups that did not exist: that is a complete answer."""
+        return tuple(each for each in self.failures if not (each.scope is Scope.GROUP and each.error == NOT_FOUND))
+
+    def count_offsets(self) -> int:
+        """Return the number of committed offsets, and of start offsets of share groups."""
+        return sum(len(commits) for each in self.groups for commits in each.commits.topics.values())
+
+
+def commits_of(offsets: GroupOffsets) -> dict[tuple[str, int], Commit]:
+    """Return the commits of a group by topic and partition."""
+    topics = offsets.commits.topics.items()
+    return {(topic, commit.partition): commit for topic, commits in topics for commit in commits}
+
+
+def has_configs(group_type: str | None) -> bool:
+    """Return whether the configuration of groups of a type is read: brokers ignore that of classic groups."""
+    return group_type not in (None, GroupType.CLASSIC)
