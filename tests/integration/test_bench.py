@@ -101,3 +101,10 @@ def test_bench_scale_with_a_hung_broker_reports_it() -> None:
 def test_bench_programs_for_large_clusters_have_help(program: str) -> None:
     """They start thousands of groups; their parts are tested above and checked by mypy."""
     assert f"python bench/{program}.py" in run(f"bench/{program}.py", "--help")
+
+
+def test_bench_snapshot_prints_times_and_size() -> None:
+    printed = run("-m", "bench.snapshot", "--groups", "200", "--runs", "1")
+    assert re.search(r"^save: .* MB$", printed, re.MULTILINE) and re.search(
+        r"^size: [\d,]+ bytes$", printed, re.MULTILINE
+    )
