@@ -54,8 +54,9 @@ def show_differences(
 
     A cluster is queried for the groups of the file that it is compared with, or for all groups.
     """
+    from kgroups.errors import EXIT_FAILED
     from kgroups.model.counts import count
-    from kgroups.model.outcome import EXIT_FAILED, Outcome
+    from kgroups.model.outcome import NO_MATCH, Outcome
     from kgroups.model.snapshot.compare import What, compare
     from kgroups.render.snapshot_views import DIFF
 
@@ -79,7 +80,7 @@ def show_differences(
                 debug=debug,
             )
             (state,) = taken.items
-            notices += (f"{side.label}: {notice}" for notice in taken.notices if not notice.startswith("no group"))
+            notices += (f"{side.label}: {notice}" for notice in taken.notices if not notice.startswith(NO_MATCH))
         elif selection is not None:
             kept = _selected(selection, state)
             state = state._replace(groups=tuple(each for each in state.groups if kept(each.group.group_id)))

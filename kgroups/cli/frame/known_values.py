@@ -125,7 +125,7 @@ def view_of_line(context: click.Context) -> View | None:
 
 def snapshot_view(name: str, params: dict[str, Any]) -> View:
     """Return the view of a command of ``kgroups snapshot``, or of ``kgroups diff``."""
-    from kgroups.render import act_views, member_views, snapshot_views, summary_view, views
+    from kgroups.render import act_views, member_views, offset_view, snapshot_views, summary_view
 
     if name == "restore":
         return act_views.RESET_OFFSETS
@@ -133,7 +133,7 @@ def snapshot_view(name: str, params: dict[str, Any]) -> View:
         return snapshot_views.DIFF
     by_option = {
         "groups": summary_view.SUMMARY,
-        "offsets": views.OFFSETS,
+        "offsets": offset_view.OFFSETS,
         "members": member_views.MEMBERS,
         "configs": snapshot_views.CONFIGS,
     }

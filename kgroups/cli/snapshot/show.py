@@ -34,9 +34,9 @@ def show_snapshot(shape: Shape, file: Path, groups: bool, offsets: bool, members
     from kgroups.model.views.offsets import offset_rows
     from kgroups.model.views.summary_row import summary_row
     from kgroups.render.member_views import MEMBERS
+    from kgroups.render.offset_view import OFFSETS
     from kgroups.render.snapshot_views import CONFIGS, SNAPSHOT
     from kgroups.render.summary_view import SUMMARY
-    from kgroups.render.views import OFFSETS
 
     check_exclusive(groups=groups, offsets=offsets, members=members, configs=configs)
     view = SUMMARY if groups else OFFSETS if offsets else MEMBERS if members else CONFIGS if configs else SNAPSHOT
