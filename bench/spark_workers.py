@@ -55,13 +55,19 @@ def main() -> int:
     text = _section(runs, load)
     print(text)
     if options.write:
-        before = options.write.read_text().partition(HEADING)[0].rstrip("\n")
-        options.write.write_text(f"{before}\n\n{text}")
+        options.write.write_text(with_section(options.write.read_text(), HEADING, text))
     return 0
 
 
+def with_section(text: str, heading: str, section: str) -> str:
+    """Return a text with a section instead of the one with its heading; at the end if there is none."""
+    before, _, rest = text.partition(heading)
+    _, following, later = rest.partition("\n## ")
+    return f"{before.rstrip()}\n\n{section}{following}{later}"
+
+
 def kept_section(file: Path) -> str:
-    """Return the section of a file that this program wrote, to append it to another text; empty without one."""
+    """Return the sections of a file from that of this program on, to append them to another text; empty without one."""
     _, heading, rest = file.read_text().partition(HEADING) if file.exists() else ("", "", "")
     return f"\n{heading}{rest}" if heading else ""
 
