@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import count
 
 import duckdb
 import pyarrow as pa
@@ -19,6 +20,12 @@ from ..tables import Table, arrow_schema
 from ..transform.definitions import Value, union
 
 _AS_SPARK = "nulls_first_on_asc_last_on_desc"
+MANY_FILES = 64
+"""Number of files of a table above which small ones are read once per query, not once per use of the table."""
+
+SMALL_FILE = 10_000
+"""Rows of a file that take no longer to read than to open, about."""
+
 _UNREADABLE = (duckdb.IOException, duckdb.InvalidInputException)
 """Errors of files."""
 
@@ -28,6 +35,7 @@ class DuckDB:
 
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="kgroups-")
+        self._numbers = count()
         self._connection = connect(self._folder.name, default_null_order=_AS_SPARK)
 
     def __enter__(self) -> DuckDB:
@@ -46,6 +54,10 @@ class DuckDB:
             self.load_arrow(table, _stream(store, table, files))
             return
         query = rows_of_files(table, (store.storage.opened(file.path) for file in files))
+        if len(files) > MANY_FILES and sum(file.rows for file in files) < len(files) * SMALL_FILE:
+            rows = f"{table.name}_{next(self._numbers)}"
+            self._run(f"create temp table {rows} as {query}")
+            query = f"from {rows}"
         self._run(f"create or replace temp view {table.name} as {query}")
 
     def load_arrow(self, table: Table, rows: pa.Table | pa.RecordBatchReader) -> None:

@@ -1,4 +1,4 @@
-"""Questions have the same answers from what is materialized in steps as from all commits."""
+"""Queries have the same answers from what is materialized in steps as from all commits."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def collected(location: Path, entries: int) -> Store:
 
 
 def reads(store: Store, monkeypatch: pytest.MonkeyPatch) -> int:
-    """Return the number of files that a question reads, of the manifest and of tables."""
+    """Return the number of files that a query reads, of the manifest and of tables."""
     found: list[str] = []
 
     def noted(real: Callable[[Storage, str], Any]) -> Callable[[Storage, str], Any]:
@@ -224,7 +224,7 @@ def test_large_collection_is_not_materialized_at_its_end(tmp_path: Path, monkeyp
     with Upkeep(store, lines.append, once=True):
         pass
     assert not store.snapshot().materialized
-    assert lines == ["15 commits are not materialized: kgroups history materialize, for fast questions"]
+    assert lines == ["15 commits are not materialized: kgroups history materialize, for fast queries"]
 
 
 def test_lasting_entries_are_materialized_during_a_collection(tmp_path: Path) -> None:
