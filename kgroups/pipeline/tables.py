@@ -321,7 +321,7 @@ FINISHED_BUCKETS = Table(
 )
 
 MATERIALIZED = (KEPT_COMMITS, OPEN_COMMITS, FINISHED_BUCKETS)
-"""The tables that replace commits in questions to derived tables. Each can be computed again from commits."""
+"""The tables that replace commits in queries to derived tables. Each can be computed again from commits."""
 
 
 def ddl(table: Table) -> str:

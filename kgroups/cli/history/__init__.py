@@ -31,7 +31,7 @@ add_lazy_commands(
     LazyCommand("dump", "history.dump:dump", "Write the log to Parquet or JSON lines, without Spark."),
     LazyCommand("compact", "history.upkeep:compact", "Merge the store's small files."),
     LazyCommand("expire", "history.upkeep:expire", "Delete old records from the store."),
-    LazyCommand("materialize", "history.upkeep:materialize", "Prepare the store for fast questions."),
+    LazyCommand("materialize", "history.upkeep:materialize", "Prepare the store for fast queries."),
     LazyCommand("test", "history.verify:test", "Test whether the store is correct and complete."),
     LazyCommand("publish", "history.publish:publish", "Register the store's files as Iceberg or Delta tables."),
     LazyCommand("schema", "history.schema:schema", "Print the schema of a table, or of all tables."),

@@ -232,7 +232,7 @@ cluster_option = click.option(
 
 
 class Clusters(NamedTuple):
-    """The store, and which of its clusters a question is about."""
+    """The store, and which of its clusters a query is about."""
 
     location: str
     cluster: str | None

@@ -61,9 +61,9 @@ def expire(store: str, cluster: str | None, older_than: datetime) -> int:
 @store_option
 @cluster_option
 def materialize(store: str, cluster: str | None) -> int:
-    """Prepare the store for fast questions.
+    """Prepare the store for fast queries.
 
-    collect does it automatically. Answers are the same without it, but questions then read all commits. Merges small
+    collect does it automatically. Answers are the same without it, but queries then read all commits. Merges small
     files first if there are many entries.
     """
     need_pipeline(*WITHOUT_SPARK)
@@ -84,7 +84,7 @@ def upgrade(store: str) -> int:
     """Convert a store of an older version in place.
 
     Decodes the stored records again where this version decodes them otherwise, and prepares the store for fast
-    questions, as materialize does. An upgrade that was killed can be repeated. Stop collectors first.
+    queries, as materialize does. An upgrade that was killed can be repeated. Stop collectors first.
     """
     need_pipeline()
     from kgroups.pipeline.jobs.verify import is_decoded_by_this_version

@@ -222,7 +222,7 @@ def _rows(table: pa.Table) -> list[tuple[object, ...]]:
 def _values(column: pa.ChunkedArray) -> Iterator[object]:
     """Yield the values of a column for output."""
     if pa.types.is_timestamp(column.type) and column.type.unit == "us":
-        # For datetimes, Arrow imports pandas, which takes as long as a question.
+        # For datetimes, Arrow imports pandas, which takes as long as a query.
         micros = (value for chunk in column.chunks for value in chunk.view(pa.int64()).to_pylist())
         return (None if value is None else _plain(BEGINNING + timedelta(microseconds=value)) for value in micros)
     return map(_plain, column.to_pylist())

@@ -209,7 +209,7 @@ class Store:
 
     def writer(self) -> TableWriter:
         """Return a writer of new files. Its files are read only once an entry names them."""
-        from .write import TableWriter  # numpy takes as long as a question
+        from .write import TableWriter  # numpy takes as long as a query
 
         return TableWriter(self.storage, self.cluster)
 

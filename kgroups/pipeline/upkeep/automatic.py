@@ -36,7 +36,7 @@ DAY = timedelta(days=1)
 
 
 def merge_many(store: Store, stopped: Callable[[], bool] = lambda: False) -> None:
-    """Merge small files if there are many entries: questions open all files of what is not materialized.
+    """Merge small files if there are many entries: queries open all files of what is not materialized.
 
     :raises HistoryError: if the store cannot be read or written; it is then unchanged.
     """
@@ -98,9 +98,7 @@ class Upkeep:
         if rows <= AT_ONCE:
             materialize(self._store)
         else:
-            self._notify(
-                f"{count(rows, 'commit')} are not materialized: kgroups history materialize, for fast questions"
-            )
+            self._notify(f"{count(rows, 'commit')} are not materialized: kgroups history materialize, for fast queries")
 
     def _is_due(self, snapshot: Snapshot) -> bool:
         """Return whether rows are a day older than the retention time, and the last expiry was for earlier ones."""

@@ -1,6 +1,6 @@
-"""Materialize what derived tables need of commits, so that questions do not read all commits: with each batch a step.
+"""Materialize what derived tables need of commits, so that queries do not read all commits: with each batch a step.
 
-Most records are commits, and most commits change no derived table: only the total of their bucket. What a question
+Most records are commits, and most commits change no derived table: only the total of their bucket. What a query
 reads instead of them, written by the definitions of the derived tables themselves:
 
 - ``finished_buckets``: ``commit_rate`` of the buckets that no later record changes. Appended.
@@ -10,13 +10,13 @@ reads instead of them, written by the definitions of the derived tables themselv
   that, and each group's last commit, and latest one by time. Replaced by each step: the state at the boundary.
 
 A step reads ``open_commits`` and what was added since the last step, nothing else that grows with history but the
-ranges that were read. A question reads these three tables, and the commits that were added since. The other derived
+ranges that were read. A query reads these three tables, and the commits that were added since. The other derived
 tables are as large as what they are derived from (lag has a row for each sample), or derived from
 the records of groups and members, of which there are few: one for a rebalance, thousands of commits between two.
 
 Rule: a group's records are in one partition of the log, in which every batch continues after the previous one. Where
 that is not so (landed records, clocks that went back, samples that were written late, groups that moved because the log
-has more partitions now), questions read all commits, and the next step begins again; likewise after ``expire``.
+has more partitions now), queries read all commits, and the next step begins again; likewise after ``expire``.
 """
 
 from __future__ import annotations
