@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar, overload
 
@@ -31,6 +32,7 @@ from kgroups.model.offsets import Isolation
 from kgroups.model.operations.reset import PlannedOffset, Scenario
 from kgroups.model.operations.results import AppliedOffset, DeletedGroup
 from kgroups.model.outcome import Result
+from kgroups.model.snapshot.rows import SnapshotRow, snapshot_row
 from kgroups.model.views.lag_rows import GroupLagRow, LagRow, MemberLagRow, PartitionLagRow, TopicLagRow
 from kgroups.model.views.lag_summary import shares
 from kgroups.model.views.offset_row import OffsetRow
@@ -554,6 +556,101 @@ class AsyncCluster:
             return await _write(admin, planned.items, force=False, window=window, earlier=planned)
 
         return await self._ask(act) if names else Outcome()
+
+    async def save_snapshot(
+        self,
+        file: str | os.PathLike[str],
+        *groups: str,
+        topics: Iterable[str] = (),
+        regex: str | None = None,
+        all_groups: bool = False,
+        records: bool = False,
+        overwrite: bool = False,
+    ) -> Outcome[SnapshotRow]:
+        """Save the state of groups in a file, as ``kgroups snapshot save`` does.
+
+        Args:
+            file: Path of the file.
+            *groups: Group IDs.
+            topics: Select groups that use these topics, and save only their offsets on them.
+            regex: RE2 regular expression that whole group IDs must match.
+            all_groups: Select all groups.
+            records: Also save the timestamp and checksum of the first record at each committed offset.
+            overwrite: Replace the file if it exists.
+
+        Returns:
+            One item: what the file contains. What could not be read is a failure, and recorded in the file.
+
+        Raises:
+            UsageError: If no groups are selected or found, or the file exists.
+            ConfigError: If the file cannot be written.
+            KgroupsError: If no broker responds.
+
+        Example:
+            >>> saved = await cluster.save_snapshot("monday.snapshot", all_groups=True)
+            >>> saved.raise_for_failures()
+        """
+        from datetime import UTC, datetime
+
+        from kgroups.admin.snapshot.file import check_writable, write_snapshot
+        from kgroups.admin.snapshot.take import take_snapshot
+        from kgroups.model.operations.origin import Source
+        from kgroups.version import __version__
+
+        selection = arguments.selection(groups, regex, topics, all_groups)
+        path = Path(str(arguments.path("file", file)))
+        check_writable(path, overwrite=overwrite)
+        created = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
+        source = Source(bootstrap=self.settings.bootstrap_servers, created=created, version=__version__)
+        taken = await self._ask(lambda admin: take_snapshot(admin, selection, source, records=records))
+        (found,) = taken.items
+        if not found.groups and not all_groups:
+            raise UsageError(f"no group was found, and nothing was saved: {path}")
+        write_snapshot(path, found)
+        return Outcome.of(taken.with_items((snapshot_row(found),)))
+
+    async def plan_restore(
+        self,
+        file: str | os.PathLike[str],
+        *groups: str,
+        topics: Iterable[str] | None = None,
+        create_group: bool = False,
+        exact: bool = False,
+    ) -> Outcome[PlannedOffset]:
+        """Plan the restore of committed offsets from a snapshot. Nothing is changed; :meth:`apply` writes the plan.
+
+        Args:
+            file: Path of the file.
+            *groups: Group IDs. Default: all groups in the file.
+            topics: ``orders`` or ``orders:0,2-5``. Default: every partition in the file.
+            create_group: Plan groups that do not exist any more, too. Otherwise each of them is a failure.
+            exact: Also plan the deletion of committed offsets that are not in the file.
+
+        Returns:
+            One item for each partition that differs. Groups with members and recreated topics are failures.
+
+        Raises:
+            UsageError: If the file is not a complete snapshot of this cluster, or lacks a group.
+            KgroupsError: If no broker responds.
+
+        Example:
+            >>> plan = await cluster.plan_restore("monday.snapshot", "orders")
+            >>> [(each.topic, each.partition, each.old, each.new) for each in plan]
+        """
+        from kgroups.admin.snapshot.file import read_snapshot
+        from kgroups.admin.snapshot.restore import Restore, plan_restore
+
+        path = str(arguments.path("file", file))
+        snapshot = read_snapshot(Path(path))
+        known = {each.group.group_id for each in snapshot.groups}
+        known |= {each.name for each in snapshot.partial if each.scope is model.Scope.GROUP}
+        names = arguments.selection(groups, None, (), False).names if groups else tuple(sorted(known))
+        for name in names:
+            if name not in known:
+                raise UsageError(f"{path}: there is no group {name!r} in this snapshot")
+        scope = arguments.scope(topics)
+        request = Restore(snapshot, path, names, scope, create=create_group, exact=exact)
+        return Outcome.of(await self._ask(lambda admin: plan_restore(admin, request)))
 
     async def _ask(self, question: Callable[[GroupAdmin], Awaitable[T]]) -> T:
         async with self._session.admin() as admin:

@@ -17,6 +17,7 @@ from kgroups.model.health.limits import Limits
 from kgroups.model.health.report import Report
 from kgroups.model.operations.reset import PlannedOffset, Scenario
 from kgroups.model.operations.results import AppliedOffset, DeletedGroup
+from kgroups.model.snapshot.rows import SnapshotRow
 from kgroups.model.views.lag_rows import GroupLagRow, LagRow, MemberLagRow, PartitionLagRow, TopicLagRow
 from kgroups.model.views.offset_row import OffsetRow
 
@@ -239,6 +240,34 @@ class Cluster:
         self, change: Outcome[AppliedOffset] | Outcome[DeletedGroup], *, commit_window: float = WINDOW
     ) -> Outcome[AppliedOffset]:
         return self._waited_for(self._cluster.undo(change, commit_window=commit_window))
+
+    def save_snapshot(
+        self,
+        file: str | os.PathLike[str],
+        *groups: str,
+        topics: Iterable[str] = (),
+        regex: str | None = None,
+        all_groups: bool = False,
+        records: bool = False,
+        overwrite: bool = False,
+    ) -> Outcome[SnapshotRow]:
+        return self._waited_for(
+            self._cluster.save_snapshot(
+                file, *groups, topics=topics, regex=regex, all_groups=all_groups, records=records, overwrite=overwrite
+            )
+        )
+
+    def plan_restore(
+        self,
+        file: str | os.PathLike[str],
+        *groups: str,
+        topics: Iterable[str] | None = None,
+        create_group: bool = False,
+        exact: bool = False,
+    ) -> Outcome[PlannedOffset]:
+        return self._waited_for(
+            self._cluster.plan_restore(file, *groups, topics=topics, create_group=create_group, exact=exact)
+        )
 
     def _waited_for(self, question: Coroutine[Any, Any, T]) -> T:
         if self._loop is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -163,3 +164,36 @@ def test_delete_of_a_group_that_cannot_be_planned_sends_nothing(fake: FakeCluste
         "missing": ("failed", "GROUP_ID_NOT_FOUND"),
     }
     assert [request.keys for request in fake.asked("DeleteGroups")] == [("empty",)]
+
+
+def test_snapshot_is_saved_restored_and_undone(fake: FakeCluster, cluster: Cluster, tmp_path: Path) -> None:
+    file = tmp_path / "state.snapshot"
+    (row,) = cluster.save_snapshot(file, all_groups=True, topics=["orders"]).raise_for_failures()
+    assert (row.groups, row.offsets, row.complete) == (2, 2, True)
+    before = _offsets(fake, "empty")
+    del fake.state.groups["empty"].commits["refunds", 0]
+    cluster.apply(cluster.plan_reset("empty", to=ToEarliest()).items)
+    fake.state.group("later", 0, commits={("orders", 0): 1})
+    plan = cluster.plan_restore(file, "empty")
+    assert [(each.group, each.old, each.new) for each in plan] == [("empty", 5, 60)]
+    done = cluster.apply(plan.items)
+    assert _offsets(fake, "empty") == {("orders", 0): 60} and before["orders", 0] == 60
+    cluster.undo(done).raise_for_failures()
+    assert _offsets(fake, "empty") == {("orders", 0): 5}
+    assert [(each.name, each.error) for each in cluster.plan_restore(file).failures] == [("active", "NON_EMPTY_GROUP")]
+    del fake.state.groups["empty"]
+    assert not cluster.plan_restore(file, "empty").items
+    assert len(cluster.plan_restore(file, "empty", create_group=True).items) == 1
+
+
+def test_invalid_snapshot_arguments_are_usage_errors(cluster: Cluster, tmp_path: Path) -> None:
+    file = tmp_path / "state.snapshot"
+    with pytest.raises(UsageError, match="nothing was saved"):
+        cluster.save_snapshot(file, "nosuch")
+    with pytest.raises(UsageError, match="No such file"):
+        cluster.plan_restore(file)
+    cluster.save_snapshot(file, "empty")
+    with pytest.raises(UsageError, match="already exists"):
+        cluster.save_snapshot(file, "empty")
+    with pytest.raises(UsageError, match="there is no group 'nosuch'"):
+        cluster.plan_restore(file, "nosuch")
