@@ -40,7 +40,7 @@ _OWN = {
     },
     "watch": {"View": "--interval --count"},
     "history report": {"Output": "--file --force"},
-    "snapshot save": {"Output": "--overwrite", OPTIONS: "--with-records --systemd-unit --systemd-timer"},
+    "snapshot save": {"Selection": "--with-records", "Output": "--overwrite --systemd-unit --systemd-timer"},
     "diff": {"View": "--only"},
     "snapshot diff": {"View": "--only"},
 }

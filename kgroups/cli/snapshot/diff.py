@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from ..frame.comparison import Side, file_side, only_option, show_differences
-from ..frame.group_options import GroupOptions
+from ..frame.group_options import GroupOptions, complete_group
 from ..frame.lazy_command import Command
 from ..frame.options import ConnectionOptions, deferred_connection_options, output_options
 from ..frame.run_query import Shape
@@ -17,7 +17,14 @@ from ..frame.run_query import Shape
 @click.command("diff", cls=Command)
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("other", type=click.Path(path_type=Path), metavar="[FILE2]", required=False)
-@click.option("--group", "groups", multiple=True, metavar="GROUP", help="Compare only this group. Repeatable.")
+@click.option(
+    "--group",
+    "groups",
+    multiple=True,
+    metavar="GROUP",
+    help="Compare only this group. Repeatable.",
+    shell_complete=complete_group,
+)
 @click.option("--regex", metavar="RE", help="Compare only groups whose whole name matches (RE2).")
 @only_option
 @output_options

@@ -57,6 +57,20 @@ COMMANDS: dict[str, list[list[str]]] = {
         ["remove-members", ORDERS, "--all"],
         ["remove-members", ORDERS, "--all-members", "--execute", "--yes"],
     ],
+    "snapshot": [
+        ["snapshot", "save", "a", "--all-groups", "--with-records", "--wide", "--debug"],
+        *(["snapshot", "show", "a", view, "-o", fmt] for view in ("--groups", "--offsets", "--members", "--configs")
+          for fmt in ("auto", "csv", "html")),
+        ["snapshot", "show", "a", "--wide"],
+        ["snapshot", "save", "b", f"missing{HOSTILE}", OLD],
+        ["snapshot", "diff", "a"], ["snapshot", "diff", "b", "-o", "csv"],
+        ["snapshot", "restore", "a", "--exact"], ["snapshot", "restore", "a", f"missing{HOSTILE}"],
+        ["snapshot", "restore", "a", OLD, "--execute", "--yes"],
+    ],
+    "diff": [
+        ["snapshot", "save", "a", "--all-groups"], ["snapshot", "save", "b", OLD],
+        ["diff", "a", "b"], ["diff", "b", "a", "-o", "plain"], ["diff", HOSTILE, "a"],
+    ],
     "config": [["config", "check"], ["config", "check", "--debug"], ["config", "show"]],
 }  # fmt: skip
 
@@ -189,7 +203,8 @@ def test_commands_print_no_raw_control_characters(_in_tmp_path: None, serve: Cal
         for broker in served.fake.brokers.values():
             broker.bend = BENT[bent]
         with terminal() as shown:
-            main([*words, "-b", served.bootstrap, "--timeout", "20s"])
+            files_only = words[0] == "diff" or words[:2] == ["snapshot", "show"]
+            main([*words, *(() if files_only else ("-b", served.bootstrap, "--timeout", "20s"))])
         check(shown(), words)
 
 
