@@ -305,3 +305,24 @@ def test_config_check_with_disabled_mechanism_lists_the_enabled_ones(restricted_
     (row,) = (row for row in rows if row["result"] == "failed")
     assert (code, row["step"]) == (1, "SASL")
     assert row["detail"] == "SASL mechanism PLAIN is not enabled on this port; the broker offers OAUTHBEARER"
+
+
+def test_snapshot_of_a_principal_with_few_acls_is_partial(restricted_users: Secure, tmp_path: Path) -> None:
+    """What brokers omit is named, recorded in the file, and unknown in a comparison."""
+    whole, ann, bob = (str(tmp_path / name) for name in ("whole", "ann", "bob"))
+    operator = ("--command-config", str(restricted_users.file("ssl")))
+    assert run_here("snapshot", "save", whole, "--all-groups", *operator).code == 0
+    answer = ask(restricted_users, "ann", "snapshot", "save", ann, "--all-groups", "-o", "json")
+    assert answer.code == 1 and [row["groups"] for row in answer.items] == [1]
+    assert "groups may be missing: needs DESCRIBE on CLUSTER" in answer.err
+    answer = run_here("diff", ann, whole, "-o", "json", "--only", "offsets")
+    assert answer.code == 1 and {(row["group"], row["result"]) for row in answer.items} == {
+        (SECOND, "unknown"),
+        (THIRD, "unknown"),
+    }
+    answer = ask(restricted_users, "bob", "snapshot", "save", bob, "--all-groups", "-o", "json")
+    assert answer.code == 1 and "offsets may be missing" in answer.err
+    answer = run_here("diff", bob, whole, "-o", "json", "--only", "offsets")
+    assert {row["result"] for row in answer.items} == {"unknown"}
+    answer = ask(restricted_users, "ann", "snapshot", "restore", whole, FIRST, "--force")
+    assert answer.code == 0 and "already equal" in answer.err
