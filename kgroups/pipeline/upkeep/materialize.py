@@ -68,7 +68,10 @@ with spans as (
     select *, max(last) over (
         partition by log_partition order by sampled_at nulls last, early desc
         rows between unbounded preceding and 1 preceding
-    ) as last_before from spans
+    ) as last_before, min(first) over (
+        partition by log_partition order by sampled_at nulls last, early desc
+        rows between 1 following and unbounded following
+    ) as first_after from spans
 ), rounds as (
     select "group", log_offset as begun from group_metadata
     union all select "group", log_offset from epochs where subject = 'group'
@@ -88,7 +91,7 @@ union select log_partition, max(log_offset) from arrived where sampled_at is not
 union select log_partition, last from beside
 union select log_partition, first from beside where first is not null
 union select arrived.log_partition, log_offset from arrived join mixed on arrived.log_partition = mixed.log_partition
-    and log_offset between first and last_before where last_before > first;
+    and log_offset between first and greatest(last_before, last) where last_before > first or last > first_after;
 
 create or replace temp table staying as
 with begun as (
