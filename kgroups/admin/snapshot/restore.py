@@ -15,7 +15,7 @@ from kgroups.model.snapshot.snapshot import Snapshot, commits_of, has_configs
 from kgroups.model.topic_scope import TopicScope, in_scope
 
 from ..change.reset_request import ResetRequest
-from ..port.capabilities import GROUP_CONFIGS, ConfigReader
+from ..port.capabilities import GROUP_CONFIGS
 from ..query.select_groups import Selection
 
 if TYPE_CHECKING:
@@ -42,8 +42,10 @@ async def plan_restore(admin: GroupAdmin, request: Restore) -> Outcome[PlannedOf
 
     Failures: what :func:`..change.plan_reset.plan_reset` reports for an undo, and what is missing in the snapshot.
 
-    :raises UsageError: if the snapshot is of another cluster, and that is not accepted.
+    :raises UsageError: if the snapshot is of another cluster, and that is not accepted; or if the transport is
+        librdkafka, which does not write metadata exactly.
     """
+    GROUP_CONFIGS.of(admin)
     snapshot, groups = request.snapshot, set(request.groups)
     saved = {each.group.group_id: each for each in snapshot.groups if each.group.group_id in groups}
     moves: dict[PlanKey, Move] = {
@@ -110,9 +112,7 @@ async def _configs(admin: GroupAdmin, snapshot: Snapshot, saved: Iterable[GroupI
     wanted = [group for group in groups if has_configs(group.type) and group.group_id in snapshot.configs]
     if not wanted:
         return []
-    if not isinstance(admin, ConfigReader):
-        return [f"{GROUP_CONFIGS.without}: the dynamic configuration of groups was not compared"]
-    now, failures = await admin.group_configs(wanted)
+    now, failures = await GROUP_CONFIGS.of(admin).group_configs(wanted)
     notices = [f"group '{failure.name}': {failure.message}" for failure in failures]
     for name, found in sorted(now.items()):
         before = snapshot.configs[name]
