@@ -24,10 +24,10 @@ def register(spark: SparkSession, settings: ClientSettings | None = None) -> Non
     """
     from .connection import with_settings
     from .extract.source import OffsetsSource
-    from .live import source as live
+    from .live.source import LiveSource
 
     spark.dataSource.register(with_settings(OffsetsSource, settings, _cores(spark)))
-    live.register(spark, settings)
+    spark.dataSource.register(with_settings(LiveSource, settings))
 
 
 def _cores(spark: SparkSession) -> int | None:

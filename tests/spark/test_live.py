@@ -12,7 +12,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Row, SparkSession
 
 from kgroups import pipeline
-from kgroups.pipeline.live.source import register
+from kgroups.pipeline import register
 from kgroups.pipeline.live.tables import LIVE
 from kgroups.pipeline.session import root_cause
 from tests.fakes.broker import FakeCluster

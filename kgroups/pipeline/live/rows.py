@@ -12,6 +12,7 @@ from kgroups.model.outcome import Failure
 from kgroups.model.views.offset_row import GroupOffsets
 from kgroups.model.views.offsets import offset_rows
 
+from ..decode.rows import to_batch
 from ..tables import Table, arrow_schema
 
 BATCH = 10_000
@@ -31,10 +32,7 @@ def batches(table: Table, rows: Sequence[Row]) -> Iterator[pa.RecordBatch]:
 
 def record_batch(table: Table, rows: Sequence[Row]) -> pa.RecordBatch:
     """Return all rows as one batch, which may be empty."""
-    schema = arrow_schema(table)
-    columns = list(zip(*rows, strict=True)) if rows else [()] * len(schema)
-    arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
-    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+    return to_batch(rows, arrow_schema(table))
 
 
 def kind_of(group_type: str | None) -> str | None:

@@ -8,18 +8,16 @@ that is collected again sends new queries for the same groups.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
-from kgroups.config.settings import ClientSettings
 from kgroups.model.cluster import Node
 from kgroups.model.groups import ListedGroup
 from kgroups.model.outcome import Failure
 
-from ..connection import with_settings
 from ..options import Options
 from ..schema import conform
 from ..source import TableSource
@@ -27,16 +25,7 @@ from .answer import list_groups, read_rows
 from .options import OPTIONS, LiveOptions, parse_options
 from .rows import batches
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-
 NAME = "kgroups-live"
-
-
-def register(spark: SparkSession, settings: ClientSettings | None = None) -> None:
-    """Register the data source ``kgroups-live``, with settings for their own bootstrap servers."""
-    spark.dataSource.register(with_settings(LiveSource, settings))
 
 
 class LiveSource(TableSource[LiveOptions]):
