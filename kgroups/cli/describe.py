@@ -18,8 +18,8 @@ from .frame.lazy_command import Command
 from .frame.options import (
     ConnectionOptions,
     check_exclusive,
-    connection_options,
     deep_options,
+    fleet_options,
     isolation_option,
     output_options,
 )
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 @deep_options
 @isolation_option
 @output_options
-@connection_options
+@fleet_options
 def describe(
     connection: ConnectionOptions,
     shape: Shape,
@@ -76,7 +76,7 @@ def describe(
         return _topology(connection, shape, selection)
     if summary or all_views:
         return _summaries(connection, shape, selection, isolation, summary=summary)
-    with_headers = not state and deep is None and shape.has_group_headers
+    with_headers = not state and deep is None and not connection.fleet and shape.has_group_headers
     queries = _Queries(selection, isolation, deep, {} if with_headers else None)
     name, query = (
         ("members", queries.members) if members else ("state", queries.state) if state else ("offsets", queries.offsets)
@@ -89,6 +89,7 @@ def describe(
         debug=connection.debug,
         selection=selection,
         group_headers=queries.headers,
+        fleet=connection.fleet,
     )
 
 
@@ -180,7 +181,15 @@ def _summaries(
         return _notices(selection, outcome, groups)
 
     show = show_summary if summary else show_all_views
-    return show(connection.settings, shape, selection, Isolation[isolation.upper()], notices, debug=connection.debug)
+    return show(
+        connection.settings,
+        shape,
+        selection,
+        Isolation[isolation.upper()],
+        notices,
+        debug=connection.debug,
+        fleet=connection.fleet,
+    )
 
 
 def _view(name: str, *, deep: bool) -> View:
@@ -230,7 +239,9 @@ def _topology(connection: ConnectionOptions, shape: Shape, selection: Selection)
         rows = chain.from_iterable(map(topology_rows, outcome.items))
         return outcome.with_items(rows).with_failures((), notices)
 
-    return query_and_show(connection.settings, shape, TOPOLOGY, query, debug=connection.debug, selection=selection)
+    return query_and_show(
+        connection.settings, shape, TOPOLOGY, query, debug=connection.debug, selection=selection, fleet=connection.fleet
+    )
 
 
 def _notices(selection: Selection, outcome: Outcome[Any], groups: Any) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -14,11 +14,13 @@ from kgroups.model.outcome import NO_MATCH
 
 from .frame.group_options import GroupOptions, group_and_topic_options
 from .frame.lazy_command import Command
-from .frame.options import ConnectionOptions, connection_options, isolation_option, output_options
+from .frame.options import ConnectionOptions, fleet_options, isolation_option, output_options
 from .frame.run_query import Shape, query_and_show
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
+    from kgroups.admin.query.select_groups import Selection
+    from kgroups.model.offsets import Isolation
     from kgroups.model.outcome import Outcome
     from kgroups.model.views.lag_rows import LagRow
     from kgroups.render.views import Column
@@ -30,10 +32,10 @@ _TIME_COLUMNS = ("time_lag", "time_lag_ms")
 @group_and_topic_options
 @click.option(
     "--by",
-    type=click.Choice(["group", "topic", "partition", "member"]),
+    type=click.Choice(["group", "topic", "partition", "member", "cluster"]),
     default="group",
     show_default=True,
-    help="Show one row for each group, or for each topic, partition, or member of each group.",
+    help="Show one row for each group, for each topic, partition, or member of each group, or for the whole cluster.",
 )
 @click.option("--only-lagging", is_flag=True, help="Only rows with at least one lagging partition.")
 @click.option("--min", "min_lag", type=click.IntRange(0), metavar="N", help="Only rows with a known lag of at least N.")
@@ -51,7 +53,7 @@ _TIME_COLUMNS = ("time_lag", "time_lag_ms")
 )
 @isolation_option
 @output_options
-@connection_options
+@fleet_options
 def lag(
     connection: ConnectionOptions,
     shape: Shape,
@@ -86,6 +88,9 @@ def lag(
 
     selection = chosen.selection(all_by_default=True)
     level = Isolation[isolation.upper()]
+    if by == "cluster":
+        query_of_cluster = _ClusterQuery(selection, level, only_lagging, min_lag)
+        return _by_cluster(connection, shape, query_of_cluster, top, with_time=with_time)
     view = LAG_VIEWS[by]
     ranked = shape.sort or (None if top is None else "-lag" if by == By.PARTITION else "-known_lag")
     shape = shape._replace(sort=ranked, extra=("time_lag_ms",) if with_time else ())
@@ -97,9 +102,6 @@ def lag(
 
     def first_rows(rows: list[Any]) -> list[Any]:
         return rows if top is None else sort_rows(rows, view, ranked)[:top]
-
-    async def query(admin: GroupAdmin) -> Outcome[Any]:
-        return await query_with_time(admin) if with_time else await query_offsets(admin)
 
     async def query_offsets(admin: GroupAdmin) -> Outcome[Any]:
         from .frame.stored import take_rows
@@ -137,7 +139,69 @@ def lag(
         rows = first_rows([share_of[row].row(ages) if row in share_of else row for row in rows])
         return outcome.with_items(rows).with_failures(failures, notices)
 
-    return query_and_show(connection.settings, shape, view, query, debug=connection.debug, selection=selection)
+    return query_and_show(
+        connection.settings,
+        shape,
+        view,
+        query_with_time if with_time else query_offsets,
+        debug=connection.debug,
+        selection=selection,
+        fleet=connection.fleet,
+        top=top,
+    )
+
+
+class _ClusterQuery(NamedTuple):
+    """The query of ``--by cluster``: one row for all selected groups."""
+
+    selection: Selection
+    isolation: Isolation
+    only_lagging: bool
+    min_lag: int | None
+
+    async def row(self, admin: GroupAdmin) -> Outcome[Any]:
+        from kgroups.model.views.cluster_lag import cluster_row
+        from kgroups.model.views.lag_rows import GroupLagRow
+        from kgroups.model.views.lag_summary import By, shares
+
+        from .frame.stored import take_rows
+
+        groups: list[GroupLagRow] = []
+        streamed = await take_rows(
+            admin.stream_offsets(self.selection, isolation=self.isolation, whole_topics=True),
+            GroupLagRow,
+            lambda item: [share.row() for share in shares(item, By.GROUP)],
+            groups.extend,
+            insert=groups.extend,
+            seen=lambda group: None,
+            refused_alone=True,
+        )
+        rows = [cluster_row(admin.cluster_id, groups)] if groups else []
+        kept, undecided = _filter(rows, self.only_lagging, self.min_lag)
+        notices = _notices(undecided)
+        if not groups and not streamed.failures:
+            notices.append(NO_MATCH)
+        return streamed.with_items(kept).with_failures((), notices)
+
+
+def _by_cluster(
+    connection: ConnectionOptions, shape: Shape, query: _ClusterQuery, top: int | None, *, with_time: bool
+) -> int:
+    from kgroups.render.lag_views import CLUSTER_LAG
+
+    if with_time:
+        raise UsageError("--time is not supported with --by cluster")
+    shape = shape._replace(sort=shape.sort or (None if top is None else "-known_lag"))
+    return query_and_show(
+        connection.settings,
+        shape,
+        CLUSTER_LAG,
+        query.row,
+        debug=connection.debug,
+        selection=query.selection,
+        fleet=connection.fleet,
+        top=top,
+    )
 
 
 class _RowCollector:

@@ -10,7 +10,7 @@ from kgroups.errors import UsageError
 
 from .frame.group_options import GroupOptions, known_words, listed_group_options
 from .frame.lazy_command import Command
-from .frame.options import ConnectionOptions, completer, connection_options, output_options, split_values
+from .frame.options import ConnectionOptions, completer, fleet_options, output_options, split_values
 from .frame.run_query import Shape, query_and_show
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ _SHOW = "\x00"
     help="Only groups with these protocol types, such as consumer or connect.  [default: all]",
 )
 @output_options
-@connection_options
+@fleet_options
 def list_groups(
     connection: ConnectionOptions,
     shape: Shape,
@@ -93,7 +93,9 @@ def list_groups(
         outcome = await (_selected(admin, selection) if selection else admin.list_groups(group_filter))
         return outcome.with_items(map(list_row, outcome.items))
 
-    return query_and_show(connection.settings, shape, LIST, query, debug=connection.debug, selection=selection)
+    return query_and_show(
+        connection.settings, shape, LIST, query, debug=connection.debug, selection=selection, fleet=connection.fleet
+    )
 
 
 def _values(values: tuple[str, ...]) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ timeout = "1m"                         # or a number of seconds
 broker-timeout = 5
 transport = "wire"
 client-id = "me"
+tags = ["prod"]                        # see kgroups.config.fleet, as for [sets]
 
 [profiles.prod.properties]             # any key of a properties file
 security.protocol = "SSL"
@@ -18,7 +19,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -40,7 +41,7 @@ _KEYS = {
     "client-id": "client.id",
 }
 _COMMAND_CONFIG = "command-config"
-_PROFILE_KEYS = (*_KEYS, _COMMAND_CONFIG, "properties")
+_PROFILE_KEYS = (*_KEYS, _COMMAND_CONFIG, "properties", "tags")
 _MAX_SECONDS = 1e9
 """Upper bound of a time limit."""
 
@@ -65,6 +66,8 @@ class Profiles(NamedTuple):
     text: str = ""
     default: str | None = None
     tables: Mapping[str, Mapping[str, Any]] = {}
+    sets: Mapping[str, Sequence[str]] = {}
+    """Words that select profiles, by the name of the set, see :mod:`kgroups.config.fleet`."""
 
     def profile(self, name: str, source: str) -> Profile:
         """Return a profile.
@@ -125,7 +128,20 @@ def read_profiles(environ: Mapping[str, str]) -> Profiles:
     default = tree.get("default")
     if default is not None and not isinstance(default, str):
         raise ConfigError(f"{file}, line {_line_of(text, ('default',))}: default must be a profile's name")
-    return Profiles(file, text, default, tables)
+    return Profiles(file, text, default, tables, _sets(tree, text, file, tables))
+
+
+def _sets(tree: Mapping[str, Any], text: str, file: Path, tables: Mapping[str, Any]) -> Mapping[str, Sequence[str]]:
+    sets = tree.get("sets", {})
+    if not isinstance(sets, dict):
+        raise ConfigError(f"{file}, line {_line_of(text, ('sets',))}: sets must be a table: [sets]")
+    for name, words in sets.items():
+        place = f"{file}, line {_line_of(text, ('sets', name))}: set {name!r}"
+        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+            raise ConfigError(f'{place} must be a list of profiles: ["eu-*", "!eu-canary"]')
+        if name in tables:
+            raise ConfigError(f"{place} has the name of a profile; rename one of them")
+    return sets
 
 
 def _check_size(tree: object, file: Path) -> None:
@@ -162,6 +178,8 @@ def _profile(profiles: Profiles, name: str) -> Profile:
         origin = f"profile {name} ({profiles.file}, line {profiles.line('profiles', name, key)})"
         if key == _COMMAND_CONFIG:
             command_config = profiles.file.parent / Path(_text(value, f"{origin}: {key}")).expanduser()
+        elif key == "tags":
+            continue
         elif key == "properties":
             settings += _properties(profiles, name, value, origin)
         elif key in _KEYS:

@@ -65,6 +65,8 @@ class Failure(NamedTuple):
     """What to do about it, as an imperative."""
     general: str | None = None
     """The message without the name, where it contains that: the same for all failures that differ only in the name."""
+    cluster: str | None = None
+    """The name of the cluster, if several are queried."""
 
     @classmethod
     def of(
@@ -74,8 +76,15 @@ class Failure(NamedTuple):
         text = error.text if scope is Scope.BROKER and error.peer == name else str(error)
         return cls(scope, name, text, api=api, broker=broker, reason=error.reason, hint=error.hint)
 
-    def sort_key(self) -> tuple[str, str, str, str, int]:
-        return (self.scope.value, self.name, self.api or "", self.message, -1 if self.broker is None else self.broker)
+    def sort_key(self) -> tuple[str, str, str, str, str, int]:
+        return (
+            self.cluster or "",
+            self.scope.value,
+            self.name,
+            self.api or "",
+            self.message,
+            -1 if self.broker is None else self.broker,
+        )
 
 
 class Result(StrEnum):

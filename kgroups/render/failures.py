@@ -30,13 +30,21 @@ def failure_lines(failures: Iterable[Failure], program: str = PROGRAM) -> Iterat
     for failure in sorted(
         map(_without_source, failures), key=lambda failure: (_WIDEST_FIRST[failure.scope], failure.sort_key())
     ):
-        key = (failure.scope, failure.error, failure.general or failure.message, failure.api, failure.broker)
+        key = (
+            failure.cluster,
+            failure.scope,
+            failure.error,
+            failure.general or failure.message,
+            failure.api,
+            failure.broker,
+        )
         similar.setdefault(key, []).append(failure)
     for failures_of_key in similar.values():
         names = list(dict.fromkeys(failure.name for failure in failures_of_key))
         first = failures_of_key[0]
         line = _one(first) if len(names) == 1 else _many(first, names)
-        yield f"{program}: {line}"
+        of_cluster = f"cluster {escape(first.cluster)}: " if first.cluster and first.scope is not Scope.CLUSTER else ""
+        yield f"{program}: {of_cluster}{line}"
 
 
 def _without_source(failure: Failure) -> Failure:

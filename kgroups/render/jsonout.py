@@ -34,7 +34,7 @@ def write_json(
     failures: Iterable[Failure] = (),
     notices: Iterable[str] = (),
     missing: Iterable[Acl] = (),
-    more: Mapping[str, str | None] = MappingProxyType({}),
+    more: Mapping[str, object] = MappingProxyType({}),
 ) -> None:
     schema = json.dumps(f"kgroups/{table.view.name}/{VERSION}")
     stream.write(f'{{"schema": {schema}, "cluster_id": {json.dumps(cluster_id)}, "items": [')
@@ -67,6 +67,7 @@ def failure_object(failure: Failure) -> dict[str, object]:
         "broker": failure.broker,
         "reason": failure.reason,
         "hint": failure.hint,
+        **({"cluster": failure.cluster} if failure.cluster else {}),
     }
 
 

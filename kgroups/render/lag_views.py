@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from kgroups.model.views.cluster_lag import ClusterLagRow
 from kgroups.model.views.lag_rows import GroupLagRow, MemberLagRow, PartitionLagRow, TopicLagRow
 
 from .views import Align, Sooner, Spec, Tier, View, columns_of, some_value
@@ -94,5 +95,28 @@ MEMBER_LAG = View(
     drops=(*_COUNTS, "group_instance_id", "uncommitted"),
 )
 
+CLUSTER_LAG = View(
+    "lag-by-cluster",
+    "Lag of clusters",
+    columns_of(
+        ClusterLagRow,
+        ("CLUSTER-ID", "cluster_id", _L, _B, None),
+        ("#GROUPS", "groups", _R, _B, None),
+        ("TOTAL-LAG", "total_lag", _R, _B, None),
+        ("KNOWN-LAG", "known_lag", _R, _B, None),
+        ("MAX-LAG", "max_lag", _R, _B, None),
+        ("MAX-GROUP", "max_group", _L, _B, None),
+        ("LAGGING-GROUPS", "lagging_groups", _R, _B, None),
+        ("UNKNOWN-GROUPS", "unknown_groups", _R, _B, None),
+        ("#PARTITIONS", "partitions", _R, _W, None),
+        ("BEHIND", "behind", _R, _W, None),
+        ("UNCOMMITTED", "uncommitted", _R, _W, None),
+        ("UNKNOWN", "unknown", _R, _W, None),
+        ("AHEAD", "ahead", _R, _W, Sooner(_B, some_above_zero)),
+        ("DATA-LOST", "data_lost", _R, _W, Sooner(_B, some_above_zero)),
+    ),
+    drops=("max_group", "max_lag", "cluster_id"),
+)
+
 LAG_VIEWS = {"group": GROUP_LAG, "topic": TOPIC_LAG, "partition": PARTITION_LAG, "member": MEMBER_LAG}
-"""Value of ``--by`` -> view."""
+"""Value of ``--by`` -> view; that of ``cluster`` has other columns."""

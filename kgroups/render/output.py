@@ -32,7 +32,7 @@ class _Job(NamedTuple):
     failures: tuple[Failure, ...]
     notices: tuple[str, ...]
     missing: tuple[Acl, ...]
-    more: Mapping[str, str | None]
+    more: Mapping[str, object]
     group_headers: Mapping[str, Sequence[str]] | None
 
 
@@ -120,7 +120,7 @@ def write_outcome(
     headers: bool = True,
     cluster_id: str | None = None,
     width: int | None = None,
-    more: Mapping[str, str | None] = MappingProxyType({}),
+    more: Mapping[str, object] = MappingProxyType({}),
     group_headers: Mapping[str, Sequence[str]] | None = None,
 ) -> tuple[str, ...]:
     """Write the items, sorted. The items of a :class:`RowStore` are already in the order of the view.

@@ -72,9 +72,7 @@ def apply_plan(connection: ConnectionOptions, shape: Shape, confirmation: Confir
     if not confirmation.execute or not planned.items:
         dry_run = f"dry run on {cluster}: nothing was changed; add --execute to apply"
         notice = dry_run if planned.items else f"{_nothing_planned(planned)} on {cluster}"
-        return show(
-            rows.with_failures((), (notice,)), cluster_id, shape, operation.view, undo_file=_undo_file(operation)
-        )
+        return show(rows.with_failures((), (notice,)), cluster_id, shape, operation.view, more=_undo_file(operation))
     _preview(rows, shape, operation.view)
     if not _confirmed(confirmation, f"{operation.question(planned.items)} on {cluster}?"):
         return EXIT_FAILED
@@ -173,7 +171,7 @@ def _show(
 ) -> int:
     """Show the results, also those of an interrupted run; return the exit code."""
     try:
-        code = show(outcome, cluster_id, shape, operation.view, undo_file=_undo_file(operation))
+        code = show(outcome, cluster_id, shape, operation.view, more=_undo_file(operation))
         if stop.signal is None:
             return code
         click.echo(f"kgroups: {_interrupted(operation, stop, outcome.items)}", err=True)

@@ -94,7 +94,7 @@ def _settings(context: click.Context) -> ClientSettings:
         params.get("bootstrap_server"),
         params.get("command_config"),
         tuple(params.get("overrides") or ()),
-        params.get("profile"),
+        next(iter(params.get("profiles") or ()), None),
         timeout=TIMEOUT,
         broker_timeout=TIMEOUT,
     )

@@ -21,8 +21,8 @@ _SHARED = {
     OPTIONS: "",
     "Spark": "--engine --master --remote --conf --packages --py-files --spark-log",
     "Output": "--output --wide --no-headers --columns --sort --export",
-    "Connection": "--bootstrap-server --command-config -X --profile --timeout --broker-timeout --transport "
-    "--max-requests-per-second --debug",
+    "Connection": "--bootstrap-server --command-config -X --profile --all-profiles --cluster-timeout --timeout "
+    "--broker-timeout --transport --max-requests-per-second --debug",
     OTHER: "--quiet --color",
 }
 """Section -> the options that all commands have in it."""

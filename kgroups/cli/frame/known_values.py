@@ -110,9 +110,11 @@ def view_of_line(context: click.Context) -> View | None:
         case "describe":
             return _described_view(params)
         case "lag":
-            from kgroups.render.lag_views import LAG_VIEWS
+            from kgroups.render.lag_views import CLUSTER_LAG, LAG_VIEWS
 
-            return LAG_VIEWS[params.get("by") or "group"]
+            by: str = params.get("by") or "group"
+            of_lag: View = LAG_VIEWS.get(by, CLUSTER_LAG)
+            return of_lag
         case "reset-offsets" | "delete-offsets" | "delete" | "remove-members":
             from kgroups.render import act_views
 

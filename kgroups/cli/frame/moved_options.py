@@ -18,7 +18,22 @@ def behind_command(root: click.Group, ctx: click.Context, args: list[str]) -> li
         return args
     before = len(args) - len(rest)
     words = _words_of_command(root, rest)
-    return [*rest[:words], *(option for option in args[:before] if option != "--"), *rest[words:]]
+    first = [option for option in args[:before] if option != "--"]
+    if any(each == "--profile" or each.startswith("--profile=") for each in rest[words:]):
+        first = _without_profiles(first)
+    return [*rest[:words], *first, *rest[words:]]
+
+
+def _without_profiles(args: list[str]) -> list[str]:
+    """Remove --profile: it is repeatable, so that profiles behind the command would not replace those before it."""
+    kept: list[str] = []
+    words = iter(args)
+    for word in words:
+        if word == "--profile":
+            next(words, None)
+        elif not word.startswith("--profile="):
+            kept.append(word)
+    return kept
 
 
 def _words_of_command(root: click.Group, args: list[str]) -> int:

@@ -16,7 +16,7 @@ from kgroups.errors import UsageError
 from kgroups.model.duration import parse_seconds
 
 from .exit_status import is_quiet
-from .run_query import Shape
+from .run_query import SeveralClusters, Shape
 
 if TYPE_CHECKING:
     from kgroups.config.effective import EffectiveSetting
@@ -47,6 +47,8 @@ class ConnectionOptions(NamedTuple):
     """Every setting with its source; only of commands that show them."""
     as_words: Callable[[], tuple[str, ...]] = tuple
     """Returns the connection options as arguments of a suggested command, without secrets."""
+    fleet: SeveralClusters | None = None
+    """Several clusters to query; ``settings`` then has no servers."""
 
     def cluster(self, cluster_id: str | None) -> str:
         """Return the cluster's name for messages: its ID and the bootstrap servers."""
@@ -74,9 +76,28 @@ complete_profile = completer("profile_names")
 
 _PROFILE = click.option(
     "--profile",
+    "profiles",
+    multiple=True,
     metavar="NAME",
     help=f"Profile of the configuration file; see kgroups profile.  [env: {PROFILE_ENV}]",
     shell_complete=complete_profile,
+)
+_PROFILES = (
+    click.option(
+        "--profile",
+        "profiles",
+        multiple=True,
+        metavar="NAME",
+        help="Profile of the configuration file, glob, @TAG, or set of profiles: several clusters are queried at the "
+        f"same time. Repeatable.  [env: {PROFILE_ENV}]",
+        shell_complete=complete_profile,
+    ),
+    click.option("--all-profiles", is_flag=True, help="Query the clusters of all profiles."),
+    click.option(
+        "--cluster-timeout",
+        type=Duration(),
+        help="With several profiles: time limit for each cluster.  [default: --timeout]",
+    ),
 )
 _DEBUG = click.option("--debug", is_flag=True, help="Log every request to stderr.")
 
@@ -150,36 +171,51 @@ _OUTPUT = (
 )
 
 
-def connection_options(command: F, *, explain: bool = False, deferred: bool = False) -> F:
+def connection_options(command: F, *, explain: bool = False, deferred: bool = False, fleet: bool = False) -> F:
     """Add the connection options; the command gets ``connection``, a :class:`ConnectionOptions`.
 
     Invalid options raise :class:`UsageError` before the body of the command runs.
 
     :param explain: also pass the effective settings.
     :param deferred: pass a function that returns the :class:`ConnectionOptions`, for commands that may need none.
+    :param fleet: allow several clusters.
     """
 
     def collect(
         bootstrap_server: str | None,
         command_config: str | None,
         overrides: tuple[str, ...],
-        profile: str | None,
+        profiles: tuple[str, ...],
         timeout: float | None,
         broker_timeout: float | None,
         transport: str | None,
         max_requests_per_second: float | None,
         debug: bool,
+        all_profiles: bool = False,
+        cluster_timeout: float | None = None,
     ) -> ConnectionOptions:
+        if len(profiles) > 1 and not fleet:
+            raise UsageError("--profile: this command works on one cluster; give one profile")
         flags = Flags(
             bootstrap_server,
             command_config,
             overrides,
-            profile,
+            profiles[-1] if profiles else None,
             timeout,
             broker_timeout,
             transport,
             max_requests_per_second=max_requests_per_second,
         )
+        if fleet and (profiles or all_profiles):
+            from kgroups.config.fleet import fleet_profiles
+
+            if names := fleet_profiles(profiles, os.environ, everything=all_profiles):
+                from .fleet import fleet_of
+
+                shared, clusters = fleet_of(names, flags, cluster_timeout)
+                return ConnectionOptions(shared, debug, fleet=clusters)
+        if cluster_timeout is not None:
+            raise UsageError("--cluster-timeout requires several profiles")
         loaded = load_settings(flags, os.environ, explain=explain)
         for note in loaded.warnings:
             _print_note(note)
@@ -188,11 +224,16 @@ def connection_options(command: F, *, explain: bool = False, deferred: bool = Fa
     def defer(**flags: Any) -> Callable[[], ConnectionOptions]:
         return functools.partial(collect, **flags)
 
-    return grouped_options(command, CONNECTION, "connection", defer if deferred else collect)
+    single = tuple(option for option in CONNECTION if not (fleet and option is _PROFILE))
+    options = (*single, *_PROFILES) if fleet else single
+    return grouped_options(command, options, "connection", defer if deferred else collect)
 
 
 deferred_connection_options = functools.partial(connection_options, deferred=True)
 """Adds the connection options; ``connection`` is a function."""
+
+fleet_options = functools.partial(connection_options, fleet=True)
+"""Adds the connection options, for one cluster or several."""
 
 explained_connection_options = functools.partial(connection_options, explain=True)
 """Adds the connection options; ``connection`` includes the effective settings."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import click
 
@@ -80,6 +80,14 @@ class Shape(NamedTuple):
         return self.wide or named or (self.columns is None and self.output in ("json", "jsonl", "csv"))
 
 
+class SeveralClusters(Protocol):
+    """Clusters that are queried at the same time, see :mod:`.fleet`."""
+
+    def query_and_show(
+        self, shape: Shape, view: View, query: Query, *, debug: bool, selection: Selection | None, top: int | None
+    ) -> int: ...
+
+
 def query_and_show(
     settings: ClientSettings,
     shape: Shape,
@@ -89,12 +97,18 @@ def query_and_show(
     debug: bool,
     selection: Selection | None = None,
     group_headers: Mapping[str, Sequence[str]] | None = None,
+    fleet: SeveralClusters | None = None,
+    top: int | None = None,
 ) -> int:
     """Run a query, show its items on stdout and its failures on stderr, and return the exit code.
 
     :param selection: the selected groups; if it is empty, the reason is shown.
     :param group_headers: the headers of groups on a terminal, which the query adds.
+    :param fleet: several clusters to query instead.
+    :param top: with ``fleet``, show only this many rows, in the order of ``--sort``.
     """
+    if fleet:
+        return fleet.query_and_show(shape, view, query, debug=debug, selection=selection, top=top)
     shape.check(view)
     hinted_query = hinted(query, selection)
     outcome, cluster_id = or_error_envelope(shape, view, lambda: run_query(settings, hinted_query, debug=debug))
@@ -166,12 +180,12 @@ def show(
     cluster_id: str | None,
     shape: Shape,
     view: View,
-    undo_file: Mapping[str, str | None] = MappingProxyType({}),
+    more: Mapping[str, object] = MappingProxyType({}),
     group_headers: Mapping[str, Sequence[str]] | None = None,
 ) -> int:
     """Show items on stdout and failures on stderr; return the exit code.
 
-    :param undo_file: additional keys of the JSON envelope, of an operation with an undo file.
+    :param more: additional keys of the JSON envelope, such as the undo file of an operation.
     """
     from kgroups.render.output import write_outcome
 
@@ -186,7 +200,7 @@ def show(
         sort=shape.sort,
         headers=not shape.no_headers,
         cluster_id=cluster_id,
-        more=undo_file,
+        more=more,
         group_headers=group_headers,
     )
     sys.stdout.flush()

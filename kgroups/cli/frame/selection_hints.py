@@ -130,16 +130,16 @@ def _why_empty(selection: Selection, failures: Iterable[Failure], names: Collect
 
     if selection.topics:
         some_topics = some(sorted(selection.topics))
-        return [f"no selected group has committed offsets or assignments on {some_topics}"]
+        return [NoMatch(f"no selected group has committed offsets or assignments on {some_topics}")]
     if not isinstance(selection.pattern, Pattern):
         globs = "".join(f" {glob.text!r}" for glob in selection.globs)
-        return [f"{NO_MATCH}{globs}{_restriction(selection)}"]
+        return [NoMatch(f"{NO_MATCH}{globs}{_restriction(selection)}")]
     text = selection.pattern.text
     instead = next((each for each in (_regex_of(text), f"{text}.*", f".*{text}.*") if _matches(each, names)), None)
     if _matches(text, names):
-        return [f"{NO_MATCH} --regex {text!r}{_restriction(selection)}"]
+        return [NoMatch(f"{NO_MATCH} --regex {text!r}{_restriction(selection)}")]
     notice = f"{NO_MATCH} --regex {text!r}: the whole name must match"
-    return [f"{notice}; try --regex {instead!r}" if instead else notice]
+    return [NoMatch(f"{notice}; try --regex {instead!r}" if instead else notice)]
 
 
 def _restriction(selection: Selection) -> str:

@@ -11,7 +11,7 @@ from kgroups.model.views.refused_rows import refused_rows
 from kgroups.model.views.summary_row import SummaryRow, all_views_row, summary_row
 from kgroups.render.summary_view import ALL_VIEWS, SUMMARY
 
-from .run_query import Shape, hinted, or_error_envelope, print_failures, query_and_show, run_query
+from .run_query import SeveralClusters, Shape, hinted, or_error_envelope, print_failures, query_and_show, run_query
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
@@ -24,7 +24,14 @@ Notices = Callable[["Outcome[Any]", Any], list[str]]
 
 
 def show_summary(
-    settings: ClientSettings, shape: Shape, selection: Selection, level: Isolation, notices: Notices, *, debug: bool
+    settings: ClientSettings,
+    shape: Shape,
+    selection: Selection,
+    level: Isolation,
+    notices: Notices,
+    *,
+    debug: bool,
+    fleet: SeveralClusters | None = None,
 ) -> int:
     """Show one line for each group; return the exit code."""
 
@@ -43,11 +50,18 @@ def show_summary(
         )
         return streamed.with_items(rows).with_failures((), [] if rows else notices(streamed, ()))
 
-    return query_and_show(settings, shape, SUMMARY, query, debug=debug, selection=selection)
+    return query_and_show(settings, shape, SUMMARY, query, debug=debug, selection=selection, fleet=fleet)
 
 
 def show_all_views(
-    settings: ClientSettings, shape: Shape, selection: Selection, level: Isolation, notices: Notices, *, debug: bool
+    settings: ClientSettings,
+    shape: Shape,
+    selection: Selection,
+    level: Isolation,
+    notices: Notices,
+    *,
+    debug: bool,
+    fleet: SeveralClusters | None = None,
 ) -> int:
     """Show state, members, and offsets of groups; return the exit code.
 
@@ -56,6 +70,9 @@ def show_all_views(
     fmt = shape.format
     if fmt not in ("table", "plain", "json", "jsonl") or shape.columns is not None or shape.sort is not None:
         raise UsageError("--all-views supports table, plain, json, and jsonl, without --columns and --sort")
+
+    if fleet and fmt not in ("json", "jsonl"):
+        raise UsageError("--all-views of several profiles supports json and jsonl")
 
     async def query(admin: GroupAdmin) -> Outcome[Any]:
         outcome = await admin.describe_offsets(selection, isolation=level, whole_topics=True)
@@ -67,7 +84,7 @@ def show_all_views(
             outcome = await query(admin)
             return outcome.with_items(map(all_views_row, outcome.items))
 
-        return query_and_show(settings, shape, ALL_VIEWS, query_rows, debug=debug, selection=selection)
+        return query_and_show(settings, shape, ALL_VIEWS, query_rows, debug=debug, selection=selection, fleet=fleet)
 
     from kgroups.model.views.member_rows import member_rows
     from kgroups.model.views.offsets import offset_rows

@@ -1,0 +1,83 @@
+"""Query several clusters at the same time, each over its own connections; one that fails does not affect the others."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, NamedTuple
+
+from kgroups.config.settings import ClientSettings
+from kgroups.errors import DeadlineExceeded, KgroupsError
+from kgroups.model.clusters import ClusterAnswer
+from kgroups.model.outcome import Failure, Outcome, Scope
+from kgroups.net.connection import Observer
+
+from .open import open_admin
+from .port import GroupAdmin
+
+PARALLEL = 16
+"""Clusters that are queried at the same time, which bounds sockets and memory."""
+
+
+class Member(NamedTuple):
+    """One cluster: its name, and a function that reads its settings and credentials when it is queried."""
+
+    name: str
+    load: Callable[[], ClientSettings]
+
+
+class Fleet(NamedTuple):
+    """The clusters to query, with time limits in seconds: for all of them together, and for each."""
+
+    members: tuple[Member, ...]
+    timeout: float
+    cluster_timeout: float
+
+
+class Progress:
+    """How many clusters have answered, as text."""
+
+    def __init__(self, total: int) -> None:
+        self._total, self.answered = total, 0
+
+    def __str__(self) -> str:
+        return f"{self.answered} of {self._total} clusters answered"
+
+
+async def query_clusters(
+    fleet: Fleet,
+    query: Callable[[GroupAdmin], Awaitable[Outcome[Any]]],
+    progress: Progress,
+    observer: Observer | None = None,
+    tell: Callable[[str], None] = lambda note: None,
+) -> Sequence[ClusterAnswer]:
+    """Return the answers of all clusters in the order of the fleet; the answer of one that fails is a failure.
+
+    :param tell: is called with a notice if librdkafka is used for a cluster.
+    """
+    loop = asyncio.get_running_loop()
+    ends_at = loop.time() + fleet.timeout
+    turns = asyncio.Semaphore(PARALLEL)
+
+    async def ask(member: Member) -> ClusterAnswer:
+        async with turns:
+            try:
+                return await _ask(member, min(fleet.cluster_timeout, ends_at - loop.time()))
+            except KgroupsError as error:
+                failure = Failure.of(error, Scope.CLUSTER, member.name)
+                return ClusterAnswer(member.name, None, Outcome(failures=(failure,)))
+            finally:
+                progress.answered += 1
+
+    async def _ask(member: Member, seconds: float) -> ClusterAnswer:
+        if seconds <= 0:
+            raise DeadlineExceeded("not queried: the time limit of the whole command expired")
+        settings = await asyncio.to_thread(member.load)
+        settings = settings._replace(timeout=seconds, broker_timeout=min(settings.broker_timeout, seconds))
+        admin, _ = await open_admin(settings, observer, lambda note: tell(f"{member.name}: {note}"))
+        try:
+            return ClusterAnswer(member.name, admin.cluster_id, await query(admin))
+        finally:
+            await admin.close()
+
+    return await asyncio.gather(*map(ask, fleet.members))

@@ -1,0 +1,90 @@
+"""Run one query against several clusters, and show the rows of all of them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kgroups.admin.fleet import Fleet, Member, Progress, query_clusters
+from kgroups.config.flags import BOOTSTRAP_ENV, COMMAND_CONFIG_ENV, PROFILE_ENV, TIMEOUT, Flags
+from kgroups.config.load import load_settings
+from kgroups.config.settings import ClientSettings, Transport
+from kgroups.errors import UsageError
+from kgroups.model.clusters import ClusterAnswer, ids_of, merge_clusters
+from kgroups.model.outcome import Scope
+from kgroups.render.cluster_view import with_cluster
+from kgroups.render.selection import sort_rows
+
+from .progress import progress_line
+from .run_query import Query, Shape, hinted, print_exchange, print_notice, show
+
+if TYPE_CHECKING:
+    from kgroups.admin.query.select_groups import Selection
+    from kgroups.render.views import View
+
+
+def fleet_of(
+    profiles: Sequence[str], flags: Flags, cluster_timeout: float | None
+) -> tuple[ClientSettings, FleetQueries]:
+    """Return the clusters of these profiles, and the settings that they share, which have no servers.
+
+    :raises UsageError: if a flag belongs to one cluster only.
+    """
+    for name, given in (
+        ("--bootstrap-server", flags.bootstrap),
+        ("--command-config", flags.command_config),
+        ("-X", flags.overrides),
+    ):
+        if given:  # its password must not reach the other clusters
+            raise UsageError(f"{name} cannot be combined with several profiles: it is for one cluster")
+    timeout = flags.timeout or TIMEOUT
+    members = tuple(Member(name, partial(_load, flags._replace(profile=name, timeout=timeout))) for name in profiles)
+    transport = Transport(flags.transport or Transport.WIRE)
+    shared = ClientSettings((), timeout=timeout, transport=transport)
+    return shared, FleetQueries(Fleet(members, timeout, min(cluster_timeout or timeout, timeout)))
+
+
+def _load(flags: Flags) -> ClientSettings:
+    """Load the settings of a profile; what selects a cluster in the environment is for commands with one cluster."""
+    chosen = (BOOTSTRAP_ENV, COMMAND_CONFIG_ENV, PROFILE_ENV)
+    loaded = load_settings(flags, {name: value for name, value in os.environ.items() if name not in chosen})
+    for note in loaded.warnings:
+        print_notice(f"{flags.profile}: {note}")
+    return loaded.settings
+
+
+class FleetQueries(NamedTuple):
+    """Runs the query of a command against each cluster."""
+
+    fleet: Fleet
+
+    def query_and_show(
+        self, shape: Shape, view: View, query: Query, *, debug: bool, selection: Selection | None, top: int | None
+    ) -> int:
+        """Show the items of all clusters, and return the exit code.
+
+        :param top: show only this many rows, in the order of ``--sort``.
+        """
+        fleet_view = with_cluster(view)
+        shape.check(fleet_view)
+        answers = asyncio.run(_answers(self.fleet, hinted(query, selection), debug))
+        outcome, shown = merge_clusters(answers, _named(selection) if selection else frozenset())
+        if top is not None:
+            outcome = outcome.with_items(sort_rows(outcome.items, fleet_view, shape.sort)[:top])
+        return show(outcome, None, shape, fleet_view, {"clusters": ids_of(shown)})
+
+
+def _named(selection: Selection) -> frozenset[tuple[Scope, str]]:
+    groups = (*selection.names, *(glob.text for glob in selection.globs))
+    topics = ((Scope.TOPIC, topic) for topic in selection.topics)
+    return frozenset((*((Scope.GROUP, group) for group in groups), *topics))
+
+
+async def _answers(fleet: Fleet, query: Query, debug: bool) -> Sequence[ClusterAnswer]:
+    async with progress_line() as line:
+        line.status = progress = Progress(len(fleet.members))
+        observer: Any = print_exchange if debug else None
+        return await query_clusters(fleet, query, progress, observer, print_notice)

@@ -1,0 +1,98 @@
+"""Select several profiles: by name, glob, set, or tag.
+
+[sets]
+prod = ["eu-*", "us-*", "!eu-canary"]    # profiles, globs, @tags, and other sets; ! removes
+
+[profiles.eu-1]
+bootstrap = "eu-1:9092"
+tags = ["prod"]                          # --profile @prod selects the profiles with this tag
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+
+from kgroups.errors import ConfigError, UsageError
+
+from .profiles import Profiles, missing_profile, read_profiles
+
+ALL = "--all-profiles"
+
+
+def fleet_profiles(names: Sequence[str], environ: Mapping[str, str], *, everything: bool = False) -> tuple[str, ...]:
+    """Return the profiles that ``--profile`` and ``--all-profiles`` select, each once; none if they name just one.
+
+    :param names: the values of ``--profile``.
+    :raises UsageError: if a value selects nothing, or a set selects nothing or contains itself.
+    :raises ConfigError: if the file is invalid.
+    """
+    if not names and not everything:
+        return ()
+    profiles = read_profiles(environ)
+    if everything:
+        if names:
+            raise UsageError(f"{ALL} and --profile are mutually exclusive")
+        if not profiles.tables:
+            raise UsageError(f"{ALL}: there are no profiles in {profiles.file}")
+        return tuple(profiles.tables)
+    if len(names) == 1 and (names[0] in profiles.tables or not _is_plural(profiles, names[0])):
+        return ()
+    return tuple(dict.fromkeys(found for name in names for found in _selected(profiles, name, "--profile", ())))
+
+
+def _is_plural(profiles: Profiles, name: str) -> bool:
+    return name in profiles.sets or name.startswith("@") or _is_glob(name)
+
+
+def _is_glob(name: str) -> bool:
+    return any(char in name for char in "*?[")
+
+
+def _selected(profiles: Profiles, name: str, source: str, inside: tuple[str, ...]) -> list[str]:
+    """Return the profiles of one word.
+
+    :param inside: the sets that are being expanded.
+    """
+    if name in profiles.tables:
+        return [name]
+    if name in profiles.sets:
+        return _expanded(profiles, name, inside)
+    if name.startswith("@"):
+        found = [each for each, table in profiles.tables.items() if name[1:] in tags_of(profiles, each, table)]
+    elif _is_glob(name):
+        found = [each for each in profiles.tables if fnmatchcase(each, name)]
+    else:
+        raise missing_profile(profiles, name, source)
+    if not found:
+        known = ", ".join(profiles.tables) or "none"
+        raise UsageError(f"{source}: no profile matches {name!r} in {profiles.file}; profiles: {known}")
+    return found
+
+
+def _expanded(profiles: Profiles, name: str, inside: tuple[str, ...]) -> list[str]:
+    source = f"{profiles.file}, line {profiles.line('sets', name)}: set {name!r}"
+    if name in inside:
+        raise UsageError(f"{source} contains itself: {' -> '.join((*inside[inside.index(name) :], name))}")
+    chosen: dict[str, None] = {}
+    for word in profiles.sets[name]:
+        found = _selected(profiles, word.removeprefix("!"), source, (*inside, name))
+        if word.startswith("!"):
+            chosen = {each: None for each in chosen if each not in found}
+        else:
+            chosen.update(dict.fromkeys(found))
+    if not chosen:
+        raise UsageError(f"{source} selects no profile")
+    return list(chosen)
+
+
+def tags_of(profiles: Profiles, name: str, table: Mapping[str, object]) -> Sequence[str]:
+    """Return the tags of a profile.
+
+    :raises ConfigError: if they are not strings.
+    """
+    tags = table.get("tags", [])
+    if not isinstance(tags, list) or not all(isinstance(each, str) for each in tags):
+        place = f"profile {name} ({profiles.file}, line {profiles.line('profiles', name, 'tags')})"
+        raise ConfigError(f'{place}: tags must be a list of words: tags = ["prod"]')
+    return tags

@@ -1,0 +1,76 @@
+"""Merge the answers of several clusters into one: each item with the name of its cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from .outcome import NOT_FOUND, Failure, NoMatch, Outcome, Scope
+
+_ABSENT = (NOT_FOUND, "UNKNOWN_TOPIC_OR_PARTITION")
+
+
+class ClusterAnswer(NamedTuple):
+    """What one cluster answered; ``cluster_id`` is ``None`` if it did not, or is too old to have one."""
+
+    cluster: str
+    cluster_id: str | None
+    outcome: Outcome[Any]
+
+    @property
+    def failed(self) -> bool:
+        """Whether the cluster could not be queried at all."""
+        return any(failure.scope is Scope.CLUSTER and failure.name == self.cluster for failure in self.outcome.failures)
+
+
+def merge_clusters(
+    answers: Iterable[ClusterAnswer], wanted: Container[tuple[Scope, str]] = ()
+) -> tuple[Outcome[tuple[Any, ...]], tuple[ClusterAnswer, ...]]:
+    """Return the items of all clusters, each behind the name of its cluster; and the answers that they are from.
+
+    A cluster that was queried as two profiles counts once, as the first of them.
+
+    :param wanted: scope and name of the selected groups and topics. One that some clusters lack is a failure only if
+        all of them lack it.
+    """
+    kept, notices = _distinct(answers)
+    reached = [each for each in kept if not each.failed]
+    absent = [{(each.scope, each.name) for each in answer.outcome.failures if _is_absent(each)} for answer in reached]
+    everywhere = set.intersection(*absent) if absent else set()
+    items: list[tuple[Any, ...]] = []
+    failures: dict[Failure, None] = {}
+    for cluster, _, outcome in kept:
+        items += [(cluster, *item) for item in outcome.items]
+        for failure in outcome.failures:
+            key = failure.scope, failure.name
+            if not (_is_absent(failure) and key in wanted):
+                failures[failure._replace(cluster=cluster)] = None
+            elif key in everywhere:
+                failures[failure._replace(broker=None)] = None
+        notices += [f"{cluster}: {notice}" for notice in outcome.notices if not isinstance(notice, NoMatch)]
+    if not items and not failures:
+        notices += list(dict.fromkeys(n for each in kept for n in each.outcome.notices if isinstance(n, NoMatch)))
+    hidden_by = dict.fromkeys(acl for each in kept for acl in each.outcome.hidden_by)
+    return Outcome(tuple(items), tuple(failures), tuple(notices), tuple(hidden_by)), tuple(kept)
+
+
+def _is_absent(failure: Failure) -> bool:
+    return failure.error in _ABSENT
+
+
+def _distinct(answers: Iterable[ClusterAnswer]) -> tuple[list[ClusterAnswer], list[str]]:
+    names: dict[str, str] = {}
+    kept: list[ClusterAnswer] = []
+    notices: list[str] = []
+    for answer in answers:
+        first = names.setdefault(answer.cluster_id, answer.cluster) if answer.cluster_id else answer.cluster
+        if first == answer.cluster:
+            kept.append(answer)
+        else:
+            notices.append(f"{answer.cluster} and {first} are the same cluster, shown once, as {first}")
+    return kept, notices
+
+
+def ids_of(answers: Sequence[ClusterAnswer]) -> dict[str, str | None]:
+    """Return the IDs of clusters by their names."""
+    return {each.cluster: each.cluster_id for each in answers}

@@ -1,0 +1,92 @@
+"""Several real clusters in one command: of different versions, with TLS and SCRAM, and some that cannot be queried."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from kgroups.sandbox import DEFAULT_VERSION, Sandbox
+from kgroups.sandbox.commits import Commits, make_commits
+from kgroups.sandbox.security import up as secure_up
+from tests.integration.asking import Answer, run_kgroups
+
+OLD = "2.8.2"
+WAY = "sasl-ssl-scram-sha-512"
+
+
+class Fleet(NamedTuple):
+    """The file of the profiles of all clusters."""
+
+    config: Path
+
+    def run(self, *words: str) -> Answer:
+        """Run a command with these profiles."""
+        return run_kgroups(*words, env={"KGROUPS_CONFIG": str(self.config)})
+
+
+@pytest.fixture(scope="module")
+def fleet(require_kafka: Callable[[str], None], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+    require_kafka(DEFAULT_VERSION)
+    require_kafka(OLD)
+    folder = tmp_path_factory.mktemp("fleet")
+    with ExitStack() as stack:
+        name = f"pytest-{os.getpid()}-fleet"
+        secure = stack.enter_context(secure_up(DEFAULT_VERSION, name=f"{name}-secure", kerberos=False))
+        old = stack.enter_context(Sandbox.up(OLD, name=f"{name}-old"))
+        paused = stack.enter_context(Sandbox.up(DEFAULT_VERSION, name=f"{name}-paused"))
+        for cluster, topics in ((secure.sandbox, ("both", "secure")), (old, ("both", "old")), (paused, ("paused",))):
+            for topic in topics:
+                make_commits(cluster, Commits(1, 1, 1, topic))
+        listener, settings = secure.ways[WAY].listener, secure.ways[WAY].settings
+        wrong = {**settings, "sasl.jaas.config": settings["sasl.jaas.config"].replace('password="', 'password="not-')}
+        paused.pause(1)
+        stack.callback(paused.resume, 1)
+        files = {
+            "secure": secure.write("fleet", listener, settings),
+            "wrong": secure.write("fleet-wrong", listener, wrong),
+        }
+        text = f'[profiles.old]\nbootstrap = "{old.bootstrap}"\n[profiles.paused]\nbootstrap = "{paused.bootstrap}"\n'
+        text += "".join(f'[profiles.{each}]\ncommand-config = "{file}"\n' for each, file in files.items())
+        config = folder / "config.toml"
+        config.write_text(text + '[profiles.dead]\nbootstrap = "127.0.0.1:1"\n[sets]\ngood = ["old", "secure"]\n')
+        yield Fleet(config)
+
+
+def rows(answer: Answer) -> list[tuple[Any, ...]]:
+    return [(each["cluster"], each["group"]) for each in answer.items]
+
+
+def test_clusters_that_answer_are_complete_and_others_are_named(fleet: Fleet) -> None:
+    answer = fleet.run("list", "--all-profiles", "--cluster-timeout", "8s", "-o", "json")
+    assert (answer.code, rows(answer)) == (
+        1,
+        [("old", "both-00000"), ("old", "old-00000"), ("secure", "both-00000"), ("secure", "secure-00000")],
+    )
+    failures = {each["cluster"]: each["reason"] for each in answer.failures}
+    assert failures == {"paused": "timeout", "wrong": "authentication_failed", "dead": "connection_refused"}
+    assert set(json.loads(answer.out)["clusters"]) == {"old", "secure", "paused", "wrong", "dead"}
+
+
+def test_group_is_found_in_each_cluster_that_has_it(fleet: Fleet) -> None:
+    assert rows(fleet.run("describe", "both-00000", "--profile", "good", "-o", "json")) == [
+        ("old", "both-00000"),
+        ("secure", "both-00000"),
+    ]
+    only = fleet.run("describe", "secure-00000", "--profile", "good", "-o", "json")
+    assert (only.code, rows(only)) == (0, [("secure", "secure-00000")])
+    none = fleet.run("describe", "nosuch", "--profile", "good", "-o", "json")
+    assert (none.code, [each["name"] for each in none.failures]) == (1, ["nosuch"])
+
+
+def test_lag_of_each_cluster_is_summed_up(fleet: Fleet) -> None:
+    answer = fleet.run("lag", "--profile", "good", "--by", "cluster", "-o", "json")
+    assert [(each["cluster"], each["groups"], each["total_lag"]) for each in answer.items] == [
+        ("old", 2, 0),
+        ("secure", 2, 0),
+    ]

@@ -1,0 +1,189 @@
+"""Several clusters in one command, over fake brokers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kgroups.admin import fleet
+from tests.fakes.broker import FakeCluster, silence
+
+Run = Callable[..., tuple[int, str, str]]
+Serve = Callable[..., Any]
+
+
+def filled(cluster_id: str, *groups: str, lag: int = 1) -> Callable[[FakeCluster], None]:
+    def fill(fake: FakeCluster) -> None:
+        fake.state.cluster_id = cluster_id
+        fake.state.topic("orders", [0], end=10)
+        for name in groups:
+            fake.state.group(name, 0, commits={("orders", 0): 10 - lag})
+
+    return fill
+
+
+def silent(fake: FakeCluster) -> None:
+    for broker in fake.brokers.values():
+        broker.fault("*", silence)
+
+
+@pytest.fixture
+def profiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Write the file of profiles, each with its servers."""
+
+    def write(more: str = "", **servers: str) -> None:
+        file = tmp_path / "config.toml"
+        tables = [f'[profiles.{name}]\nbootstrap = "{each}"\n' for name, each in servers.items()]
+        file.write_text("".join(tables) + more)
+        monkeypatch.setenv("KGROUPS_CONFIG", str(file))
+
+    return write
+
+
+@pytest.fixture
+def two(serve: Serve, profiles: Callable[..., None]) -> None:
+    one, other = serve(fill=filled("A", "both", "here")), serve(fill=filled("B", "both", "there", lag=5))
+    profiles(a=one.bootstrap, b=other.bootstrap)
+
+
+def test_rows_of_all_clusters_are_in_one_table(two: None, run_cli: Run) -> None:
+    code, out, err = run_cli("list", "--all-profiles", "--no-headers")
+    assert (code, err) == (0, "")
+    assert [line.split() for line in out.splitlines()] == [["a", "both"], ["a", "here"], ["b", "both"], ["b", "there"]]
+
+
+def test_json_has_the_cluster_of_each_row_and_the_ids(two: None, run_cli: Run) -> None:
+    code, out, _ = run_cli("lag", "--profile", "a", "--profile", "b", "-o", "json")
+    found = json.loads(out)
+    assert (code, found["cluster_id"], found["clusters"]) == (0, None, {"a": "A", "b": "B"})
+    assert [(each["cluster"], each["group"], each["total_lag"]) for each in found["items"]] == [
+        ("a", "both", 1),
+        ("a", "here", 1),
+        ("b", "both", 5),
+        ("b", "there", 5),
+    ]
+
+
+def test_top_is_of_all_clusters_together(two: None, run_cli: Run) -> None:
+    _, out, _ = run_cli("lag", "--all-profiles", "--top", "3", "--columns", "cluster,group,total_lag", "-o", "csv")
+    assert out.split()[1:] == ["b,both,5", "b,there,5", "a,both,1"]
+
+
+def test_lag_by_cluster_sums_up_groups(two: None, run_cli: Run) -> None:
+    columns = "cluster,cluster_id,groups,total_lag,lagging_groups"
+    _, out, _ = run_cli("lag", "--all-profiles", "--by", "cluster", "--top", "2", "--columns", columns, "-o", "csv")
+    assert out.split()[1:] == ["b,B,2,10,2", "a,A,2,2,2"]
+    code, out, err = run_cli("lag", "--profile", "a", "--by", "cluster", "--time")
+    assert (code, out) == (2, "") and "--time is not supported" in err
+
+
+def test_unknown_lag_of_a_group_makes_the_total_unknown(
+    serve: Serve, profiles: Callable[..., None], run_cli: Run
+) -> None:
+    def fill(fake: FakeCluster) -> None:
+        filled("A", "known")(fake)
+        fake.state.group("lost", 0, commits={("deleted", 0): 3})
+
+    profiles(a=serve(fill=fill).bootstrap)
+    code, out, _ = run_cli("lag", "--all-profiles", "--by", "cluster", "-o", "json")
+    (row,) = json.loads(out)["items"]
+    assert (code, row["total_lag"], row["known_lag"], row["groups"], row["unknown_groups"]) == (1, None, 1, 2, 1)
+
+
+@pytest.mark.parametrize("view", ["--offsets", "--members", "--state", "--summary"])
+def test_describe_finds_a_group_wherever_it_is(two: None, run_cli: Run, view: str) -> None:
+    code, out, _ = run_cli("describe", "there", "--all-profiles", view, "-o", "json")
+    found = json.loads(out)
+    assert (code, found["failures"]) == (0, [])
+    assert {each["cluster"] for each in found["items"]} == (set() if view == "--members" else {"b"})
+
+
+def test_group_that_no_cluster_has_is_one_failure(two: None, run_cli: Run) -> None:
+    code, out, err = run_cli("describe", "nosuch", "--all-profiles", "--no-headers")
+    assert (code, out) == (1, "")
+    assert err == "kgroups: group 'nosuch': the group does not exist [GROUP_ID_NOT_FOUND]\n"
+
+
+def test_pattern_without_a_match_is_one_note(two: None, run_cli: Run) -> None:
+    code, _, err = run_cli("list", "--regex", "x.*", "--all-profiles")
+    assert (code, err.count("no group matches")) == (0, 1)
+    assert run_cli("list", "--regex", "th.*", "--all-profiles")[2] == ""
+
+
+def test_cluster_that_fails_is_named_and_others_are_complete(
+    serve: Serve, profiles: Callable[..., None], run_cli: Run
+) -> None:
+    good = serve(fill=filled("A", "g"))
+    profiles(
+        '[profiles.bad]\nbootstrap = "h:1"\ncommand-config = "nosuch.properties"\n',
+        good=good.bootstrap,
+        dead="127.0.0.1:1",
+    )
+    code, out, err = run_cli("list", "--all-profiles", "--no-headers")
+    assert (code, out.split()) == (1, ["good", "g"])
+    dead, bad = sorted(err.splitlines(), reverse=True)
+    assert dead.startswith("kgroups: cluster dead: no bootstrap server responded")
+    assert bad.startswith("kgroups: cluster bad: ") and "nosuch.properties" in bad
+
+
+def test_hung_cluster_ends_with_its_own_time_limit(serve: Serve, profiles: Callable[..., None], run_cli: Run) -> None:
+    profiles(good=serve(fill=filled("A", "g")).bootstrap, hung=serve(fill=silent).bootstrap)
+    code, out, err = run_cli("list", "--all-profiles", "--cluster-timeout", "1s", "--no-headers")
+    assert (code, out.split()[:2]) == (1, ["good", "g"])
+    assert "cluster hung: " in err
+
+
+def test_clusters_that_are_not_queried_in_time_are_named(
+    serve: Serve, profiles: Callable[..., None], run_cli: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fleet, "PARALLEL", 1)
+    profiles(hung=serve(fill=silent).bootstrap, late=serve(fill=filled("A", "g")).bootstrap)
+    code, out, err = run_cli("list", "--all-profiles", "--timeout", "500ms", "--no-headers")
+    assert (code, out) == (1, "")
+    assert "cluster hung: " in err
+    assert "cluster late: not queried: the time limit of the whole command expired" in err
+
+
+def test_two_profiles_of_one_cluster_are_shown_once(serve: Serve, profiles: Callable[..., None], run_cli: Run) -> None:
+    served = serve(fill=filled("A", "g"))
+    profiles(one=served.bootstrap, two=served.bootstrap)
+    code, out, err = run_cli("list", "--all-profiles", "--no-headers")
+    assert (code, out.split()) == (0, ["one", "g"])
+    assert err == "kgroups: note: two and one are the same cluster, shown once, as one\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("list", "--all-profiles", "-b", "h:1"), "--bootstrap-server cannot be combined with several profiles"),
+        (("list", "--all-profiles", "-X", "a=b"), "-X cannot be combined with several profiles"),
+        (("list", "--all-profiles", "--command-config", "f"), "--command-config cannot be combined"),
+        (("list", "--profile", "a", "--cluster-timeout", "1s"), "--cluster-timeout requires several profiles"),
+        (("delete", "g", "--profile", "a", "--profile", "b"), "--profile: this command works on one cluster"),
+        (("describe", "both", "--all-profiles", "--all-views"), "--all-views of several profiles supports json"),
+        (("list", "--all-profiles", "--columns", "nosuch"), "use cluster, group"),
+    ],
+)
+def test_what_is_for_one_cluster_is_rejected(two: None, run_cli: Run, words: tuple[str, ...], message: str) -> None:
+    code, out, err = run_cli(*words)
+    assert (code, out) == (2, "") and message in err
+
+
+def test_environment_of_one_cluster_does_not_reach_the_others(
+    two: None, run_cli: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tmp_path / "one.properties"
+    file.write_text("security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\nsasl.username=u\nsasl.password=p\n")
+    monkeypatch.setenv("KGROUPS_COMMAND_CONFIG", str(file))
+    monkeypatch.setenv("KGROUPS_BOOTSTRAP_SERVER", "127.0.0.1:1")
+    assert run_cli("list", "--all-profiles")[0] == 0
+
+
+def test_profile_behind_the_command_replaces_one_before_it(two: None, run_cli: Run) -> None:
+    assert run_cli("--profile", "a", "list", "--profile", "b")[1].split() == ["both", "there"]
+    assert run_cli("--profile=a", "list", "--profile=b")[1].split() == ["both", "there"]
+    assert run_cli("--profile", "a", "list")[1].split() == ["both", "here"]
