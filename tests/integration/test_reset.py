@@ -267,6 +267,8 @@ def test_reset_over_librdkafka(committed_groups: ScratchCluster, tmp_path: Path)
     assert answer.code == 0, answer.err
     moved = {(LOG, 0): 8, (LOG, 1): 8}
     assert committed_groups.committed(READER, OUTSIDE) == {READER: moved, OUTSIDE: moved}
+    over_wire = committed_groups.ask("reset-offsets", READER, "--all-topics", "--to-current", "--export", "-o", "json")
+    assert {item.get("metadata") for item in json.loads(over_wire.out)["items"]} == {None}, "no zero byte"
     answer = committed_groups.ask(*words, "--from-file", str(undo), "--undo-file", str(tmp_path / "back"))
     assert answer.code == 0, answer.err
     before = {group: {(LOG, at): offset for at, offset in AT[group][LOG].items()} for group in (READER, OUTSIDE)}

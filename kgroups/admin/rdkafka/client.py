@@ -533,9 +533,9 @@ class RdkafkaAdmin(Operations):
 
 
 def _entry(topic: str, commit: Commit) -> TopicPartition:
-    known = {"metadata": commit.metadata, "leader_epoch": commit.leader_epoch}
-    options: dict[str, Any] = {name: value for name, value in known.items() if value is not None}
-    return TopicPartition(topic, commit.partition, commit.offset, **options)
+    # Without metadata: confluent-kafka ends it with a zero byte, even if it is empty.
+    epoch: dict[str, Any] = {} if commit.leader_epoch is None else {"leader_epoch": commit.leader_epoch}
+    return TopicPartition(topic, commit.partition, commit.offset, **epoch)
 
 
 def _only(send: Callable[..., Mapping[Any, Future[Any]]], request: Sequence[object]) -> Future[Any]:

@@ -200,6 +200,8 @@ def _why_unsupported(entry: PlannedOffset) -> str | None:
     """Return why librdkafka cannot write an entry, or ``None`` if it can."""
     if entry.kind == GroupType.SHARE:
         return SHARE_OFFSET_DELETION.without  # a commit would create a classic group with this name
+    if entry.after and entry.after.metadata:
+        return results.UNWRITABLE
     return OFFSET_DELETION.without if entry.before and not entry.after else None
 
 

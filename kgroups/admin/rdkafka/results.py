@@ -27,6 +27,7 @@ UNSAVED = (
     "librdkafka does not report the length of commit metadata, so the metadata is neither saved nor copied; "
     "--transport wire saves and copies it"
 )
+UNWRITABLE = "librdkafka would end the commit metadata with a zero byte; nothing was changed; use --transport wire"
 STATELESS = "librdkafka does not support the states Assigning, Reconciling, and NotReady: a state is unknown"
 TYPELESS = "the brokers do not report group types (ListGroups v5, Kafka 3.8)"
 

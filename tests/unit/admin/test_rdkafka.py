@@ -705,6 +705,14 @@ class TestActs:
         assert [each.result for each in applied.items] == [Result.FAILED, Result.APPLIED]
         assert "librdkafka cannot remove a committed offset" in applied.failures[0].message
 
+    def test_apply_offsets_does_not_write_metadata_with_a_zero_byte(self, connect_admin: Opened) -> None:
+        client = self.shop()
+        admin = connect_admin(client)
+        plan = {("a", "t", 0): Commit(0, 20, metadata="mine"), ("a", "t", 1): Commit(1, 20, metadata="")}
+        applied = asyncio.run(admin.apply_offsets(self.plan(admin, FromPlan(plan)).items))
+        assert [each.result for each in applied.items] == [Result.FAILED, Result.APPLIED]
+        assert results.UNWRITABLE in applied.failures[0].message
+
     def test_apply_offsets_cannot_create_share_groups(self, connect_admin: Opened) -> None:
         client = self.shop()
         admin = connect_admin(client)
