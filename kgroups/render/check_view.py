@@ -40,4 +40,16 @@ SETTINGS = View(
 
 PROFILES = view_of("profiles", ((name, False) for name in ("profile", "default", "bootstrap", "command_config")))
 
+CHECKED_PROFILES = view_of(
+    "profiles-check",
+    (
+        ("profile", False),
+        ("default", False),
+        ("bootstrap", False),
+        ("cluster_id", False),
+        ("groups", True),
+        ("result", False),
+    ),
+)
+
 PROFILE = view_of("profile", ((name, False) for name in ("key", "value", "origin")))

@@ -70,7 +70,7 @@ class FleetQueries(NamedTuple):
         """
         fleet_view = with_cluster(view)
         shape.check(fleet_view)
-        answers = asyncio.run(_answers(self.fleet, hinted(query, selection), debug))
+        answers = ask_all(self.fleet, hinted(query, selection), debug=debug)
         outcome, shown = merge_clusters(answers, _named(selection) if selection else frozenset())
         if top is not None:
             outcome = outcome.with_items(sort_rows(outcome.items, fleet_view, shape.sort)[:top])
@@ -81,6 +81,11 @@ def _named(selection: Selection) -> frozenset[tuple[Scope, str]]:
     groups = (*selection.names, *(glob.text for glob in selection.globs))
     topics = ((Scope.TOPIC, topic) for topic in selection.topics)
     return frozenset((*((Scope.GROUP, group) for group in groups), *topics))
+
+
+def ask_all(fleet: Fleet, query: Query, *, debug: bool = False) -> Sequence[ClusterAnswer]:
+    """Return the answers of all clusters, in the order of the fleet."""
+    return asyncio.run(_answers(fleet, query, debug))
 
 
 async def _answers(fleet: Fleet, query: Query, debug: bool) -> Sequence[ClusterAnswer]:

@@ -11,21 +11,30 @@ from kgroups.errors import UsageError
 
 from ..frame.exit_status import is_quiet, print_to_stderr
 from ..frame.lazy_command import Command
-from ..frame.options import complete_profile, output_options
+from ..frame.options import Duration, complete_profile, output_options
 from ..frame.run_query import Shape, show
 
 if TYPE_CHECKING:
+    from kgroups.admin.port import GroupAdmin
     from kgroups.render.views import View
 
 
 @click.command("list", cls=Command)
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Also connect to all clusters at the same time; show their IDs and count their groups.",
+)
+@click.option("--timeout", type=Duration(), help="With --check: time limit for each cluster.  [default: 30s]")
 @output_options
-def list_profiles(shape: Shape) -> int:
+def list_profiles(shape: Shape, check: bool, timeout: float | None) -> int:
     """List the profiles."""
     from kgroups.config.profiles import read_profiles
     from kgroups.render.check_view import PROFILES
 
     profiles = read_profiles(os.environ)
+    if timeout is not None and not check:
+        raise UsageError("--timeout requires --check")
     rows = []
     for name, table in profiles.tables.items():
         servers, file = table.get("bootstrap"), table.get("command-config")
@@ -35,7 +44,33 @@ def list_profiles(shape: Shape) -> int:
             f"kgroups: note: there are no profiles in {profiles.file}; "
             "to add one: kgroups profile add NAME -b HOST:PORT"
         )
+    if check and rows:
+        return _show_checked(shape, sorted(rows), timeout)
     return _show(shape, PROFILES, sorted(rows))
+
+
+def _show_checked(shape: Shape, rows: list[tuple[Any, ...]], timeout: float | None) -> int:
+    from kgroups.config.flags import Flags
+    from kgroups.model.outcome import Outcome
+    from kgroups.render.check_view import CHECKED_PROFILES
+
+    from ..frame.fleet import ask_all, fleet_of
+
+    async def query(admin: GroupAdmin) -> Outcome[Any]:
+        from kgroups.admin.query.list_groups import EVERY_GROUP
+
+        return await admin.list_groups(EVERY_GROUP)
+
+    shape.check(CHECKED_PROFILES)
+    _, fleet = fleet_of([name for name, *_ in rows], Flags(timeout=timeout), None)
+    checked = []
+    failures = []
+    for (name, default, servers, _), answer in zip(rows, ask_all(fleet.fleet, query), strict=True):
+        failed = answer.outcome.failures
+        groups = None if failed else len(answer.outcome.items)
+        checked.append((name, default, servers, answer.cluster_id, groups, "failed" if failed else "ok"))
+        failures += [failure._replace(cluster=name) for failure in failed]
+    return show(Outcome(tuple(checked), tuple(failures)), None, shape, CHECKED_PROFILES)
 
 
 @click.command("show", cls=Command)

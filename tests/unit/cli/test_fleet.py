@@ -156,6 +156,16 @@ def test_two_profiles_of_one_cluster_are_shown_once(serve: Serve, profiles: Call
     assert err == "kgroups: note: two and one are the same cluster, shown once, as one\n"
 
 
+def test_profile_list_check_connects_to_all_clusters(serve: Serve, profiles: Callable[..., None], run_cli: Run) -> None:
+    profiles(b=serve(fill=filled("B", "g", "h")).bootstrap, dead="127.0.0.1:1")
+    code, out, err = run_cli("profile", "list", "--check", "-o", "json")
+    rows = [(row["profile"], row["cluster_id"], row["groups"], row["result"]) for row in json.loads(out)["items"]]
+    assert (code, rows) == (1, [("b", "B", 2, "ok"), ("dead", None, None, "failed")])
+    assert err.startswith("kgroups: cluster dead: no bootstrap server responded")
+    code, _, err = run_cli("profile", "list", "--timeout", "1s")
+    assert (code, "--timeout requires --check" in err) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
