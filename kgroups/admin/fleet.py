@@ -58,26 +58,30 @@ async def query_clusters(
     loop = asyncio.get_running_loop()
     ends_at = loop.time() + fleet.timeout
     turns = asyncio.Semaphore(PARALLEL)
+    first_of: dict[str, int] = {}
 
-    async def ask(member: Member) -> ClusterAnswer:
+    async def ask(place: int, member: Member) -> ClusterAnswer:
         async with turns:
             try:
-                return await _ask(member, min(fleet.cluster_timeout, ends_at - loop.time()))
+                return await _ask(place, member, min(fleet.cluster_timeout, ends_at - loop.time()))
             except KgroupsError as error:
                 failure = Failure.of(error, Scope.CLUSTER, member.name)
                 return ClusterAnswer(member.name, None, Outcome(failures=(failure,)))
             finally:
                 progress.answered += 1
 
-    async def _ask(member: Member, seconds: float) -> ClusterAnswer:
+    async def _ask(place: int, member: Member, seconds: float) -> ClusterAnswer:
         if seconds <= 0:
             raise DeadlineExceeded("not queried: the time limit of the whole command expired")
         settings = await asyncio.to_thread(member.load)
         settings = settings._replace(timeout=seconds, broker_timeout=min(settings.broker_timeout, seconds))
         admin, _ = await open_admin(settings, observer, lambda note: tell(f"{member.name}: {note}"))
         try:
-            return ClusterAnswer(member.name, admin.cluster_id, await query(admin))
+            cluster_id = admin.cluster_id
+            if cluster_id is not None and first_of.setdefault(cluster_id, place) < place:
+                return ClusterAnswer(member.name, cluster_id, Outcome())  # an earlier profile queries it
+            return ClusterAnswer(member.name, cluster_id, await query(admin))
         finally:
             await admin.close()
 
-    return await asyncio.gather(*map(ask, fleet.members))
+    return await asyncio.gather(*(ask(place, member) for place, member in enumerate(fleet.members)))
