@@ -14,6 +14,9 @@ from kgroups.model.snapshot.snapshot import Snapshot
 LARGEST = 1024**3
 """Bytes of a snapshot that is not compressed: more than ten million offsets."""
 
+_MAGIC = b"\x1f\x8b"
+"""The first bytes of each gzip file."""
+
 
 def check_writable(path: Path, *, overwrite: bool = False) -> None:
     """Check the path of a new snapshot before the cluster is contacted.
@@ -54,14 +57,16 @@ def read_snapshot(path: Path) -> Snapshot:
     """
     try:
         with path.open("rb") as file:
-            if not file.peek(1):
+            if not (head := file.peek(2)[:2]):
                 raise UsageError(f"{path}: the file is empty")
+            if head != _MAGIC:
+                raise UsageError(f"{path}: not a snapshot of kgroups")
             with gzip.GzipFile(fileobj=file) as unpacked:
                 data = unpacked.read(LARGEST + 1)
     except EOFError:
         raise UsageError(f"{path}: truncated: the file ends before its last line") from None
-    except gzip.BadGzipFile as error:
-        raise UsageError(f"{path}: {_not_gzip(error)}") from None
+    except gzip.BadGzipFile:
+        raise UsageError(f"{path}: damaged: its checksum differs") from None
     except zlib.error:
         raise UsageError(f"{path}: damaged: its contents cannot be decompressed") from None
     except OSError as error:
@@ -69,9 +74,3 @@ def read_snapshot(path: Path) -> Snapshot:
     if len(data) > LARGEST:
         raise UsageError(f"{path}: larger than {LARGEST // 1024**2:,} MiB when decompressed")
     return parse_snapshot(data, str(path))
-
-
-def _not_gzip(error: gzip.BadGzipFile) -> str:
-    if "Not a gzipped file" in str(error):
-        return "not a snapshot of kgroups"
-    return "damaged: its checksum differs"
