@@ -77,9 +77,11 @@ def versions_of(response: Any) -> BrokerVersions:
     return BrokerVersions(ranges, max(0, throttle // timedelta(milliseconds=1)) / 1000)
 
 
-def offsets_of(response: Any) -> dict[tuple[str, int], int | KafkaError]:
+def offsets_of(response: Any) -> dict[tuple[str, int], list_offsets.Found | KafkaError]:
     return {
-        (topic.name, entry.partition_index): kafka_error(entry.error_code) if entry.error_code else entry.offset
+        (topic.name, entry.partition_index): kafka_error(entry.error_code)
+        if entry.error_code
+        else list_offsets.Found(entry.offset, epoch if (epoch := getattr(entry, "leader_epoch", -1)) >= 0 else None)
         for topic in response.topics
         for entry in topic.partitions
     }
