@@ -56,7 +56,7 @@ def show_differences(
     """
     from kgroups.errors import EXIT_FAILED
     from kgroups.model.counts import count
-    from kgroups.model.outcome import NO_MATCH, Outcome
+    from kgroups.model.outcome import NoMatch, Outcome
     from kgroups.model.snapshot.compare import What, compare
     from kgroups.render.snapshot_views import DIFF
 
@@ -80,7 +80,7 @@ def show_differences(
                 debug=debug,
             )
             (state,) = taken.items
-            notices += (f"{side.label}: {notice}" for notice in taken.notices if not notice.startswith(NO_MATCH))
+            notices += (f"{side.label}: {notice}" for notice in taken.notices if not isinstance(notice, NoMatch))
         elif selection is not None:
             kept = _selected(selection, state)
             state = state._replace(groups=tuple(each for each in state.groups if kept(each.group.group_id)))
