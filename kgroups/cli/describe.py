@@ -82,14 +82,12 @@ def describe(
         ("members", queries.members) if members else ("state", queries.state) if state else ("offsets", queries.offsets)
     )
     return query_and_show(
-        connection.settings,
+        connection,
         shape,
         _view(name, deep=bool(deep)),
         query,
-        debug=connection.debug,
         selection=selection,
         group_headers=queries.headers,
-        fleet=connection.fleet,
     )
 
 
@@ -181,15 +179,7 @@ def _summaries(
         return _notices(selection, outcome, groups)
 
     show = show_summary if summary else show_all_views
-    return show(
-        connection.settings,
-        shape,
-        selection,
-        Isolation[isolation.upper()],
-        notices,
-        debug=connection.debug,
-        fleet=connection.fleet,
-    )
+    return show(connection, shape, selection, Isolation[isolation.upper()], notices)
 
 
 def _view(name: str, *, deep: bool) -> View:
@@ -239,9 +229,7 @@ def _topology(connection: ConnectionOptions, shape: Shape, selection: Selection)
         rows = chain.from_iterable(map(topology_rows, outcome.items))
         return outcome.with_items(rows).with_failures((), notices)
 
-    return query_and_show(
-        connection.settings, shape, TOPOLOGY, query, debug=connection.debug, selection=selection, fleet=connection.fleet
-    )
+    return query_and_show(connection, shape, TOPOLOGY, query, selection=selection)
 
 
 def _notices(selection: Selection, outcome: Outcome[Any], groups: Any) -> list[str]:

@@ -140,14 +140,7 @@ def lag(
         return outcome.with_items(rows).with_failures(failures, notices)
 
     return query_and_show(
-        connection.settings,
-        shape,
-        view,
-        query_with_time if with_time else query_offsets,
-        debug=connection.debug,
-        selection=selection,
-        fleet=connection.fleet,
-        top=top,
+        connection, shape, view, query_with_time if with_time else query_offsets, selection=selection, top=top
     )
 
 
@@ -164,18 +157,14 @@ class _ClusterQuery(NamedTuple):
         from kgroups.model.views.lag_rows import GroupLagRow
         from kgroups.model.views.lag_summary import By, shares
 
-        from .frame.stored import take_rows
+        from .frame.stored import collect_rows
 
-        groups: list[GroupLagRow] = []
-        streamed = await take_rows(
+        streamed = await collect_rows(
             admin.stream_offsets(self.selection, isolation=self.isolation, whole_topics=True),
             GroupLagRow,
             lambda item: [share.row() for share in shares(item, By.GROUP)],
-            groups.extend,
-            insert=groups.extend,
-            seen=lambda group: None,
-            refused_alone=True,
         )
+        groups = streamed.items
         rows = [cluster_row(admin.cluster_id, groups)] if groups else []
         kept, undecided = _filter(rows, self.only_lagging, self.min_lag)
         notices = _notices(undecided)
@@ -192,16 +181,7 @@ def _by_cluster(
     if with_time:
         raise UsageError("--time is not supported with --by cluster")
     shape = shape._replace(sort=shape.sort or (None if top is None else "-known_lag"))
-    return query_and_show(
-        connection.settings,
-        shape,
-        CLUSTER_LAG,
-        query.row,
-        debug=connection.debug,
-        selection=query.selection,
-        fleet=connection.fleet,
-        top=top,
-    )
+    return query_and_show(connection, shape, CLUSTER_LAG, query.row, selection=query.selection, top=top)
 
 
 class _RowCollector:

@@ -93,9 +93,7 @@ def list_groups(
         outcome = await (_selected(admin, selection) if selection else admin.list_groups(group_filter))
         return outcome.with_items(map(list_row, outcome.items))
 
-    return query_and_show(
-        connection.settings, shape, LIST, query, debug=connection.debug, selection=selection, fleet=connection.fleet
-    )
+    return query_and_show(connection, shape, LIST, query, selection=selection)
 
 
 def _values(values: tuple[str, ...]) -> tuple[str, ...]:

@@ -74,23 +74,22 @@ def completer(name: str) -> Completer:
 complete_profile = completer("profile_names")
 
 
-_PROFILE = click.option(
-    "--profile",
-    "profiles",
-    multiple=True,
-    metavar="NAME",
-    help=f"Profile of the configuration file; see kgroups profile.  [env: {PROFILE_ENV}]",
-    shell_complete=complete_profile,
-)
-_PROFILES = (
-    click.option(
+def _profile_option(help: str) -> Callable[[F], F]:
+    return click.option(
         "--profile",
         "profiles",
         multiple=True,
         metavar="NAME",
-        help="Profile of the configuration file, glob, @TAG, or set of profiles: several clusters are queried at the "
-        f"same time. Repeatable.  [env: {PROFILE_ENV}]",
+        help=f"{help}  [env: {PROFILE_ENV}]",
         shell_complete=complete_profile,
+    )
+
+
+_PROFILE = _profile_option("Profile of the configuration file; see kgroups profile.")
+_PROFILES = (
+    _profile_option(
+        "Profile of the configuration file, glob, @TAG, or set of profiles: several clusters are queried at the same "
+        "time. Repeatable."
     ),
     click.option("--all-profiles", is_flag=True, help="Query the clusters of all profiles."),
     click.option(

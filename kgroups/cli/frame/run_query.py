@@ -88,27 +88,38 @@ class SeveralClusters(Protocol):
     ) -> int: ...
 
 
+class Connection(Protocol):
+    """What a query needs of the connection options: settings of one cluster, or several clusters."""
+
+    @property
+    def settings(self) -> ClientSettings: ...
+
+    @property
+    def debug(self) -> bool: ...
+
+    @property
+    def fleet(self) -> SeveralClusters | None: ...
+
+
 def query_and_show(
-    settings: ClientSettings,
+    connection: Connection,
     shape: Shape,
     view: View,
     query: Query,
     *,
-    debug: bool,
     selection: Selection | None = None,
     group_headers: Mapping[str, Sequence[str]] | None = None,
-    fleet: SeveralClusters | None = None,
     top: int | None = None,
 ) -> int:
     """Run a query, show its items on stdout and its failures on stderr, and return the exit code.
 
     :param selection: the selected groups; if it is empty, the reason is shown.
     :param group_headers: the headers of groups on a terminal, which the query adds.
-    :param fleet: several clusters to query instead.
-    :param top: with ``fleet``, show only this many rows, in the order of ``--sort``.
+    :param top: of several clusters, show only this many rows, in the order of ``--sort``.
     """
-    if fleet:
-        return fleet.query_and_show(shape, view, query, debug=debug, selection=selection, top=top)
+    settings, debug = connection.settings, connection.debug
+    if connection.fleet:
+        return connection.fleet.query_and_show(shape, view, query, debug=debug, selection=selection, top=top)
     shape.check(view)
     hinted_query = hinted(query, selection)
     outcome, cluster_id = or_error_envelope(shape, view, lambda: run_query(settings, hinted_query, debug=debug))

@@ -58,6 +58,25 @@ async def take_rows(
     return Outcome((), tuple(failures), tuple(notices), tuple(hidden))
 
 
+async def collect_rows(
+    batches: AsyncGenerator[Outcome[GroupOffsets]],
+    row_type: type[Any],
+    rows_of: Callable[[GroupOffsets], Iterable[Any]],
+) -> Outcome[Any]:
+    """Return all rows, also one for each group without authorization that has no other rows."""
+    rows: list[Any] = []
+    streamed = await take_rows(
+        batches,
+        row_type,
+        rows_of,
+        rows.extend,
+        insert=rows.extend,
+        seen=lambda group: None,
+        refused_alone=True,
+    )
+    return streamed.with_items(rows)
+
+
 def _refused(row_type: type[Any], batch: Outcome[GroupOffsets], alone: bool) -> list[Any]:
     from kgroups.model.views.refused_rows import refused_rows
 

@@ -11,57 +11,35 @@ from kgroups.model.views.refused_rows import refused_rows
 from kgroups.model.views.summary_row import SummaryRow, all_views_row, summary_row
 from kgroups.render.summary_view import ALL_VIEWS, SUMMARY
 
-from .run_query import SeveralClusters, Shape, hinted, or_error_envelope, print_failures, query_and_show, run_query
+from .run_query import Connection, Shape, hinted, or_error_envelope, print_failures, query_and_show, run_query
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
     from kgroups.admin.query.select_groups import Selection
-    from kgroups.config.settings import ClientSettings
     from kgroups.model.offsets import Isolation
     from kgroups.model.outcome import Outcome
 
 Notices = Callable[["Outcome[Any]", Any], list[str]]
 
 
-def show_summary(
-    settings: ClientSettings,
-    shape: Shape,
-    selection: Selection,
-    level: Isolation,
-    notices: Notices,
-    *,
-    debug: bool,
-    fleet: SeveralClusters | None = None,
-) -> int:
+def show_summary(connection: Connection, shape: Shape, selection: Selection, level: Isolation, notices: Notices) -> int:
     """Show one line for each group; return the exit code."""
 
     async def query(admin: GroupAdmin) -> Outcome[Any]:
-        from .stored import take_rows
+        from .stored import collect_rows
 
-        rows: list[SummaryRow] = []
-        streamed = await take_rows(
+        streamed = await collect_rows(
             admin.stream_offsets(selection, isolation=level, whole_topics=True),
             SummaryRow,
             lambda item: (summary_row(item),),
-            rows.extend,
-            insert=rows.extend,
-            seen=lambda group: None,
-            refused_alone=True,
         )
-        return streamed.with_items(rows).with_failures((), [] if rows else notices(streamed, ()))
+        return streamed if streamed.items else streamed.with_failures((), notices(streamed, ()))
 
-    return query_and_show(settings, shape, SUMMARY, query, debug=debug, selection=selection, fleet=fleet)
+    return query_and_show(connection, shape, SUMMARY, query, selection=selection)
 
 
 def show_all_views(
-    settings: ClientSettings,
-    shape: Shape,
-    selection: Selection,
-    level: Isolation,
-    notices: Notices,
-    *,
-    debug: bool,
-    fleet: SeveralClusters | None = None,
+    connection: Connection, shape: Shape, selection: Selection, level: Isolation, notices: Notices
 ) -> int:
     """Show state, members, and offsets of groups; return the exit code.
 
@@ -71,7 +49,7 @@ def show_all_views(
     if fmt not in ("table", "plain", "json", "jsonl") or shape.columns is not None or shape.sort is not None:
         raise UsageError("--all-views supports table, plain, json, and jsonl, without --columns and --sort")
 
-    if fleet and fmt not in ("json", "jsonl"):
+    if connection.fleet and fmt not in ("json", "jsonl"):
         raise UsageError("--all-views of several profiles supports json and jsonl")
 
     async def query(admin: GroupAdmin) -> Outcome[Any]:
@@ -84,7 +62,7 @@ def show_all_views(
             outcome = await query(admin)
             return outcome.with_items(map(all_views_row, outcome.items))
 
-        return query_and_show(settings, shape, ALL_VIEWS, query_rows, debug=debug, selection=selection, fleet=fleet)
+        return query_and_show(connection, shape, ALL_VIEWS, query_rows, selection=selection)
 
     from kgroups.model.views.member_rows import member_rows
     from kgroups.model.views.offsets import offset_rows
@@ -92,7 +70,9 @@ def show_all_views(
     from kgroups.render.offset_view import OFFSETS
     from kgroups.render.output import write_outcome
 
-    outcome, _ = or_error_envelope(shape, ALL_VIEWS, lambda: run_query(settings, hinted(query, selection), debug=debug))
+    outcome, _ = or_error_envelope(
+        shape, ALL_VIEWS, lambda: run_query(connection.settings, hinted(query, selection), debug=connection.debug)
+    )
     groups = [item.group for item in outcome.items]
     described = {group.group_id for group in groups}
     refused = refused_rows(SummaryRow, (each for each in outcome.failures if each.name not in described))
