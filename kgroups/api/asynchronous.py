@@ -590,18 +590,14 @@ class AsyncCluster:
             >>> saved = await cluster.save_snapshot("monday.snapshot", all_groups=True)
             >>> saved.raise_for_failures()
         """
-        from datetime import UTC, datetime
-
         from kgroups.admin.snapshot.file import check_writable, write_snapshot
         from kgroups.admin.snapshot.take import take_snapshot
         from kgroups.model.operations.origin import Source
-        from kgroups.version import __version__
 
         selection = arguments.selection(groups, regex, topics, all_groups)
         path = Path(str(arguments.path("file", file)))
         check_writable(path, overwrite=overwrite)
-        created = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
-        source = Source(bootstrap=self.settings.bootstrap_servers, created=created, version=__version__)
+        source = Source().stamped(self.settings.bootstrap_servers)
         taken = await self._ask(lambda admin: take_snapshot(admin, selection, source, records=records))
         (found,) = taken.items
         if not found.groups and not all_groups:
@@ -642,12 +638,8 @@ class AsyncCluster:
 
         path = str(arguments.path("file", file))
         snapshot = read_snapshot(Path(path))
-        known = {each.group.group_id for each in snapshot.groups}
-        known |= {each.name for each in snapshot.partial if each.scope is model.Scope.GROUP}
-        names = arguments.selection(groups, None, (), False).names if groups else tuple(sorted(known))
-        for name in names:
-            if name not in known:
-                raise UsageError(f"{path}: there is no group {name!r} in this snapshot")
+        names = arguments.selection(groups, None, (), False).names if groups else snapshot.names
+        snapshot.check_names(names, path)
         scope = arguments.scope(topics)
         request = Restore(snapshot, path, names, scope, create=create_group, exact=exact)
         return Outcome.of(await self._ask(lambda admin: plan_restore(admin, request)))

@@ -39,8 +39,8 @@ def _side(name: str, limits: Limits) -> Side:
 
     :raises UsageError: if there is no such profile or file, or both.
     """
-    from kgroups.config.flags import BOOTSTRAP_ENV, COMMAND_CONFIG_ENV, PROFILE_ENV, Flags
-    from kgroups.config.load import load_settings
+    from kgroups.config.flags import Flags
+    from kgroups.config.load import load_profile
     from kgroups.config.profiles import read_profiles
 
     path = Path(name)
@@ -51,9 +51,5 @@ def _side(name: str, limits: Limits) -> Side:
         if not path.exists() and os.sep not in name:
             raise UsageError(f"{name!r} is not a profile or a file; the profiles: kgroups profile list")
         return file_side(path)
-    # The variables select one cluster, and have its credentials: they must not apply to another one.
-    own = {
-        key: value for key, value in os.environ.items() if key not in (BOOTSTRAP_ENV, COMMAND_CONFIG_ENV, PROFILE_ENV)
-    }
     flags = Flags(profile=name, timeout=limits.timeout, broker_timeout=limits.broker_timeout)
-    return Side(name, settings=load_settings(flags, own).settings)
+    return Side(name, settings=load_profile(flags, os.environ).settings)

@@ -10,6 +10,18 @@ from .flags import BOOTSTRAP_ENV, BROKER_TIMEOUT, COMMAND_CONFIG_ENV, PROFILE_EN
 from .settings import ClientSettings, Transport, parse_bootstrap
 
 
+def load_profile(flags: Flags, environ: Mapping[str, str]) -> Loaded:
+    """Load the settings of the profile that a flag names, alone.
+
+    The variables that select one cluster may have its credentials, which must not reach another one.
+
+    :raises UsageError: if a flag or a variable is invalid, there is no such profile, or it has no bootstrap servers.
+    :raises ConfigError: if a file or the profile is invalid.
+    """
+    chosen = (BOOTSTRAP_ENV, COMMAND_CONFIG_ENV, PROFILE_ENV)
+    return load_settings(flags, {name: value for name, value in environ.items() if name not in chosen})
+
+
 def load_settings(flags: Flags, environ: Mapping[str, str], *, own: bool = True, explain: bool = False) -> Loaded:
     """Load the settings. Order of precedence: flags, environment, profile, properties file.
 

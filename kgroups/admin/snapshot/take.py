@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import aclosing
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kgroups.model.groups import Group
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 
 def extent_of(selection: Selection) -> Extent:
     """Return the selection as a snapshot records it."""
-    regex = getattr(selection.pattern, "text", None)
-    patterns = (*(glob.text for glob in selection.globs), *(() if regex is None else (f"regex:{regex}",)))
+    regex = (f"regex:{selection.pattern.text}",) if selection.pattern else ()
+    patterns = (*(glob.text for glob in selection.globs), *regex)
     topics, filtered = tuple(sorted(selection.topics)), bool(selection.among.restricts)
     return Extent(selection.everything, selection.names, patterns, topics, filtered)
 
@@ -56,7 +57,7 @@ async def take_snapshot(
         )
         taken.failures += failures
     snapshot = Snapshot(
-        Source(admin.cluster_id, source.bootstrap, taken.topic_ids, source.command, source.created, source.version),
+        replace(source, cluster_id=admin.cluster_id, topic_ids=taken.topic_ids),
         extent_of(selection),
         tuple(each._replace(logs=logs) for each in taken.groups),
         logs,

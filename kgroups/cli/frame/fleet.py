@@ -9,8 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kgroups.admin.fleet import Fleet, Member, Progress, query_clusters
-from kgroups.config.flags import BOOTSTRAP_ENV, COMMAND_CONFIG_ENV, PROFILE_ENV, TIMEOUT, Flags
-from kgroups.config.load import load_settings
+from kgroups.config.flags import TIMEOUT, Flags
+from kgroups.config.load import load_profile
 from kgroups.config.settings import ClientSettings, Transport
 from kgroups.errors import UsageError
 from kgroups.model.clusters import ClusterAnswer, ids_of, merge_clusters
@@ -48,9 +48,7 @@ def fleet_of(
 
 
 def _load(flags: Flags) -> ClientSettings:
-    """Load the settings of a profile; what selects a cluster in the environment is for commands with one cluster."""
-    chosen = (BOOTSTRAP_ENV, COMMAND_CONFIG_ENV, PROFILE_ENV)
-    loaded = load_settings(flags, {name: value for name, value in os.environ.items() if name not in chosen})
+    loaded = load_profile(flags, os.environ)
     for note in loaded.warnings:
         print_notice(f"{flags.profile}: {note}")
     return loaded.settings

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from .run_query import Shape, hinted, or_error_envelope, run_query
@@ -11,7 +10,6 @@ if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
     from kgroups.admin.query.select_groups import Selection
     from kgroups.config.settings import ClientSettings
-    from kgroups.model.operations.origin import Source
     from kgroups.model.outcome import Outcome
     from kgroups.model.snapshot.snapshot import Snapshot
     from kgroups.render.views import View
@@ -24,7 +22,11 @@ def live_snapshot(
 
     :raises KgroupsError: if the cluster cannot be reached; with ``-o json``, the envelope is written first.
     """
-    source = _source(settings)
+    from kgroups.model.operations.origin import Source
+
+    from .repeat_options import this_command
+
+    source = Source().stamped(settings.bootstrap_servers, this_command())
 
     async def query(admin: GroupAdmin) -> Outcome[Snapshot]:
         from kgroups.admin.snapshot.take import take_snapshot
@@ -34,17 +36,3 @@ def live_snapshot(
     outcome, _ = or_error_envelope(shape, view, lambda: run_query(settings, hinted(query, selection), debug=debug))
     (snapshot,) = outcome.items
     return outcome.with_items((snapshot._replace(failures=outcome.failures),))  # those of the selection, too
-
-
-def _source(settings: ClientSettings) -> Source:
-    from kgroups.model.operations.origin import Source
-    from kgroups.version import __version__
-
-    from .repeat_options import this_command
-
-    return Source(
-        bootstrap=settings.bootstrap_servers,
-        command=this_command(),
-        created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
-        version=__version__,
-    )

@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from datetime import UTC, datetime
 from io import FileIO
 from pathlib import Path
@@ -147,17 +146,10 @@ def _write_whole(file: FileIO, data: bytes) -> None:
 async def run_source(admin: TopicIds, connection: ConnectionOptions, planned: Iterable[PlannedOffset]) -> Source:
     """Return the origin that a file records: cluster, topic IDs (queried here), command, time, and version."""
     from kgroups.admin.change.chunks import source_of
-    from kgroups.version import __version__
 
     from .repeat_options import this_command
 
-    return replace(
-        await source_of(admin, planned),
-        bootstrap=connection.settings.bootstrap_servers,
-        command=this_command(),
-        created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
-        version=__version__,
-    )
+    return (await source_of(admin, planned)).stamped(connection.settings.bootstrap_servers, this_command())
 
 
 def _print_note(text: str) -> None:

@@ -122,21 +122,12 @@ def _groups(snapshot: Snapshot, file: Path, selection: Selection | None) -> Mapp
 
     :raises UsageError: if it has no group of a name or pattern.
     """
-    names = sorted({each.group.group_id for each in snapshot.groups} | _failed(snapshot))
+    names = snapshot.names
     selection = selection.settled(frozenset(names)) if selection else None
     for failure in selection.unmatched_globs(names) if selection else ():
         raise UsageError(f"{file}: no group matches {failure.name!r}")
-    for name in selection.names if selection else ():
-        if name not in names:
-            raise UsageError(f"{file}: there is no group {name!r} in this snapshot")
+    snapshot.check_names(selection.names if selection else (), str(file))
     found = chosen_groups(names, selection)
     if not found:
         raise UsageError(f"{file}: no group is selected" if names else f"{file}: the snapshot contains no groups")
     return found
-
-
-def _failed(snapshot: Snapshot) -> set[str]:
-    """Return the groups that could not be read when the snapshot was saved."""
-    from kgroups.model.outcome import Scope
-
-    return {failure.name for failure in snapshot.partial if failure.scope is Scope.GROUP}

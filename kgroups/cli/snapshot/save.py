@@ -52,8 +52,8 @@ def save(
 ) -> int:
     """Save the state of groups in a file.
 
-    Groups are saved as they are at that moment, with or without members. What cannot be read is named, recorded in the
-    file, and the exit code is 1. FILE appears only when it is complete, and only its owner can read it.
+    Groups are saved as they are at that moment, with or without members. Failures are named and recorded in the file,
+    and the exit code is then 1. FILE appears only when it is complete, and only its owner can read it.
     """
     from kgroups.admin.snapshot.file import check_writable, write_snapshot
     from kgroups.model.outcome import NO_MATCH, Failure, Outcome, Scope

@@ -6,9 +6,11 @@ import base64
 import binascii
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from enum import StrEnum
 
 from kgroups.errors import UsageError
+from kgroups.version import __version__
 
 from ..offsets import Move, PlanKey
 from ..outcome import Result
@@ -36,6 +38,11 @@ class Source:
     command: str | None = None
     created: str | None = None
     version: str | None = None
+
+    def stamped(self, bootstrap: str, command: str | None = None) -> Source:
+        """Return the source with the servers and the command of this run, the time, and the version of kgroups."""
+        created = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
+        return replace(self, bootstrap=bootstrap, command=command, created=created, version=__version__)
 
 
 @dataclass(frozen=True, slots=True)

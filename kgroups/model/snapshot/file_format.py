@@ -18,6 +18,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from kgroups.errors import UsageError
@@ -166,10 +167,7 @@ class _Reader:
         self.counts[key] += 1
 
     def snapshot(self, header: Mapping[str, Any], name: str) -> Snapshot:
-        source = source_of({**header, "topic_ids": None}, f"{name}, line 1")
-        source = type(source)(
-            source.cluster_id, source.bootstrap, self.ids, source.command, source.created, source.version
-        )
+        source = replace(source_of({**header, "topic_ids": None}, f"{name}, line 1"), topic_ids=self.ids)
         logs = Logs(self.logs, topic_ids=self.ids)
         try:
             extent = _extent(header["extent"])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
+
+from kgroups.errors import UsageError
 
 from ..groups import GroupId, GroupType
 from ..offsets import Commit, Logs
@@ -66,6 +68,22 @@ class Snapshot(NamedTuple):
     def partial(self) -> tuple[Failure, ...]:
         """The failures, except those of named groups that did not exist: that is a complete answer."""
         return tuple(each for each in self.failures if not (each.scope is Scope.GROUP and each.error == NOT_FOUND))
+
+    @property
+    def names(self) -> tuple[GroupId, ...]:
+        """The groups in the snapshot, and those that could not be read, sorted."""
+        failed = {each.name for each in self.partial if each.scope is Scope.GROUP}
+        return tuple(sorted({each.group.group_id for each in self.groups} | failed))
+
+    def check_names(self, names: Iterable[GroupId], file: str) -> None:
+        """Check that the snapshot has these groups.
+
+        :raises UsageError: if it lacks one.
+        """
+        known = frozenset(self.names)
+        for name in names:
+            if name not in known:
+                raise UsageError(f"{file}: there is no group {name!r} in this snapshot")
 
     def count_offsets(self) -> int:
         """Return the number of committed offsets, and of start offsets of share groups."""
