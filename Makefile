@@ -75,7 +75,7 @@ faults: $(VENV)/.installed-dev
 
 # One Kafka version: what these tests look for takes time, not versions.
 soak: $(VENV)/.installed-dev
-	$(BIN)/pytest -q tests -m soak --soak --require-kafka --kafka 4.3.1 $(REQUIRE)
+	$(BIN)/pytest -q tests -m soak --soak -o faulthandler_timeout=7200 --require-kafka --kafka 4.3.1 $(REQUIRE)
 
 sandbox: $(VENV)/.installed
 	@$(BIN)/kgroups sandbox up --brokers 3
