@@ -11,9 +11,12 @@ from kgroups.errors import DeadlineExceeded, KgroupsError
 from kgroups.model.clusters import ClusterAnswer
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.net.connection import Observer
+from kgroups.net.in_thread import run_in_thread
 
 from .open import open_admin
 from .port import GroupAdmin
+
+Query = Callable[[GroupAdmin], Awaitable[Outcome[Any]]]
 
 PARALLEL = 16
 """Clusters that are queried at the same time, which bounds sockets and memory."""
@@ -46,13 +49,14 @@ class Progress:
 
 async def query_clusters(
     fleet: Fleet,
-    query: Callable[[GroupAdmin], Awaitable[Outcome[Any]]],
+    query_of: Callable[[str], Query],
     progress: Progress,
     observer: Observer | None = None,
     tell: Callable[[str], None] = lambda note: None,
 ) -> Sequence[ClusterAnswer]:
     """Return the answers of all clusters in the order of the fleet; the answer of one that fails is a failure.
 
+    :param query_of: returns the query of a cluster, by its name.
     :param tell: is called with a notice if librdkafka is used for a cluster.
     """
     loop = asyncio.get_running_loop()
@@ -73,14 +77,18 @@ async def query_clusters(
     async def _ask(place: int, member: Member, seconds: float) -> ClusterAnswer:
         if seconds <= 0:
             raise DeadlineExceeded("not queried: the time limit of the whole command expired")
-        settings = await asyncio.to_thread(member.load)
+        try:
+            async with asyncio.timeout(seconds):
+                settings = await run_in_thread(member.load, f"read the settings of {member.name}")
+        except TimeoutError:
+            raise DeadlineExceeded(f"its settings were not read within {seconds:.3g} s") from None
         settings = settings._replace(timeout=seconds, broker_timeout=min(settings.broker_timeout, seconds))
         admin, _ = await open_admin(settings, observer, lambda note: tell(f"{member.name}: {note}"))
         try:
             cluster_id = admin.cluster_id
             if cluster_id is not None and first_of.setdefault(cluster_id, place) < place:
                 return ClusterAnswer(member.name, cluster_id, Outcome())  # an earlier profile queries it
-            return ClusterAnswer(member.name, cluster_id, await query(admin))
+            return ClusterAnswer(member.name, cluster_id, await query_of(member.name)(admin))
         finally:
             await admin.close()
 

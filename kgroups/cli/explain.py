@@ -13,11 +13,14 @@ from kgroups.model.outcome import NO_MATCH
 
 from .frame.group_options import GroupOptions, group_and_used_topic_options
 from .frame.lazy_command import Command
-from .frame.options import ConnectionOptions, F, connection_options, deep_options, grouped_options
-from .frame.run_query import hinted, or_write_error, print_failures, run_query
+from .frame.options import ConnectionOptions, F, deep_options, fleet_options, grouped_options
+from .frame.run_query import Query, hinted, or_write_error, print_failures, run_query
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from kgroups.admin.port import GroupAdmin
+    from kgroups.admin.query.select_groups import Selection
     from kgroups.model.explain.change import Change
     from kgroups.model.explain.facts import GroupFacts
     from kgroups.model.outcome import Outcome
@@ -88,7 +91,7 @@ def style_options(command: F) -> F:
 )
 @deep_options
 @style_options
-@connection_options
+@fleet_options
 def explain(
     connection: ConnectionOptions,
     style: Style,
@@ -106,14 +109,15 @@ def explain(
     common subscription and the highest member ID; if members=N removes members, those with the highest IDs
     leave. member=-ID takes an instance ID or the start of a member ID. Rack-aware assignment is not simulated.
     """
-    from kgroups.model.explain import explain as explain_group
-    from kgroups.render.explain import Explained, write_explained, write_json
+    from kgroups.render.explain import write_explained, write_json
     from kgroups.render.views import Tier
 
     changes = _changes(what_if)
     selection = chosen.selection()
     if changes and (selection.needs_list or len(selection.names) != 1):
         raise UsageError("--what-if requires exactly one group")
+    if changes and connection.fleet:
+        raise UsageError("--what-if requires exactly one cluster")
     if connection.settings.transport is Transport.LIBRDKAFKA:
         raise UsageError("explain is not supported with --transport librdkafka")
 
@@ -130,24 +134,41 @@ def explain(
 
         return await with_logs(admin, outcome, *deep)
 
-    gathered, cluster_id = or_write_error(
-        style.output,
-        lambda empty: write_json(empty, sys.stdout, None),
-        lambda: run_query(connection.settings, hinted(query, selection), debug=connection.debug),
-    )
-    explained: Outcome[Explained] = gathered.with_items(
-        Explained(facts, explain_group(facts)) for facts in gathered.items
-    )
+    explained, cluster_id, clusters = _explained(connection, style, query, selection)
     if changes:
         explained = _with_what_if(explained, changes)
     if style.format == "json":
-        write_json(explained, sys.stdout, cluster_id)
+        write_json(explained, sys.stdout, cluster_id, clusters)
     else:
         tier = Tier.VERBOSE if style.verbose else Tier.BASE
         write_explained(explained.items, style.format, sys.stdout, tier, headers=not style.no_headers)
     sys.stdout.flush()
     print_failures(explained)
     return explained.exit_code
+
+
+def _explained(
+    connection: ConnectionOptions, style: Style, query: Query, selection: Selection
+) -> tuple[Outcome[Explained], str | None, Mapping[str, str | None] | None]:
+    """Return the groups with their findings, and the ID of the cluster, or the IDs of several by their names."""
+    from kgroups.model.explain import explain as explain_group
+    from kgroups.render.explain import Explained, write_json
+
+    if connection.fleet:
+
+        async def query_rows(admin: GroupAdmin) -> Outcome[Any]:
+            outcome = await query(admin)
+            return outcome.with_items((facts,) for facts in outcome.items)
+
+        rows, clusters = connection.fleet.merged(query_rows, selection, debug=connection.debug)
+        several = (Explained(facts, explain_group(facts), cluster=cluster) for cluster, facts in rows.items)
+        return rows.with_items(several), None, clusters
+    gathered, cluster_id = or_write_error(
+        style.output,
+        lambda empty: write_json(empty, sys.stdout, None),
+        lambda: run_query(connection.settings, hinted(query, selection), debug=connection.debug),
+    )
+    return gathered.with_items(Explained(facts, explain_group(facts)) for facts in gathered.items), cluster_id, None
 
 
 def _changes(texts: tuple[str, ...]) -> list[Change]:

@@ -38,7 +38,36 @@ def fleet_profiles(names: Sequence[str], environ: Mapping[str, str], *, everythi
         return tuple(profiles.tables)
     if len(names) == 1 and (names[0] in profiles.tables or not _is_plural(profiles, names[0])):
         return ()
-    return tuple(dict.fromkeys(found for name in names for found in _selected(profiles, name, "--profile", ())))
+    return _all_selected(profiles, names, "--profile")
+
+
+def select_profiles(names: Sequence[str], environ: Mapping[str, str], source: str) -> tuple[str, ...]:
+    """Return the profiles that names, globs, @tags, and sets select, each once.
+
+    :param source: where the names are from, for messages.
+    :raises UsageError: if one selects nothing, or a set selects nothing or contains itself.
+    :raises ConfigError: if the file is invalid.
+    """
+    return _all_selected(read_profiles(environ), names, source)
+
+
+def _all_selected(
+    profiles: Profiles, words: Sequence[str], source: str, inside: tuple[str, ...] = ()
+) -> tuple[str, ...]:
+    """Return the profiles that words select, each once; a word with ``!`` removes those before it.
+
+    :param inside: the sets that are being expanded.
+    """
+    chosen: dict[str, None] = {}
+    for word in words:
+        found = _selected(profiles, word.removeprefix("!"), source, inside)
+        if word.startswith("!"):
+            chosen = {each: None for each in chosen if each not in found}
+        else:
+            chosen.update(dict.fromkeys(found))
+    if not chosen:
+        raise UsageError(f"{source} selects no profile")
+    return tuple(chosen)
 
 
 def _is_plural(profiles: Profiles, name: str) -> bool:
@@ -74,16 +103,7 @@ def _expanded(profiles: Profiles, name: str, inside: tuple[str, ...]) -> list[st
     source = f"{profiles.file}, line {profiles.line('sets', name)}: set {name!r}"
     if name in inside:
         raise UsageError(f"{source} contains itself: {' -> '.join((*inside[inside.index(name) :], name))}")
-    chosen: dict[str, None] = {}
-    for word in profiles.sets[name]:
-        found = _selected(profiles, word.removeprefix("!"), source, (*inside, name))
-        if word.startswith("!"):
-            chosen = {each: None for each in chosen if each not in found}
-        else:
-            chosen.update(dict.fromkeys(found))
-    if not chosen:
-        raise UsageError(f"{source} selects no profile")
-    return list(chosen)
+    return list(_all_selected(profiles, profiles.sets[name], source, (*inside, name)))
 
 
 def tags_of(profiles: Profiles, name: str, table: Mapping[str, object]) -> Sequence[str]:

@@ -20,7 +20,12 @@ class ClusterAnswer(NamedTuple):
     @property
     def failed(self) -> bool:
         """Whether the cluster could not be queried at all."""
-        return any(failure.scope is Scope.CLUSTER and failure.name == self.cluster for failure in self.outcome.failures)
+        return is_lost(self.cluster, self.outcome)
+
+
+def is_lost(cluster: str, outcome: Outcome[Any]) -> bool:
+    """Return whether an outcome shows that the cluster could not be queried at all."""
+    return any(failure.scope is Scope.CLUSTER and failure.name == cluster for failure in outcome.failures)
 
 
 def merge_clusters(
@@ -33,7 +38,7 @@ def merge_clusters(
     :param wanted: scope and name of the selected groups and topics. One that some clusters lack is a failure only if
         all of them lack it.
     """
-    kept, notices = _distinct(answers)
+    kept, notices = distinct(answers)
     reached = [each for each in kept if not each.failed]
     absent = [{(each.scope, each.name) for each in answer.outcome.failures if _is_absent(each)} for answer in reached]
     everywhere = set.intersection(*absent) if absent else set()
@@ -58,7 +63,8 @@ def _is_absent(failure: Failure) -> bool:
     return failure.error in _ABSENT
 
 
-def _distinct(answers: Iterable[ClusterAnswer]) -> tuple[list[ClusterAnswer], list[str]]:
+def distinct(answers: Iterable[ClusterAnswer]) -> tuple[list[ClusterAnswer], list[str]]:
+    """Return each cluster once, as the first profile that answered for it, and notices about the others."""
     names: dict[str, str] = {}
     kept: list[ClusterAnswer] = []
     notices: list[str] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple, TextIO
 
 from kgroups.model.explain.facts import BrokerLimits, GroupFacts
@@ -25,6 +25,8 @@ class Explained(NamedTuple):
     facts: GroupFacts
     findings: tuple[Finding, ...]
     what_if: WhatIf | None = None
+    cluster: str | None = None
+    """The name of the cluster, if several are queried."""
 
 
 _MARKS = {Severity.PROBLEM: "- PROBLEM: ", Severity.WARNING: "- WARNING: ", Severity.INFO: "- "}
@@ -41,7 +43,8 @@ def write_explained(items: Iterable[Explained], fmt: str, stream: TextIO, tier: 
 
 
 def _write(item: Explained, fmt: str, stream: TextIO, tier: Tier, headers: bool) -> None:
-    stream.write(escape(_head(item.facts)) + "\n")
+    cluster = f"{item.cluster}: " if item.cluster else ""
+    stream.write(escape(f"{cluster}{_head(item.facts)}") + "\n")
     colored = fmt == "table" and has_color(stream)
     for severity, mark in _MARKS.items():
         if colored and severity in _COLORS:
@@ -78,8 +81,16 @@ def _write_table(view: View, rows: tuple[Row, ...], fmt: str, stream: TextIO, ti
         write_plain(table, stream)
 
 
-def write_json(outcome: Outcome[Explained], stream: TextIO, cluster_id: str | None) -> None:
-    """Write the JSON envelope; an item is a group with ``findings``, ``members``, ``limits`` and ``what_if``."""
+def write_json(
+    outcome: Outcome[Explained],
+    stream: TextIO,
+    cluster_id: str | None,
+    clusters: Mapping[str, str | None] | None = None,
+) -> None:
+    """Write the JSON envelope; an item is a group with ``findings``, ``members``, ``limits`` and ``what_if``.
+
+    :param clusters: the IDs of several clusters by their names.
+    """
     import json
 
     from .jsonout import VERSION, acl_object, failure_object
@@ -87,6 +98,7 @@ def write_json(outcome: Outcome[Explained], stream: TextIO, cluster_id: str | No
     envelope = {
         "schema": f"kgroups/explain/{VERSION}",
         "cluster_id": cluster_id,
+        **({} if clusters is None else {"clusters": dict(clusters)}),
         "items": [_group_object(item) for item in outcome.items],
         "failures": [failure_object(failure) for failure in sorted(outcome.failures, key=Failure.sort_key)],
         "notices": list(outcome.notices),
@@ -101,6 +113,7 @@ def _group_object(item: Explained) -> dict[str, object]:
 
     facts, group = item.facts, item.facts.group
     return {
+        **({"cluster": item.cluster} if item.cluster else {}),
         "group": group.group_id,
         "type": group.type,
         "state": group.state,

@@ -139,6 +139,10 @@ class FakeBroker:
         """Apply a fault to requests of an API (``*``: of any); to the next ``times`` ones, or always."""
         self._faults.setdefault(api, []).append((fault, times))
 
+    def recover(self) -> None:
+        """Apply no fault any more."""
+        self._faults.clear()
+
     async def start(self) -> None:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=self.tls)
         self.port = self._server.sockets[0].getsockname()[1]

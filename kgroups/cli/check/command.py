@@ -5,34 +5,27 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from kgroups.errors import ClusterUnreachable, DeadlineExceeded
+from kgroups.errors import ClusterUnreachable, DeadlineExceeded, UsageError
 from kgroups.model.counts import count
 
 from ..frame.exit_status import enable_gc, is_quiet, print_to_stderr
 from ..frame.group_options import GroupOptions, group_and_topic_options
-from ..frame.options import ConnectionOptions, Duration, connection_options, isolation_option
+from ..frame.options import ConnectionOptions, Duration, fleet_options, isolation_option
+from .checker import Checker
 from .expectations import expectation_options
 from .plugin import Plugin
-from .rules_file import read_rules
+from .rules_file import read_rules, with_known_clusters
 
 if TYPE_CHECKING:
-    from kgroups.admin.port import GroupAdmin
     from kgroups.admin.query.select_groups import Selection
-    from kgroups.model.health.findings import Proof, Seen
     from kgroups.model.health.limits import Limits
-    from kgroups.model.health.report import Report
     from kgroups.model.health.rules import Rule
-    from kgroups.model.health.sampling import Sample, Sampling
-    from kgroups.model.offsets import Isolation
-    from kgroups.model.outcome import Outcome
-    from kgroups.model.time_lag import Position
 
 
 @click.command("check", cls=Plugin)
@@ -79,7 +72,7 @@ if TYPE_CHECKING:
 )
 @click.option("-v", "--verbose", is_flag=True, help="On a terminal, also list the checks that passed.")
 @isolation_option
-@connection_options
+@fleet_options
 def check(
     connection: ConnectionOptions,
     chosen: GroupOptions,
@@ -99,7 +92,8 @@ def check(
 ) -> int:
     """Check groups against rules, for CI and monitoring.
 
-    Checks the selected groups; with only --rules, the groups that the rules name. A named group must exist.
+    Checks the selected groups; with only --rules, the groups that the rules name. A named group must exist, in each
+    cluster if there are several.
 
     Exit codes, as for monitoring plugins: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN (a lag is unknown, a broker did
     not respond, or an option is invalid).
@@ -114,9 +108,11 @@ def check(
 
     if wait is not None:
         enable_gc()
-    more = read_rules(rules)
+    clusters = connection.fleet.names if connection.fleet else (connection.profile,)
+    more = with_known_clusters(read_rules(rules), clusters, os.environ)
+    selections = _selections(chosen, more, clusters)
     sampling = partial(Sampling, limits, more, window, samples)
-    checker = Checker(connection, _selection(chosen, more), Isolation[isolation.upper()], sampling)
+    checker = Checker(connection, selections, Isolation[isolation.upper()], sampling, partial(_report_progress, ""))
     passing = (0, 1) if fail_on == "critical" else (0,)
     until = time.monotonic() + (wait or 0)
     reported = ""
@@ -136,7 +132,8 @@ def check(
 
     from .reports import write_files
 
-    write_report(report, output, sys.stdout, checker.cluster_id, verbose=verbose)
+    cluster_id = None if connection.fleet else checker.ids.get(connection.profile)
+    write_report(report, output, sys.stdout, cluster_id, verbose=verbose)
     write_files(report, junit, github=github)
     return 0 if report.severity in passing else int(report.severity)
 
@@ -151,101 +148,25 @@ def _report_progress(reported: str, text: str) -> str:
     return text
 
 
-class Checker:
-    """Checks the selected groups against what is expected of them."""
+def _selections(
+    chosen: GroupOptions, rules: tuple[Rule, ...], clusters: tuple[str, ...]
+) -> dict[str, Selection | None]:
+    """Return the groups to check in each cluster; ``None`` if only rules select groups, and none is about the cluster.
 
-    def __init__(
-        self,
-        connection: ConnectionOptions,
-        selection: Selection,
-        isolation: Isolation,
-        sampling: Callable[[], Sampling],
-    ) -> None:
-        self._connection = connection
-        self._selection = selection
-        self._isolation = isolation
-        self._sampling = sampling
-        self.cluster_id: str | None = None
-
-    def report(self) -> Report:
-        """Return the report of one sample, or for a trend, of several samples in the window."""
-        sampling = self._sampling()
-        if sampling.in_batches:
-            self._check_in_batches(sampling)
-            return sampling.report(int(time.time() * 1000))
-        for number, sample in enumerate(sampling.planned(), 1):
-            if sample.pause:
-                _report_progress("", f"sample {number} in {sample.pause:.0f} s")
-            time.sleep(sample.pause)
-            sampling.add(self._sample(sample))
-        if unproven := sampling.unproven():
-            proofs = self._proofs({position for positions in unproven.values() for position in positions.values()})
-            sampling.prove(
-                {
-                    name: {
-                        topic_partition: proofs[position]
-                        for topic_partition, position in positions.items()
-                        if position in proofs
-                    }
-                    for name, positions in unproven.items()
-                }
-            )
-        return sampling.report(int(time.time() * 1000))
-
-    def _check_in_batches(self, sampling: Sampling) -> None:
-        from kgroups.admin.observe import observe_in_batches
-        from kgroups.model.outcome import Outcome
-
-        from ..frame.run_query import run_query
-
-        async def query(admin: GroupAdmin) -> Outcome[Seen]:
-            async for batch in observe_in_batches(admin, self._selection, isolation=self._isolation):
-                sampling.judge(batch)
-            return Outcome()
-
-        _, self.cluster_id = run_query(self._connection.settings, query, debug=self._connection.debug)
-
-    def _proofs(self, positions: Collection[Position]) -> dict[Position, Proof]:
-        """Return whether each position has an unread record; unknown if the cluster does not respond any more."""
-        from kgroups.admin.observe import find_proofs
-        from kgroups.model.health.findings import Proof
-
-        from ..frame.run_query import run_query
-
-        try:
-            outcome, _ = run_query(
-                self._connection.settings,
-                lambda admin: find_proofs(admin, positions, isolation=self._isolation),
-                debug=self._connection.debug,
-            )
-        except (ClusterUnreachable, DeadlineExceeded) as error:
-            return dict.fromkeys(positions, Proof(None, f"unread records are unknown: {error}"))
-        return dict(outcome.items)
-
-    def _sample(self, sample: Sample) -> Outcome[Seen]:
-        from kgroups.admin.observe import observe
-
-        from ..frame.run_query import run_query
-
-        outcome, self.cluster_id = run_query(
-            self._connection.settings,
-            lambda admin: observe(
-                admin,
-                self._selection,
-                isolation=self._isolation,
-                with_ages=sample.with_ages,
-                with_commit_times=sample.with_commit_times,
-                with_outsiders=sample.with_outsiders,
-            ),
-            debug=self._connection.debug,
-        )
-        return outcome
-
-
-def _selection(chosen: GroupOptions, rules: tuple[Rule, ...]) -> Selection:
-    """Return the selected groups; without a selection, the groups that the rules name."""
+    :raises UsageError: if that is so for all clusters.
+    """
     if chosen.any_given or not rules:
-        return chosen.selection()
+        return dict.fromkeys(clusters, chosen.selection())
+    found = {cluster: _named(tuple(rule for rule in rules if rule.concerns(cluster))) for cluster in clusters}
+    if not any(found.values()):
+        raise UsageError(f"--rules: no rule is for {' or '.join(clusters)}; see the clusters of its rules")
+    return found
+
+
+def _named(rules: tuple[Rule, ...]) -> Selection | None:
+    """Return the groups that the rules name."""
+    if not rules:
+        return None
     from kgroups.admin.query.pattern import Glob
     from kgroups.admin.query.select_groups import Selection
     from kgroups.model.groups import is_glob

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kgroups.errors import ConfigError
+from kgroups.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
     from kgroups.model.health.rules import Rule
@@ -23,3 +24,23 @@ def read_rules(path: Path | None) -> tuple[Rule, ...]:
     except OSError as error:
         raise ConfigError(f"--rules: cannot read {path}: {error.strerror}") from None
     return parse_rules(text, str(path))
+
+
+def with_known_clusters(
+    rules: tuple[Rule, ...], clusters: tuple[str, ...], environ: Mapping[str, str]
+) -> tuple[Rule, ...]:
+    """Return the rules with the profiles that their globs, sets, and tags select.
+
+    :param clusters: the names of the clusters to check; ``""``: one without a profile.
+    :raises UsageError: if a rule has clusters, but the cluster has no name; or if one selects no profile.
+    """
+    if all(rule.clusters is None for rule in rules):
+        return rules
+    if clusters == ("",):
+        raise UsageError("--rules: rules with clusters require --profile: the clusters are profiles")
+    from kgroups.config.fleet import select_profiles
+
+    return tuple(
+        rule if rule.clusters is None else rule._replace(clusters=select_profiles(rule.clusters, environ, "--rules"))
+        for rule in rules
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,6 +23,7 @@ from .run_query import Query, Shape, hinted, print_exchange, print_notice, show
 
 if TYPE_CHECKING:
     from kgroups.admin.query.select_groups import Selection
+    from kgroups.model.outcome import Outcome
     from kgroups.render.views import View
 
 
@@ -59,6 +60,23 @@ class FleetQueries(NamedTuple):
 
     fleet: Fleet
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(member.name for member in self.fleet.members)
+
+    def answers(self, queries: Mapping[str, Query], *, debug: bool) -> Sequence[ClusterAnswer]:
+        """Run the query of each of these clusters."""
+        members = tuple(member for member in self.fleet.members if member.name in queries)
+        return asyncio.run(_answers(self.fleet._replace(members=members), queries, debug))
+
+    def merged(
+        self, query: Query, selection: Selection | None, *, debug: bool
+    ) -> tuple[Outcome[tuple[Any, ...]], Mapping[str, str | None]]:
+        """Return the items of all clusters, each behind the name of its cluster, and the IDs of the clusters."""
+        answers = self.answers(dict.fromkeys(self.names, hinted(query, selection)), debug=debug)
+        outcome, shown = merge_clusters(answers, _named(selection) if selection else frozenset())
+        return outcome, ids_of(shown)
+
     def query_and_show(
         self, shape: Shape, view: View, query: Query, *, debug: bool, selection: Selection | None, top: int | None
     ) -> int:
@@ -68,11 +86,10 @@ class FleetQueries(NamedTuple):
         """
         fleet_view = with_cluster(view)
         shape.check(fleet_view)
-        answers = ask_all(self.fleet, hinted(query, selection), debug=debug)
-        outcome, shown = merge_clusters(answers, _named(selection) if selection else frozenset())
+        outcome, ids = self.merged(query, selection, debug=debug)
         if top is not None:
             outcome = outcome.with_items(sort_rows(outcome.items, fleet_view, shape.sort)[:top])
-        return show(outcome, None, shape, fleet_view, {"clusters": ids_of(shown)})
+        return show(outcome, None, shape, fleet_view, {"clusters": ids})
 
 
 def _named(selection: Selection) -> frozenset[tuple[Scope, str]]:
@@ -81,13 +98,8 @@ def _named(selection: Selection) -> frozenset[tuple[Scope, str]]:
     return frozenset((*((Scope.GROUP, group) for group in groups), *topics))
 
 
-def ask_all(fleet: Fleet, query: Query, *, debug: bool = False) -> Sequence[ClusterAnswer]:
-    """Return the answers of all clusters, in the order of the fleet."""
-    return asyncio.run(_answers(fleet, query, debug))
-
-
-async def _answers(fleet: Fleet, query: Query, debug: bool) -> Sequence[ClusterAnswer]:
+async def _answers(fleet: Fleet, queries: Mapping[str, Query], debug: bool) -> Sequence[ClusterAnswer]:
     async with progress_line() as line:
         line.status = progress = Progress(len(fleet.members))
         observer: Any = print_exchange if debug else None
-        return await query_clusters(fleet, query, progress, observer, print_notice)
+        return await query_clusters(fleet, queries.__getitem__, progress, observer, print_notice)

@@ -47,6 +47,8 @@ class ConnectionOptions(NamedTuple):
     """Every setting with its source; only of commands that show them."""
     as_words: Callable[[], tuple[str, ...]] = tuple
     """Returns the connection options as arguments of a suggested command, without secrets."""
+    profile: str = ""
+    """The profile of the only cluster, if one was selected."""
     fleet: SeveralClusters | None = None
     """Several clusters to query; ``settings`` then has no servers."""
 
@@ -218,7 +220,9 @@ def connection_options(command: F, *, explain: bool = False, deferred: bool = Fa
         loaded = load_settings(flags, os.environ, explain=explain)
         for note in loaded.warnings:
             _print_note(note)
-        return ConnectionOptions(loaded.settings, debug, loaded.understood if explain else (), lambda: _repeated(flags))
+        understood = loaded.understood if explain else ()
+        profile = flags.profile or os.environ.get(PROFILE_ENV, "")
+        return ConnectionOptions(loaded.settings, debug, understood, lambda: _repeated(flags), profile)
 
     def defer(**flags: Any) -> Callable[[], ConnectionOptions]:
         return functools.partial(collect, **flags)

@@ -18,6 +18,7 @@ from .exit_status import is_quiet
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
     from kgroups.admin.query.select_groups import Selection
+    from kgroups.model.clusters import ClusterAnswer
     from kgroups.model.outcome import Outcome
     from kgroups.net.connection import Exchange
     from kgroups.render.views import Tier, View
@@ -82,6 +83,15 @@ class Shape(NamedTuple):
 
 class SeveralClusters(Protocol):
     """Clusters that are queried at the same time, see :mod:`.fleet`."""
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
+
+    def answers(self, queries: Mapping[str, Query], *, debug: bool) -> Sequence[ClusterAnswer]: ...
+
+    def merged(
+        self, query: Query, selection: Selection | None, *, debug: bool
+    ) -> tuple[Outcome[tuple[Any, ...]], Mapping[str, str | None]]: ...
 
     def query_and_show(
         self, shape: Shape, view: View, query: Query, *, debug: bool, selection: Selection | None, top: int | None

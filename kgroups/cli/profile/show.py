@@ -54,7 +54,7 @@ def _show_checked(shape: Shape, rows: list[tuple[Any, ...]], timeout: float | No
     from kgroups.model.outcome import Outcome
     from kgroups.render.check_view import CHECKED_PROFILES
 
-    from ..frame.fleet import ask_all, fleet_of
+    from ..frame.fleet import fleet_of
 
     async def query(admin: GroupAdmin) -> Outcome[Any]:
         from kgroups.admin.query.list_groups import EVERY_GROUP
@@ -65,7 +65,8 @@ def _show_checked(shape: Shape, rows: list[tuple[Any, ...]], timeout: float | No
     _, fleet = fleet_of([name for name, *_ in rows], Flags(timeout=timeout), None)
     checked = []
     failures = []
-    for (name, default, servers, _), answer in zip(rows, ask_all(fleet.fleet, query), strict=True):
+    answers = fleet.answers(dict.fromkeys(fleet.names, query), debug=False)
+    for (name, default, servers, _), answer in zip(rows, answers, strict=True):
         failed = answer.outcome.failures
         groups = None if failed else len(answer.outcome.items)
         checked.append((name, default, servers, answer.cluster_id, groups, "failed" if failed else "ok"))

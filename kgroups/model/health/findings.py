@@ -28,6 +28,8 @@ class Finding(NamedTuple):
     """``""`` for counts, ``ms`` for times."""
     limit: Threshold | None = None
     topic: str | None = None
+    cluster: str = ""
+    """The name of the cluster, if several are checked."""
 
 
 class Proof(NamedTuple):

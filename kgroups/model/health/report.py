@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import groupby
+from collections.abc import Iterable, Mapping
 from operator import attrgetter
+from types import MappingProxyType
 from typing import NamedTuple
 
-from ..groups import GroupId
 from ..outcome import NOT_FOUND, Failure, Scope
 from .findings import Finding
 from .severity import Severity, worst
@@ -17,10 +16,12 @@ CLUSTER = ""
 
 
 class Report(NamedTuple):
-    """Findings, sorted by group, and their time, in milliseconds since 1970."""
+    """Findings, sorted by cluster and group, and their time, in milliseconds since 1970."""
 
     findings: tuple[Finding, ...]
     at: int
+    clusters: Mapping[str, str | None] = MappingProxyType({})
+    """The IDs of the clusters by their names, if several are checked; ``None``: unknown."""
 
     @property
     def severity(self) -> Severity:
@@ -33,9 +34,6 @@ class Report(NamedTuple):
         order = (Severity.CRITICAL, Severity.UNKNOWN, Severity.WARNING)
         return tuple(finding for severity in order for finding in self.findings if finding.severity is severity)
 
-    def by_group(self) -> list[tuple[GroupId, list[Finding]]]:
-        return [(name, list(some)) for name, some in groupby(self.findings, key=attrgetter("group"))]
-
 
 def report_of(findings: Iterable[Finding], failures: Iterable[Failure], at: int) -> Report:
     """Return a report of the findings, and of one finding for each failure."""
@@ -43,9 +41,21 @@ def report_of(findings: Iterable[Finding], failures: Iterable[Failure], at: int)
     return Report(tuple(sorted(everything, key=attrgetter("group"))), at)
 
 
+def merge_reports(reports: Mapping[str, Report], clusters: Mapping[str, str | None], at: int) -> Report:
+    """Return the reports of several clusters, by name, as one. A cluster without findings is UNKNOWN."""
+    findings = [
+        finding._replace(cluster=name)
+        for name, report in reports.items()
+        for finding in report.findings or (Finding(CLUSTER, "answered", Severity.UNKNOWN, "no group matches"),)
+    ]
+    return Report(tuple(findings), at, clusters)
+
+
 def _of_failure(failure: Failure) -> Finding:
     error_and_api = ", ".join(filter(None, (failure.error, failure.api)))
     text = f"{failure.message} [{error_and_api}]" if error_and_api else failure.message
+    if failure.scope is Scope.CLUSTER:
+        return Finding(CLUSTER, "answered", Severity.UNKNOWN, text)
     if failure.scope is not Scope.GROUP:
         scope = f"{failure.scope.value} "
         return Finding(CLUSTER, "answered", Severity.UNKNOWN, f"{scope}{failure.name.removeprefix(scope)}: {text}")

@@ -8,7 +8,8 @@
     max-time-lag = "5m"
 
 Groups named without ``*``, ``?``, or ``[`` must exist. If several rules match a group, the first that sets a
-requirement takes precedence.
+requirement takes precedence. A rule with ``clusters = ["eu-*", "@prod"]`` applies only to the clusters of these
+profiles.
 """
 
 from __future__ import annotations
@@ -36,6 +37,11 @@ class Rule(NamedTuple):
 
     groups: tuple[str, ...]
     limits: Limits
+    clusters: tuple[str, ...] | None = None
+    """Only these clusters; ``None``: all."""
+
+    def concerns(self, cluster: str) -> bool:
+        return self.clusters is None or cluster in self.clusters
 
     def fits(self, name: GroupId) -> bool:
         return any(fnmatchcase(name, glob) for glob in self.groups)
@@ -87,14 +93,12 @@ def _rule(table: object, place: str) -> Rule:
     if not isinstance(table, dict):
         raise ConfigError(f"{place}: rule must be a table: [[rule]]")
     entries = dict(table)
-    try:
-        groups = parse_words(entries.pop("groups", []))
-    except ValueError:
-        raise ConfigError(f"{place}: groups must be a list of names or globs") from None
+    groups = _names(entries.pop("groups", []), f"{place}: groups")
+    clusters = _names(entries.pop("clusters"), f"{place}: clusters") if "clusters" in entries else None
     limits: dict[str, Any] = {}
     for key, value in entries.items():
         if key not in KEYS:
-            raise ConfigError(f"{place}: unknown key '{key}'; use groups, {', '.join(KEYS)}")
+            raise ConfigError(f"{place}: unknown key '{key}'; use groups, clusters, {', '.join(KEYS)}")
         check = KEYS[key]
         _check_size(value)
         try:
@@ -103,7 +107,16 @@ def _rule(table: object, place: str) -> Rule:
             raise ConfigError(f"{place}: {key}: {str(error) or f'{value!r} is not {check.kind}'}") from None
     if not groups:
         raise ConfigError(f'{place}: missing key groups: set groups = ["name", "glob-*"]')
-    return Rule(groups, Limits(**limits))
+    if clusters == ():
+        raise ConfigError(f'{place}: clusters is empty: set clusters = ["profile", "glob-*"], or remove it')
+    return Rule(groups, Limits(**limits), clusters)
+
+
+def _names(value: object, key: str) -> tuple[str, ...]:
+    try:
+        return parse_words(value)
+    except ValueError:
+        raise ConfigError(f"{key} must be a list of names or globs") from None
 
 
 def _check_size(value: object) -> None:

@@ -31,16 +31,18 @@ class Sample(NamedTuple):
 class Sampling:
     """The samples of groups for a set of rules, oldest first.
 
-    :param rules: requirements in addition to ``limits``, by group.
+    :param rules: requirements in addition to ``limits``, by group; all of them, so that all clusters are sampled at the
+        same times.
     :param window: seconds from the first sample to the last, for a trend; other rules need one sample.
     :param samples: the number of samples for a trend, two or more.
+    :param cluster: the name of the cluster, whose rules are applied.
     :raises UsageError: for a trend with fewer samples.
     """
 
-    def __init__(self, limits: Limits, rules: Sequence[Rule], window: float, samples: int) -> None:
+    def __init__(self, limits: Limits, rules: Sequence[Rule], window: float, samples: int, cluster: str = "") -> None:
         every = [limits, *(rule.limits for rule in rules)]
         self._limits = limits
-        self._rules = rules
+        self._rules = [rule for rule in rules if rule.concerns(cluster)]
         self._window = window
         inputs = {each for limits in every for check in CHECKS if check.is_set(limits) for each in check.inputs}
         self._trend = Input.WINDOW in inputs

@@ -22,7 +22,7 @@ _MAX_ROWS = 200
 def annotation_lines(report: Report) -> Iterator[str]:
     """Yield one line for each finding that is not OK."""
     for finding in report.bad:
-        title = _property(escape(f"{finding.severity.name} {finding.group}".rstrip()))
+        title = _property(escape(" ".join(filter(None, (finding.severity.name, finding.cluster, finding.group)))))
         yield f"::{_LEVELS[finding.severity]} title={title}::{_data(sentence(finding))}\n"
 
 
@@ -31,9 +31,11 @@ def summary(report: Report) -> str:
     show = ESCAPES["github"]
     lines = [f"### kgroups check: {report.severity.name}", "", show(summary_line(report)), ""]
     if report.bad:
-        lines += ["| status | group | check | result |", "|---|---|---|---|"]
+        head = ("status", *(("cluster",) if report.clusters else ()), "group", "check", "result")
+        lines += [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
         for finding in report.bad[:_MAX_ROWS]:
-            cells = (finding.severity.name, finding.group, finding.check, finding.message)
+            cluster = (finding.cluster,) if report.clusters else ()
+            cells = (finding.severity.name, *cluster, finding.group, finding.check, finding.message)
             lines.append("| " + " | ".join(show(escape(cell)) for cell in cells) + " |")
         if len(report.bad) > _MAX_ROWS:
             lines.append(f"\nand {len(report.bad) - _MAX_ROWS:,} more")

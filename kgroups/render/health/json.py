@@ -1,4 +1,7 @@
-"""Write JSON: ``{"schema": "kgroups/check/v1", "cluster_id", "status", "exit_code", "at", "items"}``."""
+"""Write JSON: ``{"schema": "kgroups/check/v1", "cluster_id", "status", "exit_code", "at", "items"}``.
+
+Of several clusters, items have the key ``cluster``, and ``clusters`` has their IDs.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,11 @@ from ..jsonout import VERSION
 
 
 def write(report: Report, stream: TextIO, cluster_id: str | None) -> None:
+    several = {"clusters": dict(report.clusters)} if report.clusters else {}
     document = {
         "schema": f"kgroups/check/{VERSION}",
         "cluster_id": cluster_id,
+        **several,
         "status": report.severity.name,
         "exit_code": int(report.severity),
         "at": report.at,
@@ -26,6 +31,7 @@ def write(report: Report, stream: TextIO, cluster_id: str | None) -> None:
 def _item(finding: Finding) -> dict[str, object]:
     warning, critical = finding.limit or (None, None)
     return {
+        **({"cluster": finding.cluster} if finding.cluster else {}),
         "group": finding.group or None,
         "check": finding.check,
         "topic": finding.topic,

@@ -1,8 +1,13 @@
-"""Write JUnit XML: a suite per group and a case per check; UNKNOWN is an error, WARNING and CRITICAL are failures."""
+"""Write JUnit XML: UNKNOWN is an error, WARNING and CRITICAL are failures.
+
+There is a suite for each group, or for each of several clusters, and a case for each check.
+"""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from itertools import groupby
+from operator import attrgetter
 from typing import TextIO
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
@@ -18,19 +23,20 @@ _CLUSTER = "cluster"
 def write(report: Report, stream: TextIO, cluster_id: str | None) -> None:
     root = Element("testsuites", {"name": "kgroups check", **_counts(report.findings)})
     moment = datetime.fromtimestamp(report.at / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%S")
-    for group, findings in report.by_group():
-        name = escape(group) or _CLUSTER
+    for each, some in groupby(report.findings, key=attrgetter("cluster" if report.clusters else "group")):
+        name, findings = escape(each) or _CLUSTER, list(some)
         suite = SubElement(root, "testsuite", {"name": name, "timestamp": moment, "time": "0", **_counts(findings)})
         for finding in findings:
-            _case(suite, name, finding)
+            _case(suite, finding)
     indent(root)
     stream.write('<?xml version="1.0" encoding="UTF-8"?>\n')
     stream.write(tostring(root, encoding="unicode") + "\n")
 
 
-def _case(suite: Element, group: str, finding: Finding) -> None:
+def _case(suite: Element, finding: Finding) -> None:
     name = finding.check if finding.topic is None else f"{finding.check} of {escape(finding.topic)}"
-    case = SubElement(suite, "testcase", classname=f"kgroups.{group}", name=name, time="0")
+    place = ("kgroups", *filter(None, (escape(finding.cluster),)), escape(finding.group) or _CLUSTER)
+    case = SubElement(suite, "testcase", classname=".".join(place), name=name, time="0")
     message = escape(finding.message)
     if finding.severity is Severity.OK:
         return

@@ -27,7 +27,8 @@ def write(report: Report, stream: TextIO, cluster_id: str | None) -> None:
 
 
 def _labels(finding: Finding, show: Callable[[str], str]) -> str:
-    pairs = {"group": finding.group, "check": finding.check, "topic": finding.topic or ""}
+    cluster = {"cluster": finding.cluster} if finding.cluster else {}
+    pairs = {**cluster, "group": finding.group, "check": finding.check, "topic": finding.topic or ""}
     return "{" + ",".join(f'{name}="{_escaped(show(text))}"' for name, text in pairs.items()) + "}"
 
 

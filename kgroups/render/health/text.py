@@ -51,9 +51,11 @@ def write_terminal(report: Report, stream: TextIO, *, verbose: bool) -> None:
 def summary_line(report: Report) -> str:
     """Return the result in one line, without performance data."""
     bad = report.bad
-    groups = len({finding.group for finding in report.findings if finding.group != CLUSTER})
+    groups = len({(finding.cluster, finding.group) for finding in report.findings if finding.group != CLUSTER})
     checks = "1 check" if len(report.findings) == 1 and not bad else f"{len(report.findings):,} checks"
     summary = f"{checks} of {count(groups, 'group')}"
+    if report.clusters:
+        summary += f" in {count(len(report.clusters), 'cluster')}"
     if bad:
         more = f"; and {len(bad) - _SHOWN:,} more" if len(bad) > _SHOWN else ""
         summary = f"{len(bad):,} of {summary}: {'; '.join(map(sentence, bad[:_SHOWN]))}{more}"
@@ -75,7 +77,7 @@ def unreachable_headline(reason: str) -> str:
 
 def sentence(finding: Finding) -> str:
     """Return the text of a finding without a bar, which would start the performance data."""
-    text = ": ".join(filter(None, (finding.group, _check_name(finding), finding.message)))
+    text = ": ".join(filter(None, (finding.cluster, finding.group, _check_name(finding), finding.message)))
     return escape(text).replace("|", "/")
 
 
@@ -84,7 +86,7 @@ def _check_name(finding: Finding) -> str:
 
 
 def _number(finding: Finding) -> str:
-    label = " ".join(filter(None, (finding.group, finding.check, finding.topic)))
+    label = " ".join(filter(None, (finding.cluster, finding.group, finding.check, finding.topic)))
     label = escape(label).replace("'", "''").replace("=", "_").replace("|", "_")
     warning, critical = finding.limit or (None, None)
     limits = ";".join("" if limit is None else f"{limit:.15g}" for limit in (warning, critical))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -94,3 +95,16 @@ def serve_in_virtual_time(virtual_time: None) -> Iterator[Callable[..., Served]]
         for fake in started:
             loop.run_until_complete(fake.__aexit__(None, None, None))
     loop.close()
+
+
+@pytest.fixture
+def profiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Write the file of profiles, each with its servers."""
+
+    def write(more: str = "", **servers: str) -> None:
+        file = tmp_path / "config.toml"
+        tables = [f'[profiles.{name}]\nbootstrap = "{each}"\n' for name, each in servers.items()]
+        file.write_text("".join(tables) + more)
+        monkeypatch.setenv("KGROUPS_CONFIG", str(file))
+
+    return write

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -32,19 +33,6 @@ def silent(fake: FakeCluster) -> None:
 
 
 @pytest.fixture
-def profiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Write the file of profiles, each with its servers."""
-
-    def write(more: str = "", **servers: str) -> None:
-        file = tmp_path / "config.toml"
-        tables = [f'[profiles.{name}]\nbootstrap = "{each}"\n' for name, each in servers.items()]
-        file.write_text("".join(tables) + more)
-        monkeypatch.setenv("KGROUPS_CONFIG", str(file))
-
-    return write
-
-
-@pytest.fixture
 def two(serve: Serve, profiles: Callable[..., None]) -> None:
     one, other = serve(fill=filled("A", "both", "here")), serve(fill=filled("B", "both", "there", lag=5))
     profiles(a=one.bootstrap, b=other.bootstrap)
@@ -66,6 +54,13 @@ def test_json_has_the_cluster_of_each_row_and_the_ids(two: None, run_cli: Run) -
         ("b", "both", 5),
         ("b", "there", 5),
     ]
+
+
+def test_profile_is_left_out(two: None, run_cli: Run) -> None:
+    found = json.loads(run_cli("list", "--profile", "*", "--profile", "!a", "-o", "json")[1])
+    assert found["clusters"] == {"b": "B"}
+    code, _, err = run_cli("list", "--profile", "*", "--profile", "!*")
+    assert (code, "--profile selects no profile" in err) == (2, True)
 
 
 def test_top_is_of_all_clusters_together(two: None, run_cli: Run) -> None:
@@ -100,6 +95,36 @@ def test_describe_finds_a_group_wherever_it_is(two: None, run_cli: Run, view: st
     found = json.loads(out)
     assert (code, found["failures"]) == (0, [])
     assert {each["cluster"] for each in found["items"]} == (set() if view == "--members" else {"b"})
+
+
+def test_explain_names_the_cluster_of_each_group(two: None, run_cli: Run) -> None:
+    code, out, err = run_cli("explain", "both", "there", "--all-profiles")
+    assert (code, err) == (0, "")
+    heads = [line for line in out.splitlines() if " group, " in line]
+    assert [line.partition(": a ")[0] for line in heads] == ["a: both", "b: both", "b: there"]
+    found = json.loads(run_cli("explain", "both", "--all-profiles", "-o", "json")[1])
+    assert (found["cluster_id"], found["clusters"]) == (None, {"a": "A", "b": "B"})
+    assert [(each["cluster"], each["group"]) for each in found["items"]] == [("a", "both"), ("b", "both")]
+    code, _, err = run_cli("explain", "both", "--all-profiles", "--what-if", "members=+1")
+    assert (code, "--what-if requires exactly one cluster" in err) == (2, True)
+
+
+def test_explain_names_a_cluster_that_fails(serve: Serve, profiles: Callable[..., None], run_cli: Run) -> None:
+    profiles(dead="127.0.0.1:1", good=serve(fill=filled("A", "g")).bootstrap)
+    code, out, err = run_cli("explain", "g", "--all-profiles")
+    assert (code, out.startswith("good: g: a ")) == (1, True)
+    assert err.startswith("kgroups: cluster dead: no bootstrap server responded")
+
+
+def test_settings_that_cannot_be_read_in_time_are_a_failure(
+    serve: Serve, profiles: Callable[..., None], run_cli: Run, tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / "fifo")  # which nobody writes to
+    hung = f'[profiles.hung]\nbootstrap = "h:1"\ncommand-config = "{tmp_path / "fifo"}"\n'
+    profiles(hung, good=serve(fill=filled("A", "g")).bootstrap)
+    code, out, err = run_cli("list", "--all-profiles", "--cluster-timeout", "1s", "--no-headers")
+    assert (code, out.split()) == (1, ["good", "g"])
+    assert err == "kgroups: cluster hung: its settings were not read within 1 s\n"
 
 
 def test_group_that_no_cluster_has_is_one_failure(two: None, run_cli: Run) -> None:

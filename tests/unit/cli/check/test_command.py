@@ -15,7 +15,7 @@ import pytest
 from kio.schema.errors import ErrorCode
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
-from kgroups.cli.check.command import Checker
+from kgroups.cli.check.checker import Checker
 from kgroups.model.health.findings import Finding
 from kgroups.model.health.report import Report
 from kgroups.model.health.severity import Severity
@@ -277,7 +277,7 @@ def test_check_internal_error_exits_3(run_cli: Run, serve: Callable, monkeypatch
     def fail(*_: object, **__: object) -> None:
         raise ZeroDivisionError("secret words")
 
-    monkeypatch.setattr("kgroups.cli.check.command.Checker.report", fail)
+    monkeypatch.setattr("kgroups.cli.check.checker.Checker.report", fail)
     for fmt in ("text", "json", "junit", "openmetrics"):
         code, out, err = run_cli("check", "a", "-b", served.bootstrap, "--max-lag", "1", "-o", fmt)
         assert code == 3 and "ZeroDivisionError" in out + err and "secret words" not in out + err

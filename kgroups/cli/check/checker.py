@@ -1,0 +1,163 @@
+"""Sample the groups of one cluster or several, and check them against what is expected of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from kgroups.errors import ClusterUnreachable, DeadlineExceeded
+from kgroups.model.clusters import distinct, is_lost
+from kgroups.model.health.findings import Finding, Proof
+from kgroups.model.health.report import CLUSTER, Report, merge_reports
+from kgroups.model.health.severity import Severity
+from kgroups.model.outcome import Outcome
+
+from ..frame.run_query import Connection, Query, print_notice, run_query
+
+if TYPE_CHECKING:
+    from kgroups.admin.port import GroupAdmin
+    from kgroups.admin.query.select_groups import Selection
+    from kgroups.model.health.findings import Seen
+    from kgroups.model.health.sampling import Sample, Sampling
+    from kgroups.model.offsets import Isolation
+    from kgroups.model.time_lag import Position
+
+NO_RULE = "no rule names this cluster"
+
+
+class Checker:
+    """Checks the selected groups of each cluster.
+
+    :param selections: the groups to check, by the name of the cluster; ``None``: no rule is about the cluster.
+    :param sampling: returns the samples to take of a cluster, the same for all.
+    :param tell: is called with what to do next, if that takes time.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        selections: Mapping[str, Selection | None],
+        isolation: Isolation,
+        sampling: Callable[[str], Sampling],
+        tell: Callable[[str], object],
+    ) -> None:
+        self._connection = connection
+        self._fleet = connection.fleet
+        self._selections = {name: selection for name, selection in selections.items() if selection}
+        self._unruled = [name for name in selections if name not in self._selections]
+        self._isolation = isolation
+        self._sampling = sampling
+        self._tell = tell
+        self._told: set[str] = set()
+        self.ids: dict[str, str | None] = {}
+        """The IDs of the clusters that were checked, by name."""
+
+    def report(self) -> Report:
+        """Return the report of one sample, or for a trend, of several samples in the window.
+
+        :raises ClusterUnreachable: if there is only one cluster; one of several that fails is UNKNOWN.
+        """
+        self.ids = {}
+        samplings = {name: self._sampling(name) for name in self._selections}
+        if all(sampling.in_batches for sampling in samplings.values()):
+            self._check_in_batches(samplings)
+        else:
+            self._prove(self._take_samples(samplings))
+        now = int(time.time() * 1000)
+        reports = {name: samplings[name].report(now) for name in self.ids}
+        if not self._fleet:
+            return next(iter(reports.values()))
+        for name in self._unruled:
+            reports[name] = Report((Finding(CLUSTER, "answered", Severity.UNKNOWN, NO_RULE),), now)
+        return merge_reports({name: reports[name] for name in self._fleet.names if name in reports}, self.ids, now)
+
+    def _query(self, queries: Mapping[str, Query]) -> Mapping[str, Outcome[Any]]:
+        """Query each of these clusters. One that was queried as two profiles is returned once."""
+        if not self._fleet:
+            ((name, query),) = queries.items()
+            outcome, self.ids[name] = run_query(self._connection.settings, query, debug=self._connection.debug)
+            return {name: outcome}
+        answers, notices = distinct(self._fleet.answers(queries, debug=self._connection.debug))
+        for notice in notices:
+            if notice not in self._told:
+                print_notice(notice)
+        self._told.update(notices)
+        self.ids |= {answer.cluster: answer.cluster_id or self.ids.get(answer.cluster) for answer in answers}
+        return {answer.cluster: answer.outcome for answer in answers}
+
+    def _check_in_batches(self, samplings: Mapping[str, Sampling]) -> None:
+        from kgroups.admin.observe import observe_in_batches
+
+        async def check(name: str, admin: GroupAdmin) -> Outcome[Seen]:
+            async for batch in observe_in_batches(admin, self._selections[name], isolation=self._isolation):
+                samplings[name].judge(batch)
+            return Outcome()
+
+        for name, failed in self._query({name: partial(check, name) for name in samplings}).items():
+            samplings[name].judge(failed)
+
+    def _take_samples(self, samplings: Mapping[str, Sampling]) -> Mapping[str, Sampling]:
+        """Take all samples; return those of the clusters that answered each time. The others are not sampled again."""
+        plan = next(iter(samplings.values())).planned()
+        for number, sample in enumerate(plan, 1):
+            if not samplings:
+                break
+            if sample.pause:
+                self._tell(f"sample {number} in {sample.pause:.0f} s")
+            time.sleep(sample.pause)
+            taken = self._query({name: partial(self._sample, self._selections[name], sample) for name in samplings})
+            for name, outcome in taken.items():
+                samplings[name].add(outcome)
+            lost = {name for name, outcome in taken.items() if is_lost(name, outcome)}
+            samplings = {name: samplings[name] for name in taken if name not in lost}
+        return samplings
+
+    async def _sample(self, selection: Selection, sample: Sample, admin: GroupAdmin) -> Outcome[Seen]:
+        from kgroups.admin.observe import observe
+
+        return await observe(
+            admin,
+            selection,
+            isolation=self._isolation,
+            with_ages=sample.with_ages,
+            with_commit_times=sample.with_commit_times,
+            with_outsiders=sample.with_outsiders,
+        )
+
+    def _prove(self, samplings: Mapping[str, Sampling]) -> None:
+        """Find out which lagging partitions have an unread record; unknown if a cluster does not respond any more."""
+        unproven = {name: groups for name, sampling in samplings.items() if (groups := sampling.unproven())}
+        wanted = {
+            name: {position for places in groups.values() for position in places.values()}
+            for name, groups in unproven.items()
+        }
+        for name, proofs in self._proofs(wanted).items():
+            samplings[name].prove(
+                {
+                    group: {place: proofs[position] for place, position in places.items() if position in proofs}
+                    for group, places in unproven[name].items()
+                }
+            )
+
+    def _proofs(self, wanted: Mapping[str, set[Position]]) -> Mapping[str, Mapping[Position, Proof]]:
+        """Return whether each position has an unread record, by cluster."""
+        if not wanted:
+            return {}
+        from kgroups.admin.observe import find_proofs
+
+        async def find(positions: set[Position], admin: GroupAdmin) -> Outcome[tuple[Position, Proof]]:
+            return await find_proofs(admin, positions, isolation=self._isolation)
+
+        def unknown(name: str, reason: object) -> Mapping[Position, Proof]:
+            return dict.fromkeys(wanted[name], Proof(None, f"unread records are unknown: {reason}"))
+
+        try:
+            found = self._query({name: partial(find, at) for name, at in wanted.items()})
+        except (ClusterUnreachable, DeadlineExceeded) as error:
+            return {name: unknown(name, error) for name in wanted}
+        return {
+            name: unknown(name, outcome.failures[0].message) if outcome.failures else dict(outcome.items)
+            for name, outcome in found.items()
+        }
