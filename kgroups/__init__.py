@@ -1,7 +1,7 @@
 """Manage Kafka consumer groups, on the command line and in Python.
 
-Programs import :class:`Cluster` or :class:`AsyncCluster`, and the types that these accept and return. Nothing is
-imported before it is used.
+Programs import :class:`Cluster`, :class:`Fleet` (several clusters), or with an event loop :class:`AsyncCluster` or
+:class:`AsyncFleet`, and the types that these accept and return. Nothing is imported before it is used.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .api import (
         AppliedOffset,
         AsyncCluster,
+        AsyncFleet,
         AuthenticationFailed,
         BrokerUnavailable,
         Cluster,
@@ -21,9 +22,11 @@ if TYPE_CHECKING:
         DeletedGroup,
         Failure,
         Finding,
+        Fleet,
         FromPlan,
         Group,
         GroupLagRow,
+        InCluster,
         KgroupsError,
         Limits,
         ListedGroup,
@@ -55,6 +58,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AppliedOffset",
     "AsyncCluster",
+    "AsyncFleet",
     "AuthenticationFailed",
     "BrokerUnavailable",
     "Cluster",
@@ -65,9 +69,11 @@ __all__ = [
     "DeletedGroup",
     "Failure",
     "Finding",
+    "Fleet",
     "FromPlan",
     "Group",
     "GroupLagRow",
+    "InCluster",
     "KgroupsError",
     "Limits",
     "ListedGroup",

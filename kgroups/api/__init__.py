@@ -1,4 +1,4 @@
-"""The Python API: :class:`Cluster`, :class:`AsyncCluster`, and the types that they accept and return."""
+"""The Python API: :class:`Cluster`, :class:`Fleet`, both for event loops, too, and the types that they exchange."""
 
 from __future__ import annotations
 
@@ -36,12 +36,16 @@ from kgroups.model.views.offset_row import OffsetRow
 
 from .asynchronous import AsyncCluster
 from .blocking import Cluster
+from .blocking_fleet import Fleet
 from .deletion import PlannedDeletion
+from .fleet import AsyncFleet
+from .in_cluster import InCluster
 from .outcome import Outcome, PartialFailure
 
 __all__ = [
     "AppliedOffset",
     "AsyncCluster",
+    "AsyncFleet",
     "AuthenticationFailed",
     "BrokerUnavailable",
     "Cluster",
@@ -52,9 +56,11 @@ __all__ = [
     "DeletedGroup",
     "Failure",
     "Finding",
+    "Fleet",
     "FromPlan",
     "Group",
     "GroupLagRow",
+    "InCluster",
     "KgroupsError",
     "Limits",
     "ListedGroup",

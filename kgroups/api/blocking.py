@@ -272,11 +272,16 @@ class Cluster:
     def _waited_for(self, question: Coroutine[Any, Any, T]) -> T:
         if self._loop is not None:
             return self._loop.run(question)
-        loop = _Loop()
-        try:
-            return loop.run(question)
-        finally:
-            loop.close()
+        return run(question)
+
+
+def run(question: Coroutine[Any, Any, T]) -> T:
+    """Wait for the result, in an event loop of its own."""
+    loop = _Loop()
+    try:
+        return loop.run(question)
+    finally:
+        loop.close()
 
 
 class _Loop:
@@ -316,16 +321,21 @@ class _Loop:
 
 
 def _without_await(text: str) -> str:
-    return text.replace("async with Async", "with ").replace("async with", "with").replace("await ", "")
+    for awaited, waited_for in (("async with", "with"), ("await ", ""), ("Async", "")):
+        text = text.replace(awaited, waited_for)
+    return text
 
 
-def _document() -> None:
-    """Document :class:`Cluster` by the text of the methods that it waits for."""
-    _, _, rest = (AsyncCluster.__doc__ or "").partition("\n")
-    Cluster.__doc__ = "A Kafka cluster, for programs without an event loop, and for notebooks.\n" + _without_await(rest)
-    for name, method in vars(Cluster).items():
+def document(blocking: type, asynchronous: type, first: str) -> None:
+    """Document a class by the text of the methods that it waits for.
+
+    :param first: the first line of its own text.
+    """
+    _, _, rest = (asynchronous.__doc__ or "").partition("\n")
+    blocking.__doc__ = f"{first}\n{_without_await(rest)}"
+    for name, method in vars(blocking).items():
         if callable(method) and not name.startswith("_"):
-            method.__doc__ = _without_await(getattr(AsyncCluster, name).__doc__)
+            method.__doc__ = _without_await(getattr(asynchronous, name).__doc__)
 
 
-_document()
+document(Cluster, AsyncCluster, "A Kafka cluster, for programs without an event loop, and for notebooks.")

@@ -20,6 +20,7 @@ from kgroups.render.member_views import MEMBERS, STATE
 from kgroups.render.offset_view import OFFSETS
 
 from .deletion import PlannedDeletion
+from .in_cluster import InCluster
 
 if TYPE_CHECKING:
     from kgroups.render.views import View
@@ -53,6 +54,8 @@ def record_of(item: object) -> dict[str, Any]:
         case DeletedGroup():
             result, error = result_and_error(item.result, item.failure)
             return {"group": item.group, "result": result, "error": error}
+        case InCluster():
+            return {"cluster": item.cluster, **record_of(item.item)}
     return _record(_VIEWS[type(item)], item)
 
 

@@ -1,0 +1,284 @@
+"""The Python API for several clusters."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import time
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import partial
+from typing import Any, TypeVar
+
+from kgroups.admin.fleet import Fleet, Member, Progress, Query, query_clusters
+from kgroups.admin.port import GroupAdmin
+from kgroups.config.flags import TIMEOUT, Flags
+from kgroups.config.fleet import select_profiles
+from kgroups.config.load import load_profile
+from kgroups.config.settings import ClientSettings
+from kgroups.errors import UsageError
+from kgroups.model import outcome as model
+from kgroups.model.clusters import ClusterAnswer, distinct, merge_clusters
+from kgroups.model.groups import Group, ListedGroup
+from kgroups.model.health.limits import Limits
+from kgroups.model.health.report import Report, merge_reports
+from kgroups.model.health.sampling import Sampling
+from kgroups.model.outcome import Scope
+from kgroups.model.views.lag_rows import LagRow
+from kgroups.model.views.offset_row import OffsetRow
+
+from . import arguments
+from .in_cluster import InCluster
+from .outcome import Outcome
+from .queries import Queries, sample_of
+
+_LOG = logging.getLogger("kgroups")
+
+T = TypeVar("T")
+
+
+class AsyncFleet:
+    """Several Kafka clusters, for programs with an event loop.
+
+    Each call queries all clusters at the same time. A cluster that fails is a failure of the outcome, with its profile
+    in ``cluster``; the items of the others are complete. The settings and passwords of a profile are read when its
+    cluster is queried, and are used for no other cluster. A cluster of two profiles is queried once.
+
+    Items are pairs: ``cluster``, the profile, and ``item``, what the method of :class:`AsyncCluster` returns.
+
+    Args:
+        *profiles: Profiles of the configuration file, globs, ``@tags``, and sets; ``*`` for all. ``!`` removes.
+        timeout: Seconds for one call. Default: 30.
+        cluster_timeout: Seconds for each cluster. Default: ``timeout``.
+
+    Attributes:
+        profiles: The names of the selected profiles.
+
+    Raises:
+        UsageError: If an argument is invalid, or selects no profile.
+        ConfigError: If the configuration file is invalid.
+
+    Example:
+        >>> for cluster, row in await AsyncFleet("eu-*").lag("orders"):
+        ...     print(cluster, row.group, row.total_lag)
+    """
+
+    def __init__(self, *profiles: str, timeout: float | None = None, cluster_timeout: float | None = None) -> None:
+        if not profiles:
+            raise UsageError('no profiles are given; "*" selects all')
+        for each in profiles:
+            arguments.text("profiles", each)
+        self.profiles = select_profiles(profiles, os.environ, "profiles")
+        self._timeout: float = arguments.seconds("timeout", timeout) or TIMEOUT
+        self._cluster_timeout = min(
+            arguments.seconds("cluster_timeout", cluster_timeout) or self._timeout, self._timeout
+        )
+
+    async def list(self, *, states: Iterable[str] = (), types: Iterable[str] = ()) -> Outcome[InCluster[ListedGroup]]:
+        """List groups of every type, sorted by cluster and group ID.
+
+        Args:
+            states: Only groups in one of these states, such as ``Empty``.
+            types: Only groups of one of these types, such as ``Consumer``.
+
+        Returns:
+            One pair for each group: the cluster, and an item of :meth:`AsyncCluster.list`.
+
+        Raises:
+            UsageError: If a state or type is unknown.
+
+        Example:
+            >>> [(cluster, each.group) for cluster, each in await fleet.list()]
+        """
+        wanted, kinds = arguments.states(states), arguments.types(types)
+        return await self._merged(lambda cluster: cluster.list(states=wanted, types=kinds))
+
+    async def describe(
+        self, *groups: str, regex: str | None = None, topics: Iterable[str] = (), all_groups: bool = False
+    ) -> Outcome[InCluster[Group]]:
+        """Describe groups: state, type, assignor, and members with their assignments.
+
+        Args:
+            *groups: Group IDs. A group that no cluster has is a failure.
+            regex: RE2 regular expression that whole group IDs must match.
+            topics: Only groups with committed offsets or assignments on one of these topics.
+            all_groups: Select all groups.
+
+        Returns:
+            One pair for each group: the cluster, and an item of :meth:`AsyncCluster.describe`.
+
+        Raises:
+            UsageError: If no groups are selected, or an argument is invalid.
+
+        Example:
+            >>> [(cluster, each.state) for cluster, each in await fleet.describe("orders")]
+        """
+        chosen = _Chosen(groups, regex, tuple(topics), all_groups)
+        return await self._merged(
+            lambda cluster: cluster.describe(*groups, regex=regex, topics=chosen.topics, all_groups=all_groups), chosen
+        )
+
+    async def offsets(
+        self,
+        *groups: str,
+        regex: str | None = None,
+        topics: Iterable[str] = (),
+        read_committed: bool = False,
+        all_groups: bool = False,
+    ) -> Outcome[InCluster[OffsetRow]]:
+        """Return the committed offset, log start and end offset, lag, and member of each partition.
+
+        Args:
+            *groups: Group IDs. A group that no cluster has is a failure.
+            regex: RE2 regular expression that whole group IDs must match.
+            topics: Only groups with committed offsets or assignments on these topics, and only their offsets on them.
+            read_committed: Measure lag to the last stable offset, so that open transactions do not count.
+            all_groups: Select all groups.
+
+        Returns:
+            One pair for each partition of each group: the cluster, and an item of :meth:`AsyncCluster.offsets`.
+
+        Raises:
+            UsageError: If no groups are selected, or an argument is invalid.
+
+        Example:
+            >>> [(cluster, row.topic, row.current_offset) for cluster, row in await fleet.offsets("orders")]
+        """
+        chosen = _Chosen(groups, regex, tuple(topics), all_groups)
+        return await self._merged(
+            lambda cluster: cluster.offsets(
+                *groups, regex=regex, topics=chosen.topics, read_committed=read_committed, all_groups=all_groups
+            ),
+            chosen,
+        )
+
+    async def lag(
+        self,
+        *groups: str,
+        by: str = "group",
+        regex: str | None = None,
+        topics: Iterable[str] = (),
+        read_committed: bool = False,
+        all_groups: bool = False,
+    ) -> Outcome[InCluster[LagRow]]:
+        """Return the lag of groups, in total or split.
+
+        Args:
+            *groups: Group IDs. A group that no cluster has is a failure.
+            by: ``group``, ``topic``, ``partition``, or ``member``: one item for each.
+            regex: RE2 regular expression that whole group IDs must match.
+            topics: Only groups with committed offsets or assignments on these topics, and only their lag on them.
+            read_committed: Measure lag to the last stable offset, so that open transactions do not count.
+            all_groups: Select all groups.
+
+        Returns:
+            Pairs: the cluster, and an item of :meth:`AsyncCluster.lag`.
+
+        Raises:
+            UsageError: If no groups are selected, or an argument is invalid.
+
+        Example:
+            >>> {cluster: row.total_lag for cluster, row in await fleet.lag("orders")}
+        """
+        chosen = _Chosen(groups, regex, tuple(topics), all_groups)
+        arguments.split(by)
+        return await self._merged(
+            lambda cluster: cluster.lag(
+                *groups, by=by, regex=regex, topics=chosen.topics, read_committed=read_committed, all_groups=all_groups
+            ),
+            chosen,
+        )
+
+    async def check(
+        self,
+        *groups: str,
+        limits: Limits,
+        regex: str | None = None,
+        window: float = 30.0,
+        samples: int = 3,
+        all_groups: bool = False,
+    ) -> Report:
+        """Check groups against limits.
+
+        Args:
+            *groups: Group IDs. Each cluster must have each of them.
+            limits: The limits, such as ``Limits(lag=Threshold(warning=100, critical=1000))``.
+            regex: RE2 regular expression that whole group IDs must match.
+            window: Seconds over which ``Limits(trend=True)`` observes the groups; the call takes that long.
+            samples: Number of samples in that time, at least 2.
+            all_groups: Select all groups.
+
+        Returns:
+            A report of all clusters; each finding has the name of its ``cluster``. A cluster that fails is UNKNOWN.
+
+        Raises:
+            UsageError: If no groups are selected, or an argument is invalid.
+
+        Example:
+            >>> report = await fleet.check("orders", limits=Limits(lag=Threshold(critical=1000)))
+            >>> [(finding.cluster, finding.message) for finding in report.bad]
+        """
+        selection = arguments.selection(groups, regex, (), all_groups)
+        samplings = {name: Sampling(arguments.limits(limits), (), window, samples) for name in self.profiles}
+        sampled = samplings
+        ids: dict[str, str | None] = {}
+        for sample in next(iter(samplings.values())).planned():
+            await asyncio.sleep(sample.pause)
+            answers, _ = distinct(await self._answers(partial(sample_of, selection, sample), sampled))
+            ids |= {each.cluster: each.cluster_id or ids.get(each.cluster) for each in answers}
+            for each in answers:
+                samplings[each.cluster].add(each.outcome)
+            sampled = {each.cluster: samplings[each.cluster] for each in answers if not each.failed}
+        now = int(time.time() * 1000)
+        return merge_reports({name: samplings[name].report(now) for name in self.profiles if name in ids}, ids, now)
+
+    async def _merged(
+        self, ask: Callable[[Queries], Awaitable[Outcome[Any]]], chosen: _Chosen | None = None
+    ) -> Outcome[InCluster[Any]]:
+        """Return the items of all clusters, each with the name of its cluster."""
+
+        async def query(admin: GroupAdmin) -> model.Outcome[Any]:
+            found = await ask(_Connected(admin))
+            return model.Outcome(
+                tuple((item,) for item in found.items), found.failures, found.notices, found.missing_acls
+            )
+
+        answers = await self._answers(query, self.profiles)
+        merged, _ = merge_clusters(answers, chosen.names if chosen else ())
+        return Outcome.of(merged.with_items(InCluster(*pair) for pair in merged.items))
+
+    async def _answers(self, query: Query, profiles: Iterable[str]) -> Sequence[ClusterAnswer]:
+        members = tuple(Member(name, partial(_load, name, self._timeout)) for name in profiles)
+        clusters = Fleet(members, self._timeout, self._cluster_timeout)
+        return await query_clusters(clusters, lambda _: query, Progress(len(members)), tell=_LOG.warning)
+
+
+def _load(profile: str, timeout: float) -> ClientSettings:
+    loaded = load_profile(Flags(profile=profile, timeout=timeout), os.environ)
+    for remark in loaded.warnings:
+        _LOG.warning("%s: %s", profile, remark)
+    return loaded.settings
+
+
+class _Connected(Queries):
+    """The questions to a cluster whose connections are open."""
+
+    def __init__(self, admin: GroupAdmin) -> None:
+        self._admin = admin
+
+    async def _ask(self, question: Callable[[GroupAdmin], Awaitable[T]]) -> T:
+        return await question(self._admin)
+
+
+class _Chosen:
+    """Selected groups, checked before any cluster is contacted.
+
+    :raises UsageError: if no groups are selected.
+    """
+
+    def __init__(self, groups: tuple[str, ...], regex: str | None, topics: tuple[str, ...], all_groups: bool) -> None:
+        arguments.selection(groups, regex, topics, all_groups)
+        self.topics = topics
+        self.names = frozenset(
+            (*((Scope.GROUP, group) for group in groups), *((Scope.TOPIC, topic) for topic in topics))
+        )

@@ -1,0 +1,258 @@
+"""The questions of the Python API, without changes: the same for a cluster, and for each of several."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
+from typing import Any, Literal, TypeVar, overload
+
+from kgroups.admin.port import GroupAdmin
+from kgroups.admin.query.list_groups import ListFilter
+from kgroups.admin.query.select_groups import Selection
+from kgroups.model import outcome as model
+from kgroups.model.groups import Group, ListedGroup
+from kgroups.model.health.findings import Seen
+from kgroups.model.health.limits import Limits
+from kgroups.model.health.report import Report
+from kgroups.model.health.sampling import Sample, Sampling
+from kgroups.model.offsets import Isolation
+from kgroups.model.views.lag_rows import GroupLagRow, LagRow, MemberLagRow, PartitionLagRow, TopicLagRow
+from kgroups.model.views.lag_summary import shares
+from kgroups.model.views.offset_row import OffsetRow
+from kgroups.model.views.offsets import offset_rows
+
+from . import arguments
+from .outcome import Outcome
+
+T = TypeVar("T")
+
+
+class Queries(ABC):
+    """What is asked of one cluster. Whoever inherits this opens the connections."""
+
+    @abstractmethod
+    async def _ask(self, question: Callable[[GroupAdmin], Awaitable[T]]) -> T: ...
+
+    async def list(self, *, states: Iterable[str] = (), types: Iterable[str] = ()) -> Outcome[ListedGroup]:
+        """List groups of every type, sorted by group ID.
+
+        Args:
+            states: Only groups in one of these states, such as ``Empty``.
+            types: Only groups of one of these types, such as ``Consumer``.
+
+        Returns:
+            One item for each group, with ``group``, ``type``, ``state``, and ``coordinator``.
+
+        Raises:
+            UsageError: If a state or type is unknown.
+            KgroupsError: If no broker responds.
+
+        Example:
+            >>> [each.group for each in await cluster.list(states=["Empty"])]
+        """
+        wanted = ListFilter(arguments.states(states), arguments.types(types), with_states=True, with_types=True)
+        return Outcome.of(await self._ask(lambda admin: admin.list_groups(wanted)))
+
+    async def describe(
+        self, *groups: str, regex: str | None = None, topics: Iterable[str] = (), all_groups: bool = False
+    ) -> Outcome[Group]:
+        """Describe groups: state, type, assignor, and members with their assignments.
+
+        Args:
+            *groups: Group IDs.
+            regex: RE2 regular expression that whole group IDs must match.
+            topics: Only groups with committed offsets or assignments on one of these topics.
+            all_groups: Select all groups.
+
+        Returns:
+            One item for each group. A group that does not exist is a failure.
+
+        Raises:
+            UsageError: If no groups are selected, or an argument is invalid.
+            KgroupsError: If no broker responds.
+
+        Example:
+            >>> [(each.group, each.state) for each in await cluster.describe(regex="orders-.*")]
+        """
+        selection = arguments.selection(groups, regex, topics, all_groups)
+        return Outcome.of(await self._ask(lambda admin: admin.describe(selection)))
+
+    async def offsets(
+        self,
+        *groups: str,
+        regex: str | None = None,
+        topics: Iterable[str] = (),
+        read_committed: bool = False,
+        all_groups: bool = False,
+    ) -> Outcome[OffsetRow]:
+        """Return the committed offset, log start and end offset, lag, and member of each partition.
+
+        Args:
+            *groups: Group IDs.
+            regex: RE2 regular expression that whole group IDs must match.
+            topics: Only groups with committed offsets or assignments on these topics, and only their offsets on them.
+            read_committed: Measure lag to the last stable offset, so that open transactions do not count.
+            all_groups: Select all groups.
+
+        Returns:
+            One item for each partition of each group. An offset or lag that is unknown is None.
+
+        Raises:
+            UsageError: If no groups are selected, or an argument is invalid.
+            KgroupsError: If no broker responds.
+
+        Example:
+            >>> [(row.topic, row.partition, row.current_offset) for row in await cluster.offsets("orders")]
+        """
+        selection, level = arguments.selection(groups, regex, topics, all_groups), _level(read_committed)
+        outcome = await self._ask(lambda admin: admin.describe_offsets(selection, isolation=level))
+        return Outcome.of(outcome.with_items(row for item in outcome.items for row in offset_rows(item)))
+
+    @overload
+    async def lag(
+        self,
+        *groups: str,
+        by: Literal["group"] = "group",
+        regex: str | None = None,
+        topics: Iterable[str] = (),
+        read_committed: bool = False,
+        all_groups: bool = False,
+    ) -> Outcome[GroupLagRow]: ...
+
+    @overload
+    async def lag(
+        self,
+        *groups: str,
+        by: Literal["topic"],
+        regex: str | None = None,
+        topics: Iterable[str] = (),
+        read_committed: bool = False,
+        all_groups: bool = False,
+    ) -> Outcome[TopicLagRow]: ...
+
+    @overload
+    async def lag(
+        self,
+        *groups: str,
+        by: Literal["partition"],
+        regex: str | None = None,
+        topics: Iterable[str] = (),
+        read_committed: bool = False,
+        all_groups: bool = False,
+    ) -> Outcome[PartitionLagRow]: ...
+
+    @overload
+    async def lag(
+        self,
+        *groups: str,
+        by: Literal["member"],
+        regex: str | None = None,
+        topics: Iterable[str] = (),
+        read_committed: bool = False,
+        all_groups: bool = False,
+    ) -> Outcome[MemberLagRow]: ...
+
+    @overload
+    async def lag(
+        self,
+        *groups: str,
+        by: str,
+        regex: str | None = None,
+        topics: Iterable[str] = (),
+        read_committed: bool = False,
+        all_groups: bool = False,
+    ) -> Outcome[LagRow]: ...
+
+    async def lag(
+        self,
+        *groups: str,
+        by: str = "group",
+        regex: str | None = None,
+        topics: Iterable[str] = (),
+        read_committed: bool = False,
+        all_groups: bool = False,
+    ) -> Outcome[Any]:
+        """Return the lag of groups, in total or split.
+
+        Args:
+            *groups: Group IDs.
+            by: ``group``, ``topic``, ``partition``, or ``member``: one item for each.
+            regex: RE2 regular expression that whole group IDs must match.
+            topics: Only groups with committed offsets or assignments on these topics, and only their lag on them.
+            read_committed: Measure lag to the last stable offset, so that open transactions do not count.
+            all_groups: Select all groups.
+
+        Returns:
+            Items with ``total_lag``, which is None if the lag of one partition is unknown; ``known_lag`` is then the
+            sum of the others.
+
+        Raises:
+            UsageError: If no groups are selected, or an argument is invalid.
+            KgroupsError: If no broker responds.
+
+        Example:
+            >>> {row.topic: row.total_lag for row in await cluster.lag("orders", by="topic")}
+        """
+        selection = arguments.selection(groups, regex, topics, all_groups)
+        level, split = _level(read_committed), arguments.split(by)
+        outcome = await self._ask(lambda admin: admin.describe_offsets(selection, isolation=level, whole_topics=True))
+        return Outcome.of(outcome.with_items(share.row() for item in outcome.items for share in shares(item, split)))
+
+    async def check(
+        self,
+        *groups: str,
+        limits: Limits,
+        regex: str | None = None,
+        window: float = 30.0,
+        samples: int = 3,
+        all_groups: bool = False,
+    ) -> Report:
+        """Check groups against limits.
+
+        Args:
+            *groups: Group IDs.
+            limits: The limits, such as ``Limits(lag=Threshold(warning=100, critical=1000))``.
+            regex: RE2 regular expression that whole group IDs must match.
+            window: Seconds over which ``Limits(trend=True)`` observes the groups; the call takes that long.
+            samples: Number of samples in that time, at least 2.
+            all_groups: Select all groups.
+
+        Returns:
+            A report with ``severity`` (the worst) and ``bad`` (findings that are not OK). What could not be determined
+            is UNKNOWN, never OK.
+
+        Raises:
+            UsageError: If no groups are selected, or an argument is invalid.
+            KgroupsError: If no broker responds.
+
+        Example:
+            >>> report = await cluster.check("orders", limits=Limits(lag=Threshold(critical=1000)))
+            >>> [finding.message for finding in report.bad]
+        """
+        selection = arguments.selection(groups, regex, (), all_groups)
+        sampling = Sampling(arguments.limits(limits), (), window, samples)
+        for sample in sampling.planned():
+            await asyncio.sleep(sample.pause)
+            sampling.add(await self._ask(partial(sample_of, selection, sample)))
+        return sampling.report(int(time.time() * 1000))
+
+
+async def sample_of(selection: Selection, sample: Sample, admin: GroupAdmin) -> model.Outcome[Seen]:
+    """Return a sample of the selected groups, for rules about their health."""
+    from kgroups.admin.observe import observe
+
+    return await observe(
+        admin,
+        selection,
+        isolation=Isolation.READ_UNCOMMITTED,
+        with_ages=sample.with_ages,
+        with_commit_times=sample.with_commit_times,
+        with_outsiders=sample.with_outsiders,
+    )
+
+
+def _level(read_committed: bool) -> Isolation:
+    return Isolation.READ_COMMITTED if read_committed else Isolation.READ_UNCOMMITTED
