@@ -40,7 +40,6 @@ from kgroups.protocol.framing import FrameReader
 from kgroups.protocol.reader import FlexibleReader
 from kgroups.protocol.writer import compact_array, compact_binary, compact_string
 
-CLUSTER_ID = "simulated"
 OFFSETS_TOPIC = "__consumer_offsets"
 LOG_END = 1_000_000
 LOOPBACK = "127.0.0.1"
@@ -86,6 +85,7 @@ class ClusterShape(NamedTuple):
     """Whether all log end offsets and all commits increase by one each second."""
     host: str = LOOPBACK
     """The address that all brokers listen on and advertise."""
+    cluster_id: str = "simulated"
 
     def name(self, number: int) -> str:
         return f"{'stable' if number < self.groups * self.stable else 'empty'}-{number:07}"
@@ -175,7 +175,7 @@ class Broker:
         return (
             _THROTTLE
             + nodes
-            + compact_string(CLUSTER_ID)
+            + compact_string(self._shape.cluster_id)
             + _int32(1)
             + compact_array(topics)
             + _int32(-1 << 31)

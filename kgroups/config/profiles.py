@@ -20,6 +20,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -109,7 +110,11 @@ def read_profiles(environ: Mapping[str, str]) -> Profiles:
     file = config_file(environ)
     if not environ.get(CONFIG_ENV) and not file.is_file():
         return Profiles(file)
-    data = read_bounded(file)
+    return _parsed(file, read_bounded(file))
+
+
+@lru_cache(maxsize=1)  # a command for many clusters asks for each
+def _parsed(file: Path, data: bytes) -> Profiles:
     try:
         text = data.decode()
         tree = tomllib.loads(text)

@@ -11,8 +11,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
+import kgroups
 from kgroups.sandbox import DEFAULT_VERSION, Sandbox
 from kgroups.sandbox.commits import Commits, make_commits
+from kgroups.sandbox.security import Acl
 from kgroups.sandbox.security import up as secure_up
 from tests.integration.asking import Answer, run_kgroups
 
@@ -37,7 +39,7 @@ def fleet(require_kafka: Callable[[str], None], tmp_path_factory: pytest.TempPat
     folder = tmp_path_factory.mktemp("fleet")
     with ExitStack() as stack:
         name = f"pytest-{os.getpid()}-fleet"
-        secure = stack.enter_context(secure_up(DEFAULT_VERSION, name=f"{name}-secure", kerberos=False))
+        secure = stack.enter_context(secure_up(DEFAULT_VERSION, name=f"{name}-secure", users=("ann",), kerberos=False))
         old = stack.enter_context(Sandbox.up(OLD, name=f"{name}-old"))
         paused = stack.enter_context(Sandbox.up(DEFAULT_VERSION, name=f"{name}-paused"))
         for cluster, topics in ((secure.sandbox, ("both", "secure")), (old, ("both", "old")), (paused, ("paused",))):
@@ -50,7 +52,9 @@ def fleet(require_kafka: Callable[[str], None], tmp_path_factory: pytest.TempPat
         files = {
             "secure": secure.write("fleet", listener, settings),
             "wrong": secure.write("fleet-wrong", listener, wrong),
+            "few-acls": secure.user_file("ann"),
         }
+        secure.allow(Acl("ann", "describe", "group", "both-00000"), Acl("ann", "describe", "topic", "both"))
         text = f'[profiles.old]\nbootstrap = "{old.bootstrap}"\n[profiles.paused]\nbootstrap = "{paused.bootstrap}"\n'
         text += "".join(f'[profiles.{each}]\ncommand-config = "{file}"\n' for each, file in files.items())
         config = folder / "config.toml"
@@ -63,7 +67,8 @@ def rows(answer: Answer) -> list[tuple[Any, ...]]:
 
 
 def test_clusters_that_answer_are_complete_and_others_are_named(fleet: Fleet) -> None:
-    answer = fleet.run("list", "--all-profiles", "--cluster-timeout", "8s", "-o", "json")
+    words = ("--profile", "*", "--profile", "!few-acls", "--cluster-timeout", "8s", "-o", "json")
+    answer = fleet.run("list", *words)
     assert (answer.code, rows(answer)) == (
         1,
         [("old", "both-00000"), ("old", "old-00000"), ("secure", "both-00000"), ("secure", "secure-00000")],
@@ -90,3 +95,42 @@ def test_lag_of_each_cluster_is_summed_up(fleet: Fleet) -> None:
         ("old", 2, 0),
         ("secure", 2, 0),
     ]
+
+
+def test_groups_hidden_by_acls_are_named_with_their_cluster(fleet: Fleet) -> None:
+    answer = fleet.run("list", "--profile", "old", "--profile", "few-acls", "-o", "json")
+    assert rows(answer) == [("few-acls", "both-00000"), ("old", "both-00000"), ("old", "old-00000")]
+    assert "few-acls: the list may be partial: without DESCRIBE on CLUSTER" in answer.err
+    refused = fleet.run("describe", "secure-00000", "--profile", "old", "--profile", "few-acls", "-o", "json")
+    failures = {(each["cluster"], each["name"]) for each in refused.failures}
+    assert (refused.code, failures) == (1, {("few-acls", "secure-00000")})
+
+
+def test_check_is_the_worst_result_of_all_clusters(fleet: Fleet) -> None:
+    good = fleet.run("check", "both-00000", "--max-lag", "0", "--profile", "good", "-o", "json")
+    assert (good.code, {each["cluster"] for each in good.items}) == (0, {"old", "secure"})
+    words = ("--profile", "*", "--profile", "!few-acls", "--cluster-timeout", "8s", "-o", "json")
+    answer = fleet.run("check", "both-00000", "--max-lag", "0", *words)
+    results = {(each["cluster"], each["check"]): each["status"] for each in answer.items}
+    assert (answer.code, results) == (
+        3,
+        {
+            **{(name, check): "OK" for name in ("old", "secure") for check in ("exists", "lag")},
+            **{(name, "answered"): "UNKNOWN" for name in ("dead", "paused", "wrong")},
+        },
+    )
+    trend = ("--trend", "--samples", "2", "--window", "1s")
+    moving = fleet.run("check", "both-00000", *trend, "--profile", "good", "-o", "json")
+    assert {each["cluster"] for each in moving.items if each["check"] == "trend"} == {"old", "secure"}
+
+
+def test_explain_shows_a_group_of_each_cluster(fleet: Fleet) -> None:
+    answer = fleet.run("explain", "both-00000", "--profile", "good", "-o", "json")
+    assert (answer.code, rows(answer)) == (0, [("old", "both-00000"), ("secure", "both-00000")])
+
+
+def test_python_fleet_reads_each_cluster(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KGROUPS_CONFIG", str(fleet.config))
+    outcome = kgroups.Fleet("good", "dead").lag("both-00000")
+    assert {cluster: row.total_lag for cluster, row in outcome} == {"old": 0, "secure": 0}
+    assert [failure.cluster for failure in outcome.failures] == ["dead"]
