@@ -130,7 +130,7 @@ def text_of(metric: Metric, encode: Encode) -> bytes:
 def _label_texts(names: tuple[str, ...], series: Iterable[tuple[str, ...]]) -> list[str]:
     """Return the labels of each series as text, which all families with the same series share."""
     text = "{" + ",".join(f'{name}="%s"' for name in names) + "}"
-    return [text % tuple(map(_escaped, values)) for values in series]
+    return [text % tuple(map(escape_label, values)) for values in series]
 
 
 def _text_of_rows(
@@ -150,7 +150,8 @@ def _number(value: float) -> str:
 
 
 @lru_cache(maxsize=100_000)
-def _escaped(value: str) -> str:
+def escape_label(value: str) -> str:
+    """Return the value of a label as it stands between quotation marks."""
     return value.replace("\\", r"\\").replace("\n", r"\n").replace('"', r"\"")
 
 
@@ -468,11 +469,8 @@ KMINION_LOG_FAMILIES = (
 def text_of_age(scrape: Scrape, now: float, encode: Encode) -> bytes:
     """Return the text of the family that changes between polls, with the end of the exposition."""
     age = None if scrape.reached_at is None else max(0.0, now - scrape.reached_at)
-    return encode(
-        _Single(
-            _single("kgroups_data_age_seconds", "Time since the start of the last poll that reached the cluster.", age)
-        )
-    )
+    help = "Time since the start of the last poll that reached the cluster."
+    return encode(_Single(_single("kgroups_data_age_seconds", help, age)))
 
 
 def _gauge(name: str, help: str, labels: tuple[str, ...] = ()) -> GaugeMetricFamily:

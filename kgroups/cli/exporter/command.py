@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ssl
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +15,9 @@ from kgroups.errors import EXIT_OK, MissingPackage, UsageError, install_command
 from ..frame.exit_status import enable_gc, is_quiet
 from ..frame.group_options import GroupOptions, group_and_topic_options
 from ..frame.lazy_command import Command
-from ..frame.options import ConnectionOptions, Duration, connection_options, isolation_option
-from .exposition import Exposition
+from ..frame.options import ConnectionOptions, Duration, fleet_options, isolation_option
+from .clusters import Clusters
+from .exposition import App, Exposition
 from .pages import pages, read_users
 from .poller import Poller, Polling
 from .server import CONNECTIONS, serve
@@ -107,7 +110,7 @@ _PRINTED: dict[str, Any] = {"is_eager": True, "expose_value": False, "callback":
 @click.option("--alerts", is_flag=True, help="Print alert rules for Prometheus, in YAML, and exit.", **_PRINTED)
 @click.option("--systemd-unit", is_flag=True, help="Print a unit for systemd, and exit.", **_PRINTED)
 @isolation_option
-@connection_options
+@fleet_options
 def exporter(
     connection: ConnectionOptions,
     chosen: GroupOptions,
@@ -131,6 +134,9 @@ def exporter(
     Serves /metrics, /healthz, and /ready for the selected groups; by default for all groups. Polls the cluster in the
     background: a scrape never waits for a broker. Groups that do not respond keep their last values, marked by
     kafka_consumergroup_stale. The address is printed after the first poll.
+
+    With several profiles, each cluster is polled on its own; all series have the label cluster, and
+    /probe?profile=NAME serves the metrics of one cluster without it.
     """
     from kgroups.model.offsets import Isolation
 
@@ -140,29 +146,43 @@ def exporter(
         if not is_quiet():
             click.echo(f"kgroups: note: --max-age is replaced by --interval; polling every {interval:g}s", err=True)
     host, port = _address(listen)
-    exposition = _exposition(by, compat, max_series)
+    expositions = _expositions(by, compat, max_series)
     users = None if basic_auth is None else read_users(basic_auth)
     tls = _tls(tls_certificate, tls_key)
-    poller = Poller(
-        connection,
-        chosen.selection(all_by_default=True),
-        Isolation[isolation.upper()],
-        Polling(with_time, commit_age, keep),
+    poller = partial(
+        Poller,
+        selection=chosen.selection(all_by_default=True),
+        isolation=Isolation[isolation.upper()],
+        polling=Polling(with_time, commit_age, keep),
     )
-    app = pages(exposition, exposition.not_ready, users)
-    try:
-        bound = serve(app, host, port, tls=tls, connections=max_connections)
-    except OSError as error:
-        raise UsageError(f"--listen: cannot listen on {listen}: {error.strerror or error}") from None
-    exposition.publish(poller.poll())
     shown = f"[{host}]" if ":" in host else host or "0.0.0.0"
-    click.echo(f"kgroups: serving {'https' if tls else 'http'}://{shown}:{bound}/metrics", err=True)
-    poller.run(interval, exposition.publish)
+
+    def start(app: App) -> str:
+        try:
+            bound = serve(app, host, port, tls=tls, connections=max_connections)
+        except OSError as error:
+            raise UsageError(f"--listen: cannot listen on {listen}: {error.strerror or error}") from None
+        return f"kgroups: serving {'https' if tls else 'http'}://{shown}:{bound}/metrics"
+
+    if connection.fleet:
+        settings = connection.fleet.load()
+        clusters = Clusters(
+            {name: poller(ConnectionOptions(each, connection.debug)) for name, each in settings.items()}, expositions
+        )
+        started = start(pages(clusters, clusters.not_ready, users, clusters.probe))
+        clusters.poll_once()
+        click.echo(started, err=True)
+        clusters.run(interval)
+    exposition, only = expositions(), poller(connection)
+    started = start(pages(exposition, exposition.not_ready, users))
+    exposition.publish(only.poll())
+    click.echo(started, err=True)
+    only.run(interval, exposition.publish)
     return EXIT_OK
 
 
-def _exposition(by: str, compat: str, max_series: int) -> Exposition:
-    """Return the application that serves the metrics.
+def _expositions(by: str, compat: str, max_series: int) -> Callable[[], Exposition]:
+    """Return a function that makes the application that serves the metrics of a cluster.
 
     :raises MissingPackage: if the extra ``exporter`` is not installed.
     """
@@ -170,7 +190,7 @@ def _exposition(by: str, compat: str, max_series: int) -> Exposition:
         from kgroups.render.metrics import Level
     except ImportError:
         raise MissingPackage(f"kgroups exporter needs prometheus-client: {install_command('exporter')}") from None
-    return Exposition(Level[by.upper()], kminion=compat == "kminion", max_series=max_series)
+    return partial(Exposition, Level[by.upper()], kminion=compat == "kminion", max_series=max_series)
 
 
 def _tls(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:

@@ -52,6 +52,14 @@ class Format(NamedTuple):
         encode: Encode = openmetrics.exposition.generate_latest if self.openmetrics else exposition.generate_latest
         return encode
 
+    def respond(self, start_response: Start, body: bytes) -> Iterable[bytes]:
+        """Send the metrics."""
+        headers = [("Content-Type", self.content_type), ("Vary", "Accept, Accept-Encoding")]
+        if self.compressed:
+            headers.append(("Content-Encoding", "gzip"))
+        start_response("200 OK", [*headers, ("Content-Length", str(len(body)))])
+        return [body]
+
 
 class Exposition:
     """A WSGI application that serves the metrics of the last poll.
@@ -66,6 +74,7 @@ class Exposition:
         self._requested: dict[Format, float] = {}
         self._rendering = threading.Lock()
         self._latest: tuple[Scrape, dict[Format, bytes]] = Scrape(), {}
+        self._families: tuple[Scrape, Format, list[bytes]] | None = None
 
     def publish(self, scrape: Scrape) -> None:
         """Serve this poll from now on, in each format that was requested within :data:`RENDER_AHEAD`."""
@@ -90,21 +99,31 @@ class Exposition:
             with self._rendering:  # once, for however many connections
                 texts[form] = texts.get(form) or self._render(scrape, form)
         age = text_of_age(scrape, time.time(), form.encode)
-        headers = [("Content-Type", form.content_type), ("Vary", "Accept, Accept-Encoding")]
-        body = texts[form] + (_compressed([age]) if form.compressed else age)
-        if form.compressed:
-            headers.append(("Content-Encoding", "gzip"))
-        start_response("200 OK", [*headers, ("Content-Length", str(len(body)))])
-        return [body]
+        return form.respond(start_response, texts[form] + (compressed([age]) if form.compressed else age))
+
+    def families(self, form: Format) -> list[bytes]:
+        """Return the text of each family, to be merged with those of other clusters."""
+        from kgroups.render.metrics import EOF, text_of_age, texts
+
+        scrape, _ = self._latest
+        plain = form._replace(compressed=False)
+        with self._rendering:
+            known = self._families
+            if known is None or known[0] is not scrape or known[1] != plain:
+                found = texts(
+                    scrape, form.encode, level=self._level, kminion=self._kminion, max_series=self._max_series
+                )
+                known = self._families = scrape, plain, list(found)
+        return [*known[2], text_of_age(scrape, time.time(), form.encode).removesuffix(EOF)]
 
     def _render(self, scrape: Scrape, form: Format) -> bytes:
         from kgroups.render.metrics import texts
 
         found = texts(scrape, form.encode, level=self._level, kminion=self._kminion, max_series=self._max_series)
-        return (_compressed if form.compressed else b"".join)(found)
+        return (compressed if form.compressed else b"".join)(found)
 
 
-def _compressed(texts: Iterable[bytes]) -> bytes:
+def compressed(texts: Iterable[bytes]) -> bytes:
     """Return a member of a gzip file: several in a row are one file."""
     output = io.BytesIO()
     with gzip.GzipFile(fileobj=output, mode="wb", compresslevel=1) as file:

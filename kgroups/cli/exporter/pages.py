@@ -17,20 +17,24 @@ from .exposition import App, Start
 _TEXT = ("Content-Type", "text/plain; charset=utf-8")
 
 
-def pages(metrics: App, not_ready: Callable[[], str | None], users: Mapping[str, str] | None = None) -> App:
+def pages(
+    metrics: App,
+    not_ready: Callable[[], str | None],
+    users: Mapping[str, str] | None = None,
+    probe: App | None = None,
+) -> App:
     """Return an application that serves ``/``, ``/metrics``, ``/healthz``, and ``/ready``; other paths are 404.
 
     :param not_ready: returns why ``/ready`` is 503.
-    :param users: passwords by user, for ``/metrics``.
+    :param users: passwords by user, for ``/metrics`` and ``/probe``.
+    :param probe: serves ``/probe``.
     """
-
-    def respond(start_response: Start, status: str, text: str, *headers: tuple[str, str]) -> Iterable[bytes]:
-        start_response(status, [_TEXT, *headers])
-        return [f"{text}\n".encode()]
+    guarded = {"/metrics": metrics, **({"/probe": probe} if probe else {})}
+    paths = ("/", *guarded, "/healthz", "/ready")
 
     def app(environ: dict[str, Any], start_response: Start) -> Iterable[bytes]:
         path = environ.get("PATH_INFO")
-        if path not in ("/", "/metrics", "/healthz", "/ready"):
+        if path not in paths:
             return respond(start_response, "404 Not Found", "404: metrics are at /metrics")
         if environ.get("REQUEST_METHOD") not in ("GET", "HEAD"):
             return respond(start_response, "405 Method Not Allowed", "405: use GET", ("Allow", "GET, HEAD"))
@@ -40,13 +44,19 @@ def pages(metrics: App, not_ready: Callable[[], str | None], users: Mapping[str,
             reason = not_ready()
             return respond(start_response, "503 Service Unavailable" if reason else "200 OK", reason or "ready")
         if path == "/":
-            return respond(start_response, "200 OK", "kgroups exporter: /metrics, /healthz, /ready")
+            return respond(start_response, "200 OK", f"kgroups exporter: {', '.join(paths[1:])}")
         if users is not None and not _is_known(environ.get("HTTP_AUTHORIZATION", ""), users):
             challenge = ("WWW-Authenticate", 'Basic realm="kgroups", charset="UTF-8"')
             return respond(start_response, "401 Unauthorized", "401: authentication required", challenge)
-        return metrics(environ, start_response)
+        return guarded[path](environ, start_response)
 
     return app
+
+
+def respond(start_response: Start, status: str, text: str, *headers: tuple[str, str]) -> Iterable[bytes]:
+    """Send a text."""
+    start_response(status, [_TEXT, *headers])
+    return [f"{text}\n".encode()]
 
 
 def read_users(path: Path) -> dict[str, str]:

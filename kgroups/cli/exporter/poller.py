@@ -6,7 +6,8 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kgroups.errors import KgroupsError
 
@@ -52,13 +53,21 @@ class Poller:
         self._scrapes = 0
         self._known: dict[GroupId, GroupSample] = {}
         self._reached_at: float | None = None
+        self.cluster_id: str | None = None
+        """The ID that the cluster had when it was last reached."""
 
-    def run(self, interval: float, publish: Callable[[Scrape], None]) -> None:
-        """Poll forever."""
+    def run(
+        self, interval: float, publish: Callable[[Scrape], None], turns: AbstractContextManager[Any] | None = None
+    ) -> None:
+        """Poll forever.
+
+        :param turns: is held during a poll; it limits how many clusters are polled at the same time.
+        """
         pause = threading.Event()
         while True:
             began = time.monotonic()
-            publish(self.poll())
+            with turns or nullcontext():
+                publish(self.poll())
             pause.wait(max(0.0, began + interval - time.monotonic()))
 
     def poll(self) -> Scrape:
@@ -89,7 +98,7 @@ class Poller:
 
         from ..frame.run_query import run_query
 
-        outcome, _ = run_query(
+        outcome, self.cluster_id = run_query(
             self._connection.settings,
             lambda admin: observe(
                 admin,

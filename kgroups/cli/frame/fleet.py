@@ -64,6 +64,18 @@ class FleetQueries(NamedTuple):
     def names(self) -> tuple[str, ...]:
         return tuple(member.name for member in self.fleet.members)
 
+    def load(self) -> dict[str, ClientSettings]:
+        """Return the settings of each cluster, for commands that do not end.
+
+        :raises KgroupsError: if those of a profile are invalid.
+        """
+        limit = self.fleet.cluster_timeout
+        loaded = {member.name: member.load() for member in self.fleet.members}
+        return {
+            name: each._replace(timeout=limit, broker_timeout=min(each.broker_timeout, limit))
+            for name, each in loaded.items()
+        }
+
     def answers(self, queries: Mapping[str, Query], *, debug: bool) -> Sequence[ClusterAnswer]:
         """Run the query of each of these clusters."""
         members = tuple(member for member in self.fleet.members if member.name in queries)
