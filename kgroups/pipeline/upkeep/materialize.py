@@ -55,7 +55,7 @@ create or replace temp table arrived as
 select arriving.*, sampled_at, log_time < sampled_at as early from arriving
 asof left join (select distinct sampled_at from heads) as samples on arriving.log_time <= samples.sampled_at;
 
-create or replace temp view recent_commits as from arrived;
+create or replace temp view recent_commits as from arrived where log_time is not null;
 create or replace temp table cuts as select * from ($cuts);
 """
 
@@ -85,7 +85,8 @@ with spans as (
     where not tombstone and coalesce(log_offset < begun, true) group by log_partition, "group"
 )
 select log_partition, log_offset from commit_steps
-    where tombstone or step < 0 or next_step < 0 or log_time is null or is_beside_unknown
+    where tombstone or step < 0 or next_step < 0
+union select log_partition, log_offset from arrived where log_time is null
 union select log_partition, max(log_offset) from arrived where sampled_at is not null
     group by "group", topic, "partition", log_partition, sampled_at, early
 union select log_partition, last from beside
@@ -102,6 +103,8 @@ with begun as (
 )
 select log_partition, log_offset from begun_or_not where is_open
 union select log_partition, max(log_offset) from begun_or_not where not is_open
+    group by "group", topic, "partition", log_partition
+union select log_partition, max(log_offset) from begun_or_not where not is_open and log_time is not null
     group by "group", topic, "partition", log_partition
 union select log_partition, max(log_offset) from arrived where not tombstone group by "group", log_partition
 union select log_partition, max_by(log_offset, row(log_time, log_offset)) from arrived where log_time is not null

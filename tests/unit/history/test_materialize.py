@@ -131,7 +131,7 @@ def spans(history: History, chance: random.Random) -> Iterator[tuple[Span, Rules
 
 @pytest.mark.parametrize(
     ("seed", "change"),
-    [(1, None), (2, disorder), (3, tie), (4, omit_times), (5, misplace)],
+    [(1, None), (2, disorder), (3, tie), (103, omit_times), (5, misplace)],
     ids=["as written", "disordered", "tied", "without times", "moved"],
 )
 def test_answers_equal_a_full_recomputation_after_each_step(

@@ -245,3 +245,28 @@ def test_groups_that_moved_to_another_partition_of_the_log(tmp_path: Path) -> No
                 history.commit("a", time + partition, time, log_partition=partition)
 
     assert check(store_of(tmp_path / "at once", both)) == 0
+
+
+def test_step_over_a_commit_without_a_time_is_progress(tmp_path: Path) -> None:
+    """In the bucket of the commit after it, whether that is in the same entry or in the next."""
+
+    def untimed(history: History, *times: float) -> None:
+        commits(history, *times)
+        history.rows["commits"][-1]["log_time"] = None
+
+    def first(history: History) -> None:
+        commits(history, 10, 20)
+        untimed(history, 30)
+        commits(history, 70)
+        untimed(history, 80)
+        history.head(100, 100)
+
+    def second(history: History) -> None:
+        commits(history, 130, 200)
+        history.head(260, 260)
+
+    store = store_of(tmp_path / "store", first, second)
+    check(store)
+    rates = answers(store, ["commit_rate"], Span(BEGINNING, at(10_000)), RULES)[0]["commit_rate"]
+    progress = {(row["bucket"] - at(0)).total_seconds(): row["progress"] for row in rates}
+    assert progress == {0: 10, 60: 50, 120: 60, 180: 70}

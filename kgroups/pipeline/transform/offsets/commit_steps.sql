@@ -1,8 +1,7 @@
 -- The commits in the order of the log, compared with those next to them of the same partition of a group.
---   step               offsets since the previous commit; null next to a tombstone, which has no offset
---   next_step          likewise to the next commit
---   was_unknown        whether history was incomplete at the previous commit
---   is_beside_unknown  whether a commit next to it has no time
+--   step         offsets since the previous commit; null next to a tombstone, which has no offset
+--   next_step    likewise to the next commit
+--   was_unknown  whether history was incomplete at the previous commit
 select
   `group`,
   topic,
@@ -15,8 +14,7 @@ select
   known_since,
   committed_offset - lag(committed_offset) over of_key as step,
   -(committed_offset - lead(committed_offset) over of_key) as next_step,
-  lag(log_time) over of_key < known_since as was_unknown,
-  coalesce(lag(log_time is null) over of_key or lead(log_time is null) over of_key, false) as is_beside_unknown
+  lag(log_time) over of_key < known_since as was_unknown
 from recent_commits
 left join completeness using (log_partition)
 window of_key as (partition by `group`, topic, partition order by log_partition, log_offset)
