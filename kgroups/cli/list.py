@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kgroups.admin.query.select_groups import Selection
     from kgroups.model.groups import ListedGroup
     from kgroups.model.outcome import Outcome
+    from kgroups.render.views import View
 
 _SHOW = "\x00"
 """The value of --state and --type given alone: show the column, filter nothing."""
@@ -52,12 +53,20 @@ _SHOW = "\x00"
     metavar="TYPES",
     help="Only groups with these protocol types, such as consumer or connect.  [default: all]",
 )
+@click.option(
+    "--by",
+    type=click.Choice(["group", "cluster"]),
+    default="group",
+    show_default=True,
+    help="Show one row for each group, or for the whole cluster: the number of groups by state and type.",
+)
 @output_options
 @fleet_options
 def list_groups(
     connection: ConnectionOptions,
     shape: Shape,
     chosen: GroupOptions,
+    by: str,
     states: tuple[str, ...],
     types: tuple[str, ...],
     protocol_types: tuple[str, ...],
@@ -65,15 +74,19 @@ def list_groups(
     """List the groups of a cluster, of every type.
 
     On a terminal, the list shows TYPE and STATE; in a pipe it has one bare name per line, also with a filter.
+
+    With --by cluster, #GROUPS is - if the list may be partial; LISTED counts the groups in it. Counts by state or type
+    are - if brokers are too old to report those of some groups.
     """
     from kgroups.admin.query.list_groups import ListFilter
     from kgroups.model.groups import GroupState, GroupType
     from kgroups.model.views.list_row import list_row
-    from kgroups.render.list_view import LIST
 
-    everything = shape.format == "table"
+    counted = by == "cluster"
+    everything = counted or shape.format == "table"
     with_types, with_states = everything or _SHOW in types, everything or _SHOW in states
-    shape = shape._replace(extra=(*(("type",) if with_types else ()), *(("state",) if with_states else ())))
+    if not counted:
+        shape = shape._replace(extra=(*(("type",) if with_types else ()), *(("state",) if with_states else ())))
     group_filter = ListFilter(
         states=known_words("state", _values(states), GroupState.ALL),
         types=known_words("type", _values(types), GroupType.ALL),
@@ -91,9 +104,23 @@ def list_groups(
 
     async def query(admin: GroupAdmin) -> Outcome[Any]:
         outcome = await (_selected(admin, selection) if selection else admin.list_groups(group_filter))
-        return outcome.with_items(map(list_row, outcome.items))
+        if not counted:
+            return outcome.with_items(map(list_row, outcome.items))
+        from kgroups.model.views.cluster_groups import cluster_groups_row
 
-    return query_and_show(connection, shape, LIST, query, selection=selection)
+        return outcome.with_items((cluster_groups_row(admin.cluster_id, outcome),))
+
+    return query_and_show(connection, shape, _view(by), query, selection=selection)
+
+
+def _view(by: str) -> View:
+    if by == "cluster":
+        from kgroups.render.list_by_cluster import LIST_BY_CLUSTER
+
+        return LIST_BY_CLUSTER
+    from kgroups.render.list_view import LIST
+
+    return LIST
 
 
 def _values(values: tuple[str, ...]) -> tuple[str, ...]:

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
-
 from kgroups.model.views.cluster_lag import ClusterLagRow
 from kgroups.model.views.lag_rows import GroupLagRow, MemberLagRow, PartitionLagRow, TopicLagRow
 
-from .views import Align, Sooner, Spec, Tier, View, columns_of, some_value
+from .views import Align, Sooner, Spec, Tier, View, columns_of, some_above_zero, some_value
 
 _L, _R = Align.LEFT, Align.RIGHT
 _B, _W, _A = Tier.BASE, Tier.WIDE, Tier.ASKED
-
-
-def some_above_zero(values: Iterable[Any]) -> bool:
-    return any(value is not None and value > 0 for value in values)
 
 
 _TALLY: tuple[Spec, ...] = (

@@ -75,6 +75,10 @@ def some_value(values: Iterable[object]) -> bool:
     return bool(set(values) - {None})
 
 
+def some_above_zero(values: Iterable[Any]) -> bool:
+    return any(value is not None and value > 0 for value in values)
+
+
 def some_true(values: Iterable[object]) -> bool:
     return any(value is True for value in values)
 

@@ -101,6 +101,18 @@ def test_lag_of_each_cluster_is_summed_up(fleet: Fleet) -> None:
     ]
 
 
+def test_groups_of_each_cluster_are_counted(fleet: Fleet) -> None:
+    words = ("list", "--by", "cluster", "--cluster-timeout", "8s", "-o", "json")
+    answer = fleet.run(*words, "--profile", "good")
+    counts = [(each["cluster"], each["groups"], each["empty"], each["unknown_type"]) for each in answer.items]
+    assert (answer.code, counts) == (0, [("old", 2, 2, 2), ("secure", 2, 2, 0)])
+    partial = fleet.run(*words, "--profile", "few-acls", "--profile", "old")
+    assert [(each["cluster"], each["groups"], each["listed"]) for each in partial.items] == [
+        ("few-acls", None, 1),
+        ("old", 2, 2),
+    ]
+
+
 def test_groups_hidden_by_acls_are_named_with_their_cluster(fleet: Fleet) -> None:
     answer = fleet.run("list", "--profile", "old", "--profile", "few-acls", "-o", "json")
     assert rows(answer) == [("few-acls", "both-00000"), ("old", "both-00000"), ("old", "old-00000")]

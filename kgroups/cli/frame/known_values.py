@@ -104,9 +104,10 @@ def view_of_line(context: click.Context) -> View | None:
             return PROFILES if name == "list" else PROFILE
     match name:
         case "list":
+            from kgroups.render.list_by_cluster import LIST_BY_CLUSTER
             from kgroups.render.list_view import LIST
 
-            return LIST
+            return LIST_BY_CLUSTER if params.get("by") == "cluster" else LIST
         case "describe":
             return _described_view(params)
         case "lag":

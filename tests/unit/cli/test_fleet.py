@@ -12,6 +12,7 @@ import pytest
 
 from kgroups.admin import fleet
 from tests.fakes.broker import FakeCluster, silence
+from tests.fakes.cluster_state import FakeMember
 
 Run = Callable[..., tuple[int, str, str]]
 Serve = Callable[..., Any]
@@ -66,6 +67,34 @@ def test_profile_is_left_out(two: None, run_cli: Run) -> None:
 def test_top_is_of_all_clusters_together(two: None, run_cli: Run) -> None:
     _, out, _ = run_cli("lag", "--all-profiles", "--top", "3", "--columns", "cluster,group,total_lag", "-o", "csv")
     assert out.split()[1:] == ["b,both,5", "b,there,5", "a,both,1"]
+
+
+def test_list_by_cluster_counts_groups(serve: Serve, profiles: Callable[..., None], run_cli: Run) -> None:
+    def fill(fake: FakeCluster) -> None:
+        filled("A", "empty", "other")(fake)
+        fake.state.group("stable", 0, state="Stable", members=(FakeMember("m", {"orders": (0,)}),))
+        fake.state.group("moving", 0, state="PreparingRebalance")
+
+    one, old = serve(fill=fill), serve(fill=filled("O", "g"), versions="2.5.1")
+    profiles(a=one.bootstrap, old=old.bootstrap)
+    columns = "cluster,cluster_id,groups,stable,empty,rebalancing,other_state,unknown_state,classic,unknown_type"
+    code, out, _ = run_cli("list", "--by", "cluster", "--all-profiles", "-o", "csv", "--columns", columns)
+    assert (code, out.split()[1:]) == (0, ["a,A,4,1,2,1,0,0,4,0", "old,O,1,0,1,0,0,0,,1"])
+    _, out, _ = run_cli("list", "--by", "cluster", "-b", one.bootstrap, "-o", "plain")
+    assert [line.split() for line in out.splitlines()] == [
+        ["CLUSTER-ID", "#GROUPS", "STABLE", "EMPTY", "REBALANCING"],
+        ["A", "4", "1", "2", "1"],
+    ]
+    _, out, _ = run_cli("list", "--by", "cluster", "-b", one.bootstrap, "--state", "empty", "--columns", "groups,empty")
+    assert out.split() == ["#GROUPS", "EMPTY", "2", "2"]
+
+
+def test_list_by_cluster_that_may_be_partial_has_no_count(serve: Serve, run_cli: Run) -> None:
+    served = serve(fill=filled("A", "g"))
+    served.fake.brokers[1].fault("ListGroups", silence)
+    words = ("--broker-timeout", "500ms", "--columns", "groups,listed", "--no-headers")
+    code, out, _ = run_cli("list", "--by", "cluster", "-b", served.bootstrap, *words)
+    assert (code, out.split()) == (1, ["-", "1"])
 
 
 def test_lag_by_cluster_sums_up_groups(two: None, run_cli: Run) -> None:

@@ -2,6 +2,7 @@ from typing import Any
 
 import pytest
 
+from kgroups.model.views.cluster_groups import ClusterGroupsRow
 from kgroups.model.views.cluster_lag import ClusterLagRow
 from kgroups.model.views.lag_rows import GroupLagRow, MemberLagRow, PartitionLagRow, Tally, TopicLagRow
 from kgroups.model.views.lag_summary import By
@@ -10,15 +11,17 @@ from kgroups.model.views.member_rows import MemberRow, StateRow
 from kgroups.model.views.offset_row import OffsetRow
 from kgroups.model.views.operation_rows import DeleteOffsetRow, DeleteRow, RemoveMemberRow, ResetRow
 from kgroups.render.act_views import OPERATION_VIEWS
-from kgroups.render.lag_views import CLUSTER_LAG, LAG_VIEWS, some_above_zero
+from kgroups.render.lag_views import CLUSTER_LAG, LAG_VIEWS
+from kgroups.render.list_by_cluster import LIST_BY_CLUSTER
 from kgroups.render.list_view import LIST
 from kgroups.render.member_views import MEMBERS, STATE
 from kgroups.render.offset_view import OFFSETS
-from kgroups.render.views import Tier, View, both_true_and_false, some_value
+from kgroups.render.views import Tier, View, both_true_and_false, some_above_zero, some_value
 
-VIEWS = (LIST, STATE, MEMBERS, OFFSETS, *LAG_VIEWS.values(), CLUSTER_LAG, *OPERATION_VIEWS)
+VIEWS = (LIST, LIST_BY_CLUSTER, STATE, MEMBERS, OFFSETS, *LAG_VIEWS.values(), CLUSTER_LAG, *OPERATION_VIEWS)
 ROWS: dict[str, Any] = {
     "list": ListRow,
+    "list-by-cluster": ClusterGroupsRow,
     "state": StateRow,
     "members": MemberRow,
     "offsets": OffsetRow,
