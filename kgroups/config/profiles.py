@@ -89,6 +89,10 @@ class Profiles(NamedTuple):
 def missing_profile(profiles: Profiles, name: str, source: str) -> UsageError:
     """Return the error to raise for a name that no profile has."""
     known = ", ".join(profiles.tables) or "none"
+    if name in profiles.sets or name.startswith("@"):
+        return UsageError(
+            f"{source}: {name!r} selects several clusters, and this command works on one; profiles: {known}"
+        )
     return UsageError(f"{source}: no profile {name!r} in {profiles.file}; profiles: {known}")
 
 

@@ -69,6 +69,7 @@ class Checker:
         reports = {name: samplings[name].report(now) for name in self.ids}
         if not self._fleet:
             return next(iter(reports.values()))
+        self.ids |= dict.fromkeys(self._unruled)
         for name in self._unruled:
             reports[name] = Report((Finding(CLUSTER, "answered", Severity.UNKNOWN, NO_RULE),), now)
         return merge_reports({name: reports[name] for name in self._fleet.names if name in reports}, self.ids, now)

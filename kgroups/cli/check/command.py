@@ -109,7 +109,7 @@ def check(
     if wait is not None:
         enable_gc()
     clusters = connection.fleet.names if connection.fleet else (connection.profile,)
-    more = with_known_clusters(read_rules(rules), clusters, os.environ)
+    more = with_known_clusters(read_rules(rules), rules, clusters, os.environ)
     selections = _selections(chosen, more, clusters)
     sampling = partial(Sampling, limits, more, window, samples)
     checker = Checker(connection, selections, Isolation[isolation.upper()], sampling, partial(_report_progress, ""))

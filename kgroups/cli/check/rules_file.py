@@ -27,7 +27,7 @@ def read_rules(path: Path | None) -> tuple[Rule, ...]:
 
 
 def with_known_clusters(
-    rules: tuple[Rule, ...], clusters: tuple[str, ...], environ: Mapping[str, str]
+    rules: tuple[Rule, ...], path: Path | None, clusters: tuple[str, ...], environ: Mapping[str, str]
 ) -> tuple[Rule, ...]:
     """Return the rules with the profiles that their globs, sets, and tags select.
 
@@ -37,10 +37,12 @@ def with_known_clusters(
     if all(rule.clusters is None for rule in rules):
         return rules
     if clusters == ("",):
-        raise UsageError("--rules: rules with clusters require --profile: the clusters are profiles")
+        raise UsageError(f"--rules: {path} has rules for clusters, which are profiles: give --profile")
     from kgroups.config.fleet import select_profiles
 
     return tuple(
-        rule if rule.clusters is None else rule._replace(clusters=select_profiles(rule.clusters, environ, "--rules"))
+        rule
+        if rule.clusters is None
+        else rule._replace(clusters=select_profiles(rule.clusters, environ, f"{path}: clusters"))
         for rule in rules
     )

@@ -57,6 +57,15 @@ def test_json_has_the_cluster_of_each_row_and_the_ids(two: None, run_cli: Run) -
     ]
 
 
+def test_set_or_tag_is_refused_by_a_command_for_one_cluster(
+    serve: Serve, profiles: Callable[..., None], run_cli: Run
+) -> None:
+    profiles('[sets]\nall = ["a"]\n', a="127.0.0.1:1")
+    for name in ("all", "@prod"):
+        code, _, err = run_cli("delete", "g", "--profile", name)
+        assert (code, f"{name!r} selects several clusters, and this command works on one" in err) == (2, True)
+
+
 def test_profile_is_left_out(two: None, run_cli: Run) -> None:
     found = json.loads(run_cli("list", "--profile", "*", "--profile", "!a", "-o", "json")[1])
     assert found["clusters"] == {"b": "B"}

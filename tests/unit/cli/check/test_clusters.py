@@ -136,6 +136,7 @@ def test_rules_name_clusters(two: None, run_cli: Run, rules: Callable[[str], str
     file = rules('[[rule]]\ngroups = "orders"\nclusters = "eu"\nmax-lag = 10\n')
     code, out, _ = run_cli("check", "--rules", file, "--all-profiles")
     assert (code, "UNKNOWN   us: answered: no rule names this cluster" in out) == (3, True)
+    assert "in 2 clusters" in out
     assert run_cli("check", "--rules", file, "--profile", "eu")[0] == 0
     code, out, _ = run_cli("check", "--rules", file, "--profile", "us")
     assert (code, "no rule is for us" in out) == (3, True)
@@ -144,9 +145,9 @@ def test_rules_name_clusters(two: None, run_cli: Run, rules: Callable[[str], str
 def test_rules_name_clusters_that_do_not_exist(two: None, run_cli: Run, rules: Callable[[str], str]) -> None:
     file = rules('[[rule]]\ngroups = "orders"\nclusters = ["ue"]\nmax-lag = 10\n')
     code, out, _ = run_cli("check", "--rules", file, "--all-profiles")
-    assert (code, "--rules" in out and "'ue'" in out) == (3, True)
+    assert (code, "rules.toml: clusters: no profile 'ue' in " in out) == (3, True)
     code, out, _ = run_cli("check", "--rules", file, "-b", DEAD)
-    assert (code, "rules with clusters require --profile" in out) == (3, True)
+    assert (code, "rules.toml has rules for clusters, which are profiles: give --profile" in out) == (3, True)
     empty = rules('[[rule]]\ngroups = "orders"\nclusters = []\nmax-lag = 10\n')
     code, out, _ = run_cli("check", "--rules", empty, "--all-profiles")
     assert (code, "line 1: clusters is empty" in out) == (3, True)
