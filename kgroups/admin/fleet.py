@@ -15,6 +15,7 @@ from kgroups.net.in_thread import run_in_thread
 
 from .open import open_admin
 from .port import GroupAdmin
+from .query.select_groups import Selection
 
 Query = Callable[[GroupAdmin], Awaitable[Outcome[Any]]]
 
@@ -45,6 +46,13 @@ class Progress:
 
     def __str__(self) -> str:
         return f"{self.answered} of {self._total} clusters answered"
+
+
+def wanted_of(selection: Selection) -> frozenset[tuple[Scope, str]]:
+    """Return the scope and name of each group, glob, and topic that is selected by name."""
+    groups = (*selection.names, *(glob.text for glob in selection.globs))
+    topics = ((Scope.TOPIC, topic) for topic in selection.topics)
+    return frozenset((*((Scope.GROUP, group) for group in groups), *topics))
 
 
 async def query_clusters(
@@ -82,8 +90,7 @@ async def query_clusters(
                 settings = await run_in_thread(member.load, f"read the settings of {member.name}")
         except TimeoutError:
             raise DeadlineExceeded(f"its settings were not read within {seconds:.3g} s") from None
-        settings = settings._replace(timeout=seconds, broker_timeout=min(settings.broker_timeout, seconds))
-        admin, _ = await open_admin(settings, observer, lambda note: tell(f"{member.name}: {note}"))
+        admin, _ = await open_admin(settings.within(seconds), observer, lambda note: tell(f"{member.name}: {note}"))
         try:
             cluster_id = admin.cluster_id
             if cluster_id is not None and first_of.setdefault(cluster_id, place) < place:

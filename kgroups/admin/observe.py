@@ -8,7 +8,7 @@ from contextlib import aclosing
 
 from kgroups.model.group_log import ReadBudget, commit_keys
 from kgroups.model.groups import GroupState, GroupType
-from kgroups.model.health.findings import Proof, Seen, proof_of
+from kgroups.model.health.findings import Proof, Sample, Seen, proof_of
 from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import Failure, Outcome
 from kgroups.model.time_lag import FirstUnread, Position
@@ -27,34 +27,26 @@ def bounds_of(commits: int) -> ReadBudget:
     return ReadBudget(32 << 20, 5 + commits // 2_000)
 
 
-async def observe(
-    admin: GroupAdmin,
-    selection: Selection,
-    *,
-    isolation: Isolation,
-    with_ages: bool = False,
-    with_commit_times: bool = False,
-    with_outsiders: bool = False,
-) -> Outcome[Seen]:
+async def observe(admin: GroupAdmin, selection: Selection, sample: Sample, *, isolation: Isolation) -> Outcome[Seen]:
     """Return a snapshot of the selected groups, sorted by name.
 
-    :param with_ages: include the age of the first unread records, which are read for it.
-    :param with_commit_times: include the time of each commit: the offsets topic is read for it, backwards, as far as
-        :func:`bounds_of` allows. If that is not possible, the times are unknown, with a reason, and nothing fails.
-    :param with_outsiders: include whether clients that are not members commit for groups without members.
+    For the times of commits, the offsets topic is read backwards, as far as :func:`bounds_of` allows. If that is not
+    possible, the times are unknown, with a reason, and nothing fails.
+
+    :param sample: what to include.
     """
     outcome = await admin.describe_offsets(selection, isolation=isolation, whole_topics=True)
     now = int(time.time() * 1000)
     ages = NO_AGES
     failures: tuple[Failure, ...] = ()
-    if with_ages:
+    if sample.with_ages:
         places = {place for item in outcome.items for share in shares(item, By.GROUP) for place in share.positions()}
         unread, failures = await admin.find_unread(places, isolation=isolation)
         ages = Ages(unread, now)
     seen = [Seen(item, now, ages) for item in outcome.items]
-    if with_commit_times:
+    if sample.with_commit_times:
         seen = await _with_commit_times(admin, seen)
-    if with_outsiders:
+    if sample.with_outsiders:
         seen = await _with_outsiders(admin, seen)
     return outcome.with_items(seen).with_failures(failures)
 

@@ -10,8 +10,9 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
-from kgroups.admin.fleet import Fleet, Member, Progress, Query, query_clusters
+from kgroups.admin.fleet import Fleet, Member, Progress, Query, query_clusters, wanted_of
 from kgroups.admin.port import GroupAdmin
+from kgroups.admin.query.select_groups import Selection
 from kgroups.config.flags import TIMEOUT, Flags
 from kgroups.config.fleet import select_profiles
 from kgroups.config.load import load_profile
@@ -23,7 +24,6 @@ from kgroups.model.groups import Group, ListedGroup
 from kgroups.model.health.limits import Limits
 from kgroups.model.health.report import Report, merge_reports
 from kgroups.model.health.sampling import Sampling
-from kgroups.model.outcome import Scope
 from kgroups.model.views.lag_rows import LagRow
 from kgroups.model.views.offset_row import OffsetRow
 
@@ -113,9 +113,10 @@ class AsyncFleet:
         Example:
             >>> [(cluster, each.state) for cluster, each in await fleet.describe("orders")]
         """
-        chosen = _Chosen(groups, regex, tuple(topics), all_groups)
+        selection = arguments.selection(groups, regex, topics, all_groups)
         return await self._merged(
-            lambda cluster: cluster.describe(*groups, regex=regex, topics=chosen.topics, all_groups=all_groups), chosen
+            lambda cluster: cluster.describe(*groups, regex=regex, topics=selection.topics, all_groups=all_groups),
+            selection,
         )
 
     async def offsets(
@@ -144,12 +145,12 @@ class AsyncFleet:
         Example:
             >>> [(cluster, row.topic, row.current_offset) for cluster, row in await fleet.offsets("orders")]
         """
-        chosen = _Chosen(groups, regex, tuple(topics), all_groups)
+        selection = arguments.selection(groups, regex, topics, all_groups)
         return await self._merged(
             lambda cluster: cluster.offsets(
-                *groups, regex=regex, topics=chosen.topics, read_committed=read_committed, all_groups=all_groups
+                *groups, regex=regex, topics=selection.topics, read_committed=read_committed, all_groups=all_groups
             ),
-            chosen,
+            selection,
         )
 
     async def lag(
@@ -180,13 +181,18 @@ class AsyncFleet:
         Example:
             >>> {cluster: row.total_lag for cluster, row in await fleet.lag("orders")}
         """
-        chosen = _Chosen(groups, regex, tuple(topics), all_groups)
+        selection = arguments.selection(groups, regex, topics, all_groups)
         arguments.split(by)
         return await self._merged(
             lambda cluster: cluster.lag(
-                *groups, by=by, regex=regex, topics=chosen.topics, read_committed=read_committed, all_groups=all_groups
+                *groups,
+                by=by,
+                regex=regex,
+                topics=selection.topics,
+                read_committed=read_committed,
+                all_groups=all_groups,
             ),
-            chosen,
+            selection,
         )
 
     async def check(
@@ -223,6 +229,8 @@ class AsyncFleet:
         sampled = samplings
         ids: dict[str, str | None] = {}
         for sample in next(iter(samplings.values())).planned():
+            if not sampled:
+                break
             await asyncio.sleep(sample.pause)
             answers, _ = distinct(await self._answers(partial(sample_of, selection, sample), sampled))
             ids |= {each.cluster: each.cluster_id or ids.get(each.cluster) for each in answers}
@@ -233,19 +241,17 @@ class AsyncFleet:
         return merge_reports({name: samplings[name].report(now) for name in self.profiles if name in ids}, ids, now)
 
     async def _merged(
-        self, ask: Callable[[Queries], Awaitable[Outcome[Any]]], chosen: _Chosen | None = None
+        self, ask: Callable[[Queries], Awaitable[Outcome[Any]]], selection: Selection | None = None
     ) -> Outcome[InCluster[Any]]:
         """Return the items of all clusters, each with the name of its cluster."""
 
         async def query(admin: GroupAdmin) -> model.Outcome[Any]:
             found = await ask(_Connected(admin))
-            return model.Outcome(
-                tuple((item,) for item in found.items), found.failures, found.notices, found.missing_acls
-            )
+            return model.Outcome(found.items, found.failures, found.notices, found.missing_acls)
 
         answers = await self._answers(query, self.profiles)
-        merged, _ = merge_clusters(answers, chosen.names if chosen else ())
-        return Outcome.of(merged.with_items(InCluster(*pair) for pair in merged.items))
+        merged, _ = merge_clusters(answers, InCluster, wanted_of(selection) if selection else frozenset())
+        return Outcome.of(merged)
 
     async def _answers(self, query: Query, profiles: Iterable[str]) -> Sequence[ClusterAnswer]:
         members = tuple(Member(name, partial(_load, name, self._timeout)) for name in profiles)
@@ -268,17 +274,3 @@ class _Connected(Queries):
 
     async def _ask(self, question: Callable[[GroupAdmin], Awaitable[T]]) -> T:
         return await question(self._admin)
-
-
-class _Chosen:
-    """Selected groups, checked before any cluster is contacted.
-
-    :raises UsageError: if no groups are selected.
-    """
-
-    def __init__(self, groups: tuple[str, ...], regex: str | None, topics: tuple[str, ...], all_groups: bool) -> None:
-        arguments.selection(groups, regex, topics, all_groups)
-        self.topics = topics
-        self.names = frozenset(
-            (*((Scope.GROUP, group) for group in groups), *((Scope.TOPIC, topic) for topic in topics))
-        )

@@ -14,10 +14,10 @@ from kgroups.admin.query.list_groups import ListFilter
 from kgroups.admin.query.select_groups import Selection
 from kgroups.model import outcome as model
 from kgroups.model.groups import Group, ListedGroup
-from kgroups.model.health.findings import Seen
+from kgroups.model.health.findings import Sample, Seen
 from kgroups.model.health.limits import Limits
 from kgroups.model.health.report import Report
-from kgroups.model.health.sampling import Sample, Sampling
+from kgroups.model.health.sampling import Sampling
 from kgroups.model.offsets import Isolation
 from kgroups.model.views.lag_rows import GroupLagRow, LagRow, MemberLagRow, PartitionLagRow, TopicLagRow
 from kgroups.model.views.lag_summary import shares
@@ -244,14 +244,7 @@ async def sample_of(selection: Selection, sample: Sample, admin: GroupAdmin) -> 
     """Return a sample of the selected groups, for rules about their health."""
     from kgroups.admin.observe import observe
 
-    return await observe(
-        admin,
-        selection,
-        isolation=Isolation.READ_UNCOMMITTED,
-        with_ages=sample.with_ages,
-        with_commit_times=sample.with_commit_times,
-        with_outsiders=sample.with_outsiders,
-    )
+    return await observe(admin, selection, sample, isolation=Isolation.READ_UNCOMMITTED)
 
 
 def _level(read_committed: bool) -> Isolation:

@@ -155,14 +155,13 @@ def _explained(
     from kgroups.render.explain import Explained, write_json
 
     if connection.fleet:
-
-        async def query_rows(admin: GroupAdmin) -> Outcome[Any]:
-            outcome = await query(admin)
-            return outcome.with_items((facts,) for facts in outcome.items)
-
-        rows, clusters = connection.fleet.merged(query_rows, selection, debug=connection.debug)
-        several = (Explained(facts, explain_group(facts), cluster=cluster) for cluster, facts in rows.items)
-        return rows.with_items(several), None, clusters
+        explained, clusters = connection.fleet.merged(
+            query,
+            selection,
+            lambda cluster, facts: Explained(facts, explain_group(facts), cluster=cluster),
+            debug=connection.debug,
+        )
+        return explained, None, clusters
     gathered, cluster_id = or_write_error(
         style.output,
         lambda empty: write_json(empty, sys.stdout, None),

@@ -41,6 +41,10 @@ class ClientSettings(NamedTuple):
         """Return the bootstrap servers as ``host:port,[::1]:port``."""
         return ",".join(f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in self.bootstrap)
 
+    def within(self, seconds: float) -> ClientSettings:
+        """Return the same settings with another time limit for the whole command."""
+        return self._replace(timeout=seconds, broker_timeout=min(self.broker_timeout, seconds))
+
 
 def parse_bootstrap(text: str, source: str = "--bootstrap-server") -> tuple[tuple[str, int], ...]:
     """Return the pairs of host and port in ``host:port,host,[::1]:9092``; the default port is 9092.

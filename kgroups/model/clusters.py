@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Container, Iterable, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 from .outcome import NOT_FOUND, Failure, NoMatch, Outcome, Scope
+
+T = TypeVar("T")
 
 _ABSENT = (NOT_FOUND, "UNKNOWN_TOPIC_OR_PARTITION")
 
@@ -20,21 +22,19 @@ class ClusterAnswer(NamedTuple):
     @property
     def failed(self) -> bool:
         """Whether the cluster could not be queried at all."""
-        return is_lost(self.cluster, self.outcome)
-
-
-def is_lost(cluster: str, outcome: Outcome[Any]) -> bool:
-    """Return whether an outcome shows that the cluster could not be queried at all."""
-    return any(failure.scope is Scope.CLUSTER and failure.name == cluster for failure in outcome.failures)
+        return any(failure.scope is Scope.CLUSTER and failure.name == self.cluster for failure in self.outcome.failures)
 
 
 def merge_clusters(
-    answers: Iterable[ClusterAnswer], wanted: Container[tuple[Scope, str]] = ()
-) -> tuple[Outcome[tuple[Any, ...]], tuple[ClusterAnswer, ...]]:
-    """Return the items of all clusters, each behind the name of its cluster; and the answers that they are from.
+    answers: Iterable[ClusterAnswer],
+    joined: Callable[[str, Any], T],
+    wanted: Container[tuple[Scope, str]] = (),
+) -> tuple[Outcome[T], tuple[ClusterAnswer, ...]]:
+    """Return the items of all clusters, each with the name of its cluster; and the answers that they are from.
 
     A cluster that was queried as two profiles counts once, as the first of them.
 
+    :param joined: returns the name of a cluster and one of its items as one value.
     :param wanted: scope and name of the selected groups and topics. One that some clusters lack is a failure only if
         all of them lack it.
     """
@@ -42,10 +42,10 @@ def merge_clusters(
     reached = [each for each in kept if not each.failed]
     absent = [{(each.scope, each.name) for each in answer.outcome.failures if _is_absent(each)} for answer in reached]
     everywhere = set.intersection(*absent) if absent else set()
-    items: list[tuple[Any, ...]] = []
+    items: list[T] = []
     failures: dict[Failure, None] = {}
     for cluster, _, outcome in kept:
-        items += [(cluster, *item) for item in outcome.items]
+        items += [joined(cluster, item) for item in outcome.items]
         for failure in outcome.failures:
             key = failure.scope, failure.name
             if not (_is_absent(failure) and key in wanted):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import signal
 import threading
 import time
+from asyncio import all_tasks
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Final
 
 _PERIOD: Final = 0.05
@@ -18,10 +20,14 @@ class Hang(BaseException):
 
 @contextmanager
 def alarm(seconds: float) -> Iterator[None]:
-    """:raises Hang: in the main thread, when the block takes longer."""
+    """:raises Hang: in the main thread, when the block takes longer, with what each asyncio task waits for."""
 
     def ring(*_: object) -> None:
-        raise Hang
+        stacks = io.StringIO()
+        with suppress(RuntimeError):  # no event loop runs
+            for task in all_tasks():
+                task.print_stack(file=stacks)
+        raise Hang(f"still running after {seconds:g} s\n{stacks.getvalue()}")
 
     before = signal.signal(signal.SIGALRM, ring)
     signal.setitimer(signal.ITIMER_REAL, seconds)

@@ -7,16 +7,15 @@ import io
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 import time
-from asyncio import all_tasks
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from collections.abc import Mapping
+from contextlib import redirect_stderr, redirect_stdout
 from typing import Any, NamedTuple
 
 from kgroups.cli.main import main
+from tests.fakes.watchdog import alarm
 
 Row = dict[str, Any]
 
@@ -122,29 +121,10 @@ def run_here(*words: str, bootstrap: str | None = None) -> Answer:
     at = 2 if words[0] == "snapshot" else 1  # after the command
     out, err = io.StringIO(), io.StringIO()
     began = time.monotonic()
-    with redirect_stdout(out), redirect_stderr(err), _no_longer_than(_LIMIT):
+    with redirect_stdout(out), redirect_stderr(err), alarm(_LIMIT):
         code = main([*words[:at], *where, *words[at:]])
     assert "Traceback" not in err.getvalue()
     return Answer(code, out.getvalue(), err.getvalue(), time.monotonic() - began)
-
-
-@contextmanager
-def _no_longer_than(seconds: float) -> Iterator[None]:
-    """Raise ``AssertionError`` with what each asyncio task waits for, once kgroups hangs in this process."""
-
-    def give_up(_number: int, _frame: object) -> None:
-        stacks = io.StringIO()
-        for task in all_tasks():
-            task.print_stack(file=stacks)
-        raise AssertionError(f"still running after {seconds:g} s:\n{stacks.getvalue()}")
-
-    before = signal.signal(signal.SIGALRM, give_up)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def without_markdown(text: str) -> str:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +19,7 @@ from kgroups.sandbox.commits import Commits, make_commits
 from kgroups.sandbox.security import Acl
 from kgroups.sandbox.security import up as secure_up
 from tests.integration.asking import Answer, run_kgroups
+from tests.integration.monitoring.prometheus import run_exporter
 
 OLD = "2.8.2"
 WAY = "sasl-ssl-scram-sha-512"
@@ -142,8 +141,8 @@ def test_check_is_the_worst_result_of_all_clusters(fleet: Fleet) -> None:
 
 def test_exporter_serves_the_clusters_that_answer(fleet: Fleet) -> None:
     words = ("--profile", "*", "--profile", "!few-acls", "--cluster-timeout", "8s")
-    with exporting("exporter", "--listen", "127.0.0.1:0", *words, config=fleet.config) as url:
-        with urllib.request.urlopen(f"{url}/metrics", timeout=30) as answer:
+    with run_exporter(None, *words, env={"KGROUPS_CONFIG": str(fleet.config)}) as address:
+        with urllib.request.urlopen(f"http://{address}/metrics", timeout=30) as answer:
             samples = [each for family in parse(answer.read().decode()) for each in family.samples]
         up = {each.labels["cluster"]: each.value for each in samples if each.name == "kgroups_up"}
         assert up == {"dead": 0, "old": 1, "paused": 0, "secure": 1, "wrong": 0}
@@ -157,26 +156,8 @@ def test_exporter_serves_the_clusters_that_answer(fleet: Fleet) -> None:
             for cluster, topic in (("old", "old"), ("secure", "secure"))
             for group in ("both-00000", f"{topic}-00000")
         }
-        with urllib.request.urlopen(f"{url}/probe?profile=old", timeout=30) as answer:
+        with urllib.request.urlopen(f"http://{address}/probe?profile=old", timeout=30) as answer:
             assert b'kafka_consumergroup_total_lag{consumergroup="old-00000"} 0.0' in answer.read()
-
-
-@contextmanager
-def exporting(*words: str, config: Path) -> Iterator[str]:
-    """Run the exporter; yield the address of its pages once it has polled all clusters."""
-    process = subprocess.Popen(
-        (sys.executable, "-m", "kgroups", *words),
-        env={**os.environ, "KGROUPS_CONFIG": str(config)},
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stderr
-    try:
-        line = next(each for each in process.stderr if "serving" in each)
-        yield line.partition("serving ")[2].partition("/metrics")[0]
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def test_explain_shows_a_group_of_each_cluster(fleet: Fleet) -> None:

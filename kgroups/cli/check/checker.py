@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kgroups.errors import ClusterUnreachable, DeadlineExceeded
-from kgroups.model.clusters import distinct, is_lost
+from kgroups.model.clusters import ClusterAnswer, distinct
 from kgroups.model.health.findings import Finding, Proof
 from kgroups.model.health.report import CLUSTER, Report, merge_reports
 from kgroups.model.health.severity import Severity
@@ -19,8 +19,8 @@ from ..frame.run_query import Connection, Query, print_notice, run_query
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
     from kgroups.admin.query.select_groups import Selection
-    from kgroups.model.health.findings import Seen
-    from kgroups.model.health.sampling import Sample, Sampling
+    from kgroups.model.health.findings import Sample, Seen
+    from kgroups.model.health.sampling import Sampling
     from kgroups.model.offsets import Isolation
     from kgroups.model.time_lag import Position
 
@@ -74,19 +74,19 @@ class Checker:
             reports[name] = Report((Finding(CLUSTER, "answered", Severity.UNKNOWN, NO_RULE),), now)
         return merge_reports({name: reports[name] for name in self._fleet.names if name in reports}, self.ids, now)
 
-    def _query(self, queries: Mapping[str, Query]) -> Mapping[str, Outcome[Any]]:
+    def _query(self, queries: Mapping[str, Query]) -> Mapping[str, ClusterAnswer]:
         """Query each of these clusters. One that was queried as two profiles is returned once."""
         if not self._fleet:
             ((name, query),) = queries.items()
             outcome, self.ids[name] = run_query(self._connection.settings, query, debug=self._connection.debug)
-            return {name: outcome}
+            return {name: ClusterAnswer(name, self.ids[name], outcome)}
         answers, notices = distinct(self._fleet.answers(queries, debug=self._connection.debug))
         for notice in notices:
             if notice not in self._told:
                 print_notice(notice)
         self._told.update(notices)
         self.ids |= {answer.cluster: answer.cluster_id or self.ids.get(answer.cluster) for answer in answers}
-        return {answer.cluster: answer.outcome for answer in answers}
+        return {answer.cluster: answer for answer in answers}
 
     def _check_in_batches(self, samplings: Mapping[str, Sampling]) -> None:
         from kgroups.admin.observe import observe_in_batches
@@ -96,8 +96,8 @@ class Checker:
                 samplings[name].judge(batch)
             return Outcome()
 
-        for name, failed in self._query({name: partial(check, name) for name in samplings}).items():
-            samplings[name].judge(failed)
+        for name, answer in self._query({name: partial(check, name) for name in samplings}).items():
+            samplings[name].judge(answer.outcome)
 
     def _take_samples(self, samplings: Mapping[str, Sampling]) -> Mapping[str, Sampling]:
         """Take all samples; return those of the clusters that answered each time. The others are not sampled again."""
@@ -109,23 +109,15 @@ class Checker:
                 self._tell(f"sample {number} in {sample.pause:.0f} s")
             time.sleep(sample.pause)
             taken = self._query({name: partial(self._sample, self._selections[name], sample) for name in samplings})
-            for name, outcome in taken.items():
-                samplings[name].add(outcome)
-            lost = {name for name, outcome in taken.items() if is_lost(name, outcome)}
-            samplings = {name: samplings[name] for name in taken if name not in lost}
+            for name, answer in taken.items():
+                samplings[name].add(answer.outcome)
+            samplings = {name: samplings[name] for name, answer in taken.items() if not answer.failed}
         return samplings
 
     async def _sample(self, selection: Selection, sample: Sample, admin: GroupAdmin) -> Outcome[Seen]:
         from kgroups.admin.observe import observe
 
-        return await observe(
-            admin,
-            selection,
-            isolation=self._isolation,
-            with_ages=sample.with_ages,
-            with_commit_times=sample.with_commit_times,
-            with_outsiders=sample.with_outsiders,
-        )
+        return await observe(admin, selection, sample, isolation=self._isolation)
 
     def _prove(self, samplings: Mapping[str, Sampling]) -> None:
         """Find out which lagging partitions have an unread record; unknown if a cluster does not respond any more."""
@@ -160,5 +152,5 @@ class Checker:
             return {name: unknown(name, error) for name in wanted}
         return {
             name: unknown(name, outcome.failures[0].message) if outcome.failures else dict(outcome.items)
-            for name, outcome in found.items()
+            for name, (_, _, outcome) in found.items()
         }

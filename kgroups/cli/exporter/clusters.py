@@ -14,7 +14,7 @@ from kgroups.model.clusters import ClusterAnswer, distinct
 from kgroups.model.outcome import Outcome
 
 from ..frame.run_query import print_notice
-from .exposition import Exposition, Format, Start, compressed
+from .exposition import Exposition, Format, Start
 from .pages import respond
 from .poller import Poller
 
@@ -70,8 +70,7 @@ class Clusters:
         form = Format.of(environ.get("HTTP_ACCEPT", ""), environ.get("HTTP_ACCEPT_ENCODING", ""))
         families = {name: exposition.families(form) for name, exposition in self.expositions.copy().items()}
         end = EOF if form.openmetrics else b""
-        texts = [*merge_families(families), end]
-        return form.respond(start_response, compressed(texts) if form.compressed else b"".join(texts))
+        return form.respond(start_response, form.joined([*merge_families(families), end]))
 
     def _start(self, name: str, work: Callable[[str], None]) -> None:
         def run() -> None:

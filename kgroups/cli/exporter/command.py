@@ -16,7 +16,6 @@ from ..frame.exit_status import enable_gc, is_quiet
 from ..frame.group_options import GroupOptions, group_and_topic_options
 from ..frame.lazy_command import Command
 from ..frame.options import ConnectionOptions, Duration, fleet_options, isolation_option
-from .clusters import Clusters
 from .exposition import App, Exposition
 from .pages import pages, read_users
 from .poller import Poller, Polling
@@ -165,6 +164,8 @@ def exporter(
         return f"kgroups: serving {'https' if tls else 'http'}://{shown}:{bound}/metrics"
 
     if connection.fleet:
+        from .clusters import Clusters
+
         settings = connection.fleet.load()
         clusters = Clusters(
             {name: poller(ConnectionOptions(each, connection.debug)) for name, each in settings.items()}, expositions

@@ -52,6 +52,10 @@ class Format(NamedTuple):
         encode: Encode = openmetrics.exposition.generate_latest if self.openmetrics else exposition.generate_latest
         return encode
 
+    def joined(self, texts: Iterable[bytes]) -> bytes:
+        """Return texts as one, compressed if the client accepts that."""
+        return (_compressed if self.compressed else b"".join)(texts)
+
     def respond(self, start_response: Start, body: bytes) -> Iterable[bytes]:
         """Send the metrics."""
         headers = [("Content-Type", self.content_type), ("Vary", "Accept, Accept-Encoding")]
@@ -99,31 +103,30 @@ class Exposition:
             with self._rendering:  # once, for however many connections
                 texts[form] = texts.get(form) or self._render(scrape, form)
         age = text_of_age(scrape, time.time(), form.encode)
-        return form.respond(start_response, texts[form] + (compressed([age]) if form.compressed else age))
+        return form.respond(start_response, texts[form] + form.joined([age]))
 
     def families(self, form: Format) -> list[bytes]:
         """Return the text of each family, to be merged with those of other clusters."""
-        from kgroups.render.metrics import EOF, text_of_age, texts
+        from kgroups.render.metrics import EOF, text_of_age
 
         scrape, _ = self._latest
         plain = form._replace(compressed=False)
         with self._rendering:
             known = self._families
             if known is None or known[0] is not scrape or known[1] != plain:
-                found = texts(
-                    scrape, form.encode, level=self._level, kminion=self._kminion, max_series=self._max_series
-                )
-                known = self._families = scrape, plain, list(found)
+                known = self._families = scrape, plain, list(self._texts(scrape, form))
         return [*known[2], text_of_age(scrape, time.time(), form.encode).removesuffix(EOF)]
 
     def _render(self, scrape: Scrape, form: Format) -> bytes:
+        return form.joined(self._texts(scrape, form))
+
+    def _texts(self, scrape: Scrape, form: Format) -> Iterable[bytes]:
         from kgroups.render.metrics import texts
 
-        found = texts(scrape, form.encode, level=self._level, kminion=self._kminion, max_series=self._max_series)
-        return (compressed if form.compressed else b"".join)(found)
+        return texts(scrape, form.encode, level=self._level, kminion=self._kminion, max_series=self._max_series)
 
 
-def compressed(texts: Iterable[bytes]) -> bytes:
+def _compressed(texts: Iterable[bytes]) -> bytes:
     """Return a member of a gzip file: several in a row are one file."""
     output = io.BytesIO()
     with gzip.GzipFile(fileobj=output, mode="wb", compresslevel=1) as file:

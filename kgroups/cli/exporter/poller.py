@@ -95,6 +95,7 @@ class Poller:
 
     def _query(self) -> Outcome[Seen]:
         from kgroups.admin.observe import observe
+        from kgroups.model.health.findings import Sample
 
         from ..frame.run_query import run_query
 
@@ -103,9 +104,8 @@ class Poller:
             lambda admin: observe(
                 admin,
                 self._selection,
+                Sample(with_ages=self._polling.with_time, with_commit_times=self._polling.with_commit_age),
                 isolation=self._isolation,
-                with_ages=self._polling.with_time,
-                with_commit_times=self._polling.with_commit_age,
             ),
             debug=self._connection.debug,
             quiet=True,

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from kgroups.admin.fleet import Fleet, Member, Progress, query_clusters
+from kgroups.admin.fleet import Fleet, Member, Progress, query_clusters, wanted_of
 from kgroups.config.flags import TIMEOUT, Flags
 from kgroups.config.load import load_profile
 from kgroups.config.settings import ClientSettings, Transport
 from kgroups.errors import UsageError
 from kgroups.model.clusters import ClusterAnswer, ids_of, merge_clusters
-from kgroups.model.outcome import Scope
 from kgroups.render.cluster_view import with_cluster
 from kgroups.render.selection import sort_rows
 
@@ -25,6 +24,9 @@ if TYPE_CHECKING:
     from kgroups.admin.query.select_groups import Selection
     from kgroups.model.outcome import Outcome
     from kgroups.render.views import View
+
+
+T = TypeVar("T")
 
 
 def fleet_of(
@@ -69,12 +71,7 @@ class FleetQueries(NamedTuple):
 
         :raises KgroupsError: if those of a profile are invalid.
         """
-        limit = self.fleet.cluster_timeout
-        loaded = {member.name: member.load() for member in self.fleet.members}
-        return {
-            name: each._replace(timeout=limit, broker_timeout=min(each.broker_timeout, limit))
-            for name, each in loaded.items()
-        }
+        return {member.name: member.load().within(self.fleet.cluster_timeout) for member in self.fleet.members}
 
     def answers(self, queries: Mapping[str, Query], *, debug: bool) -> Sequence[ClusterAnswer]:
         """Run the query of each of these clusters."""
@@ -82,11 +79,11 @@ class FleetQueries(NamedTuple):
         return asyncio.run(_answers(self.fleet._replace(members=members), queries, debug))
 
     def merged(
-        self, query: Query, selection: Selection | None, *, debug: bool
-    ) -> tuple[Outcome[tuple[Any, ...]], Mapping[str, str | None]]:
-        """Return the items of all clusters, each behind the name of its cluster, and the IDs of the clusters."""
+        self, query: Query, selection: Selection | None, joined: Callable[[str, Any], T], *, debug: bool
+    ) -> tuple[Outcome[T], Mapping[str, str | None]]:
+        """Return the items of all clusters, each joined with the name of its cluster, and the IDs of the clusters."""
         answers = self.answers(dict.fromkeys(self.names, hinted(query, selection)), debug=debug)
-        outcome, shown = merge_clusters(answers, _named(selection) if selection else frozenset())
+        outcome, shown = merge_clusters(answers, joined, wanted_of(selection) if selection else frozenset())
         return outcome, ids_of(shown)
 
     def query_and_show(
@@ -98,16 +95,10 @@ class FleetQueries(NamedTuple):
         """
         fleet_view = with_cluster(view)
         shape.check(fleet_view)
-        outcome, ids = self.merged(query, selection, debug=debug)
+        outcome, ids = self.merged(query, selection, lambda cluster, row: (cluster, *row), debug=debug)
         if top is not None:
             outcome = outcome.with_items(sort_rows(outcome.items, fleet_view, shape.sort)[:top])
         return show(outcome, None, shape, fleet_view, {"clusters": ids})
-
-
-def _named(selection: Selection) -> frozenset[tuple[Scope, str]]:
-    groups = (*selection.names, *(glob.text for glob in selection.globs))
-    topics = ((Scope.TOPIC, topic) for topic in selection.topics)
-    return frozenset((*((Scope.GROUP, group) for group in groups), *topics))
 
 
 async def _answers(fleet: Fleet, queries: Mapping[str, Query], debug: bool) -> Sequence[ClusterAnswer]:

@@ -92,8 +92,8 @@ class SeveralClusters(Protocol):
     def answers(self, queries: Mapping[str, Query], *, debug: bool) -> Sequence[ClusterAnswer]: ...
 
     def merged(
-        self, query: Query, selection: Selection | None, *, debug: bool
-    ) -> tuple[Outcome[tuple[Any, ...]], Mapping[str, str | None]]: ...
+        self, query: Query, selection: Selection | None, joined: Callable[[str, Any], T], *, debug: bool
+    ) -> tuple[Outcome[T], Mapping[str, str | None]]: ...
 
     def query_and_show(
         self, shape: Shape, view: View, query: Query, *, debug: bool, selection: Selection | None, top: int | None

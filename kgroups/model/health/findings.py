@@ -61,6 +61,20 @@ def proof_of(readable: FirstUnread | None, unread: FirstUnread | None) -> Proof:
     return Proof(False) if unread is None or unread.offset is None else Proof(None, SKIPPED)
 
 
+class Sample(NamedTuple):
+    """A sample to take ``pause`` seconds after the previous one, and the data that it needs.
+
+    ``with_ages``: the age of the first unread records, which are read for it. ``with_commit_times``: the time of each
+    commit, for which the offsets topic is read. ``with_outsiders``: whether clients that are not members commit for
+    groups without members.
+    """
+
+    pause: float = 0
+    with_ages: bool = False
+    with_commit_times: bool = False
+    with_outsiders: bool = False
+
+
 class Seen(NamedTuple):
     """One sample of one group.
 

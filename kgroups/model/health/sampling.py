@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from kgroups.errors import UsageError
 
@@ -11,21 +10,12 @@ from ..groups import GroupId
 from ..outcome import Failure, Outcome
 from ..time_lag import Position
 from .check import Input
-from .findings import Finding, Place, Proof, Seen
+from .findings import Finding, Place, Proof, Sample, Seen
 from .judge import CHECKS, judge
 from .limits import Limits
 from .report import Report, report_of
 from .rules import Rule, limits_of
 from .trend import suspects
-
-
-class Sample(NamedTuple):
-    """A sample to take ``pause`` seconds after the previous one, and the data that it needs."""
-
-    pause: float
-    with_ages: bool
-    with_commit_times: bool
-    with_outsiders: bool = False
 
 
 class Sampling:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
 import time
 import urllib.parse
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -89,10 +90,12 @@ def run_prometheus(program: str, folder: Path) -> Iterator[Prometheus]:
 
 
 @contextmanager
-def run_exporter(bootstrap: str, *options: str) -> Iterator[str]:
+def run_exporter(bootstrap: str | None, *options: str, env: Mapping[str, str] | None = None) -> Iterator[str]:
     """Run an exporter that polls each second; yield its HOST:PORT."""
-    words = ["exporter", "-b", bootstrap, "--listen", "127.0.0.1:0", "--interval", "1s", *options]
-    with subprocess.Popen([sys.executable, "-m", "kgroups", *words], stderr=subprocess.PIPE, text=True) as process:
+    where = () if bootstrap is None else ("-b", bootstrap)
+    words = ["exporter", *where, "--listen", "127.0.0.1:0", "--interval", "1s", *options]
+    command = [sys.executable, "-m", "kgroups", *words]
+    with subprocess.Popen(command, env={**os.environ, **(env or {})}, stderr=subprocess.PIPE, text=True) as process:
         try:
             assert process.stderr
             line = process.stderr.readline()

@@ -10,6 +10,7 @@ from kgroups.admin.observe import observe
 from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.wire import WireAdmin
 from kgroups.model.group_log import GroupLogs, ReadBudget
+from kgroups.model.health.findings import Sample
 from kgroups.model.offsets import Isolation
 from tests.fakes.asking import ask
 from tests.fakes.broker import FakeCluster
@@ -34,6 +35,6 @@ def test_commit_time_limit_grows_with_the_number_of_commits(
     everything = Selection(everything=True)
     ask(
         fake,
-        lambda admin: observe(admin, everything, isolation=Isolation.READ_UNCOMMITTED, with_commit_times=True),
+        lambda admin: observe(admin, everything, Sample(with_commit_times=True), isolation=Isolation.READ_UNCOMMITTED),
     )
     assert bounds == [ReadBudget(32 << 20, seconds)]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from kgroups.errors import UsageError
-from kgroups.model.health.findings import Seen
+from kgroups.model.health.findings import Sample, Seen
 from kgroups.model.health.limits import Limits
 from kgroups.model.health.rules import Rule
-from kgroups.model.health.sampling import Sample, Sampling
+from kgroups.model.health.sampling import Sampling
 from kgroups.model.health.severity import Severity, Threshold
 from kgroups.model.outcome import Failure, Outcome, Scope
 from tests.unit.model.health.test_judge import seen
