@@ -81,13 +81,14 @@ def _settings(bootstrap: str, group: KnownGroup, number: int) -> dict[str, Any]:
         "auto.offset.reset": "earliest",
         "enable.auto.commit": False,
         "isolation.level": "read_committed",
+        "fetch.wait.max.ms": 2500,
     }
     if group.static:
         settings["group.instance.id"] = group.instances[number]
     if group.type == GroupType.CONSUMER:
         return settings | {"group.protocol": "consumer"}
     # Members learn of new members in heartbeats: frequent ones make the groups stable sooner.
-    return settings | {"partition.assignment.strategy": group.protocol, "heartbeat.interval.ms": 500}
+    return settings | {"partition.assignment.strategy": group.protocol, "heartbeat.interval.ms": 1500}
 
 
 def open_transaction(bootstrap: str) -> Producer:

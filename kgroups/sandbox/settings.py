@@ -30,6 +30,10 @@ _COMMON = {
     "controlled.shutdown.enable": "false",
     # The default, 128 MB, is too large for the heap of a sandbox.
     "log.cleaner.dedupe.buffer.size": "2097152",
+    # An idle thread wakes three times a second. The defaults (3 per listener, 8, 10) are for servers.
+    "num.network.threads": "1",
+    "num.io.threads": "2",
+    "background.threads": "2",
 }
 _KRAFT = {
     # A killed broker stays registered and cannot start again for this time; yet it must be enough for a busy machine.

@@ -21,7 +21,7 @@ from kgroups.sandbox.security import up as secure_up
 from tests.integration.asking import Answer, run_kgroups
 from tests.integration.monitoring.prometheus import run_exporter
 
-OLD = "2.8.2"
+OLD, PAUSED = "2.8.2", "3.9.1"
 WAY = "sasl-ssl-scram-sha-512"
 
 
@@ -37,14 +37,14 @@ class Fleet(NamedTuple):
 
 @pytest.fixture(scope="module")
 def fleet(require_kafka: Callable[[str], None], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
-    require_kafka(DEFAULT_VERSION)
-    require_kafka(OLD)
+    for version in (DEFAULT_VERSION, OLD, PAUSED):
+        require_kafka(version)
     folder = tmp_path_factory.mktemp("fleet")
     with ExitStack() as stack:
         name = f"pytest-{os.getpid()}-fleet"
         secure = stack.enter_context(secure_up(DEFAULT_VERSION, name=f"{name}-secure", users=("ann",), kerberos=False))
         old = stack.enter_context(Sandbox.up(OLD, name=f"{name}-old"))
-        paused = stack.enter_context(Sandbox.up(DEFAULT_VERSION, name=f"{name}-paused"))
+        paused = stack.enter_context(Sandbox.up(PAUSED, name=f"{name}-paused"))
         for cluster, topics in ((secure.sandbox, ("both", "secure")), (old, ("both", "old")), (paused, ("paused",))):
             for topic in topics:
                 make_commits(cluster, Commits(1, 1, 1, topic))

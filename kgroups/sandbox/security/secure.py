@@ -146,8 +146,6 @@ class _Preparation:
             "authorizer.class.name": old if self._version.zookeeper else new,
             "super.users": supers,
             "allow.everyone.if.no.acl.found": "false",
-            # For each of ten listeners; with the default, three, they would be too many for a laptop.
-            "num.network.threads": "1",
         }
 
     def _options(self) -> list[str]:
