@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kgroups.config.settings import ClientSettings
@@ -64,6 +64,8 @@ async def query_clusters(
 ) -> Sequence[ClusterAnswer]:
     """Return the answers of all clusters in the order of the fleet; the answer of one that fails is a failure.
 
+    Of several profiles of one cluster, only the first is queried, and the next one if its principal is refused.
+
     :param query_of: returns the query of a cluster, by its name.
     :param tell: is called with a notice if librdkafka is used for a cluster.
     """
@@ -71,18 +73,21 @@ async def query_clusters(
     ends_at = loop.time() + fleet.timeout
     turns = asyncio.Semaphore(PARALLEL)
     first_of: dict[str, int] = {}
+    ids: dict[int, str | None] = {}
+    skipped: set[int] = set()
 
-    async def ask(place: int, member: Member) -> ClusterAnswer:
+    async def ask(place: int) -> ClusterAnswer:
+        member = fleet.members[place]
         async with turns:
             try:
-                return await _ask(place, member, min(fleet.cluster_timeout, ends_at - loop.time()))
+                outcome = await _ask(place, member, min(fleet.cluster_timeout, ends_at - loop.time()))
             except KgroupsError as error:
-                failure = Failure.of(error, Scope.CLUSTER, member.name)
-                return ClusterAnswer(member.name, None, Outcome(failures=(failure,)))
+                outcome = Outcome(failures=(Failure.of(error, Scope.CLUSTER, member.name),))
             finally:
                 progress.answered += 1
+        return ClusterAnswer(member.name, ids.get(place), outcome)
 
-    async def _ask(place: int, member: Member, seconds: float) -> ClusterAnswer:
+    async def _ask(place: int, member: Member, seconds: float) -> Outcome[Any]:
         if seconds <= 0:
             raise DeadlineExceeded("not queried: the time limit of the whole command expired")
         try:
@@ -92,11 +97,29 @@ async def query_clusters(
             raise DeadlineExceeded(f"its settings were not read within {seconds:.3g} s") from None
         admin, _ = await open_admin(settings.within(seconds), observer, lambda note: tell(f"{member.name}: {note}"))
         try:
-            cluster_id = admin.cluster_id
-            if cluster_id is not None and first_of.setdefault(cluster_id, place) < place:
-                return ClusterAnswer(member.name, cluster_id, Outcome())  # an earlier profile queries it
-            return ClusterAnswer(member.name, cluster_id, await query_of(member.name)(admin))
+            ids[place] = admin.cluster_id
+            if admin.cluster_id is not None and first_of.setdefault(admin.cluster_id, place) < place:
+                skipped.add(place)  # an earlier profile queries it
+                return Outcome()
+            return await query_of(member.name)(admin)
         finally:
             await admin.close()
 
-    return await asyncio.gather(*(ask(place, member) for place, member in enumerate(fleet.members)))
+    answers = dict(enumerate(await asyncio.gather(*map(ask, range(len(fleet.members))))))
+    while places := _next_profiles(answers, skipped):
+        first_of.update(places)
+        skipped.difference_update(places.values())
+        progress.answered -= len(places)
+        answers.update(zip(places.values(), await asyncio.gather(*map(ask, places.values())), strict=True))
+    return tuple(answers.values())
+
+
+def _next_profiles(answers: Mapping[int, ClusterAnswer], skipped: Container[int]) -> dict[str, int]:
+    """Return the place of the next profile of each cluster whose profiles were all refused until now."""
+    asked = [answer for place, answer in answers.items() if place not in skipped]
+    answered = {answer.cluster_id for answer in asked if not answer.refused}
+    places: dict[str, int] = {}
+    for place, answer in answers.items():
+        if place in skipped and answer.cluster_id and answer.cluster_id not in answered:
+            places.setdefault(answer.cluster_id, place)
+    return places

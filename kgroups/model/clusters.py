@@ -13,7 +13,7 @@ _ABSENT = (NOT_FOUND, "UNKNOWN_TOPIC_OR_PARTITION")
 
 
 class ClusterAnswer(NamedTuple):
-    """What one cluster answered; ``cluster_id`` is ``None`` if it did not, or is too old to have one."""
+    """What one cluster answered; ``cluster_id`` is ``None`` if it was not reached, or is too old to have one."""
 
     cluster: str
     cluster_id: str | None
@@ -23,6 +23,21 @@ class ClusterAnswer(NamedTuple):
     def failed(self) -> bool:
         """Whether the cluster could not be queried at all."""
         return any(failure.scope is Scope.CLUSTER and failure.name == self.cluster for failure in self.outcome.failures)
+
+    @property
+    def refused(self) -> bool:
+        """Whether there is nothing but failures, so that another principal may get more."""
+        return not self.outcome.items and not all(map(_is_absent, self.outcome.failures))
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether something is unknown: not only groups that are absent, or that must not be changed, failed."""
+        return any(
+            failure.scope in (Scope.CLUSTER, Scope.BROKER)
+            or failure.reason
+            or not (failure.error in (None, "NON_EMPTY_GROUP") or _is_absent(failure))
+            for failure in self.outcome.failures
+        )
 
 
 def merge_clusters(
@@ -64,12 +79,17 @@ def _is_absent(failure: Failure) -> bool:
 
 
 def distinct(answers: Iterable[ClusterAnswer]) -> tuple[list[ClusterAnswer], list[str]]:
-    """Return each cluster once, as the first profile that answered for it, and notices about the others."""
+    """Return each cluster once, as the first profile that answered for it, and notices about the others.
+
+    A profile that was refused is kept for its failures; another one of the cluster was then queried.
+    """
     names: dict[str, str] = {}
     kept: list[ClusterAnswer] = []
     notices: list[str] = []
     for answer in answers:
-        first = names.setdefault(answer.cluster_id, answer.cluster) if answer.cluster_id else answer.cluster
+        first = answer.cluster
+        if answer.cluster_id and not answer.refused:
+            first = names.setdefault(answer.cluster_id, answer.cluster)
         if first == answer.cluster:
             kept.append(answer)
         else:
