@@ -11,12 +11,13 @@ import click
 from kgroups.errors import UsageError
 from kgroups.model.counts import count
 
-from .frame.apply_plan import Operation, apply_plan
+from .frame.apply_plan import apply_plan
 from .frame.confirmation import Confirmation, confirmation_options
 from .frame.group_options import GroupOptions, changed_group_and_topic_options
 from .frame.internal_topics import all_internal_topics_option, delete_topics, exclude_shared_topics
 from .frame.lazy_command import Command
-from .frame.options import ConnectionOptions, Duration, connection_options, output_options
+from .frame.operation import Operation
+from .frame.options import ConnectionOptions, Duration, fleet_change_options, output_options
 from .frame.run_query import Shape
 from .frame.safety import Safety, safety_options
 from .frame.undo_file import UndoFile, undo_option
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 @confirmation_options
 @undo_option
 @output_options
-@connection_options
+@fleet_change_options
 def delete(
     connection: ConnectionOptions,
     shape: Shape,
@@ -69,14 +70,19 @@ def delete(
             "--empty-for: Kafka does not report how long a group has been empty; kgroups history stale finds "
             "it in the records of __consumer_offsets"
         )
-    safety.check(confirmation)
+    safety.check(confirmation, connection)
     selection = chosen.selection()
-    undo = UndoFile(undo_file, connection)
     from kgroups.admin.change.delete_in_chunks import delete_in_chunks
     from kgroups.model.groups import GroupType
     from kgroups.model.operations.results import GroupDeletion, TopicDeletion
     from kgroups.model.outcome import Outcome, Result
-    from kgroups.model.views.operation_rows import delete_row, delete_topic_row, result_and_error
+    from kgroups.model.views.operation_rows import (
+        NOT_EXECUTED,
+        ResultAndError,
+        delete_row,
+        delete_topic_row,
+        result_and_error,
+    )
     from kgroups.render.act_views import DELETE
 
     async def plan(admin: GroupAdmin) -> Outcome[GroupDeletion | TopicDeletion]:
@@ -93,7 +99,9 @@ def delete(
         )
         return await _with_topics(admin, screened, all_internal)
 
-    async def apply(admin: GroupAdmin, planned: Sequence[GroupDeletion | TopicDeletion]) -> Outcome[Any]:
+    async def apply(
+        admin: GroupAdmin, planned: Sequence[GroupDeletion | TopicDeletion], undo: UndoFile
+    ) -> Outcome[Any]:
         groups = [item for item in planned if isinstance(item, GroupDeletion)]
         topics = [item for item in planned if isinstance(item, TopicDeletion)]
         deleted = await delete_in_chunks(admin, groups, undo, force=safety.force, together=safety.together)
@@ -105,8 +113,8 @@ def delete(
         )
         return Outcome((*rows, *more), (*deleted.failures, *refused))
 
-    def row(item: GroupDeletion | TopicDeletion) -> Any:
-        return delete_topic_row(item) if isinstance(item, TopicDeletion) else delete_row(item)
+    def row(item: GroupDeletion | TopicDeletion, result: ResultAndError = NOT_EXECUTED) -> Any:
+        return delete_topic_row(item, result) if isinstance(item, TopicDeletion) else delete_row(item, result)
 
     def question(planned: Sequence[GroupDeletion | TopicDeletion]) -> str:
         groups = [each for each in planned if isinstance(each, GroupDeletion)]
@@ -115,7 +123,7 @@ def delete(
         offsets = sum(len(each.commits) for each in groups)
         return f"Delete {count(len(groups), 'group')} with {count(offsets, 'offset')}{more}"
 
-    operation = Operation(DELETE, plan, row, question, apply, undo, selection=selection)
+    operation = Operation(DELETE, plan, row, question, apply, selection, undo_file)
     return apply_plan(connection, shape, confirmation, operation)
 
 

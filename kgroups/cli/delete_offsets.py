@@ -11,11 +11,12 @@ import click
 from kgroups.errors import UsageError
 from kgroups.model.counts import count
 
-from .frame.apply_plan import Operation, apply_plan
+from .frame.apply_plan import apply_plan
 from .frame.confirmation import Confirmation, confirmation_options
 from .frame.group_options import GroupOptions, complete_topic, group_options
 from .frame.lazy_command import Command
-from .frame.options import ConnectionOptions, connection_options, output_options
+from .frame.operation import Operation
+from .frame.options import ConnectionOptions, fleet_change_options, output_options
 from .frame.run_query import Shape
 from .frame.safety import Safety, safety_options
 from .frame.undo_file import UndoFile, undo_option
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 @confirmation_options
 @undo_option
 @output_options
-@connection_options
+@fleet_change_options
 def delete_offsets(
     connection: ConnectionOptions,
     shape: Shape,
@@ -62,9 +63,8 @@ def delete_offsets(
     if not topics:
         raise UsageError("no topic selected: use --topic TOPIC[:0,2-5]")
     scope = parse_topic_scope(topics)
-    safety.check(confirmation)
+    safety.check(confirmation, connection)
     selection = chosen.selection()
-    undo = UndoFile(undo_file, connection)
     from kgroups.admin.query.select_groups import Selection
     from kgroups.model.groups import GroupState
     from kgroups.model.views.operation_rows import delete_offset_row, result_and_error
@@ -77,7 +77,7 @@ def delete_offsets(
         members = [group.group_id for group in groups if group.state not in GroupState.WITHOUT_MEMBERS]
         return await safety.screen_offsets(admin, planned, execute=confirmation.execute, members=members)
 
-    async def apply(admin: GroupAdmin, planned: Sequence[PlannedOffset]) -> Outcome[Any]:
+    async def apply(admin: GroupAdmin, planned: Sequence[PlannedOffset], undo: UndoFile) -> Outcome[Any]:
         applied = await write_offsets(
             admin, planned, undo, force=safety.force, with_members=True, together=safety.together
         )
@@ -88,5 +88,5 @@ def delete_offsets(
         groups = len({entry.group_id for entry in planned})
         return f"Delete {count(len(planned), 'offset')} of {count(groups, 'group')}"
 
-    operation = Operation(DELETE_OFFSETS, plan, delete_offset_row, question, apply, undo, selection=selection)
+    operation = Operation(DELETE_OFFSETS, plan, delete_offset_row, question, apply, selection, undo_file)
     return apply_plan(connection, shape, confirmation, operation)

@@ -10,11 +10,12 @@ import click
 from kgroups.errors import UsageError
 from kgroups.model.counts import count
 
-from .frame.apply_plan import Operation, apply_plan
+from .frame.apply_plan import apply_plan
 from .frame.confirmation import Confirmation, confirmation_options
 from .frame.group_options import GroupOptions, changed_group_and_topic_options
 from .frame.lazy_command import Command
-from .frame.options import ConnectionOptions, connection_options, output_options
+from .frame.operation import Operation
+from .frame.options import ConnectionOptions, fleet_change_options, output_options
 from .frame.run_query import Shape
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
     from kgroups.model.operations.results import MemberRemoval, RemovedMember
     from kgroups.model.outcome import Failure, Outcome
+
+    from .frame.undo_file import UndoFile
 
 MEMBERS_AT_ONCE = 500
 """Members whose groups are checked again, and that are then removed."""
@@ -44,7 +47,7 @@ MEMBERS_AT_ONCE = 500
 )
 @confirmation_options
 @output_options
-@connection_options
+@fleet_change_options
 def remove_members(
     connection: ConnectionOptions,
     shape: Shape,
@@ -61,7 +64,6 @@ def remove_members(
     members. A member that is alive rejoins. Requires Kafka 2.4.
     """
     from kgroups.admin.change.chunks import check_again, chunks
-    from kgroups.admin.change.interruption import Interruption
     from kgroups.admin.change.remove_members import WantedMembers, not_as_planned
     from kgroups.admin.port.capabilities import MEMBER_REMOVAL
     from kgroups.admin.query.select_groups import Selection
@@ -70,7 +72,6 @@ def remove_members(
     from kgroups.model.views.operation_rows import remove_member_row, result_and_error
     from kgroups.render.act_views import REMOVE_MEMBERS
 
-    stop = Interruption()
     if all_members and (members or instances):
         raise UsageError("--all-members cannot be combined with --member or --instance")
     if not (all_members or members or instances):
@@ -81,7 +82,8 @@ def remove_members(
     async def plan(admin: GroupAdmin) -> Outcome[MemberRemoval]:
         return await MEMBER_REMOVAL.of(admin).plan_removal(selection, requested)
 
-    async def apply(admin: GroupAdmin, planned: Sequence[MemberRemoval]) -> Outcome[Any]:
+    async def apply(admin: GroupAdmin, planned: Sequence[MemberRemoval], undo: UndoFile) -> Outcome[Any]:
+        stop = undo.stop
         items: list[RemovedMember] = []
         failures: dict[Failure, None] = {}
         remover = MEMBER_REMOVAL.of(admin)
@@ -106,7 +108,7 @@ def remove_members(
         groups = len({removal.group_id for removal in planned})
         return f"Remove {count(len(planned), 'member')} of {count(groups, 'group')}"
 
-    operation = Operation(REMOVE_MEMBERS, plan, remove_member_row, question, apply, stop=stop, selection=selection)
+    operation = Operation(REMOVE_MEMBERS, plan, remove_member_row, question, apply, selection, saves_offsets=False)
     return apply_plan(connection, shape, confirmation, operation)
 
 

@@ -12,7 +12,7 @@ import click
 from kgroups.errors import UsageError
 from kgroups.model.counts import count, some
 
-from .frame.apply_plan import Operation, apply_plan
+from .frame.apply_plan import apply_plan
 from .frame.confirmation import Confirmation, confirmation_options
 from .frame.group_options import GroupOptions, group_options
 from .frame.internal_topics import (
@@ -22,7 +22,8 @@ from .frame.internal_topics import (
     internal_topic_option,
 )
 from .frame.lazy_command import Command
-from .frame.options import ConnectionOptions, connection_options, output_options
+from .frame.operation import Operation
+from .frame.options import ConnectionOptions, fleet_change_options, output_options
 from .frame.reset_request import plan_reset, reset_request, write_reset
 from .frame.run_query import Shape, print_failures, run_query
 from .frame.safety import Safety, safety_options
@@ -62,7 +63,7 @@ if TYPE_CHECKING:
     help="Print the plan for --from-file, in the CSV format of Kafka's tool; with -o json in JSON.",
 )
 @output_options
-@connection_options
+@fleet_change_options
 def reset_offsets(
     connection: ConnectionOptions,
     shape: Shape,
@@ -87,19 +88,21 @@ def reset_offsets(
     """
     request, notices = reset_request(chosen, topics, all_topics, scenarios, accepted)
     request = request._replace(create=create_group)
-    safety.check(confirmation)
+    safety.check(confirmation, connection)
+    if scenarios["from_file"] is not None:
+        connection.check_single("--from-file", "a file is for one cluster; give one --profile")
     if export:
+        connection.check_single("--export", "a file is for one cluster")
         if confirmation.execute:
             raise UsageError("--export and --execute are mutually exclusive")
         if internal or all_internal:
             raise UsageError("--export cannot be combined with the deletion of internal topics")
         single = len(chosen.names) == 1 and not chosen.globs and chosen.regex is None
         return _export(connection, shape, request, notices, with_group=not single)
-    undo = UndoFile(undo_file, connection)
     from kgroups.model.operations.reset import PlannedOffset
     from kgroups.model.operations.results import TopicDeletion
     from kgroups.model.outcome import Result
-    from kgroups.model.views.operation_rows import reset_row, reset_topic_row
+    from kgroups.model.views.operation_rows import NOT_EXECUTED, ResultAndError, reset_row, reset_topic_row
     from kgroups.render.act_views import RESET_OFFSETS
 
     async def plan(admin: GroupAdmin) -> Outcome[PlannedOffset | TopicDeletion]:
@@ -108,7 +111,9 @@ def reset_offsets(
             return planned.with_items(planned.items)
         return await _with_topics(admin, planned, None if all_internal else internal)
 
-    async def apply(admin: GroupAdmin, planned: Sequence[PlannedOffset | TopicDeletion]) -> Outcome[Any]:
+    async def apply(
+        admin: GroupAdmin, planned: Sequence[PlannedOffset | TopicDeletion], undo: UndoFile
+    ) -> Outcome[Any]:
         offsets = [each for each in planned if isinstance(each, PlannedOffset)]
         topics = [each for each in planned if isinstance(each, TopicDeletion)]
         applied, rows = await write_reset(admin, offsets, undo, safety)
@@ -117,8 +122,8 @@ def reset_offsets(
         more, failures = await delete_topics(admin, topics, done, reset_topic_row, undo.stop) if topics else ([], [])
         return applied.with_items((*rows, *more)).with_failures(failures)
 
-    def row(each: PlannedOffset | TopicDeletion) -> Any:
-        return reset_topic_row(each) if isinstance(each, TopicDeletion) else reset_row(each)
+    def row(each: PlannedOffset | TopicDeletion, result: ResultAndError = NOT_EXECUTED) -> Any:
+        return reset_topic_row(each, result) if isinstance(each, TopicDeletion) else reset_row(each, result)
 
     def question(planned: Sequence[PlannedOffset | TopicDeletion]) -> str:
         offsets = [each for each in planned if isinstance(each, PlannedOffset)]
@@ -127,7 +132,7 @@ def reset_offsets(
         groups = len({entry.group_id for entry in offsets})
         return f"Write {count(len(offsets), 'offset')} of {count(groups, 'group')}{more}"
 
-    operation = Operation(RESET_OFFSETS, plan, row, question, apply, undo, selection=request.selection)
+    operation = Operation(RESET_OFFSETS, plan, row, question, apply, request.selection, undo_file)
     return apply_plan(connection, shape, confirmation, operation)
 
 

@@ -20,10 +20,13 @@ from .profiles import Profiles, missing_profile, read_profiles
 ALL = "--all-profiles"
 
 
-def fleet_profiles(names: Sequence[str], environ: Mapping[str, str], *, everything: bool = False) -> tuple[str, ...]:
+def fleet_profiles(
+    names: Sequence[str], environ: Mapping[str, str], *, everything: bool = False, one: bool = False
+) -> tuple[str, ...]:
     """Return the profiles that ``--profile`` and ``--all-profiles`` select, each once; none if they name just one.
 
     :param names: the values of ``--profile``.
+    :param one: also return a profile that is named alone.
     :raises UsageError: if a value selects nothing, or a set selects nothing or contains itself.
     :raises ConfigError: if the file is invalid.
     """
@@ -31,12 +34,12 @@ def fleet_profiles(names: Sequence[str], environ: Mapping[str, str], *, everythi
         return ()
     profiles = read_profiles(environ)
     if everything:
-        if names:
-            raise UsageError(f"{ALL} and --profile are mutually exclusive")
+        if not all(name.startswith("!") for name in names):
+            raise UsageError(f"{ALL} can be combined only with profiles to leave out, such as --profile '!NAME'")
         if not profiles.tables:
             raise UsageError(f"{ALL}: there are no profiles in {profiles.file}")
-        return tuple(profiles.tables)
-    if len(names) == 1 and (names[0] in profiles.tables or not _is_plural(profiles, names[0])):
+        return _all_selected(profiles, ("*", *names), "--profile")
+    if len(names) == 1 and not one and (names[0] in profiles.tables or not _is_plural(profiles, names[0])):
         return ()
     return _all_selected(profiles, names, "--profile")
 

@@ -38,6 +38,11 @@ class Interruption:
         return f"interrupted by {self.signal.name}" if self.signal else "interrupted"
 
     @property
+    def sent(self) -> int:
+        """The number of changes that were sent, to all clusters."""
+        return sum(journal.sent for journal in self._journals)
+
+    @property
     def exit_code(self) -> int:
         """128 plus the number of the signal, as in shells."""
         return 128 + (self.signal or signal.SIGINT)

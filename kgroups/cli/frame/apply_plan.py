@@ -4,53 +4,24 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from kgroups.errors import EXIT_FAILED, UsageError
+from kgroups.errors import EXIT_FAILED
 
 from .confirmation import Confirmation
 from .exit_status import discard_output
+from .operation import Change, Operation, P, Plan, Target, execute, nothing_planned
 from .options import ConnectionOptions
-from .run_query import Shape, hinted, or_error_envelope, print_failures, run_query, show
+from .run_query import Query, Shape, or_error_envelope, print_failures, run_query, show
+from .undo_file import UndoFile
 
 if TYPE_CHECKING:
-    from kgroups.admin.change.interruption import Interruption
     from kgroups.admin.port import GroupAdmin
-    from kgroups.admin.query.select_groups import Selection
     from kgroups.model.outcome import Outcome
     from kgroups.render.views import View
-
-    from .undo_file import UndoFile
-
-P = TypeVar("P")
-
-NOTHING_TO_DO = "nothing to do"
-
-
-class Operation(NamedTuple, Generic[P]):
-    """One operation: ``plan`` it, show each planned item by ``row``, ask ``question`` about all, ``apply`` them.
-
-    ``apply`` checks each group again right before the change, and returns rows with results.
-    """
-
-    view: View
-    plan: Callable[[GroupAdmin], Awaitable[Outcome[P]]]
-    row: Callable[[P], Any]
-    question: Callable[[Sequence[P]], str]
-    """Returns the question without a question mark: the name of the cluster follows."""
-    apply: Callable[[GroupAdmin, Sequence[P]], Awaitable[Outcome[Any]]]
-    undo: UndoFile | None = None
-    stop: Interruption | None = None
-    """The interruption of an operation without an undo file."""
-    selection: Selection | None = None
-    """The selected groups; if there are none, the reason is shown."""
-
-    @property
-    def hinted_plan(self) -> Callable[[GroupAdmin], Awaitable[Outcome[Any]]]:
-        return hinted(self.plan, self.selection)
 
 
 def apply_plan(connection: ConnectionOptions, shape: Shape, confirmation: Confirmation, operation: Operation[P]) -> int:
@@ -58,41 +29,89 @@ def apply_plan(connection: ConnectionOptions, shape: Shape, confirmation: Confir
 
     If the user is asked, planning and applying each have the whole ``--timeout``, and the question has no time limit.
     """
-    from kgroups.admin.change.interruption import Interruption
+    change: Change
+    if connection.fleet:
+        from .fleet_change import FleetChange
 
-    shape.check(operation.view)
-    stop = operation.undo.stop if operation.undo else operation.stop or Interruption()
-    if confirmation.execute and confirmation.yes:
-        return _plan_and_apply(connection, shape, operation, stop)
-    planned, cluster_id = or_error_envelope(
-        shape, operation.view, lambda: run_query(connection.settings, operation.hinted_plan, debug=connection.debug)
-    )
-    cluster = connection.cluster(cluster_id)
-    rows = planned.with_items(map(operation.row, planned.items))
-    if not confirmation.execute or not planned.items:
-        dry_run = f"dry run on {cluster}: nothing was changed; add --execute to apply"
-        notice = dry_run if planned.items else f"{_nothing_planned(planned)} on {cluster}"
-        return show(rows.with_failures((), (notice,)), cluster_id, shape, operation.view, more=_undo_file(operation))
-    _preview(rows, shape, operation.view)
-    if not _confirmed(confirmation, f"{operation.question(planned.items)} on {cluster}?"):
+        change = FleetChange(connection, connection.fleet, operation)
+    else:
+        change = one = _OneCluster(connection, operation)
+        if confirmation.execute and confirmation.yes:
+            shape.check(change.view)
+            return _show(*or_error_envelope(shape, change.view, one.plan_and_apply), shape, change, operation)
+    shape.check(change.view)
+    plan = or_error_envelope(shape, change.view, change.plan)
+    if not confirmation.execute or plan.blocked or not plan.rows.items:
+        notice = plan.notice(execute=confirmation.execute)
+        return show(plan.rows.with_failures((), (notice,)), plan.cluster_id, shape, change.view, more=change.envelope())
+    _preview(plan.rows, shape, change.view)
+    if not _confirmed(change, confirmation):
         return EXIT_FAILED
-
-    async def apply(admin: GroupAdmin) -> Outcome[Any]:
-        _check_same(cluster_id, admin.cluster_id)
-        return await _execute(operation, stop, admin, planned.items)
-
-    applied, cluster_id = or_error_envelope(shape, operation.view, lambda: _run(connection, operation, stop, apply))
-    return _show(applied.after(planned), cluster_id, shape, operation, stop)
+    applied, cluster_id = or_error_envelope(shape, change.view, change.apply)
+    return _show(applied.after(plan.rows), cluster_id, shape, change, operation)
 
 
-def _nothing_planned(planned: Outcome[Any]) -> str:
-    return "nothing was changed" if planned.failures else NOTHING_TO_DO
+class _OneCluster:
+    """The change of one cluster."""
+
+    def __init__(self, connection: ConnectionOptions, operation: Operation[Any]) -> None:
+        self._connection = connection
+        self._operation = operation
+        self._undo = UndoFile(operation.undo_path, connection)
+        self._target: Target[Any] | None = None
+        self.stop = self._undo.stop
+        self.view = operation.view
+
+    @property
+    def undo_files(self) -> list[UndoFile]:
+        return [self._undo] if self._undo.written else []
+
+    def plan(self) -> Plan:
+        planned, cluster_id = run_query(
+            self._connection.settings, self._operation.hinted_plan, debug=self._connection.debug
+        )
+        self._target = Target(self._connection, self._undo, cluster_id, planned)
+        rows = planned.with_items(map(self._operation.row, planned.items))
+        return Plan(rows, cluster_id, self._target.where)
+
+    def confirmed(self, confirmation: Confirmation) -> bool:
+        assert self._target
+        return confirmation.confirm(f"{self._operation.question(self._target.planned.items)} on {self._target.where}?")
+
+    def apply(self) -> tuple[Outcome[Any], str | None]:
+        assert self._target
+        return self._run(self._target.write(self._operation))
+
+    def plan_and_apply(self) -> tuple[Outcome[Any], str | None]:
+        """Plan and apply over the same connections."""
+
+        async def query(admin: GroupAdmin) -> Outcome[Any]:
+            planned = await self._operation.hinted_plan(admin)
+            if not planned.items:
+                where = self._connection.cluster(admin.cluster_id)
+                return planned.with_failures((), (f"{nothing_planned(planned)} on {where}",))
+            applied = await execute(self._operation, admin, planned.items, self._undo)
+            return applied.after(planned)
+
+        return self._run(query)
+
+    def envelope(self) -> dict[str, object]:
+        if not self._operation.saves_offsets:
+            return {}
+        return {"undo_file": str(self._undo.written) if self._undo.written else None}
+
+    def _run(self, query: Query) -> tuple[Outcome[Any], str | None]:
+        try:
+            return run_query(self._connection.settings, query, debug=self._connection.debug)
+        except KeyboardInterrupt:
+            click.echo(f"\nkgroups: {_interrupted(self, self._operation, ())}", err=True)
+            raise
 
 
-def _confirmed(confirmation: Confirmation, question: str) -> bool:
+def _confirmed(change: Change, confirmation: Confirmation) -> bool:
     """Ask for the confirmation; if it is denied or interrupted, print that nothing was changed."""
     try:
-        confirmed = confirmation.confirm(question)
+        confirmed = change.confirmed(confirmation)
     except (click.Abort, KeyboardInterrupt):
         click.echo("\nkgroups: nothing was changed", err=True)
         raise
@@ -101,82 +120,18 @@ def _confirmed(confirmation: Confirmation, question: str) -> bool:
     return confirmed
 
 
-def _check_same(planned: str | None, now: str | None) -> None:
-    """Check that the plan was made for this cluster.
-
-    :raises UsageError: if the bootstrap servers belong to another cluster now.
-    """
-    if planned and now and planned != now:
-        raise UsageError(
-            f"the plan is for cluster {planned}, but the bootstrap servers now belong to cluster {now}; "
-            "nothing was changed"
-        )
-
-
-def _plan_and_apply(connection: ConnectionOptions, shape: Shape, operation: Operation[P], stop: Interruption) -> int:
-    """Plan and apply an operation over the same connections."""
-
-    async def plan_and_apply(admin: GroupAdmin) -> Outcome[Any]:
-        planned = await operation.hinted_plan(admin)
-        if not planned.items:
-            return planned.with_failures(
-                (), (f"{_nothing_planned(planned)} on {connection.cluster(admin.cluster_id)}",)
-            )
-        applied = await _execute(operation, stop, admin, planned.items)
-        return applied.after(planned)
-
-    return _show(
-        *or_error_envelope(shape, operation.view, lambda: _run(connection, operation, stop, plan_and_apply)),
-        shape,
-        operation,
-        stop,
-    )
-
-
-async def _execute(
-    operation: Operation[P], stop: Interruption, admin: GroupAdmin, planned: Sequence[P]
-) -> Outcome[Any]:
-    """Apply planned items until a signal arrives."""
-    from kgroups.model.outcome import Outcome
-
-    stop.listen()
-    return await stop.bound(operation.apply(admin, planned)) or Outcome()
-
-
-def _run(
-    connection: ConnectionOptions,
-    operation: Operation[P],
-    stop: Interruption,
-    apply: Callable[[GroupAdmin], Awaitable[Outcome[Any]]],
-) -> tuple[Outcome[Any], str | None]:
-    """Run an operation; the result includes a notice that names the cluster."""
-
-    async def named(admin: GroupAdmin) -> Outcome[Any]:
-        applied = await apply(admin)
-        return (
-            applied.with_failures((), (f"executed on {connection.cluster(admin.cluster_id)}",))
-            if applied.items
-            else applied
-        )
-
-    try:
-        return run_query(connection.settings, named, debug=connection.debug)
-    except KeyboardInterrupt:
-        click.echo(f"\nkgroups: {_interrupted(operation, stop, ())}", err=True)
-        raise
-
-
 def _show(
-    outcome: Outcome[Any], cluster_id: str | None, shape: Shape, operation: Operation[Any], stop: Interruption
+    outcome: Outcome[Any], cluster_id: str | None, shape: Shape, change: Change, operation: Operation[Any]
 ) -> int:
     """Show the results, also those of an interrupted run; return the exit code."""
+    stop = change.stop
     try:
-        code = show(outcome, cluster_id, shape, operation.view, more=_undo_file(operation))
+        code = show(outcome, cluster_id, shape, change.view, more=change.envelope())
         if stop.signal is None:
             return code
-        click.echo(f"kgroups: {_interrupted(operation, stop, outcome.items)}", err=True)
+        click.echo(f"kgroups: {_interrupted(change, operation, outcome.items)}", err=True)
     except KeyboardInterrupt:
-        click.echo(f"\nkgroups: {_interrupted(operation, stop, outcome.items)}", err=True)
+        click.echo(f"\nkgroups: {_interrupted(change, operation, outcome.items)}", err=True)
         raise
     except OSError:
         if stop.signal is None:
@@ -185,22 +140,16 @@ def _show(
     return stop.exit_code
 
 
-def _undo_file(operation: Operation[Any]) -> dict[str, str | None]:
-    """Return the key of the JSON envelope for the undo file, if the operation has one."""
-    if operation.undo is None:
-        return {}
-    return {"undo_file": str(operation.undo.written) if operation.undo.written else None}
-
-
-def _interrupted(operation: Operation[Any], stop: Interruption, rows: Sequence[Any]) -> str:
+def _interrupted(change: Change, operation: Operation[Any], rows: Iterable[Any]) -> str:
     """Return the message of an interrupted run: the numbers of results, and how to restore the old offsets."""
-    results = Counter(row.result for row in rows)
+    (result,) = (column.value for column in change.view.columns if column.key == "result")
+    results = Counter(map(result, rows))
     text = "".join(f", {results[result]:,} {result}" for result in ("applied", "failed", "unknown") if results[result])
-    text = f"{stop.reason}{text}"
-    if operation.undo is None or operation.undo.written is None:
-        changed = stop.begun and (operation.undo is None or results["applied"] or results["unknown"])
-        return f"{text}: describe the groups before you try again" if changed else f"{text}: nothing was changed"
-    return f"{text}; to restore the old offsets: {operation.undo.suggestion}"
+    text = f"{change.stop.reason}{text}"
+    if undo_files := change.undo_files:
+        return f"{text}; to restore the old offsets: {'; '.join(each.suggestion for each in undo_files)}"
+    changed = change.stop.begun and (not operation.saves_offsets or results["applied"] or results["unknown"])
+    return f"{text}: describe the groups before you try again" if changed else f"{text}: nothing was changed"
 
 
 def _preview(rows: Outcome[Any], shape: Shape, view: View) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, TypeVar
 
 import click
 
 from kgroups.errors import UsageError
+
+from .exit_status import print_to_stderr
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -31,6 +33,13 @@ class Confirmation(NamedTuple):
     def confirm(self, question: str) -> bool:
         """Ask on the terminal unless ``--yes`` is given; return whether to execute."""
         return self.yes or click.confirm(question, err=True)
+
+    def confirm_all(self, changes: Iterable[str], clusters: str) -> bool:
+        """Print the change of each cluster; unless ``--yes`` is given, the user must type how many ``clusters``."""
+        for line in changes:
+            print_to_stderr(line)
+        prompt = f'To change {clusters}, type "{clusters}"'
+        return self.yes or click.prompt(prompt, default="", show_default=False, err=True).strip() == clusters
 
 
 def confirmation_options(command: F) -> F:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from kgroups.admin.fleet import Fleet, Member, Progress, query_clusters, wanted_of
@@ -18,6 +18,7 @@ from kgroups.render.cluster_view import with_cluster
 from kgroups.render.selection import sort_rows
 
 from .progress import progress_line
+from .repeat_options import repeated
 from .run_query import Query, Shape, hinted, print_exchange, print_notice, show
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def fleet_of(
     members = tuple(Member(name, partial(_load, flags._replace(profile=name, timeout=timeout))) for name in profiles)
     transport = Transport(flags.transport or Transport.WIRE)
     shared = ClientSettings((), timeout=timeout, transport=transport)
-    return shared, FleetQueries(Fleet(members, timeout, min(cluster_timeout or timeout, timeout)))
+    return shared, FleetQueries(Fleet(members, timeout, min(cluster_timeout or timeout, timeout)), flags)
 
 
 def _load(flags: Flags) -> ClientSettings:
@@ -61,6 +62,7 @@ class FleetQueries(NamedTuple):
     """Runs the query of a command against each cluster."""
 
     fleet: Fleet
+    flags: Flags
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -71,7 +73,24 @@ class FleetQueries(NamedTuple):
 
         :raises KgroupsError: if those of a profile are invalid.
         """
-        return {member.name: member.load().within(self.fleet.cluster_timeout) for member in self.fleet.members}
+        return {name: self.settings_of(name) for name in self.names}
+
+    def loaded_once(self) -> FleetQueries:
+        """Return the same clusters; the settings of each are read once, so that a plan is written where it was made."""
+        members = tuple(member._replace(load=cache(member.load)) for member in self.fleet.members)
+        return self._replace(fleet=self.fleet._replace(members=members))
+
+    def settings_of(self, name: str) -> ClientSettings:
+        """Return the settings of a cluster.
+
+        :raises KgroupsError: if they are invalid.
+        """
+        (member,) = (each for each in self.fleet.members if each.name == name)
+        return member.load().within(self.fleet.cluster_timeout)
+
+    def as_words(self, name: str) -> tuple[str, ...]:
+        """Return the connection options for one cluster as arguments of a suggested command."""
+        return repeated(self.flags._replace(profile=name))
 
     def answers(self, queries: Mapping[str, Query], *, debug: bool) -> Sequence[ClusterAnswer]:
         """Run the query of each of these clusters."""

@@ -49,6 +49,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "kgroups delete": (
         ("Show what would be deleted", "kgroups delete --regex 'test-.*'"),
         ("Delete a group in a script", "kgroups delete orders-old --execute --yes"),
+        ("Delete a group on several clusters", "kgroups delete orders-old --profile 'eu-*' --fleet --execute"),
     ),
     "kgroups remove-members": (
         ("Show which members would be removed", "kgroups remove-members orders --all-members"),

@@ -12,7 +12,7 @@ _SHARED = {
     "--isolation --what-if --groups --configs",
     "Change": "--to-earliest --to-latest --to-current --to-offset --shift-by --to-datetime --by-duration --from-file "
     "--to-group --create-group --exact --delete-internal-topic --delete-all-internal-topics --reason",
-    "Safety": "--force --commit-window --when-empty --dry-run --execute --yes --undo-file --accept-mismatch "
+    "Safety": "--fleet --force --commit-window --when-empty --dry-run --execute --yes --undo-file --accept-mismatch "
     "--including-hidden-offsets",
     "Checks": "",
     "Metrics": "",

@@ -52,6 +52,14 @@ class ConnectionOptions(NamedTuple):
     fleet: SeveralClusters | None = None
     """Several clusters to query; ``settings`` then has no servers."""
 
+    def check_single(self, option: str, reason: str) -> None:
+        """Check that several clusters are not combined with an option for one.
+
+        :raises UsageError: if they are.
+        """
+        if self.fleet:
+            raise UsageError(f"{option} cannot be combined with --fleet: {reason}")
+
     def cluster(self, cluster_id: str | None) -> str:
         """Return the cluster's name for messages: its ID and the bootstrap servers."""
         servers = self.settings.bootstrap_servers
@@ -88,17 +96,32 @@ def _profile_option(help: str) -> Callable[[F], F]:
 
 
 _PROFILE = _profile_option("Profile of the configuration file; see kgroups profile.")
+_CLUSTER_TIMEOUT = click.option(
+    "--cluster-timeout",
+    type=Duration(),
+    help="With several profiles: time limit for each cluster.  [default: --timeout]",
+)
 _PROFILES = (
     _profile_option(
         "Profile of the configuration file, glob, @TAG, or set of profiles: several clusters are queried at the same "
         "time. Repeatable."
     ),
     click.option("--all-profiles", is_flag=True, help="Query the clusters of all profiles."),
-    click.option(
-        "--cluster-timeout",
-        type=Duration(),
-        help="With several profiles: time limit for each cluster.  [default: --timeout]",
+    _CLUSTER_TIMEOUT,
+)
+_CHANGED_PROFILES = (
+    _profile_option(
+        "Profile of the configuration file; with --fleet also a glob, @TAG, or set of profiles, and repeatable."
     ),
+    click.option("--all-profiles", is_flag=True, help="With --fleet: change the clusters of all profiles."),
+    click.option(
+        "--fleet",
+        "whole_fleet",
+        is_flag=True,
+        help="Change all clusters of the selected profiles: plan all, then change one after the other. If a plan is "
+        "not complete, nothing is changed. The undo file of each cluster has its profile in the name.",
+    ),
+    _CLUSTER_TIMEOUT,
 )
 _DEBUG = click.option("--debug", is_flag=True, help="Log every request to stderr.")
 
@@ -172,14 +195,20 @@ _OUTPUT = (
 )
 
 
-def connection_options(command: F, *, explain: bool = False, deferred: bool = False, fleet: bool = False) -> F:
+def connection_options(
+    command: F,
+    *,
+    explain: bool = False,
+    deferred: bool = False,
+    fleet: tuple[Callable[[Any], Any], ...] = (),
+) -> F:
     """Add the connection options; the command gets ``connection``, a :class:`ConnectionOptions`.
 
     Invalid options raise :class:`UsageError` before the body of the command runs.
 
     :param explain: also pass the effective settings.
     :param deferred: pass a function that returns the :class:`ConnectionOptions`, for commands that may need none.
-    :param fleet: allow several clusters.
+    :param fleet: the options that select several clusters, in place of ``--profile``.
     """
 
     def collect(
@@ -194,6 +223,7 @@ def connection_options(command: F, *, explain: bool = False, deferred: bool = Fa
         debug: bool,
         all_profiles: bool = False,
         cluster_timeout: float | None = None,
+        whole_fleet: bool | None = None,
     ) -> ConnectionOptions:
         if len(profiles) > 1 and not fleet:
             raise UsageError("--profile: this command works on one cluster; give one profile")
@@ -210,11 +240,19 @@ def connection_options(command: F, *, explain: bool = False, deferred: bool = Fa
         if fleet and (profiles or all_profiles):
             from kgroups.config.fleet import fleet_profiles
 
-            if names := fleet_profiles(profiles, os.environ, everything=all_profiles):
+            names = fleet_profiles(profiles, os.environ, everything=all_profiles, one=bool(whole_fleet))
+            if names and whole_fleet is False:
+                raise UsageError(
+                    f"without --fleet, this command changes one cluster; selected profiles: {', '.join(names)}",
+                    hint="to change all of them, with an undo file for each, add --fleet",
+                )
+            if names:
                 from .fleet import fleet_of
 
                 shared, clusters = fleet_of(names, flags, cluster_timeout)
                 return ConnectionOptions(shared, debug, fleet=clusters)
+        if whole_fleet:
+            raise UsageError("--fleet requires --profile or --all-profiles")
         if cluster_timeout is not None:
             raise UsageError("--cluster-timeout requires several profiles")
         loaded = load_settings(flags, os.environ, explain=explain)
@@ -228,15 +266,18 @@ def connection_options(command: F, *, explain: bool = False, deferred: bool = Fa
         return functools.partial(collect, **flags)
 
     single = tuple(option for option in CONNECTION if not (fleet and option is _PROFILE))
-    options = (*single, *_PROFILES) if fleet else single
+    options: tuple[Callable[[F], F], ...] = (*single, *fleet)
     return grouped_options(command, options, "connection", defer if deferred else collect)
 
 
 deferred_connection_options = functools.partial(connection_options, deferred=True)
 """Adds the connection options; ``connection`` is a function."""
 
-fleet_options = functools.partial(connection_options, fleet=True)
+fleet_options = functools.partial(connection_options, fleet=_PROFILES)
 """Adds the connection options, for one cluster or several."""
+
+fleet_change_options = functools.partial(connection_options, fleet=_CHANGED_PROFILES)
+"""Adds the connection options of a change, for one cluster, or with --fleet for several."""
 
 explained_connection_options = functools.partial(connection_options, explain=True)
 """Adds the connection options; ``connection`` includes the effective settings."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from .exit_status import is_quiet
@@ -30,9 +30,16 @@ def wipe() -> None:
 
 
 class ProgressLine:
-    """The text of the line: ``str(status)``, evaluated at each update; the body of the block sets ``status``."""
+    """The text of the line: ``str(status)``, evaluated at each update; the body of the block sets ``status``.
+
+    :ivar parts: the lines of several clusters that are shown in its place.
+    """
 
     status: object = "connecting"
+    parts: Sequence[ProgressLine] = ()
+
+    def __str__(self) -> str:
+        return "; ".join(map(str, self.parts)) or str(self.status)
 
 
 @asynccontextmanager
@@ -60,7 +67,7 @@ async def _show(progress: ProgressLine) -> None:
 
     try:
         while True:
-            line = f"kgroups: {progress.status}"[: shutil.get_terminal_size().columns - 1]
+            line = f"kgroups: {progress}"[: shutil.get_terminal_size().columns - 1]
             sys.stderr.write(f"\r{line}\x1b[K")
             sys.stderr.flush()
             _shown = True

@@ -23,8 +23,12 @@ if TYPE_CHECKING:
     from kgroups.net.connection import Exchange
     from kgroups.render.views import Tier, View
 
+    from .progress import ProgressLine
+
 T = TypeVar("T")
 Query = Callable[["GroupAdmin"], Awaitable["Outcome[Any]"]]
+Answer = tuple["Outcome[Any]", "str | None"]
+"""The result of a query, and the cluster ID."""
 
 
 class Shape(NamedTuple):
@@ -88,6 +92,12 @@ class SeveralClusters(Protocol):
     def names(self) -> tuple[str, ...]: ...
 
     def load(self) -> Mapping[str, ClientSettings]: ...
+
+    def loaded_once(self) -> SeveralClusters: ...
+
+    def settings_of(self, name: str) -> ClientSettings: ...
+
+    def as_words(self, name: str) -> tuple[str, ...]: ...
 
     def answers(self, queries: Mapping[str, Query], *, debug: bool) -> Sequence[ClusterAnswer]: ...
 
@@ -190,12 +200,23 @@ def run_query(
     """
     import asyncio
 
-    results: list[tuple[Outcome[Any], str | None]] = []
+    results: list[Answer] = []
     # Appended, not returned: when asyncio.run restores the SIGINT handler, enum formats the main task with its result
     # into an error message that is discarded. For 90,000 rows that costs seconds and 200 MB.
     asyncio.run(_query(settings, query, debug, quiet, results.append))
     (result,) = results
     return result
+
+
+def run_queries(
+    queries: Sequence[tuple[ClientSettings, Query]], *, debug: bool
+) -> Sequence[Outcome[Any] | KgroupsError]:
+    """Run one query against each of several clusters at the same time; return the result or the error of each."""
+    import asyncio
+
+    results: dict[int, Outcome[Any] | KgroupsError] = {}
+    asyncio.run(_query_all(queries, debug, results))
+    return [results[place] for place in range(len(queries))]
 
 
 def show(
@@ -244,22 +265,46 @@ def print_failures(outcome: Outcome[Any]) -> None:
 
 
 async def _query(
-    settings: ClientSettings,
-    query: Query,
-    debug: bool,
-    quiet: bool,
-    hand_over: Callable[[tuple[Outcome[Any], str | None]], None],
+    settings: ClientSettings, query: Query, debug: bool, quiet: bool, hand_over: Callable[[Answer], None]
 ) -> None:
-    from kgroups.admin.open import open_admin
-
     from .progress import progress_line
 
     async with progress_line(quiet) as line:
-        admin, line.status = await open_admin(settings, print_exchange if debug else None, print_notice)
+        await open_and_query(settings, query, debug, line, hand_over)
+
+
+async def _query_all(
+    queries: Sequence[tuple[ClientSettings, Query]], debug: bool, results: dict[int, Outcome[Any] | KgroupsError]
+) -> None:
+    import asyncio
+
+    from .progress import ProgressLine, progress_line
+
+    async def ask(place: int, line: ProgressLine) -> None:
         try:
-            hand_over((await query(admin), admin.cluster_id))
-        finally:
-            await admin.close()
+            await open_and_query(*queries[place], debug, line, lambda answer: results.update({place: answer[0]}))
+        except KgroupsError as error:
+            results[place] = error
+
+    async with progress_line() as line:
+        line.parts = [ProgressLine() for _ in queries]
+        await asyncio.gather(*(ask(place, part) for place, part in enumerate(line.parts)))
+
+
+async def open_and_query(
+    settings: ClientSettings, query: Query, debug: bool, line: ProgressLine, hand_over: Callable[[Answer], None]
+) -> None:
+    """Connect, run one query, and hand over its result and the cluster ID.
+
+    :param line: shows the progress.
+    """
+    from kgroups.admin.open import open_admin
+
+    admin, line.status = await open_admin(settings, print_exchange if debug else None, print_notice)
+    try:
+        hand_over((await query(admin), admin.cluster_id))
+    finally:
+        await admin.close()
 
 
 def print_notice(text: str) -> None:

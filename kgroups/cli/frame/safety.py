@@ -11,7 +11,7 @@ from kgroups.errors import UsageError
 
 from .confirmation import Confirmation
 from .exit_status import is_quiet
-from .options import Duration, grouped_options
+from .options import ConnectionOptions, Duration, grouped_options
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
@@ -55,11 +55,13 @@ class Safety(NamedTuple):
     window: float = _WINDOW
     when_empty: float | None = None
 
-    def check(self, confirmation: Confirmation) -> None:
-        """Check that ``--when-empty`` does not have to wait and then ask.
+    def check(self, confirmation: Confirmation, connection: ConnectionOptions) -> None:
+        """Check that ``--when-empty`` does not have to wait and then ask, or wait for another cluster.
 
-        :raises UsageError: if it is given without ``--execute --yes``.
+        :raises UsageError: if it is given without ``--execute --yes``, or with ``--fleet``.
         """
+        if self.when_empty is not None:
+            connection.check_single("--when-empty", "it applies the changes as soon as the members have left")
         if self.when_empty is not None and not (confirmation.execute and confirmation.yes):
             raise UsageError(
                 "--when-empty requires --execute --yes: it applies the changes as soon as the members have left"

@@ -19,6 +19,7 @@ from .plan_source import LARGEST
 
 if TYPE_CHECKING:
     from kgroups.admin.change.chunks import TopicIds
+    from kgroups.admin.change.interruption import Interruption
     from kgroups.model.offsets import PlanKey
     from kgroups.model.operations.origin import Source
     from kgroups.model.operations.reset import PlannedOffset
@@ -46,13 +47,20 @@ class UndoFile:
     """The undo file of one run: where it is written, and the command that restores from it."""
 
     def __init__(
-        self, path: Path | None, connection: ConnectionOptions, tell: Callable[[str], None] | None = None
+        self,
+        path: Path | None,
+        connection: ConnectionOptions,
+        tell: Callable[[str], None] | None = None,
+        stop: Interruption | None = None,
+        cluster: str = "",
     ) -> None:
         """Check the path before the cluster is contacted.
 
         :param path: ``None``: a new name in the current directory.
         :param connection: the options that the suggested command repeats.
         :param tell: is called with a note about the file; ``None``: print it to stderr.
+        :param stop: the interruption of several clusters; ``None``: a new one.
+        :param cluster: one of several clusters, for the new name.
         :raises UsageError: if the file already exists or cannot be created.
         """
         self.path = path
@@ -60,12 +68,13 @@ class UndoFile:
         from kgroups.admin.change.interruption import Interruption
 
         self.connection = connection
-        self._tell = tell or _print_note
-        self.stop = Interruption()
+        self._tell = tell or print_note
+        self._cluster = cluster
+        self.stop = stop or Interruption()
         self._file: FileIO | None = None
         self._numbers: dict[PlanKey, int] = {}
         if path is not None:
-            _check_free(path)
+            check_free(path)
 
     @property
     def suggestion(self) -> str:
@@ -89,7 +98,7 @@ class UndoFile:
             raise UsageError(f"--undo-file: larger than {LARGEST // 1024**2:,} MiB; reset fewer groups at a time")
         created: Path | None = None
         try:
-            created, handle = _create(self.path, groups)
+            created, handle = _create(self.path, self._cluster, groups)
             self._file = os.fdopen(handle, "ab", buffering=0)
             _write_whole(self._file, data)
             os.fsync(handle)
@@ -152,7 +161,7 @@ async def run_source(admin: TopicIds, connection: ConnectionOptions, planned: It
     return (await source_of(admin, planned)).stamped(connection.settings.bootstrap_servers, this_command())
 
 
-def _print_note(text: str) -> None:
+def print_note(text: str) -> None:
     from kgroups.render.cells import escape
 
     from .progress import wipe
@@ -161,7 +170,16 @@ def _print_note(text: str) -> None:
     click.echo(f"kgroups: note: {escape(text)}", err=True)
 
 
-def _check_free(path: Path) -> None:
+def undo_path_of(path: Path, cluster: str) -> Path:
+    """Return the path of the undo file of one of several clusters: ``undo-eu-1.json`` for ``undo.json``."""
+    return path.with_name(f"{path.stem}-{_word(cluster)}{path.suffix}") if path.name else path
+
+
+def check_free(path: Path) -> None:
+    """Check that the file can be created.
+
+    :raises UsageError: if it exists, or the path is invalid.
+    """
     if not path.name:
         raise UsageError("--undo-file: the name of a file is required")
     try:
@@ -172,11 +190,16 @@ def _check_free(path: Path) -> None:
         raise UsageError(f"--undo-file: {path} already exists and is never overwritten; choose another name")
 
 
-def _create(path: Path | None, groups: Collection[str]) -> tuple[Path, int]:
+def _word(name: str) -> str:
+    """Return a name for use in the name of a file."""
+    return re.sub(r"[^A-Za-z0-9._-]", "_", name)[:_LONGEST]
+
+
+def _create(path: Path | None, cluster: str, groups: Collection[str]) -> tuple[Path, int]:
     if path is not None:
         return path, _open(path)
-    single = re.sub(r"[^A-Za-z0-9._-]", "_", next(iter(groups)))[:_LONGEST]
-    label = single if len(groups) == 1 else f"{len(groups)}-groups"
+    label = _word(next(iter(groups))) if len(groups) == 1 else f"{len(groups)}-groups"
+    label = f"{_word(cluster)}-{label}" if cluster else label
     stem = f"kgroups-undo-{label}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
     number = 1
     while True:

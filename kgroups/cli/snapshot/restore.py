@@ -11,10 +11,11 @@ import click
 from kgroups.errors import UsageError
 from kgroups.model.counts import count
 
-from ..frame.apply_plan import Operation, apply_plan
+from ..frame.apply_plan import apply_plan
 from ..frame.confirmation import Confirmation, confirmation_options
 from ..frame.group_options import GroupOptions, complete_topic, plain_group_options
 from ..frame.lazy_command import Command
+from ..frame.operation import Operation
 from ..frame.options import ConnectionOptions, connection_options, output_options
 from ..frame.plan_source import chosen_groups
 from ..frame.reset_request import write_reset
@@ -86,7 +87,7 @@ def restore(
     from kgroups.model.views.operation_rows import reset_row
     from kgroups.render.act_views import RESET_OFFSETS
 
-    safety.check(confirmation)
+    safety.check(confirmation, connection)
     selection = chosen.selection() if chosen.any_given else None
     scope = parse_topic_scope(topics) if topics else None
     snapshot = read_snapshot(file)
@@ -99,13 +100,12 @@ def restore(
         create=create_group,
         exact=exact,
     )
-    undo = UndoFile(undo_file, connection)
 
     async def plan(admin: GroupAdmin) -> Outcome[PlannedOffset]:
         planned = await safety.plan(admin, lambda: plan_restore(admin, request))
         return await safety.screen_offsets(admin, planned, execute=confirmation.execute)
 
-    async def apply(admin: GroupAdmin, planned: Sequence[PlannedOffset]) -> Outcome[Any]:
+    async def apply(admin: GroupAdmin, planned: Sequence[PlannedOffset], undo: UndoFile) -> Outcome[Any]:
         applied, rows = await write_reset(admin, planned, undo, safety)
         return applied.with_items(rows)
 
@@ -113,7 +113,7 @@ def restore(
         groups = len({entry.group_id for entry in planned})
         return f"Write {count(len(planned), 'offset')} of {count(groups, 'group')}"
 
-    operation = Operation(RESET_OFFSETS, plan, reset_row, question, apply, undo)
+    operation = Operation(RESET_OFFSETS, plan, reset_row, question, apply, undo_path=undo_file)
     return apply_plan(connection, shape, confirmation, operation)
 
 

@@ -24,6 +24,11 @@ class Journal(Generic[K, R]):
         self._sent: set[K] = set()
         self._record = record
 
+    @property
+    def sent(self) -> int:
+        """The number of changes that were sent."""
+        return len(self._sent)
+
     def sending(self, keys: Iterable[K]) -> None:
         """Record that a request is about to be sent.
 

@@ -62,13 +62,14 @@ def test_set_or_tag_is_refused_by_a_command_for_one_cluster(
 ) -> None:
     profiles('[sets]\nall = ["a"]\n', a="127.0.0.1:1")
     for name in ("all", "@prod"):
-        code, _, err = run_cli("delete", "g", "--profile", name)
+        code, _, err = run_cli("watch", "g", "--profile", name)
         assert (code, f"{name!r} selects several clusters, and this command works on one" in err) == (2, True)
 
 
 def test_profile_is_left_out(two: None, run_cli: Run) -> None:
     found = json.loads(run_cli("list", "--profile", "*", "--profile", "!a", "-o", "json")[1])
     assert found["clusters"] == {"b": "B"}
+    assert json.loads(run_cli("list", "--all-profiles", "--profile", "!a", "-o", "json")[1])["clusters"] == {"b": "B"}
     code, _, err = run_cli("list", "--profile", "*", "--profile", "!*")
     assert (code, "--profile selects no profile" in err) == (2, True)
 
@@ -236,7 +237,7 @@ def test_profile_list_check_connects_to_all_clusters(serve: Serve, profiles: Cal
         (("list", "--all-profiles", "-X", "a=b"), "-X cannot be combined with several profiles"),
         (("list", "--all-profiles", "--command-config", "f"), "--command-config cannot be combined"),
         (("list", "--profile", "a", "--cluster-timeout", "1s"), "--cluster-timeout requires several profiles"),
-        (("delete", "g", "--profile", "a", "--profile", "b"), "--profile: this command works on one cluster"),
+        (("watch", "g", "--profile", "a", "--profile", "b"), "--profile: this command works on one cluster"),
         (("describe", "both", "--all-profiles", "--all-views"), "--all-views of several profiles supports json"),
         (("list", "--all-profiles", "--columns", "nosuch"), "use cluster, group"),
     ],

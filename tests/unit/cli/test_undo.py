@@ -409,9 +409,9 @@ class Ended(NamedTuple):
     err: str
 
 
-def interrupted(until: Callable[[], bool], bootstrap: str, number: signal.Signals, *words: str) -> Ended:
+def interrupted(until: Callable[[], bool], number: signal.Signals, *words: str) -> Ended:
     """Runs a command until something has happened, and sends it a signal."""
-    words = (*words, "--execute", "--yes", "-o", "json", "-b", bootstrap)
+    words = (*words, "--execute", "--yes", "-o", "json")
     command = [sys.executable, "-m", "kgroups", *words]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
     pipe = subprocess.PIPE
@@ -445,7 +445,7 @@ TO_LATEST = ("reset-offsets", "--all-groups", "--all-topics", "--to-latest", "--
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
 def test_interrupted_write_reports_known_results(hung_cluster: Any, number: signal.Signals) -> None:
-    code, out, err = interrupted(in_the_middle(hung_cluster, 4), hung_cluster.bootstrap, number, *TO_LATEST)
+    code, out, err = interrupted(in_the_middle(hung_cluster, 4), number, *TO_LATEST, "-b", hung_cluster.bootstrap)
     assert code == 128 + number, err
     answer = json.loads(out)
     results = {row["group"]: (row["result"], row["error"]) for row in answer["items"]}
@@ -467,7 +467,7 @@ def test_interrupted_write_reports_known_results(hung_cluster: Any, number: sign
 
 def test_interrupted_deletion_reports_known_results(hung_cluster: Any) -> None:
     words = ("delete", "--all-groups", "--undo-file", "undo.json")
-    code, out, err = interrupted(in_the_middle(hung_cluster, 2), hung_cluster.bootstrap, signal.SIGTERM, *words)
+    code, out, err = interrupted(in_the_middle(hung_cluster, 2), signal.SIGTERM, *words, "-b", hung_cluster.bootstrap)
     assert code == 143, err
     results = [(row["group"][0], row["result"]) for row in json.loads(out)["items"]]
     assert Counter(results) == {("a", "applied"): 3, ("b", "unknown"): PIPELINE + 6}
@@ -489,7 +489,7 @@ def test_interrupted_removal_reports_known_results(serve: Callable, tmp_path: Pa
         return not group.members and len(written(served)) == 2
 
     words = ("remove-members", "a", "b", "--all-members")
-    code, out, err = interrupted(removing, served.bootstrap, signal.SIGHUP, *words)
+    code, out, err = interrupted(removing, signal.SIGHUP, *words, "-b", served.bootstrap)
     assert code == 129, err
     results = [(row["consumer_id"], row["result"]) for row in json.loads(out)["items"]]
     assert results == [("a-1", "applied"), ("a-2", "applied"), ("b-1", "unknown"), ("b-2", "unknown")]
@@ -502,13 +502,13 @@ def test_interrupted_plan_changes_nothing(served: Any, tmp_path: Path) -> None:
     def planning() -> bool:
         return "OffsetFetch" in [request.api for request in served.fake.requests]
 
-    code, _, err = interrupted(planning, served.bootstrap, signal.SIGINT, *RESET)
+    code, _, err = interrupted(planning, signal.SIGINT, *RESET, "-b", served.bootstrap)
     assert code == 130 and err.endswith("kgroups: interrupted: nothing was changed\n")
     assert not list(tmp_path.iterdir())
 
 
 def test_killed_run_leaves_the_received_results(hung_cluster: Any) -> None:
-    interrupted(in_the_middle(hung_cluster, 4), hung_cluster.bootstrap, signal.SIGKILL, *TO_LATEST)
+    interrupted(in_the_middle(hung_cluster, 4), signal.SIGKILL, *TO_LATEST, "-b", hung_cluster.bootstrap)
     scenario = parse_plan(Path("undo.json").read_text(), "f").scenario(None)
     assert scenario.origin and scenario.origin.source.cluster_id == "fake-cluster"
     assert {key[0] for key in scenario.origin.results} <= {"a0", "a1", "a2"}

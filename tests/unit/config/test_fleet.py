@@ -83,8 +83,9 @@ def test_what_selects_nothing_is_named(select: Select, names: tuple[str, ...], m
     assert message in str(error.value)
 
 
-def test_all_profiles_with_a_profile_is_rejected(select: Select) -> None:
-    with pytest.raises(UsageError, match="mutually exclusive"):
+def test_all_profiles_can_be_combined_only_with_profiles_to_leave_out(select: Select) -> None:
+    assert set(select(everything=True)) - set(select("!eu-1", everything=True)) == {"eu-1"}
+    with pytest.raises(UsageError, match="only with profiles to leave out"):
         select("eu-1", everything=True)
 
 

@@ -1,0 +1,158 @@
+"""Change groups of several clusters: plan all of them at the same time, then write one after the other.
+
+Nothing is written on any cluster unless the plan of each is complete. A failure, an unknown result, or a signal stops
+the change before the next cluster.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kgroups.admin.change.interruption import Interruption
+from kgroups.admin.fleet import wanted_of
+from kgroups.errors import KgroupsError, UsageError
+from kgroups.model.clusters import ClusterAnswer, ids_of, merge_clusters
+from kgroups.model.counts import count
+from kgroups.model.outcome import Failure, Outcome, Result, Scope
+from kgroups.render.cluster_view import with_cluster
+
+from .confirmation import Confirmation
+from .operation import Operation, Plan, Target
+from .options import ConnectionOptions
+from .progress import ProgressLine, progress_line
+from .run_query import Answer, SeveralClusters, open_and_query
+from .undo_file import UndoFile, check_free, print_note, undo_path_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class FleetChange:
+    """The change of several clusters, each with a plan and an undo file of its own."""
+
+    def __init__(self, connection: ConnectionOptions, fleet: SeveralClusters, operation: Operation[Any]) -> None:
+        """Check the paths of the undo files before a cluster is contacted.
+
+        :raises UsageError: if one already exists or cannot be created.
+        """
+        self._connection = connection
+        self._fleet = fleet.loaded_once()
+        self._operation = operation
+        self._undo_paths = _undo_paths(operation.undo_path, fleet.names)
+        self._targets: dict[str, Target[Any]] = {}
+        self._ids: Mapping[str, str | None] = {}
+        self.stop = Interruption()
+        self.view = with_cluster(operation.view)
+
+    @property
+    def undo_files(self) -> list[UndoFile]:
+        return [target.undo for target in self._targets.values() if target.undo.written]
+
+    def plan(self) -> Plan:
+        """Return the rows of all clusters, each with the name of its cluster; one that fails is a failure."""
+        operation = self._operation
+        queries = dict.fromkeys(self._fleet.names, operation.hinted_plan)
+        try:
+            answers = self._fleet.answers(queries, debug=self._connection.debug)
+        except KeyboardInterrupt:
+            click.echo("\nkgroups: interrupted: nothing was changed", err=True)
+            raise
+        wanted = wanted_of(operation.selection) if operation.selection else frozenset()
+        rows, shown = merge_clusters(answers, lambda name, item: (name, *operation.row(item)), wanted)
+        self._ids = ids_of(shown)
+        self._targets = {each.cluster: self._target(each) for each in shown if each.outcome.items}
+        incomplete = [each.cluster for each in shown if each.incomplete]
+        where = f"{count(len(shown), 'cluster')} ({', '.join(self._ids)})"
+        return Plan(rows, None, where, _blocked(incomplete))
+
+    def confirmed(self, confirmation: Confirmation) -> bool:
+        question = self._operation.question
+        lines = [
+            f"{name}: {question(target.planned.items)} on {target.where}" for name, target in self._targets.items()
+        ]
+        lines += [f"{name}: nothing to do" for name in self._ids if name not in self._targets]
+        return confirmation.confirm_all(lines, count(len(self._targets), "cluster"))
+
+    def apply(self) -> tuple[Outcome[Any], None]:
+        answers: list[ClusterAnswer] = []
+        asyncio.run(self._apply(answers))
+        applied, _ = merge_clusters(answers, lambda name, row: (name, *row))
+        return applied, None
+
+    def envelope(self) -> dict[str, object]:
+        if not self._operation.saves_offsets:
+            return {"clusters": self._ids}
+        written = {name: str(each.undo.written) for name, each in self._targets.items() if each.undo.written}
+        return {"clusters": self._ids, "undo_files": written}
+
+    def _target(self, answer: ClusterAnswer) -> Target[Any]:
+        name = answer.cluster
+        connection = self._connection._replace(
+            settings=self._fleet.settings_of(name),
+            as_words=lambda: self._fleet.as_words(name),
+            profile=name,
+            fleet=None,
+        )
+        undo = UndoFile(self._undo_paths[name], connection, lambda note: print_note(f"{name}: {note}"), self.stop, name)
+        return Target(connection, undo, answer.cluster_id, answer.outcome)
+
+    async def _apply(self, answers: list[ClusterAnswer]) -> None:
+        """Write one cluster after the other, and append what each answered."""
+        self.stop.listen()
+        halted = ""
+        async with progress_line() as line:
+            for name, target in self._targets.items():
+                if self.stop.signal:
+                    halted = self.stop.reason
+                outcome = self._unchanged(name, target, halted) if halted else await self._write(name, target, line)
+                answers.append(ClusterAnswer(name, target.cluster_id, outcome))
+                if outcome.failures and not halted:
+                    halted = f"the change of cluster {name} is not complete"
+
+    async def _write(self, name: str, target: Target[Any], line: ProgressLine) -> Outcome[Any]:
+        """Write one cluster; the result has a row for each planned item."""
+        results: list[Answer] = []
+        sent = self.stop.sent
+        query = target.write(self._operation)
+        try:
+            await self.stop.bound(
+                open_and_query(target.connection.settings, query, self._connection.debug, line, results.append)
+            )
+        except KgroupsError as error:
+            changed = self.stop.sent > sent
+            result, text = (Result.UNKNOWN, "the result is unknown") if changed else (Result.FAILED, "not changed")
+            return self._rows(target, result, Failure.of(error, Scope.CLUSTER, name).within(text))
+        outcome = results[0][0] if results else Outcome()
+        return outcome if outcome.items else self._unchanged(name, target, self.stop.reason)
+
+    def _unchanged(self, name: str, target: Target[Any], why: str) -> Outcome[Any]:
+        return self._rows(target, Result.FAILED, Failure(Scope.CLUSTER, name, f"not changed: {why}"))
+
+    def _rows(self, target: Target[Any], result: Result, failure: Failure) -> Outcome[Any]:
+        """Return all planned items of a cluster with the same result."""
+        rows = (self._operation.row(item, (result.value, failure.message)) for item in target.planned.items)
+        return Outcome(tuple(rows), (failure,))
+
+
+def _blocked(incomplete: Sequence[str]) -> str:
+    if not incomplete:
+        return ""
+    without = " ".join(f"--profile '!{name}'" for name in incomplete)
+    return f"the plan of {', '.join(incomplete)} is not complete; to change only the others, add {without}"
+
+
+def _undo_paths(path: Path | None, names: Sequence[str]) -> dict[str, Path | None]:
+    """Return the path of the undo file of each cluster."""
+    if path is None:
+        return dict.fromkeys(names)
+    paths = {name: undo_path_of(path, name) for name in names}
+    owners: dict[Path, str] = {}
+    for name, each in paths.items():
+        check_free(each)
+        if owners.setdefault(each, name) != name:
+            raise UsageError(f"--undo-file: profiles {owners[each]} and {name} have the same file name {each}")
+    return dict(paths)

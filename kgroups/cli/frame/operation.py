@@ -1,0 +1,142 @@
+"""An operation that changes groups, as a command defines it, and its application to one cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
+
+from kgroups.errors import UsageError
+
+from .options import ConnectionOptions
+from .run_query import Query, hinted
+
+if TYPE_CHECKING:
+    from kgroups.admin.change.interruption import Interruption
+    from kgroups.admin.port import GroupAdmin
+    from kgroups.admin.query.select_groups import Selection
+    from kgroups.model.outcome import Outcome
+    from kgroups.render.views import View
+
+    from .confirmation import Confirmation
+    from .undo_file import UndoFile
+
+P = TypeVar("P")
+
+NOTHING_TO_DO = "nothing to do"
+
+
+class Operation(NamedTuple, Generic[P]):
+    """One operation: ``plan`` it, show each planned item by ``row``, ask ``question`` about all, ``apply`` them.
+
+    ``apply`` checks each group again right before the change, and returns rows with results.
+    """
+
+    view: View
+    plan: Callable[[GroupAdmin], Awaitable[Outcome[P]]]
+    row: Callable[..., Any]
+    """Returns the row of a planned item, or of that item and its result and error."""
+    question: Callable[[Sequence[P]], str]
+    """Returns the question without a question mark: the name of the cluster follows."""
+    apply: Callable[[GroupAdmin, Sequence[P], UndoFile], Awaitable[Outcome[Any]]]
+    selection: Selection | None = None
+    """The selected groups; if there are none, the reason is shown."""
+    undo_path: Path | None = None
+    """Where the old offsets are saved; ``None``: a new name in the current directory."""
+    saves_offsets: bool = True
+    """Whether the old offsets are saved: those of members are not changed."""
+
+    @property
+    def hinted_plan(self) -> Query:
+        return hinted(self.plan, self.selection)
+
+
+class Plan(NamedTuple):
+    """What an operation will change: rows, and for messages the clusters, and why it must not be executed."""
+
+    rows: Outcome[Any]
+    cluster_id: str | None
+    where: str
+    blocked: str = ""
+
+    def notice(self, *, execute: bool) -> str:
+        """Return the notice of a plan that is not executed."""
+        if not execute and self.rows.items:
+            more = f"--execute would change nothing: {self.blocked}" if self.blocked else "add --execute to apply"
+            return f"dry run on {self.where}: nothing was changed; {more}"
+        if self.blocked:
+            return f"nothing was changed on {self.where}: {self.blocked}"
+        return f"{nothing_planned(self.rows)} on {self.where}"
+
+
+class Change(Protocol):
+    """An operation on its clusters: on one, or on several."""
+
+    stop: Interruption
+
+    @property
+    def view(self) -> View: ...
+
+    @property
+    def undo_files(self) -> Sequence[UndoFile]:
+        """The undo files that were written."""
+
+    def plan(self) -> Plan: ...
+
+    def confirmed(self, confirmation: Confirmation) -> bool:
+        """Ask whether to execute the plan."""
+
+    def apply(self) -> tuple[Outcome[Any], str | None]:
+        """Execute the plan; return rows with results, and the ID of the only cluster."""
+
+    def envelope(self) -> Mapping[str, object]:
+        """Return the additional keys of the JSON envelope."""
+
+
+class Target(NamedTuple, Generic[P]):
+    """One cluster of an operation: what is planned for it, and where its old offsets are saved."""
+
+    connection: ConnectionOptions
+    undo: UndoFile
+    cluster_id: str | None
+    planned: Outcome[P]
+
+    @property
+    def where(self) -> str:
+        return self.connection.cluster(self.cluster_id)
+
+    def write(self, operation: Operation[P]) -> Query:
+        """Return the query that applies the plan to this cluster only."""
+
+        async def write(admin: GroupAdmin) -> Outcome[Any]:
+            _check_same(self.cluster_id, admin.cluster_id)
+            return await execute(operation, admin, self.planned.items, self.undo)
+
+        return write
+
+
+async def execute(operation: Operation[P], admin: GroupAdmin, planned: Sequence[P], undo: UndoFile) -> Outcome[Any]:
+    """Apply planned items until a signal arrives; the result includes a notice that names the cluster."""
+    from kgroups.model.outcome import Outcome
+
+    undo.stop.listen()
+    applied = await undo.stop.bound(operation.apply(admin, planned, undo)) or Outcome()
+    if not applied.items:
+        return applied
+    return applied.with_failures((), (f"executed on {undo.connection.cluster(admin.cluster_id)}",))
+
+
+def nothing_planned(planned: Outcome[Any]) -> str:
+    return "nothing was changed" if planned.failures else NOTHING_TO_DO
+
+
+def _check_same(planned: str | None, now: str | None) -> None:
+    """Check that the plan was made for this cluster.
+
+    :raises UsageError: if the bootstrap servers belong to another cluster now.
+    """
+    if planned and now and planned != now:
+        raise UsageError(
+            f"the plan is for cluster {planned}, but the bootstrap servers now belong to cluster {now}; "
+            "nothing was changed"
+        )
