@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from kgroups.errors import EXIT_FAILED, KgroupsError
+
 from .group_options import GroupOptions
-from .live_snapshot import live_snapshot
-from .run_query import Shape, show
+from .live_snapshot import Live, live_snapshots
+from .run_query import Shape, or_error_envelope, show
 
 if TYPE_CHECKING:
     from kgroups.admin.query.select_groups import Selection
@@ -52,9 +54,9 @@ def show_differences(
 ) -> int:
     """Show how two states differ; return 0 if they are equal, and 1 if they differ or something is unknown.
 
-    A cluster is queried for the groups of the file that it is compared with, or for all groups.
+    A cluster is queried for the groups of the file that it is compared with, or for all groups; two clusters are
+    queried at the same time.
     """
-    from kgroups.errors import EXIT_FAILED
     from kgroups.model.counts import count
     from kgroups.model.outcome import NoMatch, Outcome
     from kgroups.model.snapshot.compare import What, compare
@@ -64,23 +66,28 @@ def show_differences(
     selection = chosen.selection() if chosen.any_given else None
     what = tuple(map(What, only or PARTS))
     first, second = sides
+    clusters = [
+        Live(
+            side.settings,
+            _live_selection(selection, other.snapshot),
+            What.RECORDS in what and bool(other.snapshot and other.snapshot.records),
+        )
+        for side, other in ((first, second), (second, first))
+        if side.settings
+    ]
+    taken = live_snapshots(clusters, debug=debug)
+    if any(isinstance(each, KgroupsError) for each in taken):
+        return _show_errors([side.label for side in sides if side.settings], taken, shape)
+    live = (each for each in taken if isinstance(each, Outcome))
     states = []
     notices: list[str] = []
     failures: list[Failure] = []
-    for side, other in ((first, second), (second, first)):
+    for side in sides:
         state = side.snapshot
         if state is None:
-            assert side.settings
-            taken = live_snapshot(
-                side.settings,
-                shape,
-                DIFF,
-                _live_selection(selection, other.snapshot),
-                records=What.RECORDS in what and bool(other.snapshot and other.snapshot.records),
-                debug=debug,
-            )
-            (state,) = taken.items
-            notices += (f"{side.label}: {notice}" for notice in taken.notices if not isinstance(notice, NoMatch))
+            outcome = next(live)
+            (state,) = outcome.items
+            notices += (f"{side.label}: {notice}" for notice in outcome.notices if not isinstance(notice, NoMatch))
         elif selection is not None:
             kept = _selected(selection, state)
             state = state._replace(groups=tuple(each for each in state.groups if kept(each.group.group_id)))
@@ -97,6 +104,26 @@ def show_differences(
         notices.append(f"A ({first.label}) and B ({second.label}) are equal: {count(groups, 'group')}")
     code = show(Outcome(rows, tuple(failures), tuple(notices)), a.source.cluster_id, shape, DIFF)
     return max(code, EXIT_FAILED) if rows else code
+
+
+def _show_errors(labels: Sequence[str], taken: Sequence[object], shape: Shape) -> int:
+    """Name each cluster that failed, and return the exit code.
+
+    :raises KgroupsError: the error of the only cluster, or of invalid options.
+    """
+    from kgroups.model.outcome import Failure, Outcome, Scope
+    from kgroups.render.snapshot_views import DIFF
+
+    errors = {label: each for label, each in zip(labels, taken, strict=True) if isinstance(each, KgroupsError)}
+
+    def check() -> None:
+        for error in errors.values():
+            if len(labels) == 1 or error.exit_code != EXIT_FAILED:
+                raise error
+
+    or_error_envelope(shape, DIFF, check)
+    failures = (Failure.of(error, Scope.CLUSTER, label) for label, error in errors.items())
+    return show(Outcome(failures=tuple(failures)), None, shape, DIFF)
 
 
 def _live_selection(selection: Selection | None, other: Snapshot | None) -> Selection:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
-from .run_query import Shape, hinted, or_error_envelope, run_query
+from kgroups.errors import KgroupsError
+
+from .run_query import Query, Shape, hinted, or_error_envelope, run_queries, run_query
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
@@ -22,6 +25,27 @@ def live_snapshot(
 
     :raises KgroupsError: if the cluster cannot be reached; with ``-o json``, the envelope is written first.
     """
+    query = _snapshot_query(settings, selection, records)
+    outcome, _ = or_error_envelope(shape, view, lambda: run_query(settings, query, debug=debug))
+    return _complete(outcome)
+
+
+class Live(NamedTuple):
+    """A cluster, the groups whose state is compared, and whether their records are."""
+
+    settings: ClientSettings
+    selection: Selection
+    records: bool
+
+
+def live_snapshots(clusters: Sequence[Live], *, debug: bool) -> list[Outcome[Snapshot] | KgroupsError]:
+    """Return the states of several clusters, or their errors; all are queried at the same time."""
+    queries = [(each.settings, _snapshot_query(*each)) for each in clusters]
+    found = run_queries(queries, debug=debug)
+    return [each if isinstance(each, KgroupsError) else _complete(each) for each in found]
+
+
+def _snapshot_query(settings: ClientSettings, selection: Selection, records: bool) -> Query:
     from kgroups.model.operations.origin import Source
 
     from .repeat_options import this_command
@@ -33,6 +57,10 @@ def live_snapshot(
 
         return await take_snapshot(admin, selection, source, records=records)
 
-    outcome, _ = or_error_envelope(shape, view, lambda: run_query(settings, hinted(query, selection), debug=debug))
+    return hinted(query, selection)
+
+
+def _complete(outcome: Outcome[Snapshot]) -> Outcome[Snapshot]:
+    """Return a snapshot that includes the failures of its selection."""
     (snapshot,) = outcome.items
-    return outcome.with_items((snapshot._replace(failures=outcome.failures),))  # those of the selection, too
+    return outcome.with_items((snapshot._replace(failures=outcome.failures),))

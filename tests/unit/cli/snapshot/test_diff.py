@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from kio.schema.errors import ErrorCode
 
 from kgroups.model.offsets import Commit
-from tests.fakes.broker import FakeCluster
+from tests.fakes.broker import FakeCluster, framed, silence
 from tests.fakes.cluster_state import FakeMember
 from tests.fakes.record_batches import batch
 from tests.unit.cli.snapshot.test_save_and_show import FILE, shop
@@ -170,8 +171,37 @@ def test_two_clusters_are_compared(diff: Any, profiles: Any) -> None:
 
 
 def test_unreachable_cluster_is_an_error(run_cli: Run, diff: Any, profiles: Any) -> None:
-    code, _, err = run_cli("diff", "eu", "down", "--timeout", "5s")
-    assert code == 1 and "127.0.0.1:1" in err
+    code, out, err = run_cli("diff", "eu", "down", "--timeout", "5s", "--no-headers")
+    assert (code, out) == (1, "") and err.startswith(
+        "kgroups: cluster down: no bootstrap server responded: 127.0.0.1:1"
+    )
+    code, _, err = run_cli("diff", FILE, "down", "--timeout", "5s")
+    assert code == 1 and err.startswith("kgroups: error: no bootstrap server responded: 127.0.0.1:1")
+
+
+def test_two_clusters_are_queried_at_the_same_time(diff: Any, served: Any, profiles: Any) -> None:
+    """No broker responds before all of both clusters were asked."""
+    brokers = [broker for each in (served, profiles) for broker in each.fake.brokers.values()]
+    barrier = asyncio.Barrier(len(brokers))
+
+    async def respond(writer: asyncio.StreamWriter, answer: bytes) -> None:
+        await barrier.wait()
+        writer.write(framed(answer))
+
+    for broker in brokers:
+        broker.fault("ListGroups", respond, times=1)
+    code, rows, err = diff("diff", "eu", "us", "--timeout", "20s")
+    assert (code, rows) == (0, []), err
+
+
+def test_each_cluster_that_fails_is_named(run_cli: Run, served: Any, profiles: Any) -> None:
+    for each in (served, profiles):
+        for broker in each.fake.brokers.values():
+            broker.fault("*", silence)
+    code, out, err = run_cli("diff", "eu", "us", "--timeout", "1s", "-o", "json")
+    failures = json.loads(out)["failures"]
+    assert (code, [(each["scope"], each["name"]) for each in failures]) == (1, [("cluster", "eu"), ("cluster", "us")])
+    assert [line.split(": ")[1] for line in err.splitlines()] == ["cluster eu", "cluster us"]
 
 
 @pytest.mark.parametrize(
