@@ -18,7 +18,7 @@ from kgroups.sandbox import DEFAULT_VERSION, Sandbox
 from kgroups.sandbox.commits import Commits, make_commits
 from kgroups.sandbox.security import Acl
 from kgroups.sandbox.security import up as secure_up
-from tests.integration.asking import Answer, run_kgroups
+from tests.integration.asking import Answer, run_here, run_kgroups
 from tests.integration.monitoring.prometheus import run_exporter
 
 OLD, PAUSED = "2.8.2", "3.9.1"
@@ -170,3 +170,39 @@ def test_python_fleet_reads_each_cluster(fleet: Fleet, monkeypatch: pytest.Monke
     outcome = kgroups.Fleet("good", "dead").lag("both-00000")
     assert {cluster: row.total_lag for cluster, row in outcome} == {"old": 0, "secure": 0}
     assert [failure.cluster for failure in outcome.failures] == ["dead"]
+
+
+def committed() -> dict[str, int]:
+    """Return the committed offset of the group ``new``, by cluster."""
+    answer = run_here("describe", "new", "--profile", "good", "-o", "json")
+    return {each["cluster"]: each["current_offset"] for each in answer.items}
+
+
+def test_groups_of_several_clusters_are_changed_and_restored(
+    fleet: Fleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("KGROUPS_CONFIG", str(fleet.config))
+    now = ("--fleet", "--execute", "--yes", "-o", "json")
+    reset = ("reset-offsets", "new", "--create-group", "--topic", "both", "--to-latest", "--profile", "good")
+    plan = run_here(*reset, "--fleet", "-o", "json")
+    planned = [(each["cluster"], each["old_offset"], each["new_offset"], each["result"]) for each in plan.items]
+    assert (plan.code, planned) == (0, [("old", None, 0, None), ("secure", None, 0, None)])
+
+    blocked = run_here(*reset, "--profile", "dead", *now)
+    assert (blocked.code, [each["cluster"] for each in blocked.failures], committed()) == (1, ["dead"], {})
+    assert "nothing was changed on 3 clusters (old, secure, dead)" in blocked.err and not list(tmp_path.iterdir())
+
+    done = run_here(*reset, *now)
+    assert (done.code, [each["result"] for each in done.items]) == (0, ["applied"] * 2), done.err
+    assert committed() == {"old": 0, "secure": 0} and done.envelope["undo_files"].keys() == {"old", "secure"}
+    deleted = run_here("delete", "new", "--profile", "good", *now)
+    assert (deleted.code, [each["result"] for each in deleted.items]) == (0, ["applied"] * 2), deleted.err
+    assert committed() == {}
+    restored = {}
+    for name, file in deleted.envelope["undo_files"].items():
+        assert file.startswith(f"kgroups-undo-{name}-new-")
+        answer = run_here("reset-offsets", "--from-file", file, "--profile", name, "--execute", "--yes")
+        restored[name] = 0
+        assert (answer.code, committed()) == (0, restored), answer.err
+    assert run_here("delete", "new", "--profile", "good", *now).code == 0
