@@ -25,19 +25,19 @@ class ClusterAnswer(NamedTuple):
         return any(failure.scope is Scope.CLUSTER and failure.name == self.cluster for failure in self.outcome.failures)
 
     @property
-    def refused(self) -> bool:
-        """Whether there is nothing but failures, so that another principal may get more."""
-        return not self.outcome.items and not all(map(_is_absent, self.outcome.failures))
-
-    @property
     def incomplete(self) -> bool:
-        """Whether something is unknown: not only groups that are absent, or that must not be changed, failed."""
+        """Whether something is unknown; groups that do not exist, or that must not be changed, are known."""
         return any(
             failure.scope in (Scope.CLUSTER, Scope.BROKER)
             or failure.reason
             or not (failure.error in (None, "NON_EMPTY_GROUP") or _is_absent(failure))
             for failure in self.outcome.failures
         )
+
+    @property
+    def refused(self) -> bool:
+        """Whether there are only failures, so that another principal may get more."""
+        return self.incomplete and not self.outcome.items
 
 
 def merge_clusters(

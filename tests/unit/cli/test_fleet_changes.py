@@ -13,6 +13,9 @@ from typing import Any
 import pytest
 from kio.schema.errors import ErrorCode
 
+from kgroups.cli import reset_offsets
+from kgroups.cli.frame.reset_request import write_reset
+from kgroups.errors import ProtocolError
 from tests.fakes.broker import FakeCluster, framed, silence
 from tests.fakes.cluster_state import FakeMember
 from tests.unit.cli.test_undo import interrupted, offsets, written
@@ -227,6 +230,24 @@ def test_cluster_that_is_lost_before_its_write_is_not_changed(
     assert "kgroups: cluster a: not changed: the plan is for cluster A, but the bootstrap servers now belong to" in err
     assert "kgroups: cluster b: not changed: the change of cluster a is not complete" in err
     assert not written(a) and not written(b)
+
+
+def test_error_after_a_write_was_sent_leaves_the_result_unknown(
+    two: Any, run_cli: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def write_and_fail(*arguments: Any) -> Any:
+        await write_reset(*arguments)
+        raise ProtocolError("not expected")
+
+    monkeypatch.setattr(reset_offsets, "write_reset", write_and_fail)
+    code, out, err = run_cli(*RESET, *NOW, "-o", "json")
+    results = [(each["cluster"], each["result"], each["error"]) for each in json.loads(out)["items"]]
+    assert (code, results) == (
+        1,
+        [("a", "unknown", "the result is unknown: not expected")] * 2
+        + [("b", "failed", "not changed: the change of cluster a is not complete")] * 2,
+    )
+    assert "kgroups: cluster a: the result is unknown: not expected\n" in err
 
 
 def test_plan_is_written_with_the_settings_it_was_made_with(
