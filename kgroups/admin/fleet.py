@@ -49,10 +49,11 @@ class Progress:
 
 
 def wanted_of(selection: Selection) -> frozenset[tuple[Scope, str]]:
-    """Return the scope and name of each group, glob, and topic that is selected by name."""
+    """Return the scope and name of each group, pattern, and topic that is selected."""
     groups = (*selection.names, *(glob.text for glob in selection.globs))
     topics = ((Scope.TOPIC, topic) for topic in selection.topics)
-    return frozenset((*((Scope.GROUP, group) for group in groups), *topics))
+    regex = ((Scope.CLUSTER, ""),) if selection.pattern else ()
+    return frozenset((*((Scope.GROUP, group) for group in groups), *topics, *regex))
 
 
 async def query_clusters(

@@ -10,6 +10,7 @@ from .outcome import NOT_FOUND, Failure, NoMatch, Outcome, Scope
 T = TypeVar("T")
 
 _ABSENT = (NOT_FOUND, "UNKNOWN_TOPIC_OR_PARTITION")
+_HAS_MEMBERS = "NON_EMPTY_GROUP"
 
 
 class ClusterAnswer(NamedTuple):
@@ -27,12 +28,7 @@ class ClusterAnswer(NamedTuple):
     @property
     def incomplete(self) -> bool:
         """Whether something is unknown; groups that do not exist, or that must not be changed, are known."""
-        return any(
-            failure.scope in (Scope.CLUSTER, Scope.BROKER)
-            or failure.reason
-            or not (failure.error in (None, "NON_EMPTY_GROUP") or _is_absent(failure))
-            for failure in self.outcome.failures
-        )
+        return not all(_is_absent(each) or _is_rejected(each) for each in self.outcome.failures)
 
     @property
     def refused(self) -> bool:
@@ -75,7 +71,15 @@ def merge_clusters(
 
 
 def _is_absent(failure: Failure) -> bool:
-    return failure.error in _ABSENT
+    """Return whether nothing has this name, or a pattern, which is a failure without a name, matches nothing."""
+    return failure.error in _ABSENT or (failure.scope is Scope.CLUSTER and not failure.name)
+
+
+def _is_rejected(failure: Failure) -> bool:
+    """Return whether a group must not be changed: it has members, or kgroups found another reason in its own data."""
+    if failure.scope in (Scope.CLUSTER, Scope.BROKER):
+        return False
+    return failure.error == _HAS_MEMBERS or not (failure.error or failure.reason or failure.api)
 
 
 def distinct(answers: Iterable[ClusterAnswer]) -> tuple[list[ClusterAnswer], list[str]]:

@@ -76,10 +76,6 @@ class Failure(NamedTuple):
         text = error.text if scope is Scope.BROKER and error.peer == name else str(error)
         return cls(scope, name, text, api=api, broker=broker, reason=error.reason, hint=error.hint)
 
-    def within(self, context: str) -> Failure:
-        """Prefix the message with what was in progress."""
-        return self._replace(message=f"{context}: {self.message}")
-
     def sort_key(self) -> tuple[str, str, str, str, str, int]:
         return (
             self.cluster or "",

@@ -7,14 +7,15 @@ the change before the next cluster.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from kgroups.admin.change.interruption import Interruption
 from kgroups.admin.fleet import wanted_of
-from kgroups.errors import KgroupsError, UsageError
+from kgroups.errors import KgroupsError, NotSent, OutcomeUnknown, UsageError
 from kgroups.model.clusters import ClusterAnswer, ids_of, merge_clusters
 from kgroups.model.counts import count
 from kgroups.model.outcome import Failure, Outcome, Result, Scope
@@ -45,6 +46,7 @@ class FleetChange:
         self._undo_paths = _undo_paths(operation.undo_path, fleet.names)
         self._targets: dict[str, Target[Any]] = {}
         self._ids: Mapping[str, str | None] = {}
+        self._unchanged: dict[str, None] = {}
         self.stop = Interruption()
         self.view = with_cluster(operation.view)
 
@@ -81,7 +83,15 @@ class FleetChange:
         answers: list[ClusterAnswer] = []
         asyncio.run(self._apply(answers))
         applied, _ = merge_clusters(answers, lambda name, row: (name, *row))
-        return applied, None
+        if len(self._unchanged) == len(self._targets):
+            return applied, None
+        rest = _options(self._unchanged)
+        hint = f"to continue, select only the clusters that were not changed: {rest} --fleet"
+        failures = (
+            each._replace(hint=each.hint or hint) if each.cluster in self._unchanged else each
+            for each in applied.failures
+        )
+        return applied._replace(failures=tuple(failures)), None
 
     def envelope(self) -> dict[str, object]:
         if not self._operation.saves_offsets:
@@ -106,34 +116,42 @@ class FleetChange:
         halted = ""
         async with progress_line() as line:
             for name, target in self._targets.items():
+                if halted:
+                    outcome = self._not_changed(name, target, NotSent(halted))
+                else:
+                    outcome = await self._write(name, target, line)
+                answers.append(ClusterAnswer(name, target.cluster_id, outcome))
                 if self.stop.signal:
                     halted = self.stop.reason
-                outcome = self._unchanged(name, target, halted) if halted else await self._write(name, target, line)
-                answers.append(ClusterAnswer(name, target.cluster_id, outcome))
-                if outcome.failures and not halted:
+                elif outcome.failures and not halted:
                     halted = f"the change of cluster {name} is not complete"
 
     async def _write(self, name: str, target: Target[Any], line: ProgressLine) -> Outcome[Any]:
         """Write one cluster; the result has a row for each planned item."""
         results: list[Answer] = []
         sent = self.stop.sent
+        error: KgroupsError | None = None
         query = target.write(self._operation)
         try:
             await self.stop.bound(
                 open_and_query(target.connection.settings, query, self._connection.debug, line, results.append)
             )
-        except KgroupsError as error:
-            changed = self.stop.sent > sent
-            result, text = (Result.UNKNOWN, "the result is unknown") if changed else (Result.FAILED, "not changed")
-            return self._rows(target, result, Failure.of(error, Scope.CLUSTER, name).within(text))
-        outcome = results[0][0] if results else Outcome()
-        return outcome if outcome.items else self._unchanged(name, target, self.stop.reason)
+        except KgroupsError as raised:
+            error = raised
+        if results and results[0][0].items:
+            return results[0][0]
+        if self.stop.sent == sent:
+            return self._not_changed(name, target, error or NotSent(self.stop.reason))
+        return self._rows(name, target, Result.UNKNOWN, error or OutcomeUnknown(self.stop.reason))
 
-    def _unchanged(self, name: str, target: Target[Any], why: str) -> Outcome[Any]:
-        return self._rows(target, Result.FAILED, Failure(Scope.CLUSTER, name, f"not changed: {why}"))
+    def _not_changed(self, name: str, target: Target[Any], error: KgroupsError) -> Outcome[Any]:
+        self._unchanged[name] = None
+        return self._rows(name, target, Result.FAILED, error)
 
-    def _rows(self, target: Target[Any], result: Result, failure: Failure) -> Outcome[Any]:
+    def _rows(self, name: str, target: Target[Any], result: Result, error: KgroupsError) -> Outcome[Any]:
         """Return all planned items of a cluster with the same result."""
+        what = "the result is unknown" if result is Result.UNKNOWN else "not changed"
+        failure = Failure.of(error.within(what), Scope.CLUSTER, name)
         rows = (self._operation.row(item, (result.value, failure.message)) for item in target.planned.items)
         return Outcome(tuple(rows), (failure,))
 
@@ -141,8 +159,12 @@ class FleetChange:
 def _blocked(incomplete: Sequence[str]) -> str:
     if not incomplete:
         return ""
-    without = " ".join(f"--profile '!{name}'" for name in incomplete)
+    without = _options(f"!{name}" for name in incomplete)
     return f"the plan of {', '.join(incomplete)} is not complete; to change only the others, add {without}"
+
+
+def _options(profiles: Iterable[str]) -> str:
+    return " ".join(f"--profile {shlex.quote(name)}" for name in profiles)
 
 
 def _undo_paths(path: Path | None, names: Sequence[str]) -> dict[str, Path | None]:

@@ -176,6 +176,34 @@ def test_group_that_some_clusters_lack_is_no_failure(two: Any, run_cli: Run) -> 
     assert "note: nothing was changed on 2 clusters (a, b)" in err
 
 
+@pytest.mark.parametrize(
+    ("pattern", "message"),
+    [
+        (("--regex", "h.*"), "kgroups: cluster: no group matches --regex 'x.*'"),
+        (("h*",), "kgroups: group 'x*': no group has this name or matches it"),
+    ],
+)
+def test_pattern_that_some_clusters_do_not_match_is_no_failure(
+    two: Any, run_cli: Run, pattern: tuple[str, ...], message: str
+) -> None:
+    _, b = two
+    code, _, err = run_cli("reset-offsets", *pattern, "--all-topics", "--to-latest", *FLEET, *NOW)
+    assert (code, offsets(b, "h")) == (0, {("t", 0): 90, ("t", 1): 90}), err
+    unmatched = tuple(word.replace("h", "x") for word in pattern)
+    code, _, err = run_cli("reset-offsets", *unmatched, "--all-topics", "--to-latest", *FLEET, *NOW)
+    assert (code, len(lines(err, message))) == (1, 1), err
+
+
+def test_nothing_is_written_if_the_leader_of_a_partition_is_unknown(two: Any, run_cli: Run) -> None:
+    a, b = two
+    b.state.topics["t"].leaders[1] = 7
+    code, _, err = run_cli(*RESET, *NOW)
+    assert code == 1 and lines(
+        err, "kgroups: cluster b: partition 't-1': its leader, broker 7, is not in the cluster's"
+    )
+    assert "the plan of b is not complete" in err and not written(a) and not written(b)
+
+
 def test_clusters_are_changed_after_their_number_was_typed(
     two: Any, profiles: Callable[..., None], serve: Serve, run_cli: Run, answer: Callable[..., list[str]]
 ) -> None:
@@ -199,8 +227,12 @@ def test_clusters_are_changed_after_their_number_was_typed(
     ]
 
 
-def test_failure_stops_before_the_next_cluster(two: Any, run_cli: Run) -> None:
+def test_failure_stops_before_the_next_cluster(
+    two: Any, serve: Serve, profiles: Callable[..., None], run_cli: Run
+) -> None:
     a, b = two
+    late = serve(fill=shop("L", "g"))
+    profiles(a=a.bootstrap, b=b.bootstrap, late=late.bootstrap)
     a.state.fail("OffsetCommit", "t-1", ErrorCode.offset_metadata_too_large)
     code, out, err = run_cli(*RESET, *NOW, "-o", "json")
     found = json.loads(out)
@@ -211,9 +243,14 @@ def test_failure_stops_before_the_next_cluster(two: Any, run_cli: Run) -> None:
         ("a", "failed"),
         ("b", "failed"),
         ("b", "failed"),
+        ("late", "failed"),
+        ("late", "failed"),
     ]
-    assert [each["error"] for each in found["items"][2:]] == [why, why]
-    assert f"kgroups: cluster b: {why}\n" in err and not written(b)
+    assert [each["error"] for each in found["items"][2:]] == [why] * 4
+    assert f"kgroups: cluster b: {why}\nkgroups: cluster late: {why}\n" in err
+    hint = "to continue, select only the clusters that were not changed: --profile b --profile late --fleet"
+    assert lines(err, "kgroups: hint: ") == [f"kgroups: hint: {hint}"]
+    assert not written(b) and not written(late)
 
 
 def test_cluster_that_is_lost_before_its_write_is_not_changed(
@@ -315,6 +352,8 @@ def test_offsets_are_copied_from_a_group_of_the_same_cluster(two: Any, run_cli: 
         served.state.group("source", 0, commits={("t", 0): offset, ("t", 1): offset})
     assert run_cli("reset-offsets", "g", "--to-group", "source", *FLEET, *NOW)[0] == 0
     assert offsets(a, "g") == {("t", 0): 1, ("t", 1): 1} and offsets(b, "g") == {("t", 0): 2, ("t", 1): 2}
+    code, _, err = run_cli("reset-offsets", "g", "--to-group", "h", *FLEET, *NOW)
+    assert code == 1 and lines(err, "kgroups: cluster a: --to-group: group 'h'") and len(written(b)) == 1
 
 
 @pytest.mark.parametrize(
