@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import threading
+from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
@@ -14,12 +16,14 @@ from kgroups.model.counts import count
 
 from ..frame.exit_status import enable_gc, end_on_signals
 from ..frame.lazy_command import Command
-from ..frame.options import ConnectionOptions, Duration, connection_options
+from ..frame.options import ConnectionOptions, Duration, fleet_options
 from .hosts import hosts_options
 from .options import Engine, engine_options, store_option, topic_option
 
 if TYPE_CHECKING:
+    from kgroups.config.settings import ClientSettings
     from kgroups.pipeline.hosts import GivenHosts
+    from kgroups.pipeline.session import Session
 
 
 @click.command("collect", cls=Command)
@@ -60,7 +64,7 @@ if TYPE_CHECKING:
 @topic_option
 @hosts_options("as in the store; keep if it is new")
 @engine_options
-@connection_options
+@fleet_options
 def collect(
     connection: ConnectionOptions,
     engine: Engine,
@@ -78,6 +82,9 @@ def collect(
 
     Each record is stored exactly once: after an interruption, or a kill, the next run continues where this one ended.
     Small files are merged automatically.
+
+    With several profiles, each cluster is collected on its own, into the same store. One that fails is named, and with
+    --interval tried again after TIME.
     """
     from .options import need_pipeline
 
@@ -91,26 +98,42 @@ def collect(
 
     kept = None if retention is None else timedelta(seconds=retention)
     plan = Plan(connection.settings, topic, interval, duration, sample_every, max_records, hosts, kept)
-    start = partial(engine.open, short=interval is None)
-    history = Store(store)
-    collect_into = partial(run, start, history, plan, _print_line, 0 if engine.chosen else SMALL)
-    lost = 0
-    if openlineage is None:
-        total = collect_into()
-    else:
-        from kgroups.pipeline.jobs.lineage import Lineage
-        from kgroups.pipeline.lineage.sink import Sink
+    small = 0 if engine.chosen else SMALL
 
-        with Lineage(Sink(openlineage), connection.settings, topic, history, _print_line) as lineage:
-            total = collect_into(on_batch=lineage.add)
-        lost = lineage.lost
-    click.echo(
-        f"{count(total.records, 'record')} in {count(total.batches, 'batch', 'batches')}, {total.seconds:.1f} s; "
-        f"{count(total.behind, 'offset')} behind",
-        err=True,
-    )
+    def collect_one(
+        settings: ClientSettings,
+        start: Callable[[], Session],
+        notify: Callable[[str], None],
+        duration: float | None,
+        stopped: threading.Event | None = None,
+    ) -> tuple[str, str | None]:
+        """Collect one cluster; return a summary, and what was lost."""
+        history, lost = Store(store), 0
+        of_cluster = plan._replace(settings=settings, duration=duration)
+        collect_into = partial(run, start, history, of_cluster, notify, small, stopped=stopped)
+        if openlineage is None:
+            total = collect_into()
+        else:
+            from kgroups.pipeline.jobs.lineage import Lineage
+            from kgroups.pipeline.lineage.sink import Sink
+
+            with Lineage(Sink(openlineage), settings, topic, history, notify) as lineage:
+                total = collect_into(on_batch=lineage.add)
+            lost = lineage.lost
+        done = f"{count(total.records, 'record')} in {count(total.batches, 'batch', 'batches')}, {total.seconds:.1f} s"
+        events = f"{count(lost, 'OpenLineage event')} could not be written; the store is complete"
+        return f"{done}; {count(total.behind, 'offset')} behind", events if lost else None
+
+    start = partial(engine.open, short=interval is None)
+    if connection.fleet:
+        from .clusters import Clusters
+
+        Store(store), hosts.for_new_store()  # raise the errors that all clusters would have
+        return Clusters(connection.fleet.loaders(), collect_one, start, interval, duration).run()
+    total, lost = collect_one(connection.settings, start, _print_line, duration)
+    click.echo(total, err=True)
     if lost:
-        _print_line(f"{count(lost, 'OpenLineage event')} could not be written; the store is complete")
+        _print_line(lost)
     return EXIT_FAILED if lost else 0
 
 

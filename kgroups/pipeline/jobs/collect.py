@@ -8,6 +8,7 @@ tombstones may have been compacted away while no collector ran, and what the clu
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -73,17 +74,19 @@ def collect(
     notify: Notify = lambda line: None,
     small: int = SMALL,
     on_batch: Callable[[Entry], None] = lambda entry: None,
+    stopped: threading.Event | None = None,
 ) -> Collected:
     """Run until the log is read (once), or the duration is over or Ctrl-C (with an interval).
 
     :param open_session: starts Spark; called for the first batch that is not small.
     :param small: maximum number of offsets in a batch that is read without Spark.
     :param on_batch: called with each entry of records after its commit.
+    :param stopped: ends the run as Ctrl-C does, after the current batch: Python interrupts the main thread only.
     :raises HistoryError: if the store belongs to another topic or another collector, or a batch fails.
     :raises ClusterUnreachable: if no bootstrap server responds at the start.
     """
     try:
-        return _Collector(open_session, store, plan, notify, small, on_batch).run()
+        return _Collector(open_session, store, plan, notify, small, on_batch, stopped or threading.Event()).run()
     except PySparkException as error:
         raise HistoryError(f"collecting stopped: {root_cause(error)}") from None
 
@@ -107,9 +110,10 @@ class _Collector:
         notify: Notify,
         small: int,
         on_batch: Callable[[Entry], None],
+        stopped: threading.Event,
     ) -> None:
         self._tasks = TaskRunner(open_session, small, notify)
-        self._on_batch = on_batch
+        self._on_batch, self._stopped = on_batch, stopped
         self._store, self._plan, self._notify = store, plan, notify
         self._log = OffsetsLog(plan.settings, plan.topic)
         self._stalls = Stalls(store, self._log, plan.settings, plan.topic, notify)
@@ -151,6 +155,7 @@ class _Collector:
             while batch := self._next_batch(targets, ends):
                 sampler.watch(self._collect(batch))
                 self._stalls.poll()
+                self._pause(0)
                 if until is not None and time.monotonic() >= until:
                     return
             if self._plan.interval is None:
@@ -158,10 +163,14 @@ class _Collector:
             wake = due if until is None else min(due, until)
             while (left := wake - time.monotonic()) > 0:
                 self._stalls.poll()
-                time.sleep(min(1.0, left))
+                self._pause(min(1.0, left))
             if until is not None and time.monotonic() >= until:
                 return
             ends = self._log.ends()
+
+    def _pause(self, seconds: float) -> None:
+        if self._stopped.wait(seconds):
+            raise KeyboardInterrupt
 
     def _next_batch(self, targets: Mapping[int, int], ends: Mapping[int, Ends]) -> _Batch | None:
         read = self._store.snapshot().positions

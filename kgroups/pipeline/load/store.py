@@ -140,7 +140,8 @@ class Store:
         """
         self._cluster = identity.cluster_id or UNKNOWN_CLUSTER
         if self._read_json(IDENTITY) is None:
-            if self.storage.names(MANIFEST):
+            # Read again: the first collectors of two clusters may create the store at the same time.
+            if self.storage.names(MANIFEST) and self._read_json(IDENTITY) is None:
                 raise HistoryError(f"{self.shown} has a manifest, but no {IDENTITY}: it is half a store; take another")
             self.storage.make()
             self._create_json(IDENTITY, {"format": FORMAT, "schema": SCHEMA_VERSION, "created": identity.created})
