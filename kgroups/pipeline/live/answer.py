@@ -26,8 +26,8 @@ def list_groups(options: LiveOptions) -> Outcome[ListedGroup]:
 
     :raises HistoryError: if the list is incomplete, unless the table is ``failures`` or ``failOnError`` is false.
     """
-    outcome = _or_failure(lambda: list_all(options.settings))
-    _check(options, outcome.failures)
+    outcome = _or_failure(options, lambda: list_all(options.settings))
+    check(options, outcome.failures)
     return outcome
 
 
@@ -42,10 +42,10 @@ def read_rows(
     :param failures: earlier failures, to include in the table ``failures``.
     :raises HistoryError: if rows are missing, unless the table is ``failures`` or ``failOnError`` is false.
     """
-    outcome = _or_failure(lambda: _rows(options, listed)) if listed else Outcome[Row]()
+    outcome = _or_failure(options, lambda: _rows(options, listed)) if listed else Outcome[Row]()
     if options.table == FAILURES:
         return failure_rows((*failures, *outcome.failures))
-    _check(options, outcome.failures)
+    check(options, outcome.failures)
     return list(outcome.items)
 
 
@@ -66,16 +66,21 @@ def _group_rows(options: LiveOptions, group: Group) -> Iterator[Row]:
         yield from members_rows(group)
 
 
-def _or_failure(query: Callable[[], Outcome[T]]) -> Outcome[T]:
+def _or_failure(options: LiveOptions, query: Callable[[], Outcome[T]]) -> Outcome[T]:
     """Run a query; if it raises, return the error as a failure of the cluster."""
     try:
-        return query()
+        outcome = query()
     except KgroupsError as error:
-        return Outcome(failures=(Failure.of(error, Scope.CLUSTER, ""),))
+        outcome = Outcome(failures=(Failure.of(error, Scope.CLUSTER, ""),))
+    return outcome._replace(failures=tuple(each._replace(cluster=options.cluster) for each in outcome.failures))
 
 
-def _check(options: LiveOptions, failures: Sequence[Failure]) -> None:
-    if not failures or options.table == FAILURES or not options.fail_on_error:
+def check(options: LiveOptions, failures: Sequence[Failure]) -> None:
+    """Check that no rows are missing.
+
+    :raises HistoryError: if some are, unless the table is ``failures`` or ``failOnError`` is false.
+    """
+    if not failures or options.table.name == FAILURES.name or not options.fail_on_error:
         return
     by_scope = sorted(failures, key=lambda failure: (list(Scope).index(failure.scope), failure.sort_key()))
     named = "; ".join(map(_describe, by_scope[:NAMED]))
@@ -91,5 +96,6 @@ def _describe(failure: Failure) -> str:
         failure.scope, f"{failure.scope.value} '{failure.name}': "
     )
     error = f" [{failure.error}]" if failure.error else ""
+    cluster = f"cluster {failure.cluster}: " if failure.cluster else ""
     # In one line, whatever the cluster's text contains: root_cause() finds errors by line.
-    return escape(f"{subject}{failure.message}{error}")
+    return escape(f"{cluster}{subject}{failure.message}{error}")

@@ -1,8 +1,8 @@
-"""``kgroups-live``: the current state of a cluster as a Spark data source, without a jar.
+"""``kgroups-live``: the current state of one or several clusters as a Spark data source, without a jar.
 
-The driver lists the groups once, and makes one input partition for each coordinator; each task queries its coordinator
-for its groups and the leaders for the logs, and returns Arrow batches. Groups are listed when Spark plans: a DataFrame
-that is collected again sends new queries for the same groups.
+The driver lists the groups once, and makes one input partition for each coordinator of each cluster; each task queries
+its coordinator for its groups and the leaders for the logs, and returns Arrow batches. Groups are listed when Spark
+plans: a DataFrame that is collected again sends new queries for the same groups.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from pyspark.sql.types import StructType
 
 from kgroups.model.cluster import Node
 from kgroups.model.groups import ListedGroup
-from kgroups.model.outcome import Failure
+from kgroups.model.outcome import Failure, Outcome
 
 from ..options import Options
 from ..schema import conform
 from ..source import TableSource
-from .answer import list_groups, read_rows
+from .answer import read_rows
+from .clusters import Origin, list_clusters
 from .options import OPTIONS, LiveOptions, parse_options
 from .rows import batches
 
@@ -45,17 +46,24 @@ class LiveSource(TableSource[LiveOptions]):
 
 
 class Slice(InputPartition):
-    """The groups of one coordinator, for one task. ``failures`` of the list are in one slice only."""
+    """The groups of one coordinator, for one task. ``failures`` of a cluster's list are in one slice only."""
 
-    def __init__(self, coordinator: Node | None, listed: Iterable[ListedGroup], failures: Iterable[Failure]) -> None:
+    def __init__(
+        self,
+        coordinator: Node | None,
+        listed: Iterable[ListedGroup],
+        failures: Iterable[Failure],
+        origin: Origin | None = None,
+    ) -> None:
         super().__init__(None)
-        self.coordinator = coordinator
+        self.coordinator, self.origin = coordinator, origin
         self.listed = tuple(listed)
         self.failures = tuple(failures)
 
     def __repr__(self) -> str:
         broker = self.coordinator.id if self.coordinator else None
-        return f"Slice(broker={broker}, groups={len(self.listed)}, failures={len(self.failures)})"
+        cluster = f"cluster={self.origin}, " if self.origin else ""
+        return f"Slice({cluster}broker={broker}, groups={len(self.listed)}, failures={len(self.failures)})"
 
 
 class LiveReader(DataSourceReader):
@@ -74,17 +82,20 @@ class LiveReader(DataSourceReader):
     def partitions(self) -> list[Slice]:
         """List the groups.
 
-        :raises HistoryError: if the list is incomplete, unless the table is ``failures`` or ``failOnError`` is false.
+        :raises HistoryError: if a list is incomplete, unless the table is ``failures`` or ``failOnError`` is false.
         """
-        outcome = list_groups(self._options)
+        return [each for origin, listed in list_clusters(self._options) for each in self._slices(origin, listed)]
+
+    def _slices(self, origin: Origin | None, listed: Outcome[ListedGroup]) -> list[Slice]:
         by_node: dict[Node, list[ListedGroup]] = {}
         selected = self._options.groups
-        for group in outcome.items:
+        for group in listed.items:
             if selected is None or group.group_id in selected:
                 by_node.setdefault(group.coordinator, []).append(group)
         # At least one slice: for an empty list, Spark makes a partition of its own.
-        slices = [Slice(node, by_node[node], ()) for node in sorted(by_node)] or [Slice(None, (), ())]
-        slices[0].failures = outcome.failures
+        nodes = sorted(by_node)
+        slices = [Slice(node, by_node[node], (), origin) for node in nodes] or [Slice(None, (), (), origin)]
+        slices[0].failures = listed.failures
         return slices
 
     def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
@@ -92,5 +103,9 @@ class LiveReader(DataSourceReader):
 
         :raises HistoryError: if rows are missing, unless the table is ``failures`` or ``failOnError`` is false.
         """
-        rows = read_rows(self._options, partition.listed, failures=partition.failures)
+        origin = partition.origin
+        options = origin.alone(self._options) if origin else self._options
+        rows = read_rows(options, partition.listed, failures=partition.failures)
+        if origin:
+            rows = [(origin.cluster, origin.cluster_id, *row) for row in rows]
         yield from conform(NAME, batches(self._options.table, rows), self._schema)

@@ -97,3 +97,11 @@ FAILURES = Table(
 )
 
 LIVE: dict[str, Table] = {table.name: table for table in (GROUPS, MEMBERS, ASSIGNMENTS, OFFSETS, FAILURES)}
+
+_CLUSTER = Column("cluster", "string", "profile of the cluster", required=True)
+_CLUSTER_ID = Column("cluster_id", "string", "ID of the cluster; null if it did not respond")
+
+
+def of_clusters(table: Table) -> Table:
+    """Return the table with the rows of several clusters."""
+    return table._replace(columns=(_CLUSTER, _CLUSTER_ID, *table.columns))

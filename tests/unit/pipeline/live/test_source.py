@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -173,3 +176,93 @@ def test_live_source_repr_hides_addresses() -> None:
         shown = [repr(made), *map(repr, made.partitions())]
     assert shown[1:] == ["Slice(broker=0, groups=3, failures=0)", "Slice(broker=1, groups=3, failures=0)"]
     assert not any(str(broker.port) in text for text in shown for broker in fake.brokers.values())
+
+
+# Several clusters.
+
+Serve = Callable[..., FakeCluster]
+
+
+@pytest.fixture
+def serve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
+    """Serve fake clusters, and write their profiles next to one of a cluster that does not respond."""
+    config = tmp_path / "config.toml"
+    config.write_text(
+        f'[profiles.dead]\nbootstrap = "127.0.0.1:1"\n[profiles.dead.properties]\nsecurity.protocol="SASL_PLAINTEXT"\n'
+        f'sasl.mechanism = "PLAIN"\nsasl.username = "me"\nsasl.password = "{HUSH}"\n'
+    )
+    monkeypatch.setenv("KGROUPS_CONFIG", str(config))
+    with ExitStack() as stack:
+
+        def start(fake: FakeCluster, cluster_id: str, *names: str) -> FakeCluster:
+            fake.state.cluster_id = cluster_id
+            stack.enter_context(serving(fake))
+            with config.open("a") as file:
+                for name in names:
+                    file.write(f'[profiles.{name}]\nbootstrap = "{fake.settings().bootstrap_servers}"\n')
+            return fake
+
+        yield start
+
+
+HUSH = "hush-hush"
+
+
+def of_profiles(words: str, table: str = "groups", **options: str) -> LiveReader:
+    source = LiveSource({"profile": words, "table": table, "broker.timeout": "3", **options})
+    found: LiveReader = pickle.loads(pickle.dumps(source.reader(source.schema())))
+    return found
+
+
+@pytest.mark.parametrize("table", ["offsets", "groups", "members", "assignments"])
+def test_live_rows_of_several_clusters_have_their_cluster(serve: Serve, table: str) -> None:
+    serve(live_cluster(), "A", "a")
+    old = serve(live_cluster("2.5.1"), "B", "b")
+    both = rows_of(of_profiles("a,b", table))
+    alone = rows_of(of_profiles("b", table))
+    assert {(row["cluster"], row["cluster_id"]) for row in both} == {("a", "A"), ("b", "B")}
+    assert [row for row in both if row["cluster"] == "b"] == alone
+    single = rows_of(reader(old, table))
+    assert [{name: row[name] for name in LIVE[table].names} for row in alone] == single != []
+
+
+def test_live_partitions_of_several_clusters_have_settings_of_their_own(serve: Serve) -> None:
+    one, other = serve(live_cluster(), "A", "a"), serve(live_cluster(), "B", "b")
+    made = of_profiles("a,b,dead", failOnError="false")
+    slices = made.partitions()
+    assert [(each.origin.cluster, each.coordinator and each.coordinator.id) for each in slices if each.origin] == [
+        *(("a", 0), ("a", 1), ("b", 0), ("b", 1)),
+        ("dead", None),
+    ]
+    for each in slices:
+        packed = pickle.dumps(each)
+        assert each.origin and (HUSH.encode() in packed) == (each.origin.cluster == "dead")
+        servers = {"a": one, "b": other}.get(each.origin.cluster)
+        assert not servers or each.origin.settings.bootstrap == servers.settings().bootstrap
+    assert HUSH.encode() not in pickle.dumps(made)
+    assert HUSH not in repr(slices) + repr(made._options)
+
+
+def test_live_cluster_that_fails_is_named(serve: Serve) -> None:
+    serve(live_cluster(), "A", "a")
+    with pytest.raises(HistoryError, match="table groups is not whole: cluster dead: no bootstrap server responded"):
+        of_profiles("a,dead").partitions()
+    assert {row["cluster"] for row in rows_of(of_profiles("a,dead", failOnError="false"))} == {"a"}
+    (row,) = (each for each in rows_of(of_profiles("dead,a", "failures")) if each["scope"] == "cluster")
+    assert (row["cluster"], row["cluster_id"], row["name"]) == ("dead", None, None)
+
+
+def test_live_task_that_fails_names_its_cluster(serve: Serve) -> None:
+    serve(live_cluster(), "A", "a")
+    fake = serve(live_cluster(), "B", "b")
+    made = of_profiles("a,b")
+    slices = made.partitions()
+    fake.state.fail("DescribeGroups", "orders", ErrorCode.group_authorization_failed)
+    with pytest.raises(HistoryError, match="table groups is not whole: cluster b: group 'orders': "):
+        list(made.read(slices[2]))
+
+
+def test_live_cluster_of_two_profiles_is_read_once(serve: Serve, caplog: pytest.LogCaptureFixture) -> None:
+    serve(live_cluster(), "A", "a", "same")
+    assert {row["cluster"] for row in rows_of(of_profiles("a,same"))} == {"a"}
+    assert "same and a are the same cluster, shown once, as a" in caplog.text
