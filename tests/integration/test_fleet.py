@@ -14,6 +14,8 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families as parse
 
 import kgroups
+from kgroups.pipeline.load.owner import Owner
+from kgroups.pipeline.load.store import Store
 from kgroups.sandbox import DEFAULT_VERSION, Sandbox
 from kgroups.sandbox.commits import Commits, make_commits
 from kgroups.sandbox.security import Acl
@@ -26,9 +28,10 @@ WAY = "sasl-ssl-scram-sha-512"
 
 
 class Fleet(NamedTuple):
-    """The file of the profiles of all clusters."""
+    """The file of the profiles of all clusters, and their secrets."""
 
     config: Path
+    secrets: frozenset[str]
 
     def run(self, *words: str) -> Answer:
         """Run a command with these profiles."""
@@ -62,7 +65,7 @@ def fleet(require_kafka: Callable[[str], None], tmp_path_factory: pytest.TempPat
         text += "".join(f'[profiles.{each}]\ncommand-config = "{file}"\n' for each, file in files.items())
         config = folder / "config.toml"
         config.write_text(text + '[profiles.dead]\nbootstrap = "127.0.0.1:1"\n[sets]\ngood = ["old", "secure"]\n')
-        yield Fleet(config)
+        yield Fleet(config, frozenset(secure.secrets))
 
 
 def rows(answer: Answer) -> list[tuple[Any, ...]]:
@@ -158,6 +161,44 @@ def test_exporter_serves_the_clusters_that_answer(fleet: Fleet) -> None:
         }
         with urllib.request.urlopen(f"http://{address}/probe?profile=old", timeout=30) as answer:
             assert b'kafka_consumergroup_total_lag{consumergroup="old-00000"} 0.0' in answer.read()
+
+
+def test_history_of_the_clusters_that_answer_is_in_one_store(fleet: Fleet, tmp_path: Path) -> None:
+    store, events = ("--store", str(tmp_path / "history")), tmp_path / "events.jsonl"
+    words = ("history", "collect", *store, "--cluster-timeout", "8s")
+    everything = ("--profile", "*", "--profile", "!few-acls", "--openlineage", str(events))
+
+    def commits() -> list[dict[str, Any]]:
+        query = "SELECT cluster_id, `group`, count(*) AS commits FROM commits GROUP BY ALL ORDER BY ALL"
+        return fleet.run("history", "sql", query, *store, "--all-clusters", "-o", "json").items
+
+    first = fleet.run(*words, *everything)
+    assert (first.code, "kgroups: 2 of 5 clusters collected" in first.err) == (1, True)
+    failed = {name: f"cluster {name}: " in first.err for name in ("dead", "paused", "wrong")}
+    assert failed == dict.fromkeys(failed, True) and first.err.endswith("; failed: dead, paused, wrong\n")
+    found = commits()
+    ids = fleet.run("list", "--profile", "good", "-o", "json").envelope["clusters"]
+    assert {(each["cluster_id"], each["group"], each["commits"]) for each in found} == {
+        (ids[name], f"{topic}-00000", 1) for name in ("old", "secure") for topic in ("both", name)
+    }
+    jobs = [json.loads(line) for line in events.read_text().splitlines()]
+    collections = [
+        each["job"]["namespace"]
+        for each in jobs
+        if each["eventType"] == "COMPLETE"
+        if "parent" not in each["run"]["facets"]
+    ]
+    assert len(set(collections)) == 2
+
+    again = fleet.run(*words, "--profile", "good")
+    assert (again.code, again.err.count(": 0 records in 0 batches")) == (0, 2)
+    assert commits() == found
+    with Owner(Store(store[1], ids["old"])):
+        locked = fleet.run(*words, "--profile", "good")
+    assert (locked.code, locked.err.count("another collector has it")) == (1, 1)
+    assert "kgroups: cluster old: " in locked.err and locked.err.endswith("; failed: old\n")
+    text = "".join(each.read_text(errors="replace") for each in tmp_path.rglob("*") if each.is_file())
+    assert commits() == found and not [secret for secret in fleet.secrets if secret in text]
 
 
 def test_explain_shows_a_group_of_each_cluster(fleet: Fleet) -> None:

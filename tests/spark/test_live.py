@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -243,6 +244,32 @@ def test_live_failures_are_rows_or_errors(load: Load, fake: FakeCluster) -> None
         load("groups").collect()
     lines = [line for line in str(caught.value).splitlines() if line.startswith("kgroups.errors.HistoryError: ")]
     assert lines and "table groups is not whole: group 'orders': " in lines[0]
+
+
+def test_live_profiles_are_one_table(
+    load: Load, spark: SparkSession, fake: FakeCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alone = {tuple(row) for row in load("groups").collect()}
+    with serving(live_cluster("2.5.1")) as old:
+        old.state.cluster_id = "old-cluster"
+        servers = {"new": fake.settings(), "old": old.settings()}
+        profiles = [f'[profiles.{name}]\nbootstrap = "{each.bootstrap_servers}"\n' for name, each in servers.items()]
+        config = tmp_path / "config.toml"
+        config.write_text("".join(profiles) + '[profiles.dead]\nbootstrap = "127.0.0.1:1"\n')
+        monkeypatch.setitem(spark.sparkContext.environment, "KGROUPS_CONFIG", str(config))
+        register(spark)
+        reader = spark.read.format("kgroups-live").options(table="groups", profile="*", failOnError="false")
+        found = reader.load().collect()
+        assert {row[:2] for row in found} == {("new", "fake-cluster"), ("old", "old-cluster")}
+        assert {row[2:] for row in found if row["cluster"] == "new"} == alone
+        live = reader.option("profile", "new,old").load()
+        assert live.rdd.getNumPartitions() == 4
+        counted = live.groupBy("cluster").count().collect()
+        assert {row["cluster"]: row["count"] for row in counted} == {"new": 6, "old": 4}
+    with pytest.raises(
+        PySparkException, match=r"HistoryError: kgroups-live: .* is not whole: cluster dead: no bootstrap"
+    ):
+        reader.option("profile", "*").option("failOnError", "true").load().collect()
 
 
 @pytest.mark.parametrize(

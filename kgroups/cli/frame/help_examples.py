@@ -149,6 +149,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "Collect every minute, and keep 30 days",
             "kgroups history collect --store history --interval 1m --retention 30d",
         ),
+        ("Collect several clusters into one store", "kgroups history collect --store history --profile 'eu-*'"),
     ),
     "kgroups history show": (
         ("Show the commits of the last hour", "kgroups history show commits --store history --since 1h"),
