@@ -175,7 +175,7 @@ def test_history_of_the_clusters_that_answer_is_in_one_store(fleet: Fleet, tmp_p
     first = fleet.run(*words, *everything)
     assert (first.code, "kgroups: 2 of 5 clusters collected" in first.err) == (1, True)
     failed = {name: f"cluster {name}: " in first.err for name in ("dead", "paused", "wrong")}
-    assert failed == dict.fromkeys(failed, True) and first.err.endswith("; failed: dead, paused, wrong\n")
+    assert failed == dict.fromkeys(failed, True) and first.err.endswith("; incomplete: dead, paused, wrong\n")
     found = commits()
     ids = fleet.run("list", "--profile", "good", "-o", "json").envelope["clusters"]
     assert {(each["cluster_id"], each["group"], each["commits"]) for each in found} == {
@@ -196,7 +196,7 @@ def test_history_of_the_clusters_that_answer_is_in_one_store(fleet: Fleet, tmp_p
     with Owner(Store(store[1], ids["old"])):
         locked = fleet.run(*words, "--profile", "good")
     assert (locked.code, locked.err.count("another collector has it")) == (1, 1)
-    assert "kgroups: cluster old: " in locked.err and locked.err.endswith("; failed: old\n")
+    assert "kgroups: cluster old: " in locked.err and locked.err.endswith("; incomplete: old\n")
     text = "".join(each.read_text(errors="replace") for each in tmp_path.rglob("*") if each.is_file())
     assert commits() == found and not [secret for secret in fleet.secrets if secret in text]
 

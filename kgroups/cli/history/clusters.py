@@ -60,17 +60,21 @@ class Clusters:
         once: AbstractContextManager[Any] = threading.BoundedSemaphore(PARALLEL)
         self._turns = once if interval is None else nullcontext()
         self._stopped = threading.Event()
-        self._ended: SimpleQueue[BaseException | None] = SimpleQueue()
-        self._running = 0
+        self._ended: SimpleQueue[tuple[str, BaseException | None]] = SimpleQueue()
+        self._running: set[str] = set()
+        self._collecting: set[str] = set()
+        """Those that have reached their cluster, and so must end by themselves."""
+        self._claims = threading.Lock()
+        self._profiles: dict[str, str] = {}
+        """The profile that each cluster is collected as, by cluster ID."""
+        self._same: set[str] = set()
+        self._complete: set[str] = set()
+        self._lost = False
         self._output = threading.RLock()
         """Held while a line is printed, and while Spark starts, which redirects stdout and stderr."""
         self._session: Session | None = None
         self._said: dict[str, str] = {}
         """The last line of each cluster."""
-        self._profiles: dict[str, str] = {}
-        """The profile that each cluster is collected as, by cluster ID."""
-        self._failed: dict[str, None] = {}
-        self._same: set[str] = set()
 
     def run(self) -> int:
         """Collect all clusters, and return the exit code.
@@ -79,30 +83,33 @@ class Clusters:
         """
         began = time.monotonic()
         for name in self._loaders:
+            self._running.add(name)
             threading.Thread(target=self._run, args=(name,), name=f"collect {name}", daemon=True).start()
-            self._running += 1
         try:
-            self._wait()
+            self._wait(self._running)
         except BaseException as error:
-            self._stopped.set()
-            self._wait()
+            with self._claims:
+                self._stopped.set()
+            self._wait(self._collecting)
             # How users end a continuous collection; any other is then incomplete.
             if self._interval is None or not isinstance(error, KeyboardInterrupt):
                 raise
-        every = len(self._loaders) - len(self._same)
-        failed = f"; failed: {', '.join(sorted(self._failed))}" if self._failed else ""
-        collected = f"{every - len(self._failed)} of {count(every, 'cluster')} collected"
-        self._print(f"{collected}, {time.monotonic() - began:.1f} s{failed}")
-        return EXIT_FAILED if self._failed else EXIT_OK
+        every = self._loaders.keys() - self._same
+        incomplete = sorted(every - self._complete)
+        collected = f"{len(every) - len(incomplete)} of {count(len(every), 'cluster')} collected"
+        named = f"; incomplete: {', '.join(incomplete)}" if incomplete else ""
+        self._print(f"{collected}, {time.monotonic() - began:.1f} s{named}")
+        return EXIT_FAILED if incomplete or self._lost else EXIT_OK
 
-    def _wait(self) -> None:
-        """Wait until all collectors have ended.
+    def _wait(self, names: set[str]) -> None:
+        """Wait until a set of collectors is empty.
 
         :raises BaseException: if one ends with an error that is not about its cluster.
         """
-        while self._running:
-            error = self._ended.get()
-            self._running -= 1
+        while names:
+            name, error = self._ended.get()
+            self._running.discard(name)
+            self._collecting.discard(name)
             if error:
                 raise error
 
@@ -115,17 +122,18 @@ class Clusters:
             pass
         except BaseException as found:
             error = found
-        self._ended.put(error)
+        self._ended.put((name, error))
 
     def _collect(self, name: str) -> None:
         """Collect a cluster; if that fails, and there is an interval, again and again."""
         while not self._stopped.is_set():
             try:
                 return self._attempt(name)
-            except KgroupsError as error:
-                self._fail(name, str(error), error.hint)
-            except OSError as error:
-                self._fail(name, system_error(error))
+            except (KgroupsError, OSError) as error:
+                if self._stopped.is_set() and name not in self._collecting:
+                    return None  # the command has ended without it
+                self._say(name, *_lines(error))
+            self._collecting.discard(name)
             left = self._left()
             if self._interval is None or left == 0:
                 return None
@@ -134,33 +142,37 @@ class Clusters:
 
     def _attempt(self, name: str) -> None:
         settings = self._loaders[name]()
-        found = cluster_id(settings)
-        with self._output:
-            first = self._profiles.setdefault(found, name) if found else name
-            self._failed.pop(name, None)
-        if first != name:
-            self._same.add(name)
-            if not is_quiet():
-                self._print(f"note: {name} and {first} are the same cluster, collected once, as {first}")
+        if not self._claim(name, cluster_id(settings)):
             return
         say = partial(self._say, name)
         done, lost = self._collect_one(settings, self._open_session, say, duration=self._left(), stopped=self._stopped)
         say(done)
+        self._complete.add(name)
         if lost:
-            self._fail(name, lost)
+            self._lost = True
+            say(lost)
+
+    def _claim(self, name: str, found: str | None) -> bool:
+        """Return whether to collect the cluster with this ID as this profile."""
+        with self._claims:
+            if self._stopped.is_set():
+                return False
+            first = self._profiles.setdefault(found, name) if found else name
+            (self._collecting if first == name else self._same).add(name)
+        if first != name and not is_quiet():
+            self._print(f"note: {name} and {first} are the same cluster, collected once, as {first}")
+        return first == name
 
     def _left(self) -> float | None:
         return None if self._until is None else max(0.0, self._until - time.monotonic())
 
     def _open_session(self) -> Session:
         with self._output:
-            if self._session is None:
+            if self._session is None and not self._stopped.is_set():
                 self._session = self._start()
-            return self._session
-
-    def _fail(self, name: str, why: str, hint: str | None = None) -> None:
-        self._failed[name] = None
-        self._say(name, why, hint)
+        if self._session is None or self._stopped.is_set():
+            raise KeyboardInterrupt
+        return self._session
 
     def _say(self, name: str, line: str, hint: str | None = None) -> None:
         """Print a line about a cluster, unless it repeats the one before, as at each attempt."""
@@ -174,3 +186,8 @@ class Clusters:
     def _print(self, line: str) -> None:
         with self._output:
             print_to_stderr(f"kgroups: {line}")
+
+
+def _lines(error: KgroupsError | OSError) -> tuple[str, str | None]:
+    """Return the message of an error, and its hint."""
+    return (str(error), error.hint) if isinstance(error, KgroupsError) else (system_error(error), None)

@@ -15,7 +15,7 @@ from kgroups.cli.history.options import Engine
 from kgroups.errors import HistoryError
 from kgroups.pipeline.jobs import collect
 from kgroups.pipeline.jobs.collect import Collected, Plan
-from tests.fakes.broker import FakeCluster
+from tests.fakes.broker import FakeCluster, silence
 from tests.unit.cli.conftest import Ran
 
 Run = Callable[..., Ran]
@@ -95,7 +95,7 @@ def test_clusters_are_collected_and_one_that_fails_is_named(
     assert [line for line in lines if "dead: no bootstrap server responded" in line]
     assert [line for line in lines if "broken: cannot read" in line]
     assert lines[-1].startswith("kgroups: 2 of 5 clusters collected, ")
-    assert lines[-1].endswith(" s; failed: broken, dead, locked")
+    assert lines[-1].endswith(" s; incomplete: broken, dead, locked")
     for server in (a, b):
         (plan,) = collectors.plans[server]
         assert (plan.settings.timeout, plan.max_records, plan.retention and plan.retention.days) == (7, 9, 30)
@@ -147,7 +147,7 @@ def test_cluster_that_fails_is_tried_again_and_does_not_stop_the_others(
     assert [len(collectors.plans[each]) for each in (a, b)] == [1, 3]
     assert ran.err.count("cluster dead: no bootstrap server responded") == 1  # not at each attempt
     assert ran.code == 1
-    assert ran.err.splitlines()[-1].endswith(" s; failed: dead")
+    assert ran.err.splitlines()[-1].endswith(" s; incomplete: dead")
     assert "kgroups: 2 of 3 clusters collected, " in ran.err
 
 
@@ -169,6 +169,27 @@ def test_interrupt_ends_all_collectors_of_one_run(
     assert (ran.code, "collected" in ran.err) == (130, False)
 
 
+def test_interrupt_does_not_wait_for_a_silent_cluster(
+    serve: Serve, profiles: Profiles, run_cli: Run, collectors: Collectors, words: list[str]
+) -> None:
+    def hang(fake: FakeCluster) -> None:
+        for broker in fake.brokers.values():
+            broker.fault("*", silence)
+
+    a, silent = cluster(serve, "A"), serve(fill=hang)
+    profiles(a=a, silent=silent.bootstrap)
+
+    def follow(before: int, start: Callable[[], Any], stopped: threading.Event) -> None:
+        while not silent.fake.requests:
+            assert not stopped.wait(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+        assert stopped.wait(60)
+
+    collectors.does[a] = follow
+    ran = run_cli(*words, "--all-profiles", "--interval", "1s", "--timeout", "1h", "--broker-timeout", "1h")
+    assert (ran.code, ran.err.splitlines()[-1].partition("; ")[2]) == (1, "incomplete: silent")
+
+
 def test_duration_is_that_of_the_whole_command(
     serve: Serve, profiles: Profiles, run_cli: Run, collectors: Collectors, words: list[str]
 ) -> None:
@@ -184,7 +205,7 @@ def test_duration_is_that_of_the_whole_command(
     left = [plan.duration or 0 for plan in collectors.plans[a]]
     assert 3600 >= left[0] > left[1] > left[2] > 0
     ran = run_cli(*words, "--profile", "dead*", "--interval", "1h", "--duration", "1ms")
-    assert (ran.code, "; failed: dead" in ran.err) == (1, True)
+    assert (ran.code, "; incomplete: dead" in ran.err) == (1, True)
 
 
 def test_spark_starts_once_for_all_clusters(
