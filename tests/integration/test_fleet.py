@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -11,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from confluent_kafka import Consumer, TopicPartition
 from prometheus_client.parser import text_string_to_metric_families as parse
 
 import kgroups
@@ -20,6 +23,7 @@ from kgroups.sandbox import DEFAULT_VERSION, Sandbox
 from kgroups.sandbox.commits import Commits, make_commits
 from kgroups.sandbox.security import Acl
 from kgroups.sandbox.security import up as secure_up
+from tests.fakes.watchdog import alarm
 from tests.integration.asking import Answer, run_here, run_kgroups
 from tests.integration.monitoring.prometheus import run_exporter
 
@@ -28,10 +32,11 @@ WAY = "sasl-ssl-scram-sha-512"
 
 
 class Fleet(NamedTuple):
-    """The file of the profiles of all clusters, and their secrets."""
+    """The file of the profiles of all clusters, their secrets, and the servers of the old one."""
 
     config: Path
     secrets: frozenset[str]
+    old: str
 
     def run(self, *words: str) -> Answer:
         """Run a command with these profiles."""
@@ -65,7 +70,7 @@ def fleet(require_kafka: Callable[[str], None], tmp_path_factory: pytest.TempPat
         text += "".join(f'[profiles.{each}]\ncommand-config = "{file}"\n' for each, file in files.items())
         config = folder / "config.toml"
         config.write_text(text + '[profiles.dead]\nbootstrap = "127.0.0.1:1"\n[sets]\ngood = ["old", "secure"]\n')
-        yield Fleet(config, frozenset(secure.secrets))
+        yield Fleet(config, frozenset(secure.secrets), old.bootstrap)
 
 
 def rows(answer: Answer) -> list[tuple[Any, ...]]:
@@ -190,8 +195,12 @@ def test_history_of_the_clusters_that_answer_is_in_one_store(fleet: Fleet, tmp_p
     ]
     assert len(set(collections)) == 2
 
+    commit_again(fleet.old)
     again = fleet.run(*words, "--profile", "good")
-    assert (again.code, again.err.count(": 0 records in 0 batches")) == (0, 2)
+    assert again.code == 0
+    assert "cluster old: 1 record in 1 batch" in again.err and "cluster secure: 0 records in 0 batches" in again.err
+    more = {(ids["old"], "old-00000"): 2}
+    found = [each | {"commits": more.get((each["cluster_id"], each["group"]), 1)} for each in found]
     assert commits() == found
     with Owner(Store(store[1], ids["old"])):
         locked = fleet.run(*words, "--profile", "good")
@@ -199,6 +208,43 @@ def test_history_of_the_clusters_that_answer_is_in_one_store(fleet: Fleet, tmp_p
     assert "kgroups: cluster old: " in locked.err and locked.err.endswith("; incomplete: old\n")
     text = "".join(each.read_text(errors="replace") for each in tmp_path.rglob("*") if each.is_file())
     assert commits() == found and not [secret for secret in fleet.secrets if secret in text]
+
+
+def commit_again(bootstrap: str) -> None:
+    """Write one more commit record, with the offset that the group has."""
+    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "old-00000"})
+    consumer.commit(offsets=consumer.committed([TopicPartition("old", 0)], 60), asynchronous=False)
+    consumer.close()
+
+
+def test_history_is_collected_continuously_next_to_silent_clusters(fleet: Fleet, tmp_path: Path) -> None:
+    store = str(tmp_path / "history")
+    command = [sys.executable, "-m", "kgroups", "history", "collect", "--store", store, "--interval", "1s"]
+    command += ["--profile", "*", "--profile", "!few-acls", "--timeout", "10m", "--broker-timeout", "10m"]
+    environment = {**os.environ, "KGROUPS_CONFIG": str(fleet.config)}
+    waiting = [
+        "cluster dead: ",
+        "cluster wrong: ",
+        "cluster old: batch 1",
+        "cluster secure: batch 1",
+        "cluster old: batch 2",
+    ]
+    lines = []
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process, alarm(120):
+        for line in process.stderr or ():
+            lines.append(line)
+            waiting = [each for each in waiting if each not in line]
+            if waiting == ["cluster old: batch 2"]:
+                commit_again(fleet.old)
+            if not waiting:
+                break
+        process.terminate()
+        lines += process.stderr or ()
+    assert not waiting and process.returncode == 1, lines
+    assert lines[-1].startswith("kgroups: 2 of 5 clusters collected, ")
+    assert lines[-1].endswith("; incomplete: dead, paused, wrong\n")
+    assert [line for line in lines if "paused" in line] == lines[-1:]
+    assert [Store(store, each).names("_owner-") for each in Store(store).clusters()] == [[], []]
 
 
 def test_explain_shows_a_group_of_each_cluster(fleet: Fleet) -> None:
