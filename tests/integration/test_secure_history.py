@@ -35,6 +35,7 @@ def test_history_of_secure_cluster_shows_no_secret(
     tmp_path: Path,
     tmp_path_factory: pytest.TempPathFactory,
     capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if secure.sandbox.version.name != "4.3.1":
         pytest.skip("the pipeline is the same for every version")
@@ -55,6 +56,12 @@ def test_history_of_secure_cluster_shows_no_secret(
         assert named.count() == len(GROUPS.names())
     finally:
         register(spark)
+    config = tmp_path / "config.toml"
+    config.write_text(f'[profiles.prod]\ncommand-config = "{secure.file(WAY)}"\n')
+    monkeypatch.setitem(spark.sparkContext.environment, "KGROUPS_CONFIG", str(config))
+    register(spark)
+    live = spark.read.format("kgroups-live").option("profile", "prod").option("table", "groups").load()
+    assert {row["group"] for row in live.where("cluster = 'prod'").collect()} >= set(GROUPS.names())
     answer = _of_spark(spark)
     assert "kgroups-live" in answer
     files = (*tmp_path.rglob("*"), *tmp_path_factory.getbasetemp().glob("spark*/spark.log"))

@@ -223,6 +223,21 @@ def test_store_with_damaged_entry_is_an_error(store: Store, text: str) -> None:
         Store(store.location).snapshot()
 
 
+def test_store_that_another_creates_at_the_same_time_is_not_rejected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, other = Store(str(tmp_path / "history")), Store(str(tmp_path / "history"))
+
+    def names_after_the_other(directory: str) -> list[str]:
+        monkeypatch.undo()
+        other.create(IDENTITY._replace(cluster_id="other"))
+        return store.storage.names(directory)
+
+    monkeypatch.setattr(store.storage, "names", names_after_the_other)
+    store.create(IDENTITY)
+    assert store.clusters() == sorted(["cluster-1", "other"])
+
+
 def test_store_without_identity_file_is_rejected(store: Store) -> None:
     Path(store.location, "_kgroups.json").unlink()
     with pytest.raises(HistoryError, match="half a store"):
