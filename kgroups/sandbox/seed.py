@@ -85,7 +85,13 @@ def _start_java(sandbox: Sandbox, group: KnownGroup) -> None:
         protocol = [f"partition.assignment.strategy={_STICKY}", "session.timeout.ms=45000"]
     for number in range(group.members):
         name = f"{group.name}-{number}"
-        properties = (*protocol, f"client.id={name}", "auto.commit.interval.ms=1500", "heartbeat.interval.ms=1500", "fetch.max.wait.ms=2500")
+        properties = (
+            *protocol,
+            f"client.id={name}",
+            "auto.commit.interval.ms=1500",
+            "heartbeat.interval.ms=1500",
+            "fetch.max.wait.ms=2500",
+        )
         sandbox.start_java(
             name,
             sandbox.version.console_consumer,

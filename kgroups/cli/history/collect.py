@@ -128,7 +128,8 @@ def collect(
     if connection.fleet:
         from .clusters import Clusters
 
-        Store(store), hosts.for_new_store()  # raise the errors that all clusters would have
+        Store(store)  # both raise what would fail for each cluster
+        hosts.for_new_store()
         return Clusters(connection.fleet.loaders(), collect_one, start, interval, duration).run()
     total, lost = collect_one(connection.settings, start, _print_line, duration)
     click.echo(total, err=True)
