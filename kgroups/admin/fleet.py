@@ -56,6 +56,24 @@ def wanted_of(selection: Selection) -> frozenset[tuple[Scope, str]]:
     return frozenset((*((Scope.GROUP, group) for group in groups), *topics, *regex))
 
 
+async def open_member(
+    member: Member, seconds: float, observer: Observer | None, tell: Callable[[str], None]
+) -> GroupAdmin:
+    """Return an admin that is connected to one cluster.
+
+    :param seconds: the time limit for reading the settings, and for the queries.
+    :param tell: is called with a notice if librdkafka is used.
+    :raises KgroupsError: if the settings are invalid, or the cluster cannot be reached or rejects the client.
+    """
+    try:
+        async with asyncio.timeout(seconds):
+            settings = await run_in_thread(member.load, f"read the settings of {member.name}")
+    except TimeoutError:
+        raise DeadlineExceeded(f"its settings were not read within {seconds:.3g} s") from None
+    admin, _ = await open_admin(settings.within(seconds), observer, lambda note: tell(f"{member.name}: {note}"))
+    return admin
+
+
 async def query_clusters(
     fleet: Fleet,
     query_of: Callable[[str], Query],
@@ -91,12 +109,7 @@ async def query_clusters(
     async def _ask(place: int, member: Member, seconds: float) -> Outcome[Any]:
         if seconds <= 0:
             raise DeadlineExceeded("not queried: the time limit of the whole command expired")
-        try:
-            async with asyncio.timeout(seconds):
-                settings = await run_in_thread(member.load, f"read the settings of {member.name}")
-        except TimeoutError:
-            raise DeadlineExceeded(f"its settings were not read within {seconds:.3g} s") from None
-        admin, _ = await open_admin(settings.within(seconds), observer, lambda note: tell(f"{member.name}: {note}"))
+        admin = await open_member(member, seconds, observer, tell)
         try:
             ids[place] = admin.cluster_id
             if admin.cluster_id is not None and first_of.setdefault(admin.cluster_id, place) < place:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-import threading
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
-from concurrent.futures import Future
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar, overload
 
+from kgroups.admin.loop_thread import LoopThread
 from kgroups.admin.still_committing import WINDOW
 from kgroups.config.settings import ClientSettings
 from kgroups.model.groups import Group, ListedGroup
@@ -26,9 +24,6 @@ from .deletion import PlannedDeletion
 from .outcome import Outcome
 
 T = TypeVar("T")
-
-_GRACE = 1.0
-"""Seconds that a cancelled question has to close its connections."""
 
 
 class Cluster:
@@ -56,14 +51,14 @@ class Cluster:
             config_providers=config_providers,
             max_requests_per_second=max_requests_per_second,
         )
-        self._loop: _Loop | None = None
+        self._loop: LoopThread | None = None
 
     @property
     def settings(self) -> ClientSettings:
         return self._cluster.settings
 
     def __enter__(self) -> Self:
-        self._loop = self._loop or _Loop()
+        self._loop = self._loop or LoopThread()
         self._loop.run(self._cluster.__aenter__())
         return self
 
@@ -277,47 +272,11 @@ class Cluster:
 
 def run(question: Coroutine[Any, Any, T]) -> T:
     """Wait for the result, in an event loop of its own."""
-    loop = _Loop()
+    loop = LoopThread()
     try:
         return loop.run(question)
     finally:
         loop.close()
-
-
-class _Loop:
-    """An event loop on its own thread, so that it also serves notebooks, whose thread has a running loop."""
-
-    def __init__(self) -> None:
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="kgroups", daemon=True)
-        self._thread.start()
-
-    def run(self, question: Coroutine[Any, Any, T]) -> T:
-        """Wait for the result. Ctrl-C cancels the question."""
-        future: Future[T] = asyncio.run_coroutine_threadsafe(question, self._loop)
-        try:
-            return future.result()
-        except BaseException:
-            future.cancel()
-            raise
-
-    def close(self) -> None:
-        """End the loop when cancelled questions have closed their connections."""
-
-        async def ended() -> None:
-            if others := asyncio.all_tasks() - {asyncio.current_task()}:
-                _, hanging = await asyncio.wait(others, timeout=_GRACE)
-                for task in hanging:
-                    task.cancel()
-            await self._loop.shutdown_asyncgens()
-            await self._loop.shutdown_default_executor()
-
-        try:
-            asyncio.run_coroutine_threadsafe(ended(), self._loop).result()
-        finally:
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join()
-            self._loop.close()
 
 
 def _without_await(text: str) -> str:

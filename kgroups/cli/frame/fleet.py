@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from kgroups.admin.fleet import Fleet, Member, Progress, query_clusters, wanted_of
+from kgroups.admin.fleet import Fleet, Member, Progress, open_member, query_clusters, wanted_of
 from kgroups.config.flags import TIMEOUT, Flags
 from kgroups.config.load import load_profile
 from kgroups.config.settings import ClientSettings, Transport
@@ -19,9 +19,10 @@ from kgroups.render.selection import sort_rows
 
 from .progress import progress_line
 from .repeat_options import repeated
-from .run_query import Query, Shape, hinted, print_exchange, print_notice, show
+from .run_query import Query, Shape, hinted, print_exchange, print_once, show
 
 if TYPE_CHECKING:
+    from kgroups.admin.port import GroupAdmin
     from kgroups.admin.query.select_groups import Selection
     from kgroups.model.outcome import Outcome
     from kgroups.render.views import View
@@ -45,16 +46,19 @@ def fleet_of(
         if given:  # its password must not reach the other clusters
             raise UsageError(f"{name} cannot be combined with several profiles: it is for one cluster")
     timeout = flags.timeout or TIMEOUT
-    members = tuple(Member(name, partial(_load, flags._replace(profile=name, timeout=timeout))) for name in profiles)
+    tell = print_once()
+    members = tuple(
+        Member(name, partial(_load, flags._replace(profile=name, timeout=timeout), tell)) for name in profiles
+    )
     transport = Transport(flags.transport or Transport.WIRE)
     shared = ClientSettings((), timeout=timeout, transport=transport)
-    return shared, FleetQueries(Fleet(members, timeout, min(cluster_timeout or timeout, timeout)), flags)
+    return shared, FleetQueries(Fleet(members, timeout, min(cluster_timeout or timeout, timeout)), flags, tell)
 
 
-def _load(flags: Flags) -> ClientSettings:
+def _load(flags: Flags, tell: Callable[[str], None]) -> ClientSettings:
     loaded = load_profile(flags, os.environ)
     for note in loaded.warnings:
-        print_notice(f"{flags.profile}: {note}")
+        tell(f"{flags.profile}: {note}")
     return loaded.settings
 
 
@@ -63,10 +67,15 @@ class FleetQueries(NamedTuple):
 
     fleet: Fleet
     flags: Flags
+    tell: Callable[[str], None]
 
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(member.name for member in self.fleet.members)
+
+    @property
+    def cluster_timeout(self) -> float:
+        return self.fleet.cluster_timeout
 
     def load(self) -> dict[str, ClientSettings]:
         """Return the settings of each cluster, for commands that do not end.
@@ -89,17 +98,26 @@ class FleetQueries(NamedTuple):
 
         :raises KgroupsError: if they are invalid.
         """
-        (member,) = (each for each in self.fleet.members if each.name == name)
-        return member.load().within(self.fleet.cluster_timeout)
+        return self._member(name).load().within(self.cluster_timeout)
 
     def as_words(self, name: str) -> tuple[str, ...]:
         """Return the connection options for one cluster as arguments of a suggested command."""
         return repeated(self.flags._replace(profile=name))
 
+    async def open(self, name: str, *, debug: bool) -> GroupAdmin:
+        """Return an admin that is connected to one cluster, whose settings are read now.
+
+        :raises KgroupsError: if they are invalid, or the cluster cannot be reached or rejects the client.
+        """
+        return await open_member(self._member(name), self.cluster_timeout, print_exchange if debug else None, self.tell)
+
+    def _member(self, name: str) -> Member:
+        return next(member for member in self.fleet.members if member.name == name)
+
     def answers(self, queries: Mapping[str, Query], *, debug: bool) -> Sequence[ClusterAnswer]:
         """Run the query of each of these clusters."""
         members = tuple(member for member in self.fleet.members if member.name in queries)
-        return asyncio.run(_answers(self.fleet._replace(members=members), queries, debug))
+        return asyncio.run(_answers(self.fleet._replace(members=members), queries, debug, self.tell))
 
     def merged(
         self, query: Query, selection: Selection | None, joined: Callable[[str, Any], T], *, debug: bool
@@ -124,8 +142,10 @@ class FleetQueries(NamedTuple):
         return show(outcome, None, shape, fleet_view, {"clusters": ids})
 
 
-async def _answers(fleet: Fleet, queries: Mapping[str, Query], debug: bool) -> Sequence[ClusterAnswer]:
+async def _answers(
+    fleet: Fleet, queries: Mapping[str, Query], debug: bool, tell: Callable[[str], None]
+) -> Sequence[ClusterAnswer]:
     async with progress_line() as line:
         line.status = progress = Progress(len(fleet.members))
         observer: Any = print_exchange if debug else None
-        return await query_clusters(fleet, queries.__getitem__, progress, observer, print_notice)
+        return await query_clusters(fleet, queries.__getitem__, progress, observer, tell)

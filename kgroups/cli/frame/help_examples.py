@@ -20,7 +20,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "kgroups watch": (
         ("Watch all groups", "kgroups watch"),
-        ("Watch groups on a topic, every five seconds", "kgroups watch --topic clicks --interval 5s"),
+        ("Watch groups of several clusters, every five seconds", "kgroups watch --profile 'eu-*' --interval 5s"),
         ("Write three refreshes as lines of JSON", "kgroups watch --count 3 | cat"),
     ),
     "kgroups exporter": (

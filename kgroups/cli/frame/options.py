@@ -13,6 +13,7 @@ from kgroups.config.flags import BOOTSTRAP_ENV, COMMAND_CONFIG_ENV, PROFILE_ENV,
 from kgroups.config.load import load_settings
 from kgroups.config.settings import ClientSettings, Transport
 from kgroups.errors import UsageError
+from kgroups.model.counts import count
 from kgroups.model.duration import parse_seconds
 
 from .exit_status import is_quiet
@@ -59,6 +60,21 @@ class ConnectionOptions(NamedTuple):
         """
         if self.fleet:
             raise UsageError(f"{option} cannot be combined with --fleet: {reason}")
+
+    def of(self, name: str) -> ConnectionOptions:
+        """Return the options of one of several clusters; without several, the same options.
+
+        :raises KgroupsError: if the settings of its profile are invalid.
+        """
+        if self.fleet is None:
+            return self
+        as_words = functools.partial(self.fleet.as_words, name)
+        return ConnectionOptions(self.fleet.settings_of(name), self.debug, as_words=as_words, profile=name)
+
+    @property
+    def servers(self) -> str:
+        """The bootstrap servers, or how many profiles there are."""
+        return count(len(self.fleet.names), "profile") if self.fleet else self.settings.bootstrap_servers
 
     def cluster(self, cluster_id: str | None) -> str:
         """Return the cluster's name for messages: its ID and the bootstrap servers."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from kgroups.errors import KgroupsError
 
@@ -23,48 +22,37 @@ _EVENTS = 3
 
 
 class RepeatedQuery:
-    """Runs queries, with an event loop of its own. Connections are kept after a query without failures."""
+    """Runs queries on one event loop. Connections are kept after a query without failures."""
 
-    def __init__(self, connection: ConnectionOptions) -> None:
-        self._connection = connection
-        self._runner = asyncio.Runner()
+    def __init__(self, connection: ConnectionOptions, cluster: str = "") -> None:
+        """Connect later, whenever a query needs a new connection.
+
+        :param cluster: the name of one of several clusters.
+        """
+        if connection.fleet:
+            self._open = partial(connection.fleet.open, cluster, debug=connection.debug)
+        else:
+            self._open = partial(_open, connection)
         self._admin: GroupAdmin | None = None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        try:
-            self._runner.run(self._close())
-        finally:
-            self._runner.close()
-
-    def run(self, query: Query) -> Outcome[Any]:
+    async def run(self, query: Query) -> Outcome[Any]:
         """Return the result of a query.
 
         :raises KgroupsError: if the cluster cannot be reached.
         """
-        results: list[Outcome[Any]] = []  # appended, not returned: see :func:`.run_query.run_query`
-        self._runner.run(self._run(query, results.append))
-        return results[0]
-
-    async def _run(self, query: Query, hand_over: Callable[[Outcome[Any]], None]) -> None:
         for _ in range(_EVENTS):
             await asyncio.sleep(0)
         done = False
         try:
             outcome = await query(await self._connected())
             done = not outcome.failures
-            hand_over(outcome)
+            return outcome
         finally:
             if not done:
-                await self._close()
+                await self.close()
 
     async def _connected(self) -> GroupAdmin:
         """Return the kept admin, ready for another query, or a new one."""
-        from kgroups.admin.open import open_admin
         from kgroups.admin.port import Renewable
 
         kept = self._admin
@@ -75,15 +63,22 @@ class RepeatedQuery:
                 return kept
             except (KgroupsError, TimeoutError):
                 pass
-        await self._close()
-        observer = print_exchange if self._connection.debug else None
-        admin, _ = await open_admin(self._connection.settings, observer, print_notice)
+        await self.close()
+        admin = await self._open()
         if isinstance(admin, Renewable):
             admin.remember()
         self._admin = admin
         return admin
 
-    async def _close(self) -> None:
+    async def close(self) -> None:
+        """Close the connections."""
         admin, self._admin = self._admin, None
         if admin is not None:
             await admin.close()
+
+
+async def _open(connection: ConnectionOptions) -> GroupAdmin:
+    from kgroups.admin.open import open_admin
+
+    admin, _ = await open_admin(connection.settings, print_exchange if connection.debug else None, print_notice)
+    return admin

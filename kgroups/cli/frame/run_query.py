@@ -91,6 +91,11 @@ class SeveralClusters(Protocol):
     @property
     def names(self) -> tuple[str, ...]: ...
 
+    @property
+    def cluster_timeout(self) -> float: ...
+
+    async def open(self, name: str, *, debug: bool) -> GroupAdmin: ...
+
     def load(self) -> Mapping[str, ClientSettings]: ...
 
     def loaders(self) -> Mapping[str, Callable[[], ClientSettings]]: ...
@@ -315,6 +320,18 @@ def print_notice(text: str) -> None:
 
     for line in () if is_quiet() else notice_lines((text,)):
         click.echo(line, err=True)
+
+
+def print_once() -> Callable[[str], None]:
+    """Return a function that prints each notice to stderr once, however often it is called."""
+    printed: set[str] = set()
+
+    def tell(notice: str) -> None:
+        if notice not in printed:
+            printed.add(notice)
+            print_notice(notice)
+
+    return tell
 
 
 def print_exchange(exchange: Exchange) -> None:

@@ -24,16 +24,19 @@ from textual.widget import Widget
 
 from kgroups.errors import EXIT_FAILED, EXIT_OK, KgroupsError
 from kgroups.model.offsets import Isolation
+from kgroups.model.watch.cluster_totals import ClusterTotal, cluster_totals
 from kgroups.model.watch.partitions import TimeLags, partitions_of
 from kgroups.model.watch.reset_dialog import ResetDialog, Step
 from kgroups.model.watch.view import Page, View
+from kgroups.model.watch.watching import GroupKey, Watch
 from kgroups.render.color import chosen_color
-from kgroups.render.failures import failure_lines
+from kgroups.render.failures import failure_lines, notice_lines
 from kgroups.render.watch.picture import Line, Opened, draw_page
 
 from ..frame.options import ConnectionOptions
 from .reset import PlannedReset
-from .ticks import Event, Tick, Ticks, clock, newest_of, pace_of, poll_into
+from .tick import Sampled, Tick
+from .ticks import Event, Ticks, clock, newest_of, pace_of, poll_into
 from .time_lags import read_time_lags
 
 _LOOK = 0.2
@@ -85,8 +88,8 @@ class WatchApp(App[int]):
         self._finished: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._latest: Tick | None = None
         self._shown: Tick | None = None
-        self._explained: dict[str, list[str]] = {}
-        self._times: tuple[str, TimeLags] | None = None
+        self._explained: dict[GroupKey, list[str]] = {}
+        self._times: tuple[GroupKey, TimeLags] | None = None
         self._timing: threading.Thread | None = None
         self._flash: tuple[str, float] = ("", 0.0)
         self._age = 0
@@ -145,13 +148,14 @@ class WatchApp(App[int]):
         tick = self._latest if self._shown is None or not self.view.paused else self._shown
         if tick is not None and tick is not self._shown:
             self._shown = tick
+            self.view.several = tick.ids is not None
             self.view.show(tick.rows)
         if tick is None:
             head, failures = f"waiting for the first answer  {self._headline}", []
         else:
             old = f"  {self._age}s old" if self._age else ""
             head = f"{clock(tick.at)}{old}  #{tick.number}{pace_of(tick)}  {self._headline}"
-            failures = list(failure_lines(tick.failures))
+            failures = [*failure_lines(tick.failures), *(notice_lines(tick.notices) if tick.ids else ())]
         picture = self.query_one(Picture)
         width, height = self.size
         picture.lines = draw_page(
@@ -231,52 +235,59 @@ class WatchApp(App[int]):
         interval = self._interval if tick is None or tick.slowed is None else tick.slowed
         return int(age) if age > 2 * interval + 1 else 0
 
-    def _opened(self, tick: Tick | None) -> Opened:
-        name = self.view.cursor
-        if tick is None or self.view.page is not Page.GROUP or name not in tick.groups:
+    def _opened(self, tick: Tick | None) -> Opened | list[ClusterTotal]:
+        key = self.view.cursor
+        if tick is not None and tick.ids is not None and self.view.page is Page.CLUSTERS:
+            return cluster_totals(tick.rows, tick.ids, {failure.cluster for failure in tick.failures})
+        if tick is None or self.view.page is not Page.GROUP or key is None:
             return Opened()
-        changes = [(clock(each.at), each) for each in tick.watch.changes_of(name)]
-        partitions = partitions_of(tick.groups[name], tick.watch.samples_of(name))
-        times = self._times[1] if self._times is not None and self._times[0] == name else None
-        return Opened(partitions, changes, self._explained.get(name, ()), times, int(time.time() * 1000))
+        offsets, watch = tick.clusters.get(key.cluster, Sampled({}, Watch()))
+        if key.group not in offsets:
+            return Opened()
+        changes = [(clock(each.at), each) for each in watch.changes_of(key.group)]
+        partitions = partitions_of(offsets[key.group], watch.samples_of(key.group))
+        times = self._times[1] if self._times is not None and self._times[0] == key else None
+        return Opened(partitions, changes, self._explained.get(key, ()), times, int(time.time() * 1000))
 
     def _read_times(self) -> None:
         """Start to read the time lags of the open group, if they are missing or old."""
-        name, last = self.view.cursor, self._times
-        if name is None or self.view.page is not Page.GROUP or self.view.paused:
+        key, last = self.view.cursor, self._times
+        if key is None or self.view.page is not Page.GROUP or self.view.paused:
             return
-        if last is not None and last[0] == name and time.time() - last[1].at / 1000 < max(_TIMES, self._interval):
+        if last is not None and last[0] == key and time.time() - last[1].at / 1000 < max(_TIMES, self._interval):
             return
         if self._timing is not None and self._timing.is_alive():
             return
 
         def run() -> None:
-            times = self._asks.time_lags(name)
-            self._finished.put(lambda: setattr(self, "_times", (name, times)))
+            times = self._asks.time_lags(key)
+            self._finished.put(lambda: setattr(self, "_times", (key, times)))
 
         self._timing = threading.Thread(target=run, daemon=True)
         self._timing.start()
 
     def _copy(self) -> None:
-        if self.view.cursor is not None:
-            self.copy_to_clipboard(f"kgroups describe {shlex.quote(self.view.cursor)} -b {self._headline}")
+        key = self.view.cursor
+        if key is not None:
+            options = f"--profile {shlex.quote(key.cluster)}" if key.cluster else f"-b {self._headline}"
+            self.copy_to_clipboard(f"kgroups describe {shlex.quote(key.group)} {options}")
             self._flash = ("copied the command to the clipboard", time.monotonic() + _FLASH)
 
     def _start_explain(self) -> None:
-        name = self.view.cursor
-        if name is None or self._explained.get(name) == ["explaining ..."]:
+        key = self.view.cursor
+        if key is None or self._explained.get(key) == ["explaining ..."]:
             return
-        self._explained[name] = ["explaining ..."]
+        self._explained[key] = ["explaining ..."]
 
         def run() -> None:
-            lines = self._asks.explain(name)
+            lines = self._asks.explain(key)
             if self.is_running:
-                self.call_from_thread(self._take_explained, name, lines)
+                self.call_from_thread(self._take_explained, key, lines)
 
         threading.Thread(target=run, daemon=True).start()
 
-    def _take_explained(self, name: str, lines: list[str]) -> None:
-        self._explained[name] = lines
+    def _take_explained(self, key: GroupKey, lines: list[str]) -> None:
+        self._explained[key] = lines
         self.draw()
 
     # A reset: each step runs on a thread, and ends with the lines to show.
@@ -291,7 +302,7 @@ class WatchApp(App[int]):
 
     def _run_plan(self, dialog: ResetDialog) -> None:
         try:
-            self._planned = self._asks.plan(dialog.group, dialog.target)
+            self._planned = self._asks.plan(dialog.key, dialog.target)
             lines, planned = self._planned.plan()
         except (KgroupsError, OSError) as error:
             lines, planned = [str(error)], False
@@ -307,18 +318,18 @@ class WatchApp(App[int]):
         self.written = []
 
 
-Explain = Callable[[str], list[str]]
+Explain = Callable[[GroupKey], list[str]]
 """Explains a group in lines; waits for brokers."""
-Plan = Callable[[str, str], PlannedReset]
+Plan = Callable[[GroupKey, str], PlannedReset]
 """Parses the target of a reset of a group."""
 
 
 class Asks(NamedTuple):
-    """What the page of a group asks the cluster, on other threads."""
+    """What the page of a group asks its cluster, on other threads."""
 
     explain: Explain
     plan: Plan
-    time_lags: Callable[[str], TimeLags]
+    time_lags: Callable[[GroupKey], TimeLags]
 
 
 def on_full_screen(ticks: Ticks, connection: ConnectionOptions, isolation: Isolation) -> int:
@@ -331,7 +342,7 @@ def on_full_screen(ticks: Ticks, connection: ConnectionOptions, isolation: Isola
     app = WatchApp(
         arriving,
         ticks.interval,
-        connection.settings.bootstrap_servers,
+        connection.servers,
         Asks(
             partial(_explained, connection),
             partial(PlannedReset, connection),
@@ -364,7 +375,7 @@ def _compile(text: str) -> Callable[[str], bool] | None:
         return None
 
 
-def _explained(connection: ConnectionOptions, name: str) -> list[str]:
+def _explained(connection: ConnectionOptions, key: GroupKey) -> list[str]:
     from kgroups.admin.port.capabilities import FACTS
     from kgroups.admin.query.select_groups import Selection
     from kgroups.model.explain import explain
@@ -375,8 +386,8 @@ def _explained(connection: ConnectionOptions, name: str) -> list[str]:
 
     try:
         outcome, _ = run_query(
-            connection.settings,
-            lambda admin: FACTS.of(admin).gather_facts(Selection((name,))),
+            connection.of(key.cluster).settings,
+            lambda admin: FACTS.of(admin).gather_facts(Selection((key.group,))),
             debug=False,
             quiet=True,
         )

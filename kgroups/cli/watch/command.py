@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 
 import click
 
@@ -12,7 +13,8 @@ from kgroups.errors import EXIT_FAILED, EXIT_OK
 from ..frame.exit_status import is_quiet
 from ..frame.group_options import GroupOptions, group_and_topic_options
 from ..frame.lazy_command import Command
-from ..frame.options import ConnectionOptions, Duration, connection_options, isolation_option
+from ..frame.options import ConnectionOptions, Duration, fleet_options, isolation_option
+from ..frame.run_query import print_once
 from .ticks import Ticks, clock, pace_of
 
 
@@ -21,7 +23,7 @@ from .ticks import Ticks, clock, pace_of
 @click.option("--interval", type=Duration(), default="2s", show_default=True, help="Refresh interval.")
 @click.option("--count", type=click.IntRange(1), metavar="N", help="Stop after N refreshes.")
 @isolation_option
-@connection_options
+@fleet_options
 def watch(
     connection: ConnectionOptions, chosen: GroupOptions, interval: float, count: int | None, isolation: str
 ) -> int:
@@ -30,7 +32,7 @@ def watch(
     Shows the selected groups; by default all groups.
 
     On a terminal, shows a screen with keys to scroll, sort, filter, and open groups; in a pipe, writes one line of
-    JSON per refresh.
+    JSON per refresh. With several profiles, shows the groups of all their clusters.
     Rates are records per second over the last few refreshes. A broker that does not respond is named, and its
     groups are shown dimmed, as last reported, until it responds again.
     """
@@ -44,7 +46,7 @@ def watch(
         from .app import on_full_screen
 
         return on_full_screen(ticks, connection, level)
-    return _in_tables(ticks, connection.settings.bootstrap_servers) if on_screen else _in_lines(ticks)
+    return _in_tables(ticks, connection.servers) if on_screen else _in_lines(ticks, print_once())
 
 
 def _can_draw() -> bool:
@@ -58,18 +60,20 @@ def _can_draw() -> bool:
     return False
 
 
-def _in_lines(ticks: Ticks) -> int:
+def _in_lines(ticks: Ticks, tell: Callable[[str], None]) -> int:
     from kgroups.render.watch.lines import write_tick
 
     failed = False
     for tick in ticks:
-        write_tick(tick.rows, tick.failures, tick.number, tick.at, sys.stdout)
+        for notice in tick.notices:
+            tell(notice)
+        write_tick(tick.rows, tick.failures, tick.number, tick.at, sys.stdout, tick.ids)
         failed = bool(tick.failures)
     return EXIT_FAILED if failed else EXIT_OK
 
 
 def _in_tables(ticks: Ticks, headline: str) -> int:
-    from kgroups.render.failures import failure_lines
+    from kgroups.render.failures import failure_lines, notice_lines
     from kgroups.render.terminal import console_on
     from kgroups.render.watch.tables import draw
 
@@ -77,6 +81,6 @@ def _in_tables(ticks: Ticks, headline: str) -> int:
     failed = False
     for tick in ticks:
         head = f"{clock(tick.at)}  #{tick.number}{pace_of(tick)}  {headline}"
-        console.print(draw(tick.rows, list(failure_lines(tick.failures)), head, console))
+        console.print(draw(tick.rows, [*failure_lines(tick.failures), *notice_lines(tick.notices)], head, console))
         failed = bool(tick.failures)
     return EXIT_FAILED if failed else EXIT_OK

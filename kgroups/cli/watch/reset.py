@@ -24,18 +24,19 @@ if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
     from kgroups.model.operations.reset import PlannedOffset
     from kgroups.model.outcome import Outcome
+    from kgroups.model.watch.watching import GroupKey
 
 
 class PlannedReset:
     """The plan of one group that is shown, and exactly what is written later."""
 
-    def __init__(self, connection: ConnectionOptions, group: str, target: str) -> None:
-        """Parse the options of ``reset-offsets``; :meth:`plan` contacts the cluster.
+    def __init__(self, connection: ConnectionOptions, key: GroupKey, target: str) -> None:
+        """Parse the options of ``reset-offsets``; :meth:`plan` contacts the cluster of the group.
 
-        :raises UsageError: if they are invalid.
+        :raises KgroupsError: if they, or the settings of the cluster, are invalid.
         """
-        self._connection = connection
-        self._request, self._safety = _parsed(group, target)
+        self._request, self._safety = _parsed(key.group, target)
+        self._connection = connection.of(key.cluster)
         self._planned: Sequence[PlannedOffset] = ()
         self._cluster_id: str | None = None
 

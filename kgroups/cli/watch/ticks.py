@@ -9,41 +9,25 @@ import threading
 import time
 from collections.abc import Iterator
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple
-
-from kgroups.errors import KgroupsError
+from typing import TYPE_CHECKING
 
 from ..frame.options import ConnectionOptions
+from .tick import Tick
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
     from kgroups.admin.query.select_groups import Selection
     from kgroups.model.offsets import Isolation
-    from kgroups.model.outcome import Failure, Outcome
+    from kgroups.model.outcome import Outcome
     from kgroups.model.views.offset_row import GroupOffsets
-    from kgroups.model.watch.watching import Watch, WatchRow
 
-    from ..frame.repeated_query import RepeatedQuery
+    from .sources import Sources
 
 
 BUDGET = 0.30
 """Maximum share of one core for the refreshes of a screen; larger clusters are refreshed less often."""
 _COLLECTION = 60.0
 """Seconds between two garbage collections. Automatic ones would take a third of the CPU time of 10,000 groups."""
-
-
-class Tick(NamedTuple):
-    """One refresh: its number from 1, its time in milliseconds since 1970, and its result."""
-
-    number: int
-    at: int
-    rows: list[WatchRow]
-    failures: tuple[Failure, ...]
-    groups: dict[str, GroupOffsets]
-    """The offsets of all groups, for a screen; otherwise empty."""
-    watch: Watch
-    slowed: float | None = None
-    """The seconds until the next refresh begins, if CPU time extends the interval."""
 
 
 def clock(at: int) -> str:
@@ -81,8 +65,7 @@ class Ticks:
     ) -> None:
         """Create the polls.
 
-        :param on_screen: keep the offsets of all groups for their pages, and extend the interval if refreshes take more
-            than :data:`BUDGET`.
+        :param on_screen: extend the interval if refreshes take more than :data:`BUDGET`, and wait less for clusters.
         """
         self._connection = connection
         self._selection = selection
@@ -95,35 +78,23 @@ class Ticks:
     def __iter__(self) -> Iterator[Tick]:
         """Yield refreshes.
 
-        :raises KgroupsError: if the first poll fails as a whole; later refreshes contain it as a failure.
+        :raises KgroupsError: if the first poll of the only cluster fails as a whole; otherwise this is a failure.
         """
-        from ..frame.repeated_query import RepeatedQuery
+        from .sources import Sources
 
-        with RepeatedQuery(self._connection) as polls:
-            yield from self._ticks(polls)
+        with Sources(self._connection, self._selection, self._query, on_screen=self._on_screen) as sources:
+            yield from self._ticks(sources)
 
-    def _ticks(self, polls: RepeatedQuery) -> Iterator[Tick]:
-        from kgroups.model.watch.watching import Watch
-
-        from ..frame.unanswered import unanswered
-
-        watch_state = Watch()
-        groups: dict[str, GroupOffsets] = {}
+    def _ticks(self, sources: Sources) -> Iterator[Tick]:
         collected, used = time.monotonic(), 0.0
         for number in itertools.count(1):
             began = time.monotonic()
-            outcome = self._poll(polls, first=number == 1)
-            at = int(time.time() * 1000)
-            rows = watch_state.add(at, outcome.items, unanswered(outcome.failures))
-            if self._on_screen:
-                groups.update((each.group.group_id, each) for each in outcome.items)
-                groups = {row.group: groups[row.group] for row in rows}
+            tick = sources.refresh(number)
             pause = self.interval
             before, used = used, time.process_time()
             if self._on_screen and number > 1:  # the first refresh decodes and allocates everything
                 pause = max(pause, (used - before) / BUDGET)  # with the drawing of the refresh before
-            slowed = pause if pause > self.interval else None
-            yield Tick(number, at, rows, outcome.failures, groups, watch_state, slowed)
+            yield tick._replace(slowed=pause if pause > self.interval else None)
             if began - collected > _COLLECTION:
                 gc.collect()
                 collected = began
@@ -140,16 +111,6 @@ class Ticks:
         from ..frame.selection_hints import topic_failures
 
         return outcome.with_failures(await topic_failures(admin, self._selection, outcome))
-
-    def _poll(self, polls: RepeatedQuery, *, first: bool) -> Outcome[GroupOffsets]:
-        from kgroups.model.outcome import Failure, Outcome, Scope
-
-        try:
-            return polls.run(self._query)
-        except KgroupsError as error:
-            if first:
-                raise
-            return Outcome(failures=(Failure.of(error, Scope.CLUSTER, ""),))
 
 
 def poll_into(ticks: Ticks, events: queue.SimpleQueue[Event]) -> None:

@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from kgroups.model.outcome import Outcome
     from kgroups.model.time_lag import TimeLag
     from kgroups.model.watch.totals import Place
+    from kgroups.model.watch.watching import GroupKey
 
 
-def read_time_lags(connection: ConnectionOptions, isolation: Isolation, group: str) -> TimeLags:
+def read_time_lags(connection: ConnectionOptions, isolation: Isolation, key: GroupKey) -> TimeLags:
     """Return the time lags of a group, or why they are unknown. Waits for brokers and reads records."""
     from kgroups.admin.query.select_groups import Selection
     from kgroups.model.views.lag_summary import Ages, By, shares, time_of
@@ -29,7 +30,7 @@ def read_time_lags(connection: ConnectionOptions, isolation: Isolation, group: s
     at = int(time.time() * 1000)
 
     async def query(admin: GroupAdmin) -> Outcome[object]:
-        outcome = await admin.describe_offsets(Selection((group,)), isolation=isolation, whole_topics=True)
+        outcome = await admin.describe_offsets(Selection((key.group,)), isolation=isolation, whole_topics=True)
         all_shares = [share for item in outcome.items for share in shares(item, By.PARTITION)]
         positions = {position for share in all_shares for position in share.positions()}
         unread, failures = await admin.find_unread(positions, isolation=isolation)
@@ -40,7 +41,7 @@ def read_time_lags(connection: ConnectionOptions, isolation: Isolation, group: s
         return outcome.with_items(()).with_failures(failures)
 
     try:
-        outcome, _ = run_query(connection.settings, query, debug=False, quiet=True)
+        outcome, _ = run_query(connection.of(key.cluster).settings, query, debug=False, quiet=True)
     except (KgroupsError, OSError) as error:
         return TimeLags(at, {}, (str(error),))
     return TimeLags(at, found, tuple(failure_lines(outcome.failures)))

@@ -20,6 +20,7 @@ class Order(StrEnum):
     MEMBERS = "members"
     WRITES = "writes"
     CATCH_UP = "catch-up"
+    CLUSTER = "cluster"
 
 
 class ShownLag(NamedTuple):
@@ -56,17 +57,22 @@ _NUMBERS: dict[Order, Callable[[WatchRow], float | None]] = {
 }
 
 
+_TEXTS: dict[Order, Callable[[WatchRow], str]] = {
+    Order.GROUP: lambda row: row.group,
+    Order.STATE: lambda row: row.state,
+    Order.CLUSTER: lambda row: row.cluster,
+}
+
+
 def arrange(rows: Iterable[WatchRow], order: Order, *, backwards: bool = False) -> list[WatchRow]:
     """Sort rows: names and states ascending, numbers descending, or the opposite if ``backwards``.
 
-    Groups with unknown numbers are last in both directions; equal rows are sorted by name.
+    Groups with unknown numbers are last in both directions; equal rows are sorted by name, then by cluster.
     """
-    arranged = sorted(rows, key=lambda row: row.group)
+    arranged = sorted(rows, key=lambda row: (row.group, row.cluster))
     number = _NUMBERS.get(order)
     if number is None:
-        arranged.sort(
-            key=(lambda row: row.state) if order is Order.STATE else (lambda row: row.group), reverse=backwards
-        )
+        arranged.sort(key=_TEXTS[order], reverse=backwards)
         return arranged
     keyed = [(number(row), row) for row in arranged]
     known = [(value, row) for value, row in keyed if value is not None]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from enum import Enum
 
 from ..groups import GroupId
+from .watching import GroupKey
 
 _LONGEST = 1000
 _FIRST = "--to-earliest --all-topics"
@@ -24,8 +25,9 @@ class Step(Enum):
 class ResetDialog:
     """The state of the dialog: press keys, then start what :attr:`step` waits for, and call :meth:`show`."""
 
-    def __init__(self, group: GroupId) -> None:
-        self.group = group
+    def __init__(self, key: GroupKey) -> None:
+        self.key = key
+        self.group: GroupId = key.group
         self.step = Step.TARGET
         self.target = _FIRST
         self.name = ""

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from enum import Enum
 
-from ..groups import GroupId
 from .arrange import Order, arrange, shows_text
 from .reset_dialog import ResetDialog
-from .watching import WatchRow
+from .watching import GroupKey, WatchRow
 
 _LONGEST = 100
 Compile = Callable[[str], Callable[[str], bool] | None]
@@ -22,6 +21,7 @@ class Page(Enum):
     GROUP = "group"
     HELP = "help"
     RESET = "reset"
+    CLUSTERS = "clusters"
 
 
 class View:
@@ -38,12 +38,14 @@ class View:
         self.changed = False
         self.type: str | None = None
         self.page = Page.GROUPS
-        self.cursor: GroupId | None = None
+        self.cursor: GroupKey | None = None
         self.top = 0
         self.scrolled = 0
         self.height = 20
         self.done = False
         self.reset: ResetDialog | None = None
+        self.several = False
+        """Whether groups of several clusters are watched."""
         self.rows: Sequence[WatchRow] = ()
         self.shown: list[WatchRow] = []
         self._compile = compile_regex
@@ -75,7 +77,7 @@ class View:
     def put(self, index: int) -> None:
         """Put the cursor on a row."""
         self._at = max(0, min(index, len(self.shown) - 1))
-        self.cursor = self.shown[self._at].group if self.shown else None
+        self.cursor = self.shown[self._at].key if self.shown else None
         self._reveal()
 
     def press(self, key: str) -> None:
@@ -96,7 +98,7 @@ class View:
             self.page, self.scrolled = self._below, 0
         elif self.page is Page.RESET:
             self.page, self.scrolled, self.reset = Page.GROUP, 0, None
-        elif self.page is Page.GROUP:
+        elif self.page in (Page.GROUP, Page.CLUSTERS):
             self.page, self.scrolled = Page.GROUPS, 0
         elif self.pattern:
             self.pattern = ""
@@ -119,6 +121,13 @@ class View:
         if self.page is Page.GROUP and self.cursor is not None:
             self.page, self.scrolled, self.reset = Page.RESET, 0, ResetDialog(self.cursor)
 
+    def show_clusters(self) -> None:
+        """Show the totals of each cluster, or go back to the groups."""
+        if self.page is Page.CLUSTERS:
+            self.back()
+        elif self.several and self.page is Page.GROUPS:
+            self.page, self.scrolled = Page.CLUSTERS, 0
+
     def help(self) -> None:
         """Show the keys."""
         if self.page is not Page.HELP:
@@ -126,7 +135,7 @@ class View:
 
     def sort_by(self, step: int) -> None:
         """Sort by the next or the previous column."""
-        orders = list(Order)
+        orders = [each for each in Order if self.several or each is not Order.CLUSTER]
         self.order = orders[(orders.index(self.order) + step) % len(orders)]
         self._arrange()
 
@@ -159,16 +168,16 @@ class View:
             self.pattern += key
         self._arrange()
 
-    def _matcher(self) -> Callable[[str], bool]:
+    def _matcher(self) -> Callable[[WatchRow], bool]:
         text, inverse = (self.pattern[1:], True) if self.pattern.startswith("!") else (self.pattern, False)
         matches: Callable[[str], bool] | None = shows_text(text)
         if text.startswith("~"):
             matches = self._compile(text[1:])
         self.invalid = matches is None
         if matches is None or not text:
-            return lambda name: True
+            return lambda row: True
         found = matches
-        return lambda name: found(name) is not inverse
+        return lambda row: (found(row.group) or (self.several and found(row.cluster))) is not inverse
 
     def _arrange(self) -> None:
         matches = self._matcher()
@@ -179,12 +188,12 @@ class View:
                 if (not self.lagging or row.total_lag != 0)
                 and (not self.changed or row.changed)
                 and self.type in (None, row.type)
-                and matches(row.group)
+                and matches(row)
             ),
             self.order,
             backwards=self.backwards,
         )
-        found = next((index for index, row in enumerate(self.shown) if row.group == self.cursor), None)
+        found = next((index for index, row in enumerate(self.shown) if row.key == self.cursor), None)
         if self.page is Page.GROUPS or found is not None:  # an open group that was deleted stays open
             self.put(self._at if found is None else found)
 
@@ -193,6 +202,8 @@ class View:
         self.top = min(max(self.top, self._at - self.height + 1), self._at)
 
 
+CLUSTERS = "b"
+"""The key of the page of several clusters."""
 _END = 10**9
 _MOVES: dict[str, Callable[[int], int]] = {
     "up": lambda height: -1,
@@ -227,6 +238,7 @@ _KEYS: dict[str, Callable[[View], None]] = {
     "c": lambda view: view.toggle("changed"),
     "t": View.next_type,
     "R": View.plan_reset,
+    CLUSTERS: View.show_clusters,
 }
 HELP = (
     ("Up Down j k", "move the cursor"),
@@ -240,6 +252,7 @@ HELP = (
     ("y", "copy the command that describes the group to the clipboard"),
     ("e", "explain the group (on its page)"),
     ("R", "plan a reset of the group (on its page); executing requires typing its name"),
+    (CLUSTERS, "show the totals and the failures of each cluster"),
     ("? h F1", "show this page"),
     ("q", "go back; on the first page quit. Ctrl-C quits anywhere"),
 )

@@ -21,6 +21,13 @@ RATED = 6
 """The number of newest samples for a rate: the rate between two samples varies too much."""
 
 
+class GroupKey(NamedTuple):
+    """A group of one of the watched clusters; without several clusters, ``cluster`` is empty."""
+
+    cluster: str
+    group: GroupId
+
+
 class WatchRow(NamedTuple):
     """One group as it is now, and its recent history.
 
@@ -49,6 +56,11 @@ class WatchRow(NamedTuple):
     last_lag: int | None = None
     lag_age_ms: Milliseconds | None = None
     type: str = ""
+    cluster: str = ""
+
+    @property
+    def key(self) -> GroupKey:
+        return GroupKey(self.cluster, self.group)
 
 
 class Sample(NamedTuple):
@@ -125,9 +137,10 @@ class _History:
 
 
 class Watch:
-    """All samples so far. Each comes with its time, in milliseconds since 1970; there is no clock here."""
+    """All samples of one cluster. Each comes with its time, in milliseconds since 1970; there is no clock here."""
 
-    def __init__(self) -> None:
+    def __init__(self, cluster: str = "") -> None:
+        self._cluster = cluster
         self._groups: dict[GroupId, _History] = {}
         self._rebalances = Rebalances()
 
@@ -187,6 +200,7 @@ class Watch:
             lag,
             None if since is None else _NO_AGE if since == at else Milliseconds(at - since),
             now.type,
+            self._cluster,
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TextIO
 
 from kgroups.model.outcome import Failure
@@ -12,10 +12,18 @@ from kgroups.model.watch.watching import WatchRow
 from ..jsonout import VERSION, failure_object
 
 
-def write_tick(rows: Sequence[WatchRow], failures: Iterable[Failure], tick: int, at: int, stream: TextIO) -> None:
+def write_tick(
+    rows: Sequence[WatchRow],
+    failures: Iterable[Failure],
+    tick: int,
+    at: int,
+    stream: TextIO,
+    clusters: Mapping[str, str | None] | None = None,
+) -> None:
     """Write one tick; rates are in records per second.
 
     :param at: milliseconds since 1970.
+    :param clusters: the IDs of the clusters, if there are several.
     """
     line = {
         "schema": f"kgroups/watch/{VERSION}",
@@ -23,6 +31,7 @@ def write_tick(rows: Sequence[WatchRow], failures: Iterable[Failure], tick: int,
         "at": at,
         "items": [_item(row) for row in rows],
         "failures": [failure_object(failure) for failure in failures],
+        **({"clusters": clusters} if clusters is not None else {}),
     }
     stream.write(json.dumps(line) + "\n")
     stream.flush()
@@ -30,6 +39,7 @@ def write_tick(rows: Sequence[WatchRow], failures: Iterable[Failure], tick: int,
 
 def _item(row: WatchRow) -> dict[str, object]:
     return {
+        **({"cluster": row.cluster} if row.cluster else {}),
         "group": row.group,
         "state": row.state,
         "members": row.members,

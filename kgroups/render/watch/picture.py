@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from textwrap import wrap
 from typing import NamedTuple
 
@@ -14,13 +14,14 @@ from rich.text import Text
 from kgroups.model.counts import count
 from kgroups.model.duration import Milliseconds
 from kgroups.model.watch.arrange import Order
+from kgroups.model.watch.cluster_totals import ClusterTotal
 from kgroups.model.watch.partitions import PartitionRow, TimeLags
-from kgroups.model.watch.view import HELP, Page, View
-from kgroups.model.watch.watching import StateChange
+from kgroups.model.watch.view import CLUSTERS, HELP, Page, View
+from kgroups.model.watch.watching import GroupKey, StateChange
 
 from ..cells import escape
 from .spark import sparkline
-from .table import GAP, Column, columns_of, fitted, name_width, rate_text
+from .table import GAP, Column, columns_of, fitted, rate_text
 
 Line = list[Segment]
 _BOLD, _DIM, _RED, _CURSOR = Style(bold=True), Style(dim=True), Style(color="red"), Style(reverse=True)
@@ -33,10 +34,13 @@ _SORTED = {
     "#MEMBERS": Order.MEMBERS,
     "IN/S": Order.WRITES,
     "CATCH-UP": Order.CATCH_UP,
+    "CLUSTER": Order.CLUSTER,
 }
 _MARK = "> "
 _SENTENCES = ("- ", "kgroups: ", "the old offsets are in ")
 """Beginnings of findings, notices, failures, and the note about the undo file."""
+_NAMED = 3
+"""Maximum number of lines about the failures of one cluster."""
 _KEYS = 26
 """Width of the keys on their page."""
 FRAME_LINES = 3
@@ -59,7 +63,7 @@ def draw_page(
     head: str,
     failures: Sequence[str],
     flash: str,
-    opened: Opened,
+    opened: Opened | Sequence[ClusterTotal],
     width: int,
     height: int,
     *,
@@ -68,14 +72,17 @@ def draw_page(
 ) -> list[Line]:
     """Return the lines of the screen, at most ``height``; resize the view to the lines that remain for its rows.
 
+    :param opened: the open group, or on their page, the totals of the clusters.
     :param styled: without it (NO_COLOR), a character marks the cursor.
     """
-    named = failures[:3]
+    named = _named(failures, view, height)
     view.resize(height - FRAME_LINES - len(named))
     if view.page is Page.GROUPS:
         body = _table(view, width, utf8) if styled else _marked(view, _table(view, width - len(_MARK), utf8))
     else:
-        texts = list(_texts(view, opened, width, utf8))
+        texts = list(
+            _texts(view, opened, width, utf8) if isinstance(opened, Opened) else _clusters(opened, failures, width)
+        )
         view.scrolled = max(0, min(view.scrolled, len(texts) - view.height - 1))
         body = [_line(text, width) for text in texts[view.scrolled :][: view.height + 1]]
     body += [[] for _ in range(view.height + 1 - len(body))]
@@ -101,7 +108,7 @@ def _foot(view: View, utf8: bool) -> str:
         return "Esc: back  e: explain  R: plan a reset  y: copy command  ?: keys"
     if view.reset is not None:
         return "Enter: plan, or execute  Ctrl-U: erase  Esc: back"
-    if view.page is Page.HELP:
+    if view.page in (Page.HELP, Page.CLUSTERS):
         return "Esc: back"
     chosen = [
         f"filter: {escape(view.pattern)}" if view.pattern else "",
@@ -110,7 +117,8 @@ def _foot(view: View, utf8: bool) -> str:
         view.type or "",
     ]
     place = f"{min(view.top + 1, len(view.shown))}-{min(view.top + view.height, len(view.shown))} of {len(view.shown)}"
-    return "  ".join([f"sort: {view.order.value}", *filter(None, chosen), place, "Enter: open  /: filter  ?: keys"])
+    keys = f"Enter: open  {f'{CLUSTERS}: clusters  ' if view.several else ''}/: filter  ?: keys"
+    return "  ".join([f"sort: {view.order.value}", *filter(None, chosen), place, keys])
 
 
 def _table(view: View, width: int, utf8: bool) -> list[Line]:
@@ -120,13 +128,11 @@ def _table(view: View, width: int, utf8: bool) -> list[Line]:
         each._replace(header=each.header + arrow) if _SORTED.get(each.header) is view.order else each
         for each in columns_of(rows, not utf8, styled=False)
     ]
-    name, others = fitted(columns, width)
-    widths = [name_width(name, others, width), *(each.width for each in others)]
-    shown = [name, *others]
-    lines = [[Segment(_pad(each.header, size, each.right), _BOLD) for each, size in zip(shown, widths, strict=True)]]
+    shown = fitted(columns, width)
+    lines = [[Segment(_pad(each.header, size, each.right), _BOLD) for each, size in shown]]
     for number, row in enumerate(rows):
         style = _DIM if row.stale else Style()
-        line = [_cell(each, number, size, style) for each, size in zip(shown, widths, strict=True)]
+        line = [_cell(each, number, size, style) for each, size in shown]
         if view.top + number == view.at:
             line = [Segment(text, (style or Style()) + _CURSOR) for text, style, _ in line]
             line.append(Segment(" " * (width - sum(cell_len(each.text) for each in line)), _CURSOR))
@@ -162,25 +168,49 @@ def _cut(text: str, width: int) -> str:
 
 def _texts(view: View, opened: Opened, width: int, utf8: bool) -> Iterable[str]:
     if view.reset is not None and view.page is Page.RESET:
-        yield f"Reset group {escape(view.reset.group)}"
+        yield f"Reset group {_full_name(view.reset.key)}"
         yield escape(view.reset.prompt)
         yield ""
         yield from _wrapped(map(escape, view.reset.lines), width)
     else:
-        yield from _help(width) if view.page is Page.HELP else _group(view, opened, width, utf8)
+        yield from _help(view, width) if view.page is Page.HELP else _group(view, opened, width, utf8)
 
 
-def _help(width: int) -> Iterable[str]:
+def _named(failures: Sequence[str], view: View, height: int) -> Sequence[str]:
+    """Return the lines below the table; of several clusters more, and the last one counts those that do not fit."""
+    most = max(_NAMED, height // 4) if view.several else _NAMED
+    if view.page is Page.CLUSTERS:
+        return ()
+    if view.several and len(failures) > most:
+        return [*failures[: most - 1], f"{len(failures) - most + 1} more; {CLUSTERS} shows all"]
+    return failures[:most]
+
+
+def _clusters(totals: Sequence[ClusterTotal], failures: Sequence[str], width: int) -> Iterable[str]:
+    cells: list[tuple[str, ...]] = [_CLUSTER_HEADERS]
+    for each in totals:
+        stale = " (stale)" if each.stale else ""
+        cells.append((f"{escape(each.cluster)}{stale}", *map(_text, each[1:-1])))
+    yield from _aligned(cells, width)
+    yield ""
+    yield from _wrapped(map(escape, failures), width)
+
+
+def _full_name(key: GroupKey) -> str:
+    return f"{escape(key.group)} of cluster {escape(key.cluster)}" if key.cluster else escape(key.group)
+
+
+def _help(view: View, width: int) -> Iterable[str]:
     yield "Keys"
-    for keys, text in HELP:
+    for keys, text in (each for each in HELP if view.several or each[0] != CLUSTERS):
         first, *rest = wrap(text, max(20, width - _KEYS))
         yield f"  {keys}".ljust(_KEYS) + first
         yield from (" " * _KEYS + each for each in rest)
 
 
 def _group(view: View, opened: Opened, width: int, utf8: bool) -> Iterable[str]:
-    row = next((row for row in view.rows if row.group == view.cursor), None)
-    yield f"Group {escape(view.cursor or '')}"
+    row = next((row for row in view.rows if row.key == view.cursor), None)
+    yield f"Group {_full_name(view.cursor) if view.cursor else ''}"
     if row is None:
         yield "The group was deleted."
         return
@@ -233,22 +263,28 @@ def _partitions(opened: Opened, width: int, utf8: bool) -> Iterable[str]:
                 _text(row.host),
             )
         )
+    omitted = yield from _aligned(cells, width)
+    if omitted:
+        yield f"Omitted on this narrow terminal: {', '.join(omitted)}"
+    if "MEMBER" in omitted:
+        yield from _members(opened)
+
+
+def _aligned(cells: Sequence[tuple[str, ...]], width: int) -> Generator[str, None, list[str]]:
+    """Yield the lines of a table, the header first; return the headers of the columns that do not fit."""
     columns = list(zip(*cells, strict=True))
     sizes = {column[0]: max(map(cell_len, column)) for column in columns}
     omitted = []
     for header in _OMITTED_FIRST:
         if sum(sizes.values()) + GAP * (len(sizes) - 1) <= width:
             break
-        del sizes[header]
-        omitted.append(header)
+        if sizes.pop(header, None) is not None:
+            omitted.append(header)
     kept = [column for column in columns if column[0] in sizes]
     for line in zip(*kept, strict=True):
         sized = zip(line, sizes.items(), strict=True)
         yield "".join(_pad(text, size, header not in _LEFT) for text, (header, size) in sized).rstrip()
-    if omitted:
-        yield f"Omitted on this narrow terminal: {', '.join(omitted)}"
-    if "MEMBER" in omitted:
-        yield from _members(opened)
+    return omitted
 
 
 def _members(opened: Opened) -> Iterable[str]:
@@ -284,8 +320,23 @@ _PARTITION_HEADERS = (
 )
 
 
-_LEFT = frozenset({"TOPIC", "MEMBER", "HOST"})
-_OMITTED_FIRST = ("HOST", "MEMBER", "LAG HISTORY", "IN/S", "OUT/S", "LOG-END", "COMMITTED")
+_CLUSTER_HEADERS = (
+    "CLUSTER",
+    "#GROUPS",
+    "STABLE",
+    "EMPTY",
+    "REBALANCING",
+    "OTHER-STATE",
+    "LAGGING",
+    "TOTAL-LAG",
+    "KNOWN-LAG",
+    "UNKNOWN-LAG",
+)
+_LEFT = frozenset({"TOPIC", "MEMBER", "HOST", "CLUSTER"})
+_OMITTED_FIRST = (
+    *("HOST", "MEMBER", "LAG HISTORY", "IN/S", "OUT/S", "LOG-END", "COMMITTED"),
+    *("OTHER-STATE", "REBALANCING", "EMPTY", "STABLE"),
+)
 """Columns to omit on a narrow terminal, in this order."""
 
 

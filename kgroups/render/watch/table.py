@@ -7,7 +7,7 @@ a minimum; then columns are omitted, the least important first.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from rich.cells import cell_len
 from rich.table import Table
@@ -27,9 +27,10 @@ _MIN_NAME = 24
 """Width to which names are shortened before columns are omitted."""
 GAP = 2
 _CHANGED = "bold reverse"
+_NAME = "GROUP"
 _RATES = ("LAG HISTORY", "IN/S", "OUT/S")
 _OMITTED_FIRST = (*_RATES, "REBALANCES", "CATCH-UP", "#MEMBERS", "STATE")
-"""Columns to omit, in this order; the group and its lag remain."""
+"""Columns to omit, in this order; the cluster, the group, and its lag remain."""
 
 
 class Column(NamedTuple):
@@ -50,43 +51,41 @@ def table_of(rows: Sequence[WatchRow], width: int, *, ascii_only: bool, styled: 
 
     :param styled: whether stale rows can be dimmed; otherwise a word marks them.
     """
-    name, others = fitted(columns_of(rows, ascii_only, styled), width)
+    columns = fitted(columns_of(rows, ascii_only, styled), width)
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, GAP, 0, 0))
-    table.add_column(name.header, width=name_width(name, others, width), overflow="ellipsis", no_wrap=True)
-    for each in others:
-        table.add_column(each.header, justify="right" if each.right else "left", width=each.width, no_wrap=True)
+    for each, size in columns:
+        justify: Literal["left", "right"] = "right" if each.right else "left"
+        table.add_column(each.header, justify=justify, width=size, overflow="ellipsis", no_wrap=True)
     for number, row in enumerate(rows):
-        table.add_row(*(each.cells[number] for each in (name, *others)), style="dim" if row.stale else "")
+        table.add_row(*(each.cells[number] for each, _ in columns), style="dim" if row.stale else "")
     return table
 
 
-def fitted(columns: Sequence[Column], width: int) -> tuple[Column, list[Column]]:
-    """Return the column of the names, and the others that fit beside it."""
-    name, *others = columns
-    if width < _NARROW:
-        others = [each for each in others if each.header not in _RATES]
+def fitted(columns: Sequence[Column], width: int) -> list[tuple[Column, int]]:
+    """Return the columns that fit, with their widths; the names of groups get what remains."""
+    omitted = set(_RATES if width < _NARROW else ())
+    (name,) = (each for each in columns if each.header.startswith(_NAME))
+
+    def rest() -> int:
+        """Return the width that remains for the names."""
+        return width - sum(each.width + GAP for each in columns if each is not name and each.header not in omitted)
+
     for header in _OMITTED_FIRST:
-        if _rest(width, others) >= min(name.width, _MIN_NAME):
+        if rest() >= min(name.width, _MIN_NAME):
             break
-        others = [each for each in others if each.header != header]
-    return name, others
-
-
-def name_width(name: Column, others: Sequence[Column], width: int) -> int:
-    """Return the width of the column of the names."""
-    return max(1, min(name.width, _rest(width, others)))
-
-
-def _rest(width: int, others: Sequence[Column]) -> int:
-    """Return the width that remains for the names."""
-    return width - sum(each.width + GAP for each in others)
+        omitted.add(header)
+    names = max(1, min(name.width, rest()))
+    return [(each, names if each is name else each.width) for each in columns if each.header not in omitted]
 
 
 def columns_of(rows: Sequence[WatchRow], ascii_only: bool, styled: bool) -> tuple[Column, ...]:
-    """Return all columns."""
+    """Return all columns; the first one only if rows have a cluster."""
+    several = any(row.cluster for row in rows)
+    clusters = Column("CLUSTER", [Text(escape(row.cluster)) for row in rows], right=False)
     return (
+        *((clusters,) if several else ()),
         Column(
-            "GROUP",
+            _NAME,
             [Text(_name(row, styled)) for row in rows],
             right=False,
         ),

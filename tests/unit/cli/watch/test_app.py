@@ -14,7 +14,8 @@ from textual.pilot import Pilot
 
 from kgroups.cli.watch.app import Asks, Picture, WatchApp
 from kgroups.cli.watch.reset import PlannedReset
-from kgroups.cli.watch.ticks import OVER, Event, Tick
+from kgroups.cli.watch.tick import Sampled, Tick
+from kgroups.cli.watch.ticks import OVER, Event
 from kgroups.errors import UsageError
 from kgroups.model.assignment import assignment_of
 from kgroups.model.cluster import Node
@@ -25,7 +26,7 @@ from kgroups.model.outcome import Failure, Scope
 from kgroups.model.time_lag import TimeLag
 from kgroups.model.views.offset_row import GroupOffsets
 from kgroups.model.watch.partitions import TimeLags
-from kgroups.model.watch.watching import Watch
+from kgroups.model.watch.watching import GroupKey, Watch
 from tests.fakes.broker import FakeCluster
 from tests.integration.terminal import Typist
 
@@ -52,16 +53,20 @@ class Source:
         self.number += 1
         rows = self.watch.add(self.number * 2000, groups, None if failures else ())
         named = {each.group.group_id: each for each in groups}
-        return Tick(self.number, self.number * 2000, rows, failures, named, self.watch)
+        return Tick(self.number, self.number * 2000, rows, failures, {"": Sampled(named, self.watch)})
+
+
+def name_of(key: GroupKey) -> str:
+    return f"{key.group} in {key.cluster}" if key.cluster else key.group
 
 
 class Planned(PlannedReset):
     """A plan without a cluster."""
 
-    def __init__(self, group: str, target: str) -> None:
+    def __init__(self, key: GroupKey, target: str) -> None:
         if "--bad" in target:
             raise UsageError("no such option: --bad")
-        self.words = f"{group} {target}"
+        self.words = f"{name_of(key)} {target}"
 
     def plan(self) -> tuple[list[str], bool]:
         return [f"plan of {self.words}"], "--none" not in self.words
@@ -75,7 +80,7 @@ def play(script: Play, *events: Event, size: tuple[int, int] = (120, 40), styled
     for event in events:
         arriving.put(event)
     times = TimeLags(1_700_000_000_000, {("t", 0): TimeLag(Milliseconds(61_000))})
-    asks = Asks(lambda name: [f"findings of {name}"], Planned, lambda name: times)
+    asks = Asks(lambda key: [f"findings of {name_of(key)}"], Planned, lambda key: times)
     app = WatchApp(arriving, 1e12, "broker:9092", asks, styled=styled)
 
     async def run() -> None:
@@ -142,6 +147,65 @@ def test_group_page_shows_partitions_changes_and_findings() -> None:
         assert "STATE" in screen(pilot)[1]
 
     play(script, *ticks)
+
+
+def of_clusters(failures: tuple[Failure, ...] = (), notices: tuple[str, ...] = (), **lags: int) -> Tick:
+    """Return a refresh of clusters that have groups of one name."""
+    watches = {cluster: Watch(cluster) for cluster in lags}
+    groups = {cluster: group("both", 9_999 - lag) for cluster, lag in lags.items()}
+    rows = [row for cluster in lags for row in watches[cluster].add(2000, [groups[cluster]])]
+    sampled = {cluster: Sampled({"both": groups[cluster]}, watches[cluster]) for cluster in lags}
+    ids = {**dict.fromkeys(lags, "ID"), **{each.cluster: None for each in failures if each.cluster}}
+    return Tick(1, 2000, rows, failures, sampled, notices, ids)
+
+
+def refused(cluster: str) -> Failure:
+    return Failure(Scope.CLUSTER, cluster, f"refused by {cluster}", cluster=cluster)
+
+
+def test_groups_of_one_name_are_opened_explained_reset_and_copied_by_cluster() -> None:
+    async def script(pilot: Pilot, arriving: queue.SimpleQueue) -> None:
+        copied: list[str] = []
+        pilot.app.copy_to_clipboard = copied.append
+        lines = screen(pilot)
+        assert lines[1].split()[:2] == ["CLUSTER", "GROUP"]
+        assert [line.split()[:5] for line in lines[2:4]] == [
+            ["us", "both", "Stable", "1", "50"],
+            ["eu", "both", "Stable", "1", "5"],
+        ]
+        await pilot.press("down", "y", "enter")
+        assert copied == ["kgroups describe both --profile eu"]
+        assert "Group both of cluster eu" in await until(pilot, "Time lag: read ")
+        await pilot.press("e")
+        await until(pilot, "findings of both in eu")
+        await pilot.press("R")
+        await until(pilot, "Reset group both of cluster eu")
+        await pilot.press("enter")
+        await until(pilot, "plan of both in eu --to-earliest --all-topics")
+
+    play(script, of_clusters(eu=5, us=50))
+
+
+def test_clusters_that_fail_are_named_below_the_table_and_on_the_page_of_totals() -> None:
+    failures = tuple(refused(f"dead-{number}") for number in range(20))
+
+    async def script(pilot: Pilot, arriving: queue.SimpleQueue) -> None:
+        lines = screen(pilot)
+        assert "kgroups: cluster dead-0: refused by dead-0" in lines
+        assert lines[-2] == "10 more; b shows all"
+        await pilot.press("b")
+        lines = screen(pilot)
+        assert [" ".join(line.split()) for line in lines if line.startswith(("CLUSTER", "us", "dead-10"))] == [
+            "CLUSTER #GROUPS STABLE EMPTY REBALANCING OTHER-STATE LAGGING TOTAL-LAG KNOWN-LAG UNKNOWN-LAG",
+            "dead-10 - - - - - - - - -",
+            "us 1 1 0 0 0 1 5 5 0",
+        ]
+        assert "kgroups: note: eu and us are the same cluster" in lines
+        assert all(f"kgroups: cluster dead-{number}: refused by dead-{number}" in lines for number in range(20))
+        await pilot.press("escape")
+        assert screen(pilot)[1].startswith("CLUSTER")
+
+    play(script, of_clusters(failures, ("eu and us are the same cluster",), us=5), size=(120, 50))
 
 
 def test_failures_are_named_and_stale_rows_marked() -> None:

@@ -11,6 +11,7 @@ from kgroups.cli.frame.options import ConnectionOptions
 from kgroups.cli.watch.reset import PlannedReset
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.errors import UsageError
+from kgroups.model.watch.watching import GroupKey
 from tests.fakes.broker import FakeCluster
 from tests.fakes.cluster_state import FakeMember
 
@@ -27,7 +28,7 @@ def shop(fake: FakeCluster) -> None:
 
 def reset(served: object, group: str, target: str) -> PlannedReset:
     settings = ClientSettings(parse_bootstrap(served.bootstrap))  # type: ignore[attr-defined]
-    return PlannedReset(ConnectionOptions(settings, False), group, target)
+    return PlannedReset(ConnectionOptions(settings, False), GroupKey("", group), target)
 
 
 def test_plan_is_the_dry_run_of_reset_offsets_and_is_written_with_an_undo_file(

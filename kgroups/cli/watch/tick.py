@@ -1,0 +1,35 @@
+"""One refresh of ``kgroups watch``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from kgroups.model.groups import GroupId
+    from kgroups.model.outcome import Failure
+    from kgroups.model.views.offset_row import GroupOffsets
+    from kgroups.model.watch.watching import Watch, WatchRow
+
+
+class Sampled(NamedTuple):
+    """The groups of one cluster: their last offsets, and their samples."""
+
+    offsets: Mapping[GroupId, GroupOffsets]
+    watch: Watch
+
+
+class Tick(NamedTuple):
+    """One refresh: its number from 1, its time in milliseconds since 1970, and its result."""
+
+    number: int
+    at: int
+    rows: Sequence[WatchRow]
+    failures: tuple[Failure, ...]
+    clusters: Mapping[str, Sampled]
+    """The clusters by name; the name of the only one is empty."""
+    notices: tuple[str, ...] = ()
+    ids: Mapping[str, str | None] | None = None
+    """The cluster IDs by name, if several clusters are watched."""
+    slowed: float | None = None
+    """The seconds until the next refresh begins, if CPU time extends the interval."""
