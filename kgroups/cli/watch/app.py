@@ -24,7 +24,7 @@ from textual.widget import Widget
 
 from kgroups.errors import EXIT_FAILED, EXIT_OK, KgroupsError
 from kgroups.model.offsets import Isolation
-from kgroups.model.watch.cluster_totals import ClusterTotal, cluster_totals
+from kgroups.model.watch.cluster_totals import ClusterTotal
 from kgroups.model.watch.partitions import TimeLags, partitions_of
 from kgroups.model.watch.reset_dialog import ResetDialog, Step
 from kgroups.model.watch.view import Page, View
@@ -237,8 +237,8 @@ class WatchApp(App[int]):
 
     def _opened(self, tick: Tick | None) -> Opened | list[ClusterTotal]:
         key = self.view.cursor
-        if tick is not None and tick.ids is not None and self.view.page is Page.CLUSTERS:
-            return cluster_totals(tick.rows, tick.ids, {failure.cluster for failure in tick.failures})
+        if self.view.page is Page.CLUSTERS:
+            return tick.totals() if tick is not None else []
         if tick is None or self.view.page is not Page.GROUP or key is None:
             return Opened()
         offsets, watch = tick.clusters.get(key.cluster, Sampled({}, Watch()))
@@ -332,7 +332,7 @@ class Asks(NamedTuple):
     time_lags: Callable[[GroupKey], TimeLags]
 
 
-def on_full_screen(ticks: Ticks, connection: ConnectionOptions, isolation: Isolation) -> int:
+def on_full_screen(ticks: Ticks, connection: ConnectionOptions, isolation: Isolation, *, by_cluster: bool) -> int:
     """Run the full screen until the user, a signal, or ``--count`` ends it."""
     arriving: queue.SimpleQueue[Event] = queue.SimpleQueue()
     threading.Thread(target=poll_into, args=(ticks, arriving), daemon=True).start()
@@ -350,6 +350,8 @@ def on_full_screen(ticks: Ticks, connection: ConnectionOptions, isolation: Isola
         ),
         styled=not os.environ.get("NO_COLOR") if chosen is None else chosen,
     )
+    if by_cluster:
+        app.view.page = Page.CLUSTERS
     try:
         app.run()
     finally:

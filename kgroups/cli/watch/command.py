@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
 
 import click
 
-from kgroups.errors import EXIT_FAILED, EXIT_OK
+from kgroups.errors import EXIT_FAILED, EXIT_OK, UsageError
 
 from ..frame.exit_status import is_quiet
 from ..frame.group_options import GroupOptions, group_and_topic_options
@@ -22,10 +21,17 @@ from .ticks import Ticks, clock, pace_of
 @group_and_topic_options
 @click.option("--interval", type=Duration(), default="2s", show_default=True, help="Refresh interval.")
 @click.option("--count", type=click.IntRange(1), metavar="N", help="Stop after N refreshes.")
+@click.option(
+    "--by",
+    type=click.Choice(["group", "cluster"]),
+    default="group",
+    show_default=True,
+    help="Show one row for each group, or the totals of each of several clusters.",
+)
 @isolation_option
 @fleet_options
 def watch(
-    connection: ConnectionOptions, chosen: GroupOptions, interval: float, count: int | None, isolation: str
+    connection: ConnectionOptions, chosen: GroupOptions, interval: float, count: int | None, by: str, isolation: str
 ) -> int:
     """Watch groups live: state, members, lag, and rates.
 
@@ -38,6 +44,9 @@ def watch(
     """
     from kgroups.model.offsets import Isolation
 
+    by_cluster = by == "cluster"
+    if by_cluster and not connection.fleet:
+        raise UsageError("--by cluster requires several profiles")
     selection = chosen.selection(all_by_default=True)
     on_screen = sys.stdout.isatty()
     level = Isolation[isolation.upper()]
@@ -45,8 +54,10 @@ def watch(
     if on_screen and _can_draw():
         from .app import on_full_screen
 
-        return on_full_screen(ticks, connection, level)
-    return _in_tables(ticks, connection.servers) if on_screen else _in_lines(ticks, print_once())
+        return on_full_screen(ticks, connection, level, by_cluster=by_cluster)
+    if on_screen:
+        return _in_tables(ticks, connection.servers, by_cluster=by_cluster)
+    return _in_lines(ticks, by_cluster=by_cluster)
 
 
 def _can_draw() -> bool:
@@ -60,19 +71,20 @@ def _can_draw() -> bool:
     return False
 
 
-def _in_lines(ticks: Ticks, tell: Callable[[str], None]) -> int:
+def _in_lines(ticks: Ticks, *, by_cluster: bool) -> int:
     from kgroups.render.watch.lines import write_tick
 
-    failed = False
+    failed, tell = False, print_once()
     for tick in ticks:
         for notice in tick.notices:
             tell(notice)
-        write_tick(tick.rows, tick.failures, tick.number, tick.at, sys.stdout, tick.ids)
+        totals = tick.totals() if by_cluster else None
+        write_tick(tick.rows, tick.failures, tick.number, tick.at, sys.stdout, tick.ids, totals)
         failed = bool(tick.failures)
     return EXIT_FAILED if failed else EXIT_OK
 
 
-def _in_tables(ticks: Ticks, headline: str) -> int:
+def _in_tables(ticks: Ticks, headline: str, *, by_cluster: bool) -> int:
     from kgroups.render.failures import failure_lines, notice_lines
     from kgroups.render.terminal import console_on
     from kgroups.render.watch.tables import draw
@@ -81,6 +93,8 @@ def _in_tables(ticks: Ticks, headline: str) -> int:
     failed = False
     for tick in ticks:
         head = f"{clock(tick.at)}  #{tick.number}{pace_of(tick)}  {headline}"
-        console.print(draw(tick.rows, [*failure_lines(tick.failures), *notice_lines(tick.notices)], head, console))
+        failures = [*failure_lines(tick.failures), *notice_lines(tick.notices)]
+        totals = tick.totals() if by_cluster else None
+        console.print(draw(tick.rows, failures, head, console, totals, several=tick.ids is not None))
         failed = bool(tick.failures)
     return EXIT_FAILED if failed else EXIT_OK

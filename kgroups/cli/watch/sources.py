@@ -79,7 +79,10 @@ class Source:
     def start(self, start: Callable[[Source], Future[Polled]]) -> None:
         """Start a poll, unless one is under way, or the cluster has just rejected the password."""
         now = time.monotonic()
-        rejected = any(failure.reason == Reason.AUTHENTICATION_FAILED for failure in self._failures)
+        rejected = any(
+            failure.scope is Scope.CLUSTER and failure.reason == Reason.AUTHENTICATION_FAILED
+            for failure in self._failures
+        )
         if self.poll is None and not (rejected and now < self._began + _REJECTED):
             self._began, self.poll = now, start(self)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from kgroups.model.watch.cluster_totals import ClusterTotal, cluster_totals
+
 if TYPE_CHECKING:
     from kgroups.model.groups import GroupId
     from kgroups.model.outcome import Failure
@@ -33,3 +35,7 @@ class Tick(NamedTuple):
     """The cluster IDs by name, if several clusters are watched."""
     slowed: float | None = None
     """The seconds until the next refresh begins, if CPU time extends the interval."""
+
+    def totals(self) -> list[ClusterTotal]:
+        """Return the totals of each of several clusters."""
+        return cluster_totals(self.rows, self.ids or (), {failure.cluster for failure in self.failures})

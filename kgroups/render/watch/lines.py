@@ -1,4 +1,7 @@
-"""Write one JSON line per tick: ``{"schema": "kgroups/watch/v1", "tick", "at", "items", "failures"}``."""
+"""Write one JSON line per tick: ``{"schema": "kgroups/watch/v1", "tick", "at", "items", "failures"}``.
+
+With several clusters, it has the key ``clusters``, and the items may be their totals (``kgroups/watch-by-cluster/v1``).
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TextIO
 
 from kgroups.model.outcome import Failure
+from kgroups.model.watch.cluster_totals import ClusterTotal
 from kgroups.model.watch.watching import WatchRow
 
 from ..jsonout import VERSION, failure_object
@@ -19,17 +23,19 @@ def write_tick(
     at: int,
     stream: TextIO,
     clusters: Mapping[str, str | None] | None = None,
+    totals: Sequence[ClusterTotal] | None = None,
 ) -> None:
     """Write one tick; rates are in records per second.
 
     :param at: milliseconds since 1970.
     :param clusters: the IDs of the clusters, if there are several.
+    :param totals: the items instead of the rows.
     """
     line = {
-        "schema": f"kgroups/watch/{VERSION}",
+        "schema": f"kgroups/{'watch' if totals is None else 'watch-by-cluster'}/{VERSION}",
         "tick": tick,
         "at": at,
-        "items": [_item(row) for row in rows],
+        "items": [_item(row) for row in rows] if totals is None else [each._asdict() for each in totals],
         "failures": [failure_object(failure) for failure in failures],
         **({"clusters": clusters} if clusters is not None else {}),
     }

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from textwrap import wrap
 from typing import NamedTuple
 
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
@@ -20,8 +20,10 @@ from kgroups.model.watch.view import CLUSTERS, HELP, Page, View
 from kgroups.model.watch.watching import GroupKey, StateChange
 
 from ..cells import escape
+from .clusters import cluster_lines, named_failures
+from .columns import aligned, cell_text, cut, pad
 from .spark import sparkline
-from .table import GAP, Column, columns_of, fitted, rate_text
+from .table import Column, columns_of, fitted, rate_text
 
 Line = list[Segment]
 _BOLD, _DIM, _RED, _CURSOR = Style(bold=True), Style(dim=True), Style(color="red"), Style(reverse=True)
@@ -39,8 +41,6 @@ _SORTED = {
 _MARK = "> "
 _SENTENCES = ("- ", "kgroups: ", "the old offsets are in ")
 """Beginnings of findings, notices, failures, and the note about the undo file."""
-_NAMED = 3
-"""Maximum number of lines about the failures of one cluster."""
 _KEYS = 26
 """Width of the keys on their page."""
 FRAME_LINES = 3
@@ -75,13 +75,17 @@ def draw_page(
     :param opened: the open group, or on their page, the totals of the clusters.
     :param styled: without it (NO_COLOR), a character marks the cursor.
     """
-    named = _named(failures, view, height)
+    named = named_failures(failures, height, f"; {CLUSTERS} shows all" if view.several else None)
+    if view.page is Page.CLUSTERS:
+        named = ()
     view.resize(height - FRAME_LINES - len(named))
     if view.page is Page.GROUPS:
         body = _table(view, width, utf8) if styled else _marked(view, _table(view, width - len(_MARK), utf8))
     else:
         texts = list(
-            _texts(view, opened, width, utf8) if isinstance(opened, Opened) else _clusters(opened, failures, width)
+            _texts(view, opened, width, utf8)
+            if isinstance(opened, Opened)
+            else (*cluster_lines(opened, width), "", *_wrapped(map(escape, failures), width))
         )
         view.scrolled = max(0, min(view.scrolled, len(texts) - view.height - 1))
         body = [_line(text, width) for text in texts[view.scrolled :][: view.height + 1]]
@@ -129,7 +133,7 @@ def _table(view: View, width: int, utf8: bool) -> list[Line]:
         for each in columns_of(rows, not utf8, styled=False)
     ]
     shown = fitted(columns, width)
-    lines = [[Segment(_pad(each.header, size, each.right), _BOLD) for each, size in shown]]
+    lines = [[Segment(pad(each.header, size, each.right), _BOLD) for each, size in shown]]
     for number, row in enumerate(rows):
         style = _DIM if row.stale else Style()
         line = [_cell(each, number, size, style) for each, size in shown]
@@ -149,21 +153,11 @@ def _marked(view: View, table: list[Line]) -> list[Line]:
 def _cell(column: Column, number: int, width: int, row: Style) -> Segment:
     text: Text = column.cells[number]
     style = Style.parse(text.style) if isinstance(text.style, str) else text.style
-    return Segment(_pad(text.plain, width, column.right), row + style)
-
-
-def _pad(text: str, width: int, right: bool) -> str:
-    text = _cut(text, width)
-    blank = " " * (width - cell_len(text))
-    return (blank + text if right else text + blank) + " " * GAP
+    return Segment(pad(text.plain, width, column.right), row + style)
 
 
 def _line(text: str, width: int, style: Style | None = None) -> Line:
-    return [Segment(_cut(text, width), style)]
-
-
-def _cut(text: str, width: int) -> str:
-    return text if cell_len(text) <= width else set_cell_size(text, width - 1) + "…"
+    return [Segment(cut(text, width), style)]
 
 
 def _texts(view: View, opened: Opened, width: int, utf8: bool) -> Iterable[str]:
@@ -174,26 +168,6 @@ def _texts(view: View, opened: Opened, width: int, utf8: bool) -> Iterable[str]:
         yield from _wrapped(map(escape, view.reset.lines), width)
     else:
         yield from _help(view, width) if view.page is Page.HELP else _group(view, opened, width, utf8)
-
-
-def _named(failures: Sequence[str], view: View, height: int) -> Sequence[str]:
-    """Return the lines below the table; of several clusters more, and the last one counts those that do not fit."""
-    most = max(_NAMED, height // 4) if view.several else _NAMED
-    if view.page is Page.CLUSTERS:
-        return ()
-    if view.several and len(failures) > most:
-        return [*failures[: most - 1], f"{len(failures) - most + 1} more; {CLUSTERS} shows all"]
-    return failures[:most]
-
-
-def _clusters(totals: Sequence[ClusterTotal], failures: Sequence[str], width: int) -> Iterable[str]:
-    cells: list[tuple[str, ...]] = [_CLUSTER_HEADERS]
-    for each in totals:
-        stale = " (stale)" if each.stale else ""
-        cells.append((f"{escape(each.cluster)}{stale}", *map(_text, each[1:-1])))
-    yield from _aligned(cells, width)
-    yield ""
-    yield from _wrapped(map(escape, failures), width)
 
 
 def _full_name(key: GroupKey) -> str:
@@ -250,41 +224,24 @@ def _partitions(opened: Opened, width: int, utf8: bool) -> Iterable[str]:
         time = ages.get((row.topic or "", -1 if row.partition is None else row.partition))
         cells.append(
             (
-                _text(row.topic),
-                _text(row.partition),
-                _text(row.current_offset),
-                _text(row.log_end_offset),
-                _text(row.lag),
+                cell_text(row.topic),
+                cell_text(row.partition),
+                cell_text(row.current_offset),
+                cell_text(row.log_end_offset),
+                cell_text(row.lag),
                 "-" if time is None or time.age is None else str(time.age),
                 rate_text(each.rate_in),
                 rate_text(each.rate_out),
                 sparkline(each.lags, 12, ascii_only=not utf8),
-                _text(row.consumer_id),
-                _text(row.host),
+                cell_text(row.consumer_id),
+                cell_text(row.host),
             )
         )
-    omitted = yield from _aligned(cells, width)
+    omitted = yield from aligned(cells, width)
     if omitted:
         yield f"Omitted on this narrow terminal: {', '.join(omitted)}"
     if "MEMBER" in omitted:
         yield from _members(opened)
-
-
-def _aligned(cells: Sequence[tuple[str, ...]], width: int) -> Generator[str, None, list[str]]:
-    """Yield the lines of a table, the header first; return the headers of the columns that do not fit."""
-    columns = list(zip(*cells, strict=True))
-    sizes = {column[0]: max(map(cell_len, column)) for column in columns}
-    omitted = []
-    for header in _OMITTED_FIRST:
-        if sum(sizes.values()) + GAP * (len(sizes) - 1) <= width:
-            break
-        if sizes.pop(header, None) is not None:
-            omitted.append(header)
-    kept = [column for column in columns if column[0] in sizes]
-    for line in zip(*kept, strict=True):
-        sized = zip(line, sizes.items(), strict=True)
-        yield "".join(_pad(text, size, header not in _LEFT) for text, (header, size) in sized).rstrip()
-    return omitted
 
 
 def _members(opened: Opened) -> Iterable[str]:
@@ -318,29 +275,3 @@ _PARTITION_HEADERS = (
     "MEMBER",
     "HOST",
 )
-
-
-_CLUSTER_HEADERS = (
-    "CLUSTER",
-    "#GROUPS",
-    "STABLE",
-    "EMPTY",
-    "REBALANCING",
-    "OTHER-STATE",
-    "LAGGING",
-    "TOTAL-LAG",
-    "KNOWN-LAG",
-    "UNKNOWN-LAG",
-)
-_LEFT = frozenset({"TOPIC", "MEMBER", "HOST", "CLUSTER"})
-_OMITTED_FIRST = (
-    *("HOST", "MEMBER", "LAG HISTORY", "IN/S", "OUT/S", "LOG-END", "COMMITTED"),
-    *("OTHER-STATE", "REBALANCING", "EMPTY", "STABLE"),
-)
-"""Columns to omit on a narrow terminal, in this order."""
-
-
-def _text(value: str | int | None) -> str:
-    if value is None:
-        return "-"
-    return escape(value) if isinstance(value, str) else f"{value:,}"

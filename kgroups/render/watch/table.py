@@ -18,6 +18,7 @@ from kgroups.model.watch.watching import WatchRow
 
 from ..cells import escape
 from ..terminal import state_style
+from .columns import GAP
 from .spark import sparkline
 
 _SPARKLINE = 20
@@ -25,7 +26,6 @@ _NARROW = 100
 """Width of a terminal below which rates and sparklines are omitted."""
 _MIN_NAME = 24
 """Width to which names are shortened before columns are omitted."""
-GAP = 2
 _CHANGED = "bold reverse"
 _NAME = "GROUP"
 _RATES = ("LAG HISTORY", "IN/S", "OUT/S")

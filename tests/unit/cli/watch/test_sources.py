@@ -224,6 +224,20 @@ def test_clusters_that_fail_are_named_and_others_are_complete(
     assert code == 1
 
 
+def test_totals_of_each_cluster(serve: Serve, profiles: Profiles, run_cli: Run) -> None:
+    profiles(eu=serve(fill=shop("E", 5)).bootstrap, dead="127.0.0.1:1")
+    words = ("watch", "--by", "cluster", "--count", "1")
+    code, out, _ = run_cli(*words, "--all-profiles")
+    line = json.loads(out)
+    assert (code, line["schema"]) == (1, "kgroups/watch-by-cluster/v1")
+    assert [(item["cluster"], item["groups"], item["total_lag"], item["stale"]) for item in line["items"]] == [
+        ("dead", None, None, None),
+        ("eu", 1, 5, 0),
+    ]
+    code, _, err = run_cli(*words, "--profile", "eu")
+    assert (code, "--by cluster requires several profiles" in err) == (2, True)
+
+
 def test_group_that_one_cluster_lacks_is_no_failure(serve: Serve, profiles: Profiles, run_cli: Run) -> None:
     def empty(fake: FakeCluster) -> None:
         fake.state.cluster_id = "U"

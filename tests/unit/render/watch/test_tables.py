@@ -6,12 +6,14 @@ import io
 import json
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from rich.console import Console
 
 from kgroups.model.duration import Milliseconds
 from kgroups.model.outcome import Failure, Scope
+from kgroups.model.watch.cluster_totals import cluster_totals
 from kgroups.model.watch.watching import WatchRow
 from kgroups.render.watch.lines import write_tick
 from kgroups.render.watch.spark import sparkline
@@ -24,11 +26,16 @@ def row(name: str, lag: int | None = 0, **fields: object) -> WatchRow:
 
 
 def picture(
-    rows: Sequence[WatchRow], failures: Sequence[str] = (), width: int = 120, height: int = 20, headline: str = "h"
+    rows: Sequence[WatchRow],
+    failures: Sequence[str] = (),
+    width: int = 120,
+    height: int = 20,
+    headline: str = "h",
+    **clusters: Any,
 ) -> list[str]:
     out = io.StringIO()
     console = Console(file=out, width=width, height=height, color_system=None, legacy_windows=False)
-    console.print(draw(rows, failures, headline, console))
+    console.print(draw(rows, failures, headline, console, **clusters))
     return [line.rstrip() for line in out.getvalue().splitlines()]
 
 
@@ -40,6 +47,29 @@ def test_table_is_sorted_by_lag_and_escaped() -> None:
     assert lines[0] == "kgroups watch  3 groups  h"
     assert [line.split()[0] for line in lines[2:5]] == ["beta", "alpha", r"gamma\x1b[31m"]
     assert "never" in lines[2] and "5s" in lines[3]
+
+
+def test_table_of_several_clusters_names_the_cluster_of_each_group() -> None:
+    lines = picture([row("a", 5, cluster="eu\x1b"), row("a", 50, cluster="us")], width=60)
+    assert [line.split()[:3] for line in lines[1:4]] == [
+        ["CLUSTER", "GROUP", "STATE"],
+        ["us", "a", "Stable"],
+        [r"eu\x1b", "a", "Stable"],
+    ]
+
+
+def test_totals_of_clusters_are_a_table_with_all_failures() -> None:
+    failures = [f"cluster dead-{number}: refused" for number in range(9)]
+    rows = [row("a", 5, cluster="us"), row("b", None, cluster="us", known_lag=2, stale=True, state="Empty")]
+    totals = cluster_totals(rows, ["us", "eu", "dead-1"], {"dead-1"})
+    lines = picture(rows, failures, height=10, totals=totals)
+    assert [" ".join(line.split()) for line in lines[2:5]] == [
+        "dead-1 - - - - - - - - -",
+        "eu 0 0 0 0 0 0 0 0 0",
+        "us (stale) 2 1 1 0 0 2 - 7 1",
+    ]
+    assert lines[5:] == failures
+    assert picture(rows, failures, height=10, several=True)[-2:] == [failures[1], "7 more"]
 
 
 UNKNOWN = row(
