@@ -32,11 +32,11 @@ WAY = "sasl-ssl-scram-sha-512"
 
 
 class Fleet(NamedTuple):
-    """The file of the profiles of all clusters, their secrets, and the servers of the old one."""
+    """The file of the profiles of all clusters, their secrets, and the cluster of an old version."""
 
     config: Path
     secrets: frozenset[str]
-    old: str
+    old: Sandbox
 
     def run(self, *words: str) -> Answer:
         """Run a command with these profiles."""
@@ -70,7 +70,7 @@ def fleet(require_kafka: Callable[[str], None], tmp_path_factory: pytest.TempPat
         text += "".join(f'[profiles.{each}]\ncommand-config = "{file}"\n' for each, file in files.items())
         config = folder / "config.toml"
         config.write_text(text + '[profiles.dead]\nbootstrap = "127.0.0.1:1"\n[sets]\ngood = ["old", "secure"]\n')
-        yield Fleet(config, frozenset(secure.secrets), old.bootstrap)
+        yield Fleet(config, frozenset(secure.secrets), old)
 
 
 def rows(answer: Answer) -> list[tuple[Any, ...]]:
@@ -195,7 +195,7 @@ def test_history_of_the_clusters_that_answer_is_in_one_store(fleet: Fleet, tmp_p
     ]
     assert len(set(collections)) == 2
 
-    commit_again(fleet.old)
+    commit_again(fleet.old.bootstrap)
     again = fleet.run(*words, "--profile", "good")
     assert again.code == 0
     assert "cluster old: 1 record in 1 batch" in again.err and "cluster secure: 0 records in 0 batches" in again.err
@@ -235,7 +235,7 @@ def test_history_is_collected_continuously_next_to_silent_clusters(fleet: Fleet,
             lines.append(line)
             waiting = [each for each in waiting if each not in line]
             if waiting == ["cluster old: batch 2"]:
-                commit_again(fleet.old)
+                commit_again(fleet.old.bootstrap)
             if not waiting:
                 break
         process.terminate()
@@ -245,6 +245,43 @@ def test_history_is_collected_continuously_next_to_silent_clusters(fleet: Fleet,
     assert lines[-1].endswith("; incomplete: dead, paused, wrong\n")
     assert [line for line in lines if "paused" in line] == lines[-1:]
     assert [Store(store, each).names("_owner-") for each in Store(store).clusters()] == [[], []]
+
+
+def test_watch_shows_the_clusters_that_answer(fleet: Fleet) -> None:
+    words = ("--profile", "*", "--profile", "!few-acls", "--profile", "!paused", "--interval", "100ms")
+    answer = fleet.run("watch", *words, "--count", "3")
+    assert answer.code == 1
+    for line in map(json.loads, answer.out.splitlines()):
+        assert [(each["cluster"], each["group"], each["total_lag"], each["stale"]) for each in line["items"]] == [
+            (cluster, group, 0, False)
+            for cluster, topic in (("old", "old"), ("secure", "secure"))
+            for group in ("both-00000", f"{topic}-00000")
+        ]
+        reasons = {each["cluster"]: each["reason"] for each in line["failures"]}
+        assert reasons == {"wrong": "authentication_failed", "dead": "connection_refused"}
+
+
+def test_watch_shows_a_cluster_again_that_comes_back(fleet: Fleet) -> None:
+    words = (sys.executable, "-m", "kgroups", "watch", "both-00000", "--profile", "good", "--interval", "200ms")
+    environment = {**os.environ, "KGROUPS_CONFIG": str(fleet.config)}
+    with subprocess.Popen((*words, "--cluster-timeout", "3s"), env=environment, stdout=subprocess.PIPE) as watch:
+        assert watch.stdout is not None
+        lines = map(json.loads, watch.stdout)
+
+        def wait_for(**stale: bool) -> None:
+            """Read lines until these clusters are stale or not."""
+            while {each["cluster"]: each["stale"] for each in next(lines)["items"]} != stale:
+                pass
+
+        try:
+            wait_for(old=False, secure=False)
+            fleet.old.pause(1)
+            wait_for(old=True, secure=False)
+            fleet.old.resume(1)
+            wait_for(old=False, secure=False)
+        finally:
+            fleet.old.resume(1)
+            watch.kill()
 
 
 def test_explain_shows_a_group_of_each_cluster(fleet: Fleet) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
@@ -65,6 +66,33 @@ def walk(terminal: Tmux, bootstrap: str) -> None:
 def test_keys_at_120x40(known_cluster: KnownCluster) -> None:
     with Tmux(120, 40) as terminal:
         walk(terminal, known_cluster.sandbox.bootstrap)
+
+
+@newest_only
+def test_keys_of_several_clusters(known_cluster: KnownCluster, tmp_path: Path) -> None:
+    config = tmp_path / "config.toml"
+    servers = {"eu": known_cluster.sandbox.bootstrap, "dead": "127.0.0.1:1"}
+    config.write_text("".join(f'[profiles.{name}]\nbootstrap = "{each}"\n' for name, each in servers.items()))
+    with Tmux(120, 40, KGROUPS_CONFIG=str(config)) as terminal:
+        terminal.start("watch", "--all-profiles", "--interval", "1s")
+        terminal.wait_for("CLUSTER", "LAG↓", "b: clusters", "cluster dead: no bootstrap server responded")
+        terminal.press("S")
+        terminal.wait_for("CLUSTER↓")
+        terminal.type("/payments-lag")
+        terminal.press("Enter")
+        terminal.wait_for("1-1 of 1", "payments-lagging")
+        terminal.press("Enter")
+        terminal.wait_for("Group payments-lagging of cluster eu", "Time lag: read")
+        terminal.press("e")
+        terminal.wait_for("payments-lagging: a ", without="explaining")
+        terminal.press("Escape")
+        terminal.wait_for("filter: payments-lag")
+        terminal.press("b")
+        terminal.wait_for("UNKNOWN-LAG", "dead", "Esc: back")
+        terminal.press("q")
+        terminal.wait_for("b: clusters")
+        terminal.press("q")
+        terminal.wait_for("done:", without="sort:")
 
 
 @newest_only
