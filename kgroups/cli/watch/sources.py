@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import Awaitable, Callable
-from concurrent.futures import Future, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -29,9 +30,11 @@ if TYPE_CHECKING:
     from kgroups.model.views.offset_row import GroupOffsets
 
 PATIENCE = 5.0
-"""Seconds after which a screen shows the other clusters without those that have not answered."""
+"""Seconds without an answer of any cluster, after which a screen shows those that have answered."""
 _REJECTED = 30.0
 """Seconds until a cluster that rejected the password is polled again: more attempts could lock the account."""
+_GRACE = 0.5
+"""Seconds after ``--cluster-timeout`` in which a poll reports what did not respond."""
 _CLOSING = 1.0
 """Seconds to close the connections at the end."""
 
@@ -59,7 +62,7 @@ class Source:
         self._fresh = False
         self._failures: tuple[Failure, ...] = ()
 
-    async def run(self, query: Query, turns: asyncio.Semaphore, patience: float | None) -> Polled:
+    async def run(self, query: Query, turns: asyncio.Semaphore, patience: float) -> Polled:
         """Poll once."""
 
         async def identified(admin: GroupAdmin) -> Outcome[GroupOffsets]:
@@ -69,7 +72,7 @@ class Source:
         async with turns:
             began, self.is_prompt = time.monotonic(), False
             outcome: Outcome[GroupOffsets] = await self.polls.run(identified)
-            self.is_prompt = patience is None or time.monotonic() - began < patience
+            self.is_prompt = time.monotonic() - began < patience
             return outcome, _now()
 
     @property
@@ -110,7 +113,8 @@ class Source:
             return
         failures = self._failures
         if unanswered(failures) is not None:
-            text = f"no response within {time.monotonic() - self._began:.0f} s"
+            late = f"no response within {time.monotonic() - self._began:.0f} s"
+            text = "not queried yet: other clusters are queried first" if self.is_prompt else late
             failures = (*failures, Failure(Scope.CLUSTER, self.name, text, reason=Reason.TIMEOUT))
         self._add(Outcome(failures=failures), _now())
 
@@ -128,7 +132,8 @@ class Sources:
     def __init__(self, connection: ConnectionOptions, selection: Selection, query: Query, *, on_screen: bool) -> None:
         fleet = connection.fleet
         self._several = fleet is not None
-        self._patience = None if fleet is None else min(fleet.cluster_timeout, PATIENCE if on_screen else float("inf"))
+        self._limit = fleet.cluster_timeout + _GRACE if fleet else threading.TIMEOUT_MAX
+        self._patience = min(PATIENCE, self._limit) if on_screen and fleet else self._limit
         self._wanted = wanted_of(selection)
         self._query = query
         self._sources = [Source(connection, name) for name in (fleet.names if fleet else ("",))]
@@ -157,7 +162,7 @@ class Sources:
         awaited = [source for source in self._sources if source.is_prompt or not self._several]
         for source in self._sources:
             source.start(self._start)
-        wait([source.poll for source in awaited if source.poll], self._patience)
+        self._wait({source.poll for source in awaited if source.poll})
         for source in self._sources:
             source.take(raises=number == 1 and not self._several)
             source.hold()
@@ -165,6 +170,13 @@ class Sources:
             return self._merged(number)
         (only,) = self._sources
         return Tick(number, only.at, only.outcome.items, only.outcome.failures, {"": only.sampled})
+
+    def _wait(self, polls: set[Future[Polled]]) -> None:
+        ends = time.monotonic() + self._limit
+        while polls:
+            ended, polls = wait(polls, max(0.0, min(self._patience, ends - time.monotonic())), FIRST_COMPLETED)
+            if not ended:
+                return
 
     def _start(self, source: Source) -> Future[Polled]:
         turns = self._turns if source.is_prompt else self._late_turns  # clusters that are late block no others

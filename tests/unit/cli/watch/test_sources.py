@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from concurrent import futures
-from concurrent.futures import Future
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
@@ -112,13 +110,13 @@ def test_connections_of_each_cluster_are_kept(serve: Serve, profiles: Profiles, 
 def test_cluster_that_hangs_is_stale_and_delays_the_others_once(
     serve: Serve, profiles: Profiles, watching: Watching, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    awaited = []
+    awaited, real = [], sources.Sources._wait
 
-    def wait(polls: Sequence[Future[Any]], timeout: float | None) -> None:
+    def wait(self: sources.Sources, polls: set[Any]) -> None:
         awaited.append(len(polls))
-        futures.wait(polls, timeout)
+        real(self, polls)
 
-    monkeypatch.setattr(sources, "wait", wait)
+    monkeypatch.setattr(sources.Sources, "_wait", wait)
     eu, us = serve(fill=shop("E", 5)), serve(fill=shop("U", 50))
     profiles(eu=eu.bootstrap, us=us.bootstrap)
     polls = watching("eu", "us", cluster_timeout=0.5)
@@ -147,6 +145,23 @@ def test_screen_does_not_wait_for_the_whole_time_limit(
     tick = next(watching("eu", "us", cluster_timeout=1000, on_screen=True))
     assert shown(tick) == {"eu": (5, False)}
     assert [failure.message.partition(" within ")[0] for failure in tick.failures] == ["no response"]
+
+
+def test_cluster_that_was_not_queried_yet_is_not_blamed(
+    serve: Serve, profiles: Profiles, watching: Watching, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sources, "PARALLEL", 1)
+    monkeypatch.setattr(sources, "PATIENCE", 0.5)
+    us = serve(fill=shop("U", 0))
+    silent(us)
+    profiles(us=us.bootstrap, eu=serve(fill=shop("E", 5)).bootstrap)
+    tick = next(watching("us", "eu", cluster_timeout=1000, on_screen=True))
+    assert {
+        failure.cluster: failure.message.partition(":")[0].partition(" within ")[0] for failure in tick.failures
+    } == {
+        "us": "no response",
+        "eu": "not queried yet",
+    }
 
 
 def test_cluster_of_two_profiles_is_watched_once(serve: Serve, profiles: Profiles, watching: Watching) -> None:
