@@ -28,14 +28,14 @@ from kgroups.model.watch.cluster_totals import ClusterTotal
 from kgroups.model.watch.partitions import TimeLags, partitions_of
 from kgroups.model.watch.reset_dialog import ResetDialog, Step
 from kgroups.model.watch.view import Page, View
-from kgroups.model.watch.watching import GroupKey, Watch
+from kgroups.model.watch.watching import GroupKey
 from kgroups.render.color import chosen_color
 from kgroups.render.failures import failure_lines, notice_lines
 from kgroups.render.watch.picture import Line, Opened, draw_page
 
 from ..frame.options import ConnectionOptions
 from .reset import PlannedReset
-from .tick import Sampled, Tick
+from .tick import Tick
 from .ticks import Event, Ticks, clock, newest_of, pace_of, poll_into
 from .time_lags import read_time_lags
 
@@ -155,7 +155,7 @@ class WatchApp(App[int]):
         else:
             old = f"  {self._age}s old" if self._age else ""
             head = f"{clock(tick.at)}{old}  #{tick.number}{pace_of(tick)}  {self._headline}"
-            failures = [*failure_lines(tick.failures), *(notice_lines(tick.notices) if tick.ids else ())]
+            failures = [*failure_lines(tick.failures), *notice_lines(tick.notices)]
         picture = self.query_one(Picture)
         width, height = self.size
         picture.lines = draw_page(
@@ -241,11 +241,11 @@ class WatchApp(App[int]):
             return tick.totals() if tick is not None else []
         if tick is None or self.view.page is not Page.GROUP or key is None:
             return Opened()
-        offsets, watch = tick.clusters.get(key.cluster, Sampled({}, Watch()))
-        if key.group not in offsets:
+        sampled = tick.clusters.get(key.cluster)
+        if sampled is None or key.group not in sampled.offsets:
             return Opened()
-        changes = [(clock(each.at), each) for each in watch.changes_of(key.group)]
-        partitions = partitions_of(offsets[key.group], watch.samples_of(key.group))
+        changes = [(clock(each.at), each) for each in sampled.watch.changes_of(key.group)]
+        partitions = partitions_of(sampled.offsets[key.group], sampled.watch.samples_of(key.group))
         times = self._times[1] if self._times is not None and self._times[0] == key else None
         return Opened(partitions, changes, self._explained.get(key, ()), times, int(time.time() * 1000))
 

@@ -55,7 +55,7 @@ class Source:
         self.outcome: Outcome[WatchRow] = Outcome()
         self.at = 0
         self.is_prompt = True
-        """Whether the last poll answered in time. A refresh does not wait for other clusters."""
+        """Whether the last poll answered in time: only then, a refresh waits for the next one."""
         self.poll: Future[Polled] | None = None
         self.polls = RepeatedQuery(connection, name)
         self._began = 0.0
