@@ -190,7 +190,7 @@ class Sources:
             names = {each.cluster for each in kept}
             self._close([source for source in self._sources if source.name not in names])
             self._sources = [source for source in self._sources if source.name in names]
-        self._sources.sort(key=lambda source: source.cluster_id is None)  # a known cluster keeps its name
+        self._sources.sort(key=lambda source: not source.outcome.items)  # a cluster that is shown keeps its name
         outcome, shown = merge_clusters(kept, lambda cluster, row: row, self._wanted)
         rows = sorted(outcome.items, key=lambda row: row.key)
         sampled = {source.name: source.sampled for source in self._sources}
