@@ -166,10 +166,7 @@ def exporter(
     if connection.fleet:
         from .clusters import Clusters
 
-        settings = connection.fleet.load()
-        clusters = Clusters(
-            {name: poller(ConnectionOptions(each, connection.debug)) for name, each in settings.items()}, expositions
-        )
+        clusters = Clusters({name: poller(connection.of(name)) for name in connection.fleet.names}, expositions)
         started = start(pages(clusters, clusters.not_ready, users, clusters.probe))
         clusters.poll_once()
         click.echo(started, err=True)

@@ -77,17 +77,6 @@ class FleetQueries(NamedTuple):
     def cluster_timeout(self) -> float:
         return self.fleet.cluster_timeout
 
-    def load(self) -> dict[str, ClientSettings]:
-        """Return the settings of each cluster, for commands that do not end.
-
-        :raises KgroupsError: if those of a profile are invalid.
-        """
-        return {name: self.settings_of(name) for name in self.names}
-
-    def loaders(self) -> dict[str, Callable[[], ClientSettings]]:
-        """Return, for each cluster, a function that reads its settings and credentials."""
-        return {name: partial(self.settings_of, name) for name in self.names}
-
     def loaded_once(self) -> FleetQueries:
         """Return the same clusters; the settings of each are read once, so that a plan is written where it was made."""
         members = tuple(member._replace(load=cache(member.load)) for member in self.fleet.members)

@@ -40,8 +40,8 @@ class FleetChange:
 
         :raises UsageError: if one already exists or cannot be created.
         """
-        self._connection = connection
         self._fleet = fleet.loaded_once()
+        self._connection = connection._replace(fleet=self._fleet)
         self._operation = operation
         self._undo_paths = _undo_paths(operation.undo_path, fleet.names)
         self._targets: dict[str, Target[Any]] = {}
@@ -101,12 +101,7 @@ class FleetChange:
 
     def _target(self, answer: ClusterAnswer) -> Target[Any]:
         name = answer.cluster
-        connection = self._connection._replace(
-            settings=self._fleet.settings_of(name),
-            as_words=lambda: self._fleet.as_words(name),
-            profile=name,
-            fleet=None,
-        )
+        connection = self._connection.of(name)
         undo = UndoFile(self._undo_paths[name], connection, lambda note: print_note(f"{name}: {note}"), self.stop, name)
         return Target(connection, undo, answer.cluster_id, answer.outcome)
 

@@ -130,7 +130,8 @@ def collect(
 
         Store(store)  # both raise what would fail for each cluster
         hosts.for_new_store()
-        return Clusters(connection.fleet.loaders(), collect_one, start, interval, duration).run()
+        loaders = {name: partial(connection.fleet.settings_of, name) for name in connection.fleet.names}
+        return Clusters(loaders, collect_one, start, interval, duration).run()
     total, lost = collect_one(connection.settings, start, _print_line, duration)
     click.echo(total, err=True)
     if lost:

@@ -62,7 +62,7 @@ def test_set_or_tag_is_refused_by_a_command_for_one_cluster(
 ) -> None:
     profiles('[sets]\nall = ["a"]\n', a="127.0.0.1:1")
     for name in ("all", "@prod"):
-        code, _, err = run_cli("watch", "g", "--profile", name)
+        code, _, err = run_cli("config", "check", "--profile", name)
         assert (code, f"{name!r} selects several clusters, and this command works on one" in err) == (2, True)
 
 
@@ -237,7 +237,7 @@ def test_profile_list_check_connects_to_all_clusters(serve: Serve, profiles: Cal
         (("list", "--all-profiles", "-X", "a=b"), "-X cannot be combined with several profiles"),
         (("list", "--all-profiles", "--command-config", "f"), "--command-config cannot be combined"),
         (("list", "--profile", "a", "--cluster-timeout", "1s"), "--cluster-timeout requires several profiles"),
-        (("watch", "g", "--profile", "a", "--profile", "b"), "--profile: this command works on one cluster"),
+        (("config", "check", "--profile", "a", "--profile", "b"), "--profile: this command works on one cluster"),
         (("describe", "both", "--all-profiles", "--all-views"), "--all-views of several profiles supports json"),
         (("list", "--all-profiles", "--columns", "nosuch"), "use cluster, group"),
     ],
