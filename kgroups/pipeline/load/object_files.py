@@ -48,6 +48,9 @@ class Files(Protocol):
     def listed(self, prefix: str) -> Iterator[Found]:
         """Return the files below a directory, in any order; none if it does not exist."""
 
+    def folders(self, prefix: str) -> list[str]:
+        """Return the names of the directories in a directory, without what is below them."""
+
     def size(self, name: str) -> int:
         """Return the size of a file in bytes."""
 
@@ -102,6 +105,13 @@ class ObjectFiles:
         for batch in obstore.list(self._store, prefix):
             for meta in batch:
                 yield Found(meta["path"], meta["size"], meta["last_modified"])
+
+    def folders(self, prefix: str) -> list[str]:
+        """Return the names of the directories in a directory."""
+        import obstore
+
+        found = obstore.list_with_delimiter(self._store, prefix)["common_prefixes"]
+        return [path.rstrip("/").rpartition("/")[2] for path in found]
 
     def size(self, name: str) -> int:
         """Return the size of a file in bytes."""

@@ -112,6 +112,13 @@ class Storage:
         """Return the files below a directory that were last modified before a time."""
         return [file.name for file in self._listed(prefix) if file.modified < limit]
 
+    def folders(self, prefix: str) -> list[str]:
+        """Return the names of the directories in a directory."""
+        if self.folder and not (self.folder / prefix).is_dir():
+            return []
+        with self.errors(prefix):
+            return self._files.folders(prefix)
+
     def _listed(self, prefix: str) -> list[Found]:
         if self.folder and not (self.folder / prefix).is_dir():
             return []

@@ -96,7 +96,11 @@ class Store:
         :raises HistoryError: if there is no store, or it has several clusters and none was selected.
         """
         one = cls(location, cluster)
-        if cluster is not None or len(found := one.clusters()) < 2:
+        if cluster is not None:
+            return [one]
+        found = one.clusters()
+        if len(found) < 2:
+            one._cluster = next(iter(found), None)
             return [one]
         if not all_clusters:
             raise one._several(found, ", or all with --all-clusters")
@@ -105,9 +109,8 @@ class Store:
     def clusters(self) -> list[str]:
         """Return the IDs of the clusters that have history here."""
         self._check_format()
-        suffix = f"/{CLUSTER}"
-        names = self.storage.names(MANIFEST)
-        return sorted(unquote(name.split("/")[1]) for name in names if name.endswith(suffix))
+        folders = self.storage.folders(MANIFEST)  # without their entries, which can be thousands
+        return sorted(unquote(each) for each in folders if self.storage.read(f"{MANIFEST}/{each}/{CLUSTER}"))
 
     def identity(self) -> Identity:
         """Read the identity of the cluster's history.

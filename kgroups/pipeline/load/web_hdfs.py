@@ -99,16 +99,23 @@ class WebHdfsFiles:
 
     def listed(self, prefix: str) -> Iterator[Found]:
         """Return the files below a directory."""
-        try:
-            statuses = self._ask("GET", prefix, "LISTSTATUS")["FileStatuses"]["FileStatus"]
-        except FileNotFoundError:
-            return
-        for status in statuses:
+        for status in self._statuses(prefix):
             name = f"{prefix.rstrip('/')}/{status['pathSuffix']}".lstrip("/")
             if status["type"] == "DIRECTORY":
                 yield from self.listed(name)
             else:
                 yield Found(name, status["length"], datetime.fromtimestamp(status["modificationTime"] / 1000, UTC))
+
+    def folders(self, prefix: str) -> list[str]:
+        """Return the names of the directories in a directory."""
+        return [status["pathSuffix"] for status in self._statuses(prefix) if status["type"] == "DIRECTORY"]
+
+    def _statuses(self, prefix: str) -> list[dict[str, Any]]:
+        try:
+            found: list[dict[str, Any]] = self._ask("GET", prefix, "LISTSTATUS")["FileStatuses"]["FileStatus"]
+        except FileNotFoundError:
+            return []
+        return found
 
     def size(self, name: str) -> int:
         """Return the size of a file in bytes."""

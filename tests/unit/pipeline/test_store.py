@@ -23,7 +23,8 @@ from kgroups.pipeline.load.manifest import (
     from_json,
     to_json,
 )
-from kgroups.pipeline.load.storage import redact_location
+from kgroups.pipeline.load.object_files import Found
+from kgroups.pipeline.load.storage import Storage, redact_location
 from kgroups.pipeline.load.store import CHECKPOINT_EVERY, Store
 from kgroups.pipeline.tables import HEADS, arrow_schema
 
@@ -174,6 +175,20 @@ def test_store_keeps_several_clusters_apart(any_store: Store) -> None:
         Store(any_store.location).snapshot()
     with pytest.raises(HistoryError, match="no history of cluster c"):
         Store(any_store.location, "c").snapshot()
+
+
+def test_query_lists_the_entries_once(any_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    any_store.add(HEADS_SAMPLED, {HEADS: heads(1)})
+    lists: list[str] = []
+    listed = Storage._listed
+
+    def spy(storage: Storage, prefix: str) -> list[Found]:
+        lists.append(prefix)
+        return listed(storage, prefix)
+
+    monkeypatch.setattr(Storage, "_listed", spy)
+    (found,) = Store.of_clusters(any_store.location, None, all_clusters=False)
+    assert (ends_in(found), len(lists)) == ([1], 1)
 
 
 @pytest.mark.parametrize(("change", "word"), [({"topic": "copy"}, "copy"), ({"topic_id": "topic-2"}, "recreated")])
