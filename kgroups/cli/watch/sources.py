@@ -46,12 +46,13 @@ Polled = tuple[Outcome["GroupOffsets"], int]
 class Source:
     """One cluster: its connections, its samples, and its last outcome."""
 
-    def __init__(self, connection: ConnectionOptions, name: str) -> None:
+    def __init__(self, connection: ConnectionOptions, name: str, *, on_screen: bool) -> None:
         self.name = name
+        self._on_screen = on_screen
         self.cluster_id: str | None = None
         self.watch = Watch(name)
         self.offsets: dict[GroupId, GroupOffsets] = {}
-        """The last known offsets of the groups that are shown."""
+        """The last known offsets of the groups that are shown on a screen, where a page shows those of one group."""
         self.outcome: Outcome[WatchRow] = Outcome()
         self.at = 0
         self.is_prompt = True
@@ -121,8 +122,9 @@ class Source:
     def _add(self, outcome: Outcome[GroupOffsets], at: int) -> None:
         self.at = at
         rows = self.watch.add(at, outcome.items, unanswered(outcome.failures))
-        self.offsets.update((each.group.group_id, each) for each in outcome.items)
-        self.offsets = {row.group: self.offsets[row.group] for row in rows}
+        if self._on_screen:
+            self.offsets.update((each.group.group_id, each) for each in outcome.items)
+            self.offsets = {row.group: self.offsets[row.group] for row in rows}
         self.outcome = outcome.with_items(rows)
 
 
@@ -136,7 +138,8 @@ class Sources:
         self._patience = min(PATIENCE, self._limit) if on_screen and fleet else self._limit
         self._wanted = wanted_of(selection)
         self._query = query
-        self._sources = [Source(connection, name) for name in (fleet.names if fleet else ("",))]
+        names = fleet.names if fleet else ("",)
+        self._sources = [Source(connection, name, on_screen=on_screen) for name in names]
         self._duplicates: list[str] = []
         self._turns, self._late_turns = asyncio.Semaphore(PARALLEL), asyncio.Semaphore(PARALLEL)
         self._loop = LoopThread()
@@ -184,9 +187,9 @@ class Sources:
 
     def _merged(self, number: int) -> Tick:
         answers = [ClusterAnswer(each.name, each.cluster_id, each.outcome) for each in self._sources]
-        kept, notices = distinct(answers)
-        if notices:
-            self._duplicates += notices
+        kept, duplicates = distinct(answers)
+        if duplicates:
+            self._duplicates += duplicates
             names = {each.cluster for each in kept}
             self._close([source for source in self._sources if source.name not in names])
             self._sources = [source for source in self._sources if source.name in names]
@@ -195,8 +198,8 @@ class Sources:
         rows = sorted(outcome.items, key=lambda row: row.key)
         sampled = {source.name: source.sampled for source in self._sources}
         failures = tuple(sorted(outcome.failures, key=Failure.sort_key))
-        told = (*self._duplicates, *outcome.notices)
-        return Tick(number, _now(), rows, failures, sampled, told, dict(sorted(ids_of(shown).items())))
+        notices = (*self._duplicates, *outcome.notices)
+        return Tick(number, _now(), rows, failures, sampled, notices, dict(sorted(ids_of(shown).items())))
 
     def _close(self, sources: list[Source]) -> None:
         async def close() -> None:

@@ -93,7 +93,19 @@ def test_each_row_has_its_cluster_and_its_own_history(serve: Serve, profiles: Pr
         ("eu", (5, 5), frozenset()),
         ("us", (50, 40), frozenset({"total_lag"})),
     ]
-    assert second.clusters["us"].offsets["both"].commits.topics["orders"][0].offset == 60
+    assert second.clusters["us"].offsets == {}  # no page shows them
+
+
+def test_offsets_of_each_group_are_kept_for_its_page(
+    serve: Serve, profiles: Profiles, watching: Watching, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sources, "PATIENCE", 60)
+    us = serve(fill=shop("U", 50))
+    profiles(eu=serve(fill=shop("E", 5)).bootstrap, us=us.bootstrap)
+    polls = watching("us", "eu", on_screen=True)
+    next(polls)
+    us.state.groups["both"].commits["orders", 0] = 60
+    assert next(polls).clusters["us"].offsets["both"].commits.topics["orders"][0].offset == 60
 
 
 def test_connections_of_each_cluster_are_kept(serve: Serve, profiles: Profiles, watching: Watching) -> None:
