@@ -19,7 +19,7 @@
     │   ├── LocalProtocolError             ... made by kgroups (a bug)
     │   └── RemoteProtocolError            ... sent by the peer (not Kafka, truncated, corrupt)
     │       ├── ResponseTooLarge               ... more bytes than kgroups accepts, compressed or decompressed
-    │       └── UndecodableRecord              ... in __consumer_offsets
+    │       └── UndecodableRecord              ... of a coordinator, in __consumer_offsets or __share_group_state
     ├── UnsupportedVersion            1    no version of an API is supported by both the broker and kgroups
     └── UnsupportedMechanism          1    the wire client does not support that SASL mechanism
 
@@ -245,7 +245,7 @@ class ResponseTooLarge(RemoteProtocolError):
 
 
 class UndecodableRecord(RemoteProtocolError):
-    """A record of ``__consumer_offsets`` in an unknown form, with the parts that were decoded."""
+    """A record of a coordinator in an unknown form, with the parts that were decoded."""
 
     def __init__(
         self,

@@ -17,6 +17,7 @@ from kgroups.model.views.offset_row import GroupOffsets
 
 from .port import GroupAdmin
 from .query.select_groups import Selection
+from .share_facts import share_facts
 
 
 def bounds_of(commits: int) -> ReadBudget:
@@ -48,6 +49,9 @@ async def observe(admin: GroupAdmin, selection: Selection, sample: Sample, *, is
         seen = await _with_commit_times(admin, seen)
     if sample.with_outsiders:
         seen = await _with_outsiders(admin, seen)
+    if sample.with_share_states:
+        shared = await share_facts(admin, outcome.items, bounds_of(0))
+        seen = [each._replace(share=shared.facts.get(each.offsets.group.group_id)) for each in seen]
     return outcome.with_items(seen).with_failures(failures)
 
 

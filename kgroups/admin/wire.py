@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from .change.reset_request import ResetRequest
     from .change.writers.ledger import WriteJournal
     from .query.select_groups import Selection
+    from .share_state.gather import Gathered
 
 T = TypeVar("T")
 
@@ -281,6 +282,11 @@ class WireAdmin:
         from .query.group_configs import fetch_group_configs
 
         return await fetch_group_configs(self.cluster, groups)
+
+    async def gather_share_facts(self, items: Sequence[GroupOffsets], limits: ReadBudget) -> Gathered:
+        from .share_state.gather import gather_share_facts
+
+        return await gather_share_facts(self.cluster, items, limits)
 
     async def _deletable(self, planned: Outcome[PlannedOffset]) -> Outcome[PlannedOffset]:
         """Remove deletions from a plan that the brokers do not support."""

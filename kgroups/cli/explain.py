@@ -55,6 +55,10 @@ _STYLE = (
 )
 
 
+_SHARE_MIB, _SHARE_SECONDS = 8, 2.0
+"""Limits on reading the state of share groups without ``--deep``."""
+
+
 async def _with_outsiders(admin: GroupAdmin, outcome: Outcome[Any]) -> Outcome[Any]:
     """Add to the facts of empty groups the clients that still commit, from the records of the last minutes."""
     from kgroups.admin.still_committing import still_committing
@@ -127,10 +131,12 @@ def explain(
         outcome = await FACTS.of(admin).gather_facts(selection)
         if not outcome.items and not outcome.failures:
             return outcome.with_failures((), [NO_MATCH])
+        from .frame.deep_columns import with_logs, with_share_facts
+
         outcome = await _with_outsiders(admin, outcome)
+        outcome = await with_share_facts(admin, outcome, *(deep or (_SHARE_MIB, _SHARE_SECONDS)))
         if deep is None:
             return outcome
-        from .frame.deep_columns import with_logs
 
         return await with_logs(admin, outcome, *deep)
 

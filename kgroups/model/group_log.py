@@ -58,13 +58,14 @@ class ReadBudget(NamedTuple):
 
 
 class Reach(NamedTuple):
-    """The part of a partition that was read: ``records`` from ``first`` on; the log has offsets ``start`` to ``end``.
+    """The part of a log that was read: ``records`` from ``first`` on; the log has offsets ``start`` to ``end``.
 
     ``back_to`` is the timestamp of the oldest record read. ``missing`` counts the requested records that were not
     found.
     """
 
-    partition: int
+    log: str
+    """The name of the partition."""
     records: int
     bytes: int
     first: int
@@ -84,9 +85,7 @@ class Reach(NamedTuple):
         return None if self.first <= self.start or self.unreadable else self.back_to
 
     def __str__(self) -> str:
-        read = (
-            f"read {count(self.records, 'record')} ({count(self.bytes, 'byte')}) of __consumer_offsets-{self.partition}"
-        )
+        read = f"read {count(self.records, 'record')} ({count(self.bytes, 'byte')}) of {self.log}"
         where = f"offsets {self.first:,} to {self.end:,} of {self.start:,} to {self.end:,}"
         since = f", back to {moment_text(self.back_to)}" if self.back_to is not None else ""
         broken = f"; {self.unreadable:,} could not be decoded" if self.unreadable else ""

@@ -48,8 +48,8 @@ class AssignedTasks(NamedTuple):
     warmup: Tasks = Tasks()
 
 
-class Pairs(tuple[tuple[str, str], ...]):
-    """Names and values that clients set, sorted: client tags, topic settings."""
+class Pairs(tuple[tuple[str, str | int], ...]):
+    """Names and values, sorted: client tags, topic settings, delivery counts."""
 
     __slots__ = ()
 

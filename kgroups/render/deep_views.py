@@ -8,19 +8,41 @@ from typing import Any
 from kgroups.model.views.deep_rows import CommitLog, MemberLog, StateLog
 from kgroups.model.views.member_rows import MemberRow, StateRow
 from kgroups.model.views.offset_row import OffsetRow
+from kgroups.model.views.share_state_rows import ShareColumns
 
 from .member_views import MEMBERS, STATE
 from .offset_view import OFFSETS
-from .views import Align, Column, View
+from .views import Align, Column, Sooner, Tier, View, some_value
 
 _L, _R = Align.LEFT, Align.RIGHT
 
 
 def _deeper(view: View, row: type[Any], log: type[Any], *specs: tuple[str, str, Align]) -> View:
     """Return the view of rows that consist of the fields of ``row`` and ``log``, which are named tuples."""
-    first = len(row._fields)
-    added = [Column(header, key, itemgetter(first + log._fields.index(key)), align) for header, key, align in specs]
-    return view._replace(columns=(*view.columns, *added))
+    return view._replace(columns=(*view.columns, *_columns(len(row._fields), log, *specs)))
+
+
+def _columns(first: int, row: type[Any], *specs: tuple[str, str, Align]) -> tuple[Column, ...]:
+    """Return the columns of rows in which the fields of a named tuple follow ``first`` others."""
+    return tuple(Column(header, key, itemgetter(first + row._fields.index(key)), align) for header, key, align in specs)
+
+
+def share_columns(first: int) -> tuple[Column, ...]:
+    """Return the columns of share groups, in rows in which they follow ``first`` others."""
+    columns = _columns(
+        first,
+        ShareColumns,
+        ("ACKNOWLEDGED", "acknowledged", _R),
+        ("ARCHIVED", "archived", _R),
+        ("RELEASED", "released", _R),
+        ("DELIVERIES", "deliveries", _L),
+        ("LAST-ATTEMPTS", "last_attempts", _R),
+        ("ACQUIRED", "acquired", _R),
+        ("OLDEST-UNFINISHED", "oldest_unfinished", _R),
+        ("OLDEST-TIMESTAMP", "oldest_timestamp", _L),
+        ("LAST-PROGRESS", "last_progress", _L),
+    )
+    return tuple(column._replace(tier=Tier.RARE, sooner=Sooner(Tier.BASE, some_value)) for column in columns)
 
 
 DEEP_STATE = _deeper(
@@ -49,4 +71,7 @@ DEEP_OFFSETS = _deeper(
     CommitLog,
     ("COMMITTED-AT", "committed_at", _L),
     ("EXPIRES-AT", "expires_at", _L),
+)
+DEEP_OFFSETS = DEEP_OFFSETS._replace(
+    columns=(*DEEP_OFFSETS.columns, *share_columns(len(OffsetRow._fields) + len(CommitLog._fields)))
 )

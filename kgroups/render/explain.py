@@ -7,13 +7,13 @@ from typing import NamedTuple, TextIO
 
 from kgroups.model.explain.facts import BrokerLimits, GroupFacts
 from kgroups.model.explain.findings import Finding, Severity
-from kgroups.model.explain.rows import explained_members
+from kgroups.model.explain.rows import explained_members, share_rows
 from kgroups.model.explain.what_if import WhatIf
 from kgroups.model.outcome import Failure, Outcome
 
 from .cells import escape
 from .color import has_color
-from .explain_views import MEMBERS, SHIFTS
+from .explain_views import MEMBERS, SHARE_PARTITIONS, SHIFTS
 from .selection import columns_for
 from .table import Table
 from .views import Row, Tier, View
@@ -56,6 +56,10 @@ def _write(item: Explained, fmt: str, stream: TextIO, tier: Tier, headers: bool)
     if rows:
         stream.write("\n")
         _write_table(MEMBERS, rows, fmt, stream, tier, headers)
+    partitions = tuple(share_rows(item.facts))
+    if partitions:
+        stream.write("\n")
+        _write_table(SHARE_PARTITIONS, partitions, fmt, stream, tier, headers)
     if item.what_if:
         stream.write(f"\n{escape(item.what_if.text)}\n\n")
         _write_table(SHIFTS, item.what_if.shifts, fmt, stream, tier, headers)
@@ -126,6 +130,7 @@ def _group_object(item: Explained) -> dict[str, object]:
             for each in item.findings
         ],
         "members": [_objects(row) for row in explained_members(facts)],
+        "share_partitions": None if facts.share is None else [_share_object(row) for row in share_rows(facts)],
         "limits": _limits(facts.limits),
         "what_if": _what_if(item.what_if),
     }
@@ -135,6 +140,12 @@ def _objects(row: Row) -> dict[str, object]:
     from .jsonout import plain_data
 
     return {name: plain_data(value) for name, value in row._asdict().items()}  # type: ignore[attr-defined]  # a named tuple
+
+
+def _share_object(row: Row) -> dict[str, object]:
+    from .jsonout import plain_data
+
+    return {column.key: plain_data(column.value(row)) for column in SHARE_PARTITIONS.columns}
 
 
 def _limits(limits: BrokerLimits) -> dict[str, object]:

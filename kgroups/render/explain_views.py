@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from kgroups.model.explain.rows import ExplainedMember
 from kgroups.model.explain.what_if import Shift
+from kgroups.model.views.share_state_rows import ShareRow
 
+from .deep_views import share_columns
 from .views import Align, Sooner, Tier, View, columns_of, some_value
 
 _L, _R = Align.LEFT, Align.RIGHT
@@ -27,6 +29,22 @@ MEMBERS = View(
         ("SUBSCRIPTION-VERSION", "subscription_version", _R, _V, None),
         ("METADATA-BYTES", "metadata_bytes", _R, _V, Sooner(_B, some_value)),
         ("NOTE", "note", _L, _V, Sooner(_B, some_value)),
+    ),
+)
+
+SHARE_PARTITIONS = View(
+    "explain-share-partitions",
+    "Partitions of a share group",
+    (
+        *columns_of(
+            ShareRow,
+            ("TOPIC", "topic", _L, _B, None),
+            ("PARTITION", "partition", _R, _B, None),
+            ("START-OFFSET", "start_offset", _R, _B, None),
+            ("LOG-END-OFFSET", "log_end_offset", _R, _B, None),
+        ),
+        *share_columns(len(ShareRow._fields)),
+        *columns_of(ShareRow, ("NOTE", "note", _L, _W, Sooner(_B, some_value))),
     ),
 )
 

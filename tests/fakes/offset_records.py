@@ -13,9 +13,9 @@ from typing import Any
 import pyarrow as pa
 
 from kgroups.pipeline.tables import RECORDS, arrow_schema
-from kgroups.protocol.offsets_topic.encode import encode_struct
 from kgroups.protocol.offsets_topic.record_types import RECORD_TYPES
-from kgroups.protocol.offsets_topic.spec import NO_TOPIC_ID, versions
+from kgroups.protocol.record_schemas.encode import encode_struct, encode_value
+from kgroups.protocol.record_schemas.spec import NO_TOPIC_ID, versions
 
 Pair = tuple[bytes | None, bytes | None]
 """Key and value."""
@@ -38,9 +38,7 @@ def value_bytes(
     record_type: int, version: int, value: Mapping[str, Any], unknown_tags: Mapping[int, bytes] | None = None
 ) -> bytes:
     """Tagged fields that ``value`` leaves out, or that are at their default, are not written."""
-    kind = RECORD_TYPES[record_type]
-    flexible = version in versions(kind.flexible)
-    return struct.pack(">h", version) + encode_struct(kind.value, value, version, flexible, unknown_tags)
+    return encode_value(RECORD_TYPES[record_type], version, value, unknown_tags)
 
 
 def commit_key(group: str = "g", topic: str = "t", partition: int = 0) -> bytes:

@@ -1,10 +1,10 @@
-"""All records of ``__consumer_offsets``, as a plain consumer reads them, including aborted transactions."""
+"""All records of an internal topic, as a plain consumer reads them, including aborted transactions."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from confluent_kafka import Consumer, KafkaError, TopicPartition
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, TopicPartition
 
 TOPIC = "__consumer_offsets"
 
@@ -18,7 +18,7 @@ class Logged(NamedTuple):
     value: bytes | None
 
 
-def read_log(bootstrap: str) -> list[Logged]:
+def read_log(bootstrap: str, topic: str = TOPIC) -> list[Logged]:
     """What is there now; of each partition in the order of the log."""
     consumer = Consumer(
         {
@@ -32,8 +32,8 @@ def read_log(bootstrap: str) -> list[Logged]:
         }
     )
     try:
-        partitions = consumer.list_topics(TOPIC, 30).topics[TOPIC].partitions
-        consumer.assign([TopicPartition(TOPIC, partition, 0) for partition in partitions])
+        partitions = consumer.list_topics(topic, 30).topics[topic].partitions
+        consumer.assign([TopicPartition(topic, partition, OFFSET_BEGINNING) for partition in partitions])
         found, ended = [], set[int]()
         while len(ended) < len(partitions):
             for message in consumer.consume(10_000, 0.1):

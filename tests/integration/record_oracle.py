@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from kgroups.errors import SandboxError
-from kgroups.protocol.offsets_topic import RECORD_TYPES, Record, to_json
-from kgroups.protocol.offsets_topic.spec import Field, default_of
+from kgroups.protocol.offsets_topic import RECORD_TYPES
+from kgroups.protocol.record_schemas import Record, RecordType, to_json
+from kgroups.protocol.record_schemas.spec import Field, default_of
 from kgroups.sandbox import kafka_version
 from kgroups.sandbox.jars import ensure_jars
 from tests.fakes.offset_records import Pair
@@ -41,8 +42,19 @@ def ask_formatters(pairs: Sequence[Pair], scratch: Path) -> tuple[list[dict[str,
 
     :raises SandboxError: as :func:`ask_kafka`.
     """
-    groups, commits = _run("FormatterOracle", pairs, scratch).read_text(encoding="utf-8").splitlines()
-    return list(_objects(groups)), list(_objects(commits))
+    groups, commits = _formatted(pairs, scratch, "GroupMetadataMessageFormatter", "OffsetsMessageFormatter")
+    return groups, commits
+
+
+def ask_share_formatter(pairs: Sequence[Pair], scratch: Path) -> list[dict[str, Any]]:
+    """What Kafka's ShareGroupStateMessageFormatter prints of records of ``__share_group_state``."""
+    (found,) = _formatted(pairs, scratch, "group.share.ShareGroupStateMessageFormatter")
+    return found
+
+
+def _formatted(pairs: Sequence[Pair], scratch: Path, *formatters: str) -> list[list[dict[str, Any]]]:
+    lines = _run("FormatterOracle", pairs, scratch, VERSION, *formatters).read_text(encoding="utf-8").splitlines()
+    return [list(_objects(line)) for line in lines]
 
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:
@@ -53,7 +65,7 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
         yield found
 
 
-def _run(program: str, pairs: Sequence[Pair], scratch: Path, version: str = VERSION) -> Path:
+def _run(program: str, pairs: Sequence[Pair], scratch: Path, version: str, *words: str) -> Path:
     """What the program wrote of these records."""
     asked, answer = scratch / "records.bin", scratch / "records.jsonl"
     with asked.open("wb") as file:
@@ -62,20 +74,20 @@ def _run(program: str, pairs: Sequence[Pair], scratch: Path, version: str = VERS
             for data in pair:
                 file.write(struct.pack(">i", -1 if data is None else len(data)) + (data or b""))
     jars = ensure_jars(kafka_version(version))
-    command = java_command(Path(__file__).with_name(f"{program}.java"), [jars], str(asked), str(answer))
+    command = java_command(Path(__file__).with_name(f"{program}.java"), [jars], str(asked), str(answer), *words)
     done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
     if done.returncode:
         raise SandboxError(f"{program} failed: {done.stderr[-2000:]}")
     return answer
 
 
-def as_kafka_tells(record: Record) -> dict[str, Any]:
-    """A record of ours, in the shape of the oracle's lines.
+def as_kafka_tells(record: Record, types: Mapping[int, RecordType] = RECORD_TYPES) -> dict[str, Any]:
+    """A record of ours, which has one of these types, in the shape of the oracle's lines.
 
     That is, as Kafka's converters write it: names begin with a small letter, bytes are base64, and tagged fields that
     are at their defaults are left out.
     """
-    kind = RECORD_TYPES[record.record_type]
+    kind = types[record.record_type]
     answer: dict[str, Any] = {"type": kind.id, "key": _told(kind.key, record.key)}
     if record.value is not None:
         answer["version"] = record.value_version

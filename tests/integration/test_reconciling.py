@@ -12,7 +12,7 @@ from confluent_kafka import Consumer
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from kgroups.model.moments import moment_text
-from kgroups.protocol.offsets_topic.decode import decode
+from kgroups.protocol.offsets_topic import decode
 from kgroups.sandbox import Sandbox
 from tests.integration.asking import Row, run_here
 from tests.integration.offsets_log import read_log

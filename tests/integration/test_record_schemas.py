@@ -1,4 +1,4 @@
-"""Our schemas of the records of ``__consumer_offsets`` against Kafka's own, which stand in its jar. Needs no broker."""
+"""Our schemas of the records of coordinators against Kafka's own, which stand in its jars. Needs no broker."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
+from kgroups.protocol import share_state
 from kgroups.protocol.offsets_topic import RECORD_TYPES, member_states
-from kgroups.protocol.offsets_topic.spec import Field, Versions, versions
+from kgroups.protocol.record_schemas import RecordType
+from kgroups.protocol.record_schemas.spec import Field, Versions, versions
 from kgroups.sandbox import kafka_version
 from kgroups.sandbox.jars import ensure_jars
 from tests.integration.java_program import java_command
@@ -37,6 +39,15 @@ def jar(require_kafka: Callable[[str], None]) -> Path:
 
 @pytest.fixture(scope="module")
 def definitions(jar: Path) -> dict[str, Definition]:
+    return definitions_of(jar)
+
+
+@pytest.fixture(scope="module")
+def share_definitions(jar: Path) -> dict[str, Definition]:
+    return definitions_of(jar.with_name(f"kafka-share-coordinator-{VERSION}.jar"))
+
+
+def definitions_of(jar: Path) -> dict[str, Definition]:
     """By the name of the message."""
     with zipfile.ZipFile(jar) as files:
         names = [name for name in files.namelist() if re.fullmatch(r"common/message/\w+\.json", name)]
@@ -46,14 +57,27 @@ def definitions(jar: Path) -> dict[str, Definition]:
     return {definition["name"]: definition for definition in found}
 
 
-def test_record_types_match_kafka_definitions(definitions: dict[str, Definition]) -> None:
-    answer = {(definition["apiKey"], name) for name, definition in definitions.items()}
-    assert answer == {(kind.id, f"{kind.name}{part}") for kind in RECORD_TYPES.values() for part in ("Key", "Value")}
+def test_record_types_match_kafka_definitions(
+    definitions: dict[str, Definition], share_definitions: dict[str, Definition]
+) -> None:
+    for kafka, types in ((definitions, RECORD_TYPES), (share_definitions, share_state.RECORD_TYPES)):
+        answer = {(definition["apiKey"], name) for name, definition in kafka.items()}
+        assert answer == {(kind.id, f"{kind.name}{part}") for kind in types.values() for part in ("Key", "Value")}
 
 
 @pytest.mark.parametrize("record_type", RECORD_TYPES)
 def test_record_fields_match_kafka_definitions(record_type: int, definitions: dict[str, Definition]) -> None:
-    kind = RECORD_TYPES[record_type]
+    compare_fields(RECORD_TYPES[record_type], definitions)
+
+
+@pytest.mark.parametrize("record_type", share_state.RECORD_TYPES)
+def test_share_record_fields_match_kafka_definitions(
+    record_type: int, share_definitions: dict[str, Definition]
+) -> None:
+    compare_fields(share_state.RECORD_TYPES[record_type], share_definitions)
+
+
+def compare_fields(kind: RecordType, definitions: dict[str, Definition]) -> None:
     key, value = definitions[f"{kind.name}Key"], definitions[f"{kind.name}Value"]
     assert (key["type"], key["validVersions"], key["flexibleVersions"]) == ("coordinator-key", "0", "none")
     assert (value["type"], value["validVersions"], value["flexibleVersions"]) == (

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from kgroups.protocol.offsets_topic.record_types import RECORD_TYPES
-from kgroups.protocol.offsets_topic.spec import Field, default_of, versions
+from kgroups.protocol.record_schemas.spec import Field, default_of, versions
 from tests.fakes.cluster_state import assignment_bytes, subscription_bytes
 from tests.fakes.offset_records import Pair, key_bytes, valid_versions, value_bytes
 from tests.property.strategies import damaged
@@ -39,7 +39,7 @@ _PRIMITIVES: dict[str, st.SearchStrategy[Any]] = {
 
 
 def values(record_type: int, version: int) -> st.SearchStrategy[dict[str, Any]]:
-    """As :func:`~kgroups.protocol.offsets_topic.decode` gives them: with every field that the version has."""
+    """As :func:`~kgroups.protocol.offsets_topic.decode.decode` gives them: with every field that the version has."""
     return _structs(RECORD_TYPES[record_type].value, version)
 
 

@@ -15,7 +15,8 @@ from kgroups.pipeline.decode import FILLED_FROM, STORED_FROM_RECORDS, decode_bat
 from kgroups.pipeline.decode.commits import decode_commits
 from kgroups.pipeline.decode.rows import decode_rows
 from kgroups.pipeline.tables import UNDECODED
-from kgroups.protocol.offsets_topic import RECORD_TYPES, Record, decode, to_json
+from kgroups.protocol.offsets_topic import RECORD_TYPES, decode
+from kgroups.protocol.record_schemas import Record, to_json
 from tests.fakes.offset_records import Pair, key_bytes, record_batch, value_bytes
 from tests.property.offset_records import SCHEMAS, batches, keys, pairs, records, values
 from tests.property.test_apis import survives_absurd_lengths  # noqa: F401  # a fixture

@@ -269,7 +269,8 @@ FLOORS = {
         {"routing"},
         {"query/group_types"},
         {"query"},
-        {"offsets_topic"},
+        {"log_search"},
+        {"offsets_topic", "share_state"},
         {"change/writers"},
         {"change"},
         {"port"},
@@ -283,7 +284,12 @@ FLOORS = {
         {"completion"},
         {"", "check", "config", "exporter", "history", "profile", "snapshot", "watch"},
     ),
-    "model": ({""}, {"assignors", "embedded", "operations"}, {"views"}, {"explain", "health", "snapshot", "watch"}),
+    "model": (
+        {""},
+        {"assignors", "embedded", "operations", "share"},
+        {"views"},
+        {"explain", "health", "snapshot", "watch"},
+    ),
     "render": ({""}, {"health", "kafka", "monitoring", "watch"}),
 }
 """The folders of a room, lowest first. A module imports from its own folder and from lower floors."""

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from kgroups.model.group_log import CommitTimes, GroupLog, Key, Timeouts
 from kgroups.model.groups import GroupId
 from kgroups.model.operations.origin import topic_id_of
-from kgroups.protocol.offsets_topic import NO_TOPIC_ID
+from kgroups.protocol.record_schemas import NO_TOPIC_ID
 
 if TYPE_CHECKING:
-    from .backward_reader import Found
+    from .newest_records import Found
 
 _COMMIT, _CLASSIC = 1, 2
 _MEMBERS = (5, 19)

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kgroups.model.explain.facts import GroupFacts
+    from kgroups.model.group_log import ReadBudget
     from kgroups.model.groups import Group, GroupId
     from kgroups.model.operations.reset import PlannedOffset
     from kgroups.model.operations.results import (
@@ -22,9 +23,11 @@ if TYPE_CHECKING:
     )
     from kgroups.model.outcome import Failure, Outcome
     from kgroups.model.topic_scope import TopicScope
+    from kgroups.model.views.offset_row import GroupOffsets
 
     from ..change.remove_members import RemovalJournal, WantedMembers
     from ..query.select_groups import Selection
+    from ..share_state.gather import Gathered
     from . import GroupAdmin
 
 C = TypeVar("C")
@@ -70,6 +73,12 @@ class ConfigReader(Protocol):
         """Return the dynamic configuration of groups, and the failures of those for which it is unknown."""
 
 
+@runtime_checkable
+class ShareFactGatherer(Protocol):
+    async def gather_share_facts(self, items: Sequence[GroupOffsets], limits: ReadBudget) -> Gathered:
+        """Return what is known about the partitions of these share groups."""
+
+
 class Capability(Generic[C]):
     """An operation that some transports support."""
 
@@ -102,3 +111,6 @@ TOPIC_DELETION: Capability[InternalTopicDeleter] = Capability(
 MEMBER_REMOVAL: Capability[MemberRemover] = Capability(MemberRemover, "librdkafka cannot remove members")
 GROUP_CONFIGS: Capability[ConfigReader] = Capability(ConfigReader, "snapshots and kgroups diff require the wire client")
 FACTS: Capability[FactGatherer] = Capability(FactGatherer, "explain requires the wire client")
+SHARE_FACTS: Capability[ShareFactGatherer] = Capability(
+    ShareFactGatherer, "the state of share groups requires the wire client"
+)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
+    from kgroups.admin.share_state.gather import Gathered
     from kgroups.model.explain.facts import GroupFacts
     from kgroups.model.outcome import Outcome
     from kgroups.render.views import View
@@ -28,6 +29,7 @@ async def with_deep_columns(
     :param outcome: groups; for the view ``offsets``, groups with their commits.
     :param mib: MiB to read of each partition, at most.
     """
+    from kgroups.admin.share_facts import share_facts
     from kgroups.model.group_log import ReadBudget, keys_of
     from kgroups.model.views import deep_rows
     from kgroups.model.views.member_rows import MemberRow, StateRow, member_rows, state_row
@@ -40,13 +42,17 @@ async def with_deep_columns(
     if view == "offsets":
         keys = {item.group.group_id: keys_of(item.group, view, _committed(item)) for item in outcome.items}
         group_logs = await admin.read_group_logs(keys, limits, retention=True)
-        rows = [
-            deep_rows.deep_offset_row(row, item.group, group_logs, item.logs.topic_ids)
-            for item in outcome.items
-            for row in offset_rows(item)
-        ]
-        rows += [(*row, *deep_rows.CommitLog()) for row in refused_rows(OffsetRow, outcome.failures)]
-        return outcome.with_items(rows).with_failures((), group_logs.notices)
+        shared = await share_facts(admin, outcome.items, limits)
+        rows = []
+        for item in outcome.items:
+            facts = shared.facts.get(item.group.group_id)
+            if facts:
+                rows += deep_rows.deep_share_rows(offset_rows(item), facts)
+                continue
+            for row in offset_rows(item):
+                rows.append(deep_rows.deep_offset_row(row, item.group, group_logs, item.logs.topic_ids))
+        rows += [(*row, *deep_rows.NO_LOG) for row in refused_rows(OffsetRow, outcome.failures)]
+        return _with_share_notices(outcome.with_items(rows).with_failures((), group_logs.notices), shared)
     keys = {group.group_id: keys_of(group, view) for group in outcome.items}
     group_logs = await admin.read_group_logs(keys, limits)
     if view == "state":
@@ -56,6 +62,17 @@ async def with_deep_columns(
         members = chain(chain.from_iterable(map(member_rows, outcome.items)), refused_rows(MemberRow, outcome.failures))
         rows = [deep_rows.deep_member_row(row, group_logs) for row in members]
     return outcome.with_items(rows).with_failures((), group_logs.notices)
+
+
+def _with_share_notices(outcome: Outcome[Any], shared: Gathered) -> Outcome[Any]:
+    """Add how far the logs of share groups were read, and the ACLs that are missing for them."""
+    from kgroups.model.share.partition import ACQUIRED_UNKNOWN
+
+    notices = [f"--deep: {text}" for text in shared.reached]
+    if shared.facts:
+        notices.append(ACQUIRED_UNKNOWN)
+    outcome = outcome.with_failures((), notices)
+    return outcome._replace(hidden_by=(*outcome.hidden_by, *shared.missing_acls))
 
 
 async def with_logs(admin: GroupAdmin, outcome: Outcome[GroupFacts], mib: int, seconds: float) -> Outcome[GroupFacts]:
@@ -68,5 +85,29 @@ async def with_logs(admin: GroupAdmin, outcome: Outcome[GroupFacts], mib: int, s
     return outcome.with_items(facts).with_failures((), group_logs.notices)
 
 
+async def with_share_facts(
+    admin: GroupAdmin, outcome: Outcome[GroupFacts], mib: int, seconds: float
+) -> Outcome[GroupFacts]:
+    """Add to the facts of share groups the states of their partitions, as far as the limits on reading allow."""
+    from kgroups.admin.query.select_groups import Selection
+    from kgroups.admin.share_facts import share_facts
+    from kgroups.model.group_log import ReadBudget
+    from kgroups.model.groups import GroupType
+    from kgroups.model.offsets import Isolation
+
+    names = tuple(facts.group.group_id for facts in outcome.items if facts.group.type == GroupType.SHARE)
+    if not names:
+        return outcome
+    offsets = await admin.describe_offsets(Selection(names), isolation=Isolation.READ_UNCOMMITTED)
+    shared = await share_facts(admin, offsets.items, ReadBudget(mib << 20, seconds))
+    facts = [each._replace(share=shared.facts.get(each.group.group_id)) for each in outcome.items]
+    hidden_by = (*outcome.hidden_by, *shared.missing_acls)
+    return outcome.with_items(facts).with_failures(offsets.failures)._replace(hidden_by=hidden_by)
+
+
 def _committed(item: Any) -> list[tuple[str, int]]:
+    from kgroups.model.groups import GroupType
+
+    if item.group.type == GroupType.SHARE:
+        return []  # its start offsets are not commits
     return [(topic, commit.partition) for topic, commits in item.commits.topics.items() for commit in commits]

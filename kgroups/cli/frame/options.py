@@ -371,8 +371,8 @@ _DEEP = (
     click.option(
         "--deep",
         is_flag=True,
-        help="Also read the groups' records in __consumer_offsets, newest first, for details that no API "
-        "reports: generation, leader, state timestamp, timeouts, commit times, expiry.",
+        help="Also read the groups' records in __consumer_offsets and __share_group_state, newest first, for details "
+        "that no API reports: generation, leader, state timestamp, timeouts, commit times, expiry, delivery counts.",
     ),
     click.option(
         "--deep-mib",

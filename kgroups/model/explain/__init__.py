@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from . import clients, coverage, history, membership, outsiders, placement, registries, weight, workers
+from . import clients, coverage, history, membership, outsiders, placement, registries, shared, weight, workers
 from .facts import GroupFacts
 from .findings import Finding
 
@@ -18,6 +18,7 @@ RULES: tuple[Rule, ...] = (
     coverage.find,
     clients.find,
     workers.find,
+    shared.find,
     registries.find,
     weight.find,
 )

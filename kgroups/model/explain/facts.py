@@ -8,6 +8,7 @@ from typing import NamedTuple
 from kgroups.model.assignors.shape import Topic, TopicPartition
 from kgroups.model.group_log import GroupLog
 from kgroups.model.groups import CONSUMER_PROTOCOL_TYPE, Group, GroupType, Member
+from kgroups.model.share.partition import ShareFacts
 
 
 class Limit(NamedTuple):
@@ -50,6 +51,7 @@ class GroupFacts(NamedTuple):
     ``undescribed``: those that could not be described, about which there are no findings. ``log``: the facts from the
     group's log, if it was read. ``outsiders``: the commits of a client that is not a member, as text. ``recreated``:
     partitions whose commit is older than their topic, which was deleted and recreated, as far as leader epochs show.
+    ``share``: the partitions of a share group, if they were queried.
     """
 
     group: Group
@@ -61,6 +63,7 @@ class GroupFacts(NamedTuple):
     log: GroupLog | None = None
     outsiders: str | None = None
     recreated: tuple[TopicPartition, ...] = ()
+    share: ShareFacts | None = None
 
     @property
     def members(self) -> tuple[Member, ...]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from kgroups.model.assignment import Assignment, Subscription
 from kgroups.model.groups import Member
+from kgroups.model.views.share_state_rows import share_columns, share_row
 
 from .facts import GroupFacts, subscribed_topics
 from .participants import could_hold
@@ -49,6 +50,13 @@ def explained_members(facts: GroupFacts) -> Iterator[ExplainedMember]:
             metadata_bytes=member.metadata_bytes,
             note="; ".join(_notes(facts, member)) or None,
         )
+
+
+def share_rows(facts: GroupFacts) -> Iterator[tuple[object, ...]]:
+    """Yield a :class:`ShareRow` and its :class:`ShareColumns` for each partition of a share group."""
+    if facts.share is not None:
+        for partition in facts.share.partitions:
+            yield (*share_row(partition), *share_columns(partition, facts.share.settings))
 
 
 def _notes(facts: GroupFacts, member: Member) -> Iterator[str]:

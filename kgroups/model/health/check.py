@@ -21,6 +21,7 @@ class Input(Enum):
     UNREAD_TIMES = auto()
     COMMIT_TIMES = auto()
     OUTSIDERS = auto()
+    SHARE_STATES = auto()
 
 
 class Evidence(NamedTuple):

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ..groups import GroupId
+from ..share.partition import ShareFacts
 from ..time_lag import FirstUnread
 from ..views.lag_summary import NO_AGES, Ages
 from ..views.offset_row import GroupOffsets
@@ -66,13 +67,15 @@ class Sample(NamedTuple):
 
     ``with_ages``: the age of the first unread records, which are read for it. ``with_commit_times``: the time of each
     commit, for which the offsets topic is read. ``with_outsiders``: whether clients that are not members commit for
-    groups without members.
+    groups without members. ``with_share_states``: what became of the records of share groups, for which
+    ``__share_group_state`` is read.
     """
 
     pause: float = 0
     with_ages: bool = False
     with_commit_times: bool = False
     with_outsiders: bool = False
+    with_share_states: bool = False
 
 
 class Seen(NamedTuple):
@@ -95,3 +98,5 @@ class Seen(NamedTuple):
     """The evidence that a client that is not a member commits."""
     outsiders_unread: str | None = None
     """Why it is unknown whether other clients commit."""
+    share: ShareFacts | None = None
+    """Of a share group, if requested."""

@@ -31,6 +31,10 @@ class Limits(NamedTuple):
     time_lag: Threshold | None = None
     commit_age: Threshold | None = None
     """The time since the last commit of each partition that has one."""
+    redeliveries: Threshold | None = None
+    """How often an unfinished record of a share group was delivered again."""
+    progress_age: Threshold | None = None
+    """The time since a share group finished a record, of each partition with unfinished records."""
     stopped: bool = False
     """Whether there must be no members, and no other client that commits for the group."""
     trend: bool = False

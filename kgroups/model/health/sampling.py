@@ -39,6 +39,7 @@ class Sampling:
         self._ages = Input.UNREAD_TIMES in inputs
         self._commit_ages = Input.COMMIT_TIMES in inputs
         self._stopped = Input.OUTSIDERS in inputs
+        self._share_states = Input.SHARE_STATES in inputs
         self._samples: dict[GroupId, list[Seen]] = {}
         self._failures: tuple[Failure, ...] = ()
         self._findings: list[Finding] = []
@@ -52,8 +53,14 @@ class Sampling:
         for number in range(self._count):
             # A trend needs the times of commits at both ends of its window, other rules those of the last sample.
             times = (self._trend and number == 0) or (number == last and (self._trend or self._commit_ages))
-            outsiders = number == last and self._stopped
-            yield Sample(self._window / last if number else 0, number == last and self._ages, times, outsiders)
+            is_last = number == last
+            yield Sample(
+                self._window / last if number else 0,
+                with_ages=is_last and self._ages,
+                with_commit_times=times,
+                with_outsiders=is_last and self._stopped,
+                with_share_states=is_last and self._share_states,
+            )
 
     def add(self, seen: Outcome[Seen]) -> None:
         """Add a sample. Drop groups that no longer exist, and the failures of earlier samples."""
@@ -65,7 +72,7 @@ class Sampling:
     @property
     def in_batches(self) -> bool:
         """Whether each group can be judged as soon as it is sampled, and then dropped."""
-        return self._count == 1 and not self._ages and not self._commit_ages and not self._stopped
+        return self._count == 1 and not (self._ages or self._commit_ages or self._stopped or self._share_states)
 
     def judge(self, seen: Outcome[Seen]) -> None:
         """Keep the findings for some groups, but not the groups; only if :attr:`in_batches`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -10,8 +10,10 @@ from ..group_log import GroupLogs, expires_at
 from ..groups import Group
 from ..lag import RECREATED
 from ..moments import moment_text
+from ..share.partition import ShareFacts
 from .member_rows import MemberRow, StateRow
 from .offset_row import OffsetRow
+from .share_state_rows import NO_COLUMNS, share_columns, share_notes
 
 
 class StateLog(NamedTuple):
@@ -33,11 +35,13 @@ class MemberLog(NamedTuple):
 
 
 class CommitLog(NamedTuple):
-    """The columns that the log adds to an :class:`OffsetRow`."""
+    """The columns that the log adds to an :class:`OffsetRow`; the :class:`.share_state_rows.ShareColumns` follow."""
 
     committed_at: str | None = None
     expires_at: str | None = None
 
+
+NO_LOG = (*CommitLog(), *NO_COLUMNS)
 
 _NO_IDS: Mapping[str, int] = MappingProxyType({})
 
@@ -70,20 +74,32 @@ def deep_member_row(row: MemberRow, logs: GroupLogs) -> tuple[Any, ...]:
 def deep_offset_row(
     row: OffsetRow, group: Group, logs: GroupLogs, topic_ids: Mapping[str, int] = _NO_IDS
 ) -> tuple[Any, ...]:
-    """Return the row, followed by a :class:`CommitLog`.
+    """Return the row, followed by a :class:`CommitLog` and empty :class:`ShareColumns`.
 
     Since Kafka 4.1, the record contains the topic ID. If the topic has another ID now, it was deleted and recreated.
     """
     log = logs.of(row.group)
     commit = None if row.topic is None or row.partition is None else log.commits.get((row.topic, row.partition))
     if commit is None or row.current_offset is None:
-        return (*row, *CommitLog())
+        return (*row, *NO_LOG)
     current = topic_ids.get(row.topic or "")
     if commit.topic_id and current and commit.topic_id != current:
         row = row._replace(lag=None, note=RECREATED)
     expires = expires_at(group, commit, log, logs.retention)
     found = CommitLog(committed_at=_moment(commit.committed), expires_at=_moment(expires))
-    return (*row, *found)
+    return (*row, *found, *NO_COLUMNS)
+
+
+def deep_share_rows(rows: Iterable[OffsetRow], facts: ShareFacts) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of a share group, each followed by an empty :class:`CommitLog` and its :class:`ShareColumns`."""
+    partitions = {(partition.topic, partition.partition): partition for partition in facts.partitions}
+    for row in rows:
+        partition = partitions.get((row.topic or "", -1 if row.partition is None else row.partition))
+        if partition is None:
+            yield (*row, *NO_LOG)
+            continue
+        note = "; ".join(filter(None, (row.note, *share_notes(partition)))) or None
+        yield (*row._replace(note=note), *CommitLog(), *share_columns(partition, facts.settings))
 
 
 def _moment(ms: int | None) -> str | None:

@@ -14,8 +14,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kgroups.protocol.offsets_topic import NO_TOPIC_ID, RECORD_TYPES
-from kgroups.protocol.offsets_topic.readers import uuid_text
+from kgroups.protocol.offsets_topic import RECORD_TYPES
+from kgroups.protocol.record_schemas import NO_TOPIC_ID
+from kgroups.protocol.record_schemas.readers import uuid_text
 
 from .binary import Bytes, Flags, Integers, decode_utf8
 from .rows import COMMIT_TYPES, SCHEMA

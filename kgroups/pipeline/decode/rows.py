@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from kgroups.errors import UndecodableRecord
 from kgroups.pipeline.tables import DECODED, RECORDS, arrow_schema
-from kgroups.protocol.offsets_topic import NO_TOPIC_ID, Record, decode, to_json
+from kgroups.protocol.offsets_topic import decode
+from kgroups.protocol.record_schemas import NO_TOPIC_ID, Record, to_json
 
 from .times import micros
 

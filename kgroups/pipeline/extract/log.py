@@ -13,7 +13,7 @@ from kgroups.config.librdkafka import librdkafka_options, make_client
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import BrokerUnavailable, ClusterUnreachable, HistoryError
 from kgroups.model.placement import OFFSETS_TOPIC
-from kgroups.protocol.offsets_topic import NO_TOPIC_ID
+from kgroups.protocol.record_schemas import NO_TOPIC_ID
 
 from .ranges import Ends
 

@@ -15,9 +15,10 @@ from kgroups.errors import UndecodableRecord
 from kgroups.model.groups import CONSUMER_PROTOCOL_TYPE
 
 from ..embedded.consumer import decode_assignment, decode_subscription
+from ..record_schemas.encode import encode_value
 from ..writer import array, int16, int32, string
 from .decode import decode
-from .encode import encode_value
+from .record_types import RECORD_TYPES
 
 Replace = Callable[[str], str]
 """Host -> what is kept instead."""
@@ -43,9 +44,8 @@ def replace_hosts(key: bytes | None, value: bytes | None, replace: Replace) -> P
         return (key if is_short or key is None else key[:_HEAD]), value and value[:_HEAD]
     if record.value is None or record.value_version is None or record.record_type not in _REPLACED:
         return key, value
-    return key, encode_value(
-        record.record_type, record.value_version, _REPLACED[record.record_type](record.value, replace)
-    )
+    replaced = _REPLACED[record.record_type](record.value, replace)
+    return key, encode_value(RECORD_TYPES[record.record_type], record.value_version, replaced)
 
 
 def _classic_group(value: dict[str, Any], replace: Replace) -> dict[str, Any]:

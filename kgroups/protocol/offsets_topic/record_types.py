@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from .spec import Field, RecordType
+from ..record_schemas import Field, RecordType
 
 _COMMIT_KEY = (Field("group", "string"), Field("topic", "string"), Field("partition", "int32"))
 _GROUP_KEY = (Field("GroupId", "string"),)

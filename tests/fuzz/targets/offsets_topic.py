@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from kgroups.errors import UndecodableRecord
 from kgroups.protocol.offsets_topic import decode
-from kgroups.protocol.offsets_topic.decode import group_of
+from kgroups.protocol.record_schemas import group_of
 from tests.fuzz.harness import examples, split
 from tests.property.offset_records import SCHEMAS, records
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pytest_mock import MockerFixture
 
-from kgroups.admin.offsets_topic import backward_reader as group_log_backwards
+from kgroups.admin.log_search import backward_reader as group_log_backwards
 from kgroups.admin.query import first_unread
 from kgroups.errors import ClusterUnreachable
 from kgroups.model.group_log import CommitTimes, GroupLogs, ReadBudget

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from kgroups.protocol.offsets_topic import decode
-from kgroups.protocol.offsets_topic.encode import encode_value
+from kgroups.protocol.offsets_topic import RECORD_TYPES, decode
 from kgroups.protocol.offsets_topic.hosts import replace_hosts
+from kgroups.protocol.record_schemas.encode import encode_value
 from tests.fakes.cluster_state import assignment_bytes, subscription_bytes
 from tests.fakes.offset_records import Pair, commit_key, commit_value, key_bytes, value_bytes
 
@@ -129,4 +129,4 @@ def test_encoder_is_the_inverse_of_the_decoder(record_type: int, version: int, v
     key, _ = fields(record_type, version, value)
     data = value_bytes(record_type, version, value)
     record = decode(key, data)
-    assert encode_value(record_type, version, {**value, **(record.value or {})}) == data
+    assert encode_value(RECORD_TYPES[record_type], version, {**value, **(record.value or {})}) == data

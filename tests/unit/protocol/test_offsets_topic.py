@@ -8,9 +8,10 @@ import struct
 import pytest
 
 from kgroups.errors import UndecodableRecord
-from kgroups.protocol.offsets_topic import NO_TOPIC_ID, RECORD_TYPES, Record, decode, to_json
+from kgroups.protocol.offsets_topic import RECORD_TYPES, decode
 from kgroups.protocol.offsets_topic.member_states import state_name
-from kgroups.protocol.offsets_topic.spec import Versions, versions
+from kgroups.protocol.record_schemas import NO_TOPIC_ID, Record, to_json
+from kgroups.protocol.record_schemas.spec import Versions, versions
 from tests.fakes.offset_records import commit_key, commit_value, key_bytes, value_bytes
 
 KEY = bytes.fromhex("0001 0002 6731 0001 74 00000005")

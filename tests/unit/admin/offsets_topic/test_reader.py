@@ -109,7 +109,7 @@ def test_read_stops_at_the_time_limit_with_a_notice() -> None:
 
 
 def test_read_stops_at_the_command_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kgroups.admin.offsets_topic.backward_reader.SHARE_OF_TIME_LEFT", 0)
+    monkeypatch.setattr("kgroups.admin.log_search.backward_reader.SHARE_OF_TIME_LEFT", 0)
     answer = read(fake(commit(0, 1)), COMMIT)
     assert "; stopped at --timeout (" in answer.notices[0] and answer.notices[0].endswith(" s), 1 not found")
 

@@ -7,18 +7,18 @@ import struct
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from .record_types import RECORD_TYPES
-from .spec import Field, default_of, versions
+from .spec import Field, RecordType, default_of, versions
 
 _NUMBERS: Final = {"int8": ">b", "int16": ">h", "uint16": ">H", "int32": ">i", "int64": ">q"}
 _TEXTS: Final[Mapping[str, tuple[str, Callable[[Any], bytes]]]] = {"string": (">h", str.encode), "bytes": (">i", bytes)}
 
 
-def encode_value(record_type: int, version: int, value: Mapping[str, Any]) -> bytes:
+def encode_value(
+    kind: RecordType, version: int, value: Mapping[str, Any], unknown_tags: Mapping[int, bytes] | None = None
+) -> bytes:
     """Encode the value of a record. Tagged fields that are absent, or at their default, are not written."""
-    kind = RECORD_TYPES[record_type]
     flexible = version in versions(kind.flexible)
-    return struct.pack(">h", version) + encode_struct(kind.value, value, version, flexible)
+    return struct.pack(">h", version) + encode_struct(kind.value, value, version, flexible, unknown_tags)
 
 
 def encode_struct(

@@ -1,0 +1,22 @@
+"""The facts about the share groups among some groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kgroups.model.group_log import ReadBudget
+from kgroups.model.groups import GroupType
+from kgroups.model.views.offset_row import GroupOffsets
+
+from .port import GroupAdmin
+from .port.capabilities import SHARE_FACTS
+from .share_state.gather import Gathered
+
+
+async def share_facts(admin: GroupAdmin, items: Iterable[GroupOffsets], limits: ReadBudget) -> Gathered:
+    """Return what is known about the partitions of share groups; groups of other types are ignored.
+
+    :raises UsageError: if there are share groups, and the transport does not support them.
+    """
+    shared = [item for item in items if item.group.type == GroupType.SHARE]
+    return await SHARE_FACTS.of(admin).gather_share_facts(shared, limits) if shared else Gathered({}, ())

@@ -1,0 +1,96 @@
+"""Gather what is known about the partitions of share groups: states, settings, and their oldest unfinished records."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from kgroups.model.group_log import ReadBudget
+from kgroups.model.groups import GroupId
+from kgroups.model.offsets import LogOffsets
+from kgroups.model.permissions import TOPIC, Acl
+from kgroups.model.placement import SHARE_STATE_TOPIC
+from kgroups.model.share.partition import ShareFacts, SharePartition
+from kgroups.model.time_lag import FirstUnread, Position
+from kgroups.model.views.offset_row import GroupOffsets
+from kgroups.net.cluster import Cluster
+
+from ..log_search.backward_reader import NotAuthorized
+from ..query.first_unread import find_unread
+from .reader import ShareStates, read_share_states
+from .settings import fetch_share_settings
+from .state_records import StateKey
+
+READ_STATES = Acl("READ", TOPIC, SHARE_STATE_TOPIC)
+NO_TOPIC_ID = "the ID of its topic is unknown"
+FINISHED = "the record at this offset is finished; no record is unfinished before it"
+
+
+class Gathered(NamedTuple):
+    """The facts about share groups, and how far the logs were read."""
+
+    facts: Mapping[GroupId, ShareFacts]
+    reached: Sequence[str]
+    missing_acls: Sequence[Acl] = ()
+
+
+async def gather_share_facts(cluster: Cluster, items: Iterable[GroupOffsets], limits: ReadBudget) -> Gathered:
+    """Return the facts about these groups, all of them share groups. Errors are in the facts, not raised."""
+    items = tuple(items)
+    keys = {key for item in items for _, _, key in _places(item) if key}
+    states, settings = await asyncio.gather(
+        read_share_states(cluster, keys, limits), fetch_share_settings(cluster, (item.group for item in items))
+    )
+    partitions = {item.group.group_id: _partitions(item, states) for item in items}
+    oldest = {
+        position for each in partitions.values() for partition in each if (position := _oldest_position(partition))
+    }
+    found, _ = await find_unread(cluster, oldest) if oldest else ({}, ())
+    now = int(time.time() * 1000)
+    facts = {
+        name: ShareFacts(tuple(_with_oldest(partition, found) for partition in each), settings[name], now)
+        for name, each in partitions.items()
+    }
+    denied = any(isinstance(reason, NotAuthorized) for reason in states.unknown.values())
+    return Gathered(facts, states.reached, [READ_STATES] if denied else [])
+
+
+def _places(item: GroupOffsets) -> Iterable[tuple[str, int, StateKey | None]]:
+    """Yield the partitions in which the group has a start offset, with the keys of their states."""
+    for topic, starts in sorted(item.commits.topics.items()):
+        topic_id = item.logs.topic_ids.get(topic)
+        for start in sorted(starts):
+            yield topic, start.partition, StateKey(item.group.group_id, topic_id, start.partition) if topic_id else None
+
+
+def _partitions(item: GroupOffsets, states: ShareStates) -> list[SharePartition]:
+    return [
+        SharePartition(
+            topic,
+            number,
+            item.logs.offsets.get(topic, {}).get(number, LogOffsets()),
+            states.states.get(key) if key else None,
+            states.unknown.get(key) if key else NO_TOPIC_ID,
+        )
+        for topic, number, key in _places(item)
+    ]
+
+
+def _oldest_position(partition: SharePartition) -> Position | None:
+    tally = partition.tally
+    if tally is None or tally.oldest is None or partition.log.end is None:
+        return None
+    return Position(partition.topic, partition.partition, tally.oldest)
+
+
+def _with_oldest(partition: SharePartition, found: Mapping[Position, FirstUnread]) -> SharePartition:
+    position = _oldest_position(partition)
+    record = found.get(position) if position else None
+    if record is None or partition.state is None:
+        return partition
+    at = record.offset
+    if at is not None and any(batch.finished and batch.first <= at <= batch.last for batch in partition.state.batches):
+        record = FirstUnread(failed=FINISHED)  # the offset was removed by compaction, or is a transaction marker
+    return partition._replace(oldest=record)

@@ -1,0 +1,171 @@
+"""States of share groups from ``__share_group_state``: what members did, what coordinators have, what Kafka reads."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import uuid
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kgroups.admin.query.select_groups import Selection
+from kgroups.admin.wire import WireAdmin
+from kgroups.config.settings import ClientSettings, parse_bootstrap
+from kgroups.model.group_log import ReadBudget
+from kgroups.model.offsets import Isolation
+from kgroups.model.share.batches import StateBatch
+from kgroups.model.share.partition import SharePartition
+from kgroups.net.cluster import Cluster
+from kgroups.protocol.share_state import RECORD_TYPES, SNAPSHOT, UPDATE, decode
+from kgroups.sandbox.topics import create_topics, fill
+from tests.integration.offsets_log import Logged, read_log
+from tests.integration.record_oracle import as_kafka_tells, ask_share_formatter
+from tests.integration.share_groups import ShareGroups
+from tests.integration.share_member import ACCEPT, REJECT, RELEASE, ShareMember
+
+STATE_TOPIC = "__share_group_state"
+RECORDS = 40
+
+
+@pytest.fixture
+def name(share_groups: ShareGroups) -> str:
+    """The name of a new share group, and of its topic with one partition, which it reads from the start."""
+    name = f"shared-{uuid.uuid4().hex[:8]}"
+
+    async def create() -> None:
+        async with await connected(share_groups) as cluster:
+            await create_topics(cluster, {name: 1})
+
+    asyncio.run(create())
+    fill(share_groups.sandbox.bootstrap, {name: {0: RECORDS}})
+    share_groups.start({name: {name: {0: 0}}})
+    return name
+
+
+async def connected(share_groups: ShareGroups) -> Cluster:
+    settings = ClientSettings(parse_bootstrap(share_groups.sandbox.bootstrap), timeout=300, broker_timeout=60)
+    cluster, _ = await Cluster.connect(settings)
+    return cluster
+
+
+def play(share_groups: ShareGroups, name: str, act: Callable[[ShareMember], Awaitable[None]]) -> Any:
+    """Let a member act, which acknowledges all that it acquires; return the state that the coordinator has then."""
+
+    async def run() -> Any:
+        async with await connected(share_groups) as cluster:
+            member = await ShareMember.joined(cluster, name, name)
+            await act(member)
+            await member.leave()
+            return await member.stored_state()
+
+    return asyncio.run(run())
+
+
+def state_of(share_groups: ShareGroups, name: str) -> SharePartition:
+    async def run() -> SharePartition:
+        admin = WireAdmin(await connected(share_groups))
+        try:
+            items = (await admin.describe_offsets(Selection((name,)), isolation=Isolation.READ_UNCOMMITTED)).items
+            (partition,) = (await admin.gather_share_facts(items, ReadBudget(1 << 30, 60))).facts[name].partitions
+            return partition
+        finally:
+            await admin.close()
+
+    return asyncio.run(run())
+
+
+async def poison(member: ShareMember) -> None:
+    """Accept 1, 2, and 5; reject 3; release 4 four times; and at last release 0 and 6, which were locked meanwhile."""
+    assert [each[:2] for each in await member.acquire(7)] == [(0, 6)]
+    await member.acknowledge([(1, 2, ACCEPT), (3, 3, REJECT), (4, 4, RELEASE), (5, 5, ACCEPT)])
+    for deliveries in (2, 3, 4):
+        again = await acquire_offset(member, 4)
+        assert again == deliveries
+        await member.acknowledge([(4, 4, RELEASE)])
+    await member.acknowledge([(0, 0, RELEASE), (6, 6, RELEASE)])
+
+
+async def acquire_offset(member: ShareMember, offset: int) -> int:
+    """Acquire records until it is this one, and accept the others. Return its delivery count."""
+    while True:
+        found = await member.acquire(1)
+        if found[0].first == offset:
+            return found[0].deliveries
+        await member.acknowledge([(first, last, ACCEPT) for first, last, _ in found])
+
+
+def test_describe_explain_and_check_show_what_members_did(share_groups: ShareGroups, name: str) -> None:
+    play(share_groups, name, poison)
+    partition = state_of(share_groups, name)
+    assert partition.state and partition.tally
+    accepted = partition.tally.acknowledged
+    answer = share_groups.ask("describe", name, "--deep", "-o", "json")
+    (row,) = answer.items
+    assert {key: row[key] for key in ("start_offset", "archived", "deliveries", "last_attempts", "acquired")} == {
+        "start_offset": 0,
+        "archived": 1,
+        "deliveries": {"1": 2, "4": 1},
+        "last_attempts": 1,
+        "acquired": None,
+    }
+    assert (row["acknowledged"], row["released"], row["oldest_unfinished"]) == (accepted, 3, 0)
+    assert row["lag"] == RECORDS - accepted - 1, "as the broker counts"
+    assert row["oldest_timestamp"] and row["last_progress"]
+    assert any("acquired" in notice and "unknown" in notice for notice in answer.envelope["notices"])
+    explained = share_groups.ask("explain", name)
+    assert (
+        f"- PROBLEM: {name}-0: 1 record delivered repeatedly and not finished; offset 4: 4 of at most 5 deliveries; "
+        "the next delivery is the last for 1 record\n"
+    ) in explained.out
+    assert f"- WARNING: {name}-0: 1 record after the start offset is archived" in explained.out
+    assert "locked for 30s for each delivery (share.record.lock.duration.ms)" in explained.out
+    for limit, code in (("2,3", 1), ("2", 2), ("3", 0)):
+        assert share_groups.ask("check", name, "--max-redeliveries", limit).code == code
+    assert share_groups.ask("check", name, "--max-progress-age", "1h").code == 0
+
+
+def test_states_equal_those_of_the_coordinator(share_groups: ShareGroups, name: str) -> None:
+    """After random acknowledgments; a snapshot of the coordinator is among the records only in the long test."""
+    dice = random.Random(7)
+
+    async def act(member: ShareMember) -> None:
+        for _ in range(12):  # of at most 3 records each, so that there are always some left
+            acquired = await member.acquire(dice.randint(1, 3))
+            offsets = [offset for first, last, _ in acquired for offset in range(first, last + 1)]
+            await member.acknowledge([(at, at, dice.choice((ACCEPT, RELEASE, REJECT))) for at in offsets])
+
+    stored = play(share_groups, name, act)
+    compare_states(state_of(share_groups, name), stored)
+
+
+def compare_states(partition: SharePartition, stored: Any) -> None:
+    assert partition.unknown is None and partition.state
+    expected = [
+        StateBatch(batch.first_offset, batch.last_offset, batch.delivery_state, batch.delivery_count)
+        for batch in stored.state_batches
+    ]
+    assert partition.state.batches == tuple(expected)
+    assert len(expected) > 3, "several states"
+    assert (partition.state.start_offset, partition.state.state_epoch) == (stored.start_offset, stored.state_epoch)
+
+
+@pytest.mark.usefixtures("jdk")
+def test_records_equal_those_of_kafkas_formatter(share_groups: ShareGroups, name: str, tmp_path: Path) -> None:
+    play(share_groups, name, poison)
+    log = read_log(share_groups.sandbox.bootstrap, STATE_TOPIC)
+    assert compare_records(log, tmp_path) >= {SNAPSHOT, UPDATE}
+
+
+def compare_records(log: list[Logged], scratch: Path) -> set[int]:
+    """Compare all records with what Kafka's formatter prints; return their types."""
+    printed = ask_share_formatter([(each.key, each.value) for each in log], scratch)
+    types = set()
+    for each, kafka in zip(log, printed, strict=True):
+        ours = as_kafka_tells(decode(each.key, each.value), RECORD_TYPES)
+        value = None if each.value is None else {"version": ours["version"], "data": ours["value"]}
+        assert {"key": {"type": ours["type"], "data": ours["key"]}, "value": value} == kafka, each
+        types.add(ours["type"])
+    return types
