@@ -12,10 +12,11 @@ from kgroups.model.health.findings import Proof, Sample, Seen, proof_of
 from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import Failure, Outcome
 from kgroups.model.time_lag import FirstUnread, Position
-from kgroups.model.views.lag_summary import NO_AGES, Ages, By, shares
+from kgroups.model.views.lag_summary import NO_AGES, Ages, By, Share, shares
 from kgroups.model.views.offset_row import GroupOffsets
 
 from .port import GroupAdmin
+from .port.capabilities import RETENTION
 from .query.select_groups import Selection
 from .share_facts import share_facts
 
@@ -40,10 +41,9 @@ async def observe(admin: GroupAdmin, selection: Selection, sample: Sample, *, is
     now = int(time.time() * 1000)
     ages = NO_AGES
     failures: tuple[Failure, ...] = ()
-    if sample.with_ages:
-        places = {place for item in outcome.items for share in shares(item, By.GROUP) for place in share.positions()}
-        unread, failures = await admin.find_unread(places, isolation=isolation)
-        ages = Ages(unread, now)
+    if sample.with_ages or sample.with_headroom:
+        every = [share for item in outcome.items for share in shares(item, By.GROUP)]
+        ages, failures = await read_ages(admin, every, now, isolation=isolation, headroom=sample.with_headroom)
     seen = [Seen(item, now, ages) for item in outcome.items]
     if sample.with_commit_times:
         seen = await _with_commit_times(admin, seen)
@@ -53,6 +53,24 @@ async def observe(admin: GroupAdmin, selection: Selection, sample: Sample, *, is
         shared = await share_facts(admin, outcome.items, bounds_of(0))
         seen = [each._replace(share=shared.facts.get(each.offsets.group.group_id)) for each in seen]
     return outcome.with_items(seen).with_failures(failures)
+
+
+async def read_ages(
+    admin: GroupAdmin, every: Iterable[Share], now: int, *, isolation: Isolation, headroom: bool = False
+) -> tuple[Ages, tuple[Failure, ...]]:
+    """Return the first unread records of these shares, read now (milliseconds since 1970), and the failures.
+
+    :param headroom: whether to fetch the retention of their logs as well.
+    """
+    every = list(every)
+    positions = {position for share in every for position in share.positions()}
+    if not headroom:
+        unread, failures = await admin.find_unread(positions, isolation=isolation)
+        return Ages(unread, now), failures
+    retention, unknown = await RETENTION.of(admin).retention({(at.topic, at.partition) for at in positions})
+    positions.update(start for share in every for start in share.starts(retention))
+    unread, failures = await admin.find_unread(positions, isolation=isolation)
+    return Ages(unread, now, retention), (*unknown, *failures)
 
 
 async def observe_in_batches(

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kgroups.model.explain.facts import GroupFacts
     from kgroups.model.group_log import GroupLogs, Key, ReadBudget
     from kgroups.model.groups import Group
+    from kgroups.model.headroom import Retention
     from kgroups.model.offsets import Commit, Isolation
     from kgroups.model.operations.committing import RecentCommits
     from kgroups.model.operations.reset import PlannedOffset
@@ -158,6 +159,11 @@ class WireAdmin:
         from .query import first_unread
 
         return await first_unread.find_unread(self.cluster, positions, isolation=isolation, checksums=checksums)
+
+    async def retention(self, pairs: Iterable[tuple[str, int]]) -> tuple[Retention, tuple[Failure, ...]]:
+        from .query.retention import fetch_retention
+
+        return await fetch_retention(self.cluster, pairs)
 
     async def read_group_logs(
         self, wanted: Mapping[GroupId, frozenset[Key]], limits: ReadBudget, *, retention: bool = False

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from kgroups.model.views.lag_rows import LagRow
     from kgroups.render.views import Column
 
-_TIME_COLUMNS = ("time_lag", "time_lag_ms")
+_TIME_COLUMNS = ("time_lag_ms",)
+_HEADROOM_COLUMNS = ("headroom_ms", "headroom_max_ms", "headroom_by")
+"""The columns that --time and --headroom add; the text of their headers is without the unit."""
 
 
 @click.command("lag", cls=Command)
@@ -51,6 +53,12 @@ _TIME_COLUMNS = ("time_lag", "time_lag_ms")
     is_flag=True,
     help="Add the time lag: the age of the first unread record. Reads records.",
 )
+@click.option(
+    "--headroom",
+    "with_headroom",
+    is_flag=True,
+    help="Add the time lag, and the time until retention deletes the first unread record. Reads records.",
+)
 @isolation_option
 @output_options
 @fleet_options
@@ -63,6 +71,7 @@ def lag(
     min_lag: int | None,
     top: int | None,
     with_time: bool,
+    with_headroom: bool,
     isolation: str,
 ) -> int:
     """Show the lag of groups, in records and in time.
@@ -79,9 +88,12 @@ def lag(
 
     With --time, 0 means that there are no unread records, and - that the time lag of a partition is unknown; NOTE has
     the reason.
+
+    With --headroom, retention deletes the first unread record after HEADROOM at the earliest, and after HEADROOM-MAX at
+    the latest. HEADROOM-BY names the setting that limits it, or why there is no limit.
     """
     from kgroups.model.offsets import Isolation
-    from kgroups.model.views.lag_summary import LAG_ROWS, Ages, By, shares
+    from kgroups.model.views.lag_summary import LAG_ROWS, By, shares
     from kgroups.model.views.refused_rows import refused_rows
     from kgroups.render.lag_views import LAG_VIEWS
     from kgroups.render.selection import sort_rows
@@ -90,15 +102,13 @@ def lag(
     level = Isolation[isolation.upper()]
     if by == "cluster":
         query_of_cluster = _ClusterQuery(selection, level, only_lagging, min_lag)
-        return _by_cluster(connection, shape, query_of_cluster, top, with_time=with_time)
+        given = [option for option, value in (("--time", with_time), ("--headroom", with_headroom)) if value]
+        return _by_cluster(connection, shape, query_of_cluster, top, given)
     view = LAG_VIEWS[by]
     ranked = shape.sort or (None if top is None else "-lag" if by == By.PARTITION else "-known_lag")
-    shape = shape._replace(sort=ranked, extra=("time_lag_ms",) if with_time else ())
-    by_time = _includes_time(ranked)
-    if not with_time and (by_time or _includes_time(shape.columns)):
-        raise UsageError("the column time_lag_ms requires --time")
-    if with_time and connection.settings.transport is Transport.LIBRDKAFKA:
-        raise UsageError("--time is not supported with --transport librdkafka")
+    reads = with_time or with_headroom
+    shape = shape._replace(sort=ranked, extra=_extra_columns(connection, shape, ranked, with_time, with_headroom))
+    ranked_by_reading = bool(_included(shape.extra, ranked))
 
     def first_rows(rows: list[Any]) -> list[Any]:
         return rows if top is None else sort_rows(rows, view, ranked)[:top]
@@ -121,7 +131,9 @@ def lag(
             notices.append(NO_MATCH)
         return streamed.with_failures((), notices)._replace(items=collector.items)
 
-    async def query_with_time(admin: GroupAdmin) -> Outcome[Any]:
+    async def query_and_read(admin: GroupAdmin) -> Outcome[Any]:
+        from kgroups.admin.observe import read_ages
+
         outcome = await admin.describe_offsets(selection, isolation=level, whole_topics=True)
         now = int(time.time() * 1000)
         share_of = {share.row(): share for item in outcome.items for share in shares(item, By(by))}
@@ -131,16 +143,15 @@ def lag(
         notices = _notices(undecided)
         if not outcome.items and not outcome.failures:
             notices.append(NO_MATCH)
-        if not by_time:
+        if not ranked_by_reading:
             rows = first_rows(rows)
-        positions = {position for row in rows if row in share_of for position in share_of[row].positions()}
-        unread, failures = await admin.find_unread(positions, isolation=level)
-        ages = Ages(unread, now)
+        shown = [share_of[row] for row in rows if row in share_of]
+        ages, failures = await read_ages(admin, shown, now, isolation=level, headroom=with_headroom)
         rows = first_rows([share_of[row].row(ages) if row in share_of else row for row in rows])
         return outcome.with_items(rows).with_failures(failures, notices)
 
     return query_and_show(
-        connection, shape, view, query_with_time if with_time else query_offsets, selection=selection, top=top
+        connection, shape, view, query_and_read if reads else query_offsets, selection=selection, top=top
     )
 
 
@@ -174,12 +185,16 @@ class _ClusterQuery(NamedTuple):
 
 
 def _by_cluster(
-    connection: ConnectionOptions, shape: Shape, query: _ClusterQuery, top: int | None, *, with_time: bool
+    connection: ConnectionOptions, shape: Shape, query: _ClusterQuery, top: int | None, given: list[str]
 ) -> int:
+    """Show the lag of the whole cluster.
+
+    :param given: options that are not supported with it.
+    """
     from kgroups.render.lag_views import CLUSTER_LAG
 
-    if with_time:
-        raise UsageError("--time is not supported with --by cluster")
+    if given:
+        raise UsageError(f"{given[0]} is not supported with --by cluster")
     shape = shape._replace(sort=shape.sort or (None if top is None else "-known_lag"))
     return query_and_show(connection, shape, CLUSTER_LAG, query.row, selection=query.selection, top=top)
 
@@ -226,10 +241,33 @@ class _RowCollector:
             add(kept)
 
 
-def _includes_time(names: str | None) -> bool:
-    """Return whether columns to show or to sort by include the time lag."""
-    folded = (name.strip().removeprefix("-").casefold().replace("-", "_") for name in (names or "").split(","))
-    return any(name in _TIME_COLUMNS for name in folded)
+def _extra_columns(
+    connection: ConnectionOptions, shape: Shape, ranked: str | None, with_time: bool, with_headroom: bool
+) -> tuple[str, ...]:
+    """Return the columns that the options add.
+
+    :raises UsageError: if others are named, or if the transport does not support the options.
+    """
+    extra: tuple[str, ...] = ()
+    options = (
+        ("--time", with_time, _TIME_COLUMNS, with_time or with_headroom),
+        ("--headroom", with_headroom, _HEADROOM_COLUMNS, with_headroom),
+    )
+    for option, given, columns, added in options:
+        if given and connection.settings.transport is Transport.LIBRDKAFKA:
+            raise UsageError(f"{option} is not supported with --transport librdkafka")
+        if added:
+            extra += columns
+        elif named := _included(columns, ranked, shape.columns):
+            raise UsageError(f"the column {named} requires {option}")
+    return extra
+
+
+def _included(columns: Iterable[str], *names: str | None) -> str | None:
+    """Return the first of these columns that is to be shown, or sorted by."""
+    words = (word for each in names for word in (each or "").split(","))
+    folded = {word.strip().removeprefix("-").casefold().replace("-", "_") for word in words}
+    return next((key for key in columns if folded & {key, key.removesuffix("_ms")}), None)
 
 
 def _filter(rows: Iterable[LagRow], only_lagging: bool, min_lag: int | None) -> tuple[list[Any], int]:

@@ -32,6 +32,8 @@ _MORE_THAN_DESCRIBE: Mapping[tuple[str, str], str] = {
     ("DeleteGroups", GROUP): _DELETE,
     ("LeaveGroup", GROUP): _READ,
     ("DescribeConfigs", GROUP): _DESCRIBE_CONFIGS,
+    ("DescribeConfigs", TOPIC): _DESCRIBE_CONFIGS,
+    ("DescribeConfigs", CLUSTER): _DESCRIBE_CONFIGS,
     ("Fetch", TOPIC): _READ,
 }
 """(API, resource type) -> the required operation, if other than DESCRIBE."""

@@ -11,6 +11,11 @@ _L, _R = Align.LEFT, Align.RIGHT
 _B, _W, _A = Tier.BASE, Tier.WIDE, Tier.ASKED
 
 
+_HEADROOM: tuple[Spec, ...] = (
+    ("HEADROOM", "headroom_ms", _R, _A, None),
+    ("HEADROOM-MAX", "headroom_max_ms", _R, _A, None),
+    ("HEADROOM-BY", "headroom_by", _L, _A, None),
+)
 _TALLY: tuple[Spec, ...] = (
     ("TOTAL-LAG", "total_lag", _R, _B, None),
     ("KNOWN-LAG", "known_lag", _R, _W, None),
@@ -24,6 +29,7 @@ _TALLY: tuple[Spec, ...] = (
     ("AHEAD", "ahead", _R, _W, Sooner(_B, some_above_zero)),
     ("DATA-LOST", "data_lost", _R, _W, Sooner(_B, some_above_zero)),
     ("TIME-LAG", "time_lag_ms", _R, _A, None),
+    *_HEADROOM,
     ("NOTE", "note", _L, _W, Sooner(_B, some_value)),
 )
 
@@ -64,6 +70,7 @@ PARTITION_LAG = View(
         ("LOG-END-OFFSET", "log_end_offset", _R, _B, None),
         ("LAG", "lag", _R, _B, None),
         ("TIME-LAG", "time_lag_ms", _R, _A, None),
+        *_HEADROOM,
         ("CONSUMER-ID", "consumer_id", _L, _W, None),
         ("HOST", "host", _L, _W, None),
         ("CLIENT-ID", "client_id", _L, _W, None),

@@ -350,6 +350,12 @@ GROUP_FAMILIES = (
         _of_group(lambda each: each.unknown, always=True),
     ),
     _Family(
+        "kafka_consumergroup_headroom_seconds",
+        "Time until the first unread record can be deleted, with --headroom; no sample without a limit, or if unknown.",
+        _GROUP,
+        _of_group(lambda each: each.headroom),
+    ),
+    _Family(
         "kafka_consumergroup_lag_seconds",
         "Age of the first unread record, by method; no sample if it is unknown for a partition.",
         _GROUP_BY_METHOD,
@@ -396,6 +402,12 @@ GROUP_FAMILIES = (
         "Age of the last commit, with --commit-age.",
         _PARTITION,
         _since(lambda each: each.committed_at),
+    ),
+    _Family(
+        "kafka_consumergroup_partition_headroom_seconds",
+        "Time until the first unread record can be deleted, with --headroom.",
+        _PARTITION,
+        _of_partitions(lambda each: each.headroom),
     ),
 )
 """Families of groups; sums by topic, lags, committed offsets, and members are as in kafka_exporter."""

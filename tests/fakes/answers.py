@@ -422,11 +422,21 @@ def describe_configs(broker: FakeBroker, request: Any, kind: Any) -> Any:
 
 def describe_log_dirs(broker: FakeBroker, request: Any, kind: Any) -> Any:
     entry, topic = nested(kind, "DescribeLogDirsResult"), nested(kind, "DescribeLogDirsTopic")
+    part = nested(kind, "DescribeLogDirsPartition")
+    wanted = None if request.topics is None else {each.topic: each.partitions for each in request.topics}
     error = broker.state.error("DescribeLogDirs", str(broker.id))
     topics = tuple(
-        build(topic, name=name, partitions=())
+        build(
+            topic,
+            name=name,
+            partitions=tuple(
+                build(part, partition_index=at, partition_size=each.sizes.get(at, 0), offset_lag=0, is_future_key=False)
+                for at, leader in enumerate(each.leaders)
+                if leader == broker.id and (wanted is None or at in wanted[name])
+            ),
+        )
         for name, each in broker.state.topics.items()
-        if broker.id in each.leaders
+        if broker.id in each.leaders and (wanted is None or name in wanted)
     )
     places = () if error else (build(entry, error_code=OK, log_dir="/log", topics=topics),)
     return build(kind, throttle_time=NO_TIME, error_code=error, results=places)

@@ -74,6 +74,8 @@ class FakeTopic:
     """Partition -> the batches that Fetch returns."""
     aborted: Sequence[Aborted] = ()
     topic_id: int = 1
+    sizes: Mapping[int, int] = field(default_factory=dict)
+    """Partition -> the size of its log in bytes."""
 
 
 @dataclass

@@ -70,4 +70,6 @@ KAFKA: dict[str, Ranges] = {
 }
 for _release, _newest in {"1.1.1": 0, "2.5.1": 1, "2.8.2": 2, "3.9.1": 4, "4.3.1": 5}.items():
     KAFKA[_release][DESCRIBE_LOG_DIRS] = (int(_release == "4.3.1"), _newest)
+for _release, _newest in {"1.1.1": 1, "2.5.1": 2, "2.8.2": 4, "3.9.1": 4}.items():
+    KAFKA[_release][DESCRIBE_CONFIGS] = (0, _newest)
 KAFKA["4.4.0"] = KAFKA["4.3.1"] | {API_VERSIONS: (0, 5), DELETE_GROUPS: (0, 3), STREAMS_GROUP_DESCRIBE: (0, 1)}

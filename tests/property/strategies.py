@@ -84,7 +84,9 @@ def calls(api: Api) -> st.SearchStrategy[Any]:
             "members": st.lists(st.tuples(st.text(max_size=4), st.none() | names), max_size=3).map(tuple),
             "reason": st.text(max_size=6),
         },
-        "DescribeLogDirs": {},
+        "DescribeLogDirs": {
+            "partitions": st.none() | st.dictionaries(names, st.lists(_integers(32), max_size=3), max_size=3)
+        },
         "SaslHandshake": {"mechanism": names},
         "SaslAuthenticate": {"message": st.binary(max_size=200)},
         "DescribeConfigs": {

@@ -97,11 +97,17 @@ def settings_of(response: Any) -> dict[Resource, dict[str, str | None] | KafkaEr
     }
 
 
-def topics_of(response: Any) -> frozenset[str] | KafkaError:
+def sizes_of(response: Any) -> dict[tuple[str, int], int] | KafkaError:
     errors = (getattr(response, "error_code", 0), *(entry.error_code for entry in response.results))
     if error := next(filter(None, errors), 0 if response.results else Code.cluster_authorization_failed):
         return kafka_error(error)
-    return frozenset(topic.name for entry in response.results for topic in entry.topics)
+    return {
+        (topic.name, each.partition_index): each.partition_size
+        for entry in response.results
+        for topic in entry.topics
+        for each in topic.partitions
+        if not each.is_future_key
+    }
 
 
 def metadata_of(response: Any) -> ClusterMetadata:
@@ -453,7 +459,7 @@ BY_KIO: dict[Api, Callable[[Any], Any]] = {
     delete_topics.API: deleted_topics_of,
     describe_configs.API: settings_of,
     describe_groups.API: classic_groups_of,
-    describe_log_dirs.API: topics_of,
+    describe_log_dirs.API: sizes_of,
     find_coordinator.API: coordinators_of,
     list_groups.API: list_of,
     list_offsets.API: offsets_of,

@@ -45,16 +45,16 @@ class WireLookups:
         # authorizers list no ACLs, and with allow.everyone.if.no.acl.found another's ALLOW hides a topic from us too.
         names: set[str] = set()
         cluster = self._cluster
-        for node, topics in await fan_out(
+        for node, sizes in await fan_out(
             (node, cluster.call(node, DescribeLogDirs())) for node in cluster.nodes_by_health()
         ):
-            if isinstance(topics, KafkaError) and topics.code in NOT_AUTHORIZED:
+            if isinstance(sizes, KafkaError) and sizes.code in NOT_AUTHORIZED:
                 return "listing all topics needs the ACL DESCRIBE on CLUSTER"
-            if isinstance(topics, KafkaError):
-                return f"{node}: topics are not listed: {topics.message}"
-            if isinstance(topics, KgroupsError):
-                return f"topics are not listed: {topics}"
-            names |= topics
+            if isinstance(sizes, KafkaError):
+                return f"{node}: topics are not listed: {sizes.message}"
+            if isinstance(sizes, KgroupsError):
+                return f"topics are not listed: {sizes}"
+            names.update(topic for topic, _ in sizes)
         hidden: set[str] = set()
         ordered = sorted(names)
         try:

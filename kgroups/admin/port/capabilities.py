@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast, runtime_chec
 from kgroups.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from kgroups.model.explain.facts import GroupFacts
     from kgroups.model.group_log import ReadBudget
     from kgroups.model.groups import Group, GroupId
+    from kgroups.model.headroom import Retention
     from kgroups.model.operations.reset import PlannedOffset
     from kgroups.model.operations.results import (
         DeletedOffset,
@@ -79,6 +80,12 @@ class ShareFactGatherer(Protocol):
         """Return what is known about the partitions of these share groups."""
 
 
+@runtime_checkable
+class RetentionReader(Protocol):
+    async def retention(self, pairs: Iterable[tuple[str, int]]) -> tuple[Retention, tuple[Failure, ...]]:
+        """Return what decides when the records of partitions are deleted, and the failures."""
+
+
 class Capability(Generic[C]):
     """An operation that some transports support."""
 
@@ -110,6 +117,7 @@ TOPIC_DELETION: Capability[InternalTopicDeleter] = Capability(
 )
 MEMBER_REMOVAL: Capability[MemberRemover] = Capability(MemberRemover, "librdkafka cannot remove members")
 GROUP_CONFIGS: Capability[ConfigReader] = Capability(ConfigReader, "snapshots and kgroups diff require the wire client")
+RETENTION: Capability[RetentionReader] = Capability(RetentionReader, "headroom requires the wire client")
 FACTS: Capability[FactGatherer] = Capability(FactGatherer, "explain requires the wire client")
 SHARE_FACTS: Capability[ShareFactGatherer] = Capability(
     ShareFactGatherer, "the state of share groups requires the wire client"

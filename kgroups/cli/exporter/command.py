@@ -86,6 +86,12 @@ _PRINTED: dict[str, Any] = {"is_eager": True, "expose_value": False, "callback":
     help="Maximum number of series of groups and logs.",
 )
 @click.option("--time", "with_time", is_flag=True, help="Measure the time lag by reading records at each poll.")
+@click.option(
+    "--headroom",
+    "with_headroom",
+    is_flag=True,
+    help="Also export the time until retention deletes the first unread record; implies --time.",
+)
 @click.option("--commit-age", is_flag=True, help="Also export the age of commits, read from __consumer_offsets.")
 @click.option("--tls-certificate", type=_FILE, metavar="FILE", help="Serve HTTPS with this certificate chain (PEM).")
 @click.option("--tls-key", type=_FILE, metavar="FILE", help="Private key of the certificate, without a password (PEM).")
@@ -121,6 +127,7 @@ def exporter(
     compat: str,
     max_series: int,
     with_time: bool,
+    with_headroom: bool,
     commit_age: bool,
     tls_certificate: Path | None,
     tls_key: Path | None,
@@ -152,7 +159,7 @@ def exporter(
         Poller,
         selection=chosen.selection(all_by_default=True),
         isolation=Isolation[isolation.upper()],
-        polling=Polling(with_time, commit_age, keep),
+        polling=Polling(with_time, commit_age, keep, with_headroom),
     )
     shown = f"[{host}]" if ":" in host else host or "0.0.0.0"
 

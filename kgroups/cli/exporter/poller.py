@@ -32,6 +32,7 @@ class Polling(NamedTuple):
     with_time: bool = False
     with_commit_age: bool = False
     keep: float = 3600.0
+    with_headroom: bool = False
 
 
 class Poller:
@@ -104,7 +105,11 @@ class Poller:
             lambda admin: observe(
                 admin,
                 self._selection,
-                Sample(with_ages=self._polling.with_time, with_commit_times=self._polling.with_commit_age),
+                Sample(
+                    with_ages=self._polling.with_time,
+                    with_commit_times=self._polling.with_commit_age,
+                    with_headroom=self._polling.with_headroom,
+                ),
                 isolation=self._isolation,
             ),
             debug=self._connection.debug,

@@ -15,7 +15,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "kgroups lag": (
         ("Show the ten groups with the largest lag", "kgroups lag --all-groups --top 10"),
-        ("Show how old the first unread records of a group are", "kgroups lag orders --by partition --time"),
+        (
+            "Show how old the first unread records of a group are, and when they will be deleted",
+            "kgroups lag orders --by partition --headroom",
+        ),
         ("Show lagging topics, sorted by lag", "kgroups lag --all-groups --by topic --only-lagging --sort=-lag,group"),
     ),
     "kgroups watch": (

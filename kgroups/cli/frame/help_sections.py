@@ -8,8 +8,8 @@ OPTIONS, OTHER = "Options", "Other"
 _SHARED = {
     "Selection": "--group --regex --all-groups --topic --all-topics --state --in-state --type --of-type "
     "--protocol-type --only-lagging --min --top --member --instance --all-members --empty-for --since --until --limit",
-    "View": "--offsets --members --topology --summary --all-views --verbose --by --time --deep --deep-mib --deep-time "
-    "--isolation --what-if --groups --configs",
+    "View": "--offsets --members --topology --summary --all-views --verbose --by --time --headroom --deep --deep-mib "
+    "--deep-time --isolation --what-if --groups --configs",
     "Change": "--to-earliest --to-latest --to-current --to-offset --shift-by --to-datetime --by-duration --from-file "
     "--to-group --create-group --exact --delete-internal-topic --delete-all-internal-topics --reason",
     "Safety": "--fleet --force --commit-window --when-empty --dry-run --execute --yes --undo-file --accept-mismatch "
@@ -31,12 +31,13 @@ _OWN = {
     "describe": {"View": "--state"},
     "check": {
         "Checks": "--state --type --assignor --members --min-members --stopped --assigned --max-lag --max-topic-lag "
-        "--max-partition-lag --max-time-lag --max-commit-age --max-redeliveries --max-progress-age --trend --allow-uncommitted --skip-missing-topics --rules "
+        "--max-partition-lag --max-time-lag --min-headroom --max-commit-age --max-redeliveries --max-progress-age "
+        "--trend --allow-uncommitted --skip-missing-topics --rules "
         "--window --samples --wait --interval --lint --isolation",
         "Output": "--junit --github --fail-on --verbose",
     },
     "exporter": {
-        "Metrics": "--interval --max-age --keep --by --compat --max-series --time --commit-age --isolation",
+        "Metrics": "--interval --max-age --keep --by --compat --max-series --time --headroom --commit-age --isolation",
     },
     "watch": {"View": "--interval --count"},
     "history report": {"Output": "--file --force"},

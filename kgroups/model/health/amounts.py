@@ -14,7 +14,7 @@ from ..places import place_name
 from ..views.lag_summary import is_attended, lag_is_unknown, reads_on_at, tally_of
 from ..views.offset_row import OffsetRow
 from .findings import Finding, Place
-from .severity import Severity, Threshold
+from .severity import Minimum, Severity, Threshold
 
 NO_COMMIT = "no committed offset"
 NO_LOG = "no log end offset"
@@ -123,7 +123,7 @@ def largest(
     unknown_lag: UnknownLag,
     reasons: Mapping[Place, str] = MappingProxyType({}),
 ) -> Finding:
-    """Judge the largest value of several partitions; an unknown value might exceed the limit.
+    """Judge the largest value of several partitions, or for minimum limits, the smallest; unknown ones might break it.
 
     :param values: of partitions with a committed offset; the others are in ``unknown_lag``.
     :param reasons: why values are unknown.
@@ -136,7 +136,8 @@ def largest(
     if not known:
         severity, message = without_any(word, gap, unknown_lag)
         return Finding(group, check, severity, message, unit=unit, limit=limit)
-    topic, partition = place = max(known, key=lambda each: known[each])
+    worst = min if isinstance(limit, Minimum) else max
+    topic, partition = place = worst(known, key=lambda each: known[each])
     value = known[place]
     message = f"{place_name(topic, partition)}: {word} {number(value, unit)}{over(limit, value, unit)}"
     if gap:
@@ -151,7 +152,7 @@ def _unless_unknown(severity: Severity, unknown: bool) -> Severity:
 
 def over(limit: Threshold, value: float, unit: str) -> str:
     broken = limit.limit_broken(value)
-    return "" if broken is None else f" is above {number(broken, unit)}"
+    return "" if broken is None else f" is {limit.beyond} {number(broken, unit)}"
 
 
 def number(value: float, unit: str) -> str:

@@ -19,6 +19,7 @@ class Input(Enum):
     WINDOW = auto()
     """Several samples, and the times of commits at both ends of the window."""
     UNREAD_TIMES = auto()
+    RETENTION = auto()
     COMMIT_TIMES = auto()
     OUTSIDERS = auto()
     SHARE_STATES = auto()

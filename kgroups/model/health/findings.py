@@ -65,16 +65,17 @@ def proof_of(readable: FirstUnread | None, unread: FirstUnread | None) -> Proof:
 class Sample(NamedTuple):
     """A sample to take ``pause`` seconds after the previous one, and the data that it needs.
 
-    ``with_ages``: the age of the first unread records, which are read for it. ``with_commit_times``: the time of each
-    commit, for which the offsets topic is read. ``with_outsiders``: whether clients that are not members commit for
-    groups without members. ``with_share_states``: what became of the records of share groups, for which
-    ``__share_group_state`` is read.
+    ``with_ages``: the age of the first unread records, which are read for it. ``with_headroom``: also how long they are
+    retained. ``with_commit_times``: the time of each commit, for which the offsets topic is read. ``with_outsiders``:
+    whether clients that are not members commit for groups without members. ``with_share_states``: what became of the
+    records of share groups, for which ``__share_group_state`` is read.
     """
 
     pause: float = 0
     with_ages: bool = False
     with_commit_times: bool = False
     with_outsiders: bool = False
+    with_headroom: bool = False
     with_share_states: bool = False
 
 

@@ -35,6 +35,8 @@ class Limits(NamedTuple):
     """How often an unfinished record of a share group was delivered again."""
     progress_age: Threshold | None = None
     """The time since a share group finished a record, of each partition with unfinished records."""
+    headroom: Threshold | None = None
+    """The time until the first unread record is deleted, as a :class:`Minimum`."""
     stopped: bool = False
     """Whether there must be no members, and no other client that commits for the group."""
     trend: bool = False

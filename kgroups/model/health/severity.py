@@ -30,6 +30,11 @@ class Threshold(NamedTuple):
     warning: float | None = None
     critical: float | None = None
 
+    @property
+    def beyond(self) -> str:
+        """Where a number is that breaks a limit."""
+        return "above"
+
     def judge(self, value: float) -> Severity:
         if self.critical is not None and value > self.critical:
             return Severity.CRITICAL
@@ -38,6 +43,31 @@ class Threshold(NamedTuple):
         return Severity.OK
 
     def limit_broken(self, value: float) -> float | None:
-        """Return the limit that a value exceeds, the critical one first."""
+        """Return the limit that a value breaks, the critical one first."""
         severity = self.judge(value)
         return {Severity.CRITICAL: self.critical, Severity.WARNING: self.warning}.get(severity)
+
+    @property
+    def in_order(self) -> bool:
+        """Whether WARNING comes before CRITICAL."""
+        return self.warning is None or self.critical is None or self.warning <= self.critical
+
+
+class Minimum(Threshold):
+    """Limits that a number must not fall below."""
+
+    __slots__ = ()
+
+    @property
+    def beyond(self) -> str:
+        return "below"
+
+    def judge(self, value: float) -> Severity:
+        return self._opposite().judge(-value)
+
+    @property
+    def in_order(self) -> bool:
+        return self._opposite().in_order
+
+    def _opposite(self) -> Threshold:
+        return Threshold(*(None if limit is None else -limit for limit in self))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from ..duration import parse_seconds
-from .severity import Threshold
+from .severity import Minimum, Threshold
 
 LIMIT = "[WARN,]CRIT"
 
@@ -31,22 +31,26 @@ def parse_time_threshold(value: object) -> Threshold:
     return _threshold(value, _milliseconds)
 
 
-def _threshold(value: object, number: Callable[[object], float]) -> Threshold:
+def parse_least_time(value: object) -> Threshold:
+    """Parse durations as :func:`parse_time_threshold` does, below which a time is too short: ``"6h,1h"``."""
+    return _threshold(value, _milliseconds, Minimum)
+
+
+def _threshold(value: object, number: Callable[[object], float], kind: type[Threshold] = Threshold) -> Threshold:
     if isinstance(value, Mapping):
         if not value or value.keys() - {"warning", "critical"}:
             raise ValueError("a limit has warning, critical, or both")
-        return _ordered(Threshold(**{key: number(part) for key, part in value.items()}))
+        return _ordered(kind(**{key: number(part) for key, part in value.items()}))
     parts = [part.strip() for part in value.split(",")] if isinstance(value, str) else [value]
     if len(parts) > 2:
         raise ValueError(f"{value!r} has more than two limits: WARNING,CRITICAL")
     limits = [number(part) for part in parts]
-    return _ordered(Threshold(*limits) if len(limits) == 2 else Threshold(critical=limits[0]))
+    return _ordered(kind(*limits) if len(limits) == 2 else kind(critical=limits[0]))
 
 
 def _ordered(threshold: Threshold) -> Threshold:
-    warning, critical = threshold
-    if warning is not None and critical is not None and warning > critical:
-        raise ValueError("the warning limit is above the critical one")
+    if not threshold.in_order:
+        raise ValueError(f"the warning limit is {threshold.beyond} the critical one")
     return threshold
 
 

@@ -34,6 +34,8 @@ class Tally(NamedTuple):
     have a commit below the log start offset: records were deleted before they were read.
 
     ``total_lag`` is ``None`` if the lag of any partition is unknown; ``known_lag`` is then the sum of the others.
+
+    ``headroom_ms``, ``headroom_max_ms``, ``headroom_by``: see :class:`kgroups.model.headroom.Headroom`.
     """
 
     total_lag: int | None
@@ -49,6 +51,9 @@ class Tally(NamedTuple):
     time_lag_ms: Milliseconds | None
     note: str | None
     known_lag: int | None = None
+    headroom_ms: Milliseconds | None = None
+    headroom_max_ms: Milliseconds | None = None
+    headroom_by: str | None = None
 
 
 class GroupLagRow(NamedTuple):
@@ -70,6 +75,9 @@ class GroupLagRow(NamedTuple):
     time_lag_ms: Milliseconds | None
     note: str | None
     known_lag: int | None = None
+    headroom_ms: Milliseconds | None = None
+    headroom_max_ms: Milliseconds | None = None
+    headroom_by: str | None = None
 
 
 class TopicLagRow(NamedTuple):
@@ -90,6 +98,9 @@ class TopicLagRow(NamedTuple):
     time_lag_ms: Milliseconds | None
     note: str | None
     known_lag: int | None = None
+    headroom_ms: Milliseconds | None = None
+    headroom_max_ms: Milliseconds | None = None
+    headroom_by: str | None = None
 
 
 class MemberLagRow(NamedTuple):
@@ -116,6 +127,9 @@ class MemberLagRow(NamedTuple):
     time_lag_ms: Milliseconds | None
     note: str | None
     known_lag: int | None = None
+    headroom_ms: Milliseconds | None = None
+    headroom_max_ms: Milliseconds | None = None
+    headroom_by: str | None = None
 
 
 class PartitionLagRow(NamedTuple):
@@ -136,6 +150,9 @@ class PartitionLagRow(NamedTuple):
     note: str | None
     start_offset: int | None = None
     """Of a share group, which has no commits."""
+    headroom_ms: Milliseconds | None = None
+    headroom_max_ms: Milliseconds | None = None
+    headroom_by: str | None = None
 
     @property
     def total_lag(self) -> int | None:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from ..counts import count
 from ..duration import Milliseconds
 from ..groups import Group, GroupType
+from ..headroom import NOTHING_UNREAD, Headroom, Retention, smallest
 from ..offsets import LogOffsets
 from ..time_lag import FirstUnread, Position, TimeLag, position, time_lag
 from .lag_rows import GroupLagRow, LagRow, MemberLagRow, PartitionLagRow, Tally, TopicLagRow
@@ -39,10 +40,14 @@ LAG_ROWS = {
 
 
 class Ages(NamedTuple):
-    """The first unread record at each position that was read, and when (milliseconds since 1970) they were read."""
+    """The first unread record at each position that was read, and when (milliseconds since 1970) they were read.
+
+    ``retention``: that of the logs, if requested; ``unread`` then has the first records of logs whose size counts.
+    """
 
     unread: Mapping[Position, FirstUnread]
     now: int
+    retention: Retention | None = None
 
 
 NO_AGES = Ages(MappingProxyType({}), 0)
@@ -58,6 +63,12 @@ class Share(NamedTuple):
     def positions(self) -> Iterator[Position]:
         """Yield the positions at which to search for the first unread record."""
         return filter(None, map(_position, self.rows))
+
+    def starts(self, retention: Retention) -> Iterator[Position]:
+        """Yield the starts of the logs whose first record is needed for the headroom."""
+        for row, at in zip(self.rows, map(_position, self.rows), strict=True):
+            if at and row.log_start_offset is not None and retention.needs_size(at.topic):
+                yield at._replace(offset=row.log_start_offset)
 
     def row(self, ages: Ages = NO_AGES) -> LagRow:
         first = self.rows[0] if self.rows else None
@@ -168,6 +179,8 @@ def tally_of(rows: Iterable[OffsetRow], ages: Ages = NO_AGES, *, attended: bool)
     most = max(lags, default=None)
     worst = None if most is None or (most <= 0 and not whole) else known[lags.index(most)]
     age, remarks = _oldest([time_of(row, ages) for _, row in placed] if ages.now else [], whole)
+    room, more = _headroom([row for _, row in placed], ages, whole)
+    remarks += more
     least = [f"lag at least {total:,}"] if total and total > 0 and not whole else []
     if undecoded:
         remarks.append(f"assignments not decoded: {undecoded:,}")
@@ -187,6 +200,9 @@ def tally_of(rows: Iterable[OffsetRow], ages: Ages = NO_AGES, *, attended: bool)
         time_lag_ms=age,
         note="; ".join((*least, *_counted(holes, "lag unknown"), *remarks)) or None,
         known_lag=total,
+        headroom_ms=room.least,
+        headroom_max_ms=room.most,
+        headroom_by=room.by,
     )
 
 
@@ -194,6 +210,30 @@ def time_of(row: OffsetRow, ages: Ages) -> TimeLag:
     """Return the age of the first unread record of one partition."""
     place = _position(row)
     return time_lag(row.lag, ages.unread.get(place) if place else None, ages.now) if ages.now else TimeLag(None)
+
+
+def headroom_of(row: OffsetRow, ages: Ages) -> Headroom:
+    """Return the time until the first unread record of one partition is deleted."""
+    place = _position(row)
+    if place is None or ages.retention is None:
+        return Headroom(by=NOTHING_UNREAD if row.lag == 0 else None)
+    return ages.retention.headroom(place, _log(row), ages.unread, ages.now)
+
+
+def _headroom(rows: list[OffsetRow], ages: Ages, whole: bool) -> tuple[Headroom, list[str]]:
+    """Return the smallest headroom, and what to note about it."""
+    if ages.retention is None:
+        return Headroom(), []
+    each = [headroom_of(row, ages) for row in rows]
+    least, known = smallest(each, whole)
+    labels = Counter(one.remark for one in each if one.by and one.remark)
+    unknown = [
+        one.remark
+        for one, row in zip(each, rows, strict=True)
+        if one.by is None and one.remark and one.remark != time_of(row, ages).remark  # shown once
+    ]
+    notes = [f"{label} ({count(number, 'partition')})" for label, number in labels.items()]
+    return least, [*filter(None, [known]), *_counted(unknown, "headroom unknown"), *notes]
 
 
 def _oldest(times: list[TimeLag], whole: bool) -> tuple[Milliseconds | None, list[str]]:
@@ -225,12 +265,17 @@ _partition = attrgetter("partition")
 def _position(row: OffsetRow) -> Position | None:
     if row.topic is None or row.partition is None:
         return None
-    return position(row.topic, row.partition, reads_on_at(row), LogOffsets(row.log_start_offset, row.log_end_offset))
+    return position(row.topic, row.partition, reads_on_at(row), _log(row))
+
+
+def _log(row: OffsetRow) -> LogOffsets:
+    return LogOffsets(row.log_start_offset, row.log_end_offset)
 
 
 def _partition_row(row: OffsetRow, ages: Ages) -> PartitionLagRow:
     age, remark = time_of(row, ages)
-    note = "; ".join(filter(None, (row.note, remark)))
+    room = headroom_of(row, ages) if ages.retention else Headroom()
+    note = "; ".join(dict.fromkeys(filter(None, (row.note, remark, room.remark))))
     return PartitionLagRow(
         group=row.group,
         topic=row.topic or "",
@@ -246,4 +291,7 @@ def _partition_row(row: OffsetRow, ages: Ages) -> PartitionLagRow:
         group_instance_id=row.group_instance_id,
         note=note or None,
         start_offset=row.start_offset,
+        headroom_ms=room.least,
+        headroom_max_ms=room.most,
+        headroom_by=room.by,
     )

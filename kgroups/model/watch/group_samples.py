@@ -7,7 +7,17 @@ from typing import NamedTuple
 
 from ..groups import GroupId
 from ..offsets import Logs
-from ..views.lag_summary import Ages, By, count_unknown, is_attended, reads_on_at, shares, tally_of, time_of
+from ..views.lag_summary import (
+    Ages,
+    By,
+    count_unknown,
+    headroom_of,
+    is_attended,
+    reads_on_at,
+    shares,
+    tally_of,
+    time_of,
+)
 from ..views.offset_row import GroupOffsets
 from .log_ends import LogEnds
 
@@ -28,6 +38,7 @@ class PartitionSample(NamedTuple):
 
     ``lag_at``: when ``lag`` was known. ``unread_since``: when the first unread record was appended.
     ``unchanged_since``: the first poll with this committed offset, so the offset is at least as old.
+    ``headroom``: how long the first unread record is retained at least.
     """
 
     topic: str
@@ -38,12 +49,13 @@ class PartitionSample(NamedTuple):
     unread_since: Seconds | None
     unchanged_since: Seconds | None
     committed_at: Seconds | None
+    headroom: Seconds | None = None
 
 
 class GroupSample(NamedTuple):
     """One group; ``partitions`` are those with a committed offset, or of share groups, with a start offset.
 
-    ``total_lag``, ``known_lag``, ``lag_seconds``: as in the lag view; with last known values if ``stale``.
+    ``total_lag``, ``known_lag``, ``lag_seconds``, ``headroom``: as in the lag view; last known values if ``stale``.
     ``method``: how the times of unread records were found: ``record`` or ``sampled``.
     ``described``: ``False`` if only the name is known, and ``unknown``, the number of partitions with unknown lag.
     """
@@ -64,6 +76,7 @@ class GroupSample(NamedTuple):
     lag_seconds: Seconds | None = None
     method: str = "sampled"
     partitions: tuple[PartitionSample, ...] = ()
+    headroom: Seconds | None = None
 
     def held(self, now: Seconds, keep: Seconds) -> GroupSample:
         """Return the sample for a poll that did not reach the group: its last values, or only its name."""
@@ -122,6 +135,7 @@ def sample(polled: PolledGroup, ends: LogEnds, last: GroupSample | None, keep: S
                 _unread_since(polled, ends, place, reads_on_at(row), lag, time_of(row, polled.ages).age),
                 unchanged if row.current_offset is not None else None,
                 committed / 1000 if committed is not None else None,
+                _seconds(headroom_of(row, polled.ages).least) if polled.ages.retention else None,
             )
         )
     undecoded = any(row.topic is None and row.note is not None for row in rows)
@@ -144,7 +158,12 @@ def sample(polled: PolledGroup, ends: LogEnds, last: GroupSample | None, keep: S
         _oldest(tally.time_lag_ms, polled, partitions, whole),
         "record" if polled.ages.now else "sampled",
         tuple(partitions),
+        _seconds(tally.headroom_ms),
     )
+
+
+def _seconds(ms: int | None) -> Seconds | None:
+    return None if ms is None else ms / 1000
 
 
 def _unread_since(

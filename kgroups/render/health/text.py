@@ -10,7 +10,7 @@ from typing import TextIO
 from kgroups.model.counts import count
 from kgroups.model.health.findings import Finding
 from kgroups.model.health.report import CLUSTER, Report
-from kgroups.model.health.severity import Severity
+from kgroups.model.health.severity import Minimum, Severity
 
 from ..cells import escape
 from ..color import color_is_wanted
@@ -88,6 +88,6 @@ def _check_name(finding: Finding) -> str:
 def _number(finding: Finding) -> str:
     label = " ".join(filter(None, (finding.cluster, finding.group, finding.check, finding.topic)))
     label = escape(label).replace("'", "''").replace("=", "_").replace("|", "_")
-    warning, critical = finding.limit or (None, None)
-    limits = ";".join("" if limit is None else f"{limit:.15g}" for limit in (warning, critical))
+    beyond = ":" if isinstance(finding.limit, Minimum) else ""  # "5:" alerts below 5
+    limits = ";".join("" if limit is None else f"{limit:.15g}{beyond}" for limit in finding.limit or (None, None))
     return f"'{label}'={finding.value:.15g}{finding.unit};{limits}"

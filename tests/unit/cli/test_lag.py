@@ -177,3 +177,110 @@ def test_lag_read_committed_excludes_open_transactions(run_cli: Run, serve: Call
     args = ("lag", "-b", served.bootstrap, "marked", "--isolation", "read_committed", "--time", "-o", "json")
     (row,) = json.loads(run_cli(*args)[1])["items"]
     assert (row["total_lag"], row["max_lag"], row["ahead"]) == (-4, 0, 2)
+
+
+RETAINED = {
+    "cleanup.policy": "delete",
+    "retention.ms": str(4 * HOUR),
+    "retention.bytes": "-1",
+    "segment.ms": str(HOUR),
+    "segment.bytes": "1000",
+}
+
+
+@pytest.fixture
+def retained(serve: Callable) -> Any:
+    """Topic orders is kept for 4 hours, clicks by its size: 1,000 bytes of 1 minute, of at most 3,000."""
+    served = serve(fill=shop)
+    served.state.settings |= {
+        "orders": RETAINED,
+        "clicks": {**RETAINED, "retention.ms": "-1", "retention.bytes": "3000"},
+        **{broker: {"log.retention.check.interval.ms": "300000"} for broker in ("0", "1")},
+    }
+    served.state.topics["clicks"].sizes = {0: 1000}
+    return served
+
+
+def by_group(answer: tuple[int, str, str]) -> dict[str, Any]:
+    return {row["group"]: row for row in json.loads(answer[1])["items"]}
+
+
+def test_lag_headroom_is_the_smallest_of_each_group(run_cli: Run, retained: Any) -> None:
+    answer = run_cli("lag", "-b", retained.bootstrap, "--headroom", "-o", "json")
+    assert (answer[0], answer[2]) == (0, "")
+    rows = by_group(answer)
+    # 600 bytes follow in clicks, 2,400 more need 2.4 minutes at 1,000 bytes a minute.
+    assert 0 <= rows["late"]["headroom_ms"] - 144_000 < 60_000 and rows["late"]["headroom_by"] == "retention.bytes"
+    assert rows["late"]["headroom_max_ms"] > rows["late"]["headroom_ms"] + 300_000
+    assert rows["done"]["headroom_by"] == rows["marked"]["headroom_by"] == "nothing unread"
+    assert {rows[name]["headroom_ms"] for name in ("done", "marked", "ahead", "busy", "nothing")} == {None}
+    # The lag of a partition without a commit is unknown.
+    assert "headroom at most 47m" in rows["busy"]["note"] and rows["busy"]["headroom_by"] is None
+    assert rows["late"]["time_lag_ms"] >= 3 * HOUR
+
+
+@pytest.mark.parametrize("by", ["topic", "partition", "member"])
+def test_lag_headroom_by_other_levels(run_cli: Run, retained: Any, by: str) -> None:
+    code, out, _ = run_cli("lag", "late", "-b", retained.bootstrap, "--headroom", "--by", by, "-o", "json")
+    found = {(row.get("topic"), row.get("partition")): row["headroom_by"] for row in json.loads(out)["items"]}
+    assert (
+        code == 0
+        and found
+        == {
+            "topic": {("clicks", None): "retention.bytes", ("orders", None): "retention.ms"},
+            "partition": {
+                ("clicks", 0): "retention.bytes",
+                ("orders", 0): "retention.ms",
+                ("orders", 1): "nothing unread",
+                ("orders", 2): None,
+            },
+            "member": {(None, None): "retention.bytes"},
+        }[by]
+    )
+
+
+def test_lag_headroom_as_text(run_cli: Run, retained: Any) -> None:
+    words = ("--topic", "orders", "--columns", "group,headroom,headroom_max,headroom_by")
+    code, out, err = run_cli("lag", "late", "done", "-b", retained.bootstrap, "--headroom", *words)
+    lines = [line.split(maxsplit=3) for line in out.splitlines()]
+    assert (code, err) == (0, "")
+    assert lines[0] == ["GROUP", "HEADROOM", "HEADROOM-MAX", "HEADROOM-BY"]
+    assert lines[1] == ["done", "-", "-", "nothing unread"]
+    assert lines[2][0] == "late" and lines[2][1].startswith("47m") and lines[2][2].startswith("1h5")
+    assert "HEADROOM" not in run_cli("lag", "-b", retained.bootstrap, "--wide")[1]
+
+
+def test_lag_headroom_without_permission_is_unknown_and_named(run_cli: Run, retained: Any) -> None:
+    retained.state.fail("DescribeConfigs", "orders", ErrorCode.topic_authorization_failed)
+    retained.state.fail("DescribeLogDirs", "1", ErrorCode.cluster_authorization_failed)
+    code, out, err = run_cli("lag", "-b", retained.bootstrap, "late", "done", "--headroom", "-o", "json")
+    rows = by_group((code, out, err))
+    assert code == 1 and rows["late"]["headroom_ms"] is None and rows["done"]["headroom_by"] == "nothing unread"
+    assert "needs DESCRIBE_CONFIGS on TOPIC orders" in rows["late"]["note"]
+    assert "headroom unknown of 1 partition: the size of the log is unknown: " in rows["late"]["note"]
+    assert "topic 'orders': its retention is unknown" in err and "broker 1" in err
+    assert {(acl["operation"], acl["resource"]) for acl in json.loads(out)["missing_acls"]} == {
+        ("DESCRIBE_CONFIGS", "TOPIC"),
+        ("DESCRIBE", "CLUSTER"),
+    }
+
+
+def test_lag_sorts_by_headroom(run_cli: Run, retained: Any) -> None:
+    code, out, _ = run_cli(
+        *("lag", "-b", retained.bootstrap, "late", "--by", "topic", "--headroom", "--sort", "headroom", "--top", "1"),
+        *("-o", "jsonl"),
+    )
+    assert code == 0 and json.loads(out)["topic"] == "clicks"
+
+
+@pytest.mark.parametrize(
+    "words", [("--sort", "headroom"), ("--columns", "group,headroom_max_ms", "--time"), ("--columns", "headroom-by")]
+)
+def test_lag_headroom_columns_require_the_option(lag: Run, words: tuple[str, ...]) -> None:
+    code, _, err = lag(*words)
+    assert code == 2 and "requires --headroom" in err
+
+
+def test_lag_headroom_is_not_available_by_cluster(lag: Run) -> None:
+    code, _, err = lag("--by", "cluster", "--headroom")
+    assert code == 2 and "--headroom is not supported with --by cluster" in err

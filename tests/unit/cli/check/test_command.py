@@ -369,3 +369,22 @@ def test_check_on_a_terminal_shows_problems_first_in_color(monkeypatch: pytest.M
     monkeypatch.setenv("NO_COLOR", "1")
     write_report(report, "text", plain, None)
     assert "\x1b" not in plain.getvalue()
+
+
+def test_check_headroom_as_performance_data_and_in_json(run_cli: Run, serve: Callable) -> None:
+    now = int(time.time() * 1000)
+    served = serve(fill=shop)
+    log = [batch(at, [(at, now - 10 * 3_600_000)]) for at in range(100)]
+    served.state.topics["orders"].logs = {0: log, 1: log}
+    retention = {"cleanup.policy": "delete", "retention.ms": str(12 * 3_600_000), "retention.bytes": "-1"}
+    served.state.settings["orders"] = {**retention, "segment.ms": "1", "segment.bytes": "1"}
+    served.state.settings["0"] = {"log.retention.check.interval.ms": "1"}
+    words = ("check", "-b", served.bootstrap, "busy", "--min-headroom", "6h,1h")
+    code, out, err = run_cli(*words)
+    assert (code, err) == (1, "")
+    assert "WARNING   busy: headroom: orders-0: headroom 1h59m is below 6h" in out
+    assert "'busy headroom'=7" in out and "ms;21600000:;3600000:" in out
+    (item,) = [item for item in json.loads(run_cli(*words, "-o", "json")[1])["items"] if item["check"] == "headroom"]
+    assert (item["status"], item["warning"], item["critical"]) == ("WARNING", 21_600_000, 3_600_000)
+    assert run_cli(*words[:-1], "1h")[0] == 0
+    assert run_cli(*words[:-1], "1h,6h")[0] == 3

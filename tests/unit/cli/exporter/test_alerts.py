@@ -34,6 +34,7 @@ TOTAL = f"kafka_consumergroup_total_lag{{{GROUP}}}"
 KNOWN = f"kafka_consumergroup_known_lag_sum{{{GROUP}}}"
 UNKNOWN = f"kafka_consumergroup_unknown_partitions{{{GROUP}}}"
 SECONDS = f'kafka_consumergroup_lag_seconds{{{GROUP},method="sampled"}}'
+HEADROOM = f"kafka_consumergroup_headroom_seconds{{{GROUP}}}"
 REBALANCES = f"kafka_consumergroup_rebalances_total{{{GROUP}}}"
 LAG = f"kafka_consumergroup_lag{{{PARTITION}}}"
 OFFSET = f"kafka_consumergroup_current_offset{{{PARTITION}}}"
@@ -58,6 +59,7 @@ HEALTHY: Mapping[str, str | None] = {
     KNOWN: f"10x{MINUTES}",
     UNKNOWN: f"0x{MINUTES}",
     SECONDS: f"2x{MINUTES}",
+    HEADROOM: f"86400x{MINUTES}",
     REBALANCES: f"0x100 2x{MINUTES}",  # a deployment
     LAG: "10 0 30 20 " * (MINUTES // 4),
     OFFSET: f"500+60x{MINUTES}",
@@ -103,6 +105,7 @@ CASES: Mapping[str, Case] = {
         ["ConsumerGroupUnknownPartitions"],
     ),
     "ConsumerGroupLagSeconds": Case({SECONDS: f"2x10 2+60x{MINUTES}"}, 19, 23),
+    "ConsumerGroupHeadroom": Case({HEADROOM: f"86400x10 3601-60x{MINUTES}"}, 15, 18),
     "ConsumerGroupRebalanceStorm": Case({REBALANCES: f"0x10 0+1x{MINUTES}"}, 16, 24),
     "ConsumerGroupDataLost": Case({OLDEST: f"100x10 100+1000x{MINUTES}"}, 15, 18),
     "ConsumerGroupAheadOfLog": Case({LAG: f"0x10 -5x{MINUTES}"}, 14, 17),
@@ -136,6 +139,7 @@ def test_no_alert_fires_for_healthy_groups(tmp_path: Path, require_program: Call
 
 QUIET: Mapping[str, Mapping[str, str | None]] = {
     "an empty group without new records": {MEMBERS: always(0), TOTAL: always(40), SECONDS: always(200)},
+    "a group whose topics have no retention limit": {HEADROOM: None},
     "a partition without records": {LAG: always(0), UNCHANGED: f"0+60x{MINUTES}"},
 }
 

@@ -33,6 +33,7 @@ from kgroups.render.metrics import Level
 from tests.documentation.pages import page_text
 from tests.fakes.broker import FakeCluster, close
 from tests.fakes.cluster_state import FakeMember
+from tests.fakes.record_batches import batch
 
 Run = Callable[..., tuple[int, str, str]]
 Samples = dict[tuple[str, ...], float]
@@ -406,3 +407,18 @@ def test_exporter_memory_is_bounded_while_a_broker_is_down(served: Any, monkeypa
         del served.state.groups[name]
     assert len(looks._rebalances.names) <= 1 + 5 + 1
     assert len(looks._known) <= 1 + 5 + 1
+
+
+def test_exporter_headroom(served: Any) -> None:
+    now = int(time.time() * 1000)
+    log = [batch(at, [(at, now - 60_000)]) for at in range(100)]
+    served.state.topics["orders"].logs = {0: log, 1: log}
+    retention = {"cleanup.policy": "delete", "retention.ms": "360000", "retention.bytes": "-1"}
+    served.state.settings["orders"] = {**retention, "segment.ms": "1", "segment.bytes": "1"}
+    served.state.settings |= {name: {"log.retention.check.interval.ms": "1"} for name in ("0", "1")}
+    plain = samples(classic(scrape(_serve(looks_at(served.bootstrap)))))
+    assert not any("headroom" in name for name, *_ in plain)
+    answer = samples(classic(scrape(_serve(looks_at(served.bootstrap, Polling(with_headroom=True))))))
+    assert 290 < answer["kafka_consumergroup_headroom_seconds", "busy"] <= 300
+    assert 290 < answer["kafka_consumergroup_partition_headroom_seconds", "busy", "0", "orders"] <= 300
+    assert ("kafka_consumergroup_partition_headroom_seconds", "busy", "1", "orders") not in answer

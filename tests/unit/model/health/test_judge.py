@@ -9,11 +9,12 @@ import pytest
 from kgroups.model.assignment import Assignment, Raw, assignment_of
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, Member
+from kgroups.model.headroom import Policy, Retention
 from kgroups.model.health.findings import Finding, Proof, Seen
 from kgroups.model.health.judge import judge
 from kgroups.model.health.limits import Limits
 from kgroups.model.health.report import report_of
-from kgroups.model.health.severity import Severity, Threshold, worst
+from kgroups.model.health.severity import Minimum, Severity, Threshold, worst
 from kgroups.model.health.trend import suspects
 from kgroups.model.offsets import Commit, GroupCommits, LogOffsets, Logs
 from kgroups.model.outcome import Failure, Scope
@@ -113,6 +114,44 @@ def test_judge_time_lag_and_commit_age() -> None:
     age = one(Limits(commit_age=Threshold(4000, 6000)), late)
     assert (age.severity, age.value, age.unit) == (WARNING, 5000, "ms")
     assert one(Limits(commit_age=Threshold(critical=9000)), seen(committed_at={0: NOW})).severity is UNKNOWN
+
+
+RETAINED = Policy(True, False, 60_000, None, 1_000, 1_000)
+
+
+def retained(policy: Policy | None = RETAINED, ends: dict[int, int] | None = None, age: int = 20_000) -> Seen:
+    look = seen(ends=ends, unread={0: NOW - age})
+    retention = Retention({"t": policy} if policy else {}, unknown={"t": "no ACL"})
+    return look._replace(ages=look.ages._replace(retention=retention))
+
+
+@pytest.mark.parametrize(
+    ("limit", "severity", "message"),
+    [
+        (Minimum(50_000, 30_000), WARNING, "t-0: headroom 40s is below 50s"),
+        (Minimum(50_000, 45_000), CRITICAL, "t-0: headroom 40s is below 45s"),
+        (Minimum(critical=40_000), OK, "t-0: headroom 40s"),
+    ],
+)
+def test_judge_headroom(limit: Minimum, severity: Severity, message: str) -> None:
+    found = one(Limits(headroom=limit), retained())
+    assert (found.severity, found.message, found.unit) == (severity, message, "ms")
+    assert found.value == 40_000
+
+
+def test_judge_headroom_without_limit_or_unread_record_is_ok() -> None:
+    limits = Limits(headroom=Minimum(critical=40_000))
+    assert one(limits, retained(RETAINED._replace(retention_ms=None)))[2:4] == (OK, "unlimited")
+    assert one(limits, retained(ends={0: 90, 1: 100}))[2:4] == (OK, "nothing unread")
+
+
+def test_judge_headroom_that_is_unknown_is_not_ok() -> None:
+    limits = Limits(headroom=Minimum(critical=40_000))
+    assert one(limits, retained(None))[2:4] == (UNKNOWN, "headroom unknown on 1 partition: no ACL")
+    hole = retained(ends={0: 100})
+    assert one(limits, hole)[2:4] == (UNKNOWN, "t-0: headroom 40s, unknown on 1 partition: no log end offset")
+    late = retained(ends={0: 100}, age=30_000)
+    assert one(limits, late).severity is CRITICAL
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from kgroups.errors import ConfigError
 from kgroups.model.health.limits import Limits
 from kgroups.model.health.rules import limits_of, parse_rules
-from kgroups.model.health.severity import Threshold
+from kgroups.model.health.severity import Minimum, Threshold
 from kgroups.model.health.values import parse_threshold, parse_time_threshold
 
 WHOLE = """
@@ -18,6 +18,7 @@ min-members = 2
 max-lag = {warning = 10, critical = 1_000}
 max-topic-lag = {"o*" = 5}
 max-time-lag = "30s,5m"
+min-headroom = "6h,1h"
 assigned = true
 
 [[rule]]
@@ -37,6 +38,7 @@ def test_rules_file_is_read_completely() -> None:
         lag=Threshold(10, 1000),
         topic_lag=(("o*", Threshold(critical=5)),),
         time_lag=Threshold(30_000, 300_000),
+        headroom=Minimum(21_600_000, 3_600_000),
         assigned=True,
     )
     assert second.limits == Limits(lag=Threshold(critical=7), type="Classic")
@@ -62,6 +64,10 @@ def test_rules_first_match_takes_precedence() -> None:
         ("[[rule]]\ngroups = 'a'\nmax-lag = -1", "f, line 1: max-lag: -1 is not a number of records"),
         ("[[rule]]\ngroups = 'a'\nmax-lag = true", "f, line 1: max-lag: True is not a number of records"),
         ("[[rule]]\ngroups = 'a'\nmax-lag = '9,1'", "f, line 1: max-lag: the warning limit is above the critical one"),
+        (
+            "[[rule]]\ngroups = 'a'\nmin-headroom = '1h,6h'",
+            "f, line 1: min-headroom: the warning limit is below the critical one",
+        ),
         ("[[rule]]\ngroups = 'a'\nmembers = 'x'", "f, line 1: members: 'x' is not a number"),
         ("[[rule]]\ngroups = 'a'\nassigned = 1", "f, line 1: assigned: 1 is not true or false"),
     ],

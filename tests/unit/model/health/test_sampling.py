@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from kgroups.errors import UsageError
@@ -9,7 +11,7 @@ from kgroups.model.health.findings import Sample, Seen
 from kgroups.model.health.limits import Limits
 from kgroups.model.health.rules import Rule
 from kgroups.model.health.sampling import Sampling
-from kgroups.model.health.severity import Severity, Threshold
+from kgroups.model.health.severity import Minimum, Severity, Threshold
 from kgroups.model.outcome import Failure, Outcome, Scope
 from tests.unit.model.health.test_judge import seen
 
@@ -20,6 +22,8 @@ AGE = Threshold(critical=5)
     ("limits", "rules", "wanted"),
     [
         (Limits(lag=AGE), (), [(0, False, False)]),
+        (Limits(headroom=Minimum(1)), (), [(0, False, False, False, True)]),
+        (Limits(headroom=Minimum(1), trend=True), (), [(0, False, True), (15,), (15, False, True, False, True)]),
         (Limits(time_lag=AGE), (), [(0, True, False)]),
         (Limits(commit_age=AGE), (), [(0, False, True)]),
         (Limits(), (Rule(("*",), Limits(time_lag=AGE, commit_age=AGE)),), [(0, True, True)]),
@@ -33,7 +37,7 @@ AGE = Threshold(critical=5)
     ],
 )
 def test_sampling_reads_what_the_limits_need(
-    limits: Limits, rules: tuple[Rule, ...], wanted: list[tuple[float, bool, bool]]
+    limits: Limits, rules: tuple[Rule, ...], wanted: list[tuple[Any, ...]]
 ) -> None:
     assert list(Sampling(limits, rules, 30, 3).planned()) == [Sample(*each) for each in wanted]
 
