@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import random
+import time
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +25,16 @@ from kgroups.sandbox.topics import create_topics, fill
 from tests.integration.offsets_log import Logged, read_log
 from tests.integration.record_oracle import as_kafka_tells, ask_share_formatter
 from tests.integration.share_groups import ShareGroups
-from tests.integration.share_member import ACCEPT, REJECT, RELEASE, ShareMember
+from tests.integration.share_member import ACCEPT, REJECT, RELEASE, Acquired, ShareMember
+from tests.integration.test_snapshot import set_config
 
 STATE_TOPIC = "__share_group_state"
 RECORDS = 40
+
+GROUPS, MANY = 8, 100_000
+"""Of the long test: groups that acknowledge at the same time, and the records of the state topic to compare."""
+PORTION = 500
+"""Acknowledgments of each group between two looks at the log, which brokers prune now and then."""
 
 
 @pytest.fixture
@@ -56,12 +63,18 @@ def play(share_groups: ShareGroups, name: str, act: Callable[[ShareMember], Awai
 
     async def run() -> Any:
         async with await connected(share_groups) as cluster:
-            member = await ShareMember.joined(cluster, name, name)
-            await act(member)
-            await member.leave()
-            return await member.stored_state()
+            return await act_as_member(cluster, name, name, 0, act)
 
     return asyncio.run(run())
+
+
+async def act_as_member(
+    cluster: Cluster, group: str, topic: str, partition: int, act: Callable[[ShareMember], Awaitable[None]]
+) -> Any:
+    member = await ShareMember.joined(cluster, group, topic, partition)
+    await act(member)
+    await member.leave()
+    return await member.stored_state()
 
 
 def state_of(share_groups: ShareGroups, name: str) -> SharePartition:
@@ -132,10 +145,12 @@ def test_states_equal_those_of_the_coordinator(share_groups: ShareGroups, name: 
     dice = random.Random(7)
 
     async def act(member: ShareMember) -> None:
+        (first,) = await member.acquire(1)  # is not finished until the end, so that the start offset stands still
         for _ in range(12):  # of at most 3 records each, so that there are always some left
             acquired = await member.acquire(dice.randint(1, 3))
             offsets = [offset for first, last, _ in acquired for offset in range(first, last + 1)]
             await member.acknowledge([(at, at, dice.choice((ACCEPT, RELEASE, REJECT))) for at in offsets])
+        await member.acknowledge([(first.first, first.last, RELEASE)])
 
     stored = play(share_groups, name, act)
     compare_states(state_of(share_groups, name), stored)
@@ -169,3 +184,75 @@ def compare_records(log: list[Logged], scratch: Path) -> set[int]:
         assert {"key": {"type": ours["type"], "data": ours["key"]}, "value": value} == kafka, each
         types.add(ours["type"])
     return types
+
+
+@pytest.mark.soak
+@pytest.mark.usefixtures("jdk")
+def test_many_records_and_states_equal_those_of_kafka(share_groups: ShareGroups, tmp_path: Path) -> None:
+    """100,000 records of the state topic, which members have written by single acknowledgments."""
+    topic = f"shared-{uuid.uuid4().hex[:8]}"
+    groups = {f"{topic}-{partition}": partition for partition in range(GROUPS)}
+
+    async def create() -> None:
+        async with await connected(share_groups) as cluster:
+            await create_topics(cluster, {topic: GROUPS})
+
+    asyncio.run(create())
+    fill(share_groups.sandbox.bootstrap, {topic: dict.fromkeys(range(GROUPS), MANY // GROUPS - PORTION)})
+    share_groups.start({group: {topic: {partition: 0}} for group, partition in groups.items()})
+    log: dict[tuple[int, int], Logged] = {}
+    portion = 0
+    while len(log) < MANY:
+        portion += 1
+        stored = asyncio.run(acknowledge_at_once(share_groups, topic, groups, portion))
+        log |= {each[:2]: each for each in read_log(share_groups.sandbox.bootstrap, STATE_TOPIC)}
+    assert compare_records(list(log.values()), tmp_path) >= {SNAPSHOT, UPDATE}
+    for group, partition in groups.items():
+        compare_states(state_of(share_groups, group), stored[partition])
+
+
+async def acknowledge_at_once(
+    share_groups: ShareGroups, topic: str, groups: Mapping[str, int], seed: int
+) -> Sequence[Any]:
+    """Let a member of each group acknowledge :data:`PORTION` records, one by one; return the states by partition."""
+
+    async def one(group: str, partition: int) -> Any:
+        dice = random.Random(f"{seed} {partition}")
+
+        async def act(member: ShareMember) -> None:
+            acquired = await acquire_exactly(member, PORTION)
+            offsets = [offset for first, last, _ in acquired for offset in range(first, last + 1)]
+            for offset in (*offsets[1:], offsets[0]):
+                await member.acknowledge([(offset, offset, dice.choice((ACCEPT, ACCEPT, RELEASE, REJECT)))])
+
+        async with await connected(share_groups) as cluster:  # brokers process the requests of one connection in turn
+            return await act_as_member(cluster, group, topic, partition, act)
+
+    return await asyncio.gather(*(one(group, partition) for group, partition in groups.items()))
+
+
+async def acquire_exactly(member: ShareMember, number: int) -> list[Acquired]:
+    found: list[Acquired] = []
+    while missing := number - sum(last - first + 1 for first, last, _ in found):
+        found += await member.acquire(missing)
+    return found
+
+
+def test_settings_of_the_group_are_explained(share_groups: ShareGroups, name: str) -> None:
+    play(share_groups, name, poison)
+    bootstrap = share_groups.sandbox.bootstrap
+    asyncio.run(set_config(bootstrap, name, "share.delivery.count.limit", "7"))
+    reports_dead_letters = share_groups.sandbox.version.name == "4.4.0"
+    if reports_dead_letters:
+        asyncio.run(set_config(bootstrap, name, "errors.deadletterqueue.topic.name", f"dlq.{name}"))
+    wanted = f"its dead-letter topic is 'dlq.{name}'" if reports_dead_letters else "not reported, requires Kafka 4.4"
+    until = time.monotonic() + 60
+    while True:  # brokers apply the settings a little later
+        (item,) = share_groups.ask("explain", name, "-o", "json").items
+        found = {finding["rule"]: finding["text"] for finding in item["findings"]}
+        if "at most 7 times" in found["share-limits"] and wanted in found["dead-letter-topic"]:
+            break
+        assert time.monotonic() < until, found
+        time.sleep(0.2)
+    assert "offset 4: 4 of at most 7 deliveries" in found["redelivered"]
+    assert [row["last_attempts"] for row in item["share_partitions"]] == [0]

@@ -25,7 +25,7 @@ from .state_records import StateKey
 
 READ_STATES = Acl("READ", TOPIC, SHARE_STATE_TOPIC)
 NO_TOPIC_ID = "the ID of its topic is unknown"
-FINISHED = "the record at this offset is finished; no record is unfinished before it"
+FINISHED = "there is no record at this offset, and the next one is finished"
 
 
 class Gathered(NamedTuple):
@@ -66,7 +66,12 @@ def _places(item: GroupOffsets) -> Iterable[tuple[str, int, StateKey | None]]:
 
 
 def _partitions(item: GroupOffsets, states: ShareStates) -> list[SharePartition]:
-    return [
+    """Return the partitions with a start offset, and those whose start offset is unknown."""
+    unknown = [
+        SharePartition(topic, number, LogOffsets(), unknown=failure.message)
+        for (topic, number), failure in sorted(item.commits.failures.items())
+    ]
+    return unknown + [
         SharePartition(
             topic,
             number,

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping
 from kgroups.errors import KgroupsError
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, GroupId
+from kgroups.model.outcome import Scope
 from kgroups.model.share.partition import Setting, ShareSettings
 from kgroups.net.cluster import Cluster
 from kgroups.net.fanout import fan_out
-from kgroups.protocol.apis.describe_configs import BROKER, GROUP, DescribeConfigs, Resource, Settings
+from kgroups.protocol.apis.describe_configs import API, BROKER, GROUP, DescribeConfigs, Resource, Settings
 from kgroups.protocol.error_codes import KafkaError
 
 DELIVERY_LIMIT, LOCK_DURATION = "share.delivery.count.limit", "share.record.lock.duration.ms"
@@ -41,6 +42,9 @@ def _settings(
     if isinstance(answer, KgroupsError):
         return ShareSettings(*(Setting(setting, unknown=str(answer)) for setting in _OF_GROUPS))
     of_group, of_broker = answer.get(Resource(GROUP, name)), answer.get(Resource(BROKER, str(node.id)))
+    if isinstance(of_group, KafkaError):
+        # The message then names the group in the missing ACL.
+        of_group = of_group._replace(message=of_group.failure(Scope.GROUP, name, api=API.name).message)
     limit, lock, topic = (_setting(of_group, setting) for setting in _OF_GROUPS)
     if topic.value is None and topic.unknown is None:
         topic = topic._replace(unknown="not reported, requires Kafka 4.4")

@@ -34,7 +34,6 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "kgroups check": (
         ("Fail if the lag of a group exceeds a limit", "kgroups check orders --max-lag 1000"),
         ("Wait for the members of a deployment", "kgroups check orders --min-members 3 --wait 2m"),
-        ("Fail if a share group delivers a record too often", "kgroups check jobs --max-redeliveries 2,3"),
         ("Check by a rules file, with a report for CI", "kgroups check --rules rules.toml --junit report.xml"),
     ),
     "kgroups explain": (

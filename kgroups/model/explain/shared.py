@@ -132,7 +132,9 @@ def _blocked(facts: GroupFacts, share: ShareFacts, known: _Known) -> Iterator[Fi
     if released is not None:
         why = f"it was delivered {count(released.deliveries, 'time')}, and released or not acknowledged in time"
     elif facts.members:
-        why = "it has no delivery state: a member holds its lock and renews it, or it waits for its next delivery"
+        why = (
+            "it has no delivery state: a member has acquired it and renews its lock, or it waits for its next delivery"
+        )
     else:
         why = "it has no delivery state, and there are no members that could read it"
     yield warning(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ..share.partition import ShareFacts, SharePartition, Tally
 from ..share.state import ShareState
 from ..views.share_state_rows import between_text
+from .amounts import NO_LOG
 from .check import Check, Evidence, Flag, Input
 from .findings import Finding
 from .severity import Threshold
@@ -27,6 +28,8 @@ def _age(limit: Threshold, share: ShareFacts, partition: SharePartition, state: 
     """Return the age, or why it is unknown. Of a range, the end that has the same verdict as the other suffices."""
     if not partition.has_unfinished:
         return 0
+    if partition.log.end is None:
+        return NO_LOG
     least, most = (max(0, share.now - at) for at in (state.progress.latest, state.progress.earliest))
     if limit.judge(least) is limit.judge(most):
         return least

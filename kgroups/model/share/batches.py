@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 class DeliveryState:
     """The delivery states that share coordinators store.
 
-    Brokers do not store that a record is acquired: a record that a member holds has no state, or that before.
+    Brokers do not store that a record is acquired: an acquired record has no state, or that before.
     """
 
     AVAILABLE: Final = 0

@@ -11,13 +11,13 @@ from ..time_lag import FirstUnread
 from .batches import DeliveryState, clip
 from .state import ShareState
 
-ACQUIRED_UNKNOWN = "the number of records that members hold now (acquired) is unknown: no API and no record reports it"
+ACQUIRED_UNKNOWN = "the number of records that are acquired by members now is unknown: no API and no record reports it"
 
 
 class Tally(NamedTuple):
     """The offsets at or after the start offset, by what became of them.
 
-    ``released``: delivered at least once, and available again, or held by a member again. ``deliveries``: delivery
+    ``released``: delivered at least once, and available again, or acquired again. ``deliveries``: delivery
     count -> number of released offsets. ``oldest``: the first offset that is not finished; ``None``: all are.
     """
 

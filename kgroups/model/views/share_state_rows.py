@@ -15,7 +15,7 @@ class ShareColumns(NamedTuple):
 
     ``released``: records that were delivered and are available again. ``deliveries``: delivery count -> number of
     released records. ``last_attempts``: released records whose next delivery is the last. ``acquired``: the records
-    that members hold now, which no API and no record reports.
+    that members have acquired now, which no API and no record reports.
     """
 
     acknowledged: int | None = None

@@ -151,4 +151,11 @@ def test_settings_that_cannot_be_read_are_unknown() -> None:
     cluster.state.fail("DescribeConfigs", GROUP, ErrorCode.group_authorization_failed)
     settings = facts(cluster).settings
     assert [each.value for each in settings] == [None] * 3
-    assert all("not authorized" in (each.unknown or "").lower() for each in settings)
+    assert {each.unknown for each in settings} == {f"not authorized: needs DESCRIBE_CONFIGS on GROUP {GROUP}"}
+
+
+def test_start_offset_that_the_broker_does_not_report_is_unknown() -> None:
+    cluster = fake(snapshot(0, 5))
+    cluster.state.fail("DescribeShareGroupOffsets", "t-0", ErrorCode.unknown_server_error)
+    found = partition(cluster)
+    assert found.state is None and found.unknown and "unknown server error" in found.unknown.lower()

@@ -106,8 +106,9 @@ def test_start_offset_that_stands_for_longer_than_a_lock_is_a_warning() -> None:
     assert found.severity is Severity.WARNING
     assert found.text == (
         "t-0: the start offset is 5 for at least 30s, and 4 later records are finished; the oldest unfinished record "
-        "is at offset 5, from 1970-01-01T00:15:40.000Z (1m ago): it has no delivery state: a member holds its lock and "
-        "renews it, or it waits for its next delivery; no API reports whether and by which member it is acquired"
+        "is at offset 5, from 1970-01-01T00:15:40.000Z (1m ago): it has no delivery state: a member has acquired it "
+        "and renews its lock, or it waits for its next delivery; no API reports whether and by which member it is "
+        "acquired"
     )
     assert "no members that could read it" in (
         share_group(partition(state(later, since=LONG_AGO)), members=False)["start-offset-stands"].text

@@ -94,6 +94,14 @@ def test_partition_without_unfinished_records_makes_no_progress_and_is_ok() -> N
     assert (check(AGE, done).severity, check(AGE, done).value) == (Severity.OK, 0)
 
 
+def test_progress_age_is_unknown_without_a_log_end_offset() -> None:
+    found = check(AGE, partition(progress=(90_000, 90_000))._replace(log=LogOffsets()))
+    assert (found.severity, found.message) == (
+        Severity.UNKNOWN,
+        "progress age unknown on 1 partition: no log end offset",
+    )
+
+
 def test_groups_that_are_not_read_yet_are_ok_and_other_types_unknown() -> None:
     assert (check(AGE).severity, check(AGE).message) == (Severity.OK, "no partition has been read yet")
     other = check(REDELIVERIES, group_type=GroupType.CLASSIC)
