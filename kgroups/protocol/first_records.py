@@ -75,7 +75,7 @@ def first_records(
     with undecodable():
         for batch in read_batches(data, aborted, budget):
             if batch.visible and batch.last >= pending[0]:
-                for record in _records(batch, budget):
+                for record in records_of(batch, budget):
                     while pending and pending[0] <= record.offset:
                         found[pending.popleft()] = record._replace(crc=batch.crc) if checksums else record
                     if not pending:
@@ -84,7 +84,8 @@ def first_records(
     return Scan(found, until)
 
 
-def _records(batch: Batch, budget: Budget) -> Iterator[Record]:
+def records_of(batch: Batch, budget: Budget) -> Iterator[Record]:
+    """Yield the records of a batch of any format; of older formats, also messages before the requested offset."""
     if batch.magic < BATCH:
         return _message_records(batch.last, batch.data, budget)
     return (Record(offset, _known(timestamp)) for offset, timestamp, _, _, _ in batch_records(batch, budget))

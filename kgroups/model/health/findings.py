@@ -65,7 +65,7 @@ class Sample(NamedTuple):
     """A sample to take ``pause`` seconds after the previous one, and the data that it needs.
 
     ``with_ages``: the age of the first unread records, which are read for it. ``with_headroom``: also how long they are
-    retained. ``with_commit_times``: the time of each
+    retained. ``with_counts``: also how many there are. ``with_commit_times``: the time of each
     commit, for which the offsets topic is read. ``with_outsiders``: whether clients that are not members commit for
     groups without members.
     """
@@ -75,6 +75,7 @@ class Sample(NamedTuple):
     with_commit_times: bool = False
     with_outsiders: bool = False
     with_headroom: bool = False
+    with_counts: bool = False
 
 
 class Seen(NamedTuple):
