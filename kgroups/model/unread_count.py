@@ -16,6 +16,7 @@ class UnreadCount(NamedTuple):
     reason: str | None = None
 
 
+FINISHED = "a share group can have finished any of the records after its start offset"
 NONE = UnreadCount(0, 0)
 UNKNOWN = UnreadCount()
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from .budget import Budget
-from .first_records import records_of
+from .first_records import offsets_of
 from .record_batch import BATCH, Aborted, Batch, read_batches, undecodable
 
 
@@ -48,7 +48,7 @@ def count_records(
                     raise ValueError(f"a batch of {batch.records} records at {batch.last - batch.base + 1} offsets")
                 total += batch.records if batch.visible else 0
             else:
-                for offset in _offsets(batch, budget):
+                for offset in offsets_of(batch, budget) if batch.visible else ():
                     while pending and pending[-1] <= offset:
                         before[pending.pop()] = total
                     total += start <= offset < end
@@ -59,7 +59,3 @@ def count_records(
 
 def _is_inside(batch: Batch, start: int, end: int) -> bool:
     return batch.magic == BATCH and start <= batch.base and batch.last < end
-
-
-def _offsets(batch: Batch, budget: Budget) -> Iterable[int]:
-    return (record.offset for record in records_of(batch, budget)) if batch.visible else ()

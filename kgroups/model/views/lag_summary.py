@@ -16,7 +16,7 @@ from ..groups import Group, GroupType
 from ..headroom import NOTHING_UNREAD, Headroom, Retention, smallest
 from ..offsets import LogOffsets
 from ..time_lag import FirstUnread, Position, TimeLag, position, time_lag
-from ..unread_count import NONE, UNKNOWN, UnreadCount
+from ..unread_count import FINISHED, NONE, UNKNOWN, UnreadCount
 from ..unread_count import total as total_count
 from .lag_rows import GroupLagRow, LagRow, MemberLagRow, PartitionLagRow, Tally, TopicLagRow
 from .offset_row import GroupOffsets, OffsetRow
@@ -254,7 +254,10 @@ def count_of(row: OffsetRow, ages: Ages) -> UnreadCount:
     place = _position(row)
     if place is None or ages.counts is None:
         return NONE if row.lag == 0 else UNKNOWN
-    return ages.counts.get(place, UNKNOWN)
+    found = ages.counts.get(place, UNKNOWN)
+    if found.most and row.current_offset is None:  # a share group, whose members finish records in any order
+        return UnreadCount(0, found.most, FINISHED)
+    return found
 
 
 def _unread(rows: list[OffsetRow], ages: Ages, whole: bool) -> tuple[UnreadCount, list[str]]:

@@ -13,7 +13,7 @@ from kgroups.protocol.budget import Budget
 from kgroups.protocol.compression import Codec
 from kgroups.protocol.record_batch import Aborted
 from kgroups.protocol.record_counts import Counts, count_records
-from tests.fakes.record_batches import TRANSACTIONAL, Batch, batch, log_bytes, marker, message, message_set
+from tests.fakes.record_batches import TRANSACTIONAL, Batch, batch, compress, log_bytes, marker, message, message_set
 
 
 def count(*batches: Batch, start: int = 10, marks: tuple[int, ...] = (), end: int = 100, aborted: int = -1) -> Counts:
@@ -62,6 +62,14 @@ def test_older_formats_count_messages() -> None:
     assert count(message(10, 1), message(11, None), wrapped, marks=(13,)) == Counts(5, {13: 3}, 16)
     assert count(wrapped, start=13) == Counts(2, {}, 16)
     assert count(wrapped, end=14) == Counts(2, {}, 14)
+
+
+@pytest.mark.parametrize("codec", [Codec.GZIP, Codec.SNAPPY])
+def test_wrapped_messages_without_timestamps_count(codec: Codec) -> None:
+    inner = b"".join(message(offset, None).data for offset in (12, 13, 14))
+    wrapped = message(14, None, attributes=int(codec), value=compress(codec, inner), key=b"key")
+    assert count(message(10, None), wrapped, marks=(13,)) == Counts(4, {13: 2}, 15)
+    assert count(wrapped, start=13) == Counts(2, {}, 15)
 
 
 def test_truncated_batch_is_not_counted() -> None:
