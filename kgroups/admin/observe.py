@@ -16,7 +16,7 @@ from kgroups.model.views.lag_summary import NO_AGES, Ages, By, Share, shares
 from kgroups.model.views.offset_row import GroupOffsets
 
 from .port import GroupAdmin
-from .port.capabilities import RETENTION
+from .port.capabilities import RECORD_COUNTS, RETENTION
 from .query.select_groups import Selection
 from .share_facts import share_facts
 
@@ -41,9 +41,11 @@ async def observe(admin: GroupAdmin, selection: Selection, sample: Sample, *, is
     now = int(time.time() * 1000)
     ages = NO_AGES
     failures: tuple[Failure, ...] = ()
-    if sample.with_ages or sample.with_headroom:
+    if sample.with_ages or sample.with_headroom or sample.with_counts:
         every = [share for item in outcome.items for share in shares(item, By.GROUP)]
-        ages, failures = await read_ages(admin, every, now, isolation=isolation, headroom=sample.with_headroom)
+        ages, failures = await read_ages(
+            admin, every, now, isolation=isolation, headroom=sample.with_headroom, exact=sample.with_counts
+        )
     seen = [Seen(item, now, ages) for item in outcome.items]
     if sample.with_commit_times:
         seen = await _with_commit_times(admin, seen)
@@ -56,21 +58,34 @@ async def observe(admin: GroupAdmin, selection: Selection, sample: Sample, *, is
 
 
 async def read_ages(
-    admin: GroupAdmin, every: Iterable[Share], now: int, *, isolation: Isolation, headroom: bool = False
+    admin: GroupAdmin,
+    every: Iterable[Share],
+    now: int,
+    *,
+    isolation: Isolation,
+    headroom: bool = False,
+    exact: bool = False,
 ) -> tuple[Ages, tuple[Failure, ...]]:
     """Return the first unread records of these shares, read now (milliseconds since 1970), and the failures.
 
     :param headroom: whether to fetch the retention of their logs as well.
+    :param exact: whether to count the unread records as well.
     """
     every = list(every)
     positions = {position for share in every for position in share.positions()}
-    if not headroom:
-        unread, failures = await admin.find_unread(positions, isolation=isolation)
-        return Ages(unread, now), failures
-    retention, unknown = await RETENTION.of(admin).retention({(at.topic, at.partition) for at in positions})
-    positions.update(start for share in every for start in share.starts(retention))
-    unread, failures = await admin.find_unread(positions, isolation=isolation)
-    return Ages(unread, now, retention), (*unknown, *failures)
+    wanted, retention, counts = set(positions), None, None
+    failures: list[Failure] = []
+    if headroom:
+        retention, unknown = await RETENTION.of(admin).retention({(at.topic, at.partition) for at in positions})
+        wanted.update(start for share in every for start in share.starts(retention))
+        failures += unknown
+    unread, unreadable = await admin.find_unread(wanted, isolation=isolation)
+    failures += unreadable
+    if exact:
+        ends = {pair: end for share in every for pair, end in share.ends()}
+        counts, uncounted = await RECORD_COUNTS.of(admin).count_unread(positions, ends, isolation=isolation)
+        failures += uncounted
+    return Ages(unread, now, retention, counts), tuple(dict.fromkeys(failures))
 
 
 async def observe_in_batches(

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from kgroups.model.permissions import Acl
     from kgroups.model.time_lag import FirstUnread, Position
     from kgroups.model.topic_scope import TopicScope
+    from kgroups.model.unread_count import UnreadCount
     from kgroups.model.views.offset_row import GroupOffsets
     from kgroups.protocol.apis.metadata import TopicLeaders
 
@@ -159,6 +160,13 @@ class WireAdmin:
         from .query import first_unread
 
         return await first_unread.find_unread(self.cluster, positions, isolation=isolation, checksums=checksums)
+
+    async def count_unread(
+        self, positions: Iterable[Position], ends: Mapping[tuple[str, int], int], *, isolation: Isolation
+    ) -> tuple[Mapping[Position, UnreadCount], tuple[Failure, ...]]:
+        from .query.count_unread import count_unread
+
+        return await count_unread(self.cluster, positions, ends, isolation=isolation)
 
     async def retention(self, pairs: Iterable[tuple[str, int]]) -> tuple[Retention, tuple[Failure, ...]]:
         from .query.retention import fetch_retention

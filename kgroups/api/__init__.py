@@ -16,7 +16,7 @@ from kgroups.model.groups import Group, ListedGroup, Member
 from kgroups.model.health.findings import Finding
 from kgroups.model.health.limits import Limits
 from kgroups.model.health.report import Report
-from kgroups.model.health.severity import Severity, Threshold
+from kgroups.model.health.severity import Minimum, Severity, Threshold
 from kgroups.model.offsets import Commit
 from kgroups.model.operations.reset import (
     FromPlan,
@@ -66,6 +66,7 @@ __all__ = [
     "ListedGroup",
     "Member",
     "MemberLagRow",
+    "Minimum",
     "MissingPackage",
     "OffsetRow",
     "Outcome",

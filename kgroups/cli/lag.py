@@ -25,9 +25,13 @@ if TYPE_CHECKING:
     from kgroups.model.views.lag_rows import LagRow
     from kgroups.render.views import Column
 
-_TIME_COLUMNS = ("time_lag_ms",)
-_HEADROOM_COLUMNS = ("headroom_ms", "headroom_max_ms", "headroom_by")
-"""The columns that --time and --headroom add; the text of their headers is without the unit."""
+_ADDED: dict[str, tuple[str, ...]] = {
+    "--time": ("time_lag_ms",),
+    "--headroom": ("headroom_ms", "headroom_max_ms", "headroom_by"),
+    "--exact": ("unread_min", "unread_max"),
+}
+"""The columns that options add; each also adds those of --time. Some headers are without the end of the key."""
+_ENDS = ("_ms", "_min")
 
 
 @click.command("lag", cls=Command)
@@ -59,6 +63,11 @@ _HEADROOM_COLUMNS = ("headroom_ms", "headroom_max_ms", "headroom_by")
     is_flag=True,
     help="Add the time lag, and the time until retention deletes the first unread record. Reads records.",
 )
+@click.option(
+    "--exact",
+    is_flag=True,
+    help="Add the time lag and the number of unread records, without transaction markers and gaps. Reads records.",
+)
 @isolation_option
 @output_options
 @fleet_options
@@ -72,6 +81,7 @@ def lag(
     top: int | None,
     with_time: bool,
     with_headroom: bool,
+    exact: bool,
     isolation: str,
 ) -> int:
     """Show the lag of groups, in records and in time.
@@ -89,6 +99,9 @@ def lag(
     With --time, 0 means that there are no unread records, and - that the time lag of a partition is unknown; NOTE has
     the reason.
 
+    With --exact, UNREAD counts the records that a consumer would receive; if there are too many to read, it is a lower
+    bound, and UNREAD-MAX an upper bound.
+
     With --headroom, retention deletes the first unread record after HEADROOM at the earliest, and after HEADROOM-MAX at
     the latest. HEADROOM-BY names the setting that limits it, or why there is no limit.
     """
@@ -100,14 +113,13 @@ def lag(
 
     selection = chosen.selection(all_by_default=True)
     level = Isolation[isolation.upper()]
+    reading = _Reading(with_time, with_headroom, exact)
     if by == "cluster":
         query_of_cluster = _ClusterQuery(selection, level, only_lagging, min_lag)
-        given = [option for option, value in (("--time", with_time), ("--headroom", with_headroom)) if value]
-        return _by_cluster(connection, shape, query_of_cluster, top, given)
+        return _by_cluster(connection, shape, query_of_cluster, top, reading.given)
     view = LAG_VIEWS[by]
     ranked = shape.sort or (None if top is None else "-lag" if by == By.PARTITION else "-known_lag")
-    reads = with_time or with_headroom
-    shape = shape._replace(sort=ranked, extra=_extra_columns(connection, shape, ranked, with_time, with_headroom))
+    shape = shape._replace(sort=ranked, extra=_extra_columns(connection, shape, ranked, reading))
     ranked_by_reading = bool(_included(shape.extra, ranked))
 
     def first_rows(rows: list[Any]) -> list[Any]:
@@ -146,13 +158,25 @@ def lag(
         if not ranked_by_reading:
             rows = first_rows(rows)
         shown = [share_of[row] for row in rows if row in share_of]
-        ages, failures = await read_ages(admin, shown, now, isolation=level, headroom=with_headroom)
+        ages, failures = await read_ages(admin, shown, now, isolation=level, headroom=with_headroom, exact=exact)
         rows = first_rows([share_of[row].row(ages) if row in share_of else row for row in rows])
         return outcome.with_items(rows).with_failures(failures, notices)
 
     return query_and_show(
-        connection, shape, view, query_and_read if reads else query_offsets, selection=selection, top=top
+        connection, shape, view, query_and_read if reading.given else query_offsets, selection=selection, top=top
     )
+
+
+class _Reading(NamedTuple):
+    """The options that read records."""
+
+    time: bool
+    headroom: bool
+    exact: bool
+
+    @property
+    def given(self) -> list[str]:
+        return [f"--{option}" for option, value in zip(self._fields, self, strict=True) if value]
 
 
 class _ClusterQuery(NamedTuple):
@@ -242,32 +266,27 @@ class _RowCollector:
 
 
 def _extra_columns(
-    connection: ConnectionOptions, shape: Shape, ranked: str | None, with_time: bool, with_headroom: bool
+    connection: ConnectionOptions, shape: Shape, ranked: str | None, reading: _Reading
 ) -> tuple[str, ...]:
     """Return the columns that the options add.
 
     :raises UsageError: if others are named, or if the transport does not support the options.
     """
-    extra: tuple[str, ...] = ()
-    options = (
-        ("--time", with_time, _TIME_COLUMNS, with_time or with_headroom),
-        ("--headroom", with_headroom, _HEADROOM_COLUMNS, with_headroom),
-    )
-    for option, given, columns, added in options:
-        if given and connection.settings.transport is Transport.LIBRDKAFKA:
-            raise UsageError(f"{option} is not supported with --transport librdkafka")
-        if added:
-            extra += columns
-        elif named := _included(columns, ranked, shape.columns):
+    given = reading.given
+    if given and connection.settings.transport is Transport.LIBRDKAFKA:
+        raise UsageError(f"{given[0]} is not supported with --transport librdkafka")
+    added = dict.fromkeys(["--time", *given] if given else [])
+    for option, columns in _ADDED.items():
+        if option not in added and (named := _included(columns, ranked, shape.columns)):
             raise UsageError(f"the column {named} requires {option}")
-    return extra
+    return tuple(column for option in added for column in _ADDED[option])
 
 
 def _included(columns: Iterable[str], *names: str | None) -> str | None:
     """Return the first of these columns that is to be shown, or sorted by."""
     words = (word for each in names for word in (each or "").split(","))
     folded = {word.strip().removeprefix("-").casefold().replace("-", "_") for word in words}
-    return next((key for key in columns if folded & {key, key.removesuffix("_ms")}), None)
+    return next((key for key in columns if folded & {key, *map(key.removesuffix, _ENDS)}), None)
 
 
 def _filter(rows: Iterable[LagRow], only_lagging: bool, min_lag: int | None) -> tuple[list[Any], int]:

@@ -75,7 +75,7 @@ def first_records(
     with undecodable():
         for batch in read_batches(data, aborted, budget):
             if batch.visible and batch.last >= pending[0]:
-                for record in _records(batch, budget):
+                for record in records_of(batch, budget):
                     while pending and pending[0] <= record.offset:
                         found[pending.popleft()] = record._replace(crc=batch.crc) if checksums else record
                     if not pending:
@@ -84,7 +84,8 @@ def first_records(
     return Scan(found, until)
 
 
-def _records(batch: Batch, budget: Budget) -> Iterator[Record]:
+def records_of(batch: Batch, budget: Budget) -> Iterator[Record]:
+    """Yield the records of a batch of any format; of wrapped messages without timestamps, only the last one."""
     if batch.magic < BATCH:
         return _message_records(batch.last, batch.data, budget)
     return (Record(offset, _known(timestamp)) for offset, timestamp, _, _, _ in batch_records(batch, budget))
@@ -111,8 +112,17 @@ def _message_records(offset: int, data: bytes, budget: Budget) -> Iterator[Recor
         yield Record(base + record.offset, timestamp if attributes & APPEND_TIME else record.timestamp)
 
 
-def _inner(data: bytes, budget: Budget) -> Iterator[Record]:
-    """Yield the messages of a decompressed set, with their offsets in it."""
+def offsets_of(batch: Batch, budget: Budget) -> Iterator[int]:
+    """Yield the offsets of all records of a batch of any format, also of wrapped messages without timestamps."""
+    codec = batch.data[_ATTRIBUTES_AT] & CODEC
+    if batch.data[MAGIC_AT] == _WITHOUT_TIME and codec:
+        wrapped = decompress(codec, _value(batch.data, _TIMESTAMP_AT), budget)
+        return (record.offset for record in _inner(wrapped, budget, _WITHOUT_TIME))
+    return (record.offset for record in records_of(batch, budget))
+
+
+def _inner(data: bytes, budget: Budget, magic: int = _WITH_TIME) -> Iterator[Record]:
+    """Yield the messages of a decompressed set, with the offsets that they have in it."""
     at = 0
     while at < len(data):
         budget.check()
@@ -121,9 +131,9 @@ def _inner(data: bytes, budget: Budget) -> Iterator[Record]:
         if size <= _TIMESTAMP_AT - PREFIX.size or end > len(data):
             raise ValueError("a message ends too soon")
         message = data[at:end]
-        if message[MAGIC_AT] != _WITH_TIME or message[_ATTRIBUTES_AT] & CODEC != Codec.NONE:
+        if message[MAGIC_AT] != magic or message[_ATTRIBUTES_AT] & CODEC != Codec.NONE:
             raise ValueError("a message set inside a message set")
-        yield Record(offset, _timestamp(message))
+        yield Record(offset, None if magic == _WITHOUT_TIME else _timestamp(message))
         at = end
 
 
@@ -137,9 +147,8 @@ def _known(timestamp: int) -> int | None:
     return None if timestamp < 0 else timestamp
 
 
-def _value(message: bytes) -> bytes:
-    """Return the value of a message with a timestamp; its key comes first."""
-    at = _TIMESTAMP_AT + _TIMESTAMP.size
+def _value(message: bytes, at: int = _TIMESTAMP_AT + _TIMESTAMP.size) -> bytes:
+    """Return the value of a message; its key comes first, by default after a timestamp."""
     (key,) = _LENGTH.unpack_from(message, at)
     at += _LENGTH.size + max(key, 0)
     (size,) = _LENGTH.unpack_from(message, at)

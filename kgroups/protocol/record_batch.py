@@ -63,6 +63,11 @@ class Batch(NamedTuple):
         at = _CRC_AT[self.magic >= BATCH]
         return int.from_bytes(self.data[at : at + 4])
 
+    @property
+    def records(self) -> int:
+        """The number of records that the header of a batch of format 2 contains."""
+        return int.from_bytes(self.data[_RECORDS_AT - 4 : _RECORDS_AT])
+
 
 @contextmanager
 def undecodable() -> Iterator[None]:

@@ -16,6 +16,10 @@ _HEADROOM: tuple[Spec, ...] = (
     ("HEADROOM-MAX", "headroom_max_ms", _R, _A, None),
     ("HEADROOM-BY", "headroom_by", _L, _A, None),
 )
+_UNREAD: tuple[Spec, ...] = (
+    ("UNREAD", "unread_min", _R, _A, None),
+    ("UNREAD-MAX", "unread_max", _R, _A, None),
+)
 _TALLY: tuple[Spec, ...] = (
     ("TOTAL-LAG", "total_lag", _R, _B, None),
     ("KNOWN-LAG", "known_lag", _R, _W, None),
@@ -28,6 +32,7 @@ _TALLY: tuple[Spec, ...] = (
     ("UNKNOWN", "unknown", _R, _W, Sooner(_B, some_above_zero)),
     ("AHEAD", "ahead", _R, _W, Sooner(_B, some_above_zero)),
     ("DATA-LOST", "data_lost", _R, _W, Sooner(_B, some_above_zero)),
+    *_UNREAD,
     ("TIME-LAG", "time_lag_ms", _R, _A, None),
     *_HEADROOM,
     ("NOTE", "note", _L, _W, Sooner(_B, some_value)),
@@ -69,6 +74,7 @@ PARTITION_LAG = View(
         ("LOG-START-OFFSET", "log_start_offset", _R, _W, None),
         ("LOG-END-OFFSET", "log_end_offset", _R, _B, None),
         ("LAG", "lag", _R, _B, None),
+        *_UNREAD,
         ("TIME-LAG", "time_lag_ms", _R, _A, None),
         *_HEADROOM,
         ("CONSUMER-ID", "consumer_id", _L, _W, None),

@@ -350,6 +350,18 @@ GROUP_FAMILIES = (
         _of_group(lambda each: each.unknown, always=True),
     ),
     _Family(
+        "kafka_consumergroup_unread_min",
+        "Unread records without transaction markers, with --exact: at least this many; no sample if unknown.",
+        _GROUP,
+        _of_group(lambda each: each.unread.least),
+    ),
+    _Family(
+        "kafka_consumergroup_unread_max",
+        "Unread records, with --exact: at most this many; the same if all were counted.",
+        _GROUP,
+        _of_group(lambda each: each.unread.most),
+    ),
+    _Family(
         "kafka_consumergroup_headroom_seconds",
         "Time until the first unread record can be deleted, with --headroom; no sample without a limit, or if unknown.",
         _GROUP,
@@ -402,6 +414,18 @@ GROUP_FAMILIES = (
         "Age of the last commit, with --commit-age.",
         _PARTITION,
         _since(lambda each: each.committed_at),
+    ),
+    _Family(
+        "kafka_consumergroup_partition_unread_min",
+        "Unread records without transaction markers, with --exact: at least this many.",
+        _PARTITION,
+        _of_partitions(lambda each: each.unread.least),
+    ),
+    _Family(
+        "kafka_consumergroup_partition_unread_max",
+        "Unread records, with --exact: at most this many.",
+        _PARTITION,
+        _of_partitions(lambda each: each.unread.most),
     ),
     _Family(
         "kafka_consumergroup_partition_headroom_seconds",

@@ -135,7 +135,7 @@ def _observe(
     sandbox: Sandbox, topics: dict[str, dict[str, object]]
 ) -> tuple[dict[str, tuple[float, float]], dict[str, tuple[float, float, Row]]]:
     """Return when each record was last seen and first missing, and the prediction with the times around it."""
-    stop, idle = threading.Event(), threading.Event()
+    stop, idle, filled = threading.Event(), threading.Event(), threading.Event()
     quiet = set(list(topics)[:6:2])
 
     def write() -> None:
@@ -147,15 +147,16 @@ def _observe(
                     producer.produce(topic, bytes(5_000), f"{number}", 0)
             producer.flush(SECONDS)
             number += 1
+            if number == 40:
+                filled.set()
             time.sleep(0.04)
 
     writer = threading.Thread(target=write)
     writer.start()
     try:
         admin = AdminClient({"bootstrap.servers": sandbox.bootstrap})
-        while min((ends := _offsets(admin, topics, OffsetSpec.latest())).values()) < 40:
-            time.sleep(0.1)
-        at = {topic: end - 20 for topic, end in ends.items()}
+        assert filled.wait(SECONDS)
+        at = {topic: end - 20 for topic, end in _offsets(admin, topics, OffsetSpec.latest()).items()}
         commit(sandbox, {topic: (topic, offset) for topic, offset in at.items()})
         idle.set()
         before = time.time() * 1000

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable
 
 import pytest
+from confluent_kafka import Consumer, KafkaError, TopicPartition
 
 from kgroups.sandbox import Sandbox
 from kgroups.sandbox.seed_data import DELETED_TOPIC
@@ -123,3 +124,46 @@ def test_lag_of_open_transaction_depends_on_isolation(known_cluster: KnownCluste
     (uncommitted,), (committed,) = ask("read_uncommitted").items, ask("read_committed").items
     assert uncommitted["total_lag"] == 5 and uncommitted["time_lag_ms"] > 0
     assert (committed["total_lag"], committed["time_lag_ms"]) == (0, 0)
+
+
+def received(cluster: Sandbox, each: Aged, end: int) -> int:
+    """Return the number of records that a consumer receives from a committed offset to the end of the log."""
+    consumer = Consumer(
+        {
+            "bootstrap.servers": cluster.bootstrap,
+            "group.id": "counting",
+            "isolation.level": each.isolation,
+            "auto.offset.reset": "earliest",
+            "enable.partition.eof": True,
+            "enable.auto.commit": False,
+        }
+    )
+    try:
+        consumer.assign([TopicPartition(each.topic, 0, each.committed)])
+        number = 0
+        while message := consumer.poll(60):
+            if (error := message.error()) and error.code() == KafkaError._PARTITION_EOF:
+                return number
+            assert not error, error
+            number += (message.offset() or 0) < end
+        raise AssertionError(f"{each.topic}: the end was not reached")
+    finally:
+        consumer.close()
+
+
+@pytest.mark.parametrize("isolation", ["read_uncommitted", "read_committed"])
+def test_exact_is_the_number_of_records_that_a_consumer_receives(
+    cluster: Sandbox, aged_topics: AgedTopics, isolation: str
+) -> None:
+    """Transactions, aborted ones, compacted topics, lost records, each codec, and each format of the version."""
+    groups = [each for each in aged_topics.groups if each.isolation == isolation]
+    names = [each.group for each in groups]
+    words = ("--exact", "--by", "partition", "--isolation", isolation, "-o", "json")
+    answer = run_kgroups("lag", *names, *words, bootstrap=cluster.bootstrap)
+    assert (answer.code, answer.failures) == (0, []), answer.err
+    rows = {row["group"]: row for row in answer.items}
+    for each in groups:
+        row = rows[each.group]
+        expected = received(cluster, each, row["log_end_offset"])
+        assert (row["unread_min"], row["unread_max"]) == (expected, expected), each
+        assert row["unread_max"] <= row["lag"], each

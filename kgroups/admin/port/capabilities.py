@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from kgroups.model.group_log import ReadBudget
     from kgroups.model.groups import Group, GroupId
     from kgroups.model.headroom import Retention
+    from kgroups.model.offsets import Isolation
     from kgroups.model.operations.reset import PlannedOffset
     from kgroups.model.operations.results import (
         DeletedOffset,
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
         TopicDeletion,
     )
     from kgroups.model.outcome import Failure, Outcome
+    from kgroups.model.time_lag import Position
     from kgroups.model.topic_scope import TopicScope
+    from kgroups.model.unread_count import UnreadCount
     from kgroups.model.views.offset_row import GroupOffsets
 
     from ..change.remove_members import RemovalJournal, WantedMembers
@@ -86,6 +89,14 @@ class RetentionReader(Protocol):
         """Return what decides when the records of partitions are deleted, and the failures."""
 
 
+@runtime_checkable
+class RecordCounter(Protocol):
+    async def count_unread(
+        self, positions: Iterable[Position], ends: Mapping[tuple[str, int], int], *, isolation: Isolation
+    ) -> tuple[Mapping[Position, UnreadCount], tuple[Failure, ...]]:
+        """Return the number of unread records at positions up to the ends of partitions, and the failures."""
+
+
 class Capability(Generic[C]):
     """An operation that some transports support."""
 
@@ -118,6 +129,7 @@ TOPIC_DELETION: Capability[InternalTopicDeleter] = Capability(
 MEMBER_REMOVAL: Capability[MemberRemover] = Capability(MemberRemover, "librdkafka cannot remove members")
 GROUP_CONFIGS: Capability[ConfigReader] = Capability(ConfigReader, "snapshots and kgroups diff require the wire client")
 RETENTION: Capability[RetentionReader] = Capability(RetentionReader, "headroom requires the wire client")
+RECORD_COUNTS: Capability[RecordCounter] = Capability(RecordCounter, "counting records requires the wire client")
 FACTS: Capability[FactGatherer] = Capability(FactGatherer, "explain requires the wire client")
 SHARE_FACTS: Capability[ShareFactGatherer] = Capability(
     ShareFactGatherer, "the state of share groups requires the wire client"

@@ -1,4 +1,6 @@
-"""Find the first unread records at many positions in many logs: Fetch to each leader, many partitions per request.
+"""Read many logs from many positions: Fetch to each leader, many partitions per request.
+
+What is done with the records is up to the :class:`Leader`: here, the first unread records are found.
 
 - A request contains a partition once, so several positions in it are searched in turn, the lowest first; a response
   serves all positions that it covers.
@@ -12,9 +14,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from kgroups.errors import BrokerUnavailable, DecodingTimeout, KgroupsError, RemoteProtocolError, ResponseTooLarge
 from kgroups.model.cluster import Node
@@ -37,6 +39,8 @@ from ..routing.partition_leaders import (
     partition_name,
     unreachable,
 )
+
+T = TypeVar("T")
 
 
 class Portion(NamedTuple):
@@ -73,7 +77,7 @@ class Search:
 
 
 @dataclass(slots=True)
-class _Log:
+class Log:
     """The searches in one partition, sorted by offset."""
 
     pair: TopicPartition
@@ -88,12 +92,16 @@ class _Log:
 
 
 @dataclass(slots=True)
-class _Results:
-    found: dict[Position, FirstUnread] = field(default_factory=dict)
+class Results(Generic[T]):
+    found: dict[Position, T] = field(default_factory=dict)
     failures: dict[Position, Failure] = field(default_factory=dict)
 
     def fail(self, search: Search, failure: Failure) -> None:
         self.failures[search.position] = failure
+
+    def all_failures(self) -> tuple[Failure, ...]:
+        """Return each failure once."""
+        return tuple(dict.fromkeys(map(self.failures.__getitem__, sorted(self.failures))))
 
 
 async def find_unread(
@@ -109,9 +117,22 @@ async def find_unread(
         the log (KIP-98).
     :param checksums: whether the records have the checksums of their batches.
     """
-    pending = [Search(position, position.offset) for position in sorted(set(positions))]
+    results: Results[FirstUnread] = Results()
+    searches = [Search(position, position.offset) for position in sorted(set(positions))]
+
+    def leader_of(node: Node) -> _FirstUnread:
+        return _FirstUnread(cluster, node, isolation, results, checksums)
+
+    await search_logs(cluster, searches, results, leader_of)
+    failed = {position: FirstUnread(failed=failure.message) for position, failure in results.failures.items()}
+    return {**results.found, **failed}, results.all_failures()
+
+
+async def search_logs(
+    cluster: Cluster, pending: list[Search], results: Results[T], leader_of: Callable[[Node], Leader[T]]
+) -> None:
+    """Complete the searches, on the leaders of their partitions, also if these move."""
     cluster.progress.begin("records", len(pending))
-    results = _Results()
     backoff = Backoff.of(cluster)
     for attempt in range(LEADER_ROUNDS):
         if not pending or (attempt and not await backoff.wait()):
@@ -125,39 +146,33 @@ async def find_unread(
             else:
                 by_pair.setdefault(search.pair, []).append(search)
         jobs = [
-            (
-                node,
-                _Leader(cluster, node, isolation, results, checksums).search({pair: by_pair[pair] for pair in pairs}),
-            )
+            (node, leader_of(node).search({pair: by_pair[pair] for pair in pairs}))
             for node, pairs in sorted(by_leader.leaders.items())
         ]
         lost = [search for _, moved in await fan_out(jobs) if not isinstance(moved, KgroupsError) for search in moved]
         lost += [s for s in pending if s.pair in by_leader.failures and may_heal(by_leader.failures[s.pair])]
         pending = lost
-    failed = {position: FirstUnread(failed=failure.message) for position, failure in results.failures.items()}
-    return {**results.found, **failed}, tuple(dict.fromkeys(map(results.failures.__getitem__, sorted(failed))))
 
 
-class _Leader:
+class Leader(Generic[T]):
     """Searches the partitions that one broker leads."""
 
-    def __init__(self, cluster: Cluster, node: Node, isolation: Isolation, results: _Results, checksums: bool) -> None:
+    def __init__(self, cluster: Cluster, node: Node, isolation: Isolation, results: Results[T]) -> None:
         self._cluster = cluster
         self._node = node
         self._isolation = isolation
         self._results = results
-        self._checksums = checksums
-        self._ready: tuple[deque[_Log], ...] = tuple(deque() for _ in PORTIONS)
+        self._ready: tuple[deque[Log], ...] = tuple(deque() for _ in PORTIONS)
         self._moved: list[Search] = []
 
     async def search(self, searches: Mapping[TopicPartition, list[Search]]) -> list[Search]:
         """Complete every search except those returned: their partitions seem to have another leader now."""
         for pair, each in searches.items():
-            self._queue(_Log(pair, sorted(each, key=lambda search: search.at)))
+            self._queue(Log(pair, sorted(each, key=lambda search: search.at)))
         await asyncio.gather(*(self._work() for _ in range(BATCHES)))
         return self._moved
 
-    def _queue(self, log: _Log) -> None:
+    def _queue(self, log: Log) -> None:
         if log.searches:
             self._ready[log.size].append(log)
 
@@ -183,20 +198,20 @@ class _Leader:
                 self._cluster.progress.advance("records", before - len(log.searches))
                 self._queue(log)
 
-    def _take(self) -> list[_Log]:
+    def _take(self) -> list[Log]:
         for ready, portion in zip(self._ready, PORTIONS, strict=True):
             if ready:
                 return [ready.popleft() for _ in range(min(len(ready), portion.partitions))]
         return []
 
-    def _fail_all(self, log: _Log, error: KgroupsError) -> None:
+    def _fail_all(self, log: Log, error: KgroupsError) -> None:
         for search in log.searches:
             self._results.fail(search, unreachable(log.pair, error, API.name, self._node.id))
         if isinstance(error, BrokerUnavailable):
             self._moved += log.searches
         log.searches = []
 
-    def _process(self, log: _Log, result: Fetched | KafkaError | None, budget: Budget) -> None:
+    def _process(self, log: Log, result: Fetched | KafkaError | None, budget: Budget) -> None:
         if isinstance(result, Fetched):
             self._decode(log, result, budget)
         elif isinstance(result, KafkaError) and result.code != Code.offset_out_of_range:
@@ -211,7 +226,7 @@ class _Leader:
         else:
             self._fail_next(log, "missing in the leader's response")
 
-    def _decode(self, log: _Log, fetched: Fetched, budget: Budget) -> None:
+    def _decode(self, log: Log, fetched: Fetched, budget: Budget) -> None:
         try:
             self._read(log, fetched, budget)
         except ResponseTooLarge as error:
@@ -226,7 +241,32 @@ class _Leader:
         except RemoteProtocolError as error:
             self._fail_next(log, error)
 
-    def _read(self, log: _Log, fetched: Fetched, budget: Budget) -> None:
+    def _read(self, log: Log, fetched: Fetched, budget: Budget) -> None:
+        """Continue the searches of a log with what was returned from ``log.at`` on."""
+        raise NotImplementedError
+
+    def _grow(self, log: Log) -> None:
+        """Request more bytes, because no complete batch was returned."""
+        log.size += 1
+        if log.size == len(PORTIONS):
+            log.size -= 1
+            self._fail_next(log, NOTHING_WHOLE)
+
+    def _fail_next(self, log: Log, reason: KgroupsError | str) -> None:
+        """Fail only the next search; the others may succeed."""
+        self._results.fail(log.searches.pop(0), unreachable(log.pair, reason, API.name, self._node.id))
+
+
+class _FirstUnread(Leader[FirstUnread]):
+    """Finds the first unread records."""
+
+    def __init__(
+        self, cluster: Cluster, node: Node, isolation: Isolation, results: Results[FirstUnread], checksums: bool
+    ) -> None:
+        super().__init__(cluster, node, isolation, results)
+        self._checksums = checksums
+
+    def _read(self, log: Log, fetched: Fetched, budget: Budget) -> None:
         began, before = log.at, len(log.searches)
         near, far = log.searches[:NEAR], log.searches[NEAR:]
         scan = first_records(
@@ -248,22 +288,15 @@ class _Leader:
         if len(left) < before:
             log.rounds = 0
         if left and log.at == began:
-            log.size += 1
-            if log.size == len(PORTIONS):
-                log.size -= 1
-                self._fail_next(log, NOTHING_WHOLE)
+            self._grow(log)
         elif left and scan.until > began and not scan.found:
             log.rounds += 1
             log.size = max(log.size, 1)
             if log.rounds > ROUNDS:
                 self._fail_next(log, TOO_FAR)
 
-    def _fail_next(self, log: _Log, reason: KgroupsError | str) -> None:
-        """Fail only the next search; the others may succeed."""
-        self._results.fail(log.searches.pop(0), unreachable(log.pair, reason, API.name, self._node.id))
 
-
-def _offsets(logs: Iterable[_Log]) -> dict[str, dict[int, int]]:
+def _offsets(logs: Iterable[Log]) -> dict[str, dict[int, int]]:
     offsets: dict[str, dict[int, int]] = {}
     for log in logs:
         topic, partition = log.pair

@@ -19,7 +19,7 @@ from kgroups.protocol.apis.describe_configs import BROKER, TOPIC, DescribeConfig
 from kgroups.protocol.apis.describe_log_dirs import DescribeLogDirs
 from kgroups.protocol.error_codes import KafkaError
 
-from ..routing.partition_leaders import TopicPartition, by_topic, find_leaders
+from ..routing.partition_leaders import TopicPartition, by_topic, find_leaders, unreachable
 
 _Answer = Settings | KafkaError | KgroupsError | None
 
@@ -27,7 +27,7 @@ _Answer = Settings | KafkaError | KgroupsError | None
 async def fetch_retention(cluster: Cluster, pairs: Iterable[TopicPartition]) -> tuple[Retention, tuple[Failure, ...]]:
     """Return the retention of partitions, as far as it is known, and the failures.
 
-    Partitions without a leader are left out: reading their first unread record has failed already.
+    Partitions without a leader are left out: reading their first unread record fails, too.
     """
     leaders = (await find_leaders(cluster, pairs)).leaders
     failures: list[Failure] = []
@@ -118,13 +118,17 @@ async def _sizes(
     sizes: dict[TopicPartition, int] = {}
     reasons: dict[TopicPartition, str] = {}
     failures: list[Failure] = []
+    api = describe_log_dirs.API.name
     jobs = [(node, cluster.call(node, DescribeLogDirs(by_topic(pairs)))) for node, pairs in sorted(wanted.items())]
     for node, response in await fan_out(jobs):
         if isinstance(response, Mapping):
-            sizes.update((pair, response[pair]) for pair in wanted[node] if pair in response)
-            reasons.update((pair, "missing in the leader's response") for pair in wanted[node] if pair not in response)
+            sizes |= {pair: response[pair] for pair in wanted[node] if pair in response}
+            for pair in wanted[node]:
+                if pair not in response:
+                    reasons[pair] = "missing in the leader's response"
+                    failures.append(unreachable(pair, f"its size is {reasons[pair]}", api, node.id))
         else:
-            what, api = "the sizes of its logs are unknown", describe_log_dirs.API.name
+            what = "the sizes of its logs are unknown"
             failures.append(_failure(Scope.BROKER, str(node.id), what, response, api, node))
             reasons.update(dict.fromkeys(wanted[node], failures[-1].message.partition(": ")[2]))
     return sizes, reasons, failures

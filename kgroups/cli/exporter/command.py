@@ -92,6 +92,11 @@ _PRINTED: dict[str, Any] = {"is_eager": True, "expose_value": False, "callback":
     is_flag=True,
     help="Also export the time until retention deletes the first unread record; implies --time.",
 )
+@click.option(
+    "--exact",
+    is_flag=True,
+    help="Also export the number of unread records, counted by reading them at each poll; implies --time.",
+)
 @click.option("--commit-age", is_flag=True, help="Also export the age of commits, read from __consumer_offsets.")
 @click.option("--tls-certificate", type=_FILE, metavar="FILE", help="Serve HTTPS with this certificate chain (PEM).")
 @click.option("--tls-key", type=_FILE, metavar="FILE", help="Private key of the certificate, without a password (PEM).")
@@ -128,6 +133,7 @@ def exporter(
     max_series: int,
     with_time: bool,
     with_headroom: bool,
+    exact: bool,
     commit_age: bool,
     tls_certificate: Path | None,
     tls_key: Path | None,
@@ -159,7 +165,7 @@ def exporter(
         Poller,
         selection=chosen.selection(all_by_default=True),
         isolation=Isolation[isolation.upper()],
-        polling=Polling(with_time, commit_age, keep, with_headroom),
+        polling=Polling(with_time, commit_age, keep, with_headroom, exact),
     )
     shown = f"[{host}]" if ":" in host else host or "0.0.0.0"
 

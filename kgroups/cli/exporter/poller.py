@@ -33,6 +33,7 @@ class Polling(NamedTuple):
     with_commit_age: bool = False
     keep: float = 3600.0
     with_headroom: bool = False
+    with_counts: bool = False
 
 
 class Poller:
@@ -109,6 +110,7 @@ class Poller:
                     with_ages=self._polling.with_time,
                     with_commit_times=self._polling.with_commit_age,
                     with_headroom=self._polling.with_headroom,
+                    with_counts=self._polling.with_counts,
                 ),
                 isolation=self._isolation,
             ),

@@ -37,9 +37,11 @@ _OWN = {
         "Output": "--junit --github --fail-on --verbose",
     },
     "exporter": {
-        "Metrics": "--interval --max-age --keep --by --compat --max-series --time --headroom --commit-age --isolation",
+        "Metrics": "--interval --max-age --keep --by --compat --max-series --time --headroom --exact --commit-age "
+        "--isolation",
     },
     "watch": {"View": "--interval --count"},
+    "lag": {"View": "--exact"},
     "history report": {"Output": "--file --force"},
     "snapshot save": {"Selection": "--with-records", "Output": "--overwrite --systemd-unit --systemd-timer"},
     "diff": {"View": "--only"},

@@ -66,9 +66,9 @@ class Sample(NamedTuple):
     """A sample to take ``pause`` seconds after the previous one, and the data that it needs.
 
     ``with_ages``: the age of the first unread records, which are read for it. ``with_headroom``: also how long they are
-    retained. ``with_commit_times``: the time of each commit, for which the offsets topic is read. ``with_outsiders``:
-    whether clients that are not members commit for groups without members. ``with_share_states``: what became of the
-    records of share groups, for which ``__share_group_state`` is read.
+    retained. ``with_counts``: also how many there are. ``with_commit_times``: the time of each commit, for which the
+    offsets topic is read. ``with_outsiders``: whether clients that are not members commit for groups without members.
+    ``with_share_states``: what became of the records of share groups, for which ``__share_group_state`` is read.
     """
 
     pause: float = 0
@@ -76,6 +76,7 @@ class Sample(NamedTuple):
     with_commit_times: bool = False
     with_outsiders: bool = False
     with_headroom: bool = False
+    with_counts: bool = False
     with_share_states: bool = False
 
 

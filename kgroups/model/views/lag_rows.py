@@ -35,7 +35,8 @@ class Tally(NamedTuple):
 
     ``total_lag`` is ``None`` if the lag of any partition is unknown; ``known_lag`` is then the sum of the others.
 
-    ``headroom_ms``, ``headroom_max_ms``, ``headroom_by``: see :class:`kgroups.model.headroom.Headroom`.
+    ``headroom_ms``, ``headroom_max_ms``, ``headroom_by``: see :class:`kgroups.model.headroom.Headroom`. ``unread_min``,
+    ``unread_max``: see :class:`kgroups.model.unread_count.UnreadCount`.
     """
 
     total_lag: int | None
@@ -54,6 +55,8 @@ class Tally(NamedTuple):
     headroom_ms: Milliseconds | None = None
     headroom_max_ms: Milliseconds | None = None
     headroom_by: str | None = None
+    unread_min: int | None = None
+    unread_max: int | None = None
 
 
 class GroupLagRow(NamedTuple):
@@ -78,6 +81,8 @@ class GroupLagRow(NamedTuple):
     headroom_ms: Milliseconds | None = None
     headroom_max_ms: Milliseconds | None = None
     headroom_by: str | None = None
+    unread_min: int | None = None
+    unread_max: int | None = None
 
 
 class TopicLagRow(NamedTuple):
@@ -101,6 +106,8 @@ class TopicLagRow(NamedTuple):
     headroom_ms: Milliseconds | None = None
     headroom_max_ms: Milliseconds | None = None
     headroom_by: str | None = None
+    unread_min: int | None = None
+    unread_max: int | None = None
 
 
 class MemberLagRow(NamedTuple):
@@ -130,6 +137,8 @@ class MemberLagRow(NamedTuple):
     headroom_ms: Milliseconds | None = None
     headroom_max_ms: Milliseconds | None = None
     headroom_by: str | None = None
+    unread_min: int | None = None
+    unread_max: int | None = None
 
 
 class PartitionLagRow(NamedTuple):
@@ -153,6 +162,8 @@ class PartitionLagRow(NamedTuple):
     headroom_ms: Milliseconds | None = None
     headroom_max_ms: Milliseconds | None = None
     headroom_by: str | None = None
+    unread_min: int | None = None
+    unread_max: int | None = None
 
     @property
     def total_lag(self) -> int | None:

@@ -16,6 +16,8 @@ from ..groups import Group, GroupType
 from ..headroom import NOTHING_UNREAD, Headroom, Retention, smallest
 from ..offsets import LogOffsets
 from ..time_lag import FirstUnread, Position, TimeLag, position, time_lag
+from ..unread_count import FINISHED, NONE, UNKNOWN, UnreadCount
+from ..unread_count import total as total_count
 from .lag_rows import GroupLagRow, LagRow, MemberLagRow, PartitionLagRow, Tally, TopicLagRow
 from .offset_row import GroupOffsets, OffsetRow
 from .offsets import offset_rows
@@ -43,11 +45,13 @@ class Ages(NamedTuple):
     """The first unread record at each position that was read, and when (milliseconds since 1970) they were read.
 
     ``retention``: that of the logs, if requested; ``unread`` then has the first records of logs whose size counts.
+    ``counts``: the number of unread records at each position, if requested.
     """
 
     unread: Mapping[Position, FirstUnread]
     now: int
     retention: Retention | None = None
+    counts: Mapping[Position, UnreadCount] | None = None
 
 
 NO_AGES = Ages(MappingProxyType({}), 0)
@@ -63,6 +67,12 @@ class Share(NamedTuple):
     def positions(self) -> Iterator[Position]:
         """Yield the positions at which to search for the first unread record."""
         return filter(None, map(_position, self.rows))
+
+    def ends(self) -> Iterator[tuple[tuple[str, int], int]]:
+        """Yield the log end offset of each partition that has a position."""
+        for row, at in zip(self.rows, map(_position, self.rows), strict=True):
+            if at and row.log_end_offset is not None:
+                yield (at.topic, at.partition), row.log_end_offset
 
     def starts(self, retention: Retention) -> Iterator[Position]:
         """Yield the starts of the logs whose first record is needed for the headroom."""
@@ -180,7 +190,8 @@ def tally_of(rows: Iterable[OffsetRow], ages: Ages = NO_AGES, *, attended: bool)
     worst = None if most is None or (most <= 0 and not whole) else known[lags.index(most)]
     age, remarks = _oldest([time_of(row, ages) for _, row in placed] if ages.now else [], whole)
     room, more = _headroom([row for _, row in placed], ages, whole)
-    remarks += more
+    unread, uncounted = _unread([row for _, row in placed], ages, whole)
+    remarks += [*more, *uncounted]
     least = [f"lag at least {total:,}"] if total and total > 0 and not whole else []
     if undecoded:
         remarks.append(f"assignments not decoded: {undecoded:,}")
@@ -203,6 +214,8 @@ def tally_of(rows: Iterable[OffsetRow], ages: Ages = NO_AGES, *, attended: bool)
         headroom_ms=room.least,
         headroom_max_ms=room.most,
         headroom_by=room.by,
+        unread_min=unread.least,
+        unread_max=unread.most,
     )
 
 
@@ -234,6 +247,32 @@ def _headroom(rows: list[OffsetRow], ages: Ages, whole: bool) -> tuple[Headroom,
     ]
     notes = [f"{label} ({count(number, 'partition')})" for label, number in labels.items()]
     return least, [*filter(None, [known]), *_counted(unknown, "headroom unknown"), *notes]
+
+
+def count_of(row: OffsetRow, ages: Ages) -> UnreadCount:
+    """Return the number of unread records of one partition."""
+    place = _position(row)
+    if place is None or ages.counts is None:
+        return NONE if row.lag == 0 else UNKNOWN
+    found = ages.counts.get(place, UNKNOWN)
+    if found.most and row.current_offset is None:  # a share group, whose members finish records in any order
+        return UnreadCount(0, found.most, FINISHED)
+    return found
+
+
+def _unread(rows: list[OffsetRow], ages: Ages, whole: bool) -> tuple[UnreadCount, list[str]]:
+    """Return the number of unread records of several partitions, and why it is not exact."""
+    if ages.counts is None:
+        return UNKNOWN, []
+    each = [count_of(row, ages) for row in rows]
+    unknown = [
+        one.reason
+        for one, row in zip(each, rows, strict=True)
+        if one.reason and one.least is None and one.reason != time_of(row, ages).remark  # shown once
+    ]
+    stopped = Counter(one.reason for one in each if one.reason and one.least is not None)
+    notes = [f"{reason} ({count(number, 'partition')})" for reason, number in stopped.items()]
+    return total_count(each, whole), [*_counted(unknown, "unread records unknown"), *notes]
 
 
 def _oldest(times: list[TimeLag], whole: bool) -> tuple[Milliseconds | None, list[str]]:
@@ -275,7 +314,8 @@ def _log(row: OffsetRow) -> LogOffsets:
 def _partition_row(row: OffsetRow, ages: Ages) -> PartitionLagRow:
     age, remark = time_of(row, ages)
     room = headroom_of(row, ages) if ages.retention else Headroom()
-    note = "; ".join(dict.fromkeys(filter(None, (row.note, remark, room.remark))))
+    unread = count_of(row, ages) if ages.counts is not None else UNKNOWN
+    note = "; ".join(dict.fromkeys(filter(None, (row.note, remark, room.remark, unread.reason))))
     return PartitionLagRow(
         group=row.group,
         topic=row.topic or "",
@@ -294,4 +334,6 @@ def _partition_row(row: OffsetRow, ages: Ages) -> PartitionLagRow:
         headroom_ms=room.least,
         headroom_max_ms=room.most,
         headroom_by=room.by,
+        unread_min=unread.least,
+        unread_max=unread.most,
     )

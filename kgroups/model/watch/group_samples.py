@@ -7,9 +7,11 @@ from typing import NamedTuple
 
 from ..groups import GroupId
 from ..offsets import Logs
+from ..unread_count import UNKNOWN, UnreadCount
 from ..views.lag_summary import (
     Ages,
     By,
+    count_of,
     count_unknown,
     headroom_of,
     is_attended,
@@ -38,7 +40,7 @@ class PartitionSample(NamedTuple):
 
     ``lag_at``: when ``lag`` was known. ``unread_since``: when the first unread record was appended.
     ``unchanged_since``: the first poll with this committed offset, so the offset is at least as old.
-    ``headroom``: how long the first unread record is retained at least.
+    ``headroom``: how long the first unread record is retained at least. ``unread``: the number of unread records.
     """
 
     topic: str
@@ -50,6 +52,7 @@ class PartitionSample(NamedTuple):
     unchanged_since: Seconds | None
     committed_at: Seconds | None
     headroom: Seconds | None = None
+    unread: UnreadCount = UNKNOWN
 
 
 class GroupSample(NamedTuple):
@@ -77,6 +80,7 @@ class GroupSample(NamedTuple):
     method: str = "sampled"
     partitions: tuple[PartitionSample, ...] = ()
     headroom: Seconds | None = None
+    unread: UnreadCount = UNKNOWN
 
     def held(self, now: Seconds, keep: Seconds) -> GroupSample:
         """Return the sample for a poll that did not reach the group: its last values, or only its name."""
@@ -136,6 +140,7 @@ def sample(polled: PolledGroup, ends: LogEnds, last: GroupSample | None, keep: S
                 unchanged if row.current_offset is not None else None,
                 committed / 1000 if committed is not None else None,
                 _seconds(headroom_of(row, polled.ages).least) if polled.ages.retention else None,
+                count_of(row, polled.ages) if polled.ages.counts is not None else UNKNOWN,
             )
         )
     undecoded = any(row.topic is None and row.note is not None for row in rows)
@@ -159,6 +164,7 @@ def sample(polled: PolledGroup, ends: LogEnds, last: GroupSample | None, keep: S
         "record" if polled.ages.now else "sampled",
         tuple(partitions),
         _seconds(tally.headroom_ms),
+        UnreadCount(tally.unread_min, tally.unread_max),
     )
 
 

@@ -22,8 +22,8 @@ HOUR = 3_600_000
 def shop(fake: FakeCluster) -> None:
     """orders: 3 partitions with the offsets 5 to 99; those of partition 1 are transactions' ends from 98 on."""
     now = int(time.time() * 1000)
-    aged = [batch(at, [(at, now - 3 * HOUR - 12 * 60_000)]) for at in range(5, 98)]
-    logs = {0: aged, 1: [*aged, marker(98, 1), marker(99, 1)], 2: aged}
+    aged = [batch(at, [(at, now - 3 * HOUR - 12 * 60_000)]) for at in range(5, 100)]
+    logs = {0: aged, 1: [*aged[:-2], marker(98, 1), marker(99, 1)], 2: aged}
     fake.state.topic("orders", [0, 1, 0], start=5, end=100, logs=logs)
     fake.state.topic("clicks", [1], end=10, logs={0: [batch(0, [(at, now - 60_000) for at in range(10)])]})
     member = FakeMember("m-1", {"orders": (0, 1)})
@@ -284,3 +284,42 @@ def test_lag_headroom_columns_require_the_option(lag: Run, words: tuple[str, ...
 def test_lag_headroom_is_not_available_by_cluster(lag: Run) -> None:
     code, _, err = lag("--by", "cluster", "--headroom")
     assert code == 2 and "--headroom is not supported with --by cluster" in err
+
+
+def test_lag_exact_counts_records_that_consumers_receive(lag: Run) -> None:
+    answer = lag("--exact", "-o", "json")
+    rows = by_group(answer)
+    assert (answer[0], answer[2]) == (0, "")
+    counts = {name: (row["total_lag"], row["unread_min"], row["unread_max"]) for name, row in rows.items()}
+    # late: orders-0 starts with offset 5, orders-1 ends with two markers, clicks is complete.
+    assert counts["late"] == (97 + 2 + 6, 95 + 0 + 6, 95 + 0 + 6)
+    assert counts["marked"] == (2, 0, 0) and counts["done"] == (0, 0, 0)
+    assert counts["busy"] == counts["nothing"] == (None, None, None) and counts["ahead"] == (-1, None, None)
+    assert {row["unread_min"] for row in items(lag("-o", "json"))} == {None}
+
+
+@pytest.mark.parametrize("by", ["topic", "partition", "member"])
+def test_lag_exact_by_other_levels(lag: Run, by: str) -> None:
+    rows = items(lag("late", "--exact", "--by", by, "-o", "json"))
+    assert {(row.get("topic"), row.get("partition")): row["unread_max"] for row in rows} == {
+        "topic": {("clicks", None): 6, ("orders", None): 95},
+        "partition": {("clicks", 0): 6, ("orders", 0): 95, ("orders", 1): 0, ("orders", 2): None},
+        "member": {(None, None): 101},
+    }[by]
+
+
+def test_lag_exact_as_text(lag: Run) -> None:
+    words = ("--topic", "clicks", "--exact", "--by", "partition", "--columns", "group,lag,unread,unread_max")
+    assert lag("late", *words)[1].splitlines()[1].split() == ["late", "6", "6", "6"]
+    assert "UNREAD" not in lag("--wide")[1]
+    assert lag("--exact", "--by", "cluster")[0] == 2
+    assert "the column unread_min requires --exact" in lag("--sort", "unread")[2]
+
+
+def test_lag_exact_without_permission_is_unknown(run_cli: Run, serve: Callable) -> None:
+    served = serve(fill=shop)
+    served.state.fail("Fetch", "clicks-0", ErrorCode.topic_authorization_failed)
+    code, out, err = run_cli("lag", "late", "-b", served.bootstrap, "--exact", "-o", "json")
+    (row,) = json.loads(out)["items"]
+    assert code == 1 and (row["unread_min"], row["unread_max"]) == (None, None)
+    assert err.count("needs READ on TOPIC clicks") == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -98,6 +99,20 @@ def test_broker_without_permission_has_no_check_interval_and_no_sizes() -> None:
     assert [each.acl and each.acl.operation for each in failures] == ["DESCRIBE_CONFIGS", "DESCRIBE"]
     assert set(retention.intervals) == {("t", 1), ("big", 1), ("u", 1)}
     assert set(retention.sizes) == {("big", 1)} and "not authorized" in retention.sizes_unknown["big", 0]
+
+
+def test_size_that_is_missing_in_the_response_is_a_failure() -> None:
+    fake = cluster()
+
+    def without(api: str, response: Any) -> Any:
+        if api != "DescribeLogDirs":
+            return response
+        return replace(response, results=tuple(replace(each, topics=()) for each in response.results))
+
+    fake.brokers[0].bend = without
+    retention, failures = fetch(fake)
+    assert [(each.scope, each.name) for each in failures] == [(Scope.PARTITION, "big-0")]
+    assert retention.sizes_unknown == {("big", 0): "missing in the leader's response"}
 
 
 def test_other_broker_is_asked_about_topics_if_one_does_not_respond() -> None:

@@ -422,3 +422,17 @@ def test_exporter_headroom(served: Any) -> None:
     assert 290 < answer["kafka_consumergroup_headroom_seconds", "busy"] <= 300
     assert 290 < answer["kafka_consumergroup_partition_headroom_seconds", "busy", "0", "orders"] <= 300
     assert ("kafka_consumergroup_partition_headroom_seconds", "busy", "1", "orders") not in answer
+
+
+def test_exporter_unread_records(served: Any) -> None:
+    log = [batch(at, [(at, 1)], last=at + 1) for at in range(0, 100, 2)]
+    served.state.topics["orders"].logs = {0: log, 1: log}
+    plain = samples(classic(scrape(_serve(looks_at(served.bootstrap)))))
+    assert not any("unread_" in name for name, *_ in plain)
+    served.state.fail("Fetch", "orders-1", ErrorCode.unknown_server_error)
+    served.state.groups["broken"] = served.state.group("broken", 0, commits={("orders", 1): 90})
+    answer = samples(classic(scrape(_serve(looks_at(served.bootstrap, Polling(with_counts=True))))))
+    for name in ("kafka_consumergroup_unread_min", "kafka_consumergroup_unread_max"):
+        assert answer[name, "busy"] == 5
+        assert (name, "broken") not in answer  # unknown is not 0
+    assert answer["kafka_consumergroup_partition_unread_min", "busy", "1", "orders"] == 0

@@ -12,9 +12,10 @@ from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, Member
 from kgroups.model.offsets import Commit, GroupCommits, LogOffsets, Logs
 from kgroups.model.time_lag import FirstUnread, Position
+from kgroups.model.unread_count import FINISHED, NONE, UNKNOWN, UnreadCount
 from kgroups.model.views.lag_rows import LagRow
-from kgroups.model.views.lag_summary import Ages, By, shares
-from kgroups.model.views.offset_row import GroupOffsets
+from kgroups.model.views.lag_summary import Ages, By, count_of, shares
+from kgroups.model.views.offset_row import GroupOffsets, OffsetRow
 
 NOW = 1_000_000
 Pair = tuple[str, int]
@@ -218,3 +219,19 @@ def test_summary_by_partition_has_time_lag_and_note() -> None:
 def test_summary_positions_are_only_those_with_unread_records() -> None:
     (share,) = shares(MIXED, By.GROUP)
     assert set(share.positions()) == {Position("t", 0, 90), Position("t", 3, 20), Position("u", 0, 1)}
+
+
+def test_count_of_partition() -> None:
+    at = Position("t", 0, 90)
+    ages = Ages({}, NOW, counts={at: UnreadCount(7, 7)})
+    row = OffsetRow("g", topic="t", partition=0, current_offset=90, log_start_offset=0, log_end_offset=100, lag=10)
+    assert count_of(row, ages) == UnreadCount(7, 7)
+    assert count_of(row._replace(current_offset=100, lag=0), ages) == NONE
+    assert count_of(row._replace(current_offset=110, lag=-10), ages) == UNKNOWN
+    assert count_of(row._replace(current_offset=91), ages) == UNKNOWN
+
+
+def test_count_of_share_group_is_an_upper_bound() -> None:
+    row = OffsetRow("g", topic="t", partition=0, start_offset=90, log_start_offset=0, log_end_offset=100, lag=10)
+    ages = Ages({}, NOW, counts={Position("t", 0, 90): UnreadCount(7, 7)})
+    assert count_of(row, ages) == UnreadCount(0, 7, FINISHED)
