@@ -65,6 +65,7 @@ FOREIGN = {
         "config/profile_edits",
         "config/other_tools",
         "model/health/rules",
+        "model/settings/declared",
     },
     "yaml": {"config/other_tools"},
     "keyring": {"config/keyring_password"},
@@ -281,9 +282,14 @@ FLOORS = {
         {"frame"},
         {"kafka"},
         {"completion"},
-        {"", "check", "config", "exporter", "history", "profile", "snapshot", "watch"},
+        {"", "check", "config", "exporter", "history", "profile", "settings", "snapshot", "watch"},
     ),
-    "model": ({""}, {"assignors", "embedded", "operations"}, {"views"}, {"explain", "health", "snapshot", "watch"}),
+    "model": (
+        {""},
+        {"assignors", "embedded", "operations"},
+        {"settings", "views"},
+        {"explain", "health", "snapshot", "watch"},
+    ),
     "render": ({""}, {"health", "kafka", "monitoring", "watch"}),
 }
 """The folders of a room, lowest first. A module imports from its own folder and from lower floors."""

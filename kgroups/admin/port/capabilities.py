@@ -21,8 +21,11 @@ if TYPE_CHECKING:
         TopicDeletion,
     )
     from kgroups.model.outcome import Failure, Outcome
+    from kgroups.model.settings.change import AppliedSetting, PlannedSetting, Wish
+    from kgroups.model.settings.setting import GroupSettings
     from kgroups.model.topic_scope import TopicScope
 
+    from ..change.alter_settings import SettingsJournal
     from ..change.remove_members import RemovalJournal, WantedMembers
     from ..query.select_groups import Selection
     from . import GroupAdmin
@@ -70,6 +73,23 @@ class ConfigReader(Protocol):
         """Return the dynamic configuration of groups, and the failures of those for which it is unknown."""
 
 
+@runtime_checkable
+class SettingsAdmin(Protocol):
+    async def describe_settings(self, selection: Selection) -> Outcome[GroupSettings]:
+        """Return the settings of groups, sorted by group."""
+
+    async def plan_settings(self, selection: Selection, wish: Wish) -> Outcome[PlannedSetting]: ...
+
+    async def alter_settings(
+        self, planned: Sequence[PlannedSetting], journal: SettingsJournal | None = None
+    ) -> Outcome[AppliedSetting]: ...
+
+    @property
+    def cluster_id(self) -> str | None: ...
+
+    async def topic_ids(self, topics: Sequence[str]) -> Mapping[str, int]: ...
+
+
 class Capability(Generic[C]):
     """An operation that some transports support."""
 
@@ -101,4 +121,5 @@ TOPIC_DELETION: Capability[InternalTopicDeleter] = Capability(
 )
 MEMBER_REMOVAL: Capability[MemberRemover] = Capability(MemberRemover, "librdkafka cannot remove members")
 GROUP_CONFIGS: Capability[ConfigReader] = Capability(ConfigReader, "snapshots and kgroups diff require the wire client")
+SETTINGS: Capability[SettingsAdmin] = Capability(SettingsAdmin, "settings of groups require the wire client")
 FACTS: Capability[FactGatherer] = Capability(FactGatherer, "explain requires the wire client")
