@@ -41,12 +41,15 @@ if TYPE_CHECKING:
         TopicDeletion,
     )
     from kgroups.model.permissions import Acl
+    from kgroups.model.settings.change import AppliedSetting, PlannedSetting, Wish
+    from kgroups.model.settings.setting import GroupSettings
     from kgroups.model.time_lag import FirstUnread, Position
     from kgroups.model.topic_scope import TopicScope
     from kgroups.model.unread_count import UnreadCount
     from kgroups.model.views.offset_row import GroupOffsets
     from kgroups.protocol.apis.metadata import TopicLeaders
 
+    from .change.alter_settings import SettingsJournal
     from .change.delete_groups import DeleteJournal
     from .change.remove_members import RemovalJournal, WantedMembers
     from .change.reset_request import ResetRequest
@@ -301,6 +304,23 @@ class WireAdmin:
         from .share_state.gather import gather_share_facts
 
         return await gather_share_facts(self.cluster, items, limits)
+
+    async def describe_settings(self, selection: Selection) -> Outcome[GroupSettings]:
+        from .query.group_configs import describe_settings
+
+        return self._with_notices(selection, await describe_settings(self.cluster, selection), commits=False)
+
+    async def plan_settings(self, selection: Selection, wish: Wish) -> Outcome[PlannedSetting]:
+        from .change.alter_settings import plan_settings
+
+        return self._planned(selection, await plan_settings(self.cluster, selection, wish), commits=False)
+
+    async def alter_settings(
+        self, planned: Sequence[PlannedSetting], journal: SettingsJournal | None = None
+    ) -> Outcome[AppliedSetting]:
+        from .change.alter_settings import alter_settings
+
+        return await alter_settings(self.cluster, planned, journal)
 
     async def _deletable(self, planned: Outcome[PlannedOffset]) -> Outcome[PlannedOffset]:
         """Remove deletions from a plan that the brokers do not support."""

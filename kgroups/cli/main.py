@@ -80,6 +80,7 @@ add_lazy_commands(
     LazyCommand("delete-offsets", "delete_offsets:delete_offsets", "Delete committed offsets of topics."),
     LazyCommand("delete", "delete:delete", "Delete groups without members, with their committed offsets."),
     LazyCommand("remove-members", "remove_members:remove_members", "Remove members from groups."),
+    LazyCommand("settings", "settings:settings", "Show and change the settings of groups."),
     LazyCommand("snapshot", "snapshot:snapshot", "Save the state of groups, compare it, and restore it."),
     LazyCommand("diff", "diff:diff", "Compare the groups of two clusters or snapshots."),
     LazyCommand("config", "config:config", "Show and test the connection settings."),

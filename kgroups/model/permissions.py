@@ -16,6 +16,7 @@ CLUSTER_NAME = "kafka-cluster"
 """The only name of a resource of type CLUSTER."""
 
 _DESCRIBE, _DESCRIBE_CONFIGS, _READ, _DELETE = "DESCRIBE", "DESCRIBE_CONFIGS", "READ", "DELETE"
+_ALTER_CONFIGS = "ALTER_CONFIGS"
 
 RESOURCES = {
     "GROUP_AUTHORIZATION_FAILED": GROUP,
@@ -34,6 +35,7 @@ _MORE_THAN_DESCRIBE: Mapping[tuple[str, str], str] = {
     ("DescribeConfigs", GROUP): _DESCRIBE_CONFIGS,
     ("DescribeConfigs", TOPIC): _DESCRIBE_CONFIGS,
     ("DescribeConfigs", CLUSTER): _DESCRIBE_CONFIGS,
+    ("IncrementalAlterConfigs", GROUP): _ALTER_CONFIGS,
     ("Fetch", TOPIC): _READ,
 }
 """(API, resource type) -> the required operation, if other than DESCRIBE."""

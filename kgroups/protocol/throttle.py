@@ -22,6 +22,7 @@ _FIRST_VERSIONS = {
     32: 2,  # DescribeConfigs
     35: 1,  # DescribeLogDirs
     42: 1,  # DeleteGroups
+    44: 0,  # IncrementalAlterConfigs
     47: 0,  # OffsetDelete
     69: 0,  # ConsumerGroupDescribe
     77: 0,  # ShareGroupDescribe

@@ -9,7 +9,7 @@ from .views import Align, Sooner, Spec, Tier, View, columns_of, some_value
 _L, _R = Align.LEFT, Align.RIGHT
 _B, _W = Tier.BASE, Tier.WIDE
 
-_OUTCOME: tuple[Spec, ...] = (
+RESULT_COLUMNS: tuple[Spec, ...] = (
     ("RESULT", "result", _L, _W, Sooner(_B, some_value)),
     ("ERROR", "error", _L, _W, None),
 )
@@ -27,7 +27,7 @@ RESET_OFFSETS = View(
         ("NEW-OFFSET", "new_offset", _R, _B, None),
         ("DISTANCE", "distance", _R, _B, None),
         ("NOTE", "note", _L, _W, Sooner(_B, some_value)),
-        *_OUTCOME,
+        *RESULT_COLUMNS,
     ),
 )
 
@@ -40,7 +40,7 @@ DELETE_OFFSETS = View(
         ("TOPIC", "topic", _L, _B, None),
         ("PARTITION", "partition", _R, _B, None),
         ("CURRENT-OFFSET", "current_offset", _R, _B, None),
-        *_OUTCOME,
+        *RESULT_COLUMNS,
     ),
 )
 
@@ -55,7 +55,7 @@ DELETE = View(
         ("PROTOCOL-TYPE", "protocol_type", _L, _W, None),
         ("#COMMITS", "commits", _R, _B, None),
         ("INTERNAL-TOPIC", "internal_topic", _L, Tier.RARE, Sooner(_B, some_value)),
-        *_OUTCOME,
+        *RESULT_COLUMNS,
     ),
 )
 
@@ -70,7 +70,7 @@ REMOVE_MEMBERS = View(
         ("HOST", "host", _L, _B, None),
         ("CLIENT-ID", "client_id", _L, _B, None),
         ("#PARTITIONS", "partitions", _R, _B, None),
-        *_OUTCOME,
+        *RESULT_COLUMNS,
     ),
 )
 

@@ -20,6 +20,7 @@ from .oracle import build, nested
 if TYPE_CHECKING:
     from .broker import FakeBroker
 
+STATIC_BROKER = 4
 OK = ErrorCode.none
 NO_TIME = timedelta(0)
 
@@ -405,19 +406,52 @@ def leave_group(broker: FakeBroker, request: Any, kind: Any) -> Any:
 
 
 def describe_configs(broker: FakeBroker, request: Any, kind: Any) -> Any:
+    """Groups inherit the settings of the resource with the empty name; those are static settings of the broker."""
     entry, part = nested(kind, "DescribeConfigsResult"), nested(kind, "DescribeConfigsResourceResult")
+    synonym = nested(kind, "DescribeConfigsSynonym")
     results = []
     for asked in request.resources:
         error = broker.state.error("DescribeConfigs", asked.resource_name)
-        answer = {} if error else broker.state.settings.get(asked.resource_name, {})
-        same = {"read_only": False, "is_default": False, "is_sensitive": False, "synonyms": (), "documentation": None}
+        of_group = asked.resource_type == GROUP
+        own = {} if error else broker.state.settings.get(asked.resource_name, {})
+        inherited = broker.state.settings.get("", {}) if of_group and not error else {}
+        answer = inherited | own
+        same = {"read_only": False, "is_default": False, "is_sensitive": False, "documentation": None}
         wanted = answer if asked.configuration_keys is None else asked.configuration_keys
-        source = DYNAMIC_GROUP if asked.resource_type == GROUP else 0
-        named = [name for name in wanted if name in answer]
-        configs = tuple(build(part, name=name, value=answer[name], config_source=source, **same) for name in named)
+        configs = []
+        for name in (name for name in wanted if name in answer):
+            values = [(DYNAMIC_GROUP if of_group else 0, own.get(name))] if name in own else []
+            values += [(STATIC_BROKER, inherited[name])] if name in inherited else []
+            synonyms = tuple(build(synonym, name=name, value=value, source=source) for source, value in values)
+            source, value = values[0]
+            shown = synonyms if request.include_synonyms else ()
+            configs.append(build(part, name=name, value=value, config_source=source, synonyms=shown, **same))
         identity = {"resource_type": asked.resource_type, "resource_name": asked.resource_name}
-        results.append(build(entry, error_code=error, error_message=None, configs=configs, **identity))
+        results.append(build(entry, error_code=error, error_message=None, configs=tuple(configs), **identity))
     return build(kind, throttle_time=NO_TIME, results=tuple(results))
+
+
+def incremental_alter_configs(broker: FakeBroker, request: Any, kind: Any) -> Any:
+    """Reject settings that no group has, and the value "invalid"."""
+    entry = nested(kind, "AlterConfigsResourceResponse")
+    results = []
+    for asked in request.resources:
+        group = asked.resource_name
+        error, message = broker.state.error("IncrementalAlterConfigs", group), None
+        for change in asked.configs:
+            if not error and change.name not in broker.state.settings.get("", {}):
+                error, message = ErrorCode.invalid_config, f"Unknown group config name: {change.name}"
+            elif not error and change.value == "invalid":
+                error, message = ErrorCode.invalid_config, f"Invalid value invalid for configuration {change.name}"
+        if not error and not request.validate_only:
+            own = broker.state.settings.setdefault(group, {})
+            for change in asked.configs:
+                own.pop(change.name, None)
+                if change.config_operation == 0:
+                    own[change.name] = change.value
+        identity = {"resource_type": asked.resource_type, "resource_name": group}
+        results.append(build(entry, error_code=error, error_message=message, **identity))
+    return build(kind, throttle_time=NO_TIME, responses=tuple(results))
 
 
 def describe_log_dirs(broker: FakeBroker, request: Any, kind: Any) -> Any:
@@ -458,6 +492,7 @@ BY_API: Mapping[int, Callable[[Any, Any, Any], Any]] = {
     versions.LEAVE_GROUP: leave_group,
     versions.DESCRIBE_CONFIGS: describe_configs,
     versions.DESCRIBE_LOG_DIRS: describe_log_dirs,
+    versions.INCREMENTAL_ALTER_CONFIGS: incremental_alter_configs,
 }
 
 

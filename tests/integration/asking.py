@@ -118,7 +118,7 @@ def run_kgroups(
 def run_here(*words: str, bootstrap: str | None = None) -> Answer:
     """The same in this process: a tenth of the time, for tests that ask much and not how a process ends."""
     where = () if bootstrap is None else ("-b", bootstrap)
-    at = 2 if words[0] == "snapshot" else 1  # after the command
+    at = 2 if words[0] in ("settings", "snapshot") else 1  # after the command
     out, err = io.StringIO(), io.StringIO()
     began = time.monotonic()
     with redirect_stdout(out), redirect_stderr(err), alarm(_LIMIT):

@@ -87,6 +87,10 @@ def calls(api: Api) -> st.SearchStrategy[Any]:
         "DescribeLogDirs": {
             "partitions": st.none() | st.dictionaries(names, st.lists(_integers(32), max_size=3), max_size=3)
         },
+        "IncrementalAlterConfigs": {
+            "changes": st.dictionaries(names, st.dictionaries(names, st.none() | st.text(max_size=6), max_size=3)),
+            "validate_only": st.booleans(),
+        },
         "SaslHandshake": {"mechanism": names},
         "SaslAuthenticate": {"message": st.binary(max_size=200)},
         "DescribeConfigs": {

@@ -44,6 +44,7 @@ from kgroups.protocol.apis import (
     describe_share_group_offsets,
     fetch,
     find_coordinator,
+    incremental_alter_configs,
     list_groups,
     list_offsets,
     metadata,
@@ -53,7 +54,7 @@ from kgroups.protocol.apis import (
     streams_group_describe,
 )
 from kgroups.protocol.apis.consumer_group_describe import ConsumerGroup
-from kgroups.protocol.apis.describe_configs import Resource
+from kgroups.protocol.apis.describe_configs import DescribeGroupConfigs, Entry, Resource, Synonym
 from kgroups.protocol.apis.describe_groups import ClassicGroup
 from kgroups.protocol.apis.fetch import Fetched
 from kgroups.protocol.apis.list_groups import GroupList, ListedEntry
@@ -65,7 +66,7 @@ from kgroups.protocol.error_codes import Code, KafkaError, kafka_error
 from kgroups.protocol.operations import UNAVAILABLE, operations_of
 from kgroups.protocol.record_batch import Aborted
 from kgroups.protocol.versions import Api, BrokerVersions, VersionRange
-from tests.fakes.oracle import read_response, response_type, write, write_request
+from tests.fakes.oracle import read, read_response, request_type, response_type, write, write_request
 from tests.property.strategies import CALLS, calls, damaged, entities, names
 
 FEWER = settings(max_examples=max(10, settings.default.max_examples // 2))
@@ -94,6 +95,33 @@ def settings_of(response: Any) -> dict[Resource, dict[str, str | None] | KafkaEr
         if entry.error_code
         else {config.name: config.value for config in entry.configs}
         for entry in response.results
+    }
+
+
+def entries_of(response: Any) -> dict[str, tuple[Entry, ...] | KafkaError]:
+    words = describe_configs._MESSAGES
+    return {
+        entry.resource_name: kafka_error(entry.error_code, entry.error_message, words)
+        if entry.error_code
+        else tuple(
+            Entry(each.name, each.value, each.config_source, tuple(map(synonym_of, each.synonyms)))
+            for each in entry.configs
+        )
+        for entry in response.results
+    }
+
+
+def synonym_of(each: Any) -> Synonym:
+    return Synonym(each.name, each.value, each.source)
+
+
+def altered_configs_of(response: Any) -> dict[str, str | KafkaError]:
+    words = incremental_alter_configs._MESSAGES
+    return {
+        entry.resource_name: kafka_error(entry.error_code, entry.error_message, words)
+        if entry.error_code
+        else entry.resource_name
+        for entry in response.responses
     }
 
 
@@ -461,6 +489,7 @@ BY_KIO: dict[Api, Callable[[Any], Any]] = {
     describe_groups.API: classic_groups_of,
     describe_log_dirs.API: sizes_of,
     find_coordinator.API: coordinators_of,
+    incremental_alter_configs.API: altered_configs_of,
     list_groups.API: list_of,
     list_offsets.API: offsets_of,
     metadata.API: metadata_of,
@@ -507,6 +536,7 @@ ARGUMENTS: dict[Api, tuple[Any, ...]] = {
     delete_groups.API: ((),),
     fetch.API: ({},),
     find_coordinator.API: (("asked",),),
+    incremental_alter_configs.API: ({},),
     list_offsets.API: ({},),
     sasl_authenticate.API: (b"",),
     sasl_handshake.API: ("asked",),
@@ -562,3 +592,17 @@ def test_damaged_response_is_rejected_or_matches_kio(api: Api, version: int, dat
         except RemoteProtocolError:
             return
         assert found == expected
+
+
+@pytest.mark.parametrize("version", range(describe_configs.API.oldest, describe_configs.API.newest + 1))
+@FEWER
+@given(data=st.data())
+def test_configs_of_groups_match_kio_with_their_synonyms(version: int, data: st.DataObject) -> None:
+    call = DescribeGroupConfigs(tuple(data.draw(st.lists(names, max_size=3, unique=True))))
+    request = read(request_type(describe_configs.API.key, version), call.encode(version), 0)[0]
+    assert [(each.resource_type, each.resource_name) for each in request.resources] == [
+        (describe_configs.GROUP, name) for name in call.groups
+    ]
+    assert request.include_synonyms and write(request) == call.encode(version)
+    response = data.draw(responses(describe_configs.API, version))
+    assert call.decode(version, write(response), 0) == entries_of(response)

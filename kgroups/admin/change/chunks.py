@@ -6,13 +6,12 @@ The old offsets are saved before the first request that changes anything.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from kgroups.errors import KgroupsError
 from kgroups.model.groups import GroupId
 from kgroups.model.operations.origin import Source
 from kgroups.model.operations.reset import PlannedOffset
-from kgroups.model.operations.results import AppliedOffset
 from kgroups.model.outcome import Failure, Outcome, Scope
 
 from .interruption import Interruption
@@ -33,17 +32,17 @@ class TopicIds(Protocol):
 
 
 class UndoLog(Protocol):
-    """Receives the old offsets of a change before it is made, and then the results."""
+    """Receives the old offsets, or settings, of a change before it is made, and then the results."""
 
     stop: Interruption
 
-    async def save(self, admin: TopicIds, planned: Sequence[PlannedOffset]) -> None:
-        """Save the old offsets. Called once, before the first request that changes anything.
+    async def save(self, admin: TopicIds, planned: Sequence[Any]) -> None:
+        """Save the old values. Called once, before the first request that changes anything.
 
         :raises KgroupsError: if that fails; then nothing is changed.
         """
 
-    def record(self, results: Iterable[AppliedOffset]) -> None:
+    def record(self, results: Iterable[Any]) -> None:
         """Record results as they become known."""
 
     def close(self) -> None:

@@ -24,11 +24,14 @@ if TYPE_CHECKING:
         TopicDeletion,
     )
     from kgroups.model.outcome import Failure, Outcome
+    from kgroups.model.settings.change import AppliedSetting, PlannedSetting, Wish
+    from kgroups.model.settings.setting import GroupSettings
     from kgroups.model.time_lag import Position
     from kgroups.model.topic_scope import TopicScope
     from kgroups.model.unread_count import UnreadCount
     from kgroups.model.views.offset_row import GroupOffsets
 
+    from ..change.alter_settings import SettingsJournal
     from ..change.remove_members import RemovalJournal, WantedMembers
     from ..query.select_groups import Selection
     from ..share_state.gather import Gathered
@@ -97,6 +100,23 @@ class RecordCounter(Protocol):
         """Return the number of unread records at positions up to the ends of partitions, and the failures."""
 
 
+@runtime_checkable
+class SettingsAdmin(Protocol):
+    async def describe_settings(self, selection: Selection) -> Outcome[GroupSettings]:
+        """Return the settings of groups, sorted by group."""
+
+    async def plan_settings(self, selection: Selection, wish: Wish) -> Outcome[PlannedSetting]: ...
+
+    async def alter_settings(
+        self, planned: Sequence[PlannedSetting], journal: SettingsJournal | None = None
+    ) -> Outcome[AppliedSetting]: ...
+
+    @property
+    def cluster_id(self) -> str | None: ...
+
+    async def topic_ids(self, topics: Sequence[str]) -> Mapping[str, int]: ...
+
+
 class Capability(Generic[C]):
     """An operation that some transports support."""
 
@@ -130,6 +150,7 @@ MEMBER_REMOVAL: Capability[MemberRemover] = Capability(MemberRemover, "librdkafk
 GROUP_CONFIGS: Capability[ConfigReader] = Capability(ConfigReader, "snapshots and kgroups diff require the wire client")
 RETENTION: Capability[RetentionReader] = Capability(RetentionReader, "headroom requires the wire client")
 RECORD_COUNTS: Capability[RecordCounter] = Capability(RecordCounter, "counting records requires the wire client")
+SETTINGS: Capability[SettingsAdmin] = Capability(SettingsAdmin, "settings of groups require the wire client")
 FACTS: Capability[FactGatherer] = Capability(FactGatherer, "explain requires the wire client")
 SHARE_FACTS: Capability[ShareFactGatherer] = Capability(
     ShareFactGatherer, "the state of share groups requires the wire client"

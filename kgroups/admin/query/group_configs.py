@@ -1,23 +1,34 @@
-"""Fetch the dynamic configuration of groups (KIP-848): the values that were set for one group."""
+"""Fetch the settings of groups from their coordinators, which apply them (KIP-848, Kafka 4.0)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from kgroups.errors import KgroupsError
+from kgroups.errors import Reason
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, GroupId
-from kgroups.model.outcome import Failure, Scope
+from kgroups.model.outcome import Failure, Outcome
+from kgroups.model.settings.setting import GROUP, ORIGINS, GroupSettings, Setting, Value
 from kgroups.net.cluster import Cluster
-from kgroups.net.fanout import fan_out
-from kgroups.protocol.apis.describe_configs import API, DYNAMIC_GROUP, GROUP, DescribeConfigs, Resource
-from kgroups.protocol.error_codes import Code, KafkaError
+from kgroups.protocol.apis.describe_configs import API, DescribeGroupConfigs, Entry, Synonym
+from kgroups.protocol.error_codes import Code
+
+from ..routing.query_coordinators import GroupQuery, query_coordinators
+from .select_groups import Selection, resolve
 
 GROUPS_PER_REQUEST = 500
-_NO_SUCH_CONFIGS = frozenset({Code.invalid_request, Code.unsupported_version, Code.invalid_config})
+_NO_SUCH_CONFIGS = frozenset(
+    int(code) for code in (Code.invalid_request, Code.unsupported_version, Code.invalid_config)
+)
 """Errors of brokers without configurations of groups."""
 
+TOO_OLD = "brokers before Kafka 4.0 have no settings of groups"
+
 GroupConfigs = dict[GroupId, Mapping[str, str | None]]
+
+_READ: GroupQuery[tuple[Entry, ...]] = GroupQuery(
+    "settings of groups", API, DescribeGroupConfigs, chunk=GROUPS_PER_REQUEST
+)
 
 
 async def fetch_group_configs(cluster: Cluster, groups: Iterable[Group]) -> tuple[GroupConfigs, tuple[Failure, ...]]:
@@ -25,34 +36,53 @@ async def fetch_group_configs(cluster: Cluster, groups: Iterable[Group]) -> tupl
 
     Of brokers before Kafka 4.0, which have no such configuration, every group has none.
     """
-    by_node: dict[Node, list[GroupId]] = {}
-    for group in groups:
-        by_node.setdefault(group.coordinator, []).append(group.group_id)
-    jobs = []
-    for node, names in sorted(by_node.items()):
-        for at in range(0, len(names), GROUPS_PER_REQUEST):
-            part = names[at : at + GROUPS_PER_REQUEST]
-            call = DescribeConfigs({Resource(GROUP, name): None for name in part}, DYNAMIC_GROUP)
-            jobs.append(((node, part), cluster.call(node, call)))
-    found: GroupConfigs = {}
-    failures: list[Failure] = []
-    for (node, part), response in await fan_out(jobs):
-        for name in part:
-            configs = response if isinstance(response, KgroupsError) else response.get(Resource(GROUP, name))
-            if isinstance(configs, KafkaError) and configs.code in _NO_SUCH_CONFIGS:
-                found[name] = {}
-            elif configs is None or isinstance(configs, KafkaError | KgroupsError):
-                failures.append(_failure(name, configs, node))
-            else:
-                found[name] = configs
-    return found, tuple(failures)
+    settings = await fetch_settings(cluster, {group.group_id: group.coordinator for group in groups})
+    found: GroupConfigs = {each.group_id: each.overrides for each in settings.items}
+    found.update({failure.name: {} for failure in settings.failures if failure.code in _NO_SUCH_CONFIGS})
+    return found, tuple(
+        failure._replace(message=f"its dynamic configuration is unknown: {failure.message}")
+        for failure in settings.failures
+        if failure.name not in found
+    )
 
 
-def _failure(name: GroupId, error: KafkaError | KgroupsError | None, node: Node) -> Failure:
-    if isinstance(error, KafkaError):
-        failure = error.failure(Scope.GROUP, name, api=API.name, broker=node.id)
-    elif error is not None:
-        failure = Failure.of(error, Scope.GROUP, name, api=API.name, broker=node.id)
-    else:
-        failure = Failure(Scope.GROUP, name, "missing in the response", api=API.name, broker=node.id)
-    return failure._replace(message=f"its dynamic configuration is unknown: {failure.message}")
+async def describe_settings(cluster: Cluster, selection: Selection) -> Outcome[GroupSettings]:
+    """Return the settings of the selected groups, sorted by group. Groups selected by name need not exist."""
+    selected = await resolve(cluster, selection)
+    where: dict[GroupId, Node | None] = {group.group_id: group.coordinator for group in selected.listed}
+    found = await fetch_settings(cluster, {**selected.named, **where})
+    return found.with_failures(selected.failures, selected.notices)
+
+
+async def fetch_settings(cluster: Cluster, where: Mapping[GroupId, Node | None]) -> Outcome[GroupSettings]:
+    """Return the settings of groups, sorted by group.
+
+    :param where: group -> its coordinator; ``None`` means to look it up.
+    """
+    if not where:
+        return Outcome()
+    results = await query_coordinators(cluster, _READ, where)
+    items = [GroupSettings(name, _settings(entries)) for name, (_, entries) in sorted(results.found.items())]
+    return Outcome(tuple(items), tuple(_explained(failure) for _, failure in sorted(results.failed.items())))
+
+
+def _explained(failure: Failure) -> Failure:
+    if failure.code not in _NO_SUCH_CONFIGS:
+        return failure
+    return failure._replace(message=TOO_OLD, reason=Reason.VERSION_UNSUPPORTED)
+
+
+def _settings(entries: Iterable[Entry]) -> tuple[Setting, ...]:
+    return tuple(sorted(map(_setting, entries)))
+
+
+def _setting(entry: Entry) -> Setting:
+    value = _value(entry)
+    if value.origin != GROUP:
+        return Setting(entry.name, value, value)
+    rest = [each for each in map(_value, entry.synonyms) if each.origin != GROUP]
+    return Setting(entry.name, value, rest[0] if rest else Value(None, None))
+
+
+def _value(entry: Entry | Synonym) -> Value:
+    return Value(entry.value, ORIGINS.get(entry.source, f"unknown ({entry.source})"))

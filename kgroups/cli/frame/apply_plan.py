@@ -57,7 +57,7 @@ class _OneCluster:
     def __init__(self, connection: ConnectionOptions, operation: Operation[Any]) -> None:
         self._connection = connection
         self._operation = operation
-        self._undo = UndoFile(operation.undo_path, connection)
+        self._undo = UndoFile(operation.undo_path, connection, kind=operation.undo_kind)
         self._target: Target[Any] | None = None
         self.stop = self._undo.stop
         self.view = operation.view
@@ -147,7 +147,8 @@ def _interrupted(change: Change, operation: Operation[Any], rows: Iterable[Any])
     text = "".join(f", {results[result]:,} {result}" for result in ("applied", "failed", "unknown") if results[result])
     text = f"{change.stop.reason}{text}"
     if undo_files := change.undo_files:
-        return f"{text}; to restore the old offsets: {'; '.join(each.suggestion for each in undo_files)}"
+        commands = "; ".join(each.suggestion for each in undo_files)
+        return f"{text}; to restore the old {operation.undo_kind.what}: {commands}"
     changed = change.stop.begun and (not operation.saves_offsets or results["applied"] or results["unknown"])
     return f"{text}: describe the groups before you try again" if changed else f"{text}: nothing was changed"
 

@@ -102,7 +102,9 @@ class FleetChange:
     def _target(self, answer: ClusterAnswer) -> Target[Any]:
         name = answer.cluster
         connection = self._connection.of(name)
-        undo = UndoFile(self._undo_paths[name], connection, lambda note: print_note(f"{name}: {note}"), self.stop, name)
+        kind = self._operation.undo_kind
+        path = self._undo_paths[name]
+        undo = UndoFile(path, connection, lambda note: print_note(f"{name}: {note}"), self.stop, name, kind)
         return Target(connection, undo, answer.cluster_id, answer.outcome)
 
     async def _apply(self, answers: list[ClusterAnswer]) -> None:

@@ -149,6 +149,12 @@ def group_options(command: F) -> F:
     return grouped_options(command, (*_GROUPS, *filter_options()), "chosen", _changed)
 
 
+def mixed_group_options(metavar: str) -> Callable[[F], F]:
+    """Return a decorator like :func:`group_options` for a command whose arguments are not only groups."""
+    names = click.argument("names", nargs=-1, metavar=metavar, shell_complete=complete_group)
+    return lambda command: grouped_options(command, (names, *_GROUPS[1:], *filter_options()), "chosen", _changed)
+
+
 def changed_group_and_topic_options(command: F) -> F:
     """Add options that select groups to change, also by topic; the command gets ``chosen``."""
     return grouped_options(command, (*_GROUPS, _USED_TOPICS, *filter_options()), "chosen", _changed)

@@ -58,6 +58,23 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("Show which members would be removed", "kgroups remove-members orders --all-members"),
         ("Remove a static member", "kgroups remove-members orders --instance worker-3 --execute"),
     ),
+    "kgroups settings show": (
+        ("Show the settings of a group, and where they come from", "kgroups settings show orders --key 'consumer.*'"),
+        ("Show what is set for groups, as JSON", "kgroups settings show --all-groups --overridden -o json"),
+    ),
+    "kgroups settings diff": (
+        ("Compare all groups of a file with it", "kgroups settings diff -f settings.toml"),
+        ("Also report values that are not in the file", "kgroups settings diff -f settings.toml --exact"),
+    ),
+    "kgroups settings set": (
+        ("Show the plan of a change", "kgroups settings set consumer.session.timeout.ms=60000 'orders-*'"),
+        ("Set what a file contains", "kgroups settings set -f settings.toml --execute"),
+        ("Undo a change", "kgroups settings set -f undo.json --execute"),
+    ),
+    "kgroups settings unset": (
+        ("Show the plan to remove a value", "kgroups settings unset consumer.session.timeout.ms orders"),
+        ("Remove all values of a group", "kgroups settings unset '*' orders --execute"),
+    ),
     "kgroups snapshot save": (
         ("Save the state of all groups", "kgroups snapshot save monday.snapshot --all-groups"),
         (

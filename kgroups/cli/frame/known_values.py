@@ -92,16 +92,10 @@ def view_of_line(context: click.Context) -> View | None:
         case "history":
             # click does not parse arguments if the last option lacks its value
             return _table_view(params.get("table") or (context.args[0] if name == "show" and context.args else name))
-        case "config":
-            from kgroups.render.check_view import CHECK, SETTINGS
-
-            return CHECK if name == "check" else SETTINGS
+        case "config" | "profile" | "settings" as parent:
+            return _fixed_view(parent, name)
         case "snapshot":
             return snapshot_view(name, params)
-        case "profile":
-            from kgroups.render.check_view import PROFILE, PROFILES
-
-            return PROFILES if name == "list" else PROFILE
     match name:
         case "list":
             from kgroups.render.list_by_cluster import LIST_BY_CLUSTER
@@ -124,6 +118,19 @@ def view_of_line(context: click.Context) -> View | None:
         case "diff":
             return snapshot_view(name, params)
     return None
+
+
+def _fixed_view(parent: str, name: str) -> View:
+    """Return the view of a subcommand that has only one."""
+    if parent == "settings":
+        from kgroups.render.settings_views import VIEWS
+
+        return VIEWS[name]
+    from kgroups.render.check_view import CHECK, PROFILE, PROFILES, SETTINGS
+
+    if parent == "config":
+        return CHECK if name == "check" else SETTINGS
+    return PROFILES if name == "list" else PROFILE
 
 
 def snapshot_view(name: str, params: dict[str, Any]) -> View:

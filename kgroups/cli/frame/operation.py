@@ -10,6 +10,7 @@ from kgroups.errors import UsageError
 
 from .options import ConnectionOptions
 from .run_query import Query, hinted
+from .undo_file import OFFSETS, UndoKind
 
 if TYPE_CHECKING:
     from kgroups.admin.change.interruption import Interruption
@@ -45,6 +46,8 @@ class Operation(NamedTuple, Generic[P]):
     """Where the old offsets are saved; ``None``: a new name in the current directory."""
     saves_offsets: bool = True
     """Whether the old offsets are saved: those of members are not changed."""
+    undo_kind: UndoKind = OFFSETS
+    """What the undo file contains."""
 
     @property
     def hinted_plan(self) -> Query:

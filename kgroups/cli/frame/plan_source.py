@@ -28,6 +28,14 @@ def read_plan(path: Path) -> PlanFile:
     """
     from kgroups.model.operations.plan_file import parse_plan
 
+    return parse_plan(read_text(path), f"--from-file: {path}")._replace(name=str(path))
+
+
+def read_text(path: Path) -> str:
+    """Return the content of a file; ``-`` is standard input.
+
+    :raises UsageError: if the file cannot be read, is too large, or is not UTF-8; the text names the line.
+    """
     name = f"--from-file: {path}"
     try:
         data = _read(path)
@@ -36,11 +44,10 @@ def read_plan(path: Path) -> PlanFile:
     if data is None:
         raise UsageError(f"{name}: larger than {LARGEST // 1024**2:,} MiB; split it into several files")
     try:
-        text = data.decode("utf-8-sig")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise UsageError(f"{name}, line {line}: not UTF-8") from None
-    return parse_plan(text, name)._replace(name=str(path))
 
 
 def _read(path: Path) -> bytearray | None:
@@ -76,18 +83,27 @@ def plan_for(
             raise UsageError(f"--from-file: {path} names no group (three columns): use exactly one --group")
         return plan.scenario(names[0], mismatches), Selection(names), ()
     groups = plan.groups
+    chosen = chosen_in_file(groups, path, selection)
+    skipped = len(groups) - len(chosen)
+    notices = (f"{count(skipped, 'group')} of {path} skipped: not selected",) if skipped else ()
+    # Rows of other groups are dropped before they are checked: they may name deleted topics, or conflict.
+    selected = plan._replace(rows=tuple(row for row in plan.rows if row.group in chosen))
+    return selected.scenario(None, mismatches), Selection(tuple(chosen)), notices
+
+
+def chosen_in_file(groups: Sequence[str], path: Path, selection: Selection | None) -> dict[str, None]:
+    """Return the selected groups of a file, in its order; ``None`` selects all.
+
+    :raises UsageError: if the file has no entries for a named group, or no group of the file is selected.
+    """
     selection = selection.settled(groups) if selection else None
     for failure in selection.unmatched_globs(groups) if selection else ():
         raise UsageError(f"--from-file: no group of {path} matches {failure.name!r}")
     _check_listed(selection.names if selection else (), frozenset(groups), path)
     chosen = chosen_groups(groups, selection)
-    skipped = len(groups) - len(chosen)
-    notices = (f"{count(skipped, 'group')} of {path} skipped: not selected",) if skipped else ()
     if not chosen:
         raise UsageError(f"--from-file: no group of {path} is selected")
-    # Rows of other groups are dropped before they are checked: they may name deleted topics, or conflict.
-    selected = plan._replace(rows=tuple(row for row in plan.rows if row.group in chosen))
-    return selected.scenario(None, mismatches), Selection(tuple(chosen)), notices
+    return chosen
 
 
 def chosen_groups(groups: Sequence[str], selection: Selection | None) -> dict[str, None]:

@@ -1,15 +1,15 @@
-"""The undo file: contains the old offsets, and is on the disk before the first change is sent."""
+"""The undo file: contains the old offsets or settings, and is on the disk before the first change is sent."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from io import FileIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -23,10 +23,37 @@ if TYPE_CHECKING:
     from kgroups.model.offsets import PlanKey
     from kgroups.model.operations.origin import Source
     from kgroups.model.operations.reset import PlannedOffset
-    from kgroups.model.operations.results import AppliedOffset
     from kgroups.model.outcome import Result
 
     from .options import ConnectionOptions
+
+
+class UndoKind(NamedTuple):
+    """What an undo file contains."""
+
+    what: str
+    """The plural of an item."""
+    command: tuple[str, ...]
+    """The command that restores the file with --from-file."""
+    lines: Callable[[Sequence[Any], Source], Iterator[str]]
+    """Returns the lines of the file before anything is changed."""
+    source: Callable[[TopicIds, Sequence[Any]], Awaitable[Source]]
+    """Returns the cluster, and the topic IDs of planned items."""
+
+
+def _offset_lines(planned: Sequence[PlannedOffset], source: Source) -> Iterator[str]:
+    from kgroups.model.operations.undo_file import undo_lines
+
+    return undo_lines(planned, source)
+
+
+async def _offset_source(admin: TopicIds, planned: Iterable[PlannedOffset]) -> Source:
+    from kgroups.admin.change.chunks import source_of
+
+    return await source_of(admin, planned)
+
+
+OFFSETS = UndoKind("offsets", ("reset-offsets",), _offset_lines, _offset_source)
 
 _LONGEST = 60
 """Maximum number of characters of a group name in a file name."""
@@ -53,6 +80,7 @@ class UndoFile:
         tell: Callable[[str], None] | None = None,
         stop: Interruption | None = None,
         cluster: str = "",
+        kind: UndoKind = OFFSETS,
     ) -> None:
         """Check the path before the cluster is contacted.
 
@@ -61,6 +89,7 @@ class UndoFile:
         :param tell: is called with a note about the file; ``None``: print it to stderr.
         :param stop: the interruption of several clusters; ``None``: a new one.
         :param cluster: one of several clusters, for the new name.
+        :param kind: what the file contains.
         :raises UsageError: if the file already exists or cannot be created.
         """
         self.path = path
@@ -70,6 +99,7 @@ class UndoFile:
         self.connection = connection
         self._tell = tell or print_note
         self._cluster = cluster
+        self.kind = kind
         self.stop = stop or Interruption()
         self._file: FileIO | None = None
         self._numbers: dict[PlanKey, int] = {}
@@ -78,24 +108,22 @@ class UndoFile:
 
     @property
     def suggestion(self) -> str:
-        """The command that restores the old offsets, quoted for a shell. Contains no secrets."""
+        """The command that restores the file, quoted for a shell. Contains no secrets."""
         from .repeat_options import command_line
 
         arguments = ("--from-file", str(self.written), "--execute", *self.connection.as_words())
-        return command_line(("kgroups", "reset-offsets", *arguments))
+        return command_line(("kgroups", *self.kind.command, *arguments))
 
-    async def save(self, admin: TopicIds, planned: Sequence[PlannedOffset]) -> None:
+    async def save(self, admin: TopicIds, planned: Sequence[Any]) -> None:
         """Write the file, readable for its owner only, and wait until it is on the disk.
 
         :raises UsageError: if that fails. Then nothing must be changed, and no file is left behind.
         """
-        from kgroups.model.operations.undo_file import undo_lines
-
-        source = await run_source(admin, self.connection, planned)
+        source = stamped(await self.kind.source(admin, planned), self.connection)
         groups = sorted({entry.group_id for entry in planned})
-        data = "".join(line + "\n" for line in undo_lines(planned, source)).encode()
+        data = "".join(line + "\n" for line in self.kind.lines(planned, source)).encode()
         if len(data) > LARGEST:
-            raise UsageError(f"--undo-file: larger than {LARGEST // 1024**2:,} MiB; reset fewer groups at a time")
+            raise UsageError(f"--undo-file: larger than {LARGEST // 1024**2:,} MiB; change fewer groups at a time")
         created: Path | None = None
         try:
             created, handle = _create(self.path, self._cluster, groups)
@@ -113,12 +141,12 @@ class UndoFile:
             raise UsageError(f"--undo-file: cannot write {where}: {error.strerror}; nothing was changed") from None
         self.written = created
         self._numbers = {entry.key: number for number, entry in enumerate(planned, 1)}
-        self._tell(f"the old offsets are in {created}; to restore them: {self.suggestion}")
+        self._tell(f"the old {self.kind.what} are in {created}; to restore them: {self.suggestion}")
 
-    def record(self, results: Iterable[AppliedOffset]) -> None:
+    def record(self, results: Iterable[Any]) -> None:
         """Append results, which survive a kill of the process once this returns.
 
-        After a crash of the machine, some may be missing: an offset without a result may have been written.
+        After a crash of the machine, some may be missing: an item without a result may have been written.
         """
         from kgroups.model.operations.undo_file import result_line
 
@@ -129,7 +157,10 @@ class UndoFile:
             if number := self._numbers.get(each.planned.key):
                 error = each.failure.message if each.failure else None
                 lines_by_result.setdefault((each.result, error), []).append(number)
-        lines = [result_line(result, numbers, error) + "\n" for (result, error), numbers in lines_by_result.items()]
+        lines = [
+            result_line(result, numbers, error, self.kind.what) + "\n"
+            for (result, error), numbers in lines_by_result.items()
+        ]
         try:
             _write_whole(self._file, "".join(lines).encode())
         except OSError as error:
@@ -154,11 +185,13 @@ def _write_whole(file: FileIO, data: bytes) -> None:
 
 async def run_source(admin: TopicIds, connection: ConnectionOptions, planned: Iterable[PlannedOffset]) -> Source:
     """Return the origin that a file records: cluster, topic IDs (queried here), command, time, and version."""
-    from kgroups.admin.change.chunks import source_of
+    return stamped(await _offset_source(admin, planned), connection)
 
+
+def stamped(source: Source, connection: ConnectionOptions) -> Source:
     from .repeat_options import this_command
 
-    return (await source_of(admin, planned)).stamped(connection.settings.bootstrap_servers, this_command())
+    return source.stamped(connection.settings.bootstrap_servers, this_command())
 
 
 def print_note(text: str) -> None:

@@ -22,6 +22,7 @@ class Mismatch(StrEnum):
     CLUSTER = "cluster"
     TOPIC = "topic"
     OFFSET = "offset"
+    SETTING = "setting"
 
 
 ACCEPT = "--accept-mismatch"

@@ -33,7 +33,7 @@ from .plan_row import (
     type_of,
 )
 from .reset import PlannedOffset
-from .undo_file import begins_undo, parse_undo
+from .undo_file import SETTINGS_SCHEMA, begins_undo, parse_undo
 
 PLAN = "kgroups/plan/v1"
 UNDO = "kgroups/undo/v1"
@@ -59,6 +59,8 @@ def parse_plan(text: str, name: str) -> PlanFile:
 def _parse(text: str, name: str) -> PlanFile:
     if not _JSON.match(text):
         return PlanFile(tuple(_from_csv(text, name)), name=name)
+    if begins_undo(text, SETTINGS_SCHEMA):
+        raise UsageError(f"{name}: an undo file of settings; use kgroups settings set --from-file")
     return parse_undo(text, name) if begins_undo(text) else _from_json(text, name)
 
 

@@ -14,8 +14,8 @@ the file before anything is changed. A truncated last line is ignored.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 from kgroups.errors import UsageError
 
@@ -27,18 +27,31 @@ from .plan_row import PlanFile, PlanRow, commit_item, envelope, key_of, move_of,
 from .reset import PlannedOffset
 
 SCHEMA = "kgroups/undo/v2"
+SETTINGS_SCHEMA = "kgroups/undo-settings/v1"
+
+_A = {"offset": "an offset", "setting": "a setting"}
+
+R = TypeVar("R", bound=Any)
+"""A row with a ``result``."""
 
 
 def undo_lines(planned: Sequence[PlannedOffset], source: Source) -> Iterator[str]:
     """Yield the lines of a file, without line ends, before anything is changed."""
-    yield _json_line({"schema": SCHEMA, **envelope(source), "offsets": len(planned)})
-    for entry in planned:
-        yield _json_line(_item(entry))
+    return lines_of(SCHEMA, source, "offsets", [_item(entry) for entry in planned])
 
 
-def result_line(result: Result, numbers: Iterable[int], error: str | None = None) -> str:
-    """Return the line to append when offsets have a result."""
-    line: dict[str, Any] = {"result": result.value, "offsets": list(numbers)}
+def lines_of(schema: str, source: Source, what: str, items: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the lines of a file with items of any kind.
+
+    :param what: the plural of an item, which is the key of their number.
+    """
+    yield _json_line({"schema": schema, **envelope(source), what: len(items)})
+    yield from map(_json_line, items)
+
+
+def result_line(result: Result, numbers: Iterable[int], error: str | None = None, what: str = "offsets") -> str:
+    """Return the line to append when items have a result."""
+    line: dict[str, Any] = {"result": result.value, what: list(numbers)}
     return _json_line(line | {"error": error} if error else line)
 
 
@@ -62,10 +75,10 @@ def _json_line(item: Mapping[str, Any]) -> str:
     return text
 
 
-def begins_undo(text: str) -> bool:
+def begins_undo(text: str, schema: str = SCHEMA) -> bool:
     """Return whether a text is an undo file of this format."""
     header = _object(text.partition("\n")[0])
-    return header is not None and header.get("schema") == SCHEMA
+    return header is not None and header.get("schema") == schema
 
 
 def parse_undo(text: str, name: str) -> PlanFile:
@@ -74,24 +87,35 @@ def parse_undo(text: str, name: str) -> PlanFile:
     :param name: of the file, for errors.
     :raises UsageError: if the file is damaged; the message names the line.
     """
+    rows, source = parse_rows(text, name, "offset", _row)
+    return PlanFile(tuple(rows), True, source, name)
+
+
+def parse_rows(text: str, name: str, what: str, row_of: Callable[[str, dict[str, Any]], R]) -> tuple[list[R], Source]:
+    """Return the rows of an undo file with their results, and the run that wrote it.
+
+    :param what: the singular of an item.
+    :param row_of: makes a row of its place and its JSON.
+    :raises UsageError: if the file is damaged; the message names the line.
+    """
     first, *lines = text.split("\n")
     header = _object(first) or {}
-    total = header.get("offsets")
+    total = header.get(f"{what}s")
     if type(total) is not int or total < 0:
-        raise UsageError(f"{name}, line 1: its number of offsets is missing, or not a number")
+        raise UsageError(f"{name}, line 1: its number of {what}s is missing, or not a number")
     source = source_of(header, f"{name}, line 1")
-    rows: list[PlanRow] = []
+    rows: list[R] = []
     for number in range(total):
         where = f"{name}, line {number + 2}"
         found = _object(lines[number]) if number < len(lines) else None
         if found is None:
             raise UsageError(
-                f"{where}: truncated: {number:,} of {count(total, 'offset')} can be read; "
+                f"{where}: truncated: {number:,} of {count(total, what)} can be read; "
                 "kgroups changes nothing before an undo file is complete"
             )
-        rows.append(_row(where, found))
-    _enter_results(rows, lines[total:], name)
-    return PlanFile(tuple(rows), True, source, name)
+        rows.append(row_of(where, found))
+    _enter_results(rows, lines[total:], name, what)
+    return rows, source
 
 
 def _row(where: str, item: dict[str, Any]) -> PlanRow:
@@ -103,7 +127,7 @@ def _row(where: str, item: dict[str, Any]) -> PlanRow:
     return row._replace(written=new, has_written=True, beyond_end=item.get("beyond_end") is True)
 
 
-def _enter_results(rows: list[PlanRow], lines: Sequence[str], name: str) -> None:
+def _enter_results(rows: list[Any], lines: Sequence[str], name: str, what: str) -> None:
     """Set the results of rows; later lines take precedence."""
     for number, line in enumerate(lines):
         if not line.strip():
@@ -114,12 +138,12 @@ def _enter_results(rows: list[PlanRow], lines: Sequence[str], name: str) -> None
             if number == len(lines) - 1:
                 return  # the run was killed while it wrote this line
             raise UsageError(f"{where}: not a JSON object")
-        result, numbers = found.get("result"), found.get("offsets")
+        result, numbers = found.get("result"), found.get(f"{what}s")
         if result not in list(Result) or not isinstance(numbers, list):
-            raise UsageError(f"{where}: not a result: {', '.join(Result)}, with the numbers of its offsets")
+            raise UsageError(f"{where}: not a result: {', '.join(Result)}, with the numbers of its {what}s")
         for at in numbers:
             if type(at) is not int or not 1 <= at <= len(rows):
-                raise UsageError(f"{where}: {at!r} is not a number of an offset, from 1 to {len(rows):,}")
+                raise UsageError(f"{where}: {at!r} is not a number of {_A[what]}, from 1 to {len(rows):,}")
             rows[at - 1] = rows[at - 1]._replace(result=Result(result))
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from kgroups.model.groups import GroupId
+
 from ..error_codes import Code, KafkaError, kafka_error
 from ..reader import Reader, reader_of
 from ..versions import Api
@@ -26,7 +28,7 @@ TOPIC, BROKER, GROUP = 2, 4, 32
 DYNAMIC_GROUP = 8
 """The source of values that were set for one group (KIP-848)."""
 
-_NO = b"\0"
+_NO, _YES = b"\0", b"\1"
 _NULL_ARRAY = b"\xff\xff\xff\xff"
 
 _MESSAGES = {
@@ -45,15 +47,35 @@ class Resource(NamedTuple):
 Settings = Mapping[str, str | None]
 """Name -> value; ``None`` if it is secret or not set."""
 
+Wanted = Mapping[Resource, tuple[str, ...] | None]
+"""Resource -> the names of settings; ``None``: all settings."""
 
-class DescribeConfigs(NamedTuple):
-    """Request these settings of these resources. The response omits settings that a resource does not have.
 
-    ``None``: all settings. ``source``: only values from this source, such as :data:`DYNAMIC_GROUP`.
+class Synonym(NamedTuple):
+    """A setting that supplies the value of another one unless one with precedence is set."""
+
+    name: str
+    value: str | None
+    source: int
+
+
+class Entry(NamedTuple):
+    """A setting of a resource, and the source of its value.
+
+    ``synonyms``: in the order of their precedence, the one in effect first. ``value`` is ``None`` if it is secret or
+    not set.
     """
 
-    wanted: Mapping[Resource, tuple[str, ...] | None]
-    source: int | None = None
+    name: str
+    value: str | None
+    source: int
+    synonyms: tuple[Synonym, ...] = ()
+
+
+class DescribeConfigs(NamedTuple):
+    """Request these settings of these resources. The response omits settings that a resource does not have."""
+
+    wanted: Wanted
 
     @property
     def api(self) -> Api:
@@ -64,48 +86,81 @@ class DescribeConfigs(NamedTuple):
         return len(self.wanted)
 
     def encode(self, version: int) -> bytes:
-        form = form_of(API, version)
-        no_array = _NO if version >= API.flexible else _NULL_ARRAY
-        resources = form.array(
-            bytes((resource.type,))
-            + form.string(resource.name)
-            + (no_array if names is None else form.array(map(form.string, names)))
-            + form.tags
-            for resource, names in self.wanted.items()
-        )
-        return resources + _NO + (_NO if version >= _DOCUMENTATION else b"") + form.tags
+        return _encode(self.wanted, version, _NO)
 
     def decode(self, version: int, data: bytes, offset: int) -> Mapping[Resource, Settings | KafkaError]:
         """Return resource -> its settings, or its error."""
-        with reader_of(API, version, data, offset) as reader:
-            reader.skip(4)  # throttle time
-            results = dict([_result(reader, version, self.source) for _ in reader.turns(reader.count())])
-            reader.tags()
-            reader.end()
-        return results
+        return {
+            resource: found if isinstance(found, KafkaError) else {entry.name: entry.value for entry in found}
+            for resource, found in _decode(version, data, offset).items()
+        }
 
 
-def _result(reader: Reader, version: int, source: int | None) -> tuple[Resource, Settings | KafkaError]:
+class DescribeGroupConfigs(NamedTuple):
+    """Request all settings of these groups, with their synonyms (Kafka 4.0). Groups need not exist."""
+
+    groups: tuple[GroupId, ...]
+
+    @property
+    def api(self) -> Api:
+        return API
+
+    @property
+    def keys(self) -> int:
+        return len(self.groups)
+
+    def encode(self, version: int) -> bytes:
+        return _encode({Resource(GROUP, name): None for name in self.groups}, version, _YES)
+
+    def decode(self, version: int, data: bytes, offset: int) -> Mapping[GroupId, tuple[Entry, ...] | KafkaError]:
+        """Return group -> its settings, or its error."""
+        return {resource.name: found for resource, found in _decode(version, data, offset).items()}
+
+
+def _encode(wanted: Wanted, version: int, synonyms: bytes) -> bytes:
+    form = form_of(API, version)
+    no_array = _NO if version >= API.flexible else _NULL_ARRAY
+    resources = form.array(
+        bytes((resource.type,))
+        + form.string(resource.name)
+        + (no_array if names is None else form.array(map(form.string, names)))
+        + form.tags
+        for resource, names in wanted.items()
+    )
+    return resources + synonyms + (_NO if version >= _DOCUMENTATION else b"") + form.tags
+
+
+def _decode(version: int, data: bytes, offset: int) -> dict[Resource, tuple[Entry, ...] | KafkaError]:
+    with reader_of(API, version, data, offset) as reader:
+        reader.skip(4)  # throttle time
+        results = dict([_result(reader, version) for _ in reader.turns(reader.count())])
+        reader.tags()
+        reader.end()
+    return results
+
+
+def _result(reader: Reader, version: int) -> tuple[Resource, tuple[Entry, ...] | KafkaError]:
     error, message = reader.int16(), reader.nullable_string()
     resource = Resource(reader.int8(), reader.string())
-    found = [_setting(reader, version) for _ in reader.turns(reader.count())]
-    settings = {name: value for name, value, origin in found if source in (None, origin)}
+    entries = tuple([_entry(reader, version) for _ in reader.turns(reader.count())])
     reader.tags()
-    return resource, kafka_error(error, message, _MESSAGES) if error else settings
+    return resource, kafka_error(error, message, _MESSAGES) if error else entries
 
 
-def _setting(reader: Reader, version: int) -> tuple[str, str | None, int]:
+def _entry(reader: Reader, version: int) -> Entry:
     name, value = reader.string(), reader.nullable_string()
     reader.skip(1)  # read-only
     source = reader.int8()
     reader.skip(1)  # sensitive
-    for _ in reader.turns(reader.count()):  # synonyms
-        reader.string()
-        reader.nullable_string()
-        reader.skip(1)
-        reader.tags()
+    synonyms = tuple([_synonym(reader) for _ in reader.turns(reader.count())])
     if version >= _DOCUMENTATION:
         reader.skip(1)  # type
         reader.nullable_string()
     reader.tags()
-    return name, value, source
+    return Entry(name, value, source, synonyms)
+
+
+def _synonym(reader: Reader) -> Synonym:
+    synonym = Synonym(reader.string(), reader.nullable_string(), reader.int8())
+    reader.tags()
+    return synonym

@@ -1,0 +1,156 @@
+"""Change settings of groups: plan them, let brokers check the new values, and write them (KIP-848, Kafka 4.0)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+from kgroups.model.groups import GroupId
+from kgroups.model.operations.journal import Journal
+from kgroups.model.outcome import Failure, Outcome, Result, merge
+from kgroups.model.settings.change import (
+    AppliedSetting,
+    PlannedSetting,
+    Wish,
+    changed_since,
+    changes_by_group,
+    plan_group,
+)
+from kgroups.model.settings.setting import GroupSettings
+from kgroups.net.cluster import Cluster
+from kgroups.protocol.apis.incremental_alter_configs import API, IncrementalAlterConfigs
+from kgroups.protocol.call import Call
+from kgroups.protocol.error_codes import KafkaError
+
+from ..query.group_configs import describe_settings
+from ..query.select_groups import Selection
+from ..routing.query_coordinators import GroupQuery, GroupResults, query_coordinators
+from ..routing.witness import Witness
+from .chunks import GROUPS_AT_ONCE, TopicIds, UndoLog, check_again, chunks
+from .interruption import Interruption
+
+SettingsJournal = Journal[GroupId, tuple[AppliedSetting, ...]]
+
+
+async def plan_settings(cluster: Cluster, selection: Selection, wish: Wish) -> Outcome[PlannedSetting]:
+    """Return the settings to change, sorted by group and name; those of groups whose broker rejects one are failures.
+
+    All values of a group are checked together, as Kafka writes them: the broker sees each group as it will be.
+    """
+    found = await describe_settings(cluster, selection)
+    selection.check_complete(found.failures)
+    planned = merge([plan_group(each, wish) for each in found.items])
+    rejected = (await _send(cluster, planned.items, validate_only=True)).failed
+    kept = (each for each in planned.items if each.group_id not in rejected)
+    return planned.with_items(kept).with_failures(failure for _, failure in sorted(rejected.items())).after(found)
+
+
+async def alter_settings(
+    cluster: Cluster, planned: Sequence[PlannedSetting], journal: SettingsJournal | None = None
+) -> Outcome[AppliedSetting]:
+    """Write settings; one item for each. Brokers change all settings of a group, or none.
+
+    :param journal: receives the results of each group as they arrive, and can stop the change.
+    """
+    journal = journal or Journal()
+    results = await _send(cluster, planned, journal)
+    items = []
+    for each in planned:
+        failure = results.failed.get(each.group_id)
+        unknown = Result.UNKNOWN if each.group_id in results.unknown else Result.FAILED
+        items.append(AppliedSetting(each, unknown if failure else Result.APPLIED, failure))
+    journal.enter(_by_group(items))
+    return _outcome(items)
+
+
+async def _send(
+    cluster: Cluster,
+    planned: Sequence[PlannedSetting],
+    journal: SettingsJournal | None = None,
+    *,
+    validate_only: bool = False,
+) -> GroupResults[GroupId]:
+    changes = changes_by_group(planned)
+
+    def call(names: tuple[GroupId, ...]) -> Call[Mapping[GroupId, GroupId | KafkaError]]:
+        return IncrementalAlterConfigs({name: changes[name] for name in names}, validate_only)
+
+    def applied(_: object, group: GroupId, __: object) -> dict[GroupId, tuple[AppliedSetting, ...]]:
+        return {group: tuple(AppliedSetting(each, Result.APPLIED) for each in planned if each.group_id == group)}
+
+    witness: Witness[Any, Any, GroupId] | None = Witness(journal, lambda group: (group,), applied) if journal else None
+    step = "settings checked" if validate_only else "settings changed"
+    query: GroupQuery[GroupId] = GroupQuery(step, API, call, changes=not validate_only, witness=witness)
+    return await query_coordinators(cluster, query, dict.fromkeys(changes))
+
+
+class SettingsWriter(TopicIds, Protocol):
+    """A client that can read the settings of groups and write them."""
+
+    async def describe_settings(self, selection: Selection) -> Outcome[GroupSettings]: ...
+
+    async def alter_settings(
+        self, planned: Sequence[PlannedSetting], journal: SettingsJournal | None = None
+    ) -> Outcome[AppliedSetting]: ...
+
+
+async def alter_in_chunks(
+    admin: SettingsWriter, planned: Sequence[PlannedSetting], undo: UndoLog
+) -> Outcome[AppliedSetting]:
+    """Write planned settings in chunks of groups, each checked again right before; one item for each, in their order.
+
+    A group whose planned settings have changed since is left alone and is a failure.
+    """
+    stop = undo.stop
+    journal: SettingsJournal = Journal(lambda groups: undo.record(each for group in groups for each in group))
+    stop.watch(journal)
+    saved = False
+    done: list[AppliedSetting] = []
+    names = sorted({each.group_id for each in planned})
+    for part in chunks(names, GROUPS_AT_ONCE):
+        members = frozenset(part)
+        entries = [each for each in planned if each.group_id in members]
+        checked = await check_again(part, admin.describe_settings(Selection(tuple(part))), stop)
+        reasons = {failure.name: failure for failure in checked.failures}
+        reasons |= changed_since(entries, {each.group_id: each for each in checked.items})
+        going = [each for each in entries if each.group_id not in reasons]
+        done += (
+            AppliedSetting(each, Result.FAILED, reasons[each.group_id]) for each in entries if each.group_id in reasons
+        )
+        if going and not saved:
+            settled = {each.planned.key for each in done}
+            await undo.save(admin, [each for each in planned if each.key not in settled])
+            saved = True
+        undo.record(each for each in done if each.planned.group_id in members)
+        if going:
+            written = await stop.bound(admin.alter_settings(going, journal))
+            done += (written or _so_far(journal, going, stop)).items
+    undo.close()
+    return _outcome(sorted(done, key=lambda each: each.planned.key))
+
+
+def _so_far(journal: SettingsJournal, planned: Sequence[PlannedSetting], stop: Interruption) -> Outcome[AppliedSetting]:
+    """Return what is known about a change that a signal ended."""
+    items = []
+    for each in planned:
+        group = each.group_id
+        if journal.in_doubt(group):
+            items.append(AppliedSetting(each, Result.UNKNOWN, stop.unanswered(group)))
+        elif group in journal.results:
+            items.append(AppliedSetting(each, Result.APPLIED))
+        else:
+            items.append(AppliedSetting(each, Result.FAILED, stop.not_sent(group)))
+    journal.enter(_by_group(items))
+    return _outcome(items)
+
+
+def _by_group(items: Iterable[AppliedSetting]) -> dict[GroupId, tuple[AppliedSetting, ...]]:
+    groups: dict[GroupId, tuple[AppliedSetting, ...]] = {}
+    for each in items:
+        groups[each.planned.group_id] = (*groups.get(each.planned.group_id, ()), each)
+    return groups
+
+
+def _outcome(items: Sequence[AppliedSetting]) -> Outcome[AppliedSetting]:
+    failures: dict[Failure, None] = dict.fromkeys(each.failure for each in items if each.failure)
+    return Outcome(tuple(items), tuple(failures))

@@ -1,0 +1,89 @@
+"""Change settings: what ``settings set`` and ``settings unset`` share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kgroups.model.counts import count
+
+from ..frame.apply_plan import apply_plan
+from ..frame.confirmation import Confirmation
+from ..frame.operation import Operation
+from ..frame.options import ConnectionOptions
+from ..frame.run_query import Shape
+from ..frame.undo_file import UndoFile, UndoKind
+
+if TYPE_CHECKING:
+    from kgroups.admin.change.chunks import TopicIds
+    from kgroups.admin.port import GroupAdmin
+    from kgroups.admin.query.select_groups import Selection
+    from kgroups.model.operations.origin import Source
+    from kgroups.model.outcome import Outcome
+    from kgroups.model.settings.change import PlannedSetting, Wish
+
+undo_option = click.option(
+    "--undo-file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="File in which --execute saves the old settings; never overwritten. kgroups settings set --from-file "
+    "restores them.  [default: kgroups-undo-GROUP-TIME.json here]",
+)
+
+
+def change_settings(
+    connection: ConnectionOptions,
+    shape: Shape,
+    confirmation: Confirmation,
+    undo_path: Path | None,
+    selection: Selection,
+    wish: Wish,
+    notices_on: Callable[[str | None], Sequence[str]] = lambda _: (),
+) -> int:
+    """Show the plan of a change, and with ``--execute`` apply it; return the exit code.
+
+    :param notices_on: returns the notices about a cluster.
+    """
+    from kgroups.admin.port.capabilities import SETTINGS
+    from kgroups.model.settings.change import setting_change_row
+    from kgroups.model.views.operation_rows import result_and_error
+    from kgroups.render.settings_views import SETTING_CHANGES
+
+    async def plan(admin: GroupAdmin) -> Outcome[PlannedSetting]:
+        notices = notices_on(admin.cluster_id)
+        planned = await SETTINGS.of(admin).plan_settings(selection, wish)
+        return planned.with_failures((), notices)
+
+    async def apply(admin: GroupAdmin, planned: Sequence[PlannedSetting], undo: UndoFile) -> Outcome[Any]:
+        from kgroups.admin.change.alter_settings import alter_in_chunks
+
+        applied = await alter_in_chunks(SETTINGS.of(admin), planned, undo)
+        rows = (setting_change_row(each.planned, result_and_error(each.result, each.failure)) for each in applied.items)
+        return applied.with_items(rows)
+
+    def question(planned: Sequence[PlannedSetting]) -> str:
+        groups = len({each.group_id for each in planned})
+        return f"Change {count(len(planned), 'setting')} of {count(groups, 'group')}"
+
+    operation = Operation(
+        SETTING_CHANGES, plan, setting_change_row, question, apply, selection, undo_path, undo_kind=_UNDO
+    )
+    return apply_plan(connection, shape, confirmation, operation)
+
+
+def _lines(planned: Sequence[PlannedSetting], source: Source) -> Iterator[str]:
+    from kgroups.model.settings.undo import undo_lines
+
+    return undo_lines(planned, source)
+
+
+async def _source(admin: TopicIds, _: Sequence[PlannedSetting]) -> Source:
+    from kgroups.model.operations.origin import Source
+
+    return Source(cluster_id=admin.cluster_id)
+
+
+_UNDO = UndoKind("settings", ("settings", "set"), _lines, _source)

@@ -1,0 +1,63 @@
+"""``kgroups settings diff``."""
+
+from __future__ import annotations
+
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kgroups.errors import EXIT_FAILED
+
+from ..frame.group_options import GroupOptions, plain_group_options
+from ..frame.lazy_command import Command
+from ..frame.options import ConnectionOptions, connection_options, output_options
+from ..frame.run_query import Shape, hinted, or_error_envelope, run_query, show
+from .file import exact_option, file_option, groups_of, read_declared
+
+if TYPE_CHECKING:
+    from kgroups.admin.port import GroupAdmin
+    from kgroups.model.outcome import Outcome
+
+
+@click.command("diff", cls=Command)
+@plain_group_options
+@file_option('TOML file with a table for each group or glob, such as [groups."orders-*"].', required=True)
+@exact_option
+@output_options
+@connection_options
+def diff(connection: ConnectionOptions, shape: Shape, chosen: GroupOptions, from_file: Path, exact: bool) -> int:
+    """Compare the settings of groups with a file.
+
+    Compares what is set for each group, by default of all groups that the file names or matches. RESULT is differs; not
+    set, if the group inherits its value; or with --exact not in file. Exits with 0 if nothing differs, and with 1 if
+    anything differs or is unknown.
+    """
+    from kgroups.admin.port.capabilities import SETTINGS
+    from kgroups.model.counts import count, some
+    from kgroups.model.settings.declared import drift, unknown_keys, unmatched
+    from kgroups.render.settings_views import DRIFT
+
+    shape.check(DRIFT)
+    declared = read_declared(from_file, exact=exact)
+    selection = groups_of(declared, chosen)
+
+    async def query(admin: GroupAdmin) -> Outcome[Any]:
+        found = await SETTINGS.of(admin).describe_settings(selection)
+        rows = tuple(chain.from_iterable(drift(each, declared) for each in found.items))
+        failures = unknown_keys(found.items, declared)
+        notices = []
+        if others := unmatched(declared, [each.group_id for each in found.items]):
+            notices.append(f"{from_file} has no table for {count(len(others), 'group')}: {some(others)}")
+        if not (rows or failures or found.failures):
+            compared = count(len(found.items) - len(others), "group")
+            notices.append(f"the settings are as in {from_file}: {compared}")
+        return found.with_items(rows).with_failures(failures, notices)
+
+    run = hinted(query, selection)
+    outcome, cluster_id = or_error_envelope(
+        shape, DRIFT, lambda: run_query(connection.settings, run, debug=connection.debug)
+    )
+    code = show(outcome, cluster_id, shape, DRIFT)
+    return max(code, EXIT_FAILED) if outcome.items else code

@@ -1,0 +1,133 @@
+"""Plan changes of settings: what is set for a group now, and what will be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter
+from typing import NamedTuple, Protocol
+
+from ..groups import GroupId, is_glob
+from ..outcome import Failure, Outcome, Result, Scope
+from .setting import GROUP, GroupSettings, Setting, Value, matches_any
+
+UNKNOWN = Value(None, None)
+
+
+class PlannedSetting(NamedTuple):
+    """One value to set for a group, or to remove.
+
+    ``before`` and ``after`` are the values in effect; ``old`` and ``new`` the values that are set for the group, where
+    ``None`` is none.
+    """
+
+    group_id: GroupId
+    name: str
+    before: Value
+    after: Value
+    old: str | None
+    new: str | None
+
+    @property
+    def key(self) -> tuple[GroupId, str]:
+        return self.group_id, self.name
+
+
+class AppliedSetting(NamedTuple):
+    """A planned setting after execution; ``failure`` is why it was not applied, or why that is unknown."""
+
+    planned: PlannedSetting
+    result: Result
+    failure: Failure | None = None
+
+
+class Wish(Protocol):
+    """What is wanted of the settings of groups."""
+
+    def of(self, found: GroupSettings) -> Outcome[tuple[str, str | None]]:
+        """Return the names of settings, with the values to set for this group; ``None``: none."""
+
+
+class SetAll(NamedTuple):
+    """The same values for all groups."""
+
+    values: Mapping[str, str]
+
+    def of(self, found: GroupSettings) -> Outcome[tuple[str, str | None]]:
+        return Outcome(tuple(self.values.items()))
+
+
+class UnsetAll(NamedTuple):
+    """No values of these names, or of names that match these globs, for all groups."""
+
+    keys: Sequence[str]
+
+    def of(self, found: GroupSettings) -> Outcome[tuple[str, str | None]]:
+        known = {each.name for each in found.settings}
+        failures = [
+            Failure(Scope.GROUP, found.group_id, f"{key}: brokers have no such setting of groups")
+            for key in self.keys
+            if not is_glob(key) and key not in known
+        ]
+        names = [name for name in found.overrides if matches_any(name, self.keys)]
+        return Outcome(tuple((name, None) for name in names), tuple(failures))
+
+
+def plan_group(found: GroupSettings, wish: Wish) -> Outcome[PlannedSetting]:
+    """Return the changes of a group, sorted by name; values that are already as wanted are omitted."""
+    wanted = wish.of(found)
+    now = found.by_name
+    planned = []
+    for name, new in sorted(wanted.items):
+        each = now.get(name, Setting(name, UNKNOWN, UNKNOWN))
+        if new != each.override or (new is None) != (each.value.origin != GROUP):
+            after = each.inherited if new is None else Value(new, GROUP)
+            planned.append(PlannedSetting(found.group_id, name, each.value, after, each.override, new))
+    return wanted.with_items(planned)
+
+
+def changes_by_group(planned: Iterable[PlannedSetting]) -> dict[GroupId, dict[str, str | None]]:
+    """Return group -> name -> new value."""
+    ordered = sorted(planned, key=attrgetter("key"))
+    return {
+        group: {each.name: each.new for each in part} for group, part in groupby(ordered, key=attrgetter("group_id"))
+    }
+
+
+def changed_since(planned: Iterable[PlannedSetting], now: Mapping[GroupId, GroupSettings]) -> dict[GroupId, Failure]:
+    """Return the groups whose settings have changed since the plan was made, each with the reason."""
+    changed: dict[GroupId, Failure] = {}
+    for each in planned:
+        found = now.get(each.group_id)
+        if found is not None and found.overrides.get(each.name) != each.old:
+            value = found.overrides.get(each.name)
+            message = (
+                f"not changed: {each.name} has changed since the plan was made: it was {shown(each.old)}, "
+                f"now {shown(value)}; run the command again"
+            )
+            changed.setdefault(each.group_id, Failure(Scope.GROUP, each.group_id, message))
+    return changed
+
+
+def shown(value: str | None) -> str:
+    """Return a value that is set for a group, for a message."""
+    return "not set" if value is None else value or "empty"
+
+
+class SettingChangeRow(NamedTuple):
+    """One row of the plan and the result of ``settings set`` and ``unset``: values in effect."""
+
+    group: str
+    key: str
+    old_value: str | None
+    old_origin: str | None
+    new_value: str | None
+    new_origin: str | None
+    result: str | None = None
+    error: str | None = None
+
+
+def setting_change_row(
+    planned: PlannedSetting, columns: tuple[str | None, str | None] = (None, None)
+) -> SettingChangeRow:
+    return SettingChangeRow(*planned.key, *planned.before, *planned.after, *columns)
