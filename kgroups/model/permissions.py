@@ -33,6 +33,7 @@ _MORE_THAN_DESCRIBE: Mapping[tuple[str, str], str] = {
     ("LeaveGroup", GROUP): _READ,
     ("DescribeConfigs", GROUP): _DESCRIBE_CONFIGS,
     ("Fetch", TOPIC): _READ,
+    ("DescribeProducers", TOPIC): _READ,
 }
 """(API, resource type) -> the required operation, if other than DESCRIBE."""
 

@@ -270,6 +270,7 @@ FLOORS = {
         {"query/group_types"},
         {"query"},
         {"offsets_topic"},
+        {"verdicts"},
         {"change/writers"},
         {"change"},
         {"port"},
@@ -283,7 +284,12 @@ FLOORS = {
         {"completion"},
         {"", "check", "config", "exporter", "history", "profile", "snapshot", "watch"},
     ),
-    "model": ({""}, {"assignors", "embedded", "operations"}, {"views"}, {"explain", "health", "snapshot", "watch"}),
+    "model": (
+        {""},
+        {"assignors", "embedded", "operations"},
+        {"views"},
+        {"explain", "health", "snapshot", "verdicts", "watch"},
+    ),
     "render": ({""}, {"health", "kafka", "monitoring", "watch"}),
 }
 """The folders of a room, lowest first. A module imports from its own folder and from lower floors."""

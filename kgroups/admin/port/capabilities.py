@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     )
     from kgroups.model.outcome import Failure, Outcome
     from kgroups.model.topic_scope import TopicScope
+    from kgroups.model.verdicts.facts import PartitionFacts
 
     from ..change.remove_members import RemovalJournal, WantedMembers
     from ..query.select_groups import Selection
@@ -60,6 +61,11 @@ class MemberRemover(Protocol):
 class FactGatherer(Protocol):
     async def gather_facts(self, selection: Selection) -> Outcome[GroupFacts]:
         """Return the facts about groups that the rules of ``explain`` need."""
+
+    async def partition_facts(
+        self, selection: Selection, wanted: Mapping[str, frozenset[int] | None] | None
+    ) -> Outcome[PartitionFacts]:
+        """Return the facts about partitions, topic -> numbers, or ``None`` for all; or about those that lag."""
 
 
 @runtime_checkable
