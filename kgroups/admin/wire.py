@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from kgroups.model.time_lag import FirstUnread, Position
     from kgroups.model.topic_scope import TopicScope
     from kgroups.model.unread_count import UnreadCount
+    from kgroups.model.verdicts.facts import PartitionFacts
     from kgroups.model.views.offset_row import GroupOffsets
     from kgroups.protocol.apis.metadata import TopicLeaders
 
@@ -292,6 +293,16 @@ class WireAdmin:
         from .query.explain import gather_facts
 
         return await gather_facts(self.cluster, selection)
+
+    async def partition_facts(
+        self, selection: Selection, wanted: Mapping[str, frozenset[int] | None] | None
+    ) -> Outcome[PartitionFacts]:
+        from kgroups.model.offsets import Isolation
+
+        from .verdicts.gather import partition_facts
+
+        described = await self.describe_offsets(selection, isolation=Isolation.READ_UNCOMMITTED)
+        return await partition_facts(self.cluster, described, wanted)
 
     async def group_configs(
         self, groups: Sequence[Group]

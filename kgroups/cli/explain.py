@@ -11,6 +11,7 @@ from kgroups.config.settings import Transport
 from kgroups.errors import UsageError
 from kgroups.model.outcome import NO_MATCH
 
+from .explain_partitions import PartitionOptions, explain_partitions, partition_options
 from .frame.group_options import GroupOptions, group_and_used_topic_options
 from .frame.lazy_command import Command
 from .frame.options import ConnectionOptions, F, deep_options, fleet_options, grouped_options
@@ -93,6 +94,7 @@ def style_options(command: F) -> F:
     help="Compute which partitions would move: members=+1, members=-1, members=5, member=-ID, assignor=NAME, "
     "partitions=TOPIC:+3. Repeatable: each change is applied after the one before it.",
 )
+@partition_options
 @deep_options
 @style_options
 @fleet_options
@@ -101,6 +103,7 @@ def explain(
     style: Style,
     chosen: GroupOptions,
     what_if: tuple[str, ...],
+    partitions: PartitionOptions,
     deep: tuple[int, float] | None,
 ) -> int:
     """Explain the state and the problems of groups.
@@ -112,18 +115,18 @@ def explain(
     --what-if runs Kafka's assignors locally on the group as it is; no member is affected. A new member has the most
     common subscription and the highest member ID; if members=N removes members, those with the highest IDs
     leave. member=-ID takes an instance ID or the start of a member ID. Rack-aware assignment is not simulated.
+
+    --partition and --lagging show one verdict for each partition instead: why it is not consumed, such as an open
+    transaction, no member, or a record that the consumer does not get past, with the evidence and the next command.
     """
     from kgroups.render.explain import write_explained, write_json
     from kgroups.render.views import Tier
 
     changes = _changes(what_if)
     selection = chosen.selection()
-    if changes and (selection.needs_list or len(selection.names) != 1):
-        raise UsageError("--what-if requires exactly one group")
-    if changes and connection.fleet:
-        raise UsageError("--what-if requires exactly one cluster")
-    if connection.settings.transport is Transport.LIBRDKAFKA:
-        raise UsageError("explain is not supported with --transport librdkafka")
+    _check(connection, selection, changes, partitions, deep is not None)
+    if partitions.given:
+        return explain_partitions(connection, style.output, style.format, selection, partitions)
 
     async def query(admin: GroupAdmin) -> Outcome[Any]:
         from kgroups.admin.port.capabilities import FACTS
@@ -151,6 +154,25 @@ def explain(
     sys.stdout.flush()
     print_failures(explained)
     return explained.exit_code
+
+
+def _check(
+    connection: ConnectionOptions, selection: Selection, changes: list[Change], partitions: PartitionOptions, deep: bool
+) -> None:
+    """Check the combination of options.
+
+    :raises UsageError: if it is not allowed.
+    """
+    if changes and (selection.needs_list or len(selection.names) != 1):
+        raise UsageError("--what-if requires exactly one group")
+    if changes and connection.fleet:
+        raise UsageError("--what-if requires exactly one cluster")
+    if connection.settings.transport is Transport.LIBRDKAFKA:
+        raise UsageError("explain is not supported with --transport librdkafka")
+    if partitions.given and (changes or deep):
+        raise UsageError("--partition and --lagging cannot be combined with --what-if or --deep")
+    if partitions.show_record and not partitions.given:
+        raise UsageError("--show-record requires --partition or --lagging")
 
 
 def _explained(

@@ -37,6 +37,7 @@ _MORE_THAN_DESCRIBE: Mapping[tuple[str, str], str] = {
     ("DescribeConfigs", CLUSTER): _DESCRIBE_CONFIGS,
     ("IncrementalAlterConfigs", GROUP): _ALTER_CONFIGS,
     ("Fetch", TOPIC): _READ,
+    ("DescribeProducers", TOPIC): _READ,
 }
 """(API, resource type) -> the required operation, if other than DESCRIBE."""
 

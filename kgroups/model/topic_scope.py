@@ -18,8 +18,8 @@ WIDEST = 100_000
 _RANGE = re.compile(r"([0-9]{1,10})(?:-([0-9]{1,10}))?")
 
 
-def parse_topic_scope(texts: Iterable[str]) -> TopicScope:
-    """Return the union of several ``TOPIC[:PARTITIONS]``.
+def parse_topic_scope(texts: Iterable[str], option: str = "--topic") -> TopicScope:
+    """Return the union of several ``TOPIC[:PARTITIONS]``, the values of an option.
 
     :raises UsageError: for an invalid topic or partition; the message quotes it.
     """
@@ -27,25 +27,25 @@ def parse_topic_scope(texts: Iterable[str]) -> TopicScope:
     for text in texts:
         topic, colon, ids = text.partition(":")
         if not topic.strip():
-            raise UsageError(f"--topic: {text!r} has no topic name; use TOPIC or TOPIC:0,2-5")
-        check_sendable(topic, "--topic")
-        partitions = _partitions(text, ids) if colon else None
+            raise UsageError(f"{option}: {text!r} has no topic name; use TOPIC or TOPIC:0,2-5")
+        check_sendable(topic, option)
+        partitions = _partitions(text, ids, option) if colon else None
         known = scope.get(topic, frozenset())
         scope[topic] = None if partitions is None or known is None else known | partitions
     return scope
 
 
-def _partitions(text: str, ids: str) -> frozenset[int]:
+def _partitions(text: str, ids: str, option: str) -> frozenset[int]:
     found: set[int] = set()
     for part in ids.split(","):
         match = _RANGE.fullmatch(part.strip())
         if not match:
-            raise UsageError(f"--topic: {part!r} in {text!r} is not a partition number or a range such as 2-5")
+            raise UsageError(f"{option}: {part!r} in {text!r} is not a partition number or a range such as 2-5")
         first, last = int(match[1]), int(match[2] or match[1])
         if last < first:
-            raise UsageError(f"--topic: the range {part!r} in {text!r} is in descending order")
+            raise UsageError(f"{option}: the range {part!r} in {text!r} is in descending order")
         if last - first >= WIDEST or last >= 2**31:
-            raise UsageError(f"--topic: {part!r} in {text!r}: the number is too large")
+            raise UsageError(f"{option}: {part!r} in {text!r}: the number is too large")
         found.update(range(first, last + 1))
     return frozenset(found)
 

@@ -110,6 +110,14 @@ def read_batches(data: bytes, aborted: Iterable[Aborted], budget: Budget) -> Ite
         at = end
 
 
+def producer_of(batch: Batch) -> int | None:
+    """Return the producer ID of a batch; ``None`` if it has none, as without idempotence and in older formats."""
+    if batch.magic < BATCH:
+        return None
+    _, _, _, _, producer, _, _, _ = _HEADER.unpack_from(batch.data, _HEADER_AT)
+    return None if producer < 0 else producer
+
+
 Located = tuple[int, int, bytes, int, int]
 """A record: offset, timestamp (milliseconds since 1970, negative: none), and where in some bytes its key begins and it
 ends."""

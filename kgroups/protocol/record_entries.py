@@ -41,8 +41,8 @@ def read_entries(data: bytes, start: int, aborted: Iterable[Aborted] = (), budge
                 raise ValueError(f"records in format {batch.magic}")
             if batch.visible:
                 for offset, timestamp, body, at, end in batch_records(batch, budget):
-                    key, at = _bytes(body, at)
-                    value, at = _bytes(body, at)
+                    key, at = bytes_at(body, at)
+                    value, at = bytes_at(body, at)
                     if at > end:
                         raise ValueError("a record ends too soon")
                     if offset >= start:
@@ -51,7 +51,8 @@ def read_entries(data: bytes, start: int, aborted: Iterable[Aborted] = (), budge
     return Entries(found, until)
 
 
-def _bytes(data: bytes, at: int) -> tuple[bytes | None, int]:
+def bytes_at(data: bytes, at: int) -> tuple[bytes | None, int]:
+    """Return the bytes of a field whose size comes first, ``None`` for null, and the offset after it."""
     size, start = varint(data, at)
     if size < 0:
         return None, start

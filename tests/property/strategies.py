@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from dataclasses import fields, is_dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from types import UnionType
 from typing import Any, get_args, get_origin
@@ -91,6 +91,9 @@ def calls(api: Api) -> st.SearchStrategy[Any]:
             "changes": st.dictionaries(names, st.dictionaries(names, st.none() | st.text(max_size=6), max_size=3)),
             "validate_only": st.booleans(),
         },
+        "DescribeProducers": {"partitions": _partitions},
+        "DescribeTransactions": {"transactional_ids": groups},
+        "ListTransactions": {"producer_ids": st.lists(st.integers(-1, 2**63 - 1), max_size=3).map(tuple)},
         "SaslHandshake": {"mechanism": names},
         "SaslAuthenticate": {"message": st.binary(max_size=200)},
         "DescribeConfigs": {
@@ -109,6 +112,7 @@ _PRIMITIVES: dict[str, st.SearchStrategy[Any]] = {
     "int16": _integers(16),
     "int32": _integers(32),
     "int64": _integers(64),
+    "datetime_i64": st.integers(0, 2**42).map(lambda ms: datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=ms)),
     "uint16": st.integers(0, 2**16 - 1),
     "string": st.text(max_size=6),
     "bytes": st.binary(max_size=12),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -41,12 +41,15 @@ from kgroups.protocol.apis import (
     describe_configs,
     describe_groups,
     describe_log_dirs,
+    describe_producers,
     describe_share_group_offsets,
+    describe_transactions,
     fetch,
     find_coordinator,
     incremental_alter_configs,
     list_groups,
     list_offsets,
+    list_transactions,
     metadata,
     sasl_authenticate,
     sasl_handshake,
@@ -56,6 +59,8 @@ from kgroups.protocol.apis import (
 from kgroups.protocol.apis.consumer_group_describe import ConsumerGroup
 from kgroups.protocol.apis.describe_configs import DescribeGroupConfigs, Entry, Resource, Synonym
 from kgroups.protocol.apis.describe_groups import ClassicGroup
+from kgroups.protocol.apis.describe_producers import Producer
+from kgroups.protocol.apis.describe_transactions import Transaction
 from kgroups.protocol.apis.fetch import Fetched
 from kgroups.protocol.apis.list_groups import GroupList, ListedEntry
 from kgroups.protocol.apis.metadata import ClusterMetadata, TopicLeaders
@@ -69,6 +74,7 @@ from kgroups.protocol.versions import Api, BrokerVersions, VersionRange
 from tests.fakes.oracle import read, read_response, request_type, response_type, write, write_request
 from tests.property.strategies import CALLS, calls, damaged, entities, names
 
+EPOCH = datetime.fromtimestamp(0, UTC)
 FEWER = settings(max_examples=max(10, settings.default.max_examples // 2))
 
 
@@ -136,6 +142,43 @@ def sizes_of(response: Any) -> dict[tuple[str, int], int] | KafkaError:
         for each in topic.partitions
         if not each.is_future_key
     }
+
+
+def producers_of(response: Any) -> dict[tuple[str, int], tuple[Producer, ...] | KafkaError]:
+    return {
+        (topic.name, entry.partition_index): kafka_error(entry.error_code, entry.error_message)
+        if entry.error_code
+        else tuple(
+            Producer(
+                each.producer_id,
+                each.last_timestamp,
+                started if (started := each.current_txn_start_offset) >= 0 else None,
+            )
+            for each in entry.active_producers
+        )
+        for topic in response.topics
+        for entry in topic.partitions
+    }
+
+
+def transactions_of(response: Any) -> dict[str, Transaction | KafkaError]:
+    return {
+        entry.transactional_id: kafka_error(entry.error_code)
+        if entry.error_code
+        else Transaction(
+            entry.producer_id,
+            entry.transaction_state,
+            entry.transaction_timeout // timedelta(milliseconds=1),
+            started if (started := (entry.transaction_start_time - EPOCH) // timedelta(milliseconds=1)) >= 0 else None,
+        )
+        for entry in response.transaction_states
+    }
+
+
+def transactional_ids_of(response: Any) -> dict[int, str] | KafkaError:
+    if response.error_code:
+        return kafka_error(response.error_code)
+    return {entry.producer_id: entry.transactional_id for entry in response.transaction_states}
 
 
 def metadata_of(response: Any) -> ClusterMetadata:
@@ -488,6 +531,9 @@ BY_KIO: dict[Api, Callable[[Any], Any]] = {
     describe_configs.API: settings_of,
     describe_groups.API: classic_groups_of,
     describe_log_dirs.API: sizes_of,
+    describe_producers.API: producers_of,
+    describe_transactions.API: transactions_of,
+    list_transactions.API: transactional_ids_of,
     find_coordinator.API: coordinators_of,
     incremental_alter_configs.API: altered_configs_of,
     list_groups.API: list_of,
@@ -502,6 +548,8 @@ BY_KIO: dict[Api, Callable[[Any], Any]] = {
 WRITTEN_BY_KIO: dict[Api, Callable[[Any], dict[str, Any]]] = {
     consumer_group_describe.API: lambda call: {"group_ids": call.groups, "include_authorized_operations": False},
     describe_groups.API: lambda call: {"groups": call.groups, "include_authorized_operations": False},
+    describe_transactions.API: lambda call: {"transactional_ids": call.transactional_ids},
+    list_transactions.API: lambda call: {"state_filters": (), "producer_id_filters": call.producer_ids},
     find_coordinator.API: lambda call: {"key": call.groups[0], "key_type": 0, "coordinator_keys": call.groups},
     share_group_describe.API: lambda call: {"group_ids": call.groups, "include_authorized_operations": False},
     streams_group_describe.API: lambda call: {
@@ -532,6 +580,9 @@ ARGUMENTS: dict[Api, tuple[Any, ...]] = {
     delete_topics.API: ((),),
     describe_configs.API: ({},),
     describe_groups.API: ((),),
+    describe_producers.API: ({},),
+    describe_transactions.API: ((),),
+    list_transactions.API: ((),),
     streams_group_describe.API: ((),),
     delete_groups.API: ((),),
     fetch.API: ({},),

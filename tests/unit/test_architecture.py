@@ -272,6 +272,7 @@ FLOORS = {
         {"query"},
         {"log_search"},
         {"offsets_topic", "share_state"},
+        {"verdicts"},
         {"change/writers"},
         {"change"},
         {"port"},
@@ -289,7 +290,7 @@ FLOORS = {
         {""},
         {"assignors", "embedded", "operations", "share"},
         {"settings", "views"},
-        {"explain", "health", "snapshot", "watch"},
+        {"explain", "health", "snapshot", "verdicts", "watch"},
     ),
     "render": ({""}, {"health", "kafka", "monitoring", "watch"}),
 }

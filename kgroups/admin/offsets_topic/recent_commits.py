@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from kgroups.errors import KgroupsError, RemoteProtocolError
@@ -47,13 +47,14 @@ class _Range(NamedTuple):
 
 
 async def recent_commits(
-    cluster: Cluster, groups: Collection[GroupId], since: int, *, everything: bool = False
+    cluster: Cluster, groups: Collection[GroupId], since: int, *, everything: bool = False, most: int | None = None
 ) -> RecentCommits:
     """Return the commits of these groups from a time on, in milliseconds since 1970.
 
     Commits in open and aborted transactions count, because a client made them. Errors are in ``unread``, not raised.
 
     :param everything: include commits from before the group's last membership record, and read many more records.
+    :param most: the maximum number of records of each partition of the offsets topic, if not the default.
     """
     try:
         metadata = (await cluster.refresh((OFFSETS_TOPIC,))).topics[0]
@@ -69,7 +70,9 @@ async def recent_commits(
     by_partition: dict[int, set[GroupId]] = {}
     for group in groups:
         by_partition.setdefault(partition_of(group, len(metadata.leaders)), set()).add(group)
-    return await _read(cluster, by_partition, since, everything)
+    if most is None:
+        most = MOST_OF_ALL if everything else max(LEAST_RECORDS, MOST_RECORDS // max(1, len(by_partition)))
+    return await _read(cluster, by_partition, since, everything, most)
 
 
 def _unread(groups: Collection[GroupId], reason: str) -> RecentCommits:
@@ -77,13 +80,12 @@ def _unread(groups: Collection[GroupId], reason: str) -> RecentCommits:
 
 
 async def _read(
-    cluster: Cluster, by_partition: Mapping[int, set[GroupId]], since: int, everything: bool
+    cluster: Cluster, by_partition: Mapping[int, set[GroupId]], since: int, everything: bool, most: int
 ) -> RecentCommits:
     ends, starts, failures = await fetch_ends_at(cluster, {OFFSETS_TOPIC: list(by_partition)}, since)
     by_leader = await find_leaders(cluster, [(OFFSETS_TOPIC, number) for number in by_partition])
     leaders = {number: node for node, pairs in by_leader.leaders.items() for _, number in pairs}
     reasons = {int(each.name.rpartition("-")[2]): each.message for each in failures if "-" in each.name}
-    most = MOST_OF_ALL if everything else max(LEAST_RECORDS, MOST_RECORDS // len(by_partition))
     until = time.monotonic() + cluster.deadline.remaining() * SHARE_OF_TIME_LEFT
     unread: dict[GroupId, str] = {}
     jobs = []
@@ -100,15 +102,17 @@ async def _read(
             jobs.append(((number, part, reader), reader.read(cluster, node, part, until)))
     made: dict[GroupId, Mapping[Pair, list[CommitMade]]] = {}
     since_by_group: dict[GroupId, int] = {}
+    changed: dict[GroupId, Sequence[int]] = {}
     for (number, part, reader), error in await fan_out(jobs):
         groups = by_partition[number]
         if error is None:
             made.update(reader.made())
+            changed.update(reader.changed)
             if part.cut and reader.oldest is not None:
                 since_by_group.update(dict.fromkeys(groups, reader.oldest))
         else:
             unread.update(dict.fromkeys(groups, str(error)))
-    return RecentCommits(made, unread, since_by_group)
+    return RecentCommits(made, unread, since_by_group, changed)
 
 
 class _Reader:
@@ -117,6 +121,7 @@ class _Reader:
     def __init__(self, groups: Collection[GroupId], everything: bool) -> None:
         self._everything = everything
         self.oldest: int | None = None
+        self.changed: dict[GroupId, list[int]] = {}
         self._names: dict[bytes, GroupId] = {}
         for group in groups:
             name = group.encode("utf-8", "surrogatepass")
@@ -160,7 +165,9 @@ class _Reader:
             return
         record_type = int.from_bytes(key[:2], "big")
         if record_type in _MEMBERSHIP:
-            if not self._everything:
+            if self._everything:
+                self.changed.setdefault(group, []).append(entry.timestamp)
+            else:
                 self._found.pop(group, None)
         elif record_type in _COMMITS:
             commits = self._found.setdefault(group, {})

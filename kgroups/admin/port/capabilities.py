@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from kgroups.model.time_lag import Position
     from kgroups.model.topic_scope import TopicScope
     from kgroups.model.unread_count import UnreadCount
+    from kgroups.model.verdicts.facts import PartitionFacts
     from kgroups.model.views.offset_row import GroupOffsets
 
     from ..change.alter_settings import SettingsJournal
@@ -70,6 +71,11 @@ class MemberRemover(Protocol):
 class FactGatherer(Protocol):
     async def gather_facts(self, selection: Selection) -> Outcome[GroupFacts]:
         """Return the facts about groups that the rules of ``explain`` need."""
+
+    async def partition_facts(
+        self, selection: Selection, wanted: Mapping[str, frozenset[int] | None] | None
+    ) -> Outcome[PartitionFacts]:
+        """Return the facts about partitions, topic -> numbers, or ``None`` for all; or about those that lag."""
 
 
 @runtime_checkable

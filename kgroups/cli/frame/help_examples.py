@@ -38,6 +38,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "kgroups explain": (
         ("Explain why a group does not make progress", "kgroups explain orders"),
+        ("Explain why a partition is not consumed", "kgroups explain orders --partition clicks:3"),
         ("Show which partitions move if a member joins", "kgroups explain orders --what-if members=+1"),
     ),
     "kgroups reset-offsets": (

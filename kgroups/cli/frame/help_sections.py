@@ -43,6 +43,7 @@ _OWN = {
     "watch": {"View": "--interval --count"},
     "lag": {"View": "--exact"},
     "history report": {"Output": "--file --force"},
+    "explain": {"Selection": "--partition --lagging", "View": "--show-record --stuck-after"},
     "snapshot save": {"Selection": "--with-records", "Output": "--overwrite --systemd-unit --systemd-timer"},
     "diff": {"View": "--only"},
     "snapshot diff": {"View": "--only"},

@@ -41,6 +41,8 @@ class RecentCommits(NamedTuple):
     made: Mapping[GroupId, Mapping[Pair, Sequence[CommitMade]]]
     unread: Mapping[GroupId, str] = {}
     since: Mapping[GroupId, int] = {}
+    changed: Mapping[GroupId, Sequence[int]] = {}
+    """The times of the group's membership records, if all commits were requested."""
 
 
 class Rhythm(NamedTuple):

@@ -1,0 +1,1 @@
+"""Gather the facts about single partitions of groups that :mod:`kgroups.model.verdicts` judges."""

@@ -1,0 +1,316 @@
+"""Gather the facts about partitions of groups: a few requests at once, however many partitions there are."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterable, Mapping, Sequence
+
+from kgroups.errors import KgroupsError
+from kgroups.model.cluster import Node
+from kgroups.model.groups import GroupType
+from kgroups.model.lag import RECREATED
+from kgroups.model.offsets import Isolation, LogOffsets
+from kgroups.model.operations.committing import RecentCommits
+from kgroups.model.outcome import Failure, Outcome, Scope
+from kgroups.model.places import place_name
+from kgroups.model.time_lag import FirstUnread, Position, position
+from kgroups.model.verdicts.facts import (
+    History,
+    LogProblem,
+    OpenTransaction,
+    Owner,
+    Pace,
+    Part,
+    PartitionFacts,
+    Unavailable,
+)
+from kgroups.model.verdicts.record import RecordDetails
+from kgroups.model.views.offset_row import GroupOffsets, OffsetRow
+from kgroups.model.views.offsets import offset_rows
+from kgroups.net.cluster import Cluster
+from kgroups.net.fanout import fan_out
+from kgroups.protocol.apis.fetch import Fetch, Fetched
+from kgroups.protocol.error_codes import Code, KafkaError
+from kgroups.protocol.record_details import read_details
+
+from ..offsets_topic.recent_commits import recent_commits
+from ..query.first_unread import find_unread
+from ..query.log_offsets import fetch_ends_at, fetch_logs
+from ..routing.partition_leaders import TopicPartition, by_topic, find_leaders, partition_name, read_topics
+from .transactions import open_transactions
+
+COMMITS = 20_000
+"""Maximum records to read from the end of each partition of ``__consumer_offsets``."""
+WINDOW = 300_000
+"""Milliseconds over which the rates of producers and consumers are computed."""
+FETCH_BYTES = 16 * 1024
+
+Wanted = Mapping[str, frozenset[int] | None]
+"""Topic -> partitions; ``None``: all."""
+
+NOT_SHARED = "share groups have no committed offsets; --partition and --lagging require a group that commits"
+
+
+class _Gathered:
+    """The answers of the cluster about all partitions of interest."""
+
+    def __init__(self) -> None:
+        self.now = time.time_ns() // 1_000_000
+        self.leaders: dict[TopicPartition, Node] = {}
+        self.stable: dict[TopicPartition, int] = {}
+        self.unread: Mapping[Position, FirstUnread] = {}
+        self.denied: dict[TopicPartition, str] = {}
+        self.records: dict[Position, RecordDetails] = {}
+        self.transactions: Mapping[TopicPartition, tuple[OpenTransaction, ...]] = {}
+        self.commits = RecentCommits({})
+        self.pace: dict[TopicPartition, Pace] = {}
+        self.lacking: dict[TopicPartition, list[Unavailable]] = {}
+
+    def lacks(self, pair: TopicPartition, part: Part, reason: str) -> None:
+        self.lacking.setdefault(pair, []).append(Unavailable(part, reason))
+
+
+async def partition_facts(
+    cluster: Cluster, described: Outcome[GroupOffsets], wanted: Wanted | None
+) -> Outcome[PartitionFacts]:
+    """Return the facts about partitions of described groups, sorted.
+
+    :param wanted: the partitions; ``None``: those that lag, and those whose lag is unknown.
+    """
+    numbers, failures = await _numbers(cluster, wanted)
+    shared = [each for each in described.items if each.group.type == GroupType.SHARE]
+    failures += [Failure(Scope.GROUP, each.group.group_id, NOT_SHARED) for each in shared]
+    groups = [each for each in described.items if each.group.type != GroupType.SHARE]
+    rows = {each.group.group_id: _rows(each, numbers) for each in groups}
+    failures += await _add_logs(cluster, rows, groups)
+    pairs = {(row.topic or "", row.partition or 0) for some in rows.values() for row in some}
+    failures += [each for each in described.failures if _concerns(each, pairs)]
+    gathered = _Gathered()
+    failures += await _ask(cluster, rows, gathered)
+    problems = _problems(failures)
+    facts = [_facts(each, row, gathered, problems) for each in groups for row in rows[each.group.group_id]]
+    return Outcome(tuple(facts), tuple(dict.fromkeys(failures)), described.notices, described.hidden_by)
+
+
+async def _numbers(
+    cluster: Cluster, wanted: Wanted | None
+) -> tuple[Mapping[str, frozenset[int]] | None, list[Failure]]:
+    """Return the partitions of topics, also of those that are wanted as a whole."""
+    if wanted is None:
+        return None, []
+    whole = [topic for topic, numbers in wanted.items() if numbers is None]
+    entries, failed = await read_topics(cluster, whole) if whole else ({}, {})
+    failures = [Failure.of(error, Scope.TOPIC, topic, api="Metadata") for topic, error in failed.items()]
+    failures += [each.error.failure(Scope.TOPIC, each.topic, api="Metadata") for each in entries.values() if each.error]
+    existing = {topic: frozenset(entry.leaders) for topic, entry in entries.items()}
+    return {topic: existing.get(topic, frozenset()) if n is None else n for topic, n in wanted.items()}, failures
+
+
+def _rows(offsets: GroupOffsets, numbers: Mapping[str, frozenset[int]] | None) -> list[OffsetRow]:
+    """Return one row for each partition of interest; a partition that the group does not use has an empty one."""
+    found: dict[TopicPartition, OffsetRow] = {}
+    for row in offset_rows(offsets):
+        if row.topic is not None and row.partition is not None:
+            found.setdefault((row.topic, row.partition), row)
+    if numbers is None:
+        return [row for row in found.values() if row.lag != 0 and (row.lag is not None or not _is_empty(row))]
+    name = offsets.group.group_id
+    return [
+        found.get((topic, number), OffsetRow(name, topic, number))
+        for topic in sorted(numbers)
+        for number in sorted(numbers[topic])
+    ]
+
+
+def _is_empty(row: OffsetRow) -> bool:
+    return row.log_end_offset is not None and row.log_end_offset == row.log_start_offset
+
+
+async def _add_logs(
+    cluster: Cluster, rows: dict[str, list[OffsetRow]], groups: Sequence[GroupOffsets]
+) -> tuple[Failure, ...]:
+    """Add the log offsets of partitions that the groups do not use; return the failures."""
+    known = {(topic, n) for each in groups for topic, logs in each.logs.offsets.items() for n in logs}
+    known.update(pair for each in groups for pair in each.logs.holes)
+    new = {(row.topic or "", row.partition or 0) for some in rows.values() for row in some} - known
+    if not new:
+        return ()
+    logs, failures = await fetch_logs(cluster, by_topic(sorted(new)))
+    for name, some in rows.items():
+        rows[name] = [
+            row._replace(log_start_offset=log.start, log_end_offset=log.end)
+            if (log := logs.offsets.get(row.topic or "", {}).get(row.partition or 0)) and row.log_end_offset is None
+            else row
+            for row in some
+        ]
+    return failures
+
+
+def _concerns(failure: Failure, pairs: Iterable[TopicPartition]) -> bool:
+    """Return whether a failure is about one of these partitions, or about more than a topic."""
+    return failure.scope not in (Scope.TOPIC, Scope.PARTITION) or bool(_named(failure, pairs))
+
+
+def _problems(failures: Iterable[Failure]) -> dict[str, LogProblem]:
+    """Return the name of a partition or topic -> why no consumer can read it."""
+    found: dict[str, LogProblem] = {}
+    for failure in failures:
+        if failure.code == Code.unknown_topic_or_partition:
+            found[failure.name] = LogProblem.MISSING
+        elif failure.code == Code.leader_not_available:
+            found[failure.name] = LogProblem.LEADERLESS
+        elif failure.code is None and failure.scope is Scope.PARTITION and failure.api in ("ListOffsets", "Metadata"):
+            found[failure.name] = LogProblem.UNRESPONSIVE
+    return found
+
+
+def _position(row: OffsetRow) -> Position | None:
+    log = LogOffsets(row.log_start_offset, row.log_end_offset)
+    return position(row.topic or "", row.partition or 0, row.current_offset, log)
+
+
+async def _ask(cluster: Cluster, rows: Mapping[str, Sequence[OffsetRow]], gathered: _Gathered) -> list[Failure]:
+    """Fill in the answers; return the failures."""
+    every = [row for some in rows.values() for row in some]
+    pairs = sorted({(row.topic or "", row.partition or 0) for row in every if row.log_end_offset is not None})
+    partitions = by_topic(pairs)
+    positions = {found for row in every if (found := _position(row))}
+    leaders, (stable, _), (unread, unread_failures), commits, (_, offsets, pace_failures) = await asyncio.gather(
+        find_leaders(cluster, pairs),
+        fetch_logs(cluster, partitions, isolation=Isolation.READ_COMMITTED),
+        find_unread(cluster, positions, isolation=Isolation.READ_COMMITTED),
+        recent_commits(cluster, tuple(rows), 0, everything=True, most=COMMITS),
+        fetch_ends_at(cluster, partitions, gathered.now - WINDOW),
+    )
+    gathered.leaders = {pair: node for node, some in leaders.leaders.items() for pair in some}
+    gathered.unread, gathered.commits = unread, commits
+    ends = {(row.topic or "", row.partition or 0): row.log_end_offset or 0 for row in every}
+    for topic, logs in stable.offsets.items():
+        gathered.stable.update(((topic, number), log.end) for number, log in logs.items() if log.end is not None)
+    for pair, offset in offsets.items():
+        gathered.pace[pair] = Pace(gathered.now - WINDOW, ends[pair] if offset is None else offset)
+    _note_missing(gathered, stable.holes, pace_failures, unread_failures, pairs)
+    blocked: dict[Node, list[TopicPartition]] = {}
+    for pair in pairs:
+        if gathered.stable.get(pair, ends[pair]) < ends[pair] and pair in gathered.leaders:
+            blocked.setdefault(gathered.leaders[pair], []).append(pair)
+    await asyncio.gather(_read_records(cluster, gathered), _read_transactions(cluster, blocked, gathered))
+    return list(unread_failures)
+
+
+def _note_missing(
+    gathered: _Gathered,
+    holes: Mapping[TopicPartition, str],
+    pace_failures: Iterable[Failure],
+    unread_failures: Iterable[Failure],
+    pairs: Sequence[TopicPartition],
+) -> None:
+    """Note what could not be requested: last stable offsets, rates, and records."""
+    for pair, reason in holes.items():
+        gathered.lacks(pair, Part.LAST_STABLE, reason)
+    for failure in pace_failures:
+        for pair in _named(failure, pairs):
+            gathered.lacks(pair, Part.PACE, failure.message)
+    for at, found in gathered.unread.items():
+        if found.failed is not None:
+            gathered.lacks(at[:2], Part.RECORD, found.failed)
+    for failure in unread_failures:
+        if failure.acl:
+            gathered.denied.update(dict.fromkeys(_named(failure, pairs), str(failure.acl)))
+
+
+def _named(failure: Failure, pairs: Iterable[TopicPartition]) -> list[TopicPartition]:
+    """Return the partitions that a failure of a partition or of a topic is about."""
+    return [pair for pair in pairs if failure.name in (pair[0], partition_name(pair))]
+
+
+async def _read_transactions(
+    cluster: Cluster, blocked: Mapping[Node, Sequence[TopicPartition]], gathered: _Gathered
+) -> None:
+    if blocked:
+        gathered.transactions, missing = await open_transactions(cluster, blocked)
+        for pair, some in missing.items():
+            gathered.lacking.setdefault(pair, []).extend(some)
+
+
+async def _read_records(cluster: Cluster, gathered: _Gathered) -> None:
+    """Read each first unread record."""
+    jobs = [
+        (
+            at,
+            cluster.call(
+                gathered.leaders[at[:2]],
+                Fetch({at.topic: {at.partition: found.offset}}, FETCH_BYTES, Isolation.READ_COMMITTED),
+            ),
+        )
+        for at, found in gathered.unread.items()
+        if found.offset is not None and at[:2] in gathered.leaders
+    ]
+    for at, response in await fan_out(jobs):
+        pair = at[:2]
+        fetched = response if isinstance(response, KgroupsError) else response.get(pair)
+        offset = gathered.unread[at].offset or 0
+        try:
+            if not isinstance(fetched, Fetched):
+                raise _unread_error(fetched)
+            records, _ = read_details(fetched.records, offset, fetched.aborted)
+            gathered.records[at] = records[0]
+        except (KgroupsError, IndexError) as error:
+            gathered.lacks(pair, Part.RECORD, str(error) if isinstance(error, KgroupsError) else "the record is gone")
+
+
+def _unread_error(fetched: KafkaError | KgroupsError | None) -> KgroupsError:
+    if isinstance(fetched, KgroupsError):
+        return fetched
+    return KgroupsError(fetched.message if fetched else "missing in the leader's response")
+
+
+def _facts(
+    offsets: GroupOffsets, row: OffsetRow, gathered: _Gathered, problems: Mapping[str, LogProblem]
+) -> PartitionFacts:
+    group = offsets.group
+    pair = topic, partition = row.topic or "", row.partition or 0
+    at = _position(row)
+    unread = gathered.unread.get(at) if at else None
+    end, stable = row.log_end_offset, gathered.stable.get(pair)
+    lacking = list(gathered.lacking.get(pair, ()))
+    reason = gathered.commits.unread.get(group.group_id)
+    history = None
+    if reason is None:
+        made = gathered.commits.made.get(group.group_id, {}).get(pair, ())
+        changes = gathered.commits.changed.get(group.group_id, ())
+        history = History(made, changes, gathered.commits.since.get(group.group_id))
+    else:
+        lacking.append(Unavailable(Part.COMMITS, reason))
+    problem = problems.get(place_name(*pair)) or problems.get(topic)
+    if end is None and problem is None:
+        lacking.append(Unavailable(Part.LOG, row.note or "no response"))
+    leader = gathered.leaders.get(pair)
+    owner = None
+    if row.consumer_id is not None:
+        owner = Owner(row.consumer_id, row.client_id or "", row.host or "")
+    return PartitionFacts(
+        group=group.group_id,
+        topic=topic,
+        partition=partition,
+        now=gathered.now,
+        state=group.state,
+        members=None if group.members is None else len(group.members),
+        committed=row.current_offset,
+        start=row.log_start_offset,
+        end=end,
+        last_stable=None if stable is None or end is None else min(stable, end),
+        leader=leader.id if leader else None,
+        log_problem=problem if end is None else None,
+        recreated=row.note == RECREATED,
+        owner=owner,
+        record_known=unread is not None and unread.failed is None,
+        first_unread=unread.offset if unread else None,
+        record=gathered.records.get(at) if at else None,
+        denied=gathered.denied.get(pair),
+        transactions=tuple(gathered.transactions.get(pair, ())),
+        history=history,
+        pace=gathered.pace.get(pair),
+        unavailable=tuple(dict.fromkeys(lacking)),
+    )

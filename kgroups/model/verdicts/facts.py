@@ -1,0 +1,138 @@
+"""The facts about one partition of a group; :mod:`.judge` has no other input. Times are in milliseconds since 1970."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from itertools import pairwise
+from typing import NamedTuple
+
+from kgroups.model.groups import GroupState
+from kgroups.model.lag import compute_lag
+from kgroups.model.operations.committing import CommitMade
+
+from .record import RecordDetails
+
+
+class Part(StrEnum):
+    """A part of the facts that may be unavailable."""
+
+    LOG = "log"
+    LAST_STABLE = "last_stable_offset"
+    RECORD = "first_unread_record"
+    COMMITS = "commit_history"
+    TRANSACTION = "open_transaction"
+    PACE = "production_rate"
+
+
+class LogProblem(StrEnum):
+    """Why the log of a partition cannot be read by any consumer."""
+
+    MISSING = "missing"
+    LEADERLESS = "leaderless"
+    UNRESPONSIVE = "unresponsive"
+
+
+class Unavailable(NamedTuple):
+    """A part of the facts that is unknown, and why: the missing ACL or version, or the error."""
+
+    part: Part
+    reason: str
+
+
+class OpenTransaction(NamedTuple):
+    """A transaction that is open in a partition; what brokers do not report is ``None``."""
+
+    producer_id: int
+    began_at: int
+    last_write: int
+    transactional_id: str | None = None
+    state: str | None = None
+    started: int | None = None
+    timeout_ms: int | None = None
+    coordinator: int | None = None
+
+
+class Owner(NamedTuple):
+    """The member that a partition is assigned to."""
+
+    member_id: str
+    client_id: str
+    host: str
+
+
+class History(NamedTuple):
+    """The commits of one partition and the membership changes of its group, oldest first, as far as the log was read.
+
+    ``since``: the time of the oldest record that was read, if older ones were left out.
+    """
+
+    commits: Sequence[CommitMade] = ()
+    changes: Sequence[int] = ()
+    since: int | None = None
+
+    @property
+    def last(self) -> int | None:
+        """The time of the last commit."""
+        return self.commits[-1][0] if self.commits else None
+
+    def same(self, committed: int) -> Sequence[CommitMade]:
+        """Return the last commits, without another offset in between, if they are of this offset."""
+        first = len(self.commits)
+        while first and self.commits[first - 1][1] == committed:
+            first -= 1
+        return self.commits[first:]
+
+    def gap(self, committed: int) -> int:
+        """Return the longest time between two commits up to the first one of this offset."""
+        times = [time for time, _ in self.commits[: len(self.commits) - max(0, len(self.same(committed)) - 1)]]
+        return max((after - before for before, after in pairwise(times)), default=0)
+
+
+class Pace(NamedTuple):
+    """The log end offset at an earlier time, from which the production rate follows."""
+
+    time: int
+    end: int
+
+
+class PartitionFacts(NamedTuple):
+    """The facts about one partition of one group at the time ``now``.
+
+    ``start``, ``end``, ``last_stable``: of the log. ``first_unread``: the offset of the first record that a consumer
+    with ``read_committed`` receives, ``None`` if there is none and ``record_known`` is true. ``denied``: the ACL that
+    the principal of kgroups lacks to read the records.
+    """
+
+    group: str
+    topic: str
+    partition: int
+    now: int
+    state: str = GroupState.STABLE
+    members: int | None = None
+    committed: int | None = None
+    start: int | None = None
+    end: int | None = None
+    last_stable: int | None = None
+    leader: int | None = None
+    log_problem: LogProblem | None = None
+    recreated: bool = False
+    owner: Owner | None = None
+    record_known: bool = False
+    first_unread: int | None = None
+    record: RecordDetails | None = None
+    denied: str | None = None
+    transactions: tuple[OpenTransaction, ...] = ()
+    history: History | None = None
+    pace: Pace | None = None
+    unavailable: tuple[Unavailable, ...] = ()
+
+    @property
+    def lag(self) -> int | None:
+        """The lag in offsets; ``None`` if it is unknown."""
+        return compute_lag(self.committed, self.end)
+
+    @property
+    def nothing_unread(self) -> bool:
+        """Whether it is known that no record is left, and that no open transaction hides one."""
+        return self.record_known and self.first_unread is None and self.last_stable == self.end

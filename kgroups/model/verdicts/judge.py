@@ -1,0 +1,344 @@
+"""Judge one partition of a group: the first rule that applies, in the order of :class:`.verdict.Key`.
+
+The order is from outside to inside. First what keeps every consumer from reading (the log), then what is wrong with the
+committed offset, whether anything is left to read, whether a member reads the partition, what hides or denies the
+records, and last what the commits show about the member.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from shlex import quote
+from typing import NamedTuple
+
+from kgroups.model.counts import count
+from kgroups.model.duration import Milliseconds
+from kgroups.model.groups import GroupState
+from kgroups.model.lag import RECREATED
+from kgroups.model.moments import moment_text
+from kgroups.model.operations.committing import OVERDUE
+
+from .evidence import evidence_of
+from .facts import LogProblem, PartitionFacts
+from .verdict import Key, Severity, Verdict
+
+STUCK_AFTER = 30_000
+"""Default milliseconds without progress after which a partition is stuck; consumers commit every 5 s by default."""
+REPEATS = 3
+"""Commits of the same offset, or membership changes, that are no coincidence."""
+LARGE = 1_048_576
+"""The default of ``max.partition.fetch.bytes``."""
+RECENT_CHANGES = 10
+"""A crash loop had its last membership change within this multiple of the time after which a partition is stuck."""
+BURST = 1_000
+"""Membership records within this many milliseconds are one change."""
+DEFAULT_TRANSACTION_TIMEOUT = 60_000
+"""The default of ``transaction.timeout.ms``."""
+NOISE = 0.95
+"""A consumer is slower than the producer if its rate is less than this part of the producer's rate."""
+
+
+class Found(NamedTuple):
+    """What a rule decides."""
+
+    key: Key
+    severity: Severity
+    text: str
+    next: str | None = None
+
+
+class Case(NamedTuple):
+    """The facts, and the limit from which they are judged."""
+
+    facts: PartitionFacts
+    stuck_after: int
+
+    @property
+    def progressed(self) -> int | None:
+        """When the group last made progress, or a time after it; ``None`` if no commit was read.
+
+        If the last commit that was read has another offset, the group has committed in the meantime.
+        """
+        if self.facts.history is None or self.facts.committed is None:
+            return None
+        same = self.facts.history.same(self.facts.committed)
+        if same:
+            return same[0][0]
+        return self.facts.history.since if self.facts.history.last is None else self.facts.history.last
+
+    @property
+    def written(self) -> int | None:
+        return self.facts.record.timestamp if self.facts.record else None
+
+    @property
+    def unread_for(self) -> int | None:
+        """The milliseconds that the first unread record waits without progress; ``None`` if unknown, or if none is."""
+        history = self.facts.history
+        if (
+            history is None
+            or self.facts.committed is None
+            or (self.facts.record_known and self.facts.first_unread is None)
+        ):
+            return None
+        return self.facts.now - max(self.progressed or 0, self.written or 0)
+
+    @property
+    def waits(self) -> bool:
+        """Whether the first unread record has waited for longer than the limit."""
+        return self.unread_for is not None and self.unread_for >= self.stuck_after
+
+    @property
+    def overdue(self) -> bool:
+        """Whether the next commit is overdue, too: later than one and a half times the longest time between two."""
+        history, committed = self.facts.history, self.facts.committed
+        if self.unread_for is None or history is None or committed is None:
+            return False
+        return self.waits and self.unread_for >= OVERDUE * history.gap(committed)
+
+    @property
+    def outsider(self) -> bool:
+        """Whether a client that is not a member commits: its last commit is recent, and after membership changes."""
+        history = self.facts.history
+        if history is None or history.last is None or len(history.commits) < 2:
+            return False
+        return self.facts.now - history.last < self.stuck_after and history.last > max(history.changes, default=0)
+
+    @property
+    def changes(self) -> int:
+        """The membership changes since the first unread record waits."""
+        history = self.facts.history
+        since = max(self.progressed or 0, self.written or 0)
+        times = [time for time in (history.changes if history else ()) if time > since]
+        return sum(not at or time - times[at - 1] > BURST for at, time in enumerate(times))
+
+    def command(self, words: str) -> str:
+        """Return a kgroups command about this group; ``{place}`` becomes the partition."""
+        place = quote(f"{self.facts.topic}:{self.facts.partition}")
+        group = quote(self.facts.group)
+        return f"kgroups {words.format(group=group, place=place)}"
+
+
+Rule = Callable[[Case], Found | None]
+
+
+def judge(facts: PartitionFacts, stuck_after: int = STUCK_AFTER) -> Verdict:
+    """Return the verdict about a partition.
+
+    :param stuck_after: milliseconds without progress after which it is stuck.
+    """
+    case = Case(facts, stuck_after)
+    found = next(filter(None, (rule(case) for rule in RULES)), None) or _unknown(case)
+    evidence = evidence_of(facts, case.progressed, case.changes)
+    place = facts.group, facts.topic, facts.partition
+    return Verdict(*place, found.key, found.severity, found.text, evidence, found.next, facts.unavailable)
+
+
+def _log(case: Case) -> Found | None:
+    facts = case.facts
+    if facts.log_problem is LogProblem.MISSING:
+        text = "the partition does not exist: its topic was deleted, or recreated with fewer partitions"
+        return Found(
+            Key.MISSING_PARTITION, Severity.PROBLEM, text, case.command("delete-offsets {group} --topic {place}")
+        )
+    if facts.log_problem is LogProblem.LEADERLESS:
+        return Found(
+            Key.LEADERLESS,
+            Severity.PROBLEM,
+            "the partition has no leader: no client can read it or write to it",
+            f"kafka-topics.sh --bootstrap-server BOOTSTRAP --describe --topic {quote(facts.topic)}",
+        )
+    if facts.log_problem is LogProblem.UNRESPONSIVE:
+        leader = "its leader" if facts.leader is None else f"its leader, broker {facts.leader},"
+        return Found(Key.LEADER_UNRESPONSIVE, Severity.PROBLEM, f"{leader} does not respond", "kgroups config check")
+    return None
+
+
+def _commit(case: Case) -> Found | None:
+    facts = case.facts
+    if facts.recreated:
+        text = f"the committed offset is invalid: {RECREATED}"
+        return Found(Key.RECREATED_TOPIC, Severity.PROBLEM, text, _to_earliest(case))
+    if facts.committed is None:
+        return None
+    if facts.start is not None and facts.committed < facts.start:
+        lost = count(facts.start - facts.committed, "offset")
+        text = (
+            f"{lost} deleted before they were read; consumers continue according to auto.offset.reset when they next "
+            "read the committed offset"
+        )
+        return Found(Key.BELOW_LOG_START, Severity.PROBLEM, text, _to_earliest(case))
+    if facts.end is not None and facts.committed > facts.end:
+        text = (
+            f"the committed offset is {count(facts.committed - facts.end, 'offset')} beyond the end of the log: the "
+            "log was truncated, the topic was recreated, or the offset was set by hand"
+        )
+        return Found(Key.BEYOND_LOG_END, Severity.PROBLEM, text, _to_earliest(case))
+    return None
+
+
+def _to_earliest(case: Case) -> str:
+    return case.command("reset-offsets {group} --topic {place} --to-earliest")
+
+
+def _nothing_left(case: Case) -> Found | None:
+    facts = case.facts
+    if facts.end is None:
+        return None
+    if facts.lag == 0 or (facts.committed is None and facts.start == facts.end):
+        return Found(Key.CAUGHT_UP, Severity.INFO, "no record is unread: the group has consumed the whole log")
+    if facts.nothing_unread:
+        text = (
+            f"no record is unread: the last {count(facts.lag or 0, 'offset')} are transaction markers, aborted "
+            "records, or offsets removed by compaction"
+        )
+        return Found(Key.NO_UNREAD_RECORDS, Severity.INFO, text)
+    return None
+
+
+def _member(case: Case) -> Found | None:
+    facts = case.facts
+    if facts.state in GroupState.REBALANCING and facts.owner is None:
+        text = f"the group is rebalancing ({facts.state}): no member consumes the partition until it ends"
+        return Found(Key.REBALANCING, Severity.WARNING, text, case.command("explain {group} --deep"))
+    if facts.owner is None and not case.outsider:
+        text = "the group has no members"
+        if facts.members:
+            text = f"the partition is not assigned to any of the {count(facts.members, 'member')} of the group"
+        elif facts.members is None:
+            return None
+        if facts.committed is None:
+            text += ", and the group has no committed offset for it"
+        return Found(Key.UNASSIGNED, Severity.PROBLEM, text, case.command("explain {group}"))
+    if facts.committed is None:
+        text = (
+            "the partition is assigned, but the group has never committed an offset for it, or its offsets have expired"
+        )
+        return Found(Key.NEVER_COMMITTED, Severity.WARNING, text, case.command("explain {group} --deep"))
+    return None
+
+
+def _transaction(case: Case) -> Found | None:
+    facts = case.facts
+    stable, end, committed = facts.last_stable, facts.end, facts.committed
+    if stable is None or end is None or committed is None or stable >= end or committed > stable:
+        return None
+    if not facts.record_known or facts.first_unread is not None:
+        return None
+    hidden = f"consumers with isolation.level=read_committed cannot read the last {count(end - stable, 'offset')}"
+    if not facts.transactions:
+        return Found(
+            Key.OPEN_TRANSACTION,
+            Severity.WARNING,
+            f"a transaction is open from offset {stable} on: {hidden}",
+            f"kafka-transactions.sh --bootstrap-server BOOTSTRAP describe-producers {_at(facts)}",
+        )
+    oldest = min(facts.transactions, key=lambda each: each.began_at)
+    since = oldest.last_write if oldest.started is None else oldest.started
+    age = facts.now - since
+    who = f"producer ID {oldest.producer_id}"
+    if oldest.transactional_id is not None:
+        who += f" (transactional ID {oldest.transactional_id!r}, coordinator broker {oldest.coordinator})"
+    word = "its last record is of" if oldest.started is None else "since"
+    over = age > (oldest.timeout_ms or DEFAULT_TRANSACTION_TIMEOUT)
+    return Found(
+        Key.OPEN_TRANSACTION,
+        Severity.PROBLEM if over else Severity.WARNING,
+        f"the transaction of {who} is open, {word} {moment_text(since)} ({Milliseconds(age)} ago): {hidden}",
+        f"kafka-transactions.sh --bootstrap-server BOOTSTRAP abort {_at(facts)} --start-offset {oldest.began_at}",
+    )
+
+
+def _at(facts: PartitionFacts) -> str:
+    return f"--topic {quote(facts.topic)} --partition {facts.partition}"
+
+
+def _denied(case: Case) -> Found | None:
+    facts = case.facts
+    recent = case.progressed is not None and facts.now - case.progressed < case.stuck_after
+    if not facts.denied or recent:
+        return None
+    text = (
+        f"reading is denied: the principal of this command has no ACL {facts.denied}; if the consumer uses the same "
+        "principal, it reads nothing"
+    )
+    return Found(
+        Key.FETCH_DENIED,
+        Severity.WARNING,
+        text,
+        f"kafka-acls.sh --bootstrap-server BOOTSTRAP --list --topic {quote(facts.topic)}",
+    )
+
+
+def _stuck(case: Case) -> Found | None:
+    facts = case.facts
+    history = facts.history
+    if not case.waits or history is None or facts.committed is None:
+        return None
+    repeats = [time for time, _ in history.same(facts.committed) if time >= (case.written or 0)]
+    inspect = case.command("explain {group} --partition {place} --show-record")
+    if len(repeats) >= REPEATS:
+        text = (
+            f"the same offset was committed {len(repeats):,} times since {moment_text(repeats[0])}: the consumer reads "
+            "and commits, but does not get past the record at this offset, or it has paused the partition"
+        )
+        return Found(Key.SAME_OFFSET_COMMITTED, Severity.PROBLEM, text, inspect)
+    last_change = max(history.changes, default=0)
+    if case.changes >= REPEATS and facts.now - last_change < RECENT_CHANGES * case.stuck_after:
+        text = (
+            f"members joined or left {case.changes:,} times without progress, last at {moment_text(last_change)}: the "
+            "consumer fails at the record at this offset and starts again, or rebalances do not end"
+        )
+        return Found(Key.CRASH_LOOP, Severity.PROBLEM, text, inspect)
+    if not case.overdue:
+        return None
+    who = f"member {facts.owner.client_id} ({facts.owner.host})" if facts.owner else "the client"
+    if facts.record is not None and facts.record.batch_size > LARGE:
+        text = (
+            f"{who} makes no progress, and the batch of the first unread record has {facts.record.batch_size:,} bytes, "
+            f"more than the default of max.partition.fetch.bytes ({LARGE:,}): the consumer may lack memory or time for "
+            "it"
+        )
+        return Found(Key.LARGE_RECORD, Severity.WARNING, text, inspect)
+    last = history.last
+    if last is not None:
+        ago = f"its last commit was at {moment_text(last)} ({Milliseconds(facts.now - last)} ago)"
+    elif history.since is not None:
+        ago = f"it has not committed since {moment_text(history.since)} or earlier"
+    else:
+        ago = "its commit is not in the log of the group any more"
+    text = f"{who} is alive and has the partition, but does not commit: {ago}"
+    return Found(Key.NOT_COMMITTING, Severity.PROBLEM, text, inspect)
+
+
+def _pace(case: Case) -> Found | None:
+    facts, history = case.facts, case.facts.history
+    lag = facts.lag
+    if history is None or facts.committed is None or lag is None:
+        return None
+    recent = [made for made in history.commits if facts.pace is None or made[0] >= facts.pace.time]
+    if facts.pace and facts.end is not None and len(recent) > 1 and facts.now > facts.pace.time:
+        (began, first), now = recent[0], facts.now
+        consumed = (facts.committed - first) * 1000 / max(1, now - began)
+        produced = (facts.end - facts.pace.end) * 1000 / (now - facts.pace.time)
+        rates = f"the group consumes {consumed:,.1f} and producers write {produced:,.1f} offsets per second"
+        if consumed < NOISE * produced and lag > consumed * case.stuck_after / 1000:
+            text = f"the consumer is slower than the producers: {rates}; the lag is {lag:,}"
+            return Found(Key.FALLING_BEHIND, Severity.WARNING, text, case.command("describe {group} --members"))
+        if consumed * NOISE > produced and consumed > 0:
+            left = Milliseconds(round(lag * 1000 / (consumed - produced)))
+            text = f"the lag of {lag:,} decreases: {rates}; the group will have caught up in about {left}"
+            return Found(Key.CATCHING_UP, Severity.INFO, text)
+    if not case.overdue and facts.record_known and (history.last is not None or case.written is not None):
+        limit = Milliseconds(case.stuck_after)
+        text = f"the group makes progress, or its first unread record is not older than {limit}; the lag is {lag:,}"
+        return Found(Key.PROGRESSING, Severity.INFO, text)
+    return None
+
+
+def _unknown(case: Case) -> Found:
+    parts = ", ".join(dict.fromkeys(each.part.value for each in case.facts.unavailable)) or "members"
+    return Found(Key.UNKNOWN, Severity.UNKNOWN, f"no verdict, because these facts are not available: {parts}")
+
+
+RULES: tuple[Rule, ...] = (_log, _commit, _nothing_left, _member, _transaction, _denied, _stuck, _pace)
+"""In order of precedence."""

@@ -1,0 +1,67 @@
+"""A verdict: its stable key, its severity, a sentence, the evidence, and the next command."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from .facts import Unavailable
+
+Value = str | int | float | None
+
+
+class Severity(StrEnum):
+    """INFO: records are consumed, or none are left. WARNING: likely a problem. PROBLEM: records are not consumed."""
+
+    INFO = "info"
+    WARNING = "warning"
+    PROBLEM = "problem"
+    UNKNOWN = "unknown"
+
+
+class Key(StrEnum):
+    """The keys of verdicts, in order of precedence: the first one that applies is the verdict."""
+
+    MISSING_PARTITION = "missing-partition"
+    LEADERLESS = "leaderless"
+    LEADER_UNRESPONSIVE = "leader-unresponsive"
+    RECREATED_TOPIC = "recreated-topic"
+    BELOW_LOG_START = "below-log-start"
+    BEYOND_LOG_END = "beyond-log-end"
+    CAUGHT_UP = "caught-up"
+    NO_UNREAD_RECORDS = "no-unread-records"
+    UNASSIGNED = "unassigned"
+    REBALANCING = "rebalancing"
+    NEVER_COMMITTED = "never-committed"
+    OPEN_TRANSACTION = "open-transaction"
+    FETCH_DENIED = "fetch-denied"
+    SAME_OFFSET_COMMITTED = "same-offset-committed"
+    CRASH_LOOP = "crash-loop"
+    LARGE_RECORD = "large-record"
+    NOT_COMMITTING = "not-committing"
+    FALLING_BEHIND = "falling-behind"
+    CATCHING_UP = "catching-up"
+    PROGRESSING = "progressing"
+    UNKNOWN = "unknown"
+
+
+class Evidence(NamedTuple):
+    """A fact that supports the verdict: its stable name, its value, and a sentence."""
+
+    name: str
+    value: Value
+    text: str
+
+
+class Verdict(NamedTuple):
+    """The verdict about one partition of one group. ``next``: the command to run next, if there is one."""
+
+    group: str
+    topic: str
+    partition: int
+    key: Key
+    severity: Severity
+    text: str
+    evidence: tuple[Evidence, ...] = ()
+    next: str | None = None
+    unavailable: tuple[Unavailable, ...] = ()

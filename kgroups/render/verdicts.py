@@ -1,0 +1,97 @@
+"""Write the verdicts of ``kgroups explain --partition``: text, or JSON, ``kgroups/explain-partitions/v1``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import NamedTuple, TextIO
+
+from kgroups.model.outcome import Failure, Outcome
+from kgroups.model.places import place_name
+from kgroups.model.verdicts.record import RecordDetails
+from kgroups.model.verdicts.verdict import Severity, Verdict
+
+from .cells import escape
+from .color import has_color
+from .jsonout import VERSION, acl_object, failure_object
+
+SHOWN_BYTES = 200
+"""Bytes of the key and of the value that are shown."""
+
+_COLORS = {Severity.PROBLEM: "1;31", Severity.WARNING: "1;33", Severity.UNKNOWN: "1;33"}
+_ORDER = (Severity.PROBLEM, Severity.WARNING, Severity.UNKNOWN, Severity.INFO)
+
+
+class Judged(NamedTuple):
+    """A verdict, and the first unread record if it is to be shown."""
+
+    verdict: Verdict
+    record: RecordDetails | None = None
+
+
+def write_verdicts(items: Iterable[Judged], stream: TextIO, *, colored: bool) -> None:
+    """Write text: for each partition the verdict, the evidence, and the next command; problems come first."""
+    colored = colored and has_color(stream)
+    for number, item in enumerate(sorted(items, key=lambda each: _ORDER.index(each.verdict.severity))):
+        stream.write("\n" * bool(number) + "\n".join(verdict_lines(item, colored=colored)) + "\n")
+
+
+def verdict_lines(item: Judged, *, colored: bool = False) -> list[str]:
+    """Return the lines of one partition; text from the cluster is escaped."""
+    verdict = item.verdict
+    mark = verdict.severity.value.upper()
+    if colored and verdict.severity in _COLORS:
+        mark = f"\x1b[{_COLORS[verdict.severity]}m{mark}\x1b[0m"
+    place = escape(f"{verdict.group}: {place_name(verdict.topic, verdict.partition)}")
+    lines = [f"{place}: {mark}: {verdict.key.value}", f"  {escape(verdict.text)}"]
+    lines += [f"  - {escape(each.text)}" for each in verdict.evidence if each.text]
+    lines += [f"  - not available: {each.part.value}: {escape(each.reason)}" for each in verdict.unavailable]
+    if item.record is not None:
+        lines += [f"  - {name}: {text}" for name, text in _contents(item.record).items()]
+    if verdict.next:
+        lines.append(f"  next: {escape(verdict.next)}")
+    return lines
+
+
+def _contents(record: RecordDetails) -> dict[str, str]:
+    return {"key": _bytes_text(record.key), "value": _bytes_text(record.value)}
+
+
+def _bytes_text(data: bytes | None) -> str:
+    """Return the first bytes as escaped text, and how many more there are."""
+    if data is None:
+        return "null"
+    more = len(data) - SHOWN_BYTES
+    text = escape(data[:SHOWN_BYTES].decode("utf-8", "backslashreplace"))
+    return f"{text} … and {more:,} more bytes" if more > 0 else text
+
+
+def write_json(outcome: Outcome[Judged], stream: TextIO, cluster_id: str | None) -> None:
+    """Write the JSON envelope; an item is a partition with ``verdict``, ``facts``, and ``unavailable``."""
+    envelope = {
+        "schema": f"kgroups/explain-partitions/{VERSION}",
+        "cluster_id": cluster_id,
+        "items": [_object(item) for item in outcome.items],
+        "failures": [failure_object(failure) for failure in sorted(outcome.failures, key=Failure.sort_key)],
+        "notices": list(outcome.notices),
+        "missing_acls": [acl_object(acl) for acl in outcome.missing_acls()],
+    }
+    json.dump(envelope, stream, indent=1)
+    stream.write("\n")
+
+
+def _object(item: Judged) -> dict[str, object]:
+    verdict = item.verdict
+    return {
+        "group": verdict.group,
+        "topic": verdict.topic,
+        "partition": verdict.partition,
+        "verdict": verdict.key.value,
+        "severity": verdict.severity.value,
+        "text": verdict.text,
+        "facts": {each.name: each.value for each in verdict.evidence},
+        "evidence": [each.text for each in verdict.evidence if each.text],
+        "next": verdict.next,
+        "unavailable": [{"part": each.part.value, "reason": each.reason} for each in verdict.unavailable],
+        **({"record": _contents(item.record)} if item.record else {}),
+    }

@@ -1,0 +1,120 @@
+"""``kgroups explain --partition`` and ``--lagging`` over fake brokers: text, JSON, failures, and rejected options."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from kio.schema.errors import ErrorCode
+
+from tests.fakes.broker import FakeCluster
+from tests.fakes.cluster_state import FakeMember
+from tests.fakes.record_batches import batch
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+def fill(fake: FakeCluster) -> None:
+    """A topic with a record that nobody reads, one that is read, a partition with an open transaction, and one without
+    a leader."""
+    fake.state.topic("__consumer_offsets", [0], end=0)
+    log = {0: [batch(90, [(90, 1_000)], key=b"\x1b[31mk", value=b"v" * 300)]}
+    fake.state.topic("orders", [0, 0], logs=log)
+    fake.state.topic("sales", [0], stable=80)
+    fake.state.topic("lost", [-1])
+    member = FakeMember("m-1", {"orders": (1,), "sales": (0,), "lost": (0,)})
+    commits = {("orders", 0): 90, ("orders", 1): 100, ("sales", 0): 80, ("lost", 0): 7}
+    fake.state.group("shop", 0, state="Stable", members=(member,), commits=commits)
+    fake.state.group("idle", 0, commits={("orders", 0): 90})
+
+
+@pytest.fixture
+def explain(run_cli: Run, serve: Callable) -> Run:
+    served = serve(fill=fill)
+    return lambda *words: run_cli("explain", "-b", served.bootstrap, *words)
+
+
+def verdicts(answer: tuple[int, str, str]) -> dict[tuple[str, str, int], Any]:
+    document = json.loads(answer[1])
+    assert document["schema"] == "kgroups/explain-partitions/v1"
+    return {(item["group"], item["topic"], item["partition"]): item for item in document["items"]}
+
+
+def test_partition_has_a_verdict_with_evidence_and_the_next_command(explain: Run) -> None:
+    code, out, err = explain("idle", "--partition", "orders:0")
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[:2] == ["idle: orders-0: PROBLEM: unassigned", "  the group has no members"]
+    assert "  - log: offsets 0 to 100, lag 10" in lines
+    assert lines[-1] == "  next: kgroups explain idle"
+    assert "key" not in out
+
+
+def test_record_is_shown_on_request_escaped_and_bounded(explain: Run) -> None:
+    for output in ("plain", "table", "json"):
+        code, out, _ = explain("idle", "--partition", "orders:0", "--show-record", "-o", output)
+        assert code == 0 and "\x1b" not in out and "v" * 200 in out and "v" * 201 not in out
+    assert "… and 100 more bytes" in explain("idle", "--partition", "orders:0", "--show-record")[1]
+
+
+def test_lagging_selects_partitions_and_shows_problems_first(explain: Run) -> None:
+    answer = explain("--all-groups", "--lagging", "-o", "json")
+    found = verdicts(answer)
+    assert {key: item["verdict"] for key, item in found.items()} == {
+        ("idle", "orders", 0): "unassigned",
+        ("shop", "lost", 0): "leaderless",
+        ("shop", "orders", 0): "unassigned",
+        ("shop", "sales", 0): "open-transaction",
+    }
+    assert answer[0] == 1, "the log offsets of a partition without a leader are unknown"
+    text = explain("--all-groups", "--lagging")[1]
+    assert text.index("leaderless") < text.index("open-transaction")
+
+
+def test_open_transaction_names_the_version_that_its_details_require(explain: Run) -> None:
+    code, _, _ = answer = explain("shop", "--partition", "sales", "-o", "json")
+    (item,) = verdicts(answer).values()
+    assert item["verdict"] == "open-transaction" and item["facts"]["last_stable_offset"] == 80
+    (missing,) = item["unavailable"]
+    assert missing["part"] == "open_transaction" and "requires DescribeProducers (Kafka 2.8)" in missing["reason"]
+    assert code == 1
+
+
+def test_topic_without_partitions_selects_all(explain: Run) -> None:
+    assert {partition for _, _, partition in verdicts(explain("shop", "--partition", "orders", "-o", "json"))} == {0, 1}
+
+
+def test_partition_that_does_not_exist_is_named(explain: Run) -> None:
+    code, out, err = explain("idle", "--partition", "orders:7")
+    assert code == 1 and "orders-7" in err and "missing-partition" in out
+
+
+def test_denied_read_is_a_verdict_with_the_acl(run_cli: Run, serve: Callable) -> None:
+    def deny(fake: FakeCluster) -> None:
+        fill(fake)
+        fake.state.groups["idle"].members = (FakeMember("m-2", {"orders": (0,)}),)
+        fake.state.groups["idle"].state = "Stable"
+        fake.state.fail("Fetch", "orders-0", ErrorCode.topic_authorization_failed)
+
+    served = serve(fill=deny)
+    code, out, _ = answer = run_cli("explain", "-b", served.bootstrap, "idle", "--partition", "orders:0", "-o", "json")
+    (item,) = verdicts(answer).values()
+    assert code == 1 and item["verdict"] == "fetch-denied"
+    assert json.loads(out)["missing_acls"] == [{"operation": "READ", "resource": "TOPIC", "name": "orders"}]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--partition", "orders:0", "--lagging"), "mutually exclusive"),
+        (("--partition", "orders:x"), "--partition: 'x' in 'orders:x' is not a partition number"),
+        (("--partition", "orders:0", "--what-if", "members=+1"), "cannot be combined with --what-if or --deep"),
+        (("--lagging", "--deep"), "cannot be combined with --what-if or --deep"),
+        (("--show-record",), "--show-record requires --partition or --lagging"),
+    ],
+)
+def test_invalid_combination_is_rejected(explain: Run, words: tuple[str, ...], message: str) -> None:
+    code, _, err = explain("idle", *words)
+    assert code == 2 and message in err

@@ -1,0 +1,207 @@
+"""Facts with one planted cause each, drawn at random, and the verdict that names it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from itertools import accumulate
+
+from kgroups.model.verdicts.facts import (
+    History,
+    LogProblem,
+    OpenTransaction,
+    Owner,
+    Pace,
+    Part,
+    PartitionFacts,
+    Unavailable,
+)
+from kgroups.model.verdicts.judge import LARGE, STUCK_AFTER
+from kgroups.model.verdicts.record import RecordDetails
+from kgroups.model.verdicts.verdict import Key
+
+NOW = 1_800_000_000_000
+MINUTE = 60_000
+OWNER = Owner("m-1", "client", "/10.0.0.1")
+
+
+def record(offset: int, age: int = 10 * MINUTE, batch_size: int = 200) -> RecordDetails:
+    return RecordDetails(offset, NOW - age, b"key", b"value", ("trace",), 8, batch_size, offset, 7)
+
+
+def healthy(random_: random.Random) -> PartitionFacts:
+    """A member that commits every few seconds, in a log of which it has read almost everything."""
+    start = random_.choice((0, random_.randrange(1, 10_000)))
+    committed = start + random_.randrange(20, 1_000)
+    end = committed + random_.randrange(1, 50)
+    pause = random_.randrange(1_000, 8_000)
+    times = range(NOW - random_.randrange(1_000) - 9 * pause, NOW, pause)
+    commits = tuple((time, committed - (len(times) - 1 - at)) for at, time in enumerate(times))
+    return PartitionFacts(
+        "g",
+        "t",
+        random_.randrange(50),
+        NOW,
+        members=random_.randrange(1, 5),
+        committed=committed,
+        start=start,
+        end=end,
+        last_stable=end,
+        owner=OWNER,
+        record_known=True,
+        first_unread=committed,
+        record=record(committed, random_.randrange(0, STUCK_AFTER // 2)),
+        history=History(commits, (NOW - 30 * MINUTE,)),
+    )
+
+
+def stuck(random_: random.Random, commits: int = 1, batch_size: int = 200) -> PartitionFacts:
+    """A member without progress: the last commits are of the same offset, and older than the limit."""
+    facts = healthy(random_)
+    at = facts.committed or 0
+    ages = sorted((random_.randrange(2 * STUCK_AFTER, 30 * MINUTE) for _ in range(commits)), reverse=True)
+    began = NOW - ages[0]
+    made = ((began - 10_000, at - 5), (began - 5_000, at - 3), *((NOW - age, at) for age in ages))
+    return facts._replace(
+        history=History(made, (NOW - 60 * MINUTE,)), record=record(at, 35 * MINUTE, batch_size), first_unread=at
+    )
+
+
+def _leaderless(random_: random.Random) -> PartitionFacts:
+    problem = LogProblem.LEADERLESS
+    return stuck(random_)._replace(log_problem=problem, start=None, end=None, record_known=False, record=None)
+
+
+def _unresponsive(random_: random.Random) -> PartitionFacts:
+    return _leaderless(random_)._replace(log_problem=LogProblem.UNRESPONSIVE)
+
+
+def _missing(random_: random.Random) -> PartitionFacts:
+    return _leaderless(random_)._replace(log_problem=LogProblem.MISSING)
+
+
+def _recreated(random_: random.Random) -> PartitionFacts:
+    return random_.choice((healthy, stuck))(random_)._replace(recreated=True)
+
+
+def _below(random_: random.Random) -> PartitionFacts:
+    facts = stuck(random_)
+    return facts._replace(start=(facts.committed or 0) + random_.randrange(1, 15))
+
+
+def _beyond(random_: random.Random) -> PartitionFacts:
+    facts = healthy(random_)
+    return facts._replace(committed=(facts.end or 0) + random_.randrange(1, 100), record_known=False, record=None)
+
+
+def _caught_up(random_: random.Random) -> PartitionFacts:
+    facts = stuck(random_, random_.randrange(1, 9))
+    owner = random_.choice((OWNER, None))
+    return facts._replace(
+        end=facts.committed, last_stable=facts.committed, owner=owner, record_known=False, record=None
+    )
+
+
+def _hole(random_: random.Random) -> PartitionFacts:
+    facts = stuck(random_, random_.randrange(1, 9))
+    return facts._replace(first_unread=None, record=None, owner=random_.choice((OWNER, None)))
+
+
+def _unassigned(random_: random.Random) -> PartitionFacts:
+    facts = stuck(random_)
+    members = random_.randrange(3)
+    return facts._replace(owner=None, members=members, state="Stable" if members else "Empty")
+
+
+def _rebalancing(random_: random.Random) -> PartitionFacts:
+    return stuck(random_)._replace(owner=None, state=random_.choice(("PreparingRebalance", "CompletingRebalance")))
+
+
+def _uncommitted(random_: random.Random) -> PartitionFacts:
+    return healthy(random_)._replace(committed=None, record_known=False, record=None, history=History())
+
+
+def _transaction(random_: random.Random) -> PartitionFacts:
+    facts = stuck(random_, random_.randrange(1, 6))
+    stable = (facts.committed or 0) + random_.randrange(0, 1)
+    began = NOW - random_.randrange(5_000, 100 * MINUTE)
+    named = random_.choice((True, False))
+    one = OpenTransaction(9, stable, began, *(("tx", "Ongoing", began, 60_000, 1) if named else ()))
+    return facts._replace(last_stable=stable, first_unread=None, record=None, transactions=(one,))
+
+
+def _denied(random_: random.Random) -> PartitionFacts:
+    facts = stuck(random_)
+    return facts._replace(record_known=False, record=None, first_unread=None, denied="READ on TOPIC t")
+
+
+def _same(random_: random.Random) -> PartitionFacts:
+    return stuck(random_, random_.randrange(3, 20))
+
+
+def _crashing(random_: random.Random) -> PartitionFacts:
+    facts = stuck(random_)
+    gaps = (random_.randrange(5_000, 20_000) for _ in range(random_.randrange(3, 9)))
+    changes = tuple(NOW - 3_000 - back for back in reversed(list(accumulate(gaps))))
+    history = facts.history or History()
+    return facts._replace(
+        history=history._replace(commits=((NOW - 50 * MINUTE, facts.committed or 0),), changes=changes)
+    )
+
+
+def _large(random_: random.Random) -> PartitionFacts:
+    return stuck(random_, batch_size=LARGE + random_.randrange(1, 2**24))
+
+
+def _silent(random_: random.Random) -> PartitionFacts:
+    return stuck(random_, random_.randrange(1, 3))
+
+
+def _slow(random_: random.Random) -> PartitionFacts:
+    facts = healthy(random_)
+    committed, rate = facts.committed or 0, random_.randrange(2, 50)
+    commits = tuple((time, committed - rate * (NOW - time) // 1000) for time in range(NOW - 5 * MINUTE, NOW, 5_000))
+    end = committed + rate * 1_000
+    pace = Pace(NOW - 5 * MINUTE, end - rate * random_.randrange(2, 9) * 300)
+    old = record(committed, 20 * MINUTE)
+    return facts._replace(end=end, last_stable=end, record=old, history=History(commits), pace=pace)
+
+
+def _fast(random_: random.Random) -> PartitionFacts:
+    facts = _slow(random_)
+    return facts._replace(pace=Pace(NOW - 5 * MINUTE, (facts.end or 0) - random_.randrange(0, 200)))
+
+
+def _progressing(random_: random.Random) -> PartitionFacts:
+    return healthy(random_)
+
+
+def _unknown(random_: random.Random) -> PartitionFacts:
+    lacking = (Unavailable(Part.COMMITS, "reading __consumer_offsets needs the ACL READ on it"),)
+    return stuck(random_)._replace(history=None, unavailable=lacking)
+
+
+PLANTED: dict[Key, Callable[[random.Random], PartitionFacts]] = {
+    Key.MISSING_PARTITION: _missing,
+    Key.LEADERLESS: _leaderless,
+    Key.LEADER_UNRESPONSIVE: _unresponsive,
+    Key.RECREATED_TOPIC: _recreated,
+    Key.BELOW_LOG_START: _below,
+    Key.BEYOND_LOG_END: _beyond,
+    Key.CAUGHT_UP: _caught_up,
+    Key.NO_UNREAD_RECORDS: _hole,
+    Key.UNASSIGNED: _unassigned,
+    Key.REBALANCING: _rebalancing,
+    Key.NEVER_COMMITTED: _uncommitted,
+    Key.OPEN_TRANSACTION: _transaction,
+    Key.FETCH_DENIED: _denied,
+    Key.SAME_OFFSET_COMMITTED: _same,
+    Key.CRASH_LOOP: _crashing,
+    Key.LARGE_RECORD: _large,
+    Key.NOT_COMMITTING: _silent,
+    Key.FALLING_BEHIND: _slow,
+    Key.CATCHING_UP: _fast,
+    Key.PROGRESSING: _progressing,
+    Key.UNKNOWN: _unknown,
+}
+"""Verdict -> facts whose only cause is that one, in order of precedence."""

@@ -1,0 +1,82 @@
+"""Verdicts: the planted cause is named, causes have an order, and a healthy partition is never a problem."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from kgroups.model.verdicts.facts import PartitionFacts
+from kgroups.model.verdicts.judge import judge
+from kgroups.model.verdicts.verdict import Key, Severity
+from tests.unit.model.verdicts.scenarios import NOW, PLANTED, healthy, record, stuck
+
+ROUNDS = 10
+"""Scenarios of each of 21 causes: 210 in all."""
+
+
+@pytest.mark.parametrize("key", PLANTED, ids=str)
+def test_verdict_names_the_planted_cause(key: Key) -> None:
+    for seed in range(ROUNDS):
+        facts = PLANTED[key](random.Random(f"{key}-{seed}"))
+        verdict = judge(facts)
+        assert verdict.key is key, (seed, verdict, facts)
+        assert verdict.text and verdict.evidence
+        assert (verdict.next is None) == (verdict.severity in (Severity.INFO, Severity.UNKNOWN))
+
+
+def test_every_key_has_a_scenario_in_order_of_precedence() -> None:
+    assert list(PLANTED) == list(Key)
+
+
+def test_healthy_partition_is_never_a_problem() -> None:
+    for seed in range(500):
+        assert judge(healthy(random.Random(seed))).severity is Severity.INFO, seed
+
+
+@pytest.mark.parametrize(
+    ("changes", "first"),
+    [
+        ({"recreated": True, "committed": 10**9}, Key.RECREATED_TOPIC),
+        ({"committed": 10**9, "owner": None, "members": 0}, Key.BEYOND_LOG_END),
+        ({"first_unread": None, "owner": None, "members": 0}, Key.NO_UNREAD_RECORDS),
+        ({"owner": None, "members": 0, "denied": "READ on TOPIC t"}, Key.UNASSIGNED),
+        ({"denied": "READ on TOPIC t"}, Key.FETCH_DENIED),
+    ],
+)
+def test_outer_cause_takes_precedence(changes: dict[str, object], first: Key) -> None:
+    facts = stuck(random.Random(1), commits=5)._replace(**changes)  # type: ignore[arg-type]  # of fields by name
+    assert judge(facts).key is first
+
+
+def test_first_unread_record_at_offset_zero_counts() -> None:
+    facts = stuck(random.Random(2))
+    assert facts.history is not None
+    history = facts.history._replace(commits=((NOW - 90_000, 0),))
+    facts = facts._replace(committed=0, start=0, first_unread=0, record=record(0), history=history)
+    assert judge(facts).key is Key.NOT_COMMITTING
+
+
+def test_consumer_that_commits_rarely_is_not_stuck_before_its_next_commit() -> None:
+    facts = stuck(random.Random(3))
+    at = facts.committed or 0
+    assert facts.history is not None
+    history = facts.history._replace(commits=((NOW - 200_000, at - 1), (NOW - 80_000, at)))
+    assert judge(facts._replace(history=history)).key is Key.PROGRESSING
+    assert judge(facts._replace(history=history, now=NOW + 101_000)).key is Key.NOT_COMMITTING
+
+
+def test_client_that_is_not_a_member_and_commits_is_not_unassigned() -> None:
+    facts: PartitionFacts = healthy(random.Random(4))._replace(owner=None, members=0, state="Empty")
+    assert judge(facts).key is Key.PROGRESSING
+
+
+def test_group_that_reads_uncommitted_records_is_not_blocked_by_a_transaction() -> None:
+    facts = PLANTED[Key.OPEN_TRANSACTION](random.Random(5))
+    beyond = facts._replace(committed=(facts.last_stable or 0) + 1)
+    assert judge(beyond).key is not Key.OPEN_TRANSACTION
+
+
+def test_names_in_the_next_command_are_quoted() -> None:
+    facts = stuck(random.Random(6))._replace(group="a b;c", topic="t$x")
+    assert judge(facts).next == f"kgroups explain 'a b;c' --partition 't$x:{facts.partition}' --show-record"
