@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from kgroups.admin.snapshot.file import read_snapshot
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.model.snapshot.snapshot import commits_of
 from kgroups.net.cluster import Cluster
-from kgroups.protocol.apis.describe_configs import GROUP
-from kgroups.protocol.versions import Api
-from kgroups.protocol.writer import compact_array, compact_string
+from kgroups.protocol.apis.incremental_alter_configs import IncrementalAlterConfigs
 from tests.integration.asking import run_here
 from tests.integration.known_cluster import KnownCluster
 from tests.integration.scratch_cluster import LOG, LONG, ScratchCluster
@@ -141,38 +139,11 @@ def test_start_offsets_of_share_groups_are_saved(share_groups: ShareGroups, tmp_
     assert [[row[key] for key in keys] for row in shown.items] == [[row[key] for key in keys] for row in live.items]
 
 
-class _SetGroupConfig(NamedTuple):
-    """IncrementalAlterConfigs (key 44): set one value of a group; ``None`` removes it."""
-
-    group: str
-    name: str
-    value: str | None
-
-    @property
-    def api(self) -> Api:
-        return Api(44, "IncrementalAlterConfigs", 1, 1, flexible=1)
-
-    @property
-    def keys(self) -> int:
-        return 1
-
-    def encode(self, version: int) -> bytes:
-        operation = b"\1" if self.value is None else b"\0"
-        value = b"\0" if self.value is None else compact_string(self.value)
-        config = compact_string(self.name) + operation + value + b"\0"
-        resource = bytes((GROUP,)) + compact_string(self.group) + compact_array([config]) + b"\0"
-        return compact_array([resource]) + b"\0\0"
-
-    def decode(self, version: int, data: bytes, offset: int) -> int:
-        """Return the error code, which follows the throttle time and the number of resources."""
-        return int.from_bytes(data[offset + 5 : offset + 7], signed=True)
-
-
 async def set_config(bootstrap: str, group: str, name: str, value: str | None) -> None:
     cluster, _ = await Cluster.connect(ClientSettings(parse_bootstrap(bootstrap), timeout=60))
     async with cluster:
         (node, *_) = cluster.nodes_by_health()
-        assert await cluster.call(node, _SetGroupConfig(group, name, value)) == 0
+        assert await cluster.call(node, IncrementalAlterConfigs({group: {name: value}})) == {group: group}
 
 
 def test_dynamic_configuration_is_saved_and_compared(share_groups: ShareGroups, tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ async def _send(
     return await query_coordinators(cluster, query, dict.fromkeys(changes))
 
 
-class SettingsWriter(TopicIds, Protocol):
+class SettingsWriter(Protocol):
     """A client that can read the settings of groups and write them."""
 
     async def describe_settings(self, selection: Selection) -> Outcome[GroupSettings]: ...
@@ -95,7 +95,7 @@ class SettingsWriter(TopicIds, Protocol):
 
 
 async def alter_in_chunks(
-    admin: SettingsWriter, planned: Sequence[PlannedSetting], undo: UndoLog
+    admin: TopicIds, writer: SettingsWriter, planned: Sequence[PlannedSetting], undo: UndoLog
 ) -> Outcome[AppliedSetting]:
     """Write planned settings in chunks of groups, each checked again right before; one item for each, in their order.
 
@@ -110,7 +110,7 @@ async def alter_in_chunks(
     for part in chunks(names, GROUPS_AT_ONCE):
         members = frozenset(part)
         entries = [each for each in planned if each.group_id in members]
-        checked = await check_again(part, admin.describe_settings(Selection(tuple(part))), stop)
+        checked = await check_again(part, writer.describe_settings(Selection(tuple(part))), stop)
         reasons = {failure.name: failure for failure in checked.failures}
         reasons |= changed_since(entries, {each.group_id: each for each in checked.items})
         going = [each for each in entries if each.group_id not in reasons]
@@ -123,7 +123,7 @@ async def alter_in_chunks(
             saved = True
         undo.record(each for each in done if each.planned.group_id in members)
         if going:
-            written = await stop.bound(admin.alter_settings(going, journal))
+            written = await stop.bound(writer.alter_settings(going, journal))
             done += (written or _so_far(journal, going, stop)).items
     undo.close()
     return _outcome(sorted(done, key=lambda each: each.planned.key))

@@ -117,11 +117,6 @@ class SettingsAdmin(Protocol):
         self, planned: Sequence[PlannedSetting], journal: SettingsJournal | None = None
     ) -> Outcome[AppliedSetting]: ...
 
-    @property
-    def cluster_id(self) -> str | None: ...
-
-    async def topic_ids(self, topics: Sequence[str]) -> Mapping[str, int]: ...
-
 
 class Capability(Generic[C]):
     """An operation that some transports support."""

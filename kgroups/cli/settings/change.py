@@ -60,7 +60,7 @@ def change_settings(
     async def apply(admin: GroupAdmin, planned: Sequence[PlannedSetting], undo: UndoFile) -> Outcome[Any]:
         from kgroups.admin.change.alter_settings import alter_in_chunks
 
-        applied = await alter_in_chunks(SETTINGS.of(admin), planned, undo)
+        applied = await alter_in_chunks(admin, SETTINGS.of(admin), planned, undo)
         rows = (setting_change_row(each.planned, result_and_error(each.result, each.failure)) for each in applied.items)
         return applied.with_items(rows)
 

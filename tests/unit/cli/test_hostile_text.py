@@ -60,6 +60,12 @@ COMMANDS: dict[str, list[list[str]]] = {
         ["remove-members", ORDERS, "--all"],
         ["remove-members", ORDERS, "--all-members", "--execute", "--yes"],
     ],
+    "settings": [
+        *(["settings", "show", "--all-groups", "-o", fmt] for fmt in ("auto", "csv", "html")),
+        ["settings", "show", f"missing{HOSTILE}", "--key", HOSTILE], ["settings", "diff", "-f", f"no{HOSTILE}"],
+        ["settings", "set", f"{HOSTILE}={HOSTILE}", ORDERS, f"missing{HOSTILE}"],
+        ["settings", "unset", f"a{HOSTILE}", ORDERS],
+    ],
     "snapshot": [
         ["snapshot", "save", "a", "--all-groups", "--with-records", "--wide", "--debug"],
         *(["snapshot", "show", "a", view, "-o", fmt] for view in ("--groups", "--offsets", "--members", "--configs")
