@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import time
 import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
@@ -25,6 +26,7 @@ from tests.integration.offsets_log import Logged, read_log
 from tests.integration.record_oracle import as_kafka_tells, ask_share_formatter
 from tests.integration.share_groups import ShareGroups
 from tests.integration.share_member import ACCEPT, REJECT, RELEASE, Acquired, ShareMember
+from tests.integration.test_snapshot import set_config
 
 STATE_TOPIC = "__share_group_state"
 RECORDS = 40
@@ -143,17 +145,19 @@ def test_states_equal_those_of_the_coordinator(share_groups: ShareGroups, name: 
     dice = random.Random(7)
 
     async def act(member: ShareMember) -> None:
+        (first,) = await member.acquire(1)  # is not finished until the end, so that the start offset stands still
         for _ in range(12):  # of at most 3 records each, so that there are always some left
             acquired = await member.acquire(dice.randint(1, 3))
             offsets = [offset for first, last, _ in acquired for offset in range(first, last + 1)]
             await member.acknowledge([(at, at, dice.choice((ACCEPT, RELEASE, REJECT))) for at in offsets])
+        await member.acknowledge([(first.first, first.last, RELEASE)])
 
     stored = play(share_groups, name, act)
     compare_states(state_of(share_groups, name), stored)
 
 
 def compare_states(partition: SharePartition, stored: Any) -> None:
-    assert partition.unknown is None and partition.state
+    assert not stored.error_code and partition.unknown is None and partition.state
     expected = [
         StateBatch(batch.first_offset, batch.last_offset, batch.delivery_state, batch.delivery_count)
         for batch in stored.state_batches
@@ -194,7 +198,7 @@ def test_many_records_and_states_equal_those_of_kafka(share_groups: ShareGroups,
             await create_topics(cluster, {topic: GROUPS})
 
     asyncio.run(create())
-    fill(share_groups.sandbox.bootstrap, {topic: dict.fromkeys(range(GROUPS), 2 * MANY // GROUPS)})
+    fill(share_groups.sandbox.bootstrap, {topic: dict.fromkeys(range(GROUPS), MANY // GROUPS - PORTION)})
     share_groups.start({group: {topic: {partition: 0}} for group, partition in groups.items()})
     log: dict[tuple[int, int], Logged] = {}
     portion = 0
@@ -216,9 +220,10 @@ async def acknowledge_at_once(
         dice = random.Random(f"{seed} {partition}")
 
         async def act(member: ShareMember) -> None:
-            for first, last, _ in await acquire_exactly(member, PORTION):
-                for offset in range(first, last + 1):
-                    await member.acknowledge([(offset, offset, dice.choice((ACCEPT, ACCEPT, RELEASE, REJECT)))])
+            acquired = await acquire_exactly(member, PORTION)
+            offsets = [offset for first, last, _ in acquired for offset in range(first, last + 1)]
+            for offset in (*offsets[1:], offsets[0]):
+                await member.acknowledge([(offset, offset, dice.choice((ACCEPT, ACCEPT, RELEASE, REJECT)))])
 
         async with await connected(share_groups) as cluster:  # brokers process the requests of one connection in turn
             return await act_as_member(cluster, group, topic, partition, act)
@@ -231,3 +236,23 @@ async def acquire_exactly(member: ShareMember, number: int) -> list[Acquired]:
     while missing := number - sum(last - first + 1 for first, last, _ in found):
         found += await member.acquire(missing)
     return found
+
+
+def test_settings_of_the_group_are_explained(share_groups: ShareGroups, name: str) -> None:
+    play(share_groups, name, poison)
+    bootstrap = share_groups.sandbox.bootstrap
+    asyncio.run(set_config(bootstrap, name, "share.delivery.count.limit", "7"))
+    reports_dead_letters = share_groups.sandbox.version.name == "4.4.0"
+    if reports_dead_letters:
+        asyncio.run(set_config(bootstrap, name, "errors.deadletterqueue.topic.name", f"dlq.{name}"))
+    wanted = f"its dead-letter topic is 'dlq.{name}'" if reports_dead_letters else "not reported, requires Kafka 4.4"
+    until = time.monotonic() + 60
+    while True:  # brokers apply the settings a little later
+        (item,) = share_groups.ask("explain", name, "-o", "json").items
+        found = {finding["rule"]: finding["text"] for finding in item["findings"]}
+        if "at most 7 times" in found["share-limits"] and wanted in found["dead-letter-topic"]:
+            break
+        assert time.monotonic() < until, found
+        time.sleep(0.2)
+    assert "offset 4: 4 of at most 7 deliveries" in found["redelivered"]
+    assert [row["last_attempts"] for row in item["share_partitions"]] == [0]

@@ -41,8 +41,11 @@ COMMANDS: dict[str, list[list[str]]] = {
     "check": [
         ["check", "--all-groups", "--max-lag", "5", "--state", "stable", "--assigned", "-o", fmt]
         for fmt in CHECK_FORMATS
+    ] + [["check", "--all-groups", "--max-redeliveries", "1", "--max-progress-age", "1m"]],
+    "explain": [
+        *(["explain", ORDERS, OLD, "-o", fmt] for fmt in ("auto", "json", "plain")),
+        ["explain", APP], ["explain", SHARE],
     ],
-    "explain": [["explain", ORDERS, OLD, "-o", fmt] for fmt in ("auto", "json", "plain")] + [["explain", APP]],
     "reset-offsets": [
         ["reset-offsets", "--all-groups", "--all-topics", "--to-earliest"],
         ["reset-offsets", OLD, "--all-topics", "--to-earliest", "--export"],
