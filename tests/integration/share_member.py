@@ -137,7 +137,7 @@ class ReadShareGroupState(NamedTuple):
 
     def encode(self, version: int) -> bytes:
         kind = request_type(READ_STATE.key, version)
-        partition = build(nested(kind, "PartitionData"), partition=self.partition, leader_epoch=-1)
+        partition = build(nested(kind, "PartitionData"), partition=self.partition, leader_epoch=0)
         topic = build(nested(kind, "ReadStateData"), topic_id=uuid.UUID(int=self.topic_id), partitions=(partition,))
         return write_request(READ_STATE, version, group_id=self.group, topics=(topic,))
 
@@ -193,7 +193,7 @@ class ShareMember:
         await self.acquire(0, acks)
 
     async def stored_state(self) -> Any:
-        """Return the state as the share coordinator has it: ReadShareGroupState, which brokers send to each other."""
+        """Return the state that the share coordinator has. The topic is new, so that its leader epoch is 0."""
         call = ReadShareGroupState(self._beat.group, self._topic_id, self._place[1])
         for node in self._cluster.nodes.values():
             answer = await self._cluster.call(node, call)

@@ -157,7 +157,7 @@ def test_states_equal_those_of_the_coordinator(share_groups: ShareGroups, name: 
 
 
 def compare_states(partition: SharePartition, stored: Any) -> None:
-    assert partition.unknown is None and partition.state
+    assert not stored.error_code and partition.unknown is None and partition.state
     expected = [
         StateBatch(batch.first_offset, batch.last_offset, batch.delivery_state, batch.delivery_count)
         for batch in stored.state_batches
