@@ -65,7 +65,8 @@ class Sample(NamedTuple):
     """A sample to take ``pause`` seconds after the previous one, and the data that it needs.
 
     ``with_ages``: the age of the first unread records, which are read for it. ``with_headroom``: also how long they are
-    retained. ``with_counts``: also how many there are. ``with_commit_times``: the time of each
+    retained. ``with_counts``: also how many there are. ``with_expiry``: when the offsets of groups without members
+    expire. ``with_commit_times``: the time of each
     commit, for which the offsets topic is read. ``with_outsiders``: whether clients that are not members commit for
     groups without members.
     """
@@ -76,6 +77,7 @@ class Sample(NamedTuple):
     with_outsiders: bool = False
     with_headroom: bool = False
     with_counts: bool = False
+    with_expiry: bool = False
 
 
 class Seen(NamedTuple):
@@ -98,3 +100,7 @@ class Seen(NamedTuple):
     """The evidence that a client that is not a member commits."""
     outsiders_unread: str | None = None
     """Why it is unknown whether other clients commit."""
+    expires_at: Mapping[Place, int] | None = None
+    """When offsets expire, in milliseconds since 1970, if the group has no members."""
+    expiry_unread: str | None = None
+    """Why that is unknown for some offsets."""

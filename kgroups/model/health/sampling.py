@@ -37,6 +37,7 @@ class Sampling:
         inputs = {each for limits in every for check in CHECKS if check.is_set(limits) for each in check.inputs}
         self._trend = Input.WINDOW in inputs
         self._ages = Input.UNREAD_TIMES in inputs
+        self._expiry = Input.OFFSET_EXPIRY in inputs
         self._headroom = Input.RETENTION in inputs
         self._commit_ages = Input.COMMIT_TIMES in inputs
         self._stopped = Input.OUTSIDERS in inputs
@@ -54,8 +55,10 @@ class Sampling:
             # A trend needs the times of commits at both ends of its window, other rules those of the last sample.
             times = (self._trend and number == 0) or (number == last and (self._trend or self._commit_ages))
             outsiders = number == last and self._stopped
-            ages, headroom = (number == last and wanted for wanted in (self._ages, self._headroom))
-            yield Sample(self._window / last if number else 0, ages, times, outsiders, headroom)
+            wanted = (self._ages, self._headroom, self._expiry)
+            ages, headroom, expiry = (number == last and each for each in wanted)
+            pause = self._window / last if number else 0
+            yield Sample(pause, ages, times, outsiders, headroom, with_expiry=expiry)
 
     def add(self, seen: Outcome[Seen]) -> None:
         """Add a sample. Drop groups that no longer exist, and the failures of earlier samples."""
@@ -67,7 +70,8 @@ class Sampling:
     @property
     def in_batches(self) -> bool:
         """Whether each group can be judged as soon as it is sampled, and then dropped."""
-        return self._count == 1 and not (self._ages or self._headroom or self._commit_ages or self._stopped)
+        more = (self._ages, self._headroom, self._expiry, self._commit_ages, self._stopped)
+        return self._count == 1 and not any(more)
 
     def judge(self, seen: Outcome[Seen]) -> None:
         """Keep the findings for some groups, but not the groups; only if :attr:`in_batches`."""
