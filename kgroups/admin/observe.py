@@ -6,7 +6,7 @@ import time
 from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import aclosing
 
-from kgroups.model.group_log import ReadBudget, commit_keys
+from kgroups.model.group_log import LogQuery, ReadBudget, commit_keys, expires_at, keys_of
 from kgroups.model.groups import GroupState, GroupType
 from kgroups.model.health.findings import Proof, Sample, Seen, proof_of
 from kgroups.model.offsets import Isolation
@@ -49,6 +49,8 @@ async def observe(admin: GroupAdmin, selection: Selection, sample: Sample, *, is
     seen = [Seen(item, now, ages) for item in outcome.items]
     if sample.with_commit_times:
         seen = await _with_commit_times(admin, seen)
+    if sample.with_expiry:
+        seen = await _with_expiry(admin, seen)
     if sample.with_outsiders:
         seen = await _with_outsiders(admin, seen)
     if sample.with_share_states:
@@ -146,6 +148,31 @@ async def _with_commit_times(admin: GroupAdmin, seen: list[Seen]) -> list[Seen]:
             commits_before=found.before.get(name),
         )
         for each, name in zip(seen, committed, strict=True)
+    ]
+
+
+async def _with_expiry(admin: GroupAdmin, seen: list[Seen]) -> list[Seen]:
+    empty = {
+        each.offsets.group.group_id: keys_of(each.offsets.group, LogQuery.OFFSETS, places)
+        for each in seen
+        if each.offsets.group.state in GroupState.WITHOUT_MEMBERS and (places := _committed(each.offsets))
+    }
+    if not empty:
+        return seen
+    logs = await admin.read_group_logs(empty, bounds_of(sum(map(len, empty.values()))), retention=True)
+    no_retention = None if logs.retention is not None else logs.notices[-1].removeprefix("--deep: ")
+    return [
+        each._replace(
+            expires_at={
+                place: at
+                for place, commit in logs.of(name).commits.items()
+                if (at := expires_at(each.offsets.group, commit, logs.of(name), logs.retention)) is not None
+            },
+            expiry_unread=logs.unread.get(name, no_retention),
+        )
+        if (name := each.offsets.group.group_id) in empty
+        else each
+        for each in seen
     ]
 
 

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 
 from confluent_kafka import ConsumerGroupTopicPartitions, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
@@ -17,6 +18,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from kgroups.sandbox import Sandbox
 from tests.integration.asking import Answer, run_kgroups
+from tests.integration.known_cluster import KnownCluster
 from tests.integration.versions import newest_only
 
 GROUP = TOPIC = "checked"
@@ -169,3 +171,20 @@ def test_trend_on_a_quiet_transactional_topic(cluster: Sandbox) -> None:
     names = ["checked-at-marker", "checked-behind", "checked-aborted"]
     for done in (*admin.delete_consumer_groups(names).values(), *admin.delete_topics([QUIET]).values()):
         done.result(60)
+
+
+@newest_only
+def test_offset_headroom_is_the_time_until_the_first_offset_expires(known_cluster: KnownCluster) -> None:
+    """``describe --deep`` shows the time, which is compared there with the records that Kafka's formatter prints."""
+    deep = known_cluster.ask("describe", "payments-empty", "--deep", "-o", "json").items
+    first = min(datetime.fromisoformat(row["expires_at"]).timestamp() for row in deep) * 1000
+    words = ("check", "payments-empty", "-o", "json", "--min-offset-headroom")
+    before = time.time() * 1000
+    answer = known_cluster.ask(*words, "8d,1d")
+    after = time.time() * 1000
+    (item,) = [item for item in answer.items if item["check"] == "offset-headroom"]
+    assert (answer.code, item["status"]) == (1, "WARNING")
+    assert first - after - 1000 <= item["value"] <= first - before + 1000
+    assert known_cluster.ask(*words, "1d").code == 0
+    held = known_cluster.ask("check", "payments-lagging", "--min-offset-headroom", "8d")
+    assert held.code == 0 and "offsets of members do not expire" in held.out

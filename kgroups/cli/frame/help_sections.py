@@ -31,9 +31,9 @@ _OWN = {
     "describe": {"View": "--state"},
     "check": {
         "Checks": "--state --type --assignor --members --min-members --stopped --assigned --max-lag --max-topic-lag "
-        "--max-partition-lag --max-time-lag --min-headroom --max-commit-age --max-redeliveries --max-progress-age "
-        "--trend --allow-uncommitted --skip-missing-topics --rules "
-        "--window --samples --wait --interval --lint --isolation",
+        "--max-partition-lag --max-time-lag --min-headroom --min-offset-headroom --max-commit-age --max-redeliveries "
+        "--max-progress-age --trend --allow-uncommitted --skip-missing-topics --rules --window --samples --wait "
+        "--interval --lint --isolation",
         "Output": "--junit --github --fail-on --verbose",
     },
     "exporter": {

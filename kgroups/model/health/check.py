@@ -20,6 +20,7 @@ class Input(Enum):
     """Several samples, and the times of commits at both ends of the window."""
     UNREAD_TIMES = auto()
     RETENTION = auto()
+    OFFSET_EXPIRY = auto()
     COMMIT_TIMES = auto()
     OUTSIDERS = auto()
     SHARE_STATES = auto()

@@ -68,7 +68,8 @@ class Sample(NamedTuple):
     ``with_ages``: the age of the first unread records, which are read for it. ``with_headroom``: also how long they are
     retained. ``with_counts``: also how many there are. ``with_commit_times``: the time of each commit, for which the
     offsets topic is read. ``with_outsiders``: whether clients that are not members commit for groups without members.
-    ``with_share_states``: what became of the records of share groups, for which ``__share_group_state`` is read.
+    ``with_expiry``: when the offsets of groups without members expire. ``with_share_states``: what became of the records
+    of share groups, for which ``__share_group_state`` is read.
     """
 
     pause: float = 0
@@ -77,6 +78,7 @@ class Sample(NamedTuple):
     with_outsiders: bool = False
     with_headroom: bool = False
     with_counts: bool = False
+    with_expiry: bool = False
     with_share_states: bool = False
 
 
@@ -102,3 +104,7 @@ class Seen(NamedTuple):
     """Why it is unknown whether other clients commit."""
     share: ShareFacts | None = None
     """Of a share group, if requested."""
+    expires_at: Mapping[Place, int] | None = None
+    """When offsets expire, in milliseconds since 1970, if the group has no members."""
+    expiry_unread: str | None = None
+    """Why that is unknown for some offsets."""

@@ -37,6 +37,8 @@ class Limits(NamedTuple):
     """The time since a share group finished a record, of each partition with unfinished records."""
     headroom: Threshold | None = None
     """The time until the first unread record is deleted, as a :class:`Minimum`."""
+    offset_headroom: Threshold | None = None
+    """The time until the offsets of a group without members expire, as a :class:`Minimum`."""
     stopped: bool = False
     """Whether there must be no members, and no other client that commits for the group."""
     trend: bool = False

@@ -37,6 +37,7 @@ class Sampling:
         inputs = {each for limits in every for check in CHECKS if check.is_set(limits) for each in check.inputs}
         self._trend = Input.WINDOW in inputs
         self._ages = Input.UNREAD_TIMES in inputs
+        self._expiry = Input.OFFSET_EXPIRY in inputs
         self._headroom = Input.RETENTION in inputs
         self._commit_ages = Input.COMMIT_TIMES in inputs
         self._stopped = Input.OUTSIDERS in inputs
@@ -61,6 +62,7 @@ class Sampling:
                 with_commit_times=times,
                 with_outsiders=is_last and self._stopped,
                 with_headroom=is_last and self._headroom,
+                with_expiry=is_last and self._expiry,
                 with_share_states=is_last and self._share_states,
             )
 
@@ -74,8 +76,8 @@ class Sampling:
     @property
     def in_batches(self) -> bool:
         """Whether each group can be judged as soon as it is sampled, and then dropped."""
-        later = self._ages or self._headroom or self._commit_ages or self._stopped or self._share_states
-        return self._count == 1 and not later
+        later = (self._ages, self._headroom, self._expiry, self._commit_ages, self._stopped, self._share_states)
+        return self._count == 1 and not any(later)
 
     def judge(self, seen: Outcome[Seen]) -> None:
         """Keep the findings for some groups, but not the groups; only if :attr:`in_batches`."""

@@ -154,6 +154,32 @@ def test_judge_headroom_that_is_unknown_is_not_ok() -> None:
     assert one(limits, late).severity is CRITICAL
 
 
+def expiring(at: dict[int, int], why: str | None = None, held: dict[str, tuple[int, ...]] | None = None) -> Seen:
+    look = seen(held=held or {})
+    return look._replace(expires_at={("t", place): when for place, when in at.items()}, expiry_unread=why)
+
+
+def test_judge_offset_headroom() -> None:
+    limits = Limits(offset_headroom=Minimum(9_000, 5_000))
+    found = one(limits, expiring({0: NOW + 7_000, 1: NOW + 20_000}))
+    assert (found.severity, found.message) == (WARNING, "t-0: offset headroom 7s is below 9s")
+    assert one(limits, expiring({0: NOW - 7_000, 1: NOW})).message == "t-0: offset headroom 0 is below 5s"
+    assert one(limits, expiring({0: NOW + 9_000, 1: NOW + 20_000})).severity is OK
+    members = expiring({}, held=ALONE)
+    assert one(limits, members)[2:4] == (OK, "offsets of members do not expire")
+
+
+def test_judge_offset_headroom_that_is_unknown_is_not_ok() -> None:
+    limits = Limits(offset_headroom=Minimum(critical=5_000))
+    gap = expiring({0: NOW + 9_000}, "not authorized")
+    assert one(limits, gap)[2:4] == (UNKNOWN, "t-0: offset headroom 9s, unknown on 1 partition: not authorized")
+    assert one(limits, expiring({0: NOW + 1_000})).severity is CRITICAL
+    assert one(limits, expiring({}))[2:4] == (
+        UNKNOWN,
+        "offset headroom unknown on 2 partitions: their records are not in __consumer_offsets",
+    )
+
+
 @pytest.mark.parametrize(
     ("second", "printed"),
     [

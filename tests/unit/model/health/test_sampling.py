@@ -23,6 +23,7 @@ AGE = Threshold(critical=5)
     [
         (Limits(lag=AGE), (), [(0, False, False)]),
         (Limits(headroom=Minimum(1)), (), [(0, False, False, False, True)]),
+        (Limits(offset_headroom=Minimum(1)), (), [(0, False, False, False, False, False, True)]),
         (Limits(headroom=Minimum(1), trend=True), (), [(0, False, True), (15,), (15, False, True, False, True)]),
         (Limits(time_lag=AGE), (), [(0, True, False)]),
         (Limits(commit_age=AGE), (), [(0, False, True)]),
