@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from kgroups.errors import KgroupsError
 from kgroups.model.cluster import Node
+from kgroups.model.counts import count
 from kgroups.model.groups import GroupType
 from kgroups.model.lag import RECREATED
 from kgroups.model.offsets import Isolation, LogOffsets
@@ -49,7 +50,7 @@ FETCH_BYTES = 16 * 1024
 Wanted = Mapping[str, frozenset[int] | None]
 """Topic -> partitions; ``None``: all."""
 
-NOT_SHARED = "share groups have no committed offsets; --partition and --lagging require a group that commits"
+NOT_SHARED = "share groups have no committed offsets, and no verdicts about partitions"
 
 
 class _Gathered:
@@ -80,7 +81,11 @@ async def partition_facts(
     """
     numbers, failures = await _numbers(cluster, wanted)
     shared = [each for each in described.items if each.group.type == GroupType.SHARE]
-    failures += [Failure(Scope.GROUP, each.group.group_id, NOT_SHARED) for each in shared]
+    notices = described.notices
+    if wanted is None and shared:
+        notices = (*notices, f"{count(len(shared), 'share group')} not examined: {NOT_SHARED}")
+    else:
+        failures += [Failure(Scope.GROUP, each.group.group_id, NOT_SHARED) for each in shared]
     groups = [each for each in described.items if each.group.type != GroupType.SHARE]
     rows = {each.group.group_id: _rows(each, numbers) for each in groups}
     failures += await _add_logs(cluster, rows, groups)
@@ -90,7 +95,7 @@ async def partition_facts(
     failures += await _ask(cluster, rows, gathered)
     problems = _problems(failures)
     facts = [_facts(each, row, gathered, problems) for each in groups for row in rows[each.group.group_id]]
-    return Outcome(tuple(facts), tuple(dict.fromkeys(failures)), described.notices, described.hidden_by)
+    return Outcome(tuple(facts), tuple(dict.fromkeys(failures)), notices, described.hidden_by)
 
 
 async def _numbers(
