@@ -11,7 +11,7 @@ from kgroups.model.cluster import Node
 from kgroups.model.counts import count
 from kgroups.model.groups import GroupType
 from kgroups.model.lag import RECREATED
-from kgroups.model.offsets import Isolation, LogOffsets
+from kgroups.model.offsets import Isolation, LogOffsets, Logs
 from kgroups.model.operations.committing import RecentCommits
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.model.places import place_name
@@ -181,10 +181,9 @@ async def _ask(cluster: Cluster, rows: Mapping[str, Sequence[OffsetRow]], gather
     pairs = sorted({(row.topic or "", row.partition or 0) for row in every if row.log_end_offset is not None})
     partitions = by_topic(pairs)
     positions = {found for row in every if (found := _position(row))}
-    leaders, (stable, _), (unread, unread_failures), commits, (_, offsets, pace_failures) = await asyncio.gather(
+    leaders, (stable, unread, unread_failures), commits, (_, offsets, pace_failures) = await asyncio.gather(
         find_leaders(cluster, pairs),
-        fetch_logs(cluster, partitions, isolation=Isolation.READ_COMMITTED),
-        find_unread(cluster, positions, isolation=Isolation.READ_COMMITTED),
+        _stable_records(cluster, partitions, positions),
         recent_commits(cluster, tuple(rows), 0, everything=True, most=COMMITS),
         fetch_ends_at(cluster, partitions, gathered.now - WINDOW),
     )
@@ -202,6 +201,26 @@ async def _ask(cluster: Cluster, rows: Mapping[str, Sequence[OffsetRow]], gather
             blocked.setdefault(gathered.leaders[pair], []).append(pair)
     await asyncio.gather(_read_records(cluster, gathered), _read_transactions(cluster, blocked, gathered))
     return list(unread_failures)
+
+
+async def _stable_records(
+    cluster: Cluster, partitions: Mapping[str, tuple[int, ...]], positions: Iterable[Position]
+) -> tuple[Logs, Mapping[Position, FirstUnread], tuple[Failure, ...]]:
+    """Return the last stable offsets, and the first unread records before them.
+
+    Nothing is read at or after the last stable offset: a leader waits there until records arrive.
+    """
+    stable, _ = await fetch_logs(cluster, partitions, isolation=Isolation.READ_COMMITTED)
+    unread: dict[Position, FirstUnread] = {}
+    below = []
+    for at in positions:
+        end = stable.offsets.get(at.topic, {}).get(at.partition, LogOffsets()).end
+        if end is not None and at.offset >= end:
+            unread[at] = FirstUnread()
+        else:
+            below.append(at)
+    found, failures = await find_unread(cluster, below, isolation=Isolation.READ_COMMITTED)
+    return stable, {**unread, **found}, failures
 
 
 def _note_missing(
