@@ -11,6 +11,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from tests.fakes.watchdog import alarm
 from tests.integration.asking import Row
+from tests.integration.known_cluster import KnownCluster
 from tests.integration.scratch_cluster import ScratchCluster
 from tests.integration.versions import newest_only
 
@@ -135,3 +136,16 @@ def test_verdict_names_each_planted_cause(scratch_cluster: ScratchCluster) -> No
         planter.hanging.abort_transaction(60)
         (item,) = verdicts(scratch_cluster, "verdict-open", "--partition", "verdict-open:0").values()
         assert item["verdict"] == "no-unread-records"
+
+
+def test_seeded_groups_have_true_verdicts(known_cluster: KnownCluster) -> None:
+    answer = known_cluster.ask("explain", "--all-groups", "--lagging", "-o", "json")
+    found = {(item["group"], item["topic"], item["partition"]): item["verdict"] for item in answer.items}
+    assert found["ahead", "clicks", 0] == "beyond-log-end"
+    assert found["data-lost", "clicks", 0] == "below-log-start"
+    assert found["ledger-reader", "ledger", 0] == "open-transaction"
+    assert found["billing-deleted-topic", "billing", 0] == "missing-partition"
+    assert {found["payments-empty", "payments", number] for number in (1, 2)} == {"unassigned"}
+    # The members of the sandbox send heartbeats and never poll; their records may be younger than the limit.
+    assert {found["payments-lagging", "payments", number] for number in range(3)} <= {"not-committing", "progressing"}
+    assert "unknown" not in found.values()

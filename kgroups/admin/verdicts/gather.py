@@ -8,9 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from kgroups.errors import KgroupsError
 from kgroups.model.cluster import Node
+from kgroups.model.counts import count
 from kgroups.model.groups import GroupType
 from kgroups.model.lag import RECREATED
-from kgroups.model.offsets import Isolation, LogOffsets
+from kgroups.model.offsets import Isolation, LogOffsets, Logs
 from kgroups.model.operations.committing import RecentCommits
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.model.places import place_name
@@ -49,7 +50,7 @@ FETCH_BYTES = 16 * 1024
 Wanted = Mapping[str, frozenset[int] | None]
 """Topic -> partitions; ``None``: all."""
 
-NOT_SHARED = "share groups have no committed offsets; --partition and --lagging require a group that commits"
+NOT_SHARED = "share groups have no committed offsets, and no verdicts about partitions"
 
 
 class _Gathered:
@@ -80,7 +81,11 @@ async def partition_facts(
     """
     numbers, failures = await _numbers(cluster, wanted)
     shared = [each for each in described.items if each.group.type == GroupType.SHARE]
-    failures += [Failure(Scope.GROUP, each.group.group_id, NOT_SHARED) for each in shared]
+    notices = described.notices
+    if wanted is None and shared:
+        notices = (*notices, f"{count(len(shared), 'share group')} not examined: {NOT_SHARED}")
+    else:
+        failures += [Failure(Scope.GROUP, each.group.group_id, NOT_SHARED) for each in shared]
     groups = [each for each in described.items if each.group.type != GroupType.SHARE]
     rows = {each.group.group_id: _rows(each, numbers) for each in groups}
     failures += await _add_logs(cluster, rows, groups)
@@ -90,7 +95,7 @@ async def partition_facts(
     failures += await _ask(cluster, rows, gathered)
     problems = _problems(failures)
     facts = [_facts(each, row, gathered, problems) for each in groups for row in rows[each.group.group_id]]
-    return Outcome(tuple(facts), tuple(dict.fromkeys(failures)), described.notices, described.hidden_by)
+    return Outcome(tuple(facts), tuple(dict.fromkeys(failures)), notices, described.hidden_by)
 
 
 async def _numbers(
@@ -176,10 +181,9 @@ async def _ask(cluster: Cluster, rows: Mapping[str, Sequence[OffsetRow]], gather
     pairs = sorted({(row.topic or "", row.partition or 0) for row in every if row.log_end_offset is not None})
     partitions = by_topic(pairs)
     positions = {found for row in every if (found := _position(row))}
-    leaders, (stable, _), (unread, unread_failures), commits, (_, offsets, pace_failures) = await asyncio.gather(
+    leaders, (stable, unread, unread_failures), commits, (_, offsets, pace_failures) = await asyncio.gather(
         find_leaders(cluster, pairs),
-        fetch_logs(cluster, partitions, isolation=Isolation.READ_COMMITTED),
-        find_unread(cluster, positions, isolation=Isolation.READ_COMMITTED),
+        _stable_records(cluster, partitions, positions),
         recent_commits(cluster, tuple(rows), 0, everything=True, most=COMMITS),
         fetch_ends_at(cluster, partitions, gathered.now - WINDOW),
     )
@@ -197,6 +201,26 @@ async def _ask(cluster: Cluster, rows: Mapping[str, Sequence[OffsetRow]], gather
             blocked.setdefault(gathered.leaders[pair], []).append(pair)
     await asyncio.gather(_read_records(cluster, gathered), _read_transactions(cluster, blocked, gathered))
     return list(unread_failures)
+
+
+async def _stable_records(
+    cluster: Cluster, partitions: Mapping[str, tuple[int, ...]], positions: Iterable[Position]
+) -> tuple[Logs, Mapping[Position, FirstUnread], tuple[Failure, ...]]:
+    """Return the last stable offsets, and the first unread records before them.
+
+    Nothing is read at or after the last stable offset: a leader waits there until records arrive.
+    """
+    stable, _ = await fetch_logs(cluster, partitions, isolation=Isolation.READ_COMMITTED)
+    unread: dict[Position, FirstUnread] = {}
+    below = []
+    for at in positions:
+        end = stable.offsets.get(at.topic, {}).get(at.partition, LogOffsets()).end
+        if end is not None and at.offset >= end:
+            unread[at] = FirstUnread()
+        else:
+            below.append(at)
+    found, failures = await find_unread(cluster, below, isolation=Isolation.READ_COMMITTED)
+    return stable, {**unread, **found}, failures
 
 
 def _note_missing(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import queue
 import shlex
@@ -34,6 +33,7 @@ from kgroups.render.failures import failure_lines, notice_lines
 from kgroups.render.watch.picture import Line, Opened, draw_page
 
 from ..frame.options import ConnectionOptions
+from .explained import explained
 from .reset import PlannedReset
 from .tick import Tick
 from .ticks import Event, Ticks, clock, newest_of, pace_of, poll_into
@@ -344,7 +344,7 @@ def on_full_screen(ticks: Ticks, connection: ConnectionOptions, isolation: Isola
         ticks.interval,
         connection.servers,
         Asks(
-            partial(_explained, connection),
+            partial(explained, connection),
             partial(PlannedReset, connection),
             partial(read_time_lags, connection, isolation),
         ),
@@ -375,26 +375,3 @@ def _compile(text: str) -> Callable[[str], bool] | None:
         return compile_pattern(text, "/").fullmatch
     except KgroupsError:
         return None
-
-
-def _explained(connection: ConnectionOptions, key: GroupKey) -> list[str]:
-    from kgroups.admin.port.capabilities import FACTS
-    from kgroups.admin.query.select_groups import Selection
-    from kgroups.model.explain import explain
-    from kgroups.render.explain import Explained, write_explained
-    from kgroups.render.views import Tier
-
-    from ..frame.run_query import run_query
-
-    try:
-        outcome, _ = run_query(
-            connection.of(key.cluster).settings,
-            lambda admin: FACTS.of(admin).gather_facts(Selection((key.group,))),
-            debug=False,
-            quiet=True,
-        )
-    except KgroupsError as error:
-        return [f"explain failed: {error}"]
-    out = io.StringIO()
-    write_explained([Explained(each, explain(each)) for each in outcome.items], "plain", out, Tier.BASE, headers=True)
-    return [*out.getvalue().splitlines(), *failure_lines(outcome.failures)]

@@ -118,3 +118,14 @@ def test_denied_read_is_a_verdict_with_the_acl(run_cli: Run, serve: Callable) ->
 def test_invalid_combination_is_rejected(explain: Run, words: tuple[str, ...], message: str) -> None:
     code, _, err = explain("idle", *words)
     assert code == 2 and message in err
+
+
+def test_share_groups_have_no_verdicts(run_cli: Run, serve: Callable) -> None:
+    def fill_with_share_group(fake: FakeCluster) -> None:
+        fill(fake)
+        fake.state.group("shared", 0, type="Share", protocol_type="share")
+
+    served = serve(fill=fill_with_share_group)
+    code, out, err = run_cli("explain", "-b", served.bootstrap, "shared", "--partition", "orders:0")
+    assert (code, out) == (1, "") and "group 'shared': share groups have no committed offsets" in err
+    assert "1 share group not examined" in run_cli("explain", "-b", served.bootstrap, "--all-groups", "--lagging")[2]

@@ -14,7 +14,7 @@ from kgroups.admin.query.select_groups import Selection
 from kgroups.cli.frame.fleet import fleet_of
 from kgroups.cli.frame.options import ConnectionOptions
 from kgroups.cli.watch import sources
-from kgroups.cli.watch.app import _explained
+from kgroups.cli.watch.explained import explained
 from kgroups.cli.watch.reset import PlannedReset
 from kgroups.cli.watch.tick import Tick
 from kgroups.cli.watch.ticks import Ticks
@@ -282,7 +282,9 @@ def test_page_of_a_group_asks_its_cluster_only(serve: Serve, profiles: Profiles)
     profiles(eu=eu.bootstrap, us=us.bootstrap)
     connection, key = options("eu", "us"), GroupKey("us", "both")
     assert ("orders", 0) in read_time_lags(connection, LEVEL, key).ages
-    assert any("both" in line for line in _explained(connection, key))
+    lines = explained(connection, key)
+    assert any(line.startswith("both: a ") for line in lines)
+    assert any(line.startswith("both: orders-0: ") for line in lines), "the verdict about its partition that lags"
     planned = PlannedReset(connection, key, "--to-earliest --all-topics --force")
     lines, can_write = planned.plan()
     assert can_write and "dry run on cluster U" in lines[-1]
