@@ -68,8 +68,8 @@ class Sample(NamedTuple):
     ``with_ages``: the age of the first unread records, which are read for it. ``with_headroom``: also how long they are
     retained. ``with_counts``: also how many there are. ``with_commit_times``: the time of each commit, for which the
     offsets topic is read. ``with_outsiders``: whether clients that are not members commit for groups without members.
-    ``with_expiry``: when the offsets of groups without members expire. ``with_share_states``: what became of the records
-    of share groups, for which ``__share_group_state`` is read.
+    ``with_expiry``: when the offsets of groups without members expire. ``with_share_states``: what became of the
+    records of share groups, for which ``__share_group_state`` is read.
     """
 
     pause: float = 0

@@ -24,4 +24,4 @@ def test_capability_is_only_in_the_wire_client(name: str) -> None:
 
 
 def test_capabilities_are_all_known() -> None:
-    assert len(CAPABILITIES) == 8
+    assert len(CAPABILITIES) == 10
