@@ -107,7 +107,8 @@ def total(group: GroupId, check: str, rows: Sequence[OffsetRow], limit: Threshol
 
 def without_any(word: str, gap: str, unknown_lag: UnknownLag) -> tuple[Severity, str]:
     if gap:
-        return Severity.UNKNOWN, f"{word} {gap}"
+        colon = "" if gap.startswith("unknown") else " unknown:"
+        return Severity.UNKNOWN, f"{word}{colon} {gap}"
     if unknown_lag.attended:
         empty = unknown_lag.partitions > 0
         return (Severity.OK, "the logs are empty") if empty else (Severity.UNKNOWN, f"{word} unknown: {NO_COMMIT}")

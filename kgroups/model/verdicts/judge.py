@@ -136,10 +136,12 @@ def judge(facts: PartitionFacts, stuck_after: int = STUCK_AFTER) -> Verdict:
 def _log(case: Case) -> Found | None:
     facts = case.facts
     if facts.log_problem is LogProblem.MISSING:
+        if facts.committed is None and facts.owner is None:
+            text = "the partition does not exist, and the group has no committed offset for it"
+            return Found(Key.MISSING_PARTITION, Severity.PROBLEM, text, case.command("describe {group}"))
         text = "the partition does not exist: its topic was deleted, or recreated with fewer partitions"
-        return Found(
-            Key.MISSING_PARTITION, Severity.PROBLEM, text, case.command("delete-offsets {group} --topic {place}")
-        )
+        fix = "explain {group}" if facts.committed is None else "delete-offsets {group} --topic {place}"
+        return Found(Key.MISSING_PARTITION, Severity.PROBLEM, text, case.command(fix))
     if facts.log_problem is LogProblem.LEADERLESS:
         return Found(
             Key.LEADERLESS,

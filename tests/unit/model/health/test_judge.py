@@ -309,6 +309,9 @@ def test_judge_undecoded_assignments_make_lag_unknown(limits: Limits, word: str,
     finding = one(limits, undecodable(fine))
     assert finding.severity is UNKNOWN
     assert finding.message.endswith("the assignment of 1 member cannot be decoded")
+    alone = one(limits, undecodable(seen({}, {}, {})))
+    if not limits.topic_lag:
+        assert alone.message == f"{word} unknown: the assignment of 1 member cannot be decoded"
 
 
 def undecodable(look: Seen) -> Seen:

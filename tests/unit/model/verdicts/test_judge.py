@@ -49,6 +49,22 @@ def test_outer_cause_takes_precedence(changes: dict[str, object], first: Key) ->
     assert judge(facts).key is first
 
 
+@pytest.mark.parametrize(
+    ("committed", "owned", "command"),
+    [
+        (None, False, "kgroups describe"),  # a typing error
+        (None, True, "kgroups explain"),
+        (5, False, "kgroups delete-offsets"),
+    ],
+)
+def test_missing_partition_without_a_commit_suggests_no_deletion(
+    committed: int | None, owned: bool, command: str
+) -> None:
+    facts = PLANTED[Key.MISSING_PARTITION](random.Random(3))._replace(committed=committed)
+    verdict = judge(facts if owned else facts._replace(owner=None))
+    assert verdict.next and verdict.next.startswith(command)
+
+
 def test_first_unread_record_at_offset_zero_counts() -> None:
     facts = stuck(random.Random(2))
     assert facts.history is not None
