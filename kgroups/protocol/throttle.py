@@ -24,6 +24,9 @@ _FIRST_VERSIONS = {
     42: 1,  # DeleteGroups
     44: 0,  # IncrementalAlterConfigs
     47: 0,  # OffsetDelete
+    61: 0,  # DescribeProducers
+    65: 0,  # DescribeTransactions
+    66: 0,  # ListTransactions
     69: 0,  # ConsumerGroupDescribe
     77: 0,  # ShareGroupDescribe
     89: 0,  # StreamsGroupDescribe

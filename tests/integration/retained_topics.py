@@ -41,6 +41,13 @@ def commit(sandbox: Sandbox, commits: Mapping[GroupId, tuple[str, int]]) -> None
     asyncio.run(write())
 
 
+def remove(sandbox: Sandbox, names: list[str]) -> None:
+    """Delete topics, and the groups of these names."""
+    admin = AdminClient({"bootstrap.servers": sandbox.bootstrap, "log_level": 3})
+    for future in (*admin.delete_consumer_groups(names).values(), *admin.delete_topics(names).values()):
+        future.result(SECONDS)
+
+
 def bytes_of(sandbox: Sandbox, topics: Iterable[str]) -> dict[str, int]:
     """Return the size of the segments of partition 0 of each topic, on the disk of the only broker that has it."""
     return {topic: sum(file.stat().st_size for file in sandbox.folder.glob(f"**/{topic}-0/*.log")) for topic in topics}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from kgroups.sandbox import DEFAULT_VERSION, Sandbox
 from tests.integration.asking import Row, run_kgroups
-from tests.integration.retained_topics import SECONDS, bytes_of, commit, create
+from tests.integration.retained_topics import SECONDS, bytes_of, commit, create, remove
 from tests.integration.versions import oldest_and_newest
 
 MINUTE = 60_000
@@ -34,8 +35,8 @@ ROOMS: dict[str, dict[str, object]] = {
 }
 
 
-@pytest.fixture(scope="session")
-def began(cluster: Sandbox) -> int:
+@pytest.fixture(scope="module")
+def began(cluster: Sandbox) -> Iterator[int]:
     """Milliseconds since 1970 of the first record of each topic; a group with the name of the topic is at AT."""
     create(cluster, ROOMS)
     began = int(time.time() * 1000) - COUNT * MINUTE
@@ -45,7 +46,8 @@ def began(cluster: Sandbox) -> int:
             producer.produce(topic, bytes(1000), f"{number}", 0, timestamp=began + number * MINUTE)
     assert producer.flush(SECONDS) == 0
     commit(cluster, {topic: (topic, AT) for topic in ROOMS})
-    return began
+    yield began
+    remove(cluster, list(ROOMS))
 
 
 @oldest_and_newest

@@ -6,7 +6,7 @@ import asyncio
 import random
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ from tests.integration.share_member import ACCEPT, REJECT, RELEASE, Acquired, Sh
 from tests.integration.test_snapshot import set_config
 
 STATE_TOPIC = "__share_group_state"
+DEAD_LETTERS = "errors.deadletterqueue.topic.name"
 RECORDS = 40
 
 GROUPS, MANY = 8, 100_000
@@ -238,13 +239,23 @@ async def acquire_exactly(member: ShareMember, number: int) -> list[Acquired]:
     return found
 
 
-def test_settings_of_the_group_are_explained(share_groups: ShareGroups, name: str) -> None:
+@pytest.fixture
+def configured(share_groups: ShareGroups, name: str) -> Iterator[str]:
+    """The group has a limit of 7 deliveries, and on Kafka 4.4 a dead-letter topic; other tests expect no settings."""
+    bootstrap, settings = share_groups.sandbox.bootstrap, {"share.delivery.count.limit": "7"}
+    if share_groups.sandbox.version.name == "4.4.0":
+        settings[DEAD_LETTERS] = f"dlq.{name}"
+    for key, value in settings.items():
+        asyncio.run(set_config(bootstrap, name, key, value))
+    yield name
+    for key in settings:
+        asyncio.run(set_config(bootstrap, name, key, None))
+
+
+def test_settings_of_the_group_are_explained(share_groups: ShareGroups, configured: str) -> None:
+    name = configured
     play(share_groups, name, poison)
-    bootstrap = share_groups.sandbox.bootstrap
-    asyncio.run(set_config(bootstrap, name, "share.delivery.count.limit", "7"))
     reports_dead_letters = share_groups.sandbox.version.name == "4.4.0"
-    if reports_dead_letters:
-        asyncio.run(set_config(bootstrap, name, "errors.deadletterqueue.topic.name", f"dlq.{name}"))
     wanted = f"its dead-letter topic is 'dlq.{name}'" if reports_dead_letters else "not reported, requires Kafka 4.4"
     until = time.monotonic() + 60
     while True:  # brokers apply the settings a little later

@@ -58,7 +58,7 @@ def today(value: Any) -> Any:
     """The same without what the future added."""
     if isinstance(value, tuple):
         return tuple(map(today, value))
-    if hasattr(value, "today"):
+    if is_dataclass(value) and hasattr(value, "today"):  # a datetime has a method of this name
         return value.today(**{each.name: today(getattr(value, each.name)) for each in fields(value.today)})
     return value
 
