@@ -9,7 +9,7 @@ from kgroups.model.explain.facts import BrokerLimits, GroupFacts
 from kgroups.model.explain.findings import Finding, Severity
 from kgroups.model.explain.rows import explained_members, share_rows
 from kgroups.model.explain.what_if import WhatIf
-from kgroups.model.outcome import Failure, Outcome
+from kgroups.model.outcome import Outcome
 
 from .cells import escape
 from .color import has_color
@@ -95,21 +95,9 @@ def write_json(
 
     :param clusters: the IDs of several clusters by their names.
     """
-    import json
+    from .jsonout import write_document
 
-    from .jsonout import VERSION, acl_object, failure_object
-
-    envelope = {
-        "schema": f"kgroups/explain/{VERSION}",
-        "cluster_id": cluster_id,
-        **({} if clusters is None else {"clusters": dict(clusters)}),
-        "items": [_group_object(item) for item in outcome.items],
-        "failures": [failure_object(failure) for failure in sorted(outcome.failures, key=Failure.sort_key)],
-        "notices": list(outcome.notices),
-        "missing_acls": [acl_object(acl) for acl in outcome.missing_acls()],
-    }
-    json.dump(envelope, stream, indent=1)
-    stream.write("\n")
+    write_document("explain", map(_group_object, outcome.items), outcome, stream, cluster_id, clusters)
 
 
 def _group_object(item: Explained) -> dict[str, object]:

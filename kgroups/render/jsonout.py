@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from kgroups.model.assignment import Assignment, Raw, Subscription
 from kgroups.model.cluster import Node
 from kgroups.model.listed import Records, ValueList
-from kgroups.model.outcome import Failure
+from kgroups.model.outcome import Failure, Outcome
 
 from .table import Table
 
@@ -49,6 +49,31 @@ def write_json(
     acls = [acl_object(acl) for acl in missing]
     stream.write(f'], "notices": {json.dumps(list(notices))}, "missing_acls": {json.dumps(acls)}')
     stream.write("".join(f", {json.dumps(key)}: {json.dumps(value)}" for key, value in more.items()) + "}\n")
+
+
+def write_document(
+    view: str,
+    items: Iterable[object],
+    outcome: Outcome[Any],
+    stream: TextIO,
+    cluster_id: str | None,
+    clusters: Mapping[str, str | None] | None = None,
+) -> None:
+    """Write an envelope whose items are nested, indented.
+
+    :param clusters: the IDs of several clusters by their names.
+    """
+    envelope = {
+        "schema": f"kgroups/{view}/{VERSION}",
+        "cluster_id": cluster_id,
+        **({} if clusters is None else {"clusters": dict(clusters)}),
+        "items": list(items),
+        "failures": [failure_object(failure) for failure in sorted(outcome.failures, key=Failure.sort_key)],
+        "notices": list(outcome.notices),
+        "missing_acls": [acl_object(acl) for acl in outcome.missing_acls()],
+    }
+    json.dump(envelope, stream, indent=1)
+    stream.write("\n")
 
 
 def write_jsonl(table: Table, stream: TextIO) -> None:

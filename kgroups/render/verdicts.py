@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from typing import NamedTuple, TextIO
 
-from kgroups.model.outcome import Failure, Outcome
+from kgroups.model.outcome import Outcome
 from kgroups.model.places import place_name
 from kgroups.model.verdicts.record import RecordDetails
 from kgroups.model.verdicts.verdict import Severity, Verdict
 
 from .cells import escape
 from .color import has_color
-from .jsonout import VERSION, acl_object, failure_object
+from .jsonout import write_document
 
 SHOWN_BYTES = 200
 """Bytes of the key and of the value that are shown."""
@@ -68,16 +67,7 @@ def _bytes_text(data: bytes | None) -> str:
 
 def write_json(outcome: Outcome[Judged], stream: TextIO, cluster_id: str | None) -> None:
     """Write the JSON envelope; an item is a partition with ``verdict``, ``facts``, and ``unavailable``."""
-    envelope = {
-        "schema": f"kgroups/explain-partitions/{VERSION}",
-        "cluster_id": cluster_id,
-        "items": [_object(item) for item in outcome.items],
-        "failures": [failure_object(failure) for failure in sorted(outcome.failures, key=Failure.sort_key)],
-        "notices": list(outcome.notices),
-        "missing_acls": [acl_object(acl) for acl in outcome.missing_acls()],
-    }
-    json.dump(envelope, stream, indent=1)
-    stream.write("\n")
+    write_document("explain-partitions", map(_object, outcome.items), outcome, stream, cluster_id)
 
 
 def _object(item: Judged) -> dict[str, object]:
