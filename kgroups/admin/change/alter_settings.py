@@ -71,12 +71,13 @@ async def _send(
     validate_only: bool = False,
 ) -> GroupResults[GroupId]:
     changes = changes_by_group(planned)
+    all_applied = _by_group([AppliedSetting(each, Result.APPLIED) for each in planned])
 
     def call(names: tuple[GroupId, ...]) -> Call[Mapping[GroupId, GroupId | KafkaError]]:
         return IncrementalAlterConfigs({name: changes[name] for name in names}, validate_only)
 
     def applied(_: object, group: GroupId, __: object) -> dict[GroupId, tuple[AppliedSetting, ...]]:
-        return {group: tuple(AppliedSetting(each, Result.APPLIED) for each in planned if each.group_id == group)}
+        return {group: all_applied[group]}
 
     witness: Witness[Any, Any, GroupId] | None = Witness(journal, lambda group: (group,), applied) if journal else None
     step = "settings checked" if validate_only else "settings changed"
