@@ -17,7 +17,7 @@ from kgroups.protocol.budget import Budget
 from kgroups.protocol.record_counts import count_records
 
 from ..routing.partition_leaders import TopicPartition
-from .first_unread import Leader, Log, Results, Search, search_logs
+from .first_unread import Leader, Log, Results, Search, run_searches
 
 LIMIT = 16 * 1024 * 1024
 """Maximum bytes to read for each position; positions in the same part of a log share what is read."""
@@ -54,7 +54,7 @@ async def count_unread(
     results: Results[UnreadCount] = Results()
     until = time.monotonic() + cluster.deadline.remaining() * SHARE_OF_TIME_LEFT
     searches: list[Search] = [_Count(at, at.offset, ends[at.topic, at.partition]) for at in sorted(set(positions))]
-    await search_logs(cluster, searches, results, lambda node: _Counter(cluster, node, isolation, results, until))
+    await run_searches(cluster, searches, results, lambda node: _Counter(cluster, node, isolation, results, until))
     failed = {position: UnreadCount(reason=failure.message) for position, failure in results.failures.items()}
     return {**results.found, **failed}, results.all_failures()
 

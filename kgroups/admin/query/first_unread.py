@@ -123,12 +123,12 @@ async def find_unread(
     def leader_of(node: Node) -> _FirstUnread:
         return _FirstUnread(cluster, node, isolation, results, checksums)
 
-    await search_logs(cluster, searches, results, leader_of)
+    await run_searches(cluster, searches, results, leader_of)
     failed = {position: FirstUnread(failed=failure.message) for position, failure in results.failures.items()}
     return {**results.found, **failed}, results.all_failures()
 
 
-async def search_logs(
+async def run_searches(
     cluster: Cluster, pending: list[Search], results: Results[T], leader_of: Callable[[Node], Leader[T]]
 ) -> None:
     """Complete the searches, on the leaders of their partitions, also if these move."""

@@ -89,7 +89,7 @@ async def partition_facts(
     groups = [each for each in described.items if each.group.type != GroupType.SHARE]
     rows = {each.group.group_id: _rows(each, numbers) for each in groups}
     failures += await _add_logs(cluster, rows, groups)
-    pairs = {(row.topic or "", row.partition or 0) for some in rows.values() for row in some}
+    pairs = {_pair(row) for some in rows.values() for row in some}
     failures += [each for each in described.failures if _concerns(each, pairs)]
     gathered = _Gathered()
     failures += await _ask(cluster, rows, gathered)
@@ -128,6 +128,11 @@ def _rows(offsets: GroupOffsets, numbers: Mapping[str, frozenset[int]] | None) -
     ]
 
 
+def _pair(row: OffsetRow) -> TopicPartition:
+    """Return the partition of a row of interest, which has one."""
+    return row.topic or "", row.partition or 0
+
+
 def _is_empty(row: OffsetRow) -> bool:
     return row.log_end_offset is not None and row.log_end_offset == row.log_start_offset
 
@@ -138,7 +143,7 @@ async def _add_logs(
     """Add the log offsets of partitions that the groups do not use; return the failures."""
     known = {(topic, n) for each in groups for topic, logs in each.logs.offsets.items() for n in logs}
     known.update(pair for each in groups for pair in each.logs.holes)
-    new = {(row.topic or "", row.partition or 0) for some in rows.values() for row in some} - known
+    new = {_pair(row) for some in rows.values() for row in some} - known
     if not new:
         return ()
     logs, failures = await fetch_logs(cluster, by_topic(sorted(new)))
@@ -172,13 +177,13 @@ def _problems(failures: Iterable[Failure]) -> dict[str, LogProblem]:
 
 def _position(row: OffsetRow) -> Position | None:
     log = LogOffsets(row.log_start_offset, row.log_end_offset)
-    return position(row.topic or "", row.partition or 0, row.current_offset, log)
+    return position(*_pair(row), row.current_offset, log)
 
 
 async def _ask(cluster: Cluster, rows: Mapping[str, Sequence[OffsetRow]], gathered: _Gathered) -> list[Failure]:
     """Fill in the answers; return the failures."""
     every = [row for some in rows.values() for row in some]
-    pairs = sorted({(row.topic or "", row.partition or 0) for row in every if row.log_end_offset is not None})
+    pairs = sorted({_pair(row) for row in every if row.log_end_offset is not None})
     partitions = by_topic(pairs)
     positions = {found for row in every if (found := _position(row))}
     leaders, (stable, unread, unread_failures), commits, (_, offsets, pace_failures) = await asyncio.gather(
@@ -189,7 +194,7 @@ async def _ask(cluster: Cluster, rows: Mapping[str, Sequence[OffsetRow]], gather
     )
     gathered.leaders = {pair: node for node, some in leaders.leaders.items() for pair in some}
     gathered.unread, gathered.commits = unread, commits
-    ends = {(row.topic or "", row.partition or 0): row.log_end_offset or 0 for row in every}
+    ends = {_pair(row): row.log_end_offset or 0 for row in every}
     for topic, logs in stable.offsets.items():
         gathered.stable.update(((topic, number), log.end) for number, log in logs.items() if log.end is not None)
     for pair, offset in offsets.items():
@@ -294,7 +299,7 @@ def _facts(
     offsets: GroupOffsets, row: OffsetRow, gathered: _Gathered, problems: Mapping[str, LogProblem]
 ) -> PartitionFacts:
     group = offsets.group
-    pair = topic, partition = row.topic or "", row.partition or 0
+    pair = topic, partition = _pair(row)
     at = _position(row)
     unread = gathered.unread.get(at) if at else None
     end, stable = row.log_end_offset, gathered.stable.get(pair)
