@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 
@@ -31,15 +31,22 @@ pytestmark = pytest.mark.faults
 
 LOAD = Load(groups=90, partitions=6, topics=3)
 
-PATIENCE = 4.0
-"""What one broker may cost, in these tests."""
-TWICE = 2 * PATIENCE
-"""What it must not cost."""
+TRIES = (4.0, 8.0, 16.0)
+"""Seconds that one broker may cost. The next is tried if a broker that is well needs longer on a busy machine."""
 UNBOUNDED = 10.0
-"""What a broker may cost where nobody says how much."""
+"""Seconds that a broker may cost by default."""
 
-LASTING = {"broker.session.timeout.ms": "12000"}
-"""A broker that hangs is a broker of the cluster for longer than a test lets it hang."""
+LASTING = {"broker.session.timeout.ms": "40000"}
+"""A broker that hangs stays a broker of the cluster for longer than a test lets it hang."""
+
+
+def each_broker(patience: float) -> tuple[str, ...]:
+    return ("--broker-timeout", f"{patience}s")
+
+
+def whole_command(patience: float) -> tuple[str, ...]:
+    """Return the options for a command that ends before one broker's time is over."""
+    return ("--timeout", f"{patience}s", "--broker-timeout", "60s")
 
 
 @dataclass(frozen=True)
@@ -53,9 +60,25 @@ class FaultyCluster:
     rows: tuple[Row, ...]
     """Rows of the offsets view for all groups."""
 
-    def ask(self, *words: str) -> Answer:
-        """In this process: how long it takes does not hang on the start of Python."""
-        return run_here(*words, "--broker-timeout", f"{PATIENCE}s", bootstrap=self.sandbox.bootstrap)
+    def ask(
+        self,
+        *words: str,
+        broken: int | None = None,
+        hung: int | None = None,
+        bounds: Callable[[float], tuple[str, ...]] = each_broker,
+    ) -> Answer:
+        """Run a command in this process; repeat it with more time if a broker that is well was too slow.
+
+        :param broken: the broker that cannot respond.
+        :param hung: a broker that hangs while the command runs.
+        """
+        for patience in TRIES:
+            with self.paused(hung) if hung else nullcontext():
+                answer = run_here(*words, *bounds(patience), bootstrap=self.sandbox.bootstrap)
+            # A broker that cannot respond costs its time once.
+            if answer.seconds < 2 * patience and late_brokers(answer) <= {broken, hung} - {None}:
+                return answer
+        pytest.fail(f"{' '.join(words)} took {answer.seconds:.1f} s of {patience:.0f} s:\n{answer.err}")
 
     def groups_off(self, broker: int) -> list[str]:
         """The groups that other brokers keep."""
@@ -95,6 +118,13 @@ class FaultyCluster:
         finally:
             self.sandbox.resume(broker)
             self.sandbox.wait_ready(timeout=60)
+
+
+def late_brokers(answer: Answer) -> set[int | None]:
+    """Return the brokers whose responses did not arrive in time; None for one that is not named."""
+    if answer.out.startswith("{"):
+        return {failure["broker"] for failure in answer.failures if failure["reason"] in ("no_response", "timeout")}
+    return {int(found[1]) for found in re.finditer(r"broker (\d+) \([^)]*\): no response", answer.err)}
 
 
 UNKNOWN_LOG = {"log_start_offset": None, "log_end_offset": None, "lag": None}
@@ -171,16 +201,14 @@ class TestOneDead:
     """The tests stand in the order of events."""
 
     def test_list_with_killed_broker_shows_the_others(self, broker_2_killed: FaultyCluster) -> None:
-        answer = broker_2_killed.ask("list")
+        answer = broker_2_killed.ask("list", broken=2)
         assert (answer.code, answer.lines) == (1, broker_2_killed.groups_off(2))
         assert names_what_is_missing(answer.err)
-        assert answer.seconds < TWICE
 
     def test_describe_with_killed_broker_shows_the_others(self, broker_2_killed: FaultyCluster) -> None:
-        answer = broker_2_killed.ask("describe", "--all-groups", "-o", "json")
+        answer = broker_2_killed.ask("describe", "--all-groups", "-o", "json", broken=2)
         assert (answer.code, facts(answer.items)) == (1, broker_2_killed.rows_without(2))
         assert names_what_is_missing(answer.err)
-        assert answer.seconds < TWICE
 
     def test_killed_broker_first_in_bootstrap_list_is_skipped(self, broker_2_killed: FaultyCluster) -> None:
         first, second, third = (f"{broker.host}:{broker.port}" for broker in broker_2_killed.sandbox.brokers)
@@ -191,7 +219,7 @@ class TestOneDead:
     def test_leaderless_coordinators_are_named(self, broker_2_fenced: FaultyCluster) -> None:
         """No broker lists their groups, so a missing group would be silent."""
         for words in (["list"], ["describe", "--all-groups", "--state"]):
-            answer = broker_2_fenced.ask(*words, "-o", "json")
+            answer = broker_2_fenced.ask(*words, "-o", "json", broken=2)
             assert answer.code == 1
             assert [row["group"] for row in answer.items] == broker_2_fenced.groups_off(2)
             (failure,) = answer.failures
@@ -206,31 +234,29 @@ class TestOneDead:
             assert len(answer.err.splitlines()) == 1
 
     def test_leaderless_partitions_have_no_log_end(self, broker_2_fenced: FaultyCluster) -> None:
-        answer = broker_2_fenced.ask("describe", "--all-groups", "-o", "json")
+        answer = broker_2_fenced.ask("describe", "--all-groups", "-o", "json", broken=2)
         assert (answer.code, facts(answer.items)) == (1, broker_2_fenced.rows_without(2))
         lost = broker_2_fenced.logs_without(2)
         assert lost
         assert {failure["name"] for failure in answer.failures if failure["scope"] == "partition"} == lost
         assert {failure["error"] for failure in answer.failures} == {"LEADER_NOT_AVAILABLE"}
         assert all(row["note"] for row in answer.items if row["log_end_offset"] is None)
-        assert answer.seconds < TWICE
 
     def test_leaderless_partitions_match_java(self, broker_2_fenced: FaultyCluster) -> None:
         name = broker_2_fenced.group_on(1)
         output = JavaTool(DEFAULT_VERSION).ask(broker_2_fenced.sandbox.bootstrap, "--describe", "--group", name)
-        answer = broker_2_fenced.ask("describe", name, "-o", "plain")
+        answer = broker_2_fenced.ask("describe", name, "-o", "plain", broken=2)
         assert {(row["PARTITION"], row["LOG-END-OFFSET"] or "-", row["LAG"] or "-") for row in output.rows} == {
             (row["PARTITION"], row["LOG-END-OFFSET"], row["LAG"]) for row in answer.table
         }
 
     def test_group_without_coordinator_keeps_the_good_one(self, broker_2_fenced: FaultyCluster) -> None:
         lost, good = broker_2_fenced.group_on(2), broker_2_fenced.group_on(3)
-        answer = broker_2_fenced.ask("describe", lost, good, "--state", "-o", "json")
+        answer = broker_2_fenced.ask("describe", lost, good, "--state", "-o", "json", broken=2)
         assert (answer.code, [row["group"] for row in answer.items]) == (1, [good])
         assert [(failure["scope"], failure["name"], failure["error"]) for failure in answer.failures] == [
             ("group", lost, "COORDINATOR_NOT_AVAILABLE")
         ]
-        assert answer.seconds < TWICE  # it may come back, and is waited for
 
 
 def test_restarted_broker_is_complete_again(faulty_cluster: FaultyCluster) -> None:
@@ -242,29 +268,27 @@ def test_restarted_broker_is_complete_again(faulty_cluster: FaultyCluster) -> No
 
 
 def test_hung_broker_costs_one_timeout(faulty_cluster: FaultyCluster) -> None:
-    with faulty_cluster.paused(3):
-        answer = faulty_cluster.ask("describe", "--all-groups", "-o", "json")
+    answer = faulty_cluster.ask("describe", "--all-groups", "-o", "json", hung=3)
     assert (answer.code, facts(answer.items)) == (1, faulty_cluster.rows_without(3))
     (failure,) = [failure for failure in answer.failures if failure["scope"] == "broker"]
     assert failure["name"].startswith("broker 3 (")
-    assert re.fullmatch(r"no response to \w+ within (4|3\.\d) s", failure["message"])  # what connecting left of it
-    assert answer.seconds < TWICE
+    waited = re.fullmatch(r"no response to \w+ within ([\d.]+) s", failure["message"])
+    assert waited
+    assert any(patience - 1 <= float(waited[1]) <= patience for patience in TRIES)  # connecting takes a part of it
 
 
 def test_hung_first_bootstrap_server_costs_one_timeout(faulty_cluster: FaultyCluster) -> None:
     """It is first in the bootstrap list, too."""
     servers = faulty_cluster.sandbox.bootstrap.split(",")
     assert servers[0].endswith(f":{faulty_cluster.sandbox.brokers[0].port}")
-    with faulty_cluster.paused(1):
-        answer = faulty_cluster.ask("list")
+    answer = faulty_cluster.ask("list", hung=1)
     assert (answer.code, answer.lines) == (1, faulty_cluster.groups_off(1))
     assert "kgroups: broker 1 (" in answer.err
-    assert answer.seconds < TWICE
 
 
 def test_progress_line_is_shown_while_waiting(faulty_cluster: FaultyCluster) -> None:
     """After one second a progress line is shown; it is cleared at the end."""
-    words = ("list", "--broker-timeout", f"{PATIENCE}s")
+    words = ("list", "--broker-timeout", f"{TRIES[1]}s")
     with faulty_cluster.paused(3):
         shown = on_terminal(*words, bootstrap=faulty_cluster.sandbox.bootstrap, columns=60, piped=True)
     assert "kgroups: brokers listed 2/3" in shown.text
@@ -275,11 +299,9 @@ def test_progress_line_is_shown_while_waiting(faulty_cluster: FaultyCluster) -> 
 
 def test_hung_broker_keeps_other_named_groups(faulty_cluster: FaultyCluster) -> None:
     lost, good = faulty_cluster.group_on(3), faulty_cluster.group_on(1)
-    with faulty_cluster.paused(3):
-        answer = faulty_cluster.ask("describe", lost, good, "--state", "-o", "json")
+    answer = faulty_cluster.ask("describe", lost, good, "--state", "-o", "json", hung=3)
     assert (answer.code, [row["group"] for row in answer.items]) == (1, [good])
     assert [(failure["scope"], failure["name"]) for failure in answer.failures] == [("group", lost)]
-    assert answer.seconds < TWICE
 
 
 def test_total_timeout_bounds_a_hung_broker(faulty_cluster: FaultyCluster) -> None:
@@ -296,13 +318,10 @@ def test_hung_broker_with_shorter_total_timeout_keeps_the_others(faulty_cluster:
     """The whole time passes while its list is waited for: the others' rows are whole nevertheless."""
     kept_elsewhere = faulty_cluster.groups_off(2)
     for words in (["--all-groups"], [*kept_elsewhere, faulty_cluster.group_on(2)], ["--topic", "load-0"]):
-        with faulty_cluster.paused(2):
-            command = ("describe", *words, "-o", "json", "--timeout", f"{PATIENCE}s", "--broker-timeout", "30s")
-            answer = run_here(*command, bootstrap=faulty_cluster.sandbox.bootstrap)
+        answer = faulty_cluster.ask("describe", *words, "-o", "json", hung=2, bounds=whole_command)
         there = [row for row in faulty_cluster.rows_without(2) if words[0] != "--topic" or row["topic"] == "load-0"]
         assert (answer.code, facts(answer.items)) == (1, there)
         assert {failure["broker"] for failure in answer.failures} == {2}
-        assert answer.seconds < TWICE
 
 
 def test_broker_that_resumes_in_time_is_complete(faulty_cluster: FaultyCluster) -> None:
@@ -337,7 +356,7 @@ def test_broker_killed_during_a_request_keeps_the_others(faulty_cluster: FaultyC
 def test_watch_continues_through_a_killed_broker(faulty_cluster: FaultyCluster) -> None:
     """Groups of the killed broker stay and are marked as stale until it is back."""
     lost = sorted(set(faulty_cluster.coordinators) - set(faulty_cluster.groups_off(2)))
-    with running(faulty_cluster, "watch", "--interval", "200ms", "--count", "1000") as process:
+    with running(faulty_cluster, "watch", "--interval", "500ms", "--count", "1000") as process:
         assert process.stdout is not None
         looks = map(json.loads, process.stdout)
 
