@@ -42,6 +42,12 @@ if TYPE_CHECKING:
 @click.command("reset-offsets", cls=Command)
 @group_options
 @scenario_options
+@click.option(
+    "--isolation",
+    type=click.Choice(["read_uncommitted", "read_committed"]),
+    help="With --skip-records: the isolation of the consumers; with read_committed, records of aborted transactions do "
+    "not count.  [default: read_uncommitted]",
+)
 @click.option("--create-group", is_flag=True, help="Create named groups that do not exist. Undo files do not need it.")
 @internal_topic_option
 @all_internal_topics_option
@@ -71,6 +77,7 @@ def reset_offsets(
     undo_file: Path | None,
     accepted: tuple[str, ...],
     export: bool,
+    isolation: str | None,
     create_group: bool,
     safety: Safety,
     chosen: GroupOptions,
@@ -86,7 +93,7 @@ def reset_offsets(
     restores them. Groups with members are rejected, and the others are reset. For streams groups, the input topics
     are reset.
     """
-    request, notices = reset_request(chosen, topics, all_topics, scenarios, accepted)
+    request, notices = reset_request(chosen, topics, all_topics, scenarios, accepted, isolation)
     request = request._replace(create=create_group)
     safety.check(confirmation, connection)
     if scenarios["from_file"] is not None:

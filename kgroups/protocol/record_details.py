@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kgroups.model.verdicts.record import RecordDetails
+from kgroups.model.record import Header, RecordDetails
 
 from .budget import Budget
 from .record_batch import BATCH, Aborted, batch_records, producer_of, read_batches, undecodable, varint
@@ -41,8 +41,8 @@ def read_details(
                     headers = []
                     for _ in budget.turns(number):
                         name, at = bytes_at(body, at)
-                        _, at = bytes_at(body, at)
-                        headers.append((name or b"").decode("utf-8", "replace"))
+                        content, at = bytes_at(body, at)
+                        headers.append(Header((name or b"").decode("utf-8", "replace"), content))
                     if at > end:
                         raise ValueError("a record ends too soon")
                     found.append(

@@ -28,6 +28,7 @@ RESET_OFFSETS = View(
         ("DISTANCE", "distance", _R, _B, None),
         ("NOTE", "note", _L, _W, Sooner(_B, some_value)),
         *RESULT_COLUMNS,
+        ("SKIPPED", "skipped", _L, Tier.RARE, None),
     ),
 )
 

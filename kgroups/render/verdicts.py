@@ -7,7 +7,7 @@ from typing import NamedTuple, TextIO
 
 from kgroups.model.outcome import Outcome
 from kgroups.model.places import place_name
-from kgroups.model.verdicts.record import RecordDetails
+from kgroups.model.record import RecordDetails
 from kgroups.model.verdicts.verdict import Severity, Verdict
 
 from .cells import escape

@@ -7,8 +7,10 @@ from typing import Protocol
 
 from kgroups.model.counts import count
 from kgroups.model.groups import CONSUMER_PROTOCOL_TYPE, Group, GroupId, GroupState, GroupType, ListedGroup
-from kgroups.model.offsets import Commit, GroupCommits, Logs
+from kgroups.model.offsets import Commit, GroupCommits, Isolation, Logs
 from kgroups.model.outcome import NO_MATCH, NOT_FOUND, Failure, Outcome, Scope
+from kgroups.model.record import NextRecords
+from kgroups.model.time_lag import Position
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, kafka_error
@@ -16,6 +18,7 @@ from kgroups.protocol.error_codes import Code, kafka_error
 from ..query.describe import describe_with_offsets
 from ..query.group_types import describer_for
 from ..query.log_offsets import fetch_logs, fetch_logs_at
+from ..query.next_records import next_records
 from ..query.select_groups import Selection, resolve
 from ..routing.partition_leaders import TopicPartition, by_topic, read_topics
 
@@ -42,6 +45,11 @@ class Lookups(Protocol):
 
     async def logs(self, pairs: Iterable[TopicPartition], ms: int | None) -> tuple[Logs, Times, tuple[Failure, ...]]:
         """Return log start and end offsets, and with ``ms`` (epoch milliseconds) the first offset at that time."""
+
+    async def next_records(
+        self, positions: Iterable[Position], most: int, isolation: Isolation
+    ) -> tuple[Mapping[Position, NextRecords], Mapping[Position, Failure]]:
+        """Return the next records at each position, at most ``most``, and the failures."""
 
 
 class WireLookups:
@@ -81,6 +89,11 @@ class WireLookups:
             return await fetch_logs_at(self._cluster, partitions, ms)
         logs, holes = await fetch_logs(self._cluster, partitions)
         return logs, {}, holes
+
+    async def next_records(
+        self, positions: Iterable[Position], most: int, isolation: Isolation
+    ) -> tuple[Mapping[Position, NextRecords], Mapping[Position, Failure]]:
+        return await next_records(self._cluster, positions, most, isolation=isolation)
 
 
 def consumer_groups(listed: Iterable[ListedGroup], selection: Selection) -> tuple[list[ListedGroup], tuple[str, ...]]:

@@ -14,12 +14,15 @@ from kgroups.model.operations.reset import (
     FromPlan,
     PlannedOffset,
     Scenario,
+    SkipRecords,
     ToGroup,
     ToTime,
     needs_log,
     plan_partition,
 )
 from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Scope
+from kgroups.model.record import NextRecords
+from kgroups.model.time_lag import Position, position
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, KafkaError
 
@@ -80,7 +83,8 @@ async def plan_reset(lookups: Lookups, request: ResetRequest) -> Outcome[Planned
         {group: kind for group, kind in was.items() if kind in GroupType.WITHOUT_COMMITS}
     )  # a commit creates the others
     kinds.update({group.group_id: group.type for group in groups.items})
-    planned = _plan(request.scenario, allowed.items, committed, logs, times, kinds)
+    unread, unskippable = await _next_records(lookups, request.scenario, allowed.items, committed, logs)
+    planned = _plan(request.scenario, unread, committed, logs, times, kinds)
     planned = restore.inside(request.scenario, planned, logs, topics)
     notices = _made(request, missing, [entry.key for entry in planned.items])
     notices += _nothing_to_do(request, known, keys, blamed)
@@ -94,6 +98,7 @@ async def plan_reset(lookups: Lookups, request: ResetRequest) -> Outcome[Planned
             *allowed.failures,
             *_unreadable(topics),
             *holes,
+            *unskippable,
         ),
         (*groups.notices, *allowed.notices, *notices),
     )
@@ -137,9 +142,37 @@ def _still_there(
     return Outcome(tuple(kept), tuple(failures))
 
 
+Unread = Mapping[PlanKey, NextRecords | None]
+"""The partitions to plan, and for a :class:`SkipRecords` the next records of each."""
+
+
+async def _next_records(
+    lookups: Lookups, scenario: Scenario, keys: Sequence[PlanKey], committed: Committed, logs: Logs
+) -> tuple[Unread, tuple[Failure, ...]]:
+    """Read the records to skip; a partition whose records cannot be read is a failure, and is not planned."""
+    unread: dict[PlanKey, NextRecords | None] = dict.fromkeys(keys)
+    if not isinstance(scenario, SkipRecords):
+        return unread, ()
+    positions: dict[PlanKey, Position] = {}
+    for group, topic, partition in keys:
+        commit = committed[group].get((topic, partition))
+        log = logs.offsets.get(topic, {}).get(partition, LogOffsets())
+        if at := position(topic, partition, commit.offset if commit else None, log):
+            positions[group, topic, partition] = at
+    if not positions:
+        return unread, ()
+    found, failures = await lookups.next_records(positions.values(), scenario.count, scenario.isolation)
+    for key, at in positions.items():
+        if at in failures:
+            del unread[key]
+        else:
+            unread[key] = found[at]
+    return unread, tuple(dict.fromkeys(failures.values()))
+
+
 def _plan(
     scenario: Scenario,
-    keys: Iterable[PlanKey],
+    unread: Unread,
     committed: Committed,
     logs: Logs,
     times: Mapping[TopicPartition, int | None],
@@ -148,13 +181,13 @@ def _plan(
     """Plan each partition, or return its failure. Partitions whose log could not be read have one already."""
     planned: list[PlannedOffset] = []
     failures: list[Failure] = []
-    for key in keys:
+    for key, records in unread.items():
         group, topic, partition = key
         pair = (topic, partition)
         if pair in logs.holes and needs_log(scenario):
             continue
         log = logs.offsets.get(topic, {}).get(partition, LogOffsets())
-        entry = plan_partition(scenario, key, Facts(committed[group].get(pair), log, times.get(pair)))
+        entry = plan_partition(scenario, key, Facts(committed[group].get(pair), log, times.get(pair), records))
         if isinstance(entry, Failure):
             failures.append(entry)
         else:

@@ -140,6 +140,8 @@ class Capability(Generic[C]):
         raise UsageError(f"--transport librdkafka: {self.without}")
 
 
+NO_RECORDS = "--skip-records requires the wire client"
+"""A reset works over both; one of its scenarios does not."""
 OFFSET_DELETION: Capability[OffsetDeleter] = Capability(OffsetDeleter, "librdkafka cannot remove a committed offset")
 SHARE_OFFSET_DELETION: Capability[ShareOffsetDeleter] = Capability(
     ShareOffsetDeleter, "librdkafka does not support share groups"

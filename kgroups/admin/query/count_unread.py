@@ -17,7 +17,7 @@ from kgroups.protocol.budget import Budget
 from kgroups.protocol.record_counts import count_records
 
 from ..routing.partition_leaders import TopicPartition
-from .first_unread import Leader, Log, Results, Search, run_searches
+from .read_logs import Leader, Log, Results, Search, run_searches
 
 LIMIT = 16 * 1024 * 1024
 """Maximum bytes to read for each position; positions in the same part of a log share what is read."""

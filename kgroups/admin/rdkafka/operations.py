@@ -11,14 +11,16 @@ from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Se
 from functools import partial
 from typing import Any, TypeVar
 
-from kgroups.errors import NotSent
+from kgroups.errors import NotSent, UsageError
 from kgroups.model.groups import Group, GroupId, GroupType
-from kgroups.model.offsets import Commit, Logs
+from kgroups.model.offsets import Commit, Isolation, Logs
 from kgroups.model.operations.committing import RecentCommits
 from kgroups.model.operations.journal import Journal
 from kgroups.model.operations.reset import PlannedOffset, by_group
 from kgroups.model.operations.results import AppliedOffset, DeletedGroup, GroupDeletion
 from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Result, Scope
+from kgroups.model.record import NextRecords
+from kgroups.model.time_lag import Position
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, kafka_error
 
@@ -30,7 +32,7 @@ from ..change.reset_request import ResetRequest
 from ..change.restore import for_cluster
 from ..change.revalidate import revalidate_offsets
 from ..change.writers.ledger import WriteJournal
-from ..port.capabilities import OFFSET_DELETION, SHARE_OFFSET_DELETION
+from ..port.capabilities import NO_RECORDS, OFFSET_DELETION, SHARE_OFFSET_DELETION
 from ..query.select_groups import Selection
 from ..routing.backoff import PIPELINE
 from ..routing.partition_leaders import TopicPartition, partition_name
@@ -89,6 +91,11 @@ class Operations:
 
     async def logs(self, pairs: Iterable[TopicPartition], ms: int | None) -> tuple[Logs, Times, tuple[Failure, ...]]:
         return await self._logs_at(set(pairs), ms)
+
+    async def next_records(
+        self, positions: Iterable[Position], most: int, isolation: Isolation
+    ) -> tuple[Mapping[Position, NextRecords], Mapping[Position, Failure]]:
+        raise UsageError(f"--transport librdkafka: {NO_RECORDS}")
 
     # Operations.
 

@@ -15,6 +15,7 @@ from kgroups.model.offsets import Isolation, LogOffsets, Logs
 from kgroups.model.operations.committing import RecentCommits
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.model.places import place_name
+from kgroups.model.record import RecordDetails
 from kgroups.model.time_lag import FirstUnread, Position, position
 from kgroups.model.verdicts.facts import (
     History,
@@ -26,7 +27,6 @@ from kgroups.model.verdicts.facts import (
     PartitionFacts,
     Unavailable,
 )
-from kgroups.model.verdicts.record import RecordDetails
 from kgroups.model.views.offset_row import GroupOffsets, OffsetRow
 from kgroups.model.views.offsets import offset_rows
 from kgroups.net.cluster import Cluster

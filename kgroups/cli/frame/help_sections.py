@@ -10,8 +10,9 @@ _SHARED = {
     "--protocol-type --only-lagging --min --top --member --instance --all-members --empty-for --since --until --limit",
     "View": "--offsets --members --topology --summary --all-views --verbose --by --time --headroom --deep --deep-mib "
     "--deep-time --isolation --what-if --groups --configs --key --overridden",
-    "Change": "--to-earliest --to-latest --to-current --to-offset --shift-by --to-datetime --by-duration --from-file "
-    "--to-group --create-group --exact --delete-internal-topic --delete-all-internal-topics --reason",
+    "Change": "--to-earliest --to-latest --to-current --to-offset --shift-by --skip-records --to-datetime "
+    "--by-duration --from-file --to-group --create-group --exact --delete-internal-topic "
+    "--delete-all-internal-topics --reason",
     "Safety": "--fleet --force --commit-window --when-empty --dry-run --execute --yes --undo-file --accept-mismatch "
     "--including-hidden-offsets",
     "Checks": "",

@@ -28,6 +28,7 @@ def reset_request(
     all_topics: bool,
     scenarios: dict[str, Any],
     accepted: tuple[str, ...] = (),
+    isolation: str | None = None,
 ) -> tuple[ResetRequest, tuple[str, ...]]:
     """Return the request of the options, and notices about it.
 
@@ -40,6 +41,8 @@ def reset_request(
     if topics and all_topics:
         raise UsageError("--topic and --all-topics are mutually exclusive")
     scope = parse_topic_scope(topics) if topics else None
+    if isolation and flag != "skip_records":
+        raise UsageError("--isolation requires --skip-records")
     if flag == "from_file":
         from .plan_source import plan_for, read_plan
 
@@ -52,15 +55,19 @@ def reset_request(
         raise UsageError("--accept-mismatch requires --from-file")
     if not (topics or all_topics or flag == "to_group"):
         raise UsageError("no partitions selected: use --topic TOPIC[:0,2-5] or --all-topics")
-    return ResetRequest(chosen.selection(), scenario_of(flag, value), scope), ()
+    return ResetRequest(chosen.selection(), scenario_of(flag, value, isolation or "read_uncommitted"), scope), ()
 
 
 async def plan_reset(
     admin: GroupAdmin, request: ResetRequest, notices: Sequence[str], safety: Safety, *, execute: bool
 ) -> Outcome[PlannedOffset]:
     """Return the plan, without the groups for which a client still commits."""
+    from kgroups.model.operations.skip import skip_notices
+
     planned = await safety.plan(admin, lambda: admin.plan_reset(request))
-    planned = planned.with_failures((), tuple(notices))
+    planned = planned.with_failures(
+        (), (*notices, *skip_notices((entry.key, entry.skipped) for entry in planned.items))
+    )
     # An undo is screened, too: an unchanged offset does not prove that commits ended, because a client with nothing
     # to read commits the same offset again, and an undo file contains no commit times.
     return await safety.screen_offsets(admin, planned, execute=execute)

@@ -30,6 +30,9 @@ class PlainInt(click.IntRange):
         return "" if self.min is None and self.max is None else super()._describe_range()
 
 
+MOST_SKIPPED = 1000
+"""Records of each partition that one reset can skip: all are in memory."""
+
 _SCENARIOS = (
     click.option("--to-earliest", is_flag=True, help="Reset to the log start offset."),
     click.option("--to-latest", is_flag=True, help="Reset to the log end offset."),
@@ -44,6 +47,12 @@ _SCENARIOS = (
         type=PlainInt(),
         metavar="N",
         help="Shift by N records; a negative N shifts backwards.",
+    ),
+    click.option(
+        "--skip-records",
+        type=PlainInt(1, MOST_SKIPPED),
+        metavar="N",
+        help="Skip the next N records that a consumer receives; --execute saves their bytes next to the undo file.",
     ),
     click.option(
         "--to-datetime",
@@ -104,8 +113,10 @@ def one_scenario(scenarios: dict[str, Any]) -> tuple[str, Any]:
     return given[0]
 
 
-def scenario_of(flag: str, value: Any) -> Scenario:
+def scenario_of(flag: str, value: Any, isolation: str) -> Scenario:
     """Return the scenario of an option, except ``from_file``, whose file also selects groups and partitions.
+
+    :param isolation: of the consumers for which records are skipped.
 
     :raises UsageError: if the value is invalid.
     """
@@ -122,6 +133,10 @@ def scenario_of(flag: str, value: Any) -> Scenario:
             return reset.ToOffset(value)
         case "shift_by":
             return reset.ShiftBy(value)
+        case "skip_records":
+            from kgroups.model.offsets import Isolation
+
+            return reset.SkipRecords(value, Isolation[isolation.upper()])
         case "to_group":
             check_name(value, "--to-group")
             return reset.ToGroup(value)

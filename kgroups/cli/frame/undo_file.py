@@ -39,6 +39,8 @@ class UndoKind(NamedTuple):
     """Returns the lines of the file before anything is changed."""
     source: Callable[[TopicIds, Sequence[Any]], Awaitable[Source]]
     """Returns the cluster, and the topic IDs of planned items."""
+    records: Callable[[Sequence[Any], Source], Sequence[str]] = lambda planned, source: ()
+    """Returns the lines of the file with the skipped records, if there are any."""
 
 
 def _offset_lines(planned: Sequence[PlannedOffset], source: Source) -> Iterator[str]:
@@ -47,13 +49,21 @@ def _offset_lines(planned: Sequence[PlannedOffset], source: Source) -> Iterator[
     return undo_lines(planned, source)
 
 
+def _record_lines(planned: Sequence[PlannedOffset], source: Source) -> Sequence[str]:
+    from kgroups.model.operations.plan_row import envelope
+    from kgroups.model.operations.skip import record_lines
+
+    skipped = [(entry.key, entry.skipped) for entry in planned if entry.skipped]
+    return list(record_lines(skipped, envelope(source))) if skipped else ()
+
+
 async def _offset_source(admin: TopicIds, planned: Iterable[PlannedOffset]) -> Source:
     from kgroups.admin.change.chunks import source_of
 
     return await source_of(admin, planned)
 
 
-OFFSETS = UndoKind("offsets", ("reset-offsets",), _offset_lines, _offset_source)
+OFFSETS = UndoKind("offsets", ("reset-offsets",), _offset_lines, _offset_source, _record_lines)
 
 _LONGEST = 60
 """Maximum number of characters of a group name in a file name."""
@@ -124,17 +134,23 @@ class UndoFile:
         data = "".join(line + "\n" for line in self.kind.lines(planned, source)).encode()
         if len(data) > LARGEST:
             raise UsageError(f"--undo-file: larger than {LARGEST // 1024**2:,} MiB; change fewer groups at a time")
+        records = "".join(line + "\n" for line in self.kind.records(planned, source)).encode()
         created: Path | None = None
+        beside: Path | None = None
         try:
             created, handle = _create(self.path, self._cluster, groups)
             self._file = os.fdopen(handle, "ab", buffering=0)
             _write_whole(self._file, data)
             os.fsync(handle)
+            if records:
+                beside = _write_beside(created, records)
             _sync_folder(created.parent)
         except BaseException as error:  # also an interrupt: nothing has been sent
             if created is not None:
                 created.unlink(missing_ok=True)
                 self.close()
+            if beside is not None:
+                beside.unlink(missing_ok=True)
             if not isinstance(error, OSError):
                 raise
             where = self.path or Path.cwd()
@@ -142,6 +158,8 @@ class UndoFile:
         self.written = created
         self._numbers = {entry.key: number for number, entry in enumerate(planned, 1)}
         self._tell(f"the old {self.kind.what} are in {created}; to restore them: {self.suggestion}")
+        if beside is not None:
+            self._tell(f"the skipped records are in {beside}")
 
     def record(self, results: Iterable[Any]) -> None:
         """Append results, which survive a kill of the process once this returns.
@@ -241,6 +259,20 @@ def _create(path: Path | None, cluster: str, groups: Collection[str]) -> tuple[P
             return created, _open(created)
         except FileExistsError:
             number += 1
+
+
+def _write_beside(undo: Path, data: bytes) -> Path:
+    """Write the skipped records next to an undo file, and wait until they are on the disk; return the path."""
+    path = undo.with_name(f"{undo.stem}.records.jsonl")
+    handle = _open(path)
+    try:
+        with os.fdopen(handle, "wb", buffering=0) as file:
+            _write_whole(file, data)
+            os.fsync(handle)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    return path
 
 
 def _open(path: Path) -> int:

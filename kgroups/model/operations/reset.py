@@ -12,8 +12,10 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..groups import GroupId
-from ..offsets import Commit, LogOffsets, Move, PlanKey
+from ..offsets import Commit, Isolation, LogOffsets, Move, PlanKey
 from ..outcome import Failure, Scope
+from ..record import NextRecords, RecordDetails
+from .skip import skip_note
 
 if TYPE_CHECKING:
     from .origin import Origin
@@ -55,6 +57,14 @@ class ShiftBy:
 
 
 @dataclass(frozen=True, slots=True)
+class SkipRecords:
+    """Move past the next records that a consumer of this isolation receives; other offsets do not count."""
+
+    count: int
+    isolation: Isolation = Isolation.READ_UNCOMMITTED
+
+
+@dataclass(frozen=True, slots=True)
 class ToTime:
     """To the first record with at least this timestamp, in milliseconds since 1970; without one, to the log's end."""
 
@@ -86,7 +96,7 @@ class ToGroup:
     source: GroupId
 
 
-Scenario = ToEarliest | ToLatest | ToCurrent | ToOffset | ShiftBy | ToTime | FromPlan | ToGroup
+Scenario = ToEarliest | ToLatest | ToCurrent | ToOffset | ShiftBy | SkipRecords | ToTime | FromPlan | ToGroup
 
 
 class PlannedOffset(NamedTuple):
@@ -106,6 +116,8 @@ class PlannedOffset(NamedTuple):
     """The group's type, if the write depends on it; ``None`` if a commit will create the group."""
     beyond_end: bool = False
     """Whether ``before`` is known to be beyond the log end offset."""
+    skipped: tuple[RecordDetails, ...] = ()
+    """The records of a :class:`SkipRecords`."""
 
     @property
     def group(self) -> GroupId:
@@ -142,12 +154,13 @@ class Facts(NamedTuple):
     """The facts needed to plan a partition.
 
     ``at_time``: the first offset with at least the timestamp of a :class:`ToTime`; ``None`` if no record is that
-    recent.
+    recent. ``next``: the next records, for :class:`SkipRecords`; ``None`` if nothing is unread.
     """
 
     before: Commit | None
     log: LogOffsets = LogOffsets()
     at_time: int | None = None
+    next: NextRecords | None = None
 
 
 def needs_log(scenario: Scenario) -> bool:
@@ -167,11 +180,24 @@ def plan_partition(scenario: Scenario, key: PlanKey, facts: Facts) -> PlannedOff
         return PlannedOffset(*key, before, move, note=_outside(move, facts.log) if move else None)
     if isinstance(scenario, ToCurrent) and before:
         return PlannedOffset(*key, before, before, note=_outside(before, facts.log))
-    if isinstance(scenario, ShiftBy) and not before:
-        return _unplanned(key, "cannot shift: the partition has no committed offset")
+    if isinstance(scenario, ShiftBy | SkipRecords) and not before:
+        verb = "shift" if isinstance(scenario, ShiftBy) else "skip records"
+        return _unplanned(key, f"cannot {verb}: the partition has no committed offset")
     if start is None or end is None:
         return _unplanned(key, "log start and log end offsets are unknown")
+    if isinstance(scenario, SkipRecords) and before:
+        return _after_records(scenario, key, before, facts.next, end)
     return _clamped(key, before, *_requested_commit(scenario, key, facts, start, end), start, end)
+
+
+def _after_records(
+    scenario: SkipRecords, key: PlanKey, before: Commit, found: NextRecords | None, end: int
+) -> PlannedOffset:
+    """Plan the offset after the skipped records; without any, keep the commit."""
+    skipped = found.records if found else ()
+    after = Commit(before.partition, skipped[-1].offset + 1) if skipped else before
+    note = skip_note(skipped, scenario.count, blocked=found is not None and found.until < end)
+    return PlannedOffset(*key, before, after, note=note, skipped=skipped)
 
 
 def _requested_commit(

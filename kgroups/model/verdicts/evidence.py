@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from kgroups.model.counts import count
 from kgroups.model.duration import Milliseconds
 from kgroups.model.moments import moment_text
+from kgroups.model.record import RecordDetails
 
 from .facts import OpenTransaction, PartitionFacts
-from .record import RecordDetails
 from .verdict import Evidence
 
 
@@ -78,7 +78,7 @@ def _record(record: RecordDetails, now: int) -> Iterator[Evidence]:
     yield Evidence("record_size", record.size, "")
     yield Evidence("batch_size", record.batch_size, "")
     if record.headers:
-        names = ", ".join(record.headers)
+        names = ", ".join(header.name for header in record.headers)
         yield Evidence("header_names", names, f"header names: {names}")
 
 

@@ -10,8 +10,7 @@ from typing import NamedTuple
 from kgroups.model.groups import GroupState
 from kgroups.model.lag import compute_lag
 from kgroups.model.operations.committing import CommitMade
-
-from .record import RecordDetails
+from kgroups.model.record import RecordDetails
 
 
 class Part(StrEnum):

@@ -24,6 +24,8 @@ class ResetRow(NamedTuple):
     note: str | None
     result: str | None = None
     error: str | None = None
+    skipped: str | None = None
+    """The offsets of the skipped records."""
 
 
 class DeleteOffsetRow(NamedTuple):
@@ -78,7 +80,11 @@ def result_and_error(result: Result, failure: Failure | None) -> ResultAndError:
 
 
 def reset_row(entry: PlannedOffset, columns: ResultAndError = NOT_EXECUTED) -> ResetRow:
-    return ResetRow(*entry.key, entry.old, entry.new, entry.distance, entry.note, *columns)
+    return ResetRow(*entry.key, entry.old, entry.new, entry.distance, entry.note, *columns, _offsets(entry))
+
+
+def _offsets(entry: PlannedOffset) -> str | None:
+    return ",".join(str(record.offset) for record in entry.skipped) or None
 
 
 def delete_offset_row(entry: PlannedOffset, columns: ResultAndError = NOT_EXECUTED) -> DeleteOffsetRow:

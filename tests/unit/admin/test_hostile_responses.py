@@ -11,7 +11,7 @@ import pytest
 from pytest_mock import MockerFixture
 
 from kgroups.admin.log_search import backward_reader as group_log_backwards
-from kgroups.admin.query import first_unread
+from kgroups.admin.query import read_logs
 from kgroups.errors import ClusterUnreachable
 from kgroups.model.group_log import CommitTimes, GroupLogs, ReadBudget
 from kgroups.model.offsets import Isolation
@@ -89,14 +89,14 @@ def test_describe_batch_above_the_cap_is_split(mocker: MockerFixture) -> None:
 
 
 def test_partitions_above_the_unpacked_budget_are_read_separately(mocker: MockerFixture) -> None:
-    mocker.patch.object(first_unread, "Budget", partial(Budget, unpacked=100_000))
+    mocker.patch.object(read_logs, "Budget", partial(Budget, unpacked=100_000))
     fake = packed(3)
     found, failures = find(fake, 3)
     assert found == {Position("t", at, 0): FirstUnread(0, 1000 + at) for at in range(3)} and not failures
 
 
 def test_decompression_bomb_fails_only_its_partition(mocker: MockerFixture) -> None:
-    mocker.patch.object(first_unread, "Budget", partial(Budget, unpacked=100_000))
+    mocker.patch.object(read_logs, "Budget", partial(Budget, unpacked=100_000))
     fake = packed(3)
     fake.state.topic("t", [0] * 3, end=1, logs={
         **{at: [batch(0, [(0, 1000 + at)], codec=Codec.ZSTD)] for at in (0, 2)},

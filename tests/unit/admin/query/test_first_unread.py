@@ -9,7 +9,7 @@ import pytest
 from kio.schema.errors import ErrorCode
 from pytest_mock import MockerFixture
 
-from kgroups.admin.query import first_unread
+from kgroups.admin.query import read_logs
 from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import Failure, Scope
 from kgroups.model.time_lag import FirstUnread, Position
@@ -103,10 +103,10 @@ def test_find_unread_empty_responses_are_a_failure() -> None:
     fake = cluster()
     fake.state.topics["t"].logs[0] = ()
     found, (failure,) = find(fake, [at(50), at(50, 1)])
-    assert found[at(50)] == FirstUnread(failed=first_unread.NOTHING_WHOLE)
+    assert found[at(50)] == FirstUnread(failed=read_logs.NOTHING_WHOLE)
     assert found[at(50, 1)] == FirstUnread(50, 1050)
     assert (failure.scope, failure.name, failure.broker) == (Scope.PARTITION, "t-0", 0)
-    assert len(fake.asked("Fetch")) == 1 + len(first_unread.PORTIONS)
+    assert len(fake.asked("Fetch")) == 1 + len(read_logs.PORTIONS)
 
 
 def test_find_unread_only_markers_is_nothing_unread() -> None:
@@ -128,14 +128,14 @@ def test_find_unread_skips_empty_batches_by_portion() -> None:
 
 
 def test_find_unread_limits_skipped_batches(mocker: MockerFixture) -> None:
-    mocker.patch.object(first_unread, "PORTIONS", (first_unread.Portion(700, 8),) * 3)
+    mocker.patch.object(read_logs, "PORTIONS", (read_logs.Portion(700, 8),) * 3)
     fake = FakeCluster(1)
     holes = [batch(offset, [], last=offset) for offset in range(1000)]
     fake.state.topic("t", [0], end=1001, logs={0: [*holes, *log(1000)]})
     found, (failure,) = find(fake, [at(0), at(1000)])
-    assert found == {at(0): FirstUnread(failed=first_unread.TOO_FAR), at(1000): FirstUnread(1000, 2000)}
-    assert failure.message == first_unread.TOO_FAR
-    assert len(fake.asked("Fetch")) < first_unread.ROUNDS + 5
+    assert found == {at(0): FirstUnread(failed=read_logs.TOO_FAR), at(1000): FirstUnread(1000, 2000)}
+    assert failure.message == read_logs.TOO_FAR
+    assert len(fake.asked("Fetch")) < read_logs.ROUNDS + 5
 
 
 @pytest.mark.parametrize(

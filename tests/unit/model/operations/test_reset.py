@@ -10,6 +10,7 @@ from kgroups.model.operations.reset import (
     PlannedOffset,
     Scenario,
     ShiftBy,
+    SkipRecords,
     ToCurrent,
     ToEarliest,
     ToLatest,
@@ -19,6 +20,7 @@ from kgroups.model.operations.reset import (
     plan_partition,
 )
 from kgroups.model.outcome import Failure
+from kgroups.model.record import NextRecords, RecordDetails
 
 KEY = ("g", "t", 3)
 LOG = LogOffsets(40, 100)
@@ -100,3 +102,31 @@ def test_reset_without_commit_or_log_is_a_failure() -> None:
         "group 'g': cannot shift: the partition has no committed offset",
     )
     assert no_log.message == "group 'g': log start and log end offsets are unknown"
+
+
+def record(offset: int) -> RecordDetails:
+    return RecordDetails(offset, None, None, b"", (), 0, 70, offset, None)
+
+
+@pytest.mark.parametrize(
+    ("found", "new", "note"),
+    [
+        (NextRecords((record(72), record(75)), 76), 76, "skips 2 records: offset 72, 75"),
+        (NextRecords((record(99),), 100), 100, "skips 1 record: offset 99; no others are unread"),
+        (NextRecords((record(80),), 81), 81, "skips 1 record: offset 80; an open transaction follows"),
+        (NextRecords((), 100), 70, "skips no records: none are unread"),
+        (NextRecords((), 70), 70, "skips no records: an open transaction begins here"),
+        (None, 70, "skips no records: none are unread"),
+    ],
+)
+def test_skip_records_moves_after_the_last_skipped_record(found: NextRecords | None, new: int, note: str) -> None:
+    entry = plan_partition(SkipRecords(2), KEY, Facts(AT_70, LOG, next=found))
+    assert isinstance(entry, PlannedOffset)
+    assert (entry.new, entry.note, entry.skipped) == (new, note, found.records if found else ())
+    assert new != 70 or entry.after == AT_70
+
+
+def test_skip_records_without_commit_is_a_failure() -> None:
+    found = plan_partition(SkipRecords(1), KEY, Facts(None, LOG))
+    assert isinstance(found, Failure)
+    assert "cannot skip records: the partition has no committed offset" in found.message

@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable
 from itertools import accumulate
 
+from kgroups.model.record import Header, RecordDetails
 from kgroups.model.verdicts.facts import (
     History,
     LogProblem,
@@ -17,7 +18,6 @@ from kgroups.model.verdicts.facts import (
     Unavailable,
 )
 from kgroups.model.verdicts.judge import LARGE, STUCK_AFTER
-from kgroups.model.verdicts.record import RecordDetails
 from kgroups.model.verdicts.verdict import Key
 
 NOW = 1_800_000_000_000
@@ -26,7 +26,7 @@ OWNER = Owner("m-1", "client", "/10.0.0.1")
 
 
 def record(offset: int, age: int = 10 * MINUTE, batch_size: int = 200) -> RecordDetails:
-    return RecordDetails(offset, NOW - age, b"key", b"value", ("trace",), 8, batch_size, offset, 7)
+    return RecordDetails(offset, NOW - age, b"key", b"value", (Header("trace", b"1"),), 8, batch_size, offset, 7)
 
 
 def healthy(random_: random.Random) -> PartitionFacts:

@@ -1,8 +1,13 @@
-"""One record of a log, as far as it matters to a consumer that does not get past it."""
+"""One record of a log, with everything that the producer wrote."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
+
+
+class Header(NamedTuple):
+    name: str
+    value: bytes | None
 
 
 class RecordDetails(NamedTuple):
@@ -16,8 +21,15 @@ class RecordDetails(NamedTuple):
     timestamp: int | None
     key: bytes | None
     value: bytes | None
-    headers: tuple[str, ...]
+    headers: tuple[Header, ...]
     size: int
     batch_size: int
     batch_base: int
     producer_id: int | None
+
+
+class NextRecords(NamedTuple):
+    """The records that a consumer receives next, and the offset at which it continues after them."""
+
+    records: tuple[RecordDetails, ...]
+    until: int

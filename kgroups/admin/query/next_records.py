@@ -1,0 +1,65 @@
+"""Read the next records at many positions, with everything that the producers wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from kgroups.model.offsets import Isolation
+from kgroups.model.outcome import Failure
+from kgroups.model.record import NextRecords, RecordDetails
+from kgroups.model.time_lag import Position
+from kgroups.net.cluster import Cluster
+from kgroups.protocol.apis.fetch import Fetched
+from kgroups.protocol.budget import Budget
+from kgroups.protocol.record_details import read_details
+
+from .read_logs import Leader, Log, Results, Search, run_searches
+
+
+@dataclass(slots=True)
+class _Reading(Search):
+    """A search that collects records."""
+
+    most: int
+    records: list[RecordDetails] = field(default_factory=list)
+
+
+async def next_records(
+    cluster: Cluster, positions: Iterable[Position], most: int, *, isolation: Isolation
+) -> tuple[dict[Position, NextRecords], dict[Position, Failure]]:
+    """Return the records that a consumer receives next at each position, and the failures.
+
+    :param most: the maximum number of records for each position.
+    :param isolation: with ``READ_COMMITTED``, records of aborted transactions are skipped, and open transactions end
+        the log (KIP-98).
+    """
+    results: Results[NextRecords] = Results()
+    searches: list[Search] = [_Reading(at, at.offset, most) for at in sorted(set(positions))]
+    await run_searches(cluster, searches, results, lambda node: _NextRecords(cluster, node, isolation, results))
+    return results.found, results.failures
+
+
+class _NextRecords(Leader[NextRecords]):
+    def _read(self, log: Log, fetched: Fetched, budget: Budget) -> None:
+        began = log.at
+        left: list[Search] = []
+        progress = False
+        for search in log.searches:
+            assert isinstance(search, _Reading)
+            most = search.most - len(search.records)
+            found, search.at = read_details(fetched.records, search.at, fetched.aborted, most, budget)
+            search.records += found
+            if len(search.records) == search.most or search.at >= self._end(fetched):
+                self._results.found[search.position] = NextRecords(tuple(search.records), search.at)
+                progress = True
+            else:
+                left.append(search)
+                progress = progress or bool(found)
+        self._continue(log, sorted(left, key=_at), began, progress=progress)
+        if progress and left:
+            log.size = max(log.size, 1)  # many records: more bytes at a time
+
+
+def _at(search: Search) -> int:
+    return search.at
