@@ -76,6 +76,7 @@ class Reason(StrEnum):
     TOKEN_UNAVAILABLE = "token_unavailable"
     TOKEN_EXPIRED = "token_expired"
     NOT_AUTHORIZED = "not_authorized"
+    TOPIC_NOT_FOUND = "topic_not_found"
 
     # Protocol.
     NOT_KAFKA = "not_kafka"

@@ -5,7 +5,8 @@ runs without Spark. Rule: a store records the :data:`SCHEMA_VERSION` that it was
 name, type, or meaning requires a new version. An additional table or nullable column does not: it is empty, or null, in
 older stores.
 
-Terms: ``log_partition`` and ``log_offset`` are the position of a record in ``__consumer_offsets``. They are the only
+Terms: ``log_partition`` and ``log_offset`` are the position of a record in ``__consumer_offsets``, or of tables of
+share groups in ``__share_group_state``. They are the only
 order of events; all records of a group are in one partition. ``partition`` is a partition of a topic that a group
 reads. ``log_time`` is the record's timestamp: the broker's clock when it was written. All times are UTC; absent values
 are null, never -1.
@@ -286,8 +287,53 @@ SWEEPS = Table(
     ),
 )
 
+SHARE_STATES = Table(
+    "share_states",
+    "Every change of the state of a share group in a partition of a topic: the records of __share_group_state (Kafka "
+    "4.1). A snapshot has the whole state, an update what changed since the record before it. Element n of the four "
+    "arrays describes batch n: a range of offsets with the same delivery state and delivery count. Offsets from "
+    "start_offset on without a batch were not delivered yet, or are acquired for the first time.",
+    (
+        Column("log_partition", "int", "partition of __share_group_state", required=True),
+        *_PLACE[1:],
+        Column("group", "string", "name of the share group; null if the key cannot be decoded"),
+        Column("topic_id", "string", "ID of the topic; a recreated topic has another"),
+        Column("topic", "string", "name of the topic when it was collected; null: deleted by then, or not visible"),
+        Column("partition", "int", "partition of that topic"),
+        Column("record_name", "string", "snapshot or update; null if the key cannot be decoded"),
+        _TOMBSTONE,
+        Column("snapshot_epoch", "int", "number of the snapshot, also in updates of it"),
+        Column("state_epoch", "int", "state epoch, which the group's coordinator increases; null in updates"),
+        Column("leader_epoch", "int", "leader epoch of the partition; null: an update does not change it"),
+        Column("start_offset", "bigint", "all offsets below it are finished; null: none yet, or unchanged"),
+        Column(
+            "delivery_complete_count",
+            "int",
+            "number of finished offsets from start_offset on; null: not reported (Kafka 4.2)",
+        ),
+        Column("first_offsets", "array<bigint>", "first offset of each batch; in an update, of each changed batch"),
+        Column("last_offsets", "array<bigint>", "last offset of each batch, inclusive"),
+        Column("delivery_states", "array<string>", "available, acknowledged, archived, or the number of another state"),
+        Column("delivery_counts", "array<int>", "how often the records of each batch were delivered"),
+        Column("created_at", "timestamp", "when the coordinator made the state of a snapshot"),
+        Column("error", "string", "why the record could not be decoded; then other columns are null"),
+    ),
+)
+
+SHARE_COVERAGE = Table(
+    "share_coverage",
+    "Ranges of __share_group_state that were read, one row for each batch and partition. Brokers delete records that "
+    "a later snapshot replaces: offsets between two ranges of a partition were deleted before they were read.",
+    (
+        COVERAGE.columns[0],
+        SHARE_STATES.columns[0],
+        *(column for column in COVERAGE.columns[2:] if not column.name.endswith(("stable_offset", "watermark"))),
+    ),
+)
+
 STORED = (
     RECORDS, COMMITS, GROUP_METADATA, MEMBERS, ASSIGNMENTS, EPOCHS, UNDECODED, HEADS, COVERAGE, BASELINE, SWEEPS,
+    SHARE_STATES, SHARE_COVERAGE,
 )  # fmt: skip
 """The tables of a store; each is a directory of Parquet files."""
 
@@ -353,5 +399,6 @@ def arrow_schema(table: Table) -> pa.Schema:
         "timestamp": pa.timestamp("us", tz="UTC"),
         "array<string>": pa.list_(pa.string()),
         "array<int>": pa.list_(pa.int32()),
+        "array<bigint>": pa.list_(pa.int64()),
     }
     return pa.schema([(column.name, types[column.type]) for column in table.columns])

@@ -17,11 +17,14 @@ from kgroups.admin.wire import WireAdmin
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.model.group_log import ReadBudget
 from kgroups.model.offsets import Isolation
-from kgroups.model.share.batches import StateBatch
+from kgroups.model.share.batches import DeliveryState, StateBatch
 from kgroups.model.share.partition import SharePartition
+from kgroups.model.share.state import UNCHANGED, StateRecord
+from kgroups.model.share.state import state_of as fold
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.share_state import RECORD_TYPES, SNAPSHOT, UPDATE, decode
 from kgroups.sandbox.topics import create_topics, fill
+from tests.integration.asking import run_here
 from tests.integration.offsets_log import Logged, read_log
 from tests.integration.record_oracle import as_kafka_tells, ask_share_formatter
 from tests.integration.share_groups import ShareGroups
@@ -29,6 +32,11 @@ from tests.integration.share_member import ACCEPT, REJECT, RELEASE, Acquired, Sh
 from tests.integration.test_snapshot import set_config
 
 STATE_TOPIC = "__share_group_state"
+STATES = {
+    "available": DeliveryState.AVAILABLE,
+    "acknowledged": DeliveryState.ACKNOWLEDGED,
+    "archived": DeliveryState.ARCHIVED,
+}
 DEAD_LETTERS = "errors.deadletterqueue.topic.name"
 RECORDS = 40
 
@@ -102,6 +110,11 @@ async def poison(member: ShareMember) -> None:
     await member.acknowledge([(0, 0, RELEASE), (6, 6, RELEASE)])
 
 
+async def accept_first(member: ShareMember) -> None:
+    """Accept the first records that are available: the start offset moves."""
+    await member.acknowledge([(first, last, ACCEPT) for first, last, _ in await member.acquire(1)])
+
+
 async def acquire_offset(member: ShareMember, offset: int) -> int:
     """Acquire records until it is this one, and accept the others. Return its delivery count."""
     while True:
@@ -166,6 +179,67 @@ def compare_states(partition: SharePartition, stored: Any) -> None:
     assert partition.state.batches == tuple(expected)
     assert len(expected) > 3, "several states"
     assert (partition.state.start_offset, partition.state.state_epoch) == (stored.start_offset, stored.state_epoch)
+
+
+OF_GROUP = """
+SELECT *, epoch_ms(log_time) AS log_ms, epoch_ms(created_at) AS created_ms FROM share_states
+WHERE "group" = '{}' ORDER BY log_offset"""
+ENDS = "SELECT log_partition, max(to_offset) AS stop FROM share_coverage GROUP BY log_partition"
+ARCHIVED = """
+SELECT "group", sum("last" - "first" + 1)::bigint AS records FROM (
+    SELECT DISTINCT "group", unnest(first_offsets) AS "first", unnest(last_offsets) AS "last",
+        unnest(delivery_states) AS state
+    FROM share_states
+) AS batches WHERE state = 'archived' AND "group" = '{}' GROUP BY "group" """
+
+
+def test_history_has_each_record_once_and_states_follow_from_it(
+    share_groups: ShareGroups, name: str, tmp_path: Path
+) -> None:
+    store = ("--store", str(tmp_path / "history"))
+    bootstrap = share_groups.sandbox.bootstrap
+
+    def rows(query: str) -> list[dict[str, Any]]:
+        return run_here("history", "sql", *store, query.format(name), "-o", "json").items
+
+    for act in (poison, accept_first):
+        stored = play(share_groups, name, act)
+        collected = run_here("history", "collect", *store, "-b", bootstrap)
+        assert collected.code == 0, collected.err
+        found = [(row["log_partition"], row["log_offset"]) for row in rows("SELECT * FROM share_states")]
+        assert len(found) == len(set(found)), "each record once"
+        ends = {row["log_partition"]: row["stop"] for row in rows(ENDS)}
+        log = read_log(bootstrap, STATE_TOPIC)
+        # Brokers may have deleted some since, and written others.
+        assert {each[:2] for each in log if each.offset < ends.get(each.partition, 0)} <= set(found)
+        history = rows(OF_GROUP)
+        assert {(row["topic"], row["partition"], row["error"]) for row in history} == {(name, 0, None)}
+        expected = [
+            StateBatch(batch.first_offset, batch.last_offset, batch.delivery_state, batch.delivery_count)
+            for batch in stored.state_batches
+        ]
+        state = fold([state_record(row) for row in history])
+        assert state and state.batches == tuple(expected)
+        assert (state.start_offset, state.state_epoch) == (stored.start_offset, stored.state_epoch)
+    assert rows(ARCHIVED) == [{"group": name, "records": 1}]
+    checks = run_here("history", "test", *store, "-o", "json", "-b", bootstrap).items
+    of_shares = {each["check"]: each for each in checks if (each["table"] or "").startswith("share_")}
+    assert len(of_shares) == 5 and {each["status"] for each in of_shares.values()} == {"ok"}, of_shares
+    assert of_shares["unique-positions"]["checked"] == len(found)
+
+
+def state_record(row: Mapping[str, Any]) -> StateRecord:
+    columns = row["first_offsets"], row["last_offsets"], row["delivery_states"], row["delivery_counts"]
+    batches = (
+        StateBatch(first, last, STATES[state], count) for first, last, state, count in zip(*columns, strict=True)
+    )
+    epoch, start = (UNCHANGED if row[name] is None else row[name] for name in ("leader_epoch", "start_offset"))
+    is_snapshot = row["record_name"] == "snapshot"
+    return StateRecord(
+        *(row["log_ms"], row["snapshot_epoch"], epoch, start, tuple(batches)),
+        state_epoch=row["state_epoch"] if is_snapshot else None,
+        created=row["created_ms"] if is_snapshot else None,
+    )
 
 
 @pytest.mark.usefixtures("jdk")

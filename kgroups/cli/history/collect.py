@@ -107,7 +107,7 @@ def collect(
         duration: float | None,
         stopped: threading.Event | None = None,
     ) -> tuple[str, str | None]:
-        """Collect one cluster; return a summary, and what was lost."""
+        """Collect one cluster; return a summary, and what was lost or not collected."""
         history, lost = Store(store), 0
         of_cluster = plan._replace(settings=settings, duration=duration)
         collect_into = partial(run, start, history, of_cluster, notify, small, stopped=stopped)
@@ -122,7 +122,7 @@ def collect(
             lost = lineage.lost
         done = f"{count(total.records, 'record')} in {count(total.batches, 'batch', 'batches')}, {total.seconds:.1f} s"
         events = f"{count(lost, 'OpenLineage event')} could not be written; the store is complete"
-        return f"{done}; {count(total.behind, 'offset')} behind", events if lost else None
+        return f"{done}; {count(total.behind, 'offset')} behind", events if lost else total.incomplete
 
     start = partial(engine.open, short=interval is None)
     if connection.fleet:

@@ -74,7 +74,7 @@ def show(table: str, **rest: Any) -> int:
     """Show a table of the store.
 
     Collected: records, commits, group_metadata, members, assignments, epochs, undecoded, heads, coverage, baseline,
-    sweeps.
+    sweeps, share_states, share_coverage.
     Derived: latest_offsets, commit_rate, rebalances, group_states, memberships, lag, verdicts, stale, expiring,
     anomalies, completeness.
     """

@@ -44,6 +44,7 @@ _JSON = {
     "binary": "string: hexadecimal digits; of `dump`, base64",
     "timestamp": "string: ISO 8601, UTC, milliseconds",
     "array<int>": "array",
+    "array<bigint>": "array",
     "array<string>": "array",
 }
 

@@ -11,7 +11,7 @@ from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from kgroups.config.librdkafka import librdkafka_options, make_client
 from kgroups.config.settings import ClientSettings
-from kgroups.errors import BrokerUnavailable, ClusterUnreachable, HistoryError
+from kgroups.errors import BrokerUnavailable, ClusterUnreachable, HistoryError, Reason
 from kgroups.model.placement import OFFSETS_TOPIC
 from kgroups.protocol.record_schemas import NO_TOPIC_ID
 
@@ -107,10 +107,14 @@ def raise_error(error: KafkaError, topic: str, settings: ClientSettings) -> NoRe
     """
     code = error.code()
     if code in (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC):
-        raise HistoryError(f"the cluster at {settings.bootstrap_servers} has no topic {topic}: no group ever committed")
+        raise HistoryError(
+            f"the cluster at {settings.bootstrap_servers} has no topic {topic}: no group ever committed",
+            reason=Reason.TOPIC_NOT_FOUND,
+        )
     if code in _DENIED:
         raise HistoryError(
-            f"not allowed to read {topic}: the principal needs the ACLs DESCRIBE and READ on TOPIC {topic}"
+            f"not allowed to read {topic}: the principal needs the ACLs DESCRIBE and READ on TOPIC {topic}",
+            reason=Reason.NOT_AUTHORIZED,
         )
     if code in UNREACHABLE:
         raise ClusterUnreachable(

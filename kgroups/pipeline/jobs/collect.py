@@ -24,6 +24,7 @@ from kgroups.errors import HistoryError
 from kgroups.model.counts import count
 from kgroups.model.placement import OFFSETS_TOPIC
 
+from ..decode.modern import SHARE
 from ..extract.log import OffsetsLog, check_position
 from ..extract.ranges import Ends, advance, between
 from ..hosts import AS_STORED, GivenHosts
@@ -37,6 +38,7 @@ from ..session import root_cause
 from ..tables import BASELINE, COVERAGE, SWEEPS, to_batch
 from ..upkeep.automatic import Upkeep
 from .heads import HeadSampler
+from .shares import ShareStates
 from .stalls import Stalls
 
 SMALL = 50_000
@@ -59,12 +61,17 @@ class Plan(NamedTuple):
 
 
 class Collected(NamedTuple):
-    """The result of a run; ``behind`` is the number of stable offsets that were not read when it ended."""
+    """The result of a run.
+
+    ``behind`` is the number of stable offsets that were not read when it ended. ``incomplete``: what else was not
+    collected.
+    """
 
     batches: int
     records: int
     seconds: float
     behind: int
+    incomplete: str | None = None
 
 
 def collect(
@@ -117,6 +124,7 @@ class _Collector:
         self._store, self._plan, self._notify = store, plan, notify
         self._log = OffsetsLog(plan.settings, plan.topic)
         self._stalls = Stalls(store, self._log, plan.settings, plan.topic, notify)
+        self._shares = ShareStates(store, plan.settings, plan.max_records, notify)
         self._batches = self._records = 0
         self._last_time = time.monotonic()
 
@@ -145,7 +153,8 @@ class _Collector:
             ends = self._stalls.look(last=True)
         positions = self._store.snapshot().positions
         behind = sum(max(0, each.stable - positions.get(partition, each.start)) for partition, each in ends.items())
-        return Collected(self._batches, self._records, time.monotonic() - began, behind)
+        incomplete = "the states of share groups are incomplete; see above" if self._shares.failed else None
+        return Collected(self._batches, self._records, time.monotonic() - began, behind, incomplete)
 
     def _follow(self, ends: Mapping[int, Ends], sampler: HeadSampler, until: float | None) -> None:
         """Collect up to the stable offsets; again and again if there is an interval."""
@@ -158,6 +167,7 @@ class _Collector:
                 self._pause(0)
                 if until is not None and time.monotonic() >= until:
                     return
+            self._collect_shares()
             if self._plan.interval is None:
                 return
             wake = due if until is None else min(due, until)
@@ -167,6 +177,12 @@ class _Collector:
             if until is not None and time.monotonic() >= until:
                 return
             ends = self._log.ends()
+
+    def _collect_shares(self) -> None:
+        """Collect the states of share groups, unless the topic is a copy: then they are of another cluster."""
+        for _ in self._shares.batches() if self._plan.topic == OFFSETS_TOPIC else ():
+            self._stalls.poll()
+            self._pause(0)
 
     def _pause(self, seconds: float) -> None:
         if self._stopped.wait(seconds):
@@ -224,6 +240,7 @@ class _Collector:
         found = sweep(self._plan.settings)
         self._store.add(SWEEP, {SWEEPS: found.summary, BASELINE: found.baseline})
         self._notify(f"baseline: {count(found.baseline.num_rows, 'row')} of the cluster as it is")
+        self._shares.expected = SHARE in found.baseline["kind"].to_pylist()
         (reason,) = found.summary.column("reason").to_pylist()
         if reason:
             self._notify(f"the retention time of offsets is unknown: {reason}")

@@ -26,9 +26,11 @@ from kgroups.config.settings import ClientSettings
 from kgroups.errors import KgroupsError
 from kgroups.model.groups import Group, ListedGroup
 from kgroups.model.offsets import GroupCommits, Isolation, LogOffsets, Logs
+from kgroups.model.operations.origin import topic_id_text
 from kgroups.model.outcome import Outcome
 from kgroups.model.placement import OFFSETS_TOPIC, partition_of
 from kgroups.model.views.offset_row import GroupOffsets
+from kgroups.protocol.apis.metadata import ClusterMetadata, Metadata
 
 from ..tables import BASELINE, HEADS, SWEEPS
 from .rows import Row, kind_of, record_batch
@@ -99,6 +101,16 @@ def sample_heads(settings: ClientSettings, partitions: Mapping[str, Iterable[int
             hole = logs.holes.get((topic, number))
             rows.append((sampled_at, topic, number, *known.get(number, LogOffsets()), hole))
     return record_batch(HEADS, rows)
+
+
+def topic_names(settings: ClientSettings) -> dict[str, str]:
+    """Return the names of all visible topics, by topic ID; of the brokers that report IDs (Kafka 2.8)."""
+
+    async def query(admin: WireAdmin) -> ClusterMetadata:
+        return await admin.cluster.call_any(Metadata(None))
+
+    topics = _run_query(settings, query).topics
+    return {topic_id_text(each.topic_id): each.topic for each in topics if each.topic_id}
 
 
 def list_all(settings: ClientSettings) -> Outcome[ListedGroup]:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ..tables import Table
 
-BATCH, SWEEP, HEADS_SAMPLED, STALLED = "batch", "sweep", "heads", "stalled"
+BATCH, SWEEP, HEADS_SAMPLED, STALLED, SHARES = "batch", "sweep", "heads", "stalled", "shares"
 LANDED, COMPACTED, UPGRADED, MATERIALIZED = "landed", "compacted", "upgraded", "materialized"
 """Kinds of entries."""
 
@@ -56,6 +56,8 @@ class Entry(NamedTuple):
     """Rows before this time, in microseconds since 1970, may be deleted; 0: none are; ``None``: unknown."""
     through: int = -1
     """Number of the last entry whose commits are materialized in this one; -1: none are."""
+    share_positions: Mapping[int, int] = {}  # never changed
+    """As ``positions``, of ``__share_group_state``."""
 
 
 class Snapshot(NamedTuple):
@@ -67,11 +69,12 @@ class Snapshot(NamedTuple):
     @property
     def positions(self) -> dict[int, int]:
         """The next offset to read, by log partition."""
-        found: dict[int, int] = {}
-        for entry in self.entries.values():
-            for partition, offset in entry.positions.items():
-                found[partition] = max(offset, found.get(partition, 0))
-        return found
+        return _highest(entry.positions for entry in self.entries.values())
+
+    @property
+    def share_positions(self) -> dict[int, int]:
+        """The next offset to read, by partition of ``__share_group_state``."""
+        return _highest(entry.share_positions for entry in self.entries.values())
 
     @property
     def records(self) -> int:
@@ -134,12 +137,22 @@ class Snapshot(NamedTuple):
 EMPTY = Snapshot({}, 0)
 
 
+def _highest(positions: Iterable[Mapping[int, int]]) -> dict[int, int]:
+    """Return the highest position of each partition."""
+    found: dict[int, int] = {}
+    for each in positions:
+        for partition, offset in each.items():
+            found[partition] = max(offset, found.get(partition, 0))
+    return found
+
+
 def to_json(entry: Entry) -> dict[str, Any]:
     """Return an entry as JSON."""
     return {
         **entry._asdict(),
         "files": [file._asdict() for file in entry.files],
-        "positions": {str(partition): offset for partition, offset in sorted(entry.positions.items())},
+        "positions": _positions_to_json(entry.positions),
+        "share_positions": _positions_to_json(entry.share_positions),
     }
 
 
@@ -150,11 +163,23 @@ def from_json(data: Mapping[str, Any]) -> Entry:
     """
     # Entries of earlier versions do not have it, and only these two kinds may lack rows.
     expired = None if data["kind"] in (COMPACTED, UPGRADED) else 0
-    later = {"expired": data.get("expired", expired), "through": data.get("through", -1)}
+    later = {
+        "expired": data.get("expired", expired),
+        "through": data.get("through", -1),
+        "share_positions": _positions_from_json(data.get("share_positions", {})),
+    }
     known = {name: data[name] for name in Entry._fields if name not in later} | later
     files = tuple(
         DataFile(**{name: file[name] for name in DataFile._fields if name != "entry"}, entry=file.get("entry"))
         for file in known["files"]
     )
-    positions = {int(partition): int(offset) for partition, offset in known["positions"].items()}
+    positions = _positions_from_json(known["positions"])
     return Entry(**known | {"files": files, "positions": positions, "replaces": tuple(known["replaces"])})
+
+
+def _positions_to_json(positions: Mapping[int, int]) -> dict[str, int]:
+    return {str(partition): offset for partition, offset in sorted(positions.items())}
+
+
+def _positions_from_json(data: Mapping[str, Any]) -> dict[int, int]:
+    return {int(partition): int(offset) for partition, offset in data.items()}

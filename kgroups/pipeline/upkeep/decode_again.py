@@ -55,7 +55,8 @@ def decode_again(store: Store) -> int:
             rewriter.release(old[folder])
         merged = tuple(sorted(snapshot.entries))
         entry = Entry(COMPACTED, tuple(found), snapshot.records, undecoded, snapshot.positions, merged)
-        rewriter.commit(entry._replace(expired=snapshot.expired), snapshot)
+        entry = entry._replace(expired=snapshot.expired, share_positions=snapshot.share_positions)
+        rewriter.commit(entry, snapshot)
     return sum(file.rows for file in records)
 
 

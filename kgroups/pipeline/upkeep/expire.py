@@ -8,6 +8,7 @@ Definition: a record is in effect until the next record of its key. What is kept
 - the last complete sweep, what later sweeps found, and the last known retention time of offsets.
 - the samples of log end offsets next to a commit that is kept: lag in time follows from them.
 - the last range that was read of each partition of the log, and how far its end was.
+- of each state of a share group the last snapshot, what followed it, and the ranges in which they were read.
 
 From then on, history is known since the limit.
 """
@@ -19,7 +20,7 @@ from datetime import UTC, datetime, timedelta
 
 from ..load.manifest import DataFile
 from ..load.store import GRACE, Store
-from ..tables import ASSIGNMENTS, BASELINE, COMMITS, COVERAGE, EPOCHS, GROUP_METADATA, HEADS, MEMBERS, SWEEPS
+from ..tables import BASELINE, COVERAGE, HEADS, RECORDS, SHARE_COVERAGE, SHARE_STATES, STORED, SWEEPS, UNDECODED
 from .compact import TABLES, by_folder
 from .rewrite import Rewriter
 
@@ -97,6 +98,13 @@ from (
 qualify row_number() over (partition by log_partition order by high_watermark desc nulls last) = 1
     or row_number() over (partition by log_partition order by unread_since desc nulls last) = 1;
 
+create temp table kept_states as
+select log_partition, log_offset from (
+    from share_states where log_time < {limit}
+    qualify log_offset >= max(log_offset) filter (where record_name = 'snapshot')
+        over (partition by "group", topic_id, "partition")
+) where not tombstone;
+
 create temp table ends as
 with samples as (
     select *, log_end < lag(log_end) over (partition by topic, "partition" order by sampled_at) as back
@@ -134,6 +142,12 @@ _ROWS = {
     BASELINE.name: "select * from part where exists (from kept_baseline as each where each.swept_at = part.swept_at"
     ' and each."group" = part."group" and each.topic is not distinct from part.topic'
     ' and each."partition" is not distinct from part."partition")',
+    SHARE_STATES.name: "select * from part where coalesce(log_time >= {limit}, true)"
+    " or exists (from kept_states as each where each.log_partition = part.log_partition"
+    " and each.log_offset = part.log_offset)",
+    SHARE_COVERAGE.name: "select * from part where sampled_at >= {limit}"
+    " or exists (from kept_states as each where each.log_partition = part.log_partition"
+    " and each.log_offset >= part.from_offset and each.log_offset < part.to_offset)",
     SWEEPS.name: "select part.* from part, swept where swept_at >= {limit} or swept_at >= complete_at"
     " or swept_at = asked_at",
     COVERAGE.name: """
@@ -176,7 +190,9 @@ def expire(
     micros = (older_than - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
     found: list[DataFile] = []
     with Rewriter(store, stopped) as rewriter:
-        for table in (COMMITS, GROUP_METADATA, MEMBERS, ASSIGNMENTS, EPOCHS, HEADS, BASELINE, SWEEPS, COVERAGE):
+        for table in STORED:
+            if table in (RECORDS, UNDECODED):  # kept by their position only
+                continue
             rewriter.view(table.name, table, snapshot.files(table))
         rewriter.run(_KEPT.format(limit=limit))
         for (name, *_), files in by_folder(snapshot).items():

@@ -110,10 +110,8 @@ class Rewriter:
         entries = snapshot.entries
         undecoded = sum(entry.undecoded for entry in entries.values())
         numbers = tuple(sorted(entries))
-        self.commit(
-            Entry(COMPACTED, tuple(files), snapshot.records, undecoded, snapshot.positions, numbers, expired=expired),
-            snapshot,
-        )
+        new = Entry(COMPACTED, tuple(files), snapshot.records, undecoded, snapshot.positions, numbers, expired=expired)
+        self.commit(new._replace(share_positions=snapshot.share_positions), snapshot)
         return len(entries)
 
     def commit(self, new: Entry, snapshot: Snapshot) -> None:

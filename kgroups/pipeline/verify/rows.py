@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from ..decode import STORED_FROM_RECORDS
 from ..engine.duck import DuckDB
-from ..tables import ASSIGNMENTS, COVERAGE, EPOCHS, MEMBERS, RECORDS
+from ..tables import ASSIGNMENTS, COVERAGE, EPOCHS, MEMBERS, RECORDS, SHARE_COVERAGE, SHARE_STATES
 from .result import Check, judged, unknown
 
 _KEYS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -22,9 +22,9 @@ _KEYS: Final[Mapping[str, tuple[str, ...]]] = {
 
 _PLACE: Final = "log_partition, log_offset"
 
-READ: Final = f"""
-select log_partition, from_offset, to_offset, records, first_time, last_time, compacted
-from {COVERAGE.name} where from_offset <> to_offset"""
+_RANGES: Final = {RECORDS.name: COVERAGE.name, SHARE_STATES.name: SHARE_COVERAGE.name}
+"""Table of records -> the ranges in which they were read."""
+_RECORDS: Final = {ranges: records for records, ranges in _RANGES.items()}
 
 MERGED: Final = """
 select log_partition, min(from_offset) as from_offset, max(to_offset) as to_offset
@@ -70,12 +70,13 @@ class _Checks:
 
     def planned(self) -> Iterator[tuple[str, tuple[str, ...], Callable[[str], Check]]]:
         """Yield each check: its name, the tables that it needs, and the function that makes it for the first."""
-        records, coverage = RECORDS.name, COVERAGE.name
-        for table in (records, *STORED_FROM_RECORDS):
+        records = RECORDS.name
+        for table in (records, *STORED_FROM_RECORDS, SHARE_STATES.name):
             yield UNIQUE, (table,), self._unique
-        yield OVERLAP, (coverage,), self._overlap
-        yield WITHIN, (records, coverage), self._within
-        yield COMPLETE, (coverage, records), self._complete
+        for of_log, ranges in _RANGES.items():
+            yield OVERLAP, (ranges,), self._overlap
+            yield WITHIN, (of_log, ranges), self._within
+            yield COMPLETE, (ranges, of_log), self._complete
         for table in STORED_FROM_RECORDS:
             yield SOURCE, (table, records), self._source
         yield DECODED, (records, *STORED_FROM_RECORDS), self._decoded
@@ -101,7 +102,7 @@ class _Checks:
             from (
                 select *, from_offset > to_offset or from_offset < coalesce(max(to_offset) over before, -1) as wrong,
                     compacted is not null and coalesce(bool_and(compacted is not null) over before, true) as sure
-                from ({READ}) as ranges
+                from ({_read(table)}) as ranges
                 window before as (partition by log_partition order by from_offset, to_offset
                     rows between unbounded preceding and 1 preceding)
             ) as ordered"""
@@ -115,7 +116,7 @@ class _Checks:
     def _within(self, table: str) -> Check:
         # An expired range is no longer known; that is only possible before all other ranges of the partition.
         found = self._row(
-            f"""with covered as ({READ}), merged as ({MERGED}), starts as (
+            f"""with covered as ({_read(_RANGES[table])}), merged as ({MERGED}), starts as (
                 select log_partition, min(from_offset) as first_offset from merged group by log_partition)
             select count(*) as checked, count(*) filter (where outside) as failed,
             count(*) filter (where outside and log_offset < coalesce(first_offset, log_offset + 1)) as earlier,
@@ -135,17 +136,17 @@ class _Checks:
         return judged(WITHIN, table, found["checked"], found["failed"], note)
 
     def _complete(self, table: str) -> Check:
-        if self._expiry.before is None:
+        if self._expiry.before is None and self._row(f"select count(*) as ranges from {table}")["ranges"]:
             return unknown(COMPLETE, table, "an earlier version may have deleted old records")
         # A range may have more records than were read: those of imported files, which compaction had deleted.
         found = self._row(
             f"""with ranges as (
-                select * from ({READ}) as ranges
+                select * from ({_read(table)}) as ranges
                 where compacted is not null
-                and coalesce(least(first_time, last_time) >= make_timestamptz({self._expiry.before}), records = 0)
+                and coalesce(least(first_time, last_time) >= make_timestamptz({self._expiry.before or 0}), records = 0)
             ), ranked as (
                 select {_PLACE}, row_number() over (partition by log_partition order by log_offset) as n
-                from {RECORDS.name}
+                from {_RECORDS[table]}
             ), counted as (
                 select ranges.*, coalesce(upto.n, 0) - coalesce(before.n, 0) as present
                 from ranges
@@ -189,6 +190,12 @@ class _Checks:
 
 UNIQUE, OVERLAP, WITHIN = "unique-positions", "ranges-do-not-overlap", "records-in-ranges"
 COMPLETE, SOURCE, DECODED = "ranges-complete", "rows-have-records", "records-have-rows"
+
+
+def _read(ranges: str) -> str:
+    """Return a query for the ranges that are not empty."""
+    columns = "log_partition, from_offset, to_offset, records, first_time, last_time, compacted"
+    return f"select {columns} from {ranges} where from_offset <> to_offset"
 
 
 def place_note(place: Any, what: str) -> str | None:

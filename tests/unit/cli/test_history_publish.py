@@ -20,16 +20,16 @@ def location(tmp_path: Path) -> str:
 
 def test_publish_reports_changes(run_cli: Run, location: str) -> None:
     done = run_cli("history", "publish", "--store", location, "--delta")
-    assert (done.code, done.out, done.err) == (0, "", "11 tables published: 28 files added, 0 removed\n")
+    assert (done.code, done.out, done.err) == (0, "", "13 tables published: 28 files added, 0 removed\n")
     done = run_cli("history", "publish", "--store", location, "--delta")
-    assert (done.code, done.err) == (0, "11 tables published: nothing has changed\n")
+    assert (done.code, done.err) == (0, "13 tables published: nothing has changed\n")
 
 
 def test_publish_takes_the_catalog_from_options(run_cli: Run, location: str, tmp_path: Path) -> None:
     settings = {"type": "sql", "uri": f"sqlite:///{tmp_path}/c.db", "warehouse": f"file://{tmp_path}/w"}
     options = [word for key, value in settings.items() for word in ("--catalog-property", f"{key}={value}")]
     done = run_cli("history", "publish", "--store", location, "--iceberg", "mine", *options, "--namespace", "ops")
-    assert (done.code, done.err) == (0, "11 tables published: 28 files added, 0 removed\n")
+    assert (done.code, done.err) == (0, "13 tables published: 28 files added, 0 removed\n")
     assert sorted(path.name for path in (tmp_path / "w").iterdir()) == ["ops"]
 
 
