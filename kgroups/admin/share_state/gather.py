@@ -19,6 +19,7 @@ from kgroups.net.cluster import Cluster
 
 from ..log_search.backward_reader import NotAuthorized
 from ..query.first_unread import find_unread
+from .dead_letters import count_dead_letters
 from .reader import ShareStates, read_share_states
 from .settings import fetch_share_settings
 from .state_records import StateKey
@@ -48,9 +49,16 @@ async def gather_share_facts(cluster: Cluster, items: Iterable[GroupOffsets], li
         position for each in partitions.values() for partition in each if (position := _oldest_position(partition))
     }
     found, _ = await find_unread(cluster, oldest) if oldest else ({}, ())
+    topics = {name: each.dead_letter_topic.value or "" for name, each in settings.items()}
+    dead_letters = await count_dead_letters(cluster, set(topics.values()) - {""})
     now = int(time.time() * 1000)
     facts = {
-        name: ShareFacts(tuple(_with_oldest(partition, found) for partition in each), settings[name], now)
+        name: ShareFacts(
+            tuple(_with_oldest(partition, found) for partition in each),
+            settings[name],
+            now,
+            dead_letters.get(topics[name]),
+        )
         for name, each in partitions.items()
     }
     denied = any(isinstance(reason, NotAuthorized) for reason in states.unknown.values())

@@ -73,17 +73,19 @@ def _settings(share: ShareFacts) -> Iterator[Finding]:
     )
     if share.partitions:
         yield info("acquired", ACQUIRED_UNKNOWN)
-    yield from _dead_letters(topic)
+    yield from _dead_letters(topic, share.dead_letters)
 
 
-def _dead_letters(topic: Setting) -> Iterator[Finding]:
+def _dead_letters(topic: Setting, found: int | str | None) -> Iterator[Finding]:
     if topic.unknown:
         yield info("dead-letter-topic", f"its dead-letter topic is unknown: {topic.name}: {topic.unknown}")
     elif topic.value:
+        # Transaction markers and compacted records have offsets, too.
+        known = f"at most {count(found, 'record')}" if isinstance(found, int) else f"records unknown: {found}"
         yield info(
             "dead-letter-topic",
-            f"its dead-letter topic is {topic.value!r}: brokers write there the records that members reject, and those "
-            "that they deliver as often as allowed",
+            f"its dead-letter topic is {topic.value!r} ({known}): brokers write there the records that members reject, "
+            "and those that they deliver as often as allowed",
             [topic.value],
         )
     else:

@@ -108,8 +108,12 @@ class ShareSettings(NamedTuple):
 
 
 class ShareFacts(NamedTuple):
-    """The partitions of a share group, and its settings; ``now`` in milliseconds since 1970."""
+    """The partitions of a share group, and its settings; ``now`` in milliseconds since 1970.
+
+    ``dead_letters``: the number of offsets in its dead-letter topic, or why it is unknown; ``None`` without a topic.
+    """
 
     partitions: tuple[SharePartition, ...]
     settings: ShareSettings
     now: int
+    dead_letters: int | str | None = None

@@ -73,6 +73,17 @@ def test_state_consists_of_the_last_snapshot_and_the_updates_after_it() -> None:
     assert found.oldest == FirstUnread(7, 107)
 
 
+def test_records_of_the_dead_letter_topic_are_counted() -> None:
+    cluster = fake(snapshot(0, 3))
+    assert facts(cluster).dead_letters == "the topic or partition does not exist (deleted?)"
+    cluster = fake(snapshot(0, 3))
+    cluster.state.topic("dlq.t", [0, 0], end=7, topic_id=11)
+    assert facts(cluster).dead_letters == 14
+    cluster = fake(snapshot(0, 3))
+    cluster.state.settings[GROUP].pop(DEAD)
+    assert facts(cluster).dead_letters is None
+
+
 def test_search_stops_at_the_last_snapshot() -> None:
     log = [snapshot(0, 3), *others(range(1, 9000)), snapshot(9000, 5), update(9001, 6)]
     found = gather(fake(*log))

@@ -32,11 +32,14 @@ def partition(found: ShareState | None, number: int = 0, unknown: str | None = N
 
 
 def share_group(
-    *partitions: SharePartition, settings: ShareSettings = SETTINGS, members: bool = True
+    *partitions: SharePartition,
+    settings: ShareSettings = SETTINGS,
+    members: bool = True,
+    dead_letters: int | str | None = None,
 ) -> dict[str, Finding]:
     """The findings about a share group, by rule."""
     group: GroupFacts = facts(*([member("a")] if members else []), type="Share", protocol_type="share")
-    shared = group._replace(share=ShareFacts(partitions, settings, NOW))
+    shared = group._replace(share=ShareFacts(partitions, settings, NOW, dead_letters))
     return {finding.rule: finding for finding in explain(shared)}
 
 
@@ -119,13 +122,16 @@ def test_start_offset_that_stands_for_longer_than_a_lock_is_a_warning() -> None:
 
 def test_archived_records_are_a_warning_with_the_dead_letter_topic() -> None:
     dead = SETTINGS._replace(dead_letter_topic=Setting("errors.deadletterqueue.topic.name", "dlq.t"))
-    found = share_group(partition(state(StateBatch(6, 7, 4, 5))), settings=dead)
+    found = share_group(partition(state(StateBatch(6, 7, 4, 5))), settings=dead, dead_letters=2)
     assert notable(found) == {"archived": Severity.WARNING}
     assert found["archived"].text == (
         "t-0: 2 records after the start offset are archived, that is rejected, or delivered as often as allowed: not "
         "delivered again; see the dead-letter topic 'dlq.t'"
     )
     assert found["dead-letter-topic"].subjects == ("dlq.t",)
+    assert found["dead-letter-topic"].text.startswith("its dead-letter topic is 'dlq.t' (at most 2 records): brokers ")
+    unknown = share_group(partition(state()), settings=dead, dead_letters="it does not exist")
+    assert "'dlq.t' (records unknown: it does not exist)" in unknown["dead-letter-topic"].text
 
 
 def test_no_progress_for_longer_than_a_lock_is_a_warning_if_there_are_members() -> None:
