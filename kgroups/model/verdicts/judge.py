@@ -214,13 +214,13 @@ def _nothing_left(case: Case) -> Found | None:
 def _crash_loop(case: Case) -> Found | None:
     """Find members that come and go at a record which can be read.
 
-    The group may have no members between two attempts. A partition that members of a stable group do not have is
-    unassigned.
+    The group may have no members between two attempts. Then repeated commits prove that members came back: when a
+    group is stopped, its members leave one by one, too.
     """
     facts, changes = case.facts, case.changes
     readable = not facts.denied and not (facts.record_known and facts.first_unread is None)
-    between = not facts.members or facts.state in GroupState.REBALANCING
-    if not case.waits or not readable or not (facts.owner or between):
+    returned = not facts.members and len(case.repeats) >= REPEATS
+    if not case.waits or not readable or not (facts.owner or facts.state in GroupState.REBALANCING or returned):
         return None
     if changes < REPEATS or len(case.repeats) > COMMITS_PER_CHANGE * changes:
         return None
