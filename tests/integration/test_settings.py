@@ -6,6 +6,9 @@ import re
 import time
 from pathlib import Path
 
+from confluent_kafka import Consumer
+from confluent_kafka.admin import AdminClient, NewTopic
+
 from kgroups.sandbox import Sandbox
 from tests.integration.asking import Answer, run_here
 from tests.integration.versions import on
@@ -81,6 +84,30 @@ def test_brokers_reject_invalid_values_in_the_plan(cluster: Sandbox) -> None:
     assert (answer.code, answer.items) == (1, [])
     (failure,) = answer.failures
     assert failure["error"] == "INVALID_CONFIG" and "group.consumer.min.session.timeout.ms" in failure["message"]
+
+
+@on("4.3.1")
+def test_explain_shows_the_timeouts_that_are_set_for_a_group(cluster: Sandbox, tmp_path: Path) -> None:
+    group = "settings-explained"
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap})
+    admin.create_topics([NewTopic(group, 1, 1)])[group].result(_SECONDS)
+    settings = ("settings", "set", f"{TIMEOUT}=50000", group, "--execute", "--yes")
+    assert run_here(*settings, "--undo-file", str(tmp_path / "undo.json"), bootstrap=cluster.bootstrap).code == 0
+    consumer = Consumer({"bootstrap.servers": cluster.bootstrap, "group.id": group, "group.protocol": "consumer"})
+    consumer.subscribe([group])
+    end = time.monotonic() + _SECONDS
+    while not consumer.assignment():
+        assert time.monotonic() < end
+        consumer.poll(0.1)
+    while True:
+        answer = run_here("explain", group, bootstrap=cluster.bootstrap)
+        if f"no heartbeat for 50s is removed ({TIMEOUT}); members send one at intervals of 5s" in answer.out:
+            break
+        assert answer.code == 0 and time.monotonic() < end, answer
+    consumer.close()
+    words = ("settings", "unset", "*", group, "--execute", "--yes", "--undo-file", str(tmp_path / "back.json"))
+    assert run_here(*words, bootstrap=cluster.bootstrap).code == 0
+    until_shown(cluster, {})
 
 
 @on("2.8.2")

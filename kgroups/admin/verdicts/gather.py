@@ -295,6 +295,15 @@ def _unread_error(fetched: KafkaError | KgroupsError | None) -> KgroupsError:
     return KgroupsError(fetched.message if fetched else "missing in the leader's response")
 
 
+def _has_other_topic_id(offsets: GroupOffsets, row: OffsetRow, gathered: _Gathered) -> bool:
+    """Return whether the last commit, which is in effect, names another topic than the one that has its name now."""
+    group, pair = offsets.group.group_id, _pair(row)
+    current, named = offsets.logs.topic_ids.get(pair[0]), gathered.commits.topic_ids.get(group, {}).get(pair)
+    if not current or not named or current == named:
+        return False
+    return gathered.commits.made[group][pair][-1][1] == row.current_offset
+
+
 def _facts(
     offsets: GroupOffsets, row: OffsetRow, gathered: _Gathered, problems: Mapping[str, LogProblem]
 ) -> PartitionFacts:
@@ -332,7 +341,7 @@ def _facts(
         last_stable=None if stable is None or end is None else min(stable, end),
         leader=leader.id if leader else None,
         log_problem=problem if end is None else None,
-        recreated=row.note == RECREATED,
+        recreated=row.note == RECREATED or _has_other_topic_id(offsets, row, gathered),
         owner=owner,
         record_known=unread is not None and unread.failed is None,
         first_unread=unread.offset if unread else None,
