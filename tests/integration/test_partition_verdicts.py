@@ -13,6 +13,7 @@ from typing import Any
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from kgroups.sandbox import Sandbox
 from kgroups.sandbox.security import Acl, Secure
 from tests.fakes.watchdog import alarm
 from tests.integration.asking import Row, run_here
@@ -52,6 +53,7 @@ LATE = ("--stuck-after", "10m")
 LIMIT = 120.0
 """Seconds until a verdict must be the expected one."""
 MANY = 50_000
+QUOTA = 1_000_000
 CONFIG = {
     "hole": {
         "cleanup.policy": "compact",
@@ -90,7 +92,12 @@ class Planter:
     def consumer(
         self, name: str, *, member: bool, isolation: str = "read_committed", stack: ExitStack | None = None
     ) -> Consumer:
-        settings = {"group.id": f"verdict-{name}", "enable.auto.commit": False, "isolation.level": isolation}
+        settings = {
+            "group.id": f"verdict-{name}",
+            "client.id": f"verdict-{name}",
+            "enable.auto.commit": False,
+            "isolation.level": isolation,
+        }
         consumer = Consumer({**self._bootstrap, **settings})
         (stack or self.stack).callback(consumer.close)
         if member:
@@ -220,6 +227,24 @@ def verdicts(cluster: ScratchCluster, *words: str, stuck_after: tuple[str, str] 
     return {item["group"].removeprefix("verdict-"): item for item in answer.items}
 
 
+@contextmanager
+def quota(sandbox: Sandbox, client_id: str) -> Iterator[None]:
+    """Limit the bytes that a client fetches."""
+
+    def alter(*words: str) -> None:
+        entity = ("--entity-type", "clients", "--entity-name", client_id)
+        done = sandbox.java(
+            "kafka.admin.ConfigCommand", "--bootstrap-server", sandbox.bootstrap, "--alter", *words, *entity
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    alter("--add-config", f"consumer_byte_rate={QUOTA}")
+    try:
+        yield
+    finally:
+        alter("--delete-config", "consumer_byte_rate")
+
+
 @newest_only
 def test_verdict_names_each_planted_cause(scratch_cluster: ScratchCluster) -> None:
     with planted(scratch_cluster.sandbox.bootstrap, EXPECTED | LIVE) as planter:
@@ -247,6 +272,11 @@ def test_verdict_names_each_planted_cause(scratch_cluster: ScratchCluster) -> No
         assert {name: lagging[name]["verdict"] for name in EXPECTED if name != "done"} == {
             name: key for name, key in EXPECTED.items() if name != "done"
         }
+
+        with quota(scratch_cluster.sandbox, "verdict-slow"):
+            (item,) = verdicts(scratch_cluster, "verdict-slow", "--lagging", stuck_after=LATE).values()
+        assert (item["verdict"], item["facts"]["consumer_byte_rate"]) == ("throttled", QUOTA), item
+        assert f"a quota for client ID 'verdict-slow' allows {QUOTA:,} bytes per second" in item["text"]
 
         planter.hanging.abort_transaction(60)
         (item,) = verdicts(scratch_cluster, "verdict-open", "--partition", "verdict-open:0").values()

@@ -39,6 +39,7 @@ from ..offsets_topic.recent_commits import recent_commits
 from ..query.first_unread import find_unread
 from ..query.log_offsets import fetch_ends_at, fetch_logs
 from ..routing.partition_leaders import TopicPartition, by_topic, find_leaders, partition_name, read_topics
+from .limits import fetch_limits
 from .transactions import open_transactions
 
 COMMITS = 20_000
@@ -95,6 +96,7 @@ async def partition_facts(
     failures += await _ask(cluster, rows, gathered)
     problems = _problems(failures)
     facts = [_facts(each, row, gathered, problems) for each in groups for row in rows[each.group.group_id]]
+    facts = await _with_limits(cluster, facts, gathered)
     return Outcome(tuple(facts), tuple(dict.fromkeys(failures)), notices, described.hidden_by)
 
 
@@ -287,6 +289,21 @@ async def _read_records(cluster: Cluster, gathered: _Gathered) -> None:
             gathered.records[at] = records[0]
         except (KgroupsError, IndexError) as error:
             gathered.lacks(pair, Part.RECORD, str(error) if isinstance(error, KgroupsError) else "the record is gone")
+
+
+async def _with_limits(cluster: Cluster, facts: Sequence[PartitionFacts], gathered: _Gathered) -> list[PartitionFacts]:
+    """Add the quotas of members that are slower than the producers; nothing is requested if none is."""
+    behind = {each.owner.client_id for each in facts if each.owner and each.rates and each.rates.behind}
+    if not behind:
+        return list(facts)
+    limits, reason = await fetch_limits(cluster, next(iter(gathered.leaders.values())), behind)
+    missing = () if reason is None else (Unavailable(Part.QUOTA, reason),)
+    return [
+        each._replace(limit=limits.get(each.owner.client_id), unavailable=(*each.unavailable, *missing))
+        if each.owner and each.owner.client_id in behind and each.rates and each.rates.behind
+        else each
+        for each in facts
+    ]
 
 
 def _unread_error(fetched: KafkaError | KgroupsError | None) -> KgroupsError:

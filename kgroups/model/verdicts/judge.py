@@ -36,8 +36,6 @@ BURST = 1_000
 """Membership records within this many milliseconds are one change."""
 DEFAULT_TRANSACTION_TIMEOUT = 60_000
 """The default of ``transaction.timeout.ms``."""
-NOISE = 0.95
-"""A consumer is slower than the producer if its rate is less than this part of the producer's rate."""
 
 
 class Found(NamedTuple):
@@ -348,17 +346,11 @@ def _pace(case: Case) -> Found | None:
     lag = facts.lag
     if history is None or facts.committed is None or lag is None:
         return None
-    recent = [made for made in history.commits if facts.pace is None or made[0] >= facts.pace.time]
-    if facts.pace and facts.end is not None and len(recent) > 1 and facts.now > facts.pace.time:
-        (began, first), now = recent[0], facts.now
-        consumed = (facts.committed - first) * 1000 / max(1, now - began)
-        produced = (facts.end - facts.pace.end) * 1000 / (now - facts.pace.time)
-        rates = f"the group consumes {consumed:,.1f} and producers write {produced:,.1f} offsets per second"
-        if consumed < NOISE * produced and lag > consumed * case.stuck_after / 1000:
-            text = f"the consumer is slower than the producers: {rates}; the lag is {lag:,}"
-            return Found(Key.FALLING_BEHIND, Severity.WARNING, text, case.command("describe {group} --members"))
-        if consumed * NOISE > produced and consumed > 0:
-            left = Milliseconds(round(lag * 1000 / (consumed - produced)))
+    if rates := facts.rates:
+        if rates.behind and lag > rates.consumed * case.stuck_after / 1000:
+            return _behind(case, f"the consumer is slower than the producers: {rates}; the lag is {lag:,}")
+        if rates.ahead:
+            left = Milliseconds(round(lag * 1000 / (rates.consumed - rates.produced)))
             text = f"the lag of {lag:,} decreases: {rates}; the group will have caught up in about {left}"
             return Found(Key.CATCHING_UP, Severity.INFO, text)
     if not case.overdue and facts.record_known and (history.last is not None or case.written is not None):
@@ -366,6 +358,20 @@ def _pace(case: Case) -> Found | None:
         text = f"the group makes progress, or its first unread record is not older than {limit}; the lag is {lag:,}"
         return Found(Key.PROGRESSING, Severity.INFO, text)
     return None
+
+
+def _behind(case: Case, text: str) -> Found:
+    facts = case.facts
+    if facts.limit is None or facts.owner is None:
+        return Found(Key.FALLING_BEHIND, Severity.WARNING, text, case.command("describe {group} --members"))
+    return Found(
+        Key.THROTTLED,
+        Severity.WARNING,
+        f"{text}; a quota for {facts.limit.entity} allows {facts.limit.bytes_per_second:,.0f} bytes per second, and "
+        "the broker delays what exceeds it",
+        f"kafka-configs.sh --bootstrap-server BOOTSTRAP --describe --entity-type clients --entity-name "
+        f"{quote(facts.owner.client_id)}",
+    )
 
 
 def _unknown(case: Case) -> Found:

@@ -39,6 +39,7 @@ class Key(StrEnum):
     SAME_OFFSET_COMMITTED = "same-offset-committed"
     LARGE_RECORD = "large-record"
     NOT_COMMITTING = "not-committing"
+    THROTTLED = "throttled"
     FALLING_BEHIND = "falling-behind"
     CATCHING_UP = "catching-up"
     PROGRESSING = "progressing"
