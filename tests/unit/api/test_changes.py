@@ -111,7 +111,7 @@ def test_changes_reject_invalid_arguments(cluster: Cluster) -> None:
     untyped: Any = cluster
     plan = cluster.plan_reset("empty", to=ToEarliest())
     for call, message in (
-        (lambda: untyped.undo(plan), "undo takes the outcome of apply, delete_offsets, or delete"),
+        (lambda: untyped.undo(plan), "undo takes the outcome of apply, delete_offsets, delete, or alter_settings"),
         (lambda: untyped.undo(plan.items), "undo takes the outcome of apply"),
         (lambda: untyped.undo(Outcome()), "undo takes the outcome of apply"),
         (lambda: untyped.delete_offsets(plan.items), "delete_offsets takes the items of plan_delete_offsets"),
