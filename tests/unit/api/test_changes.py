@@ -27,12 +27,6 @@ def fake() -> Iterator[FakeCluster]:
         yield cluster
 
 
-@pytest.fixture
-def cluster(fake: FakeCluster) -> Iterator[Cluster]:
-    with Cluster(",".join(f"127.0.0.1:{broker.port}" for broker in fake.brokers.values())) as connected:
-        yield connected
-
-
 def _offsets(fake: FakeCluster, group: str) -> dict[tuple[str, int], int]:
     commits = fake.state.groups[group].commits if group in fake.state.groups else {}
     return {pair: getattr(commit, "offset", commit) for pair, commit in commits.items()}

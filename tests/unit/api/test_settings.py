@@ -26,12 +26,6 @@ def fake() -> Iterator[FakeCluster]:
         yield cluster
 
 
-@pytest.fixture
-def cluster(fake: FakeCluster) -> Iterator[Cluster]:
-    with Cluster(",".join(f"127.0.0.1:{broker.port}" for broker in fake.brokers.values())) as connected:
-        yield connected
-
-
 def test_settings_are_described_with_their_origin(cluster: Cluster) -> None:
     rows = cluster.describe_settings(all_groups=True, keys=["consumer.*"]).raise_for_failures()
     assert [(row.group, row.value, row.origin, row.inherited) for row in rows] == [
