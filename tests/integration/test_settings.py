@@ -132,6 +132,8 @@ def test_explain_shows_the_timeouts_that_are_set_for_a_group(cluster: Sandbox, t
     words = ("settings", "unset", "*", group, "--execute", "--yes", "--undo-file", str(tmp_path / "back.json"))
     assert run_here(*words, bootstrap=cluster.bootstrap).code == 0
     until_shown(cluster, (group,), {})
+    admin.delete_consumer_groups([group])[group].result(SECONDS)
+    admin.delete_topics([group])[group].result(SECONDS)
 
 
 @on("2.8.2")
