@@ -41,6 +41,7 @@ _OWN = {
         "Metrics": "--interval --max-age --keep --by --compat --max-series --time --headroom --exact --commit-age "
         "--isolation",
     },
+    "reset-offsets": {"Change": "--isolation"},
     "watch": {"View": "--interval --count"},
     "lag": {"View": "--exact"},
     "history report": {"Output": "--file --force"},
