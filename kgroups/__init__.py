@@ -10,6 +10,7 @@ TYPE_CHECKING = False  # importing typing takes time, during which Ctrl-C could 
 if TYPE_CHECKING:
     from .api import (
         AppliedOffset,
+        AppliedSetting,
         AsyncCluster,
         AsyncFleet,
         AuthenticationFailed,
@@ -40,8 +41,10 @@ if TYPE_CHECKING:
         PartitionLagRow,
         PlannedDeletion,
         PlannedOffset,
+        PlannedSetting,
         Report,
         Result,
+        SettingRow,
         Severity,
         ShiftBy,
         Threshold,
@@ -58,6 +61,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AppliedOffset",
+    "AppliedSetting",
     "AsyncCluster",
     "AsyncFleet",
     "AuthenticationFailed",
@@ -88,8 +92,10 @@ __all__ = [
     "PartitionLagRow",
     "PlannedDeletion",
     "PlannedOffset",
+    "PlannedSetting",
     "Report",
     "Result",
+    "SettingRow",
     "Severity",
     "ShiftBy",
     "Threshold",

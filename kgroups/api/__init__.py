@@ -31,6 +31,8 @@ from kgroups.model.operations.reset import (
 )
 from kgroups.model.operations.results import AppliedOffset, DeletedGroup
 from kgroups.model.outcome import Failure, Result
+from kgroups.model.settings.change import AppliedSetting, PlannedSetting
+from kgroups.model.settings.setting import SettingRow
 from kgroups.model.views.lag_rows import GroupLagRow, MemberLagRow, PartitionLagRow, TopicLagRow
 from kgroups.model.views.offset_row import OffsetRow
 
@@ -44,6 +46,7 @@ from .outcome import Outcome, PartialFailure
 
 __all__ = [
     "AppliedOffset",
+    "AppliedSetting",
     "AsyncCluster",
     "AsyncFleet",
     "AuthenticationFailed",
@@ -74,8 +77,10 @@ __all__ = [
     "PartitionLagRow",
     "PlannedDeletion",
     "PlannedOffset",
+    "PlannedSetting",
     "Report",
     "Result",
+    "SettingRow",
     "Severity",
     "ShiftBy",
     "Threshold",

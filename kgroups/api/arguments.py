@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kgroups.admin.query.select_groups import Selection
 from kgroups.config.settings import Transport
@@ -15,7 +16,6 @@ from kgroups.model.health.limits import Limits
 from kgroups.model.names import check_sendable
 from kgroups.model.operations.reset import (
     FromPlan,
-    PlannedOffset,
     Scenario,
     ShiftBy,
     ToCurrent,
@@ -25,11 +25,17 @@ from kgroups.model.operations.reset import (
     ToOffset,
     ToTime,
 )
+from kgroups.model.settings.change import SetAll, Together, UnsetAll, Wish
 from kgroups.model.topic_scope import TopicScope, parse_topic_scope
 from kgroups.model.views.lag_summary import By
 
 from .outcome import Outcome
-from .undo import Change
+from .undo import Change, SettingsChange
+
+if TYPE_CHECKING:
+    from kgroups.admin.snapshot.restore import Restore
+
+P = TypeVar("P")
 
 _SCENARIOS = (ToEarliest, ToLatest, ToCurrent, ToOffset, ShiftBy, ToTime, FromPlan, ToGroup)
 
@@ -200,18 +206,49 @@ def limits(value: object) -> Limits:
     return value
 
 
-def plan(value: object) -> tuple[PlannedOffset, ...]:
+def plan(value: object, kind: type[P]) -> tuple[P, ...]:
     """Check and return the items of a plan.
 
-    :raises UsageError: for something other than planned offsets, such as the outcome that holds them.
+    :raises UsageError: for something other than planned changes of this kind, such as the outcome that holds them.
     """
     if isinstance(value, (Outcome, model.Outcome)):
         raise UsageError("pass the items of the plan, plan.items, not the whole outcome")
-    entries = tuple(value) if isinstance(value, Iterable) and not isinstance(value, (str, PlannedOffset)) else (None,)
+    entries = tuple(value) if isinstance(value, Iterable) and not isinstance(value, (str, kind)) else (None,)
     for entry in entries:
-        if not isinstance(entry, PlannedOffset):
-            raise UsageError(f"the plan must be a list of PlannedOffset, not {type(value).__name__}")
-    return tuple(entry for entry in entries if entry is not None)
+        if not isinstance(entry, kind):
+            raise UsageError(f"the plan must be a list of {kind.__name__}, not {type(value).__name__}")
+    return tuple(entry for entry in entries if isinstance(entry, kind))
+
+
+def keys(values: Iterable[str]) -> tuple[str, ...]:
+    """Check and return names of settings, or globs.
+
+    :raises UsageError: for something other than a list of names.
+    """
+    return _strings("keys", values)
+
+
+def wish(values: object) -> Wish:
+    """Check and return what is wanted of settings: name -> value; ``None``: not set for the group.
+
+    :raises UsageError: for something other than a mapping of names to values, or an empty one.
+    """
+    if not isinstance(values, Mapping) or not all(isinstance(key, str) and key for key in values):
+        raise UsageError("values must be a dict of str to str, int, bool, or None")
+    if not values:
+        raise UsageError("values is empty; pass the settings to change")
+    texts = {key: _setting(key, each) for key, each in values.items()}
+    wanted = {key: text for key, text in texts.items() if text is not None}
+    return Together((SetAll(wanted), UnsetAll([key for key in texts if key not in wanted])))
+
+
+def _setting(key: str, value: object) -> str | None:
+    if value is not None and not isinstance(value, (str, int)):
+        raise UsageError(f"values: {key} must be a str, int, bool, or None, not {type(value).__name__}")
+    check_sendable(f"{key}={value}", "values")
+    if isinstance(value, bool):
+        return str(value).lower()
+    return None if value is None else str(value)
 
 
 def path(name: str, value: object) -> str | None:
@@ -230,6 +267,21 @@ def path(name: str, value: object) -> str | None:
     return found
 
 
+def restore(file: object, groups: Sequence[object]) -> Restore:
+    """Return what to restore: these groups of a snapshot, or all of its groups.
+
+    :raises UsageError: if the file is not a complete snapshot, or lacks a group, or an argument is invalid.
+    """
+    from kgroups.admin.snapshot.file import read_snapshot
+    from kgroups.admin.snapshot.restore import Restore
+
+    name = str(path("file", file))
+    snapshot = read_snapshot(Path(name))
+    names = selection(groups, None, (), all_groups=False).names if groups else snapshot.names
+    snapshot.check_names(names, name)
+    return Restore(snapshot, name, names)
+
+
 def properties(value: object) -> tuple[tuple[str, str], ...]:
     """Check and return properties of the client.
 
@@ -242,11 +294,11 @@ def properties(value: object) -> tuple[tuple[str, str], ...]:
     return tuple((key, str(each)) for key, each in value.items())
 
 
-def change(value: object) -> Change:
+def change(value: object) -> Change | SettingsChange:
     """Check and return the change of an outcome.
 
     :raises UsageError: for something other than the outcome of a change.
     """
     if isinstance(value, Outcome) and value.change is not None:
         return value.change
-    raise UsageError("undo takes the outcome of apply, delete_offsets, or delete, not its items")
+    raise UsageError("undo takes the outcome of apply, delete_offsets, delete, or alter_settings, not its items")

@@ -7,7 +7,7 @@ import os
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, overload
 
 from kgroups.admin.change.delete_in_chunks import delete_in_chunks
 from kgroups.admin.change.reset_request import ResetRequest
@@ -24,21 +24,22 @@ from kgroups.model.groups import GroupType
 from kgroups.model.operations.reset import PlannedOffset, Scenario
 from kgroups.model.operations.results import AppliedOffset, DeletedGroup
 from kgroups.model.outcome import Result
+from kgroups.model.settings.change import AppliedSetting
 from kgroups.model.snapshot.rows import SnapshotRow, snapshot_row
 
 from . import arguments
 from .deletion import PlannedDeletion
 from .outcome import Outcome
-from .queries import Queries
 from .session import Session
-from .undo import UndoMemory, deletion_change, offsets_change
+from .settings import SettingsMethods
+from .undo import SettingsChange, UndoMemory, deletion_change, offsets_change
 
 T = TypeVar("T")
 
 _LOG = logging.getLogger("kgroups")
 
 
-class AsyncCluster(Queries):
+class AsyncCluster(SettingsMethods):
     """A Kafka cluster, for programs with an event loop.
 
     Connection settings that are not given come from the same places as those of the commands: environment variables,
@@ -171,7 +172,7 @@ class AsyncCluster(Queries):
             >>> done = await cluster.apply(plan.items)
             >>> done.raise_for_failures()
         """
-        entries = arguments.plan(plan)
+        entries = arguments.plan(plan, PlannedOffset)
         window = arguments.seconds("commit_window", commit_window)
         return await self._ask(lambda admin: _write(admin, entries, force=force, window=window))
 
@@ -232,7 +233,7 @@ class AsyncCluster(Queries):
         Example:
             >>> done = await cluster.delete_offsets(plan.items)
         """
-        entries = arguments.plan(plan)
+        entries = arguments.plan(plan, PlannedOffset)
         window = arguments.seconds("commit_window", commit_window)
         if any(entry.after is not None for entry in entries):
             raise UsageError("delete_offsets takes the items of plan_delete_offsets; pass those of plan_reset to apply")
@@ -300,20 +301,29 @@ class AsyncCluster(Queries):
         way = None if including_hidden_offsets else "including_hidden_offsets=True"
         return await self._ask(lambda admin: _delete(admin, names, plans, force=force, window=window, way=way))
 
+    @overload
+    async def undo(
+        self, change: Outcome[AppliedSetting], *, commit_window: float = WINDOW
+    ) -> Outcome[AppliedSetting]: ...
+
+    @overload
     async def undo(
         self, change: Outcome[AppliedOffset] | Outcome[DeletedGroup], *, commit_window: float = WINDOW
-    ) -> Outcome[AppliedOffset]:
-        """Restore the committed offsets from before a change.
+    ) -> Outcome[AppliedOffset]: ...
+
+    async def undo(self, change: Outcome[Any], *, commit_window: float = WINDOW) -> Outcome[Any]:
+        """Restore the committed offsets, or the settings, from before a change.
 
         An offset that another client has committed since is a failure, and so is one of a topic that was deleted and
-        recreated. The check for clients that still commit is that of :meth:`apply`.
+        recreated. The check for clients that still commit is that of :meth:`apply`. A setting that has changed since is
+        a failure.
 
         Args:
-            change: The outcome of :meth:`apply`, :meth:`delete_offsets`, or :meth:`delete`.
+            change: The outcome of :meth:`apply`, :meth:`delete_offsets`, :meth:`delete`, or :meth:`alter_settings`.
             commit_window: Seconds of the commit log that are read for that check.
 
         Returns:
-            One item for each restored offset, with ``result``: applied, failed, or unknown.
+            One item for each restored offset or setting, with ``result``: applied, failed, or unknown.
 
         Raises:
             UsageError: If the argument is not such an outcome, or it belongs to another cluster.
@@ -323,7 +333,10 @@ class AsyncCluster(Queries):
             >>> done = await cluster.apply(plan.items)
             >>> restored = await cluster.undo(done)
         """
-        scenario = arguments.change(change).scenario()
+        done = arguments.change(change)
+        if isinstance(done, SettingsChange):
+            return await self._undo_settings(done.restored())
+        scenario = done.scenario()
         names = tuple(dict.fromkeys(group for group, _, _ in scenario.moves))
         window = arguments.seconds("commit_window", commit_window)
 
@@ -409,15 +422,10 @@ class AsyncCluster(Queries):
             >>> plan = await cluster.plan_restore("monday.snapshot", "orders")
             >>> [(each.topic, each.partition, each.old, each.new) for each in plan]
         """
-        from kgroups.admin.snapshot.file import read_snapshot
-        from kgroups.admin.snapshot.restore import Restore, plan_restore
+        from kgroups.admin.snapshot.restore import plan_restore
 
-        path = str(arguments.path("file", file))
-        snapshot = read_snapshot(Path(path))
-        names = arguments.selection(groups, None, (), False).names if groups else snapshot.names
-        snapshot.check_names(names, path)
         scope = arguments.scope(topics)
-        request = Restore(snapshot, path, names, scope, create=create_group, exact=exact)
+        request = arguments.restore(file, groups)._replace(topics=scope, create=create_group, exact=exact)
         return Outcome.of(await self._ask(lambda admin: plan_restore(admin, request)))
 
     async def _ask(self, question: Callable[[GroupAdmin], Awaitable[T]]) -> T:

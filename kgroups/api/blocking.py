@@ -15,6 +15,8 @@ from kgroups.model.health.limits import Limits
 from kgroups.model.health.report import Report
 from kgroups.model.operations.reset import PlannedOffset, Scenario
 from kgroups.model.operations.results import AppliedOffset, DeletedGroup
+from kgroups.model.settings.change import AppliedSetting, PlannedSetting
+from kgroups.model.settings.setting import SettingRow
 from kgroups.model.snapshot.rows import SnapshotRow
 from kgroups.model.views.lag_rows import GroupLagRow, LagRow, MemberLagRow, PartitionLagRow, TopicLagRow
 from kgroups.model.views.offset_row import OffsetRow
@@ -231,9 +233,46 @@ class Cluster:
             )
         )
 
+    def describe_settings(
+        self,
+        *groups: str,
+        keys: Iterable[str] = (),
+        overridden: bool = False,
+        regex: str | None = None,
+        all_groups: bool = False,
+    ) -> Outcome[SettingRow]:
+        return self._waited_for(
+            self._cluster.describe_settings(
+                *groups, keys=keys, overridden=overridden, regex=regex, all_groups=all_groups
+            )
+        )
+
+    def plan_settings(
+        self,
+        *groups: str,
+        values: Mapping[str, str | int | bool | None],
+        regex: str | None = None,
+        all_groups: bool = False,
+    ) -> Outcome[PlannedSetting]:
+        return self._waited_for(self._cluster.plan_settings(*groups, values=values, regex=regex, all_groups=all_groups))
+
+    def plan_restore_settings(
+        self, file: str | os.PathLike[str], *groups: str, exact: bool = False
+    ) -> Outcome[PlannedSetting]:
+        return self._waited_for(self._cluster.plan_restore_settings(file, *groups, exact=exact))
+
+    def alter_settings(self, plan: Sequence[PlannedSetting]) -> Outcome[AppliedSetting]:
+        return self._waited_for(self._cluster.alter_settings(plan))
+
+    @overload
+    def undo(self, change: Outcome[AppliedSetting], *, commit_window: float = WINDOW) -> Outcome[AppliedSetting]: ...
+
+    @overload
     def undo(
         self, change: Outcome[AppliedOffset] | Outcome[DeletedGroup], *, commit_window: float = WINDOW
-    ) -> Outcome[AppliedOffset]:
+    ) -> Outcome[AppliedOffset]: ...
+
+    def undo(self, change: Outcome[Any], *, commit_window: float = WINDOW) -> Outcome[Any]:
         return self._waited_for(self._cluster.undo(change, commit_window=commit_window))
 
     def save_snapshot(

@@ -11,7 +11,7 @@ from kgroups.model.outcome import Failure
 from kgroups.model.outcome import Outcome as ModelOutcome
 from kgroups.model.permissions import Acl
 
-from .undo import Change
+from .undo import Change, SettingsChange
 
 if TYPE_CHECKING:
     import pandas
@@ -56,10 +56,10 @@ class Outcome(Generic[T]):
     failures: tuple[Failure, ...] = ()
     notices: tuple[str, ...] = ()
     missing_acls: tuple[Acl, ...] = ()
-    change: Change | None = field(default=None, repr=False, compare=False)
+    change: Change | SettingsChange | None = field(default=None, repr=False, compare=False)
 
     @classmethod
-    def of(cls, outcome: ModelOutcome[T], change: Change | None = None) -> Outcome[T]:
+    def of(cls, outcome: ModelOutcome[T], change: Change | SettingsChange | None = None) -> Outcome[T]:
         """Return the public form of an outcome of :mod:`kgroups.admin`."""
         return cls(outcome.items, outcome.failures, outcome.notices, tuple(outcome.missing_acls()), change)
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from kgroups.model.groups import Group, ListedGroup
 from kgroups.model.operations.reset import PlannedOffset
 from kgroups.model.operations.results import AppliedOffset, DeletedGroup
+from kgroups.model.settings.change import AppliedSetting, PlannedSetting, setting_change_row
+from kgroups.model.settings.setting import SettingRow
 from kgroups.model.views.lag_rows import GroupLagRow, MemberLagRow, PartitionLagRow, TopicLagRow
 from kgroups.model.views.list_row import list_row
 from kgroups.model.views.member_rows import member_rows, state_row
@@ -18,6 +20,7 @@ from kgroups.render.lag_views import GROUP_LAG, MEMBER_LAG, PARTITION_LAG, TOPIC
 from kgroups.render.list_view import LIST
 from kgroups.render.member_views import MEMBERS, STATE
 from kgroups.render.offset_view import OFFSETS
+from kgroups.render.settings_views import SETTING_CHANGES, SETTINGS
 
 from .deletion import PlannedDeletion
 from .in_cluster import InCluster
@@ -31,6 +34,7 @@ _VIEWS: dict[type[Any], View] = {
     TopicLagRow: TOPIC_LAG,
     PartitionLagRow: PARTITION_LAG,
     MemberLagRow: MEMBER_LAG,
+    SettingRow: SETTINGS,
 }
 
 
@@ -49,11 +53,16 @@ def record_of(item: object) -> dict[str, Any]:
             return _record(RESET_OFFSETS, reset_row(item))
         case AppliedOffset():
             return _record(RESET_OFFSETS, reset_row(item.planned, result_and_error(item.result, item.failure)))
+        case PlannedSetting():
+            return _record(SETTING_CHANGES, setting_change_row(item))
+        case AppliedSetting():
+            result = result_and_error(item.result, item.failure)
+            return _record(SETTING_CHANGES, setting_change_row(item.planned, result))
         case PlannedDeletion():
             return _record(DELETE, delete_row(item.planned))
         case DeletedGroup():
-            result, error = result_and_error(item.result, item.failure)
-            return {"group": item.group, "result": result, "error": error}
+            outcome, error = result_and_error(item.result, item.failure)
+            return {"group": item.group, "result": outcome, "error": error}
         case InCluster():
             return {"cluster": item.cluster, **record_of(item.item)}
     return _record(_VIEWS[type(item)], item)

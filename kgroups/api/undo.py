@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kgroups.admin.change.chunks import TopicIds, source_of
 from kgroups.admin.change.interruption import Interruption
@@ -12,6 +12,8 @@ from kgroups.model.operations.origin import Origin, Source
 from kgroups.model.operations.reset import FromPlan, PlannedOffset
 from kgroups.model.operations.results import AppliedOffset, DeletedGroup, GroupDeletion
 from kgroups.model.outcome import Result
+from kgroups.model.settings.change import AppliedSetting
+from kgroups.model.settings.undo import Restored, UndoRow
 
 
 class Change(NamedTuple):
@@ -34,6 +36,18 @@ class Change(NamedTuple):
         return FromPlan({entry.key: entry.before for entry in self.planned}, exact=True, kinds=types, origin=origin)
 
 
+class SettingsChange(NamedTuple):
+    """A change of settings that was attempted: the cluster, and the plan with its results."""
+
+    source: Source
+    applied: tuple[AppliedSetting, ...]
+
+    def restored(self) -> Restored:
+        """Return the values before the change, which are wanted again."""
+        rows = (UndoRow(*each.planned.key, each.planned.old, each.planned.new, each.result) for each in self.applied)
+        return Restored(tuple(rows), Origin("this change", self.source))
+
+
 class UndoMemory:
     """Remembers the cluster and the topic IDs of a change; the results are in its outcome."""
 
@@ -41,11 +55,11 @@ class UndoMemory:
         self.stop = Interruption()
         self.source = Source(cluster_id=admin.cluster_id)
 
-    async def save(self, admin: TopicIds, planned: Sequence[PlannedOffset]) -> None:
-        """Look up the topic IDs."""
-        self.source = await source_of(admin, planned)
+    async def save(self, admin: TopicIds, planned: Sequence[Any]) -> None:
+        """Look up the topic IDs of planned offsets."""
+        self.source = await source_of(admin, (each for each in planned if isinstance(each, PlannedOffset)))
 
-    def record(self, results: Iterable[AppliedOffset]) -> None:
+    def record(self, results: Iterable[Any]) -> None:
         """Ignore results."""
 
     def close(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -15,7 +16,7 @@ from .explain_partitions import PartitionOptions, explain_partitions, partition_
 from .frame.group_options import GroupOptions, group_and_used_topic_options
 from .frame.lazy_command import Command
 from .frame.options import ConnectionOptions, F, deep_options, fleet_options, grouped_options
-from .frame.run_query import Query, hinted, or_write_error, print_failures, run_query
+from .frame.run_query import Query, or_write_error, print_failures, query_items
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -182,20 +183,13 @@ def _explained(
     from kgroups.model.explain import explain as explain_group
     from kgroups.render.explain import Explained, write_json
 
-    if connection.fleet:
-        explained, clusters = connection.fleet.merged(
-            query,
-            selection,
-            lambda cluster, facts: Explained(facts, explain_group(facts), cluster=cluster),
-            debug=connection.debug,
-        )
-        return explained, None, clusters
-    gathered, cluster_id = or_write_error(
-        style.output,
-        lambda empty: write_json(empty, sys.stdout, None),
-        lambda: run_query(connection.settings, hinted(query, selection), debug=connection.debug),
+    return query_items(
+        connection,
+        partial(or_write_error, style.output, lambda empty: write_json(empty, sys.stdout, None)),
+        query,
+        selection,
+        lambda cluster, facts: Explained(facts, explain_group(facts), cluster=cluster),
     )
-    return gathered.with_items(Explained(facts, explain_group(facts)) for facts in gathered.items), cluster_id, None
 
 
 def _changes(texts: tuple[str, ...]) -> list[Change]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -11,12 +13,13 @@ from kgroups.errors import UsageError
 from kgroups.model.outcome import NO_MATCH
 
 from .frame.options import ConnectionOptions, Duration, F, grouped_options
-from .frame.run_query import hinted, or_write_error, print_failures, run_query
+from .frame.run_query import or_write_error, print_failures, query_items
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
     from kgroups.admin.query.select_groups import Selection
     from kgroups.model.outcome import Outcome
+    from kgroups.model.verdicts.facts import PartitionFacts
 
 
 class PartitionOptions(NamedTuple):
@@ -71,8 +74,6 @@ def explain_partitions(
 
     if options.partitions and options.lagging:
         raise UsageError("--partition and --lagging are mutually exclusive")
-    if connection.fleet:
-        raise UsageError("--partition and --lagging require exactly one cluster")
     wanted = parse_topic_scope(options.partitions, "--partition") if options.partitions else None
 
     async def query(admin: GroupAdmin) -> Outcome[Any]:
@@ -83,19 +84,25 @@ def explain_partitions(
             return outcome.with_failures((), [NO_MATCH])
         return outcome
 
-    facts, cluster_id = or_write_error(
-        output,
-        lambda empty: write_json(empty, sys.stdout, None),
-        lambda: run_query(connection.settings, hinted(query, selection), debug=connection.debug),
-    )
     stuck_after = round(options.stuck_after * 1000)
-    judged = facts.with_items(
-        Judged(judge(each, stuck_after), each.record if options.show_record else None) for each in facts.items
+
+    def judged_in(cluster: str | None, facts: PartitionFacts) -> Judged:
+        verdict = judge(facts, stuck_after)
+        if cluster and connection.fleet and (verdict.next or "").startswith("kgroups "):  # other tools have no profiles
+            verdict = verdict._replace(next=f"{verdict.next} {shlex.join(connection.fleet.as_words(cluster))}")
+        return Judged(verdict, facts.record if options.show_record else None, cluster)
+
+    judged, cluster_id, clusters = query_items(
+        connection,
+        partial(or_write_error, output, lambda empty: write_json(empty, sys.stdout, None)),
+        query,
+        selection,
+        judged_in,
     )
     if not judged.items and not judged.failures and options.lagging:
         judged = judged.with_failures((), ["no partition of the selected groups lags"])
     if fmt == "json":
-        write_json(judged, sys.stdout, cluster_id)
+        write_json(judged, sys.stdout, cluster_id, clusters)
     else:
         write_verdicts(judged.items, sys.stdout, colored=fmt == "table")
     sys.stdout.flush()

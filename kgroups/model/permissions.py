@@ -35,6 +35,7 @@ _MORE_THAN_DESCRIBE: Mapping[tuple[str, str], str] = {
     ("DescribeConfigs", GROUP): _DESCRIBE_CONFIGS,
     ("DescribeConfigs", TOPIC): _DESCRIBE_CONFIGS,
     ("DescribeConfigs", CLUSTER): _DESCRIBE_CONFIGS,
+    ("DescribeClientQuotas", CLUSTER): _DESCRIBE_CONFIGS,
     ("IncrementalAlterConfigs", GROUP): _ALTER_CONFIGS,
     ("Fetch", TOPIC): _READ,
     ("DescribeProducers", TOPIC): _READ,

@@ -22,6 +22,7 @@ T = TypeVar("T")
 _INT16 = struct.Struct(">h")
 _INT32 = struct.Struct(">i")
 _INT64 = struct.Struct(">q")
+_FLOAT64 = struct.Struct(">d")
 
 Seen = list[tuple[bytes, int, T]]
 """Bytes, their number, and their decoded value."""
@@ -92,6 +93,11 @@ class Reader:
         (value,) = _INT64.unpack_from(self.data, self.at)
         self.at += 8
         return int(value)
+
+    def float64(self) -> float:
+        (value,) = _FLOAT64.unpack_from(self.data, self.at)
+        self.at += 8
+        return float(value)
 
     def uuid(self) -> int:
         """Read a UUID as an unsigned number of 128 bits."""

@@ -24,6 +24,7 @@ _FIRST_VERSIONS = {
     42: 1,  # DeleteGroups
     44: 0,  # IncrementalAlterConfigs
     47: 0,  # OffsetDelete
+    48: 0,  # DescribeClientQuotas
     61: 0,  # DescribeProducers
     65: 0,  # DescribeTransactions
     66: 0,  # ListTransactions

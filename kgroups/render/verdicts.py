@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple, TextIO
 
 from kgroups.model.outcome import Outcome
@@ -22,10 +22,14 @@ _ORDER = (Severity.PROBLEM, Severity.WARNING, Severity.UNKNOWN, Severity.INFO)
 
 
 class Judged(NamedTuple):
-    """A verdict, and the first unread record if it is to be shown."""
+    """A verdict, and the first unread record if it is to be shown.
+
+    ``cluster``: the name of the cluster, if several are queried.
+    """
 
     verdict: Verdict
     record: RecordDetails | None = None
+    cluster: str | None = None
 
 
 def write_verdicts(items: Iterable[Judged], stream: TextIO, *, colored: bool) -> None:
@@ -41,7 +45,8 @@ def verdict_lines(item: Judged, *, colored: bool = False) -> list[str]:
     mark = verdict.severity.value.upper()
     if colored and verdict.severity in _COLORS:
         mark = f"\x1b[{_COLORS[verdict.severity]}m{mark}\x1b[0m"
-    place = escape(f"{verdict.group}: {place_name(verdict.topic, verdict.partition)}")
+    cluster = f"{item.cluster}: " if item.cluster else ""
+    place = escape(f"{cluster}{verdict.group}: {place_name(verdict.topic, verdict.partition)}")
     lines = [f"{place}: {mark}: {verdict.key.value}", f"  {escape(verdict.text)}"]
     lines += [f"  - {escape(each.text)}" for each in verdict.evidence if each.text]
     lines += [f"  - not available: {each.part.value}: {escape(each.reason)}" for each in verdict.unavailable]
@@ -65,14 +70,23 @@ def _bytes_text(data: bytes | None) -> str:
     return f"{text} … and {more:,} more bytes" if more > 0 else text
 
 
-def write_json(outcome: Outcome[Judged], stream: TextIO, cluster_id: str | None) -> None:
-    """Write the JSON envelope; an item is a partition with ``verdict``, ``facts``, and ``unavailable``."""
-    write_document("explain-partitions", map(_object, outcome.items), outcome, stream, cluster_id)
+def write_json(
+    outcome: Outcome[Judged],
+    stream: TextIO,
+    cluster_id: str | None,
+    clusters: Mapping[str, str | None] | None = None,
+) -> None:
+    """Write the JSON envelope; an item is a partition with ``verdict``, ``facts``, and ``unavailable``.
+
+    :param clusters: the IDs of several clusters by their names.
+    """
+    write_document("explain-partitions", map(_object, outcome.items), outcome, stream, cluster_id, clusters)
 
 
 def _object(item: Judged) -> dict[str, object]:
     verdict = item.verdict
     return {
+        **({"cluster": item.cluster} if item.cluster else {}),
         "group": verdict.group,
         "topic": verdict.topic,
         "partition": verdict.partition,

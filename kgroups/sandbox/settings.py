@@ -45,6 +45,7 @@ _KRAFT = {
     "share.coordinator.state.topic.replication.factor": "1",
     "share.coordinator.state.topic.min.isr": "1",
     "group.share.min.session.timeout.ms": "1000",
+    "group.share.min.record.lock.duration.ms": "1000",
     # A member of a streams group learns of its tasks in heartbeats, step by step.
     "group.streams.min.heartbeat.interval.ms": "500",
     "group.streams.heartbeat.interval.ms": "500",

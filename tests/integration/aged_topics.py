@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from confluent_kafka import Consumer, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, NewTopic, ResourceType
+from confluent_kafka.admin import AdminClient, NewTopic
 
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.net.cluster import Cluster
@@ -17,6 +17,7 @@ from kgroups.sandbox import Sandbox
 from kgroups.sandbox.coordinator_client import CoordinatorClient
 from kgroups.sandbox.topics import delete_records
 from kgroups.sandbox.wire.offset_commit import OffsetCommit
+from tests.integration.quick_cleaner import quick_cleaner
 
 MINUTE: Final = 60_000
 HOUR: Final = 60 * MINUTE
@@ -58,7 +59,7 @@ class AgedTopics:
         self.groups: list[Aged] = []
 
     def make(self) -> None:
-        with self._quick_cleaner():
+        with quick_cleaner(self._admin) if self._cleaner_is_quick else contextlib.nullcontext():
             self._compacted()
             self._codecs()
             self._old_formats()
@@ -200,26 +201,6 @@ class AgedTopics:
         finally:
             consumer.close()
 
-    # The cleaner looks for work every 15 s.
-
     @property
     def _cleaner_is_quick(self) -> bool:
         return self._since((2, 3))  # brokers that take a change of one setting (KIP-339)
-
-    @contextlib.contextmanager
-    def _quick_cleaner(self) -> Iterator[None]:
-        if not self._cleaner_is_quick:
-            yield
-            return
-        self._configure(ConfigEntry("log.cleaner.backoff.ms", "200", incremental_operation=AlterConfigOpType.SET))
-        try:
-            yield
-        finally:
-            self._configure(ConfigEntry("log.cleaner.backoff.ms", None, incremental_operation=AlterConfigOpType.DELETE))
-
-    def _configure(self, entry: ConfigEntry) -> None:
-        """Of all brokers."""
-        for broker in self._admin.list_topics(timeout=_SECONDS).brokers:
-            resource = ConfigResource(ResourceType.BROKER, str(broker), incremental_configs=[entry])
-            for future in self._admin.incremental_alter_configs([resource]).values():
-                future.result(_SECONDS)

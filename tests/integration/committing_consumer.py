@@ -1,12 +1,14 @@
 """A consumer that reads N records, commits each, and then repeats its last commit.
 
-``python -m tests.integration.committing_consumer BOOTSTRAP GROUP TOPIC RECORDS``.
+``python -m tests.integration.committing_consumer BOOTSTRAP GROUP TOPIC RECORDS [SESSION]``.
 """
 
 from __future__ import annotations
 
+import subprocess
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
@@ -15,14 +17,28 @@ SESSION = 20.0
 _PAUSE = 0.1
 
 
-def main(bootstrap: str, group: str, topic: str, records: int) -> None:
+@contextmanager
+def committing_consumer(
+    bootstrap: str, group: str, topic: str, records: int, session: float = SESSION
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Run one in a process of its own, which can be stopped."""
+    words = (bootstrap, group, topic, str(records), str(session))
+    process = subprocess.Popen([sys.executable, "-m", __name__, *words])
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait(30)
+
+
+def main(bootstrap: str, group: str, topic: str, records: int, session: float = SESSION) -> None:
     """For ever."""
     settings = {
         "bootstrap.servers": bootstrap,
         "group.id": group,
         "auto.offset.reset": "earliest",
         "enable.auto.commit": False,
-        "session.timeout.ms": int(SESSION * 1000),
+        "session.timeout.ms": int(session * 1000),
     }
     consumer = Consumer(settings)
     consumer.subscribe([topic])
@@ -39,4 +55,4 @@ def main(bootstrap: str, group: str, topic: str, records: int) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]))
+    main(sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]), *map(float, sys.argv[5:]))

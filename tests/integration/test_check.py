@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import datetime
 
 from confluent_kafka import ConsumerGroupTopicPartitions, Producer, TopicPartition
@@ -18,6 +14,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from kgroups.sandbox import Sandbox
 from tests.integration.asking import Answer, run_kgroups
+from tests.integration.committing_consumer import committing_consumer
 from tests.integration.known_cluster import KnownCluster
 from tests.integration.versions import newest_only
 
@@ -31,25 +28,6 @@ def produce(sandbox: Sandbox, count: int) -> None:
     for number in range(count):
         producer.produce(TOPIC, str(number).encode(), partition=0)
     assert not producer.flush(60)
-
-
-@contextmanager
-def committing_consumer(sandbox: Sandbox, records: int) -> Iterator[subprocess.Popen[bytes]]:
-    command = [
-        sys.executable,
-        "-m",
-        "tests.integration.committing_consumer",
-        sandbox.bootstrap,
-        GROUP,
-        TOPIC,
-        str(records),
-    ]
-    process = subprocess.Popen(command)
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.wait(30)
 
 
 def rewind(admin: AdminClient, offset: int) -> None:
@@ -75,7 +53,7 @@ def test_verdicts_on_real_consumers(cluster: Sandbox) -> None:
         )
     )
     gate.start()
-    with committing_consumer(cluster, records=10) as consumer:
+    with committing_consumer(cluster.bootstrap, GROUP, TOPIC, 10) as consumer:
         gate.join(240)
         assert opened and opened[0].code == 0, opened
         well = check(*TREND, "--max-commit-age", "1m")

@@ -84,6 +84,15 @@ class FaultyCluster:
         """The groups that other brokers keep."""
         return sorted(name for name, where in self.coordinators.items() if where != broker)
 
+    def place_led_by(self, broker: int) -> tuple[str, str]:
+        """Return a group that another broker coordinates, and a partition that this one leads."""
+        row = next(
+            row
+            for row in self.rows
+            if self.coordinators[row["group"]] != broker and self.leaders[row["topic"], row["partition"]] == broker
+        )
+        return row["group"], f"{row['topic']}:{row['partition']}"
+
     def group_on(self, broker: int) -> str:
         return next(name for name, where in sorted(self.coordinators.items()) if where == broker)
 
@@ -250,6 +259,11 @@ class TestOneDead:
             (row["PARTITION"], row["LOG-END-OFFSET"], row["LAG"]) for row in answer.table
         }
 
+    def test_explain_names_a_partition_without_leader(self, broker_2_fenced: FaultyCluster) -> None:
+        group, place = broker_2_fenced.place_led_by(2)
+        answer = broker_2_fenced.ask("explain", group, "--partition", place, "-o", "json", broken=2)
+        assert (answer.code, [item["verdict"] for item in answer.items]) == (1, ["leaderless"])
+
     def test_group_without_coordinator_keeps_the_good_one(self, broker_2_fenced: FaultyCluster) -> None:
         lost, good = broker_2_fenced.group_on(2), broker_2_fenced.group_on(3)
         answer = broker_2_fenced.ask("describe", lost, good, "--state", "-o", "json", broken=2)
@@ -275,6 +289,12 @@ def test_hung_broker_costs_one_timeout(faulty_cluster: FaultyCluster) -> None:
     waited = re.fullmatch(r"no response to \w+ within ([\d.]+) s", failure["message"])
     assert waited
     assert any(patience - 1 <= float(waited[1]) <= patience for patience in TRIES)  # connecting takes a part of it
+
+
+def test_explain_names_a_leader_that_does_not_respond(faulty_cluster: FaultyCluster) -> None:
+    group, place = faulty_cluster.place_led_by(3)
+    answer = faulty_cluster.ask("explain", group, "--partition", place, "-o", "json", hung=3)
+    assert (answer.code, [item["verdict"] for item in answer.items]) == (1, ["leader-unresponsive"])
 
 
 def test_hung_first_bootstrap_server_costs_one_timeout(faulty_cluster: FaultyCluster) -> None:

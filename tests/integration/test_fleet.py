@@ -289,6 +289,14 @@ def test_explain_shows_a_group_of_each_cluster(fleet: Fleet) -> None:
     assert (answer.code, rows(answer)) == (0, [("old", "both-00000"), ("secure", "both-00000")])
 
 
+def test_verdicts_are_of_partitions_of_each_cluster(fleet: Fleet) -> None:
+    words = ("explain", "both-00000", "--partition", "both:0", "--profile", "good", "--profile", "dead")
+    answer = fleet.run(*words, "-o", "json")
+    verdicts = [(each["cluster"], each["group"], each["verdict"]) for each in answer.items]
+    assert verdicts == [("old", "both-00000", "caught-up"), ("secure", "both-00000", "caught-up")]
+    assert (answer.code, [each["cluster"] for each in answer.failures]) == (1, ["dead"])
+
+
 def test_python_fleet_reads_each_cluster(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KGROUPS_CONFIG", str(fleet.config))
     outcome = kgroups.Fleet("good", "dead").lag("both-00000")

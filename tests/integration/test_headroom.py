@@ -12,10 +12,15 @@ import pytest
 from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
+from kgroups.cli.frame.options import ConnectionOptions
+from kgroups.cli.watch.time_lags import read_time_lags
+from kgroups.config.settings import ClientSettings, parse_bootstrap
+from kgroups.model.offsets import Isolation
+from kgroups.model.watch.watching import GroupKey
 from kgroups.sandbox import DEFAULT_VERSION, Sandbox
 from tests.integration.asking import Row, run_kgroups
 from tests.integration.retained_topics import SECONDS, bytes_of, commit, create, remove
-from tests.integration.versions import oldest_and_newest
+from tests.integration.versions import newest_only, oldest_and_newest
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE
@@ -69,6 +74,16 @@ def test_headroom_is_computed_from_the_settings_of_the_topic(cluster: Sandbox, b
     labels = {name: (rows[name]["headroom_ms"], rows[name]["headroom_by"]) for name in names[2:]}
     assert labels == {"room-unlimited": (None, "unlimited"), "room-compacted": (None, "compacted")}
     assert len(answer.sent("DescribeConfigs")) <= len(cluster.brokers) and not answer.sent("DescribeLogDirs")
+
+
+@newest_only
+def test_page_of_a_group_in_watch_shows_the_same_headroom(cluster: Sandbox, began: int) -> None:
+    connection = ConnectionOptions(ClientSettings(parse_bootstrap(cluster.bootstrap)), debug=False)
+    for name, by in (("room-time", "retention.ms"), ("room-compacted", "compacted"), ("room-unlimited", "unlimited")):
+        times = read_time_lags(connection, Isolation.READ_UNCOMMITTED, GroupKey("", name))
+        room = times.rooms[name, 0]
+        assert (room.by, times.failures, times.note) == (by, (), None)
+        assert room.least == (began + AT * MINUTE + 24 * HOUR - times.at if by == "retention.ms" else None)
 
 
 def test_headroom_by_bytes_is_computed_from_the_size_of_the_log(cluster: Sandbox, began: int) -> None:

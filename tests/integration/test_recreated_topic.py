@@ -74,6 +74,8 @@ def test_recreated_topic_is_reported_by_every_command(
         assert reported("describe", *groups, "--deep") == dict.fromkeys(groups, unknown)
         checked = run_kgroups("check", kept[WITH_EPOCH], "--max-lag", "50", bootstrap=sandbox.bootstrap)
         assert checked.code == 3 and f"lag unknown on 1 partition: {RECREATED}" in checked.out
+        judged = ask(sandbox, "explain", *groups, "--partition", TOPIC, "--stuck-after", "1ms")
+        assert {row["group"]: row["verdict"] for row in judged} == dict.fromkeys(groups, "recreated-topic")
         explained = run_kgroups("explain", *groups, bootstrap=sandbox.bootstrap)
         assert explained.out.count(RECREATED) == 1
 

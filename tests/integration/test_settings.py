@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-import re
+import os
 import time
 from pathlib import Path
 
+import pytest
+from confluent_kafka import Consumer
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from kgroups import Cluster
 from kgroups.sandbox import Sandbox
 from tests.integration.asking import Answer, run_here
+from tests.integration.group_settings import SECONDS, by_kafka, until_shown
 from tests.integration.versions import on
 
 A, B = "settings-a", "settings-b"
@@ -20,29 +26,6 @@ FILE = f"""
 {TIMEOUT} = 50000
 {LOCKS} = 300
 """
-_SECONDS = 120.0
-_KAFKAS = re.compile(r"  (\S+)=(\S*) sensitive")
-
-
-def by_kafka(cluster: Sandbox, group: str) -> dict[str, str]:
-    """Return the values that are set for a group, as Kafka's own tool shows them."""
-    where = ("--bootstrap-server", cluster.bootstrap, "--entity-type", "groups", "--entity-name", group)
-    done = cluster.java("kafka.admin.ConfigCommand", *where, "--describe")
-    assert done.returncode == 0, done.stderr
-    return dict(_KAFKAS.findall(done.stdout))
-
-
-def shown(cluster: Sandbox, *groups: str) -> dict[tuple[str, str], str]:
-    answer = run_here("settings", "show", *groups, "--overridden", "-o", "json", bootstrap=cluster.bootstrap)
-    assert answer.code == 0, answer.err
-    return {(row["group"], row["key"]): row["value"] for row in answer.items}
-
-
-def until_shown(cluster: Sandbox, wanted: dict[tuple[str, str], str]) -> None:
-    """Wait until the brokers have applied a change, which is shortly after they respond."""
-    end = time.monotonic() + _SECONDS
-    while (found := shown(cluster, A, B)) != wanted:
-        assert time.monotonic() < end, found
 
 
 @on("4.3.1")
@@ -55,7 +38,7 @@ def test_settings_are_set_compared_and_restored(cluster: Sandbox, tmp_path: Path
 
     before = ("set", f"{TIMEOUT}=55000", B, "--execute", "--yes", "--undo-file", str(more))
     assert ask(*before).code == 0
-    until_shown(cluster, {(B, TIMEOUT): "55000"})
+    until_shown(cluster, (A, B), {(B, TIMEOUT): "55000"})
     drift = ask("diff", "-f", str(file))
     assert drift.code == 1
     assert [(row["group"], row["key"], row["value"], row["result"]) for row in drift.items] == [
@@ -65,14 +48,58 @@ def test_settings_are_set_compared_and_restored(cluster: Sandbox, tmp_path: Path
     ]
     done = ask("set", "-f", str(file), "--execute", "--yes", "--undo-file", str(undo))
     assert done.code == 0 and {row["result"] for row in done.items} == {"applied"}, done.err
-    until_shown(cluster, {(A, TIMEOUT): "50000", (B, TIMEOUT): "50000", (B, LOCKS): "300"})
+    until_shown(cluster, (A, B), {(A, TIMEOUT): "50000", (B, TIMEOUT): "50000", (B, LOCKS): "300"})
     assert ask("diff", "-f", str(file), "--exact").code == 0
     assert by_kafka(cluster, B) == {TIMEOUT: "50000", LOCKS: "300"}
     assert ask("set", "-f", str(undo), "--execute", "--yes", "--undo-file", str(tmp_path / "u")).code == 0
-    until_shown(cluster, {(B, TIMEOUT): "55000"})
+    until_shown(cluster, (A, B), {(B, TIMEOUT): "55000"})
     assert by_kafka(cluster, A) == {}
     assert ask("unset", "*", B, "--execute", "--yes", "--undo-file", str(tmp_path / "v")).code == 0
-    until_shown(cluster, {})
+    until_shown(cluster, (A, B), {})
+
+
+@on("4.3.1")
+def test_python_sets_and_restores_settings(cluster: Sandbox) -> None:
+    group = "settings-python"
+    with Cluster(cluster.bootstrap, timeout=60) as connected:
+        plan = connected.plan_settings(group, values={TIMEOUT: 50000, LOCKS: 300}).raise_for_failures()
+        assert [(each.name, each.before.text, each.new) for each in plan] == [
+            (TIMEOUT, "45000", "50000"),
+            (LOCKS, "2000", "300"),
+        ]
+        done = connected.alter_settings(plan.items).raise_for_failures()
+        until_shown(cluster, (group,), {(group, TIMEOUT): "50000", (group, LOCKS): "300"})
+        rows = connected.describe_settings(group, overridden=True).raise_for_failures()
+        assert {row.key: row.value for row in rows} == by_kafka(cluster, group)
+        connected.undo(done).raise_for_failures()
+        until_shown(cluster, (group,), {})
+        rejected = connected.plan_settings(group, values={TIMEOUT: 1})
+        assert (rejected.items, [each.error for each in rejected.failures]) == ((), ["INVALID_CONFIG"])
+
+
+@on("4.3.1")
+def test_settings_of_several_clusters_are_set_and_restored(
+    cluster: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("KGROUPS_CONFIG", str(tmp_path / "config.toml"))
+    group, now = "settings-fleet", ("--execute", "--yes", "-o", "json")
+    with Sandbox.up(name=f"pytest-{os.getpid()}-settings") as other:
+        servers = {"here": cluster.bootstrap, "there": other.bootstrap}
+        config = "".join(f'[profiles.{name}]\nbootstrap = "{each}"\n' for name, each in servers.items())
+        Path("config.toml").write_text(config)
+        done = run_here("settings", "set", f"{TIMEOUT}=50000", group, "--all-profiles", "--fleet", *now)
+        results = [(row["cluster"], row["new_value"], row["result"]) for row in done.items]
+        assert (done.code, results) == (0, [(name, "50000", "applied") for name in servers]), done.err
+        for each in (cluster, other):
+            until_shown(each, (group,), {(group, TIMEOUT): "50000"})
+        shown = run_here("settings", "show", group, "--overridden", "--all-profiles", "-o", "json")
+        assert [(row["cluster"], row["value"]) for row in shown.items] == [(name, "50000") for name in servers]
+        assert by_kafka(other, group) == {TIMEOUT: "50000"}
+        for name, file in done.envelope["undo_files"].items():
+            assert run_here("settings", "set", "--from-file", file, "--profile", name, *now).code == 0
+        for each in (cluster, other):
+            until_shown(each, (group,), {})
 
 
 @on("4.3.1")
@@ -81,6 +108,32 @@ def test_brokers_reject_invalid_values_in_the_plan(cluster: Sandbox) -> None:
     assert (answer.code, answer.items) == (1, [])
     (failure,) = answer.failures
     assert failure["error"] == "INVALID_CONFIG" and "group.consumer.min.session.timeout.ms" in failure["message"]
+
+
+@on("4.3.1")
+def test_explain_shows_the_timeouts_that_are_set_for_a_group(cluster: Sandbox, tmp_path: Path) -> None:
+    group = "settings-explained"
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap})
+    admin.create_topics([NewTopic(group, 1, 1)])[group].result(SECONDS)
+    settings = ("settings", "set", f"{TIMEOUT}=50000", group, "--execute", "--yes")
+    assert run_here(*settings, "--undo-file", str(tmp_path / "undo.json"), bootstrap=cluster.bootstrap).code == 0
+    consumer = Consumer({"bootstrap.servers": cluster.bootstrap, "group.id": group, "group.protocol": "consumer"})
+    consumer.subscribe([group])
+    end = time.monotonic() + SECONDS
+    while not consumer.assignment():
+        assert time.monotonic() < end
+        consumer.poll(0.1)
+    while True:
+        answer = run_here("explain", group, bootstrap=cluster.bootstrap)
+        if f"no heartbeat for 50s is removed ({TIMEOUT}); members send one at intervals of 5s" in answer.out:
+            break
+        assert answer.code == 0 and time.monotonic() < end, answer
+    consumer.close()
+    words = ("settings", "unset", "*", group, "--execute", "--yes", "--undo-file", str(tmp_path / "back.json"))
+    assert run_here(*words, bootstrap=cluster.bootstrap).code == 0
+    until_shown(cluster, (group,), {})
+    admin.delete_consumer_groups([group])[group].result(SECONDS)
+    admin.delete_topics([group])[group].result(SECONDS)
 
 
 @on("2.8.2")

@@ -38,6 +38,8 @@ STATES = {
     "archived": DeliveryState.ARCHIVED,
 }
 DEAD_LETTERS = "errors.deadletterqueue.topic.name"
+LOCK = "share.record.lock.duration.ms"
+STANDS = "start-offset-stands"
 RECORDS = 40
 
 GROUPS, MANY = 8, 100_000
@@ -313,6 +315,42 @@ async def acquire_exactly(member: ShareMember, number: int) -> list[Acquired]:
     return found
 
 
+async def accept_all_but_the_first(member: ShareMember) -> None:
+    await acquire_exactly(member, RECORDS)
+    await member.acknowledge([(1, RECORDS - 1, ACCEPT)])
+
+
+async def let_locks_time_out(member: ShareMember) -> None:
+    """Acquire the only record that is left again and again, without an acknowledgment."""
+    for deliveries in (2, 3, 4):
+        assert await member.acquire(1) == [(0, 0, deliveries)]
+
+
+def test_record_whose_lock_times_out_repeatedly_is_explained(share_groups: ShareGroups, name: str) -> None:
+    bootstrap, until = share_groups.sandbox.bootstrap, time.monotonic() + 120
+    play(share_groups, name, accept_all_but_the_first)
+    asyncio.run(set_config(bootstrap, name, LOCK, "1000"))
+    while f"locked for 1s for each delivery ({LOCK})" not in share_groups.ask("explain", name).out:
+        assert time.monotonic() < until
+        time.sleep(0.2)
+    play(share_groups, name, let_locks_time_out)
+    while STANDS not in (found := dict(findings(share_groups, name))):  # until it stands for longer than a lock lasts
+        assert time.monotonic() < until, found
+        time.sleep(0.2)
+    assert found["redelivered"] == (
+        f"{name}-0: 1 record delivered repeatedly and not finished; offset 0: 4 of at most 5 deliveries; the next "
+        "delivery is the last for 1 record"
+    )
+    assert f"{RECORDS - 1} later records are finished" in found[STANDS]
+    assert "it was delivered 4 times, and released or not acknowledged in time" in found[STANDS]
+    asyncio.run(set_config(bootstrap, name, LOCK, None))
+
+
+def findings(share_groups: ShareGroups, name: str) -> list[tuple[str, str]]:
+    (item,) = share_groups.ask("explain", name, "-o", "json").items
+    return [(finding["rule"], finding["text"]) for finding in item["findings"]]
+
+
 @pytest.fixture
 def configured(share_groups: ShareGroups, name: str) -> Iterator[str]:
     """The group has a limit of 7 deliveries, and on Kafka 4.4 a dead-letter topic; other tests expect no settings."""
@@ -341,11 +379,11 @@ def test_settings_of_the_group_are_explained(share_groups: ShareGroups, configur
         wanted = f"its dead-letter topic is 'dlq.{name}' (at most 3 records)"
     until = time.monotonic() + 60
     while True:  # brokers apply the settings a little later
-        (item,) = share_groups.ask("explain", name, "-o", "json").items
-        found = {finding["rule"]: finding["text"] for finding in item["findings"]}
+        found = dict(findings(share_groups, name))
         if "at most 7 times" in found["share-limits"] and wanted in found["dead-letter-topic"]:
             break
         assert time.monotonic() < until, found
         time.sleep(0.2)
     assert "offset 4: 4 of at most 7 deliveries" in found["redelivered"]
+    (item,) = share_groups.ask("explain", name, "-o", "json").items
     assert [row["last_attempts"] for row in item["share_partitions"]] == [0]

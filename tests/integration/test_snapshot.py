@@ -12,6 +12,7 @@ from kgroups.model.snapshot.snapshot import commits_of
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis.incremental_alter_configs import IncrementalAlterConfigs
 from tests.integration.asking import run_here
+from tests.integration.group_settings import by_kafka, until_shown
 from tests.integration.known_cluster import KnownCluster
 from tests.integration.scratch_cluster import LOG, LONG, ScratchCluster
 from tests.integration.share_groups import ShareGroups
@@ -163,3 +164,33 @@ def test_dynamic_configuration_is_saved_and_compared(share_groups: ShareGroups, 
         assert shown == [{"group": group, "name": name, "value": "50000"}]
     finally:
         asyncio.run(set_config(bootstrap, group, name, None))
+
+
+def test_settings_are_restored_as_they_were_saved(share_groups: ShareGroups, tmp_path: Path) -> None:
+    file, undo, name, other = tmp_path / "s", tmp_path / "u", "share.session.timeout.ms", "share.heartbeat.interval.ms"
+    cluster = share_groups.sandbox
+    words = ("snapshot", "restore", str(file), "--settings", "--exact", "-o", "json")
+    assert share_groups.ask("snapshot", "save", str(file), "--type", "share", "-o", "json").code == 0
+    group = read_snapshot(file).groups[0].group.group_id
+    try:
+        asyncio.run(set_config(cluster.bootstrap, group, name, "50000"))
+        until_shown(cluster, (group,), {(group, name): "50000"})
+        assert share_groups.ask("snapshot", "save", str(file), group, "--overwrite", "-o", "json").code == 0
+        saved = by_kafka(cluster, group)
+        asyncio.run(set_config(cluster.bootstrap, group, name, "55000"))
+        asyncio.run(set_config(cluster.bootstrap, group, other, "6000"))
+        changed = {(group, name): "55000", (group, other): "6000"}
+        until_shown(cluster, (group,), changed)
+        plan = share_groups.ask(*words)
+        rows = [(row["key"], row["old_value"], row["new_value"], row["new_origin"]) for row in plan.items]
+        assert rows == [(other, "6000", "5000", "default"), (name, "55000", "50000", "dynamic-group")]
+        until_shown(cluster, (group,), changed)
+        done = share_groups.ask(*words, "--execute", "--yes", "--undo-file", str(undo))
+        assert (done.code, [row["result"] for row in done.items]) == (0, ["applied"] * 2), done.err
+        until_shown(cluster, (group,), {(group, name): "50000"})
+        assert by_kafka(cluster, group) == saved == {name: "50000"}
+        assert share_groups.ask("settings", "set", "-f", str(undo), "--execute", "--yes").code == 0
+        until_shown(cluster, (group,), changed)
+    finally:
+        for key in (name, other):
+            asyncio.run(set_config(cluster.bootstrap, group, key, None))

@@ -17,6 +17,7 @@ from kgroups.model.cluster import Node
 from kgroups.model.groups import GroupType, Member, canonical_word
 from kgroups.model.offsets import Commit, GroupCommits
 from kgroups.model.outcome import Scope
+from kgroups.model.quotas import Quota
 from kgroups.model.streams import (
     AssignedTasks,
     GlobalStore,
@@ -38,6 +39,7 @@ from kgroups.protocol.apis import (
     delete_groups,
     delete_share_group_offsets,
     delete_topics,
+    describe_client_quotas,
     describe_configs,
     describe_groups,
     describe_log_dirs,
@@ -159,6 +161,18 @@ def producers_of(response: Any) -> dict[tuple[str, int], tuple[Producer, ...] | 
         for topic in response.topics
         for entry in topic.partitions
     }
+
+
+def quotas_of(response: Any) -> tuple[Quota, ...] | KafkaError:
+    if response.error_code:
+        return kafka_error(response.error_code, response.error_message)
+    return tuple(
+        Quota(
+            {each.entity_type: each.entity_name for each in entry.entity},
+            {each.key: each.value for each in entry.values},
+        )
+        for entry in response.entries or ()
+    )
 
 
 def transactions_of(response: Any) -> dict[str, Transaction | KafkaError]:
@@ -531,6 +545,7 @@ BY_KIO: dict[Api, Callable[[Any], Any]] = {
     describe_configs.API: settings_of,
     describe_groups.API: classic_groups_of,
     describe_log_dirs.API: sizes_of,
+    describe_client_quotas.API: quotas_of,
     describe_producers.API: producers_of,
     describe_transactions.API: transactions_of,
     list_transactions.API: transactional_ids_of,
@@ -548,6 +563,7 @@ BY_KIO: dict[Api, Callable[[Any], Any]] = {
 WRITTEN_BY_KIO: dict[Api, Callable[[Any], dict[str, Any]]] = {
     consumer_group_describe.API: lambda call: {"group_ids": call.groups, "include_authorized_operations": False},
     describe_groups.API: lambda call: {"groups": call.groups, "include_authorized_operations": False},
+    describe_client_quotas.API: lambda call: {"components": (), "strict": False},
     describe_transactions.API: lambda call: {"transactional_ids": call.transactional_ids},
     list_transactions.API: lambda call: {"state_filters": (), "producer_id_filters": call.producer_ids},
     find_coordinator.API: lambda call: {"key": call.groups[0], "key_type": 0, "coordinator_keys": call.groups},
@@ -580,6 +596,7 @@ ARGUMENTS: dict[Api, tuple[Any, ...]] = {
     delete_topics.API: ((),),
     describe_configs.API: ({},),
     describe_groups.API: ((),),
+    describe_client_quotas.API: (),
     describe_producers.API: ({},),
     describe_transactions.API: ((),),
     list_transactions.API: ((),),

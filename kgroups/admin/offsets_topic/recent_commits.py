@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
-from kgroups.errors import KgroupsError, RemoteProtocolError
+from kgroups.errors import KgroupsError, RemoteProtocolError, UndecodableRecord
 from kgroups.model.cluster import Node
 from kgroups.model.groups import GroupId
 from kgroups.model.operations.committing import CommitMade, Pair, RecentCommits
+from kgroups.model.operations.origin import topic_id_of
 from kgroups.model.placement import OFFSETS_TOPIC, partition_of
 from kgroups.net.cluster import Cluster
 from kgroups.net.fanout import fan_out
 from kgroups.protocol.apis.fetch import Fetch, Fetched
 from kgroups.protocol.error_codes import NOT_AUTHORIZED, Code, KafkaError
+from kgroups.protocol.offsets_topic import decode
 from kgroups.protocol.record_entries import Entry, read_entries
+from kgroups.protocol.record_schemas import NO_TOPIC_ID
 
 from ..query.log_offsets import fetch_ends_at
 from ..routing.partition_leaders import find_leaders
@@ -103,16 +107,18 @@ async def _read(
     made: dict[GroupId, Mapping[Pair, list[CommitMade]]] = {}
     since_by_group: dict[GroupId, int] = {}
     changed: dict[GroupId, Sequence[int]] = {}
+    topic_ids: dict[GroupId, Mapping[Pair, int]] = {}
     for (number, part, reader), error in await fan_out(jobs):
         groups = by_partition[number]
         if error is None:
             made.update(reader.made())
             changed.update(reader.changed)
+            topic_ids.update(reader.topic_ids())
             if part.cut and reader.oldest is not None:
                 since_by_group.update(dict.fromkeys(groups, reader.oldest))
         else:
             unread.update(dict.fromkeys(groups, str(error)))
-    return RecentCommits(made, unread, since_by_group, changed)
+    return RecentCommits(made, unread, since_by_group, changed, topic_ids)
 
 
 class _Reader:
@@ -127,6 +133,8 @@ class _Reader:
             name = group.encode("utf-8", "surrogatepass")
             self._names[len(name).to_bytes(2, "big") + name] = group
         self._found: dict[GroupId, dict[bytes, list[CommitMade]]] = {}
+        self._last: dict[bytes, bytes] = {}
+        """The key and the value of each last commit, if everything is read."""
 
     async def read(self, cluster: Cluster, node: Node, part: _Range, until: float) -> str | None:
         """Read the records; return why the end was not reached, or ``None`` if it was."""
@@ -177,6 +185,8 @@ class _Reader:
                 # The offset is the first field in every version of the value.
                 made = (entry.timestamp, int.from_bytes(entry.value[2:10], "big", signed=True))
                 commits.setdefault(key, []).append(made)
+                if self._everything:
+                    self._last[key] = entry.value
 
     def made(self) -> dict[GroupId, Mapping[Pair, list[CommitMade]]]:
         """Return the commits of each group that has any, by partition."""
@@ -185,6 +195,17 @@ class _Reader:
             for group, commits in self._found.items()
             if commits
         }
+
+    def topic_ids(self) -> dict[GroupId, dict[Pair, int]]:
+        """Return the IDs of topics in the last commits; a record that cannot be decoded has none."""
+        found: dict[GroupId, dict[Pair, int]] = {}
+        for group, commits in self._found.items():
+            for key in commits.keys() & self._last.keys():
+                with suppress(UndecodableRecord):
+                    value = decode(key, self._last[key]).value or {}
+                    if topic_id := topic_id_of(value.get("topicId") or NO_TOPIC_ID):
+                        found.setdefault(group, {})[_pair(key)] = topic_id
+        return found
 
 
 def _pair(key: bytes) -> Pair:

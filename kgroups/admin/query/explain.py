@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from operator import attrgetter
 
 from kgroups.model.assignors.shape import Topic, TopicPartition
 from kgroups.model.cluster import Node
-from kgroups.model.explain.facts import BrokerLimits, GroupFacts, Limit, Placement
+from kgroups.model.explain.facts import BrokerLimits, GroupFacts, Limit, MemberTimeouts, Placement
 from kgroups.model.groups import Group, GroupId, GroupType
 from kgroups.model.lag import is_recreated
 from kgroups.model.offsets import Logs
@@ -27,6 +28,7 @@ from kgroups.protocol.error_codes import Code, KafkaError
 
 from ..routing.partition_leaders import by_topic, read_topics
 from .describe import describe_located
+from .group_configs import fetch_effective
 from .group_offsets import fetch_commits
 from .log_offsets import fetch_logs
 from .select_groups import ResolvedSelection, Selection
@@ -35,6 +37,9 @@ from .stream import Stages, collect, stream_batches
 _BROKER_CONFIGS = tuple(
     limit.name for limit in (BrokerLimits().members, BrokerLimits().consumers, BrokerLimits().request)
 )
+_TIMEOUTS = ("session.timeout.ms", "heartbeat.interval.ms")
+"""The settings of groups with these names begin with the type of the group."""
+_MODERN = (GroupType.CONSUMER, GroupType.SHARE, GroupType.STREAMS)
 _TOPIC_CONFIGS = (BrokerLimits().record.name,)
 
 
@@ -67,8 +72,8 @@ async def gather_facts(cluster: Cluster, selection: Selection) -> Outcome[GroupF
 
 async def _facts(cluster: Cluster, described: Sequence[_Described]) -> tuple[Sequence[GroupFacts], Sequence[Failure]]:
     groups = [group for group, _ in described]
-    (topics, failures), limits, recreated = await asyncio.gather(
-        _topics(cluster, groups), _limits(cluster, groups), _recreated(cluster, groups)
+    (topics, failures), limits, recreated, timeouts = await asyncio.gather(
+        _topics(cluster, groups), _limits(cluster, groups), _recreated(cluster, groups), _timeouts(cluster, groups)
     )
     facts = [
         _with_topics(
@@ -79,6 +84,7 @@ async def _facts(cluster: Cluster, described: Sequence[_Described]) -> tuple[Seq
                 topics={},
                 limits=limits.get(group.coordinator, BrokerLimits()),
                 recreated=recreated.get(group.group_id, ()),
+                timeouts=timeouts.get(group.group_id),
             ),
         )
         for group, api in described
@@ -113,6 +119,14 @@ async def _recreated(cluster: Cluster, groups: Iterable[Group]) -> Mapping[Group
         )
         for name, some in epochs.items()
     }
+
+
+async def _timeouts(cluster: Cluster, groups: Iterable[Group]) -> Mapping[GroupId, MemberTimeouts]:
+    """Return the settings with the timeouts of the members of groups that are not classic."""
+    modern = [group for group in groups if group.members and group.type in _MODERN]
+    names = {group.group_id: [f"{(group.type or '').lower()}.{name}" for name in _TIMEOUTS] for group in modern}
+    found = await fetch_effective(cluster, modern, set(chain.from_iterable(names.values())))
+    return {group: MemberTimeouts(*(found[group][name] for name in some)) for group, some in names.items()}
 
 
 def _without_placement(outcome: Outcome[GroupFacts], missing: Acl | None) -> Outcome[GroupFacts]:

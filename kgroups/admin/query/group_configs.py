@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from kgroups.errors import Reason
 from kgroups.model.cluster import Node
+from kgroups.model.effective_setting import Effective
 from kgroups.model.groups import Group, GroupId
 from kgroups.model.outcome import Failure, Outcome
 from kgroups.model.settings.setting import GROUP, ORIGINS, GroupSettings, Setting, Value
@@ -52,6 +53,17 @@ async def describe_settings(cluster: Cluster, selection: Selection) -> Outcome[G
     where: dict[GroupId, Node | None] = {group.group_id: group.coordinator for group in selected.listed}
     found = await fetch_settings(cluster, {**selected.named, **where})
     return found.with_failures(selected.failures, selected.notices)
+
+
+async def fetch_effective(
+    cluster: Cluster, groups: Iterable[Group], names: Collection[str]
+) -> dict[GroupId, dict[str, Effective]]:
+    """Return the values of these settings that are in effect for each group. Errors are in the values, not raised."""
+    found = await fetch_settings(cluster, {group.group_id: group.coordinator for group in groups})
+    effective = {each.group_id: {name: each.effective(name) for name in names} for each in found.items}
+    for failure in found.failures:
+        effective[failure.name] = {name: Effective(name, unknown=failure.message) for name in names}
+    return effective
 
 
 async def fetch_settings(cluster: Cluster, where: Mapping[GroupId, Node | None]) -> Outcome[GroupSettings]:

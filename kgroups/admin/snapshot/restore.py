@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from shlex import quote
 from typing import TYPE_CHECKING, NamedTuple
 
 from kgroups.model.counts import count, some
@@ -11,11 +12,13 @@ from kgroups.model.offsets import Move, PlanKey
 from kgroups.model.operations.origin import Mismatch, Origin
 from kgroups.model.operations.reset import FromPlan, PlannedOffset
 from kgroups.model.outcome import Failure, Outcome, Scope
+from kgroups.model.settings.change import PlannedSetting
+from kgroups.model.snapshot.settings import SavedSettings
 from kgroups.model.snapshot.snapshot import Snapshot, commits_of, has_configs
 from kgroups.model.topic_scope import TopicScope, in_scope
 
 from ..change.reset_request import ResetRequest
-from ..port.capabilities import GROUP_CONFIGS
+from ..port.capabilities import GROUP_CONFIGS, SETTINGS
 from ..query.select_groups import Selection
 
 if TYPE_CHECKING:
@@ -72,8 +75,32 @@ async def plan_restore(admin: GroupAdmin, request: Restore) -> Outcome[PlannedOf
     kinds = {name: each.group.type for name, each in saved.items() if each.group.type}
     scenario = FromPlan(moves, exact=True, kinds=kinds, origin=origin, creates=request.create)
     planned = await admin.plan_reset(ResetRequest(Selection(tuple(sorted({*saved} - idle))), scenario))
-    differing = await _configs(admin, snapshot, saved)
+    differing = await _configs(admin, request, saved)
     return planned.with_failures(failures, (*notices, *remarks, *differing))
+
+
+async def plan_restore_settings(admin: GroupAdmin, request: Restore) -> Outcome[PlannedSetting]:
+    """Plan the settings to write, sorted by group and name; brokers have checked the values. Nothing is changed.
+
+    Only ``groups``, ``accepted``, and ``exact`` of the request apply. Failures: what brokers reject, and what is
+    missing in the snapshot.
+
+    :raises UsageError: if the snapshot is of another cluster, and that is not accepted; or if the transport is
+        librdkafka.
+    """
+    settings, snapshot = SETTINGS.of(admin), request.snapshot
+    origin = Origin(request.name, snapshot.source, accepted=request.accepted)
+    _, notices = origin.on(admin.cluster_id)
+    configs = {name: snapshot.configs[name] for name in request.groups if name in snapshot.configs}
+    lost, remarks = _partial(request, snapshot.partial)
+    lost = [failure for failure in lost if failure.name not in configs]
+    without = sorted({*request.groups} - configs.keys() - {failure.name for failure in lost})
+    if without:
+        groups = f"{count(len(without), 'group')} in {request.name}: {some(without)}"
+        remarks.append(f"no settings of {groups}; a snapshot contains those of groups that are not classic")
+    saved = SavedSettings(origin, configs, request.exact)
+    planned = await settings.plan_settings(Selection(tuple(sorted(configs))), saved) if configs else Outcome()
+    return planned.with_failures(lost, (*notices, *remarks))
 
 
 async def _extra(
@@ -106,19 +133,26 @@ def _partial(request: Restore, failures: Iterable[Failure]) -> tuple[list[Failur
     return lost, [found] if others else []
 
 
-async def _configs(admin: GroupAdmin, snapshot: Snapshot, saved: Iterable[GroupId]) -> list[str]:
-    """Return a notice for each group whose dynamic configuration differs: kgroups does not write it."""
-    groups = [each.group for each in snapshot.groups if each.group.group_id in set(saved)]
+async def _configs(admin: GroupAdmin, request: Restore, saved: Collection[GroupId]) -> list[str]:
+    """Return a notice for each setting that differs: it is restored separately."""
+    snapshot = request.snapshot
+    groups = [each.group for each in snapshot.groups if each.group.group_id in saved]
     wanted = [group for group in groups if has_configs(group.type) and group.group_id in snapshot.configs]
     if not wanted:
         return []
     now, failures = await GROUP_CONFIGS.of(admin).group_configs(wanted)
     notices = [f"group '{failure.name}': {failure.message}" for failure in failures]
+    differing = []
+    exact = ""
     for name, found in sorted(now.items()):
         before = snapshot.configs[name]
         for key in sorted({*before, *found}):
             if before.get(key) != found.get(key):
+                exact = exact if key in before else " --exact"
                 values = (each.get(key) if key in each else "not set" for each in (found, before))
                 is_now, was = values
-                notices.append(f"group '{name}': {key} is not restored: it is {is_now}, in the snapshot {was}")
-    return notices
+                differing.append(f"group '{name}': {key} is not restored: it is {is_now}, in the snapshot {was}")
+    if differing:
+        command = f"kgroups snapshot restore {quote(request.name)} --settings{exact}"
+        differing.append(f"to restore these settings: {command}")
+    return [*notices, *differing]

@@ -39,6 +39,7 @@ from ..offsets_topic.recent_commits import recent_commits
 from ..query.first_unread import find_unread
 from ..query.log_offsets import fetch_ends_at, fetch_logs
 from ..routing.partition_leaders import TopicPartition, by_topic, find_leaders, partition_name, read_topics
+from .limits import fetch_limits
 from .transactions import open_transactions
 
 COMMITS = 20_000
@@ -95,6 +96,7 @@ async def partition_facts(
     failures += await _ask(cluster, rows, gathered)
     problems = _problems(failures)
     facts = [_facts(each, row, gathered, problems) for each in groups for row in rows[each.group.group_id]]
+    facts = await _with_limits(cluster, facts, gathered)
     return Outcome(tuple(facts), tuple(dict.fromkeys(failures)), notices, described.hidden_by)
 
 
@@ -289,10 +291,34 @@ async def _read_records(cluster: Cluster, gathered: _Gathered) -> None:
             gathered.lacks(pair, Part.RECORD, str(error) if isinstance(error, KgroupsError) else "the record is gone")
 
 
+async def _with_limits(cluster: Cluster, facts: Sequence[PartitionFacts], gathered: _Gathered) -> list[PartitionFacts]:
+    """Add the quotas of members that are slower than the producers; nothing is requested if none is."""
+    behind = {each.owner.client_id for each in facts if each.owner and each.rates and each.rates.behind}
+    if not behind:
+        return list(facts)
+    limits, reason = await fetch_limits(cluster, next(iter(gathered.leaders.values())), behind)
+    missing = () if reason is None else (Unavailable(Part.QUOTA, reason),)
+    return [
+        each._replace(limit=limits.get(each.owner.client_id), unavailable=(*each.unavailable, *missing))
+        if each.owner and each.owner.client_id in behind and each.rates and each.rates.behind
+        else each
+        for each in facts
+    ]
+
+
 def _unread_error(fetched: KafkaError | KgroupsError | None) -> KgroupsError:
     if isinstance(fetched, KgroupsError):
         return fetched
     return KgroupsError(fetched.message if fetched else "missing in the leader's response")
+
+
+def _has_other_topic_id(offsets: GroupOffsets, row: OffsetRow, gathered: _Gathered) -> bool:
+    """Return whether the last commit, which is in effect, names another topic than the one that has its name now."""
+    group, pair = offsets.group.group_id, _pair(row)
+    current, named = offsets.logs.topic_ids.get(pair[0]), gathered.commits.topic_ids.get(group, {}).get(pair)
+    if not current or not named or current == named:
+        return False
+    return gathered.commits.made[group][pair][-1][1] == row.current_offset
 
 
 def _facts(
@@ -332,7 +358,7 @@ def _facts(
         last_stable=None if stable is None or end is None else min(stable, end),
         leader=leader.id if leader else None,
         log_problem=problem if end is None else None,
-        recreated=row.note == RECREATED,
+        recreated=row.note == RECREATED or _has_other_topic_id(offsets, row, gathered),
         owner=owner,
         record_known=unread is not None and unread.failed is None,
         first_unread=unread.offset if unread else None,

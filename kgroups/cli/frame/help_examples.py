@@ -94,6 +94,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "kgroups snapshot restore": (
         ("Show what would be restored", "kgroups snapshot restore monday.snapshot"),
         ("Restore a deleted group", "kgroups snapshot restore monday.snapshot orders --create-group --execute"),
+        (
+            "Restore settings of all groups in the file",
+            "kgroups snapshot restore monday.snapshot --settings --execute",
+        ),
     ),
     "kgroups diff": (
         ("Compare the groups of two clusters, by their profiles", "kgroups diff east west"),

@@ -41,11 +41,13 @@ _OWN = {
         "Metrics": "--interval --max-age --keep --by --compat --max-series --time --headroom --exact --commit-age "
         "--isolation",
     },
+    "reset-offsets": {"Change": "--isolation"},
     "watch": {"View": "--interval --count"},
     "lag": {"View": "--exact"},
     "history report": {"Output": "--file --force"},
     "explain": {"Selection": "--partition --lagging", "View": "--show-record --stuck-after"},
     "snapshot save": {"Selection": "--with-records", "Output": "--overwrite --systemd-unit --systemd-timer"},
+    "snapshot restore": {"Change": "--settings"},
     "diff": {"View": "--only"},
     "snapshot diff": {"View": "--only"},
 }

@@ -151,6 +151,27 @@ def query_and_show(
     return show(outcome, cluster_id, shape, view, group_headers=group_headers)
 
 
+def query_items(
+    connection: Connection,
+    write_error: Callable[[Callable[[], Answer]], Answer],
+    query: Query,
+    selection: Selection,
+    joined: Callable[[str | None, Any], T],
+) -> tuple[Outcome[T], str | None, Mapping[str, str | None] | None]:
+    """Return the items of a query, and the ID of the cluster, or the IDs of several by their names.
+
+    :param write_error: runs the query of one cluster, see :func:`or_write_error`.
+    :param joined: returns an item with the name of its cluster, which is ``None`` for one cluster.
+    """
+    if connection.fleet:
+        outcome, clusters = connection.fleet.merged(query, selection, joined, debug=connection.debug)
+        return outcome, None, clusters
+    outcome, cluster_id = write_error(
+        lambda: run_query(connection.settings, hinted(query, selection), debug=connection.debug)
+    )
+    return outcome.with_items(joined(None, item) for item in outcome.items), cluster_id, None
+
+
 def hinted(query: Query, selection: Selection | None = None) -> Query:
     """Return a query that also finds out what is wrong with an empty selection, or with the names of groups."""
 

@@ -21,5 +21,5 @@ add_lazy_commands(
     LazyCommand("save", "snapshot.save:save", "Save the state of groups in a file."),
     LazyCommand("show", "snapshot.show:show_snapshot", "Show what a snapshot contains."),
     LazyCommand("diff", "snapshot.diff:diff", "Compare a snapshot with the cluster, or with another one."),
-    LazyCommand("restore", "snapshot.restore:restore", "Restore committed offsets from a snapshot."),
+    LazyCommand("restore", "snapshot.restore:restore", "Restore committed offsets, or settings, from a snapshot."),
 )

@@ -12,6 +12,7 @@ from kgroups.errors import UsageError
 from kgroups.model.counts import count
 
 from ..frame.apply_plan import apply_plan
+from ..frame.change_settings import apply_settings
 from ..frame.confirmation import Confirmation, confirmation_options
 from ..frame.group_options import GroupOptions, complete_topic, plain_group_options
 from ..frame.lazy_command import Command
@@ -48,6 +49,13 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Also delete committed offsets of these groups that are not in the file.",
 )
+@click.option(
+    "--settings",
+    "with_settings",
+    is_flag=True,
+    help="Restore the settings of the groups, their dynamic configuration, instead of their offsets. With --exact, "
+    "also remove values that are not in the file.",
+)
 @safety_options
 @confirmation_options
 @undo_option
@@ -72,21 +80,30 @@ def restore(
     topics: tuple[str, ...],
     create_group: bool,
     exact: bool,
+    with_settings: bool,
     file: Path,
 ) -> int:
-    """Restore committed offsets from a snapshot.
+    """Restore committed offsets, or settings, from a snapshot.
 
     Shows the plan; --execute applies it. Restores offsets, leader epochs, and metadata exactly, by default of all
     groups in the file. Groups with members are rejected, and the others are restored. The old offsets are first saved
-    to an undo file. Members and dynamic configuration are not restored; the plan names configuration that differs.
+    to an undo file. Members are not restored; the plan names settings that differ.
+
+    With --settings, the settings that were set for the groups are restored instead, also of groups with members, and
+    the old settings are saved to an undo file, from which settings set --from-file restores them.
     """
     from kgroups.admin.snapshot.file import read_snapshot
-    from kgroups.admin.snapshot.restore import Restore, plan_restore
+    from kgroups.admin.snapshot.restore import Restore, plan_restore, plan_restore_settings
     from kgroups.model.operations.origin import Mismatch
     from kgroups.model.topic_scope import parse_topic_scope
     from kgroups.model.views.operation_rows import reset_row
     from kgroups.render.act_views import RESET_OFFSETS
 
+    if with_settings and (topics or create_group or "topic" in accepted or safety != Safety()):
+        raise UsageError(
+            "--settings cannot be combined with --topic, --create-group, --accept-mismatch topic, --force, "
+            "--commit-window, or --when-empty: they are about offsets"
+        )
     safety.check(confirmation, connection)
     selection = chosen.selection() if chosen.any_given else None
     scope = parse_topic_scope(topics) if topics else None
@@ -100,6 +117,11 @@ def restore(
         create=create_group,
         exact=exact,
     )
+
+    if with_settings:
+        return apply_settings(
+            connection, shape, confirmation, undo_file, lambda admin: plan_restore_settings(admin, request)
+        )
 
     async def plan(admin: GroupAdmin) -> Outcome[PlannedOffset]:
         planned = await safety.plan(admin, lambda: plan_restore(admin, request))

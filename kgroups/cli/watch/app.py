@@ -42,7 +42,7 @@ from .time_lags import read_time_lags
 _LOOK = 0.2
 _FLASH = 6.0
 _TIMES = 10.0
-"""Seconds between two reads of the time lag of the open group."""
+"""Seconds between two reads of the time lag and the headroom of the open group."""
 _ENDING = (signal.SIGTERM, signal.SIGHUP)
 
 
@@ -250,7 +250,7 @@ class WatchApp(App[int]):
         return Opened(partitions, changes, self._explained.get(key, ()), times, int(time.time() * 1000))
 
     def _read_times(self) -> None:
-        """Start to read the time lags of the open group, if they are missing or old."""
+        """Start to read the time lag and the headroom of the open group, if they are missing or old."""
         key, last = self.view.cursor, self._times
         if key is None or self.view.page is not Page.GROUP or self.view.paused:
             return

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from . import clients, coverage, history, membership, outsiders, placement, registries, shared, weight, workers
+from . import (
+    clients,
+    coverage,
+    history,
+    membership,
+    outsiders,
+    placement,
+    registries,
+    shared,
+    timeouts,
+    weight,
+    workers,
+)
 from .facts import GroupFacts
 from .findings import Finding
 
@@ -13,6 +25,7 @@ Rule = Callable[[GroupFacts], Iterable[Finding]]
 RULES: tuple[Rule, ...] = (
     placement.find,
     history.find,
+    timeouts.find,
     membership.find,
     outsiders.find,
     coverage.find,

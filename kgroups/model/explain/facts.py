@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from kgroups.model.assignors.shape import Topic, TopicPartition
+from kgroups.model.effective_setting import Effective
 from kgroups.model.group_log import GroupLog
 from kgroups.model.groups import CONSUMER_PROTOCOL_TYPE, Group, GroupType, Member
 from kgroups.model.share.partition import ShareFacts
@@ -31,6 +32,13 @@ class BrokerLimits(NamedTuple):
     record: Limit = Limit("max.message.bytes", 1_048_588, False)
 
 
+class MemberTimeouts(NamedTuple):
+    """The settings of a group that is not classic, from which members get their timeouts."""
+
+    session: Effective
+    heartbeat: Effective
+
+
 class Placement(NamedTuple):
     """How the coordinator was found, and the partition of ``__consumer_offsets`` that stores the group.
 
@@ -51,7 +59,8 @@ class GroupFacts(NamedTuple):
     ``undescribed``: those that could not be described, about which there are no findings. ``log``: the facts from the
     group's log, if it was read. ``outsiders``: the commits of a client that is not a member, as text. ``recreated``:
     partitions whose commit is older than their topic, which was deleted and recreated, as far as leader epochs show.
-    ``share``: the partitions of a share group, if they were queried.
+    ``share``: the partitions of a share group, if they were queried. ``timeouts``: ``None`` for classic groups, whose
+    members have their own.
     """
 
     group: Group
@@ -64,6 +73,7 @@ class GroupFacts(NamedTuple):
     outsiders: str | None = None
     recreated: tuple[TopicPartition, ...] = ()
     share: ShareFacts | None = None
+    timeouts: MemberTimeouts | None = None
 
     @property
     def members(self) -> tuple[Member, ...]:

@@ -1,15 +1,13 @@
-"""Facts from the group's log, if it was read: times of changes, and timeouts of members."""
+"""Facts from the group's log, if it was read: times of changes."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 
 from kgroups.model.moments import moment_text
 
-from ..counts import count, some
 from .facts import GroupFacts
-from .findings import Finding, info, warning
+from .findings import Finding, info
 
 
 def find(facts: GroupFacts) -> Iterator[Finding]:
@@ -25,23 +23,3 @@ def find(facts: GroupFacts) -> Iterator[Finding]:
         parts.append(f"its assignment was last written at {moment_text(log.rebalanced)}")
     if parts:
         yield info("history", ", ".join(parts))
-    yield from _timeouts(facts)
-
-
-def _timeouts(facts: GroupFacts) -> Iterator[Finding]:
-    by_text: dict[str, list[str]] = defaultdict(list)
-    for member in facts.members:
-        timeouts = facts.log.timeouts.get(member.member_id) if facts.log else None
-        if timeouts and timeouts.session is not None and timeouts.rebalance is not None:
-            by_text[f"session {timeouts.session:,} ms, rebalance {timeouts.rebalance:,} ms"].append(member.member_id)
-    if len(by_text) == 1:
-        (text,) = by_text
-        yield info(
-            "timeouts",
-            f"timeouts are {text}: a failed member keeps its partitions until its session times out; a rebalance waits "
-            "for members to rejoin until the rebalance timeout",
-        )
-    elif by_text:
-        ordered = sorted(by_text, key=lambda text: (-len(by_text[text]), text))
-        shares = some([f"{count(len(by_text[text]), 'member')}: {text}" for text in ordered])
-        yield warning("timeouts", f"members have different timeouts; a rebalance waits for the longest: {shares}")

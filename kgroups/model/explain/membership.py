@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kgroups.model.duration import Milliseconds
+
 from ..counts import count, some
 from .facts import GroupFacts
 from .findings import Finding, info, warning
@@ -22,11 +24,13 @@ def _static(facts: GroupFacts) -> Iterator[Finding]:
     if not static:
         return
     if len(static) == len(facts.members):
+        session = facts.timeouts.session.number if facts.timeouts else None
+        limit = "" if session is None else f" of {Milliseconds(session)}"
         whole = "its only member is" if len(static) == 1 else f"all {len(static):,} members are"
         yield info(
             "static-members",
-            f"{whole} static: a member that restarts within its session timeout gets its partitions back without a "
-            "rebalance",
+            f"{whole} static: a member that restarts within its session timeout{limit} gets its partitions back "
+            "without a rebalance",
         )
     else:
         yield warning(

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from kgroups.model.duration import Milliseconds
+from kgroups.model.effective_setting import Effective, unknown_text
 from kgroups.model.groups import GroupType
 from kgroups.model.moments import moment_text
 from kgroups.model.places import place_name
-from kgroups.model.share.partition import ACQUIRED_UNKNOWN, Setting, ShareFacts, SharePartition, Tally
+from kgroups.model.share.partition import ACQUIRED_UNKNOWN, ShareFacts, SharePartition, Tally
 from kgroups.model.share.state import ShareState
 from kgroups.model.views.share_state_rows import between_text
 
@@ -65,18 +66,17 @@ def _settings(share: ShareFacts) -> Iterator[Finding]:
     limit, lock, topic = share.settings
     attempts = f"at most {limit.value} times" if limit.value else "a number of times that is unknown"
     duration = f"for {Milliseconds(lock.number)}" if lock.number is not None else "for an unknown time"
-    reasons = [f"{each.name}: {each.unknown}" for each in (limit, lock) if each.unknown]
     yield info(
         "share-limits",
         f"a record is delivered {attempts} ({limit.name}), and locked {duration} for each delivery ({lock.name})"
-        + "".join(f"; {reason}" for reason in reasons),
+        + unknown_text(limit, lock),
     )
     if share.partitions:
         yield info("acquired", ACQUIRED_UNKNOWN)
     yield from _dead_letters(topic, share.dead_letters)
 
 
-def _dead_letters(topic: Setting, found: int | str | None) -> Iterator[Finding]:
+def _dead_letters(topic: Effective, found: int | str | None) -> Iterator[Finding]:
     if topic.unknown:
         yield info("dead-letter-topic", f"its dead-letter topic is unknown: {topic.name}: {topic.unknown}")
     elif topic.value:

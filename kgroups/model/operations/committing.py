@@ -43,6 +43,8 @@ class RecentCommits(NamedTuple):
     since: Mapping[GroupId, int] = {}
     changed: Mapping[GroupId, Sequence[int]] = {}
     """The times of the group's membership records, if all commits were requested."""
+    topic_ids: Mapping[GroupId, Mapping[Pair, int]] = {}
+    """The IDs of topics in the last commits (Kafka 4.1), if all commits were requested."""
 
 
 class Rhythm(NamedTuple):

@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import NamedTuple, Protocol
 
 from ..groups import GroupId, is_glob
-from ..outcome import Failure, Outcome, Result, Scope
+from ..outcome import Failure, Outcome, Result, Scope, merge
 from .setting import GROUP, GroupSettings, Setting, Value, matches_any
 
 UNKNOWN = Value(None, None)
@@ -32,6 +32,10 @@ class PlannedSetting(NamedTuple):
     def key(self) -> tuple[GroupId, str]:
         return self.group_id, self.name
 
+    @property
+    def group(self) -> GroupId:
+        return self.group_id
+
 
 class AppliedSetting(NamedTuple):
     """A planned setting after execution; ``failure`` is why it was not applied, or why that is unknown."""
@@ -39,6 +43,10 @@ class AppliedSetting(NamedTuple):
     planned: PlannedSetting
     result: Result
     failure: Failure | None = None
+
+    @property
+    def group(self) -> GroupId:
+        return self.planned.group_id
 
 
 class Wish(Protocol):
@@ -71,6 +79,15 @@ class UnsetAll(NamedTuple):
         ]
         names = [name for name in found.overrides if matches_any(name, self.keys)]
         return Outcome(tuple((name, None) for name in names), tuple(failures))
+
+
+class Together(NamedTuple):
+    """Several wishes about different settings."""
+
+    wishes: Sequence[Wish]
+
+    def of(self, found: GroupSettings) -> Outcome[tuple[str, str | None]]:
+        return merge([each.of(found) for each in self.wishes])
 
 
 def plan_group(found: GroupSettings, wish: Wish) -> Outcome[PlannedSetting]:

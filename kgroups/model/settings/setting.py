@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
+from ..effective_setting import NOT_REPORTED, Effective
 from ..groups import GroupId
 
 GROUP = "dynamic-group"
@@ -58,6 +59,11 @@ class GroupSettings(NamedTuple):
     @property
     def by_name(self) -> dict[str, Setting]:
         return {each.name: each for each in self.settings}
+
+    def effective(self, name: str) -> Effective:
+        """Return the value in effect; coordinators do not report settings that are newer than they are."""
+        found = self.by_name.get(name)
+        return Effective(name, found.value.text) if found else Effective(name, unknown=NOT_REPORTED)
 
 
 class SettingRow(NamedTuple):

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from ..effective_setting import Effective
 from ..offsets import LogOffsets
 from ..time_lag import FirstUnread
 from .batches import DeliveryState, clip
@@ -62,18 +63,6 @@ def tally_of(state: ShareState, log: LogOffsets) -> Tally:
     )
 
 
-class Setting(NamedTuple):
-    """A setting of a group: its value, or why it is unknown."""
-
-    name: str
-    value: str | None = None
-    unknown: str | None = None
-
-    @property
-    def number(self) -> int | None:
-        return int(self.value) if self.value and self.value.isdecimal() else None
-
-
 class SharePartition(NamedTuple):
     """A partition of a share group.
 
@@ -102,9 +91,9 @@ class SharePartition(NamedTuple):
 class ShareSettings(NamedTuple):
     """The settings of a group that limit deliveries."""
 
-    delivery_limit: Setting
-    lock_duration: Setting
-    dead_letter_topic: Setting
+    delivery_limit: Effective
+    lock_duration: Effective
+    dead_letter_topic: Effective
 
 
 class ShareFacts(NamedTuple):

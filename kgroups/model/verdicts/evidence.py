@@ -36,6 +36,9 @@ def _evidence(facts: PartitionFacts, progressed: int | None, changes: int) -> It
         yield Evidence("first_unread_offset", facts.first_unread, f"first unread record: offset {facts.first_unread}")
     if facts.record is not None:
         yield from _record(facts.record, facts.now)
+    if facts.limit is not None:
+        rate = facts.limit.bytes_per_second
+        yield Evidence("consumer_byte_rate", rate, f"quota for {facts.limit.entity}: {rate:,.0f} bytes per second")
     for each in facts.transactions:
         yield Evidence("producer_id", each.producer_id, _transaction(each))
 

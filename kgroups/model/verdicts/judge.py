@@ -28,14 +28,14 @@ REPEATS = 3
 """Commits of the same offset, or membership changes, that are no coincidence."""
 LARGE = 1_048_576
 """The default of ``max.partition.fetch.bytes``."""
+COMMITS_PER_CHANGE = 2
+"""A consumer that commits the same offset more often than this for each membership change does not crash there."""
 RECENT_CHANGES = 10
 """A crash loop had its last membership change within this multiple of the time after which a partition is stuck."""
 BURST = 1_000
 """Membership records within this many milliseconds are one change."""
 DEFAULT_TRANSACTION_TIMEOUT = 60_000
 """The default of ``transaction.timeout.ms``."""
-NOISE = 0.95
-"""A consumer is slower than the producer if its rate is less than this part of the producer's rate."""
 
 
 class Found(NamedTuple):
@@ -110,6 +110,18 @@ class Case(NamedTuple):
         since = max(self.progressed or 0, self.written or 0)
         times = [time for time in (history.changes if history else ()) if time > since]
         return sum(not at or time - times[at - 1] > BURST for at, time in enumerate(times))
+
+    @property
+    def repeats(self) -> list[int]:
+        """The times at which the committed offset was committed again since the first unread record exists."""
+        history, committed = self.facts.history, self.facts.committed
+        if history is None or committed is None:
+            return []
+        return [time for time, _ in history.same(committed) if time >= (self.written or 0)]
+
+    @property
+    def inspect(self) -> str:
+        return self.command("explain {group} --partition {place} --show-record")
 
     def command(self, words: str) -> str:
         """Return a kgroups command about this group; ``{place}`` becomes the partition."""
@@ -197,8 +209,33 @@ def _nothing_left(case: Case) -> Found | None:
     return None
 
 
+def _crash_loop(case: Case) -> Found | None:
+    """Find members that come and go at a record which can be read.
+
+    The group may have no members between two attempts. Then repeated commits prove that members came back: when a
+    group is stopped, its members leave one by one, too.
+    """
+    facts, changes = case.facts, case.changes
+    readable = not facts.denied and not (facts.record_known and facts.first_unread is None)
+    returned = not facts.members and len(case.repeats) >= REPEATS
+    if not case.waits or not readable or not (facts.owner or facts.state in GroupState.REBALANCING or returned):
+        return None
+    if changes < REPEATS or len(case.repeats) > COMMITS_PER_CHANGE * changes:
+        return None
+    last = max(facts.history.changes) if facts.history else 0
+    if facts.now - last >= RECENT_CHANGES * case.stuck_after:
+        return None
+    repeated = f"; the same offset was committed {len(case.repeats):,} times" if len(case.repeats) > 1 else ""
+    text = (
+        f"members joined or left {changes:,} times without progress, last at {moment_text(last)}{repeated}: the "
+        "consumer fails at the record at this offset and starts again, or rebalances do not end"
+    )
+    return Found(Key.CRASH_LOOP, Severity.PROBLEM, text, case.inspect)
+
+
 def _member(case: Case) -> Found | None:
     facts = case.facts
+    uncommitted = facts.committed is None and facts.end is not None  # brokers hide both without DESCRIBE on the topic
     if facts.state in GroupState.REBALANCING and facts.owner is None:
         text = f"the group is rebalancing ({facts.state}): no member consumes the partition until it ends"
         return Found(Key.REBALANCING, Severity.WARNING, text, case.command("explain {group} --deep"))
@@ -208,10 +245,10 @@ def _member(case: Case) -> Found | None:
             text = f"the partition is not assigned to any of the {count(facts.members, 'member')} of the group"
         elif facts.members is None:
             return None
-        if facts.committed is None:
+        if uncommitted:
             text += ", and the group has no committed offset for it"
         return Found(Key.UNASSIGNED, Severity.PROBLEM, text, case.command("explain {group}"))
-    if facts.committed is None:
+    if uncommitted:
         text = (
             "the partition is assigned, but the group has never committed an offset for it, or its offsets have expired"
         )
@@ -260,8 +297,8 @@ def _denied(case: Case) -> Found | None:
     if not facts.denied or recent:
         return None
     text = (
-        f"reading is denied: the principal of this command has no ACL {facts.denied}; if the consumer uses the same "
-        "principal, it reads nothing"
+        f"reading is denied: the principal of this command is not authorized for {facts.denied}; if the consumer uses "
+        "the same principal, it reads nothing"
     )
     return Found(
         Key.FETCH_DENIED,
@@ -276,21 +313,13 @@ def _stuck(case: Case) -> Found | None:
     history = facts.history
     if not case.waits or history is None or facts.committed is None:
         return None
-    repeats = [time for time, _ in history.same(facts.committed) if time >= (case.written or 0)]
-    inspect = case.command("explain {group} --partition {place} --show-record")
+    repeats = case.repeats
     if len(repeats) >= REPEATS:
         text = (
             f"the same offset was committed {len(repeats):,} times since {moment_text(repeats[0])}: the consumer reads "
             "and commits, but does not get past the record at this offset, or it has paused the partition"
         )
-        return Found(Key.SAME_OFFSET_COMMITTED, Severity.PROBLEM, text, inspect)
-    last_change = max(history.changes, default=0)
-    if case.changes >= REPEATS and facts.now - last_change < RECENT_CHANGES * case.stuck_after:
-        text = (
-            f"members joined or left {case.changes:,} times without progress, last at {moment_text(last_change)}: the "
-            "consumer fails at the record at this offset and starts again, or rebalances do not end"
-        )
-        return Found(Key.CRASH_LOOP, Severity.PROBLEM, text, inspect)
+        return Found(Key.SAME_OFFSET_COMMITTED, Severity.PROBLEM, text, case.inspect)
     if not case.overdue:
         return None
     who = f"member {facts.owner.client_id} ({facts.owner.host})" if facts.owner else "the client"
@@ -300,7 +329,7 @@ def _stuck(case: Case) -> Found | None:
             f"more than the default of max.partition.fetch.bytes ({LARGE:,}): the consumer may lack memory or time for "
             "it"
         )
-        return Found(Key.LARGE_RECORD, Severity.WARNING, text, inspect)
+        return Found(Key.LARGE_RECORD, Severity.WARNING, text, case.inspect)
     last = history.last
     if last is not None:
         ago = f"its last commit was at {moment_text(last)} ({Milliseconds(facts.now - last)} ago)"
@@ -308,8 +337,8 @@ def _stuck(case: Case) -> Found | None:
         ago = f"it has not committed since {moment_text(history.since)} or earlier"
     else:
         ago = "its commit is not in the log of the group any more"
-    text = f"{who} is alive and has the partition, but does not commit: {ago}"
-    return Found(Key.NOT_COMMITTING, Severity.PROBLEM, text, inspect)
+    text = f"{who} has the partition, but does not commit: {ago}"
+    return Found(Key.NOT_COMMITTING, Severity.PROBLEM, text, case.inspect)
 
 
 def _pace(case: Case) -> Found | None:
@@ -317,17 +346,11 @@ def _pace(case: Case) -> Found | None:
     lag = facts.lag
     if history is None or facts.committed is None or lag is None:
         return None
-    recent = [made for made in history.commits if facts.pace is None or made[0] >= facts.pace.time]
-    if facts.pace and facts.end is not None and len(recent) > 1 and facts.now > facts.pace.time:
-        (began, first), now = recent[0], facts.now
-        consumed = (facts.committed - first) * 1000 / max(1, now - began)
-        produced = (facts.end - facts.pace.end) * 1000 / (now - facts.pace.time)
-        rates = f"the group consumes {consumed:,.1f} and producers write {produced:,.1f} offsets per second"
-        if consumed < NOISE * produced and lag > consumed * case.stuck_after / 1000:
-            text = f"the consumer is slower than the producers: {rates}; the lag is {lag:,}"
-            return Found(Key.FALLING_BEHIND, Severity.WARNING, text, case.command("describe {group} --members"))
-        if consumed * NOISE > produced and consumed > 0:
-            left = Milliseconds(round(lag * 1000 / (consumed - produced)))
+    if rates := facts.rates:
+        if rates.behind and lag > rates.consumed * case.stuck_after / 1000:
+            return _behind(case, f"the consumer is slower than the producers: {rates}; the lag is {lag:,}")
+        if rates.ahead:
+            left = Milliseconds(round(lag * 1000 / (rates.consumed - rates.produced)))
             text = f"the lag of {lag:,} decreases: {rates}; the group will have caught up in about {left}"
             return Found(Key.CATCHING_UP, Severity.INFO, text)
     if not case.overdue and facts.record_known and (history.last is not None or case.written is not None):
@@ -337,10 +360,24 @@ def _pace(case: Case) -> Found | None:
     return None
 
 
+def _behind(case: Case, text: str) -> Found:
+    facts = case.facts
+    if facts.limit is None or facts.owner is None:
+        return Found(Key.FALLING_BEHIND, Severity.WARNING, text, case.command("describe {group} --members"))
+    return Found(
+        Key.THROTTLED,
+        Severity.WARNING,
+        f"{text}; a quota for {facts.limit.entity} allows {facts.limit.bytes_per_second:,.0f} bytes per second, and "
+        "the broker delays what exceeds it",
+        f"kafka-configs.sh --bootstrap-server BOOTSTRAP --describe --entity-type clients --entity-name "
+        f"{quote(facts.owner.client_id)}",
+    )
+
+
 def _unknown(case: Case) -> Found:
     parts = ", ".join(dict.fromkeys(each.part.value for each in case.facts.unavailable)) or "members"
     return Found(Key.UNKNOWN, Severity.UNKNOWN, f"no verdict, because these facts are not available: {parts}")
 
 
-RULES: tuple[Rule, ...] = (_log, _commit, _nothing_left, _member, _transaction, _denied, _stuck, _pace)
+RULES: tuple[Rule, ...] = (_log, _commit, _nothing_left, _crash_loop, _member, _transaction, _denied, _stuck, _pace)
 """In order of precedence."""

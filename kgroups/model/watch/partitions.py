@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
+from ..headroom import Headroom
 from ..time_lag import TimeLag
 from ..views.lag_summary import By, shares
 from ..views.offset_row import GroupOffsets, OffsetRow
@@ -22,11 +24,16 @@ class PartitionRow(NamedTuple):
 
 
 class TimeLags(NamedTuple):
-    """The time lags of the partitions of one group, and when they were read (milliseconds since 1970)."""
+    """The time lags and headroom of the partitions of one group, and when they were read (milliseconds since 1970).
+
+    ``note``: why some are unknown, as in ``kgroups lag``.
+    """
 
     at: int
     ages: Mapping[Place, TimeLag]
     failures: tuple[str, ...] = ()
+    rooms: Mapping[Place, Headroom] = MappingProxyType({})
+    note: str | None = None
 
 
 def partitions_of(offsets: GroupOffsets, samples: Sequence[Sample]) -> list[PartitionRow]:

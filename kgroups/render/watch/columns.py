@@ -11,7 +11,7 @@ from ..cells import escape
 GAP = 2
 _LEFT = frozenset({"TOPIC", "MEMBER", "HOST", "CLUSTER"})
 _OMITTED_FIRST = (
-    *("HOST", "MEMBER", "LAG HISTORY", "IN/S", "OUT/S", "LOG-END", "COMMITTED"),
+    *("HOST", "MEMBER", "LAG HISTORY", "IN/S", "OUT/S", "LOG-END", "COMMITTED", "HEADROOM"),
     *("OTHER-STATE", "REBALANCING", "EMPTY", "STABLE"),
 )
 """Columns to omit on a narrow terminal, in this order."""

@@ -195,10 +195,11 @@ def _group(view: View, opened: Opened, width: int, utf8: bool) -> Iterable[str]:
     yield from _partitions(opened, width, utf8)
     yield ""
     if opened.times is None:
-        yield "Time lag: reading the first unread records ..."
+        yield "Time lag and headroom: reading the first unread records ..."
     else:
-        yield f"Time lag: read {Milliseconds(max(0, opened.now - opened.times.at) // 1000 * 1000)} ago"
-        yield from (f"  {escape(text)}" for text in opened.times.failures)
+        yield f"Time lag and headroom: read {Milliseconds(max(0, opened.now - opened.times.at) // 1000 * 1000)} ago"
+        for text in (*opened.times.failures, *filter(None, [opened.times.note])):
+            yield from wrap(escape(text), width, initial_indent="  ", subsequent_indent="  ")
     yield ""
     yield "State changes since the start" if opened.changes else "No state changes since the start"
     for at, change in opened.changes:
@@ -218,10 +219,11 @@ def _wrapped(texts: Iterable[str], width: int) -> Iterable[str]:
 
 def _partitions(opened: Opened, width: int, utf8: bool) -> Iterable[str]:
     cells = [_PARTITION_HEADERS]
-    ages = opened.times.ages if opened.times else {}
+    ages, rooms = (opened.times.ages, opened.times.rooms) if opened.times else ({}, {})
     for each in opened.partitions:
         row = each.row
-        time = ages.get((row.topic or "", -1 if row.partition is None else row.partition))
+        place = row.topic or "", -1 if row.partition is None else row.partition
+        time, room = ages.get(place), rooms.get(place)
         cells.append(
             (
                 cell_text(row.topic),
@@ -230,6 +232,7 @@ def _partitions(opened: Opened, width: int, utf8: bool) -> Iterable[str]:
                 cell_text(row.log_end_offset),
                 cell_text(row.lag),
                 "-" if time is None or time.age is None else str(time.age),
+                cell_text(room and (room.by if room.least is None else str(room.least))),
                 rate_text(each.rate_in),
                 rate_text(each.rate_out),
                 sparkline(each.lags, 12, ascii_only=not utf8),
@@ -269,6 +272,7 @@ _PARTITION_HEADERS = (
     "LOG-END",
     "LAG",
     "TIME-LAG",
+    "HEADROOM",
     "IN/S",
     "OUT/S",
     "LAG HISTORY",

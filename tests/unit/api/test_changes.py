@@ -27,12 +27,6 @@ def fake() -> Iterator[FakeCluster]:
         yield cluster
 
 
-@pytest.fixture
-def cluster(fake: FakeCluster) -> Iterator[Cluster]:
-    with Cluster(",".join(f"127.0.0.1:{broker.port}" for broker in fake.brokers.values())) as connected:
-        yield connected
-
-
 def _offsets(fake: FakeCluster, group: str) -> dict[tuple[str, int], int]:
     commits = fake.state.groups[group].commits if group in fake.state.groups else {}
     return {pair: getattr(commit, "offset", commit) for pair, commit in commits.items()}
@@ -111,7 +105,7 @@ def test_changes_reject_invalid_arguments(cluster: Cluster) -> None:
     untyped: Any = cluster
     plan = cluster.plan_reset("empty", to=ToEarliest())
     for call, message in (
-        (lambda: untyped.undo(plan), "undo takes the outcome of apply, delete_offsets, or delete"),
+        (lambda: untyped.undo(plan), "undo takes the outcome of apply, delete_offsets, delete, or alter_settings"),
         (lambda: untyped.undo(plan.items), "undo takes the outcome of apply"),
         (lambda: untyped.undo(Outcome()), "undo takes the outcome of apply"),
         (lambda: untyped.delete_offsets(plan.items), "delete_offsets takes the items of plan_delete_offsets"),

@@ -18,6 +18,7 @@ Run = Callable[..., tuple[int, str, str]]
 def shop(fake: FakeCluster) -> None:
     """Two groups that are well, one whose member claims what another has and tells in escapes who it is, one that is
     rebalancing, one of which nothing can be read."""
+    fake.state.settings[""] = {"consumer.session.timeout.ms": "45000", "consumer.heartbeat.interval.ms": "5000"}
     fake.state.topic("__consumer_offsets", [0, 1])
     fake.state.topic("orders", [0, 1, 0, 1])
     first, second = FakeMember("m-1", {"orders": (0, 1)}, instance_id="one"), FakeMember("m-2", {"orders": (2, 3)})

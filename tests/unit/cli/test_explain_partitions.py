@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +12,7 @@ from kio.schema.errors import ErrorCode
 
 from tests.fakes.broker import FakeCluster
 from tests.fakes.cluster_state import FakeMember
+from tests.fakes.offset_records import commit_key, commit_value
 from tests.fakes.record_batches import batch
 
 Run = Callable[..., tuple[int, str, str]]
@@ -129,3 +131,21 @@ def test_share_groups_have_no_verdicts(run_cli: Run, serve: Callable) -> None:
     code, out, err = run_cli("explain", "-b", served.bootstrap, "shared", "--partition", "orders:0")
     assert (code, out) == (1, "") and "group 'shared': share groups have no committed offsets" in err
     assert "1 share group not examined" in run_cli("explain", "-b", served.bootstrap, "--all-groups", "--lagging")[2]
+
+
+@pytest.mark.parametrize(("topic_id", "verdict"), [(1, "unassigned"), (7, "recreated-topic")])
+def test_topic_id_in_the_commit_record_proves_a_recreated_topic(
+    run_cli: Run, serve: Callable, topic_id: int, verdict: str
+) -> None:
+    def commit(fake: FakeCluster) -> None:
+        fill(fake)
+        text = base64.urlsafe_b64encode(topic_id.to_bytes(16, "big")).decode().rstrip("=")
+        key, value = commit_key("idle", "orders", 0), commit_value(offset=90, topicId=text)
+        fake.state.topic(
+            "__consumer_offsets", [0], end=1, times={0: 1_000}, logs={0: [batch(0, [(0, 1_000)], key=key, value=value)]}
+        )
+
+    served = serve(fill=commit)
+    answer = run_cli("explain", "-b", served.bootstrap, "idle", "--partition", "orders:0", "-o", "json")
+    (item,) = verdicts(answer).values()
+    assert (answer[0], item["verdict"]) == (0, verdict)

@@ -155,6 +155,33 @@ def test_explain_names_a_cluster_that_fails(serve: Serve, profiles: Callable[...
     assert err.startswith("kgroups: cluster dead: no bootstrap server responded")
 
 
+def test_verdicts_name_the_cluster_of_each_partition(two: None, run_cli: Run) -> None:
+    words = ("explain", "both", "there", "--all-profiles", "--partition", "orders:0")
+    code, out, _ = run_cli(*words)
+    heads = [line for line in out.splitlines() if not line.startswith(" ") and line]
+    assert heads == [f"{name}: orders-0: PROBLEM: unassigned" for name in ("a: both", "b: both", "b: there")]
+    found = json.loads(run_cli(*words, "-o", "json")[1])
+    assert (found["cluster_id"], found["clusters"]) == (None, {"a": "A", "b": "B"})
+    assert [(each["cluster"], each["group"], each["next"]) for each in found["items"]] == [
+        ("a", "both", "kgroups explain both --profile a"),
+        ("b", "both", "kgroups explain both --profile b"),
+        ("b", "there", "kgroups explain there --profile b"),
+    ]
+    unread = {(each["cluster"], each["name"]) for each in found["failures"]}  # the logs contain no records
+    assert (code, unread) == (1, {("a", "orders-0"), ("b", "orders-0")})
+
+
+def test_verdicts_of_lagging_partitions_name_a_cluster_that_fails(
+    serve: Serve, profiles: Callable[..., None], run_cli: Run
+) -> None:
+    profiles(dead="127.0.0.1:1", good=serve(fill=filled("A", "g")).bootstrap, idle=serve(fill=filled("I")).bootstrap)
+    code, out, err = run_cli("explain", "--all-groups", "--lagging", "--all-profiles")
+    assert (code, out.startswith("good: g: orders-0: PROBLEM: unassigned\n")) == (1, True)
+    assert "kgroups: cluster dead: no bootstrap server responded" in err and "no partition" not in err
+    code, out, err = run_cli("explain", "--all-groups", "--lagging", "--profile", "idle", "--profile", "!dead")
+    assert (code, out) == (0, "") and "no partition of the selected groups lags" in err
+
+
 def test_settings_that_cannot_be_read_in_time_are_a_failure(
     serve: Serve, profiles: Callable[..., None], run_cli: Run, tmp_path: Path
 ) -> None:

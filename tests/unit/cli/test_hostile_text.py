@@ -74,7 +74,7 @@ COMMANDS: dict[str, list[list[str]]] = {
         ["snapshot", "save", "b", f"missing{HOSTILE}", OLD],
         ["snapshot", "diff", "a"], ["snapshot", "diff", "b", "-o", "csv"],
         ["snapshot", "restore", "a", "--exact"], ["snapshot", "restore", "a", f"missing{HOSTILE}"],
-        ["snapshot", "restore", "a", OLD, "--execute", "--yes"],
+        ["snapshot", "restore", "a", OLD, "--execute", "--yes"], ["snapshot", "restore", "a", "--settings", "--exact"],
     ],
     "diff": [
         ["snapshot", "save", "a", "--all-groups"], ["snapshot", "save", "b", OLD],

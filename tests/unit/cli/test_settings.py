@@ -199,3 +199,24 @@ def test_undo_file_of_settings_is_not_for_offsets(ask: Any, run_cli: Run, served
     assert ask("set", f"{TIMEOUT}=1", "orders-eu", *WRITE)[0] == 0
     code, _, err = run_cli("reset-offsets", "--from-file", "undo.json", "-b", served.bootstrap)
     assert code == 2 and "use kgroups settings set --from-file" in err
+
+
+def test_settings_of_several_clusters_are_changed_together(
+    run_cli: Run, serve: Callable[..., Any], profiles: Callable[..., None], tmp_path: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    one, other = serve(fill=fill), serve(fill=fill)
+    one.state.cluster_id, other.state.cluster_id = "A", "B"
+    profiles(a=one.bootstrap, b=other.bootstrap)
+    words = ("settings", "set", f"{TIMEOUT}=1", "orders-us", "--all-profiles", "--fleet", "-o", "json")
+    other.state.fail("DescribeConfigs", "orders-us", ErrorCode.group_authorization_failed, 1)
+    code, _, err = run_cli(*words, "--execute", "--yes")
+    assert (code, one.state.settings["orders-us"][TIMEOUT]) == (1, "50000") and "nothing was changed" in err
+    code, out, err = run_cli(*words, "--execute", "--yes")
+    found = json.loads(out)
+    results = [(row["cluster"], row["old_value"], row["new_value"], row["result"]) for row in found["items"]]
+    assert (code, results) == (0, [("a", "50000", "1", "applied"), ("b", "50000", "1", "applied")]), err
+    for name, file in found["undo_files"].items():
+        undo = ("settings", "set", "--from-file", file, "--profile", name, "--execute", "--yes")
+        assert run_cli(*undo)[0] == 0
+    assert {each.state.settings["orders-us"][TIMEOUT] for each in (one, other)} == {"50000"}

@@ -7,7 +7,8 @@ from kio.schema.errors import ErrorCode
 
 from kgroups.admin.query.explain import _limit, gather_facts
 from kgroups.admin.query.select_groups import Selection
-from kgroups.model.explain.facts import GroupFacts, Limit, Placement
+from kgroups.model.effective_setting import Effective
+from kgroups.model.explain.facts import GroupFacts, Limit, MemberTimeouts, Placement
 from kgroups.model.outcome import Outcome
 from kgroups.model.placement import partition_of
 from kgroups.protocol.error_codes import Code, kafka_error
@@ -15,6 +16,7 @@ from tests.fakes.asking import ask
 from tests.fakes.broker import FakeCluster, is_probe
 from tests.fakes.cluster_state import FakeMember
 
+SESSION, HEARTBEAT = "consumer.session.timeout.ms", "consumer.heartbeat.interval.ms"
 DEFAULT = Limit("group.max.size", 7, False)
 
 
@@ -102,3 +104,27 @@ def test_explain_data_of_many_groups_needs_few_requests() -> None:
     described = [request for request in fake.asked("DescribeGroups") if not is_probe(request)]
     assert len(fake.asked("Metadata")) <= 2 and len(described) <= 4
     assert len(fake.asked("DescribeGroups")) - len(described) == 2 * 2  # before and after the list of each broker
+
+
+def modern() -> FakeCluster:
+    fake = shop()
+    fake.state.group("c", 0, type="Consumer", state="Stable", members=(FakeMember("m", {"t": (0,)}),))
+    fake.state.settings[""] = {SESSION: "45000", HEARTBEAT: "5000"}
+    fake.state.settings["c"] = {SESSION: "60000"}
+    return fake
+
+
+def test_timeouts_are_the_settings_in_effect_for_groups_that_are_not_classic() -> None:
+    fake = modern()
+    by_group = {facts.group.group_id: facts.timeouts for facts in gathered(fake, Selection(everything=True)).items}
+    timeouts = MemberTimeouts(Effective(SESSION, "60000"), Effective(HEARTBEAT, "5000"))
+    assert by_group == {"a": None, "b": None, "c": timeouts}
+
+
+def test_timeouts_that_cannot_be_read_are_unknown_with_the_missing_acl() -> None:
+    fake = modern()
+    fake.state.fail("DescribeConfigs", "c", ErrorCode.group_authorization_failed)
+    outcome = gathered(fake, Selection(("c",)))
+    needs = "not authorized: needs DESCRIBE_CONFIGS on GROUP c"
+    assert outcome.exit_code == 0
+    assert outcome.items[0].timeouts == (Effective(SESSION, None, needs), Effective(HEARTBEAT, None, needs))

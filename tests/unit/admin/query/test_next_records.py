@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from pytest_mock import MockerFixture
 
-from kgroups.admin.query.next_records import next_records
+from kgroups.admin.query import next_records as reading
 from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import Failure
 from kgroups.model.record import NextRecords
@@ -23,7 +24,7 @@ def read(
     fake: FakeCluster, most: int, *positions: Position, isolation: Isolation = Isolation.READ_UNCOMMITTED
 ) -> tuple[dict[Position, NextRecords], dict[Position, Failure]]:
     async def question(admin: Any) -> Any:
-        return await next_records(admin.cluster, positions or (START,), most, isolation=isolation)
+        return await reading.next_records(admin.cluster, positions or (START,), most, isolation=isolation)
 
     found: tuple[dict[Position, NextRecords], dict[Position, Failure]] = ask(fake, question)
     return found
@@ -71,3 +72,11 @@ def test_next_records_end_before_an_open_transaction() -> None:
     fake = cluster(batch(0, [(0, 1)]), batch(1, [(1, 1)], attributes=TRANSACTIONAL, producer=7), stable=1)
     found, _ = read(fake, 2, isolation=Isolation.READ_COMMITTED)
     assert (offsets(found[START]), found[START].until) == ([0], 1)
+
+
+def test_next_records_that_do_not_fit_into_memory_are_a_failure(mocker: MockerFixture) -> None:
+    mocker.patch.object(reading, "LIMIT", 1_000)
+    fake = cluster(*(batch(offset, [(offset, 1)], value=bytes(400)) for offset in range(9)))
+    found, failures = read(fake, 3)
+    assert not found
+    assert failures[START].message == reading.TOO_LARGE

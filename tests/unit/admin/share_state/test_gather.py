@@ -10,10 +10,11 @@ from kio.schema.errors import ErrorCode
 from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.share_state.gather import READ_STATES, Gathered
 from kgroups.admin.wire import WireAdmin
+from kgroups.model.effective_setting import Effective
 from kgroups.model.group_log import ReadBudget
 from kgroups.model.offsets import Isolation
 from kgroups.model.share.batches import StateBatch
-from kgroups.model.share.partition import Setting, ShareFacts, SharePartition
+from kgroups.model.share.partition import ShareFacts, SharePartition
 from kgroups.model.time_lag import FirstUnread
 from tests.fakes.asking import ask
 from tests.fakes.broker import FakeCluster
@@ -149,7 +150,7 @@ def test_oldest_record_that_cannot_be_read_is_unknown() -> None:
 
 def test_settings_of_the_group_precede_those_of_the_broker() -> None:
     cluster = fake(snapshot(0, 5))
-    assert facts(cluster).settings == (Setting(LIMIT, "7"), Setting(LOCK, "15000"), Setting(DEAD, "dlq.t"))
+    assert facts(cluster).settings == (Effective(LIMIT, "7"), Effective(LOCK, "15000"), Effective(DEAD, "dlq.t"))
     cluster = fake(snapshot(0, 5))
     cluster.state.settings = {GROUP: {LOCK: "15000"}, "0": {f"group.{LIMIT}": "5"}}
     limit, lock, dead = facts(cluster).settings
@@ -163,6 +164,15 @@ def test_settings_that_cannot_be_read_are_unknown() -> None:
     settings = facts(cluster).settings
     assert [each.value for each in settings] == [None] * 3
     assert {each.unknown for each in settings} == {f"not authorized: needs DESCRIBE_CONFIGS on GROUP {GROUP}"}
+
+
+def test_delivery_limit_that_only_brokers_have_is_unknown_without_theirs() -> None:
+    cluster = fake(snapshot(0, 5))
+    cluster.state.settings = {GROUP: {LOCK: "15000"}}
+    cluster.state.fail("DescribeConfigs", "0", ErrorCode.cluster_authorization_failed)
+    limit, lock, _ = facts(cluster).settings
+    assert lock == Effective(LOCK, "15000")
+    assert limit.value is None and "DESCRIBE_CONFIGS on the cluster" in (limit.unknown or "")
 
 
 def test_start_offset_that_the_broker_does_not_report_is_unknown() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kio.schema.errors import ErrorCode
 
 from kgroups.admin.port.capabilities import GROUP_CONFIGS
 from kgroups.model.offsets import Commit
@@ -159,6 +160,52 @@ def test_configuration_is_named_and_not_restored(restore: Any, served: Any) -> N
     code, _, err = restore("c")
     expected = "group 'c': consumer.session.timeout.ms is not restored: it is 45000, in the snapshot 50000"
     assert code == 0 and expected in err
+    assert f"to restore these settings: kgroups snapshot restore {FILE} --settings" in err
+
+
+def settings(answer: tuple[int, str, str]) -> list[tuple[Any, ...]]:
+    keys = ("group", "key", "old_value", "new_value", "result")
+    return [tuple(row[key] for key in keys) for row in json.loads(answer[1])["items"]]
+
+
+def test_settings_are_restored_and_undone(run_cli: Run, served: Any) -> None:
+    timeout, other = "consumer.session.timeout.ms", "consumer.heartbeat.interval.ms"
+    served.state.settings[""] = {timeout: "45000", other: "5000"}
+    before = served.state.settings["c"] = {timeout: "47000", other: "6000"}
+    words = ("snapshot", "restore", FILE, "--settings", "-b", served.bootstrap, "-o", "json")
+    code, _, err = answer = run_cli(*words)
+    assert (code, settings(answer)) == (0, [("c", timeout, "47000", "50000", None)])
+    assert f"group 'c': 1 setting not in {FILE}: not changed; to remove it, add --exact" in err
+    assert f"no settings of 2 groups in {FILE}: a, b; a snapshot contains" in err and "add --execute" in err
+    code, _, err = answer = run_cli(*words, "c", "--exact", "--execute", "--yes", "--undo-file", "undo")
+    assert (code, settings(answer)) == (
+        0,
+        [("c", other, "6000", "5000", "applied"), ("c", timeout, "47000", "50000", "applied")],
+    )
+    assert served.state.settings["c"] == {timeout: "50000"} and "kgroups settings set --from-file undo" in err
+    assert settings(run_cli(*words)) == [] and not writes(served)
+    undo = ("settings", "set", "--from-file", "undo", "--execute", "--yes", "-b", served.bootstrap)
+    assert run_cli(*undo)[0] == 0 and served.state.settings["c"] == before
+
+
+def test_settings_that_were_not_saved_are_a_failure(run_cli: Run, served: Any) -> None:
+    served.state.fail("DescribeConfigs", "c", ErrorCode.group_authorization_failed)
+    assert run_cli("snapshot", "save", "partial", "c", "-b", served.bootstrap)[0] == 1
+    code, out, err = run_cli("snapshot", "restore", "partial", "--settings", "-b", served.bootstrap, "-o", "json")
+    assert (code, json.loads(out)["items"]) == (1, [])
+    assert "group 'c': not restored completely: it could not be read when partial was saved" in err
+
+
+@pytest.mark.parametrize("option", ["--topic=t", "--create-group", "--accept-mismatch=topic", "--force"])
+def test_options_about_offsets_are_refused_with_settings(restore: Any, option: str) -> None:
+    code, _, err = restore("--settings", option)
+    assert code == 2 and "--settings cannot be combined with" in err
+
+
+def test_settings_of_another_cluster_are_refused(restore: Any, served: Any) -> None:
+    served.state.cluster_id = "other"
+    code, _, err = restore("--settings")
+    assert code == 2 and "but this is cluster other" in err
 
 
 def test_group_without_offsets_has_nothing_to_restore(run_cli: Run, served: Any) -> None:

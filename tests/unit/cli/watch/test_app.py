@@ -135,7 +135,7 @@ def test_group_page_shows_partitions_changes_and_findings() -> None:
         text = "\n".join(screen(pilot))
         assert "Group a" in text and "9,699" in text and "100" in text
         assert "Stable -> Empty" in text
-        shown = await until(pilot, "Time lag: read ")
+        shown = await until(pilot, "Time lag and headroom: read ")
         assert "1m1s" in next(line for line in shown.splitlines() if line.startswith("t "))
         await pilot.press("e")
         for _ in range(200):
@@ -175,7 +175,7 @@ def test_groups_of_one_name_are_opened_explained_reset_and_copied_by_cluster() -
         ]
         await pilot.press("down", "y", "enter")
         assert copied == ["kgroups describe both --profile eu"]
-        assert "Group both of cluster eu" in await until(pilot, "Time lag: read ")
+        assert "Group both of cluster eu" in await until(pilot, "Time lag and headroom: read ")
         await pilot.press("e")
         await until(pilot, "findings of both in eu")
         await pilot.press("R")

@@ -6,9 +6,10 @@ import pytest
 
 from kgroups.model.assignment import Assignment, Raw, Subscription, assignment_of
 from kgroups.model.cluster import Node
+from kgroups.model.effective_setting import Effective
 from kgroups.model.embedded.connect import ConnectorWork, WorkerAssignment
 from kgroups.model.explain import explain
-from kgroups.model.explain.facts import BrokerLimits, GroupFacts, Limit, Placement
+from kgroups.model.explain.facts import BrokerLimits, GroupFacts, Limit, MemberTimeouts, Placement
 from kgroups.model.explain.findings import Finding, Severity
 from kgroups.model.explain.rows import explained_members
 from kgroups.model.streams import AssignedTasks, StreamsMember, SubtopologyTasks, Tasks
@@ -170,6 +171,24 @@ def test_static_members_are_a_warning_only_if_partial() -> None:
     assert notable(both) == {} and "all 2 members are static" in found(both)["static-members"].text
     one = facts(member("a", {"t": (0, 1)}, instance_id="x"), member("b", {"t": (2, 3)}))
     assert notable(one) == {"static-members": Severity.WARNING}
+
+
+def test_timeouts_of_members_are_the_settings_of_their_group() -> None:
+    session, heartbeat = Effective("consumer.session.timeout.ms", "50000"), Effective("consumer.heartbeat.interval.ms")
+    given = facts(member("a", {"t": (0, 1, 2, 3)}, instance_id="x"), type="Consumer", protocol="uniform")
+    known = found(given._replace(timeouts=MemberTimeouts(session, heartbeat._replace(value="5000"))))
+    assert known["timeouts"].text == (
+        "a member that sends no heartbeat for 50s is removed (consumer.session.timeout.ms); members send one at "
+        "intervals of 5s (consumer.heartbeat.interval.ms)"
+    )
+    assert "restarts within its session timeout of 50s gets" in known["static-members"].text
+    lacking = [each._replace(value=None, unknown="needs an ACL") for each in (session, heartbeat)]
+    unknown = found(given._replace(timeouts=MemberTimeouts(*lacking)))
+    assert "no heartbeat for an unknown time is removed" in unknown["timeouts"].text
+    reason = "; consumer.session.timeout.ms, consumer.heartbeat.interval.ms: needs an ACL"
+    assert unknown["timeouts"].text.endswith(reason)
+    assert "restarts within its session timeout gets" in unknown["static-members"].text
+    assert "timeouts" not in found(given)
 
 
 def test_empty_rack_is_no_rack() -> None:

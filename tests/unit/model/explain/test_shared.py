@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from kgroups.model.effective_setting import Effective
 from kgroups.model.explain import explain
 from kgroups.model.explain.facts import GroupFacts
 from kgroups.model.explain.findings import Finding, Severity
 from kgroups.model.offsets import LogOffsets
 from kgroups.model.share.batches import StateBatch
-from kgroups.model.share.partition import Setting, ShareFacts, SharePartition, ShareSettings
+from kgroups.model.share.partition import ShareFacts, SharePartition, ShareSettings
 from kgroups.model.share.state import Between, ShareState
 from kgroups.model.time_lag import FirstUnread
 
@@ -15,9 +16,9 @@ from .groups import facts, member
 
 NOW = 1_000_000
 SETTINGS = ShareSettings(
-    Setting("share.delivery.count.limit", "5"),
-    Setting("share.record.lock.duration.ms", "30000"),
-    Setting("errors.deadletterqueue.topic.name", ""),
+    Effective("share.delivery.count.limit", "5"),
+    Effective("share.record.lock.duration.ms", "30000"),
+    Effective("errors.deadletterqueue.topic.name", ""),
 )
 JUST_NOW = Between(NOW - 30_000, NOW - 30_000)
 LONG_AGO = NOW - 30_001
@@ -93,7 +94,7 @@ def test_records_one_delivery_from_the_limit_are_a_problem() -> None:
 
 
 def test_unknown_delivery_limit_is_named() -> None:
-    unknown = SETTINGS._replace(delivery_limit=Setting("share.delivery.count.limit", unknown="no ACL"))
+    unknown = SETTINGS._replace(delivery_limit=Effective("share.delivery.count.limit", unknown="no ACL"))
     found = share_group(partition(state(StateBatch(8, 8, 0, 4))), settings=unknown)
     assert found["redelivered"].severity is Severity.WARNING
     assert found["redelivered"].text.endswith("offset 8: 4 deliveries; share.delivery.count.limit is unknown")
@@ -121,7 +122,7 @@ def test_start_offset_that_stands_for_longer_than_a_lock_is_a_warning() -> None:
 
 
 def test_archived_records_are_a_warning_with_the_dead_letter_topic() -> None:
-    dead = SETTINGS._replace(dead_letter_topic=Setting("errors.deadletterqueue.topic.name", "dlq.t"))
+    dead = SETTINGS._replace(dead_letter_topic=Effective("errors.deadletterqueue.topic.name", "dlq.t"))
     found = share_group(partition(state(StateBatch(6, 7, 4, 5))), settings=dead, dead_letters=2)
     assert notable(found) == {"archived": Severity.WARNING}
     assert found["archived"].text == (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kgroups.model.cluster import Node
+from kgroups.model.effective_setting import Effective
 from kgroups.model.groups import Group, GroupType
 from kgroups.model.health.findings import Finding, Seen
 from kgroups.model.health.judge import judge
@@ -14,12 +15,12 @@ from kgroups.model.health.sampling import Sampling
 from kgroups.model.health.severity import Severity, Threshold
 from kgroups.model.offsets import GroupCommits, LogOffsets, Logs
 from kgroups.model.share.batches import StateBatch
-from kgroups.model.share.partition import Setting, ShareFacts, SharePartition, ShareSettings
+from kgroups.model.share.partition import ShareFacts, SharePartition, ShareSettings
 from kgroups.model.share.state import Between, ShareState
 from kgroups.model.views.offset_row import GroupOffsets
 
 NOW = 1_000_000
-SETTINGS = ShareSettings(*(Setting(name) for name in "abc"))
+SETTINGS = ShareSettings(*(Effective(name) for name in "abc"))
 REDELIVERIES = Limits(redeliveries=Threshold(1, 3))
 AGE = Limits(progress_age=Threshold(1_000, 60_000))
 

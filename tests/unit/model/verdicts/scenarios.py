@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable
 from itertools import accumulate
 
+from kgroups.model.quotas import FetchLimit
 from kgroups.model.record import Header, RecordDetails
 from kgroups.model.verdicts.facts import (
     History,
@@ -167,6 +168,10 @@ def _slow(random_: random.Random) -> PartitionFacts:
     return facts._replace(end=end, last_stable=end, record=old, history=History(commits), pace=pace)
 
 
+def _throttled(random_: random.Random) -> PartitionFacts:
+    return _slow(random_)._replace(limit=FetchLimit(random_.randrange(1, 10**9), "client ID 'app'"))
+
+
 def _fast(random_: random.Random) -> PartitionFacts:
     facts = _slow(random_)
     return facts._replace(pace=Pace(NOW - 5 * MINUTE, (facts.end or 0) - random_.randrange(0, 200)))
@@ -190,15 +195,16 @@ PLANTED: dict[Key, Callable[[random.Random], PartitionFacts]] = {
     Key.BEYOND_LOG_END: _beyond,
     Key.CAUGHT_UP: _caught_up,
     Key.NO_UNREAD_RECORDS: _hole,
+    Key.CRASH_LOOP: _crashing,
     Key.UNASSIGNED: _unassigned,
     Key.REBALANCING: _rebalancing,
     Key.NEVER_COMMITTED: _uncommitted,
     Key.OPEN_TRANSACTION: _transaction,
     Key.FETCH_DENIED: _denied,
     Key.SAME_OFFSET_COMMITTED: _same,
-    Key.CRASH_LOOP: _crashing,
     Key.LARGE_RECORD: _large,
     Key.NOT_COMMITTING: _silent,
+    Key.THROTTLED: _throttled,
     Key.FALLING_BEHIND: _slow,
     Key.CATCHING_UP: _fast,
     Key.PROGRESSING: _progressing,

@@ -96,3 +96,41 @@ def test_group_that_reads_uncommitted_records_is_not_blocked_by_a_transaction() 
 def test_names_in_the_next_command_are_quoted() -> None:
     facts = stuck(random.Random(6))._replace(group="a b;c", topic="t$x")
     assert judge(facts).next == f"kgroups explain 'a b;c' --partition 't$x:{facts.partition}' --show-record"
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"owner": None, "members": 0, "state": "Empty"}, Key.UNASSIGNED),  # as if the group was stopped
+        ({"owner": None, "state": "PreparingRebalance"}, Key.CRASH_LOOP),
+        ({"owner": None, "members": 2}, Key.UNASSIGNED),
+        ({"denied": "READ on TOPIC t"}, Key.FETCH_DENIED),
+        ({"first_unread": None, "record": None}, Key.NO_UNREAD_RECORDS),
+    ],
+)
+def test_membership_changes_without_progress_are_a_crash_loop_of_this_partition(
+    changes: dict[str, object], expected: Key
+) -> None:
+    facts = PLANTED[Key.CRASH_LOOP](random.Random(4))
+    assert judge(facts._replace(**changes)).key is expected  # type: ignore[arg-type]  # of fields by name
+
+
+def test_consumer_that_commits_the_same_offset_between_restarts_is_in_a_crash_loop() -> None:
+    facts = PLANTED[Key.CRASH_LOOP](random.Random(5))
+    assert facts.history is not None
+    at, changes = facts.committed or 0, facts.history.changes
+    again = [(time + 100, at) for time in changes]
+    facts = facts._replace(history=facts.history._replace(commits=(*facts.history.commits, *again)))
+    for between in ({}, {"owner": None, "members": 0, "state": "Empty"}):
+        verdict = judge(facts._replace(**between))  # type: ignore[arg-type]  # of fields by name
+        assert verdict.key is Key.CRASH_LOOP and "the same offset was committed" in verdict.text
+    often = [(time + 100 * number, at) for time in changes for number in range(9)]
+    often_facts = facts._replace(history=facts.history._replace(commits=(*facts.history.commits, *often)))
+    assert judge(often_facts).key is Key.SAME_OFFSET_COMMITTED
+
+
+def test_commit_that_brokers_hide_with_the_topic_is_not_missing() -> None:
+    facts = PLANTED[Key.NEVER_COMMITTED](random.Random(6))
+    hidden = facts._replace(start=None, end=None, last_stable=None, history=None)
+    assert judge(hidden).key is Key.UNKNOWN
+    assert "no committed offset" not in judge(hidden._replace(owner=None, members=0)).text

@@ -8,6 +8,7 @@ import pytest
 from rich.cells import cell_len
 
 from kgroups.model.duration import Milliseconds
+from kgroups.model.headroom import Headroom
 from kgroups.model.time_lag import TimeLag
 from kgroups.model.views.offset_row import OffsetRow
 from kgroups.model.watch.partitions import PartitionRow, TimeLags
@@ -50,7 +51,12 @@ OPENED = Opened(
         "orders: 2 members",
         "- one member has no partitions: the topic has fewer partitions than the group has members, so that it waits",
     ],
-    TimeLags(NOW, {("orders", 0): TimeLag(Milliseconds(61_000)), ("orders", 1): TimeLag(None)}),
+    TimeLags(
+        NOW,
+        {("orders", 0): TimeLag(Milliseconds(61_000)), ("orders", 1): TimeLag(None)},
+        rooms={("orders", 0): Headroom(Milliseconds(7_200_000), by="retention.ms"), ("orders", 1): Headroom()},
+        note="time lag unknown of 1 partition: leader not available",
+    ),
     NOW + 3_000,
 )
 PLAN = [

@@ -1,8 +1,8 @@
-"""Change settings: what ``settings set`` and ``settings unset`` share."""
+"""Change settings: what ``settings set``, ``settings unset``, and ``snapshot restore --settings`` share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +10,12 @@ import click
 
 from kgroups.model.counts import count
 
-from ..frame.apply_plan import apply_plan
-from ..frame.confirmation import Confirmation
-from ..frame.operation import Operation
-from ..frame.options import ConnectionOptions
-from ..frame.run_query import Shape
-from ..frame.undo_file import UndoFile, UndoKind
+from .apply_plan import apply_plan
+from .confirmation import Confirmation
+from .operation import Operation
+from .options import ConnectionOptions
+from .run_query import Shape
+from .undo_file import UndoFile, UndoKind
 
 if TYPE_CHECKING:
     from kgroups.admin.change.chunks import TopicIds
@@ -48,14 +48,31 @@ def change_settings(
     :param notices_on: returns the notices about a cluster.
     """
     from kgroups.admin.port.capabilities import SETTINGS
-    from kgroups.model.settings.change import setting_change_row
-    from kgroups.model.views.operation_rows import result_and_error
-    from kgroups.render.settings_views import SETTING_CHANGES
 
     async def plan(admin: GroupAdmin) -> Outcome[PlannedSetting]:
         notices = notices_on(admin.cluster_id)
         planned = await SETTINGS.of(admin).plan_settings(selection, wish)
         return planned.with_failures((), notices)
+
+    return apply_settings(connection, shape, confirmation, undo_path, plan, selection)
+
+
+def apply_settings(
+    connection: ConnectionOptions,
+    shape: Shape,
+    confirmation: Confirmation,
+    undo_path: Path | None,
+    plan: Callable[[GroupAdmin], Awaitable[Outcome[PlannedSetting]]],
+    selection: Selection | None = None,
+) -> int:
+    """Show a plan, and with ``--execute`` apply it; return the exit code.
+
+    :param selection: the selected groups; if there are none, the reason is shown.
+    """
+    from kgroups.admin.port.capabilities import SETTINGS
+    from kgroups.model.settings.change import setting_change_row
+    from kgroups.model.views.operation_rows import result_and_error
+    from kgroups.render.settings_views import SETTING_CHANGES
 
     async def apply(admin: GroupAdmin, planned: Sequence[PlannedSetting], undo: UndoFile) -> Outcome[Any]:
         from kgroups.admin.change.alter_settings import alter_in_chunks

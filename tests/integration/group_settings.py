@@ -1,0 +1,34 @@
+"""What is set for groups: as kgroups shows it, and as Kafka's own tool does."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+
+from kgroups.sandbox import Sandbox
+from tests.integration.asking import run_here
+
+SECONDS = 120.0
+_KAFKAS = re.compile(r"  (\S+)=(\S*) sensitive")
+
+
+def by_kafka(cluster: Sandbox, group: str) -> dict[str, str]:
+    """Return the values that are set for a group, as Kafka's own tool shows them."""
+    where = ("--bootstrap-server", cluster.bootstrap, "--entity-type", "groups", "--entity-name", group)
+    done = cluster.java("kafka.admin.ConfigCommand", *where, "--describe")
+    assert done.returncode == 0, done.stderr
+    return dict(_KAFKAS.findall(done.stdout))
+
+
+def until_shown(cluster: Sandbox, groups: Sequence[str], wanted: dict[tuple[str, str], str]) -> None:
+    """Wait until the brokers have applied a change, which is shortly after they respond."""
+    end = time.monotonic() + SECONDS
+    while (found := _shown(cluster, groups)) != wanted:
+        assert time.monotonic() < end, found
+
+
+def _shown(cluster: Sandbox, groups: Sequence[str]) -> dict[tuple[str, str], str]:
+    answer = run_here("settings", "show", *groups, "--overridden", "-o", "json", bootstrap=cluster.bootstrap)
+    assert answer.code == 0, answer.err
+    return {(row["group"], row["key"]): row["value"] for row in answer.items}
