@@ -75,6 +75,14 @@ class Planter:
         new = [NewTopic(f"verdict-{name}", 1, 1, config=CONFIG.get(name, {})) for name in names]
         for created in self._admin.create_topics(new).values():
             created.result(60)
+        self._names = [each.topic for each in new]
+
+    def remove(self) -> None:
+        """Delete the groups, whose members have left, and then the topics: other tests list the whole cluster."""
+        self.stack.close()
+        for delete in (self._admin.delete_consumer_groups, self._admin.delete_topics):
+            for each in delete(self._names).values():
+                each.result(60)
 
     def produce(
         self, name: str, count: int = 5, value: bytes | None = b"value", time: int = 0, **settings: Any
@@ -342,6 +350,7 @@ def test_missing_acls_are_named_and_the_rest_is_shown(secure: Secure) -> None:
         assert verdict == "unknown" and lacking.keys() == {"commit_history"}
         assert "READ" in lacking["commit_history"] and facts["record_size"] == 6
         planter.hanging.abort_transaction(60)
+        planter.remove()
     secure.forget("ann")
 
 

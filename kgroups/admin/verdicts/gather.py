@@ -293,17 +293,22 @@ async def _read_records(cluster: Cluster, gathered: _Gathered) -> None:
 
 async def _with_limits(cluster: Cluster, facts: Sequence[PartitionFacts], gathered: _Gathered) -> list[PartitionFacts]:
     """Add the quotas of members that are slower than the producers; nothing is requested if none is."""
-    behind = {each.owner.client_id for each in facts if each.owner and each.rates and each.rates.behind}
-    if not behind:
+    clients = {each.owner.client_id for each in facts if each.owner and _is_slow(each)}
+    if not clients:
         return list(facts)
-    limits, reason = await fetch_limits(cluster, next(iter(gathered.leaders.values())), behind)
+    limits, reason = await fetch_limits(cluster, next(iter(gathered.leaders.values())), clients)
     missing = () if reason is None else (Unavailable(Part.QUOTA, reason),)
     return [
         each._replace(limit=limits.get(each.owner.client_id), unavailable=(*each.unavailable, *missing))
-        if each.owner and each.owner.client_id in behind and each.rates and each.rates.behind
+        if each.owner and _is_slow(each)
         else each
         for each in facts
     ]
+
+
+def _is_slow(facts: PartitionFacts) -> bool:
+    """Return whether the group reads, but slower than producers write. A quota delays a consumer and never stops it."""
+    return facts.rates is not None and facts.rates.behind and facts.rates.consumed > 0
 
 
 def _unread_error(fetched: KafkaError | KgroupsError | None) -> KgroupsError:
