@@ -46,6 +46,15 @@ def written() -> History:
     history.head(45, None)
     history.read(0, (0, 12), 12, (10, 74), compacted=0)
     history.read(3, (0, 6), 6, (10, 74), compacted=1, compacted_to=2, whole_since=at(11), unread_since=at(70))
+    history.rows["share_states"].append(
+        {"log_partition": 1, "log_offset": 4, "log_time": at(20), "group": "s", "topic_id": "AAAAAAAAAAAAAAAAAAAAAQ"}
+        | {"topic": "orders", "partition": 0, "record_name": "update", "tombstone": False, "snapshot_epoch": 1}
+        | {"first_offsets": [7], "last_offsets": [9], "delivery_states": ["archived"], "delivery_counts": [5]}
+    )
+    history.rows["share_coverage"].append(
+        {"sampled_at": at(30), "log_partition": 1, "from_offset": 4, "to_offset": 5, "records": 1, "compacted": 0}
+        | {"first_time": at(20), "last_time": at(20)}
+    )
     history.swept(5, retention=3600)
     history.sweep(5, "g", {("orders", 0): 80})
     return history

@@ -209,7 +209,7 @@ HUSH = "hush-hush"
 
 
 def of_profiles(words: str, table: str = "groups", **options: str) -> LiveReader:
-    source = LiveSource({"profile": words, "table": table, "broker.timeout": "3", **options})
+    source = LiveSource({"profile": words, "table": table, "broker.timeout": "30", **options})
     found: LiveReader = pickle.loads(pickle.dumps(source.reader(source.schema())))
     return found
 
