@@ -107,6 +107,8 @@ def test_headroom_by_bytes_is_computed_from_the_size_of_the_log(cluster: Sandbox
 
 
 CHECK_INTERVAL = 1000
+PACE = 0.12
+"""Seconds between two records of a topic, also on a busy machine: predictions by bytes assume a steady pace."""
 _TIME: list[dict[str, object]] = [
     {"retention.ms": retention, "segment.ms": segment, "message.timestamp.type": stamp}
     for retention, segment in ((8_000, 1_000), (10_000, 3_000), (12_000, 6_000), (15_000, 500), (9_000, 30_000))
@@ -159,6 +161,7 @@ def _observe(
         producer = Producer({"bootstrap.servers": sandbox.bootstrap, "linger.ms": 5})
         number = 0
         while not stop.is_set():
+            due = time.monotonic() + PACE
             for topic in topics:
                 if not (idle.is_set() and topic in quiet):
                     producer.produce(topic, bytes(5_000), f"{number}", 0)
@@ -166,7 +169,7 @@ def _observe(
             number += 1
             if number == 40:
                 filled.set()
-            time.sleep(0.04)
+            time.sleep(max(0.0, due - time.monotonic()))
 
     writer = threading.Thread(target=write)
     writer.start()
