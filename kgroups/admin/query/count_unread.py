@@ -17,7 +17,7 @@ from kgroups.protocol.budget import Budget
 from kgroups.protocol.record_counts import count_records
 
 from ..routing.partition_leaders import TopicPartition
-from .read_logs import Leader, Log, Results, Search, run_searches
+from .read_logs import Leader, Log, Results, Search, by_offset, run_searches
 
 LIMIT = 16 * 1024 * 1024
 """Maximum bytes to read for each position; positions in the same part of a log share what is read."""
@@ -80,7 +80,7 @@ class _Counter(Leader[UnreadCount]):
                 count.bytes += len(fetched.records)
             if self._is_open(count, late):
                 left.append(count)
-        log.searches = sorted(left, key=_at)
+        log.searches = by_offset(left)
         if len(left) == before and log.at == began:
             self._grow(log)
         else:
@@ -94,7 +94,3 @@ class _Counter(Leader[UnreadCount]):
         reason = (TIMED_OUT if late else STOPPED) if left else None
         self._results.found[count.position] = UnreadCount(count.records, count.records + left, reason)
         return False
-
-
-def _at(search: Search) -> int:
-    return search.at

@@ -16,7 +16,7 @@ from kgroups.protocol.budget import Budget
 from kgroups.protocol.record_details import read_details
 
 from ..routing.partition_leaders import unreachable
-from .read_logs import Leader, Log, Results, Search, run_searches
+from .read_logs import Leader, Log, Results, Search, by_offset, run_searches
 
 LIMIT = 256 * 1024 * 1024
 """Maximum bytes of all records, which are in memory."""
@@ -78,10 +78,6 @@ class _NextRecords(Leader[NextRecords]):
             else:
                 left.append(search)
                 progress = progress or bool(found)
-        self._continue(log, sorted(left, key=_at), began, progress=progress)
+        self._continue(log, by_offset(left), began, progress=progress)
         if progress and left:
             log.size = max(log.size, 1)  # many records: more bytes at a time
-
-
-def _at(search: Search) -> int:
-    return search.at

@@ -73,6 +73,11 @@ class Search:
         return self.position.topic, self.position.partition
 
 
+def by_offset(searches: Iterable[Search]) -> list[Search]:
+    """Return searches sorted by the offset at which they continue."""
+    return sorted(searches, key=lambda search: search.at)
+
+
 @dataclass(slots=True)
 class Log:
     """The searches in one partition, sorted by offset."""
@@ -141,7 +146,7 @@ class Leader(Generic[T]):
     async def search(self, searches: Mapping[TopicPartition, list[Search]]) -> list[Search]:
         """Complete every search except those returned: their partitions seem to have another leader now."""
         for pair, each in searches.items():
-            self._queue(Log(pair, sorted(each, key=lambda search: search.at)))
+            self._queue(Log(pair, by_offset(each)))
         await asyncio.gather(*(self._work() for _ in range(BATCHES)))
         return self._moved
 
