@@ -293,22 +293,25 @@ async def _read_records(cluster: Cluster, gathered: _Gathered) -> None:
 
 async def _with_limits(cluster: Cluster, facts: Sequence[PartitionFacts], gathered: _Gathered) -> list[PartitionFacts]:
     """Add the quotas of members that are slower than the producers; nothing is requested if none is."""
-    clients = {each.owner.client_id for each in facts if each.owner and _is_slow(each)}
-    if not clients:
+    clients = [_slow_client(each) for each in facts]
+    wanted = {client for client in clients if client is not None}
+    if not wanted:
         return list(facts)
-    limits, reason = await fetch_limits(cluster, next(iter(gathered.leaders.values())), clients)
+    limits, reason = await fetch_limits(cluster, next(iter(gathered.leaders.values())), wanted)
     missing = () if reason is None else (Unavailable(Part.QUOTA, reason),)
     return [
-        each._replace(limit=limits.get(each.owner.client_id), unavailable=(*each.unavailable, *missing))
-        if each.owner and _is_slow(each)
-        else each
-        for each in facts
+        each if client is None else each._replace(limit=limits.get(client), unavailable=(*each.unavailable, *missing))
+        for each, client in zip(facts, clients, strict=True)
     ]
 
 
-def _is_slow(facts: PartitionFacts) -> bool:
-    """Return whether the group reads, but slower than producers write. A quota delays a consumer and never stops it."""
-    return facts.rates is not None and facts.rates.behind and facts.rates.consumed > 0
+def _slow_client(facts: PartitionFacts) -> str | None:
+    """Return the client ID of a member that reads, but slower than producers write; ``None`` if it does not.
+
+    A quota delays a consumer and never stops it.
+    """
+    rates = facts.rates if facts.owner else None
+    return facts.owner.client_id if facts.owner and rates and rates.behind and rates.consumed > 0 else None
 
 
 def _unread_error(fetched: KafkaError | KgroupsError | None) -> KgroupsError:

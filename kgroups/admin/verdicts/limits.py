@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from kgroups.errors import KgroupsError, UnsupportedVersion
+from kgroups.errors import KgroupsError
 from kgroups.model.cluster import Node
 from kgroups.model.outcome import Scope
 from kgroups.model.quotas import FetchLimit, fetch_limit
@@ -12,7 +12,7 @@ from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis.describe_client_quotas import API, DescribeClientQuotas
 from kgroups.protocol.error_codes import KafkaError
 
-_SINCE = "2.6"
+from .reasons import reason_of
 
 
 async def fetch_limits(
@@ -24,10 +24,8 @@ async def fetch_limits(
     """
     try:
         quotas = await cluster.call(node, DescribeClientQuotas())
-    except UnsupportedVersion as error:
-        return {}, f"requires {API} (Kafka {_SINCE}): {error}"
     except KgroupsError as error:
-        return {}, f"{API}: {error}"
+        return {}, reason_of(API, error)
     if isinstance(quotas, KafkaError):
         return {}, quotas.failure(Scope.CLUSTER, "", api=API.name).message
     limits = {client_id: fetch_limit(quotas, client_id) for client_id in client_ids}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from kgroups.errors import KgroupsError, UnsupportedVersion
+from kgroups.errors import KgroupsError
 from kgroups.model.cluster import Node
 from kgroups.model.outcome import Scope
 from kgroups.model.verdicts.facts import OpenTransaction, Part, Unavailable
@@ -15,6 +15,7 @@ from kgroups.protocol.apis.describe_transactions import Transaction
 from kgroups.protocol.error_codes import KafkaError
 
 from ..routing.partition_leaders import TopicPartition, by_topic, partition_name
+from .reasons import reason_of
 
 Open = Mapping[TopicPartition, tuple[OpenTransaction, ...]]
 Missing = Mapping[TopicPartition, tuple[Unavailable, ...]]
@@ -23,7 +24,6 @@ NOT_LISTED = (
     "no coordinator lists its transactional ID: the ACL DESCRIBE on the TRANSACTIONAL_ID is missing, or the "
     "transaction is hanging: its coordinator does not know it any more (KIP-664)"
 )
-_SINCE = {describe_producers.API: "2.8", list_transactions.API: "3.0", describe_transactions.API: "3.0"}
 
 
 async def open_transactions(cluster: Cluster, leaders: Mapping[Node, Iterable[TopicPartition]]) -> tuple[Open, Missing]:
@@ -38,7 +38,7 @@ async def open_transactions(cluster: Cluster, leaders: Mapping[Node, Iterable[To
                 failure = result.failure(Scope.PARTITION, partition_name(pair), api="DescribeProducers")
                 missing[pair] = (_unavailable(failure.message),)
             elif isinstance(result, KgroupsError):
-                missing[pair] = (_unavailable(_reason(describe_producers.API, result)),)
+                missing[pair] = (_unavailable(reason_of(describe_producers.API, result)),)
             elif result is None:
                 missing[pair] = (_unavailable("the response of the leader does not contain it"),)
             else:
@@ -67,7 +67,7 @@ async def _names(cluster: Cluster, ids: tuple[int, ...]) -> tuple[dict[int, tupl
     call = list_transactions.ListTransactions(ids)
     for node, response in await fan_out((node, cluster.call(node, call)) for node in cluster.nodes.values()):
         if isinstance(response, KgroupsError):
-            reasons.append(_reason(list_transactions.API, response))
+            reasons.append(reason_of(list_transactions.API, response))
         elif isinstance(response, KafkaError):
             reasons.append(f"broker {node.id}: {response.message}")
         else:
@@ -88,7 +88,7 @@ async def _states(cluster: Cluster, names: Mapping[int, tuple[str, Node]]) -> di
         for name in by_node[node]:
             result = response if isinstance(response, KgroupsError) else response.get(name, "missing in the response")
             if isinstance(result, KgroupsError):
-                states[name] = _reason(describe_transactions.API, result)
+                states[name] = reason_of(describe_transactions.API, result)
             else:
                 states[name] = result.message if isinstance(result, KafkaError) else result
     return states
@@ -121,9 +121,3 @@ def _lacking(
 
 def _unavailable(reason: str) -> Unavailable:
     return Unavailable(Part.TRANSACTION, reason)
-
-
-def _reason(api: object, error: KgroupsError) -> str:
-    if isinstance(error, UnsupportedVersion):
-        return f"requires {api} (Kafka {_SINCE[api]}): {error}"  # type: ignore[index]  # one of the three
-    return f"{api}: {error}"
