@@ -308,11 +308,15 @@ def test_older_brokers_have_the_same_verdicts_and_what_they_lack_is_named(scratc
 
 
 def test_missing_acls_are_named_and_the_rest_is_shown(secure: Secure) -> None:
+    acls: list[Row] = []
+
     def ask(name: str) -> tuple[str, dict[str, str], Row]:
+        nonlocal acls
         words = (f"verdict-{name}", "--partition", f"verdict-{name}:0", *SOON, "-o", "json")
         answer = run_here("explain", *words, "--command-config", str(secure.user_file("ann")))
         (item,) = answer.items
         assert answer.code == 1, answer.err
+        acls = answer.envelope["missing_acls"]
         return item["verdict"], {each["part"]: each["reason"] for each in item["unavailable"]}, item["facts"]
 
     groups = Acl("ann", "describe", "group", "verdict-", prefixed=True)
@@ -349,6 +353,7 @@ def test_missing_acls_are_named_and_the_rest_is_shown(secure: Secure) -> None:
         verdict, lacking, facts = ask("silent")
         assert verdict == "unknown" and lacking.keys() == {"commit_history"}
         assert "READ" in lacking["commit_history"] and facts["record_size"] == 6
+        assert {"operation": "READ", "resource": "TOPIC", "name": "__consumer_offsets"} in acls
         planter.hanging.abort_transaction(60)
         planter.remove()
     secure.forget("ann")

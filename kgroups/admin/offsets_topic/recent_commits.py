@@ -12,6 +12,7 @@ from kgroups.model.cluster import Node
 from kgroups.model.groups import GroupId
 from kgroups.model.operations.committing import CommitMade, Pair, RecentCommits
 from kgroups.model.operations.origin import topic_id_of
+from kgroups.model.permissions import TOPIC, Acl
 from kgroups.model.placement import OFFSETS_TOPIC, partition_of
 from kgroups.net.cluster import Cluster
 from kgroups.net.fanout import fan_out
@@ -38,6 +39,7 @@ _COMMITS = (0, 1)
 _MEMBERSHIP = frozenset({2, 3, 5, 6, 7, 8, 17, 19, 20, 21, 22})
 """The types of records that are written when members join, leave, or get an assignment, in groups of all types."""
 
+READ_COMMITS = Acl("READ", TOPIC, OFFSETS_TOPIC)
 NEEDS_READ = f"reading {OFFSETS_TOPIC} needs the ACL READ on it"
 
 
@@ -68,9 +70,8 @@ async def recent_commits(
         return RecentCommits({})  # no offset was ever committed in this cluster
     if metadata.error or not metadata.leaders:
         denied = metadata.error is None or metadata.error.code in NOT_AUTHORIZED
-        return _unread(
-            groups, NEEDS_READ if denied else f"{OFFSETS_TOPIC}: {metadata.error and metadata.error.message}"
-        )
+        reason = NEEDS_READ if denied else f"{OFFSETS_TOPIC}: {metadata.error and metadata.error.message}"
+        return _unread(groups, reason)._replace(denied=denied)
     by_partition: dict[int, set[GroupId]] = {}
     for group in groups:
         by_partition.setdefault(partition_of(group, len(metadata.leaders)), set()).add(group)
@@ -118,7 +119,8 @@ async def _read(
                 since_by_group.update(dict.fromkeys(groups, reader.oldest))
         else:
             unread.update(dict.fromkeys(groups, str(error)))
-    return RecentCommits(made, unread, since_by_group, changed, topic_ids)
+    denied = any(reader.denied for (_, _, reader), _ in jobs)
+    return RecentCommits(made, unread, since_by_group, changed, topic_ids, denied)
 
 
 class _Reader:
@@ -127,6 +129,7 @@ class _Reader:
     def __init__(self, groups: Collection[GroupId], everything: bool) -> None:
         self._everything = everything
         self.oldest: int | None = None
+        self.denied = False
         self.changed: dict[GroupId, list[int]] = {}
         self._names: dict[bytes, GroupId] = {}
         for group in groups:
@@ -147,7 +150,8 @@ class _Reader:
             try:
                 fetched = (await cluster.call(node, call)).get((OFFSETS_TOPIC, part.number))
                 if isinstance(fetched, KafkaError):
-                    return NEEDS_READ if fetched.code in NOT_AUTHORIZED else f"{name}: {fetched.message}"
+                    self.denied = fetched.code in NOT_AUTHORIZED
+                    return NEEDS_READ if self.denied else f"{name}: {fetched.message}"
                 if not isinstance(fetched, Fetched):
                     return f"{name}: the broker's response does not contain it"
                 entries, after = read_entries(fetched.records, at)

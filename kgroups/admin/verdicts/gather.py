@@ -35,7 +35,7 @@ from kgroups.protocol.apis.fetch import Fetch, Fetched
 from kgroups.protocol.error_codes import Code, KafkaError
 from kgroups.protocol.record_details import read_details
 
-from ..offsets_topic.recent_commits import recent_commits
+from ..offsets_topic.recent_commits import READ_COMMITS, recent_commits
 from ..query.first_unread import find_unread
 from ..query.log_offsets import fetch_ends_at, fetch_logs
 from ..routing.partition_leaders import TopicPartition, by_topic, find_leaders, partition_name, read_topics
@@ -97,7 +97,8 @@ async def partition_facts(
     problems = _problems(failures)
     facts = [_facts(each, row, gathered, problems) for each in groups for row in rows[each.group.group_id]]
     facts = await _with_limits(cluster, facts, gathered)
-    return Outcome(tuple(facts), tuple(dict.fromkeys(failures)), notices, described.hidden_by)
+    hidden_by = (*described.hidden_by, *(part.acl for each in facts for part in each.unavailable if part.acl))
+    return Outcome(tuple(facts), tuple(dict.fromkeys(failures)), notices, tuple(dict.fromkeys(hidden_by)))
 
 
 async def _numbers(
@@ -297,10 +298,10 @@ async def _with_limits(cluster: Cluster, facts: Sequence[PartitionFacts], gather
     wanted = {client for client in clients if client is not None}
     if not wanted:
         return list(facts)
-    limits, reason = await fetch_limits(cluster, next(iter(gathered.leaders.values())), wanted)
-    missing = () if reason is None else (Unavailable(Part.QUOTA, reason),)
+    limits, missing = await fetch_limits(cluster, next(iter(gathered.leaders.values())), wanted)
+    lacking = (missing,) if missing else ()
     return [
-        each if client is None else each._replace(limit=limits.get(client), unavailable=(*each.unavailable, *missing))
+        each if client is None else each._replace(limit=limits.get(client), unavailable=(*each.unavailable, *lacking))
         for each, client in zip(facts, clients, strict=True)
     ]
 
@@ -345,7 +346,7 @@ def _facts(
         changes = gathered.commits.changed.get(group.group_id, ())
         history = History(made, changes, gathered.commits.since.get(group.group_id))
     else:
-        lacking.append(Unavailable(Part.COMMITS, reason))
+        lacking.append(Unavailable(Part.COMMITS, reason, READ_COMMITS if gathered.commits.denied else None))
     problem = problems.get(place_name(*pair)) or problems.get(topic)
     if end is None and problem is None:
         lacking.append(Unavailable(Part.LOG, row.note or "no response"))

@@ -8,6 +8,7 @@ from kgroups.errors import KgroupsError
 from kgroups.model.cluster import Node
 from kgroups.model.outcome import Scope
 from kgroups.model.quotas import FetchLimit, fetch_limit
+from kgroups.model.verdicts.facts import Part, Unavailable
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis.describe_client_quotas import API, DescribeClientQuotas
 from kgroups.protocol.error_codes import KafkaError
@@ -17,7 +18,7 @@ from .reasons import reason_of
 
 async def fetch_limits(
     cluster: Cluster, node: Node, client_ids: Iterable[str]
-) -> tuple[Mapping[str, FetchLimit], str | None]:
+) -> tuple[Mapping[str, FetchLimit], Unavailable | None]:
     """Return client ID -> its limit, for those that have one; or why the quotas are unknown.
 
     :param node: the broker to ask; each knows all quotas.
@@ -25,8 +26,9 @@ async def fetch_limits(
     try:
         quotas = await cluster.call(node, DescribeClientQuotas())
     except KgroupsError as error:
-        return {}, reason_of(API, error)
+        return {}, Unavailable(Part.QUOTA, reason_of(API, error))
     if isinstance(quotas, KafkaError):
-        return {}, quotas.failure(Scope.CLUSTER, "", api=API.name).message
+        failure = quotas.failure(Scope.CLUSTER, "", api=API.name)
+        return {}, Unavailable(Part.QUOTA, failure.message, failure.acl)
     limits = {client_id: fetch_limit(quotas, client_id) for client_id in client_ids}
     return {client_id: limit for client_id, limit in limits.items() if limit}, None

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from kgroups.errors import KgroupsError
 from kgroups.model.cluster import Node
 from kgroups.model.outcome import Scope
+from kgroups.model.permissions import Acl
 from kgroups.model.verdicts.facts import OpenTransaction, Part, Unavailable
 from kgroups.net.cluster import Cluster
 from kgroups.net.fanout import fan_out
@@ -36,7 +37,7 @@ async def open_transactions(cluster: Cluster, leaders: Mapping[Node, Iterable[To
             result = response if isinstance(response, KgroupsError) else response.get(pair)
             if isinstance(result, KafkaError):
                 failure = result.failure(Scope.PARTITION, partition_name(pair), api="DescribeProducers")
-                missing[pair] = (_unavailable(failure.message),)
+                missing[pair] = (_unavailable(failure.message, failure.acl),)
             elif isinstance(result, KgroupsError):
                 missing[pair] = (_unavailable(reason_of(describe_producers.API, result)),)
             elif result is None:
@@ -119,5 +120,5 @@ def _lacking(
     return state if isinstance(state, str) else None
 
 
-def _unavailable(reason: str) -> Unavailable:
-    return Unavailable(Part.TRANSACTION, reason)
+def _unavailable(reason: str, acl: Acl | None = None) -> Unavailable:
+    return Unavailable(Part.TRANSACTION, reason, acl)

@@ -34,8 +34,8 @@ SKEW = 10_000
 class RecentCommits(NamedTuple):
     """The commits in the log after the group's last membership record, in order, as far back as was read.
 
-    ``unread``: group -> why its log could not be read. ``since``: group -> the time from which its log was read, if
-    later than requested.
+    ``unread``: group -> why its log could not be read; ``denied``: whether because READ is missing.
+    ``since``: group -> the time from which its log was read, if later than requested.
     """
 
     made: Mapping[GroupId, Mapping[Pair, Sequence[CommitMade]]]
@@ -45,6 +45,7 @@ class RecentCommits(NamedTuple):
     """The times of the group's membership records, if all commits were requested."""
     topic_ids: Mapping[GroupId, Mapping[Pair, int]] = {}
     """The IDs of topics in the last commits (Kafka 4.1), if all commits were requested."""
+    denied: bool = False
 
 
 class Rhythm(NamedTuple):

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from kgroups.model.groups import GroupState
 from kgroups.model.lag import compute_lag
 from kgroups.model.operations.committing import CommitMade
+from kgroups.model.permissions import Acl
 from kgroups.model.quotas import FetchLimit
 from kgroups.model.record import RecordDetails
 
@@ -39,6 +40,8 @@ class Unavailable(NamedTuple):
 
     part: Part
     reason: str
+    acl: Acl | None = None
+    """The ACL that is known to be missing."""
 
 
 class OpenTransaction(NamedTuple):
