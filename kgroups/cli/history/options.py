@@ -17,7 +17,7 @@ from kgroups.model.duration import parse_age
 from kgroups.model.placement import OFFSETS_TOPIC
 
 from ..frame.group_options import complete_topic
-from ..frame.options import check_exclusive, grouped_options
+from ..frame.options import Duration, check_exclusive, grouped_options
 from .spark_settings import SQL, PackageList, PythonFiles, SparkSetting, is_remote
 
 if TYPE_CHECKING:
@@ -147,6 +147,42 @@ def open_engine(engine: Engine, runs_on: str | None) -> Iterator[QueryEngine]:
     with DuckDB() as opened:
         yield opened
 
+
+class Bounds(NamedTuple):
+    """What a query of unknown origin is limited to; ``seconds`` is the time limit."""
+
+    rows: int
+    seconds: float
+
+
+def untrusted_options(command: F) -> F:
+    """Add --untrusted and its limits; the command gets ``bounds``: :class:`Bounds`, or ``None`` without the option."""
+
+    def collect(untrusted: bool, max_rows: int | None, max_time: float | None) -> Bounds | None:
+        if not untrusted and (max_rows, max_time) != (None, None):
+            raise UsageError("--max-rows and --max-time require --untrusted")
+        return Bounds(max_rows or _MAX_ROWS, max_time or _MAX_SECONDS) if untrusted else None
+
+    return grouped_options(command, _UNTRUSTED, "bounds", collect)
+
+
+_MAX_ROWS, _MAX_SECONDS = 10_000, 30.0
+
+_UNTRUSTED = (
+    click.option(
+        "--untrusted",
+        is_flag=True,
+        help="For a query of unknown origin: accept one SELECT only, which can read the tables of the store, and no "
+        "other files, no network, and no settings. Runs in DuckDB.",
+    ),
+    click.option(
+        "--max-rows",
+        type=click.IntRange(1),
+        metavar="N",
+        help=f"With --untrusted: return at most N rows.  [default: {_MAX_ROWS}]",
+    ),
+    click.option("--max-time", type=Duration(), help="With --untrusted: run for at most this long.  [default: 30s]"),
+)
 
 query_engine_option = click.option(
     "--engine",

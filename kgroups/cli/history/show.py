@@ -16,6 +16,7 @@ from ..frame.options import completer, output_options
 from ..frame.run_query import Shape
 from .options import (
     WITHOUT_SPARK,
+    Bounds,
     Clusters,
     Engine,
     clusters_option,
@@ -26,9 +27,11 @@ from .options import (
     rule_option,
     since_option,
     until_option,
+    untrusted_options,
 )
 
 if TYPE_CHECKING:
+    from kgroups.pipeline.engine import Engine as QueryEngine
     from kgroups.pipeline.jobs.show import Answer
 
 _group = click.option(
@@ -112,11 +115,13 @@ def stale(**rest: Any) -> int:
 @since_option
 @until_option
 @rule_option
+@untrusted_options
 @output_options
 @query_engine_option
 @engine_options
 def sql(
     query: str,
+    bounds: Bounds | None,
     engine: Engine,
     runs_on: str | None,
     shape: Shape,
@@ -131,17 +136,30 @@ def sql(
 
     kgroups history sql "SELECT `group`, count(*) FROM rebalances GROUP BY 1"
     """
+    if bounds and (runs_on == "spark" or engine.chosen):
+        raise UsageError("--untrusted runs in DuckDB; omit the options of Spark")
     need_pipeline(*WITHOUT_SPARK)
     from kgroups.pipeline.jobs.show import run_sql, run_sql_over_clusters
     from kgroups.pipeline.rules import parse_rules
     from kgroups.pipeline.transform.definitions import BEGINNING, Span
 
     stores, span, thresholds = clusters.open(), Span(since or BEGINNING, until or datetime.now(UTC)), parse_rules(rules)
-    with open_engine(engine, runs_on) as opened:
+
+    def run(opened: QueryEngine) -> Answer:
         if clusters.all_clusters:
-            answer = run_sql_over_clusters(opened, stores, query, span, thresholds)
-        else:
-            answer = run_sql(opened, stores[0], query, span, thresholds)
+            return run_sql_over_clusters(opened, stores, query, span, thresholds)
+        return run_sql(opened, stores[0], query, span, thresholds)
+
+    if bounds is None:
+        with open_engine(engine, runs_on) as opened:
+            return _print(run(opened), "sql", shape)
+    from kgroups.pipeline.engine.sealed import SealedDuckDB
+
+    with SealedDuckDB(*bounds) as sealed:
+        answer = run(sealed)
+        if sealed.has_more:
+            more = f"the result has more than {bounds.rows:,} rows; the others are not shown"
+            answer = answer._replace(notices=(*answer.notices, more))
         return _print(answer, "sql", shape)
 
 

@@ -37,6 +37,8 @@ class DuckDB:
         self._folder = tempfile.TemporaryDirectory(prefix="kgroups-")
         self._numbers = count()
         self._connection = connect(self._folder.name, default_null_order=_AS_SPARK)
+        self.paths: list[str] = []
+        """The files of the loaded tables, on this machine."""
 
     def __enter__(self) -> DuckDB:
         return self
@@ -53,7 +55,9 @@ class DuckDB:
         if store.storage.folder is None:
             self.load_arrow(table, _stream(store, table, files))
             return
-        query = rows_of_files(table, (store.storage.opened(file.path) for file in files))
+        paths = [store.storage.opened(file.path) for file in files]
+        self.paths += paths
+        query = rows_of_files(table, paths)
         if len(files) > MANY_FILES and sum(file.rows for file in files) < len(files) * SMALL_FILE:
             rows = f"{table.name}_{next(self._numbers)}"
             self._run(f"create temp table {rows} as {query}")
@@ -86,19 +90,36 @@ class DuckDB:
 
     def fetch(self, query: str) -> pa.Table:
         try:
-            with _errors():
+            with reading():
                 found = self._connection.sql(query)
-                return pa.table({}) if found is None else _with_integers(found.to_arrow_table())
+                return pa.table({}) if found is None else self.plain(found.to_arrow_table())
+        except duckdb.InterruptException:
+            raise
         except duckdb.Error as error:
             raise UsageError(f"sql: {first_line(error)}") from None
 
+    def ask(self, query: str) -> pa.Table:
+        return self.fetch(query)
+
     def _run(self, statement: str) -> None:
-        with _errors():
+        with reading():
             self._connection.execute(statement)
+
+    @staticmethod
+    def plain(table: pa.Table) -> pa.Table:
+        """Replace decimals, the type of DuckDB's sums, by integers."""
+        if _SUM not in table.schema.types:
+            return table
+        fields = [field.with_type(pa.int64()) if field.type == _SUM else field for field in table.schema]
+        return table.cast(pa.schema(fields))
 
 
 @contextmanager
-def _errors() -> Iterator[None]:
+def reading() -> Iterator[None]:
+    """Turn errors of files, and of resources, into errors of history.
+
+    :raises HistoryError: for these; other errors of DuckDB pass.
+    """
     try:
         yield
     except _UNREADABLE as error:
@@ -106,14 +127,6 @@ def _errors() -> Iterator[None]:
     except duckdb.OutOfMemoryException as error:
         message = f"not enough memory, or disk space for temporary files: {first_line(error)}"
         raise HistoryError(message, hint="use --engine spark, or read less with --since") from None
-
-
-def _with_integers(table: pa.Table) -> pa.Table:
-    """Replace decimals, the type of DuckDB's sums, by integers."""
-    if _SUM not in table.schema.types:
-        return table
-    fields = [field.with_type(pa.int64()) if field.type == _SUM else field for field in table.schema]
-    return table.cast(pa.schema(fields))
 
 
 _SUM = pa.decimal128(38, 0)

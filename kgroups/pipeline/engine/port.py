@@ -47,3 +47,6 @@ class Engine(Protocol):
         :raises UsageError: if the query is invalid.
         :raises HistoryError: if the store's files cannot be read.
         """
+
+    def ask(self, query: str) -> pa.Table:
+        """Run a query of the user, the last one of this engine. Raises what :meth:`fetch` raises."""

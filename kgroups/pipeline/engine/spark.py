@@ -89,3 +89,6 @@ class Spark:
             raise UsageError(f"sql: {root_cause(error)}") from None
         except (PySparkException, Py4JError) as error:
             raise HistoryError(f"history cannot be read: {root_cause(error)}") from None
+
+    def ask(self, query: str) -> pa.Table:
+        return self.fetch(query)

@@ -159,7 +159,7 @@ def _of_cluster(store: Store, notices: Iterable[str]) -> Iterator[str]:
 
 
 def _answer(engine: Engine, query: str, notices: Iterable[str]) -> Answer:
-    found = engine.fetch(query)
+    found = engine.ask(query)
     columns = [OutputColumn(field.name, _is_number(field.type)) for field in found.schema]
     return Answer(columns, _rows(found), tuple(notices))
 

@@ -1,0 +1,150 @@
+"""``kgroups history sql --untrusted``: what a query of unknown origin can do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kgroups.cli.main import main
+from kgroups.pipeline.engine import sealed
+from kgroups.pipeline.load.manifest import BATCH
+from kgroups.pipeline.load.store import Identity, Store
+from kgroups.pipeline.tables import STORED
+from tests.fakes.history import History
+
+SECRET = "pa55w0rd"
+Asked = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store, next to a file with a secret."""
+    folder = tmp_path_factory.mktemp("untrusted")
+    history = History()
+    for second in range(3):
+        history.commit("orders", second, 100 + second)
+    store = Store(str(folder / "store"))
+    store.create(Identity("east", "__consumer_offsets", "2026-03-01"))
+    rows = history.arrow()
+    store.add(BATCH, {table: rows[table.name] for table in STORED})
+    (folder / "secret.csv").write_text(f"password\n{SECRET}\n")
+    return folder
+
+
+@pytest.fixture
+def asked(folder: Path, capsys: pytest.CaptureFixture[str]) -> Asked:
+    def run(query: str, *words: str) -> tuple[int, str, str]:
+        code = main(("history", "sql", "--untrusted", "--store", str(folder / "store"), *words, "--", query))
+        return code, *capsys.readouterr()
+
+    return run
+
+
+@pytest.mark.parametrize("words", [(), ("--all-clusters",)])
+def test_untrusted_select_has_the_rows_of_the_same_query(
+    asked: Asked, folder: Path, words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    query = "select `group`, sum(committed_offset) as total, max(commit_time) as last from commits group by 1"
+    code, out, _ = asked(query, "-o", "json", *words)
+    assert main(("history", "sql", "--store", str(folder / "store"), *words, "-o", "json", query)) == code == 0
+    assert out == capsys.readouterr().out
+    assert json.loads(out)["items"][0]["total"] == 303
+
+
+def test_untrusted_select_of_a_derived_table(asked: Asked) -> None:
+    code, out, _ = asked("with recent as (from stale) select count(*) as groups from recent", "-o", "csv")
+    assert (code, out.split()) == (0, ["groups", "1"])
+
+
+def test_untrusted_select_in_a_relative_store(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    code = main(("history", "sql", "--untrusted", "--store", "store", "select count(*) as n from commits", "-o", "csv"))
+    assert (code, capsys.readouterr().out.split()) == (0, ["n", "3"])
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "select * from read_csv('{file}')",
+        "select * from read_text('{file}')",
+        "select * from read_blob('{file}')",
+        "select * from '{file}'",
+        "select * from sniff_csv('{file}')",
+        "select * from query('select * from read_text(''{file}'')')",
+        "select (select content from read_text('{file}')) from commits",
+        "with found as (from read_text('{file}')) select * from commits, found",
+        "select * from glob('{folder}/*')",
+        "select * from duckdb_secrets()",
+        "select * from read_parquet('https://127.0.0.1:1/x.parquet')",
+        "select * from parquet_metadata('{file}')",
+    ],
+)
+def test_untrusted_select_reads_no_files(asked: Asked, folder: Path, query: str) -> None:
+    code, out, err = asked(query.format(file=folder / "secret.csv", folder=folder))
+    assert (code, out) == (2, ""), err
+    assert SECRET not in err and "sql: " in err
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "copy commits to '{folder}/copy.csv'",
+        "copy (select 1) to '{file}'",
+        "export database '{folder}/exported'",
+        "attach '{folder}/new.db'",
+        "create table t as select 1",
+        "drop view commits",
+        "install httpfs",
+        "load httpfs",
+        "set enable_external_access = true",
+        "pragma database_list",
+        "call pragma_version()",
+        "select 1; copy commits to '{folder}/copy.csv'",
+        "select 1; select 2",
+        "",
+    ],
+)
+def test_untrusted_query_is_one_select(asked: Asked, folder: Path, query: str) -> None:
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    code, out, err = asked(query.format(file=folder / "secret.csv", folder=folder))
+    assert (code, out) == (2, "") and "the query must be one SELECT statement" in err
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+def test_sealed_engine_rejects_writes_also_without_the_check(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sealed.SealedDuckDB, "_check", lambda *_: None)
+    for query in (f"copy (select 1) to '{folder}/copy.csv'", "set enable_external_access = true"):
+        assert main(("history", "sql", "--untrusted", "--store", str(folder / "store"), query)) != 0
+    assert not (folder / "copy.csv").exists()
+
+
+def test_untrusted_query_sees_no_variables_of_the_program(asked: Asked) -> None:
+    for name in ("batches", "found", "reader"):
+        assert asked(f"select * from {name}")[0] == 2
+
+
+def test_untrusted_query_returns_at_most_some_rows(asked: Asked) -> None:
+    code, out, err = asked("select * from range(100000000)", "--max-rows", "2", "-o", "csv")
+    assert (code, out.split()) == (0, ["range", "0", "1"])
+    assert "the result has more than 2 rows; the others are not shown" in err
+    code, out, err = asked("select committed_offset as o from commits order by o", "--max-rows", "3", "-o", "csv")
+    assert (code, out.split()) == (0, ["o", "100", "101", "102"]) and "more than" not in err
+
+
+def test_untrusted_query_ends_at_its_time_limit(asked: Asked) -> None:
+    query = "select count(*) from range(100000000) a, range(100000000) b where (a.range * b.range) % 7 = 3"
+    code, out, err = asked(query, "--max-time", "300ms")
+    assert (code, out) == (1, "")
+    assert "the query took longer than 0.3 s" in err and "hint: read less" in err
+
+
+def test_limits_require_untrusted(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(("history", "sql", "--store", "s", "--max-rows", "2", "select 1")) == 2
+    assert "--max-rows and --max-time require --untrusted" in capsys.readouterr().err
+    assert main(("history", "sql", "--store", "s", "--untrusted", "--engine", "spark", "select 1")) == 2
+    assert "--untrusted runs in DuckDB" in capsys.readouterr().err
