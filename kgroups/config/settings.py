@@ -35,11 +35,21 @@ class ClientSettings(NamedTuple):
     """Maximum rate over all brokers; ``None``: no limit."""
     security: Security | None = None
     """TLS and SASL; ``None``: a plaintext connection."""
+    read_only: bool = False
+    """Whether a request that changes something is an error instead of being sent."""
 
     @property
     def bootstrap_servers(self) -> str:
         """Return the bootstrap servers as ``host:port,[::1]:port``."""
         return ",".join(f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in self.bootstrap)
+
+    def check_writable(self, change: str) -> None:
+        """Check that the client may send a request that changes something.
+
+        :raises UsageError: if it may only read.
+        """
+        if self.read_only:
+            raise UsageError(f"{change} was not sent: this client is read-only")
 
     def within(self, seconds: float) -> ClientSettings:
         """Return the same settings with another time limit for the whole command."""

@@ -114,7 +114,9 @@ class Cluster:
         """Send a request that changes something. Before it is sent, raises what :meth:`call` raises.
 
         :raises OutcomeUnknown: if it was sent, and no readable response arrived.
+        :raises UsageError: if the client is read-only.
         """
+        self.settings.check_writable(call.api.name)
         with self._pool.free_lane(node.host, node.port) as lane:
             return await self._put(node, lane, lambda link: self._sent(link, call, (node.host, node.port)))
 

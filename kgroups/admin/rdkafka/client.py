@@ -463,6 +463,7 @@ class RdkafkaAdmin(Operations):
 
     async def _alter(self, group: GroupId, commits: Sequence[tuple[str, Commit]]) -> PartitionFailures:
         client, api = self._client, "OffsetCommit"
+        self._settings.check_writable(api)
         request = [ConsumerGroupTopicPartitions(group, [_entry(topic, commit) for topic, commit in commits])]
         response = await self._group_request(
             group, api, lambda: client.alter_consumer_group_offsets(request, request_timeout=UNBOUNDED)[group]
@@ -476,9 +477,10 @@ class RdkafkaAdmin(Operations):
         return failures
 
     async def _delete(self, group: GroupId) -> None:
-        client = self._client
+        client, api = self._client, "DeleteGroups"
+        self._settings.check_writable(api)
         await self._group_request(
-            group, "DeleteGroups", lambda: client.delete_consumer_groups([group], request_timeout=UNBOUNDED)[group]
+            group, api, lambda: client.delete_consumer_groups([group], request_timeout=UNBOUNDED)[group]
         )
 
     async def _authorizes(self) -> bool:

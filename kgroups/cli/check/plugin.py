@@ -10,7 +10,7 @@ import click
 
 from kgroups.errors import KgroupsError
 
-from ..frame.exit_status import discard_stdout, print_to_stderr, system_error
+from ..frame.exit_status import bug_location, discard_stdout, print_to_stderr, system_error
 from ..frame.lazy_command import Command
 
 EXIT_UNKNOWN = 3
@@ -42,7 +42,7 @@ class Plugin(Command):
         except MemoryError:
             return _unknown("out of memory; select fewer groups, or raise the memory limit of this process", ctx)
         except Exception as error:
-            return _unknown(f"a bug in kgroups: {_location(error)}", ctx)
+            return _unknown(f"a bug in kgroups: {bug_location(error)}", ctx)
 
 
 def lint(ctx: click.Context) -> int:
@@ -81,15 +81,6 @@ def _unknown(reason: str, ctx: click.Context) -> int:
         except (KgroupsError, OSError) as error:
             print_to_stderr(f"kgroups: error: {error}")
     return EXIT_UNKNOWN
-
-
-def _location(error: Exception) -> str:
-    """Return the type of an error and the line in kgroups, without its message, which may contain anything."""
-    import traceback
-
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if "kgroups" in frame.filename] or frames
-    return f"{type(error).__name__} in {own[-1].filename.rpartition('kgroups/')[2]}, line {own[-1].lineno}"
 
 
 def _write_unknown(reason: str, output: str) -> None:

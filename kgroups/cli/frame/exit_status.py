@@ -136,6 +136,15 @@ def system_error(error: OSError) -> str:
     return f"{error.filename or 'system error'}: {error.strerror or error}"
 
 
+def bug_location(error: Exception) -> str:
+    """Return the type of an error and the line in kgroups, without its message, which may contain anything."""
+    import traceback
+
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if "kgroups" in frame.filename] or frames
+    return f"{type(error).__name__} in {own[-1].filename.rpartition('kgroups/')[2]}, line {own[-1].lineno}"
+
+
 def _caused_by_interrupt(error: BaseException | None) -> bool:
     """Return whether an interrupt is the cause: Python 3.11 replaces errors of ``__set_name__`` by a RuntimeError."""
     while error is not None and not isinstance(error, KeyboardInterrupt):

@@ -82,6 +82,15 @@ class FleetQueries(NamedTuple):
         members = tuple(member._replace(load=cache(member.load)) for member in self.fleet.members)
         return self._replace(fleet=self.fleet._replace(members=members))
 
+    def for_reading(self) -> FleetQueries:
+        """Return the same clusters, for clients that cannot change anything; settings are read once."""
+
+        def read_only(load: Callable[[], ClientSettings]) -> Callable[[], ClientSettings]:
+            return cache(lambda: load()._replace(read_only=True))
+
+        members = tuple(member._replace(load=read_only(member.load)) for member in self.fleet.members)
+        return self._replace(fleet=self.fleet._replace(members=members))
+
     def settings_of(self, name: str) -> ClientSettings:
         """Return the settings of a cluster.
 

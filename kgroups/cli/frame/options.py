@@ -71,6 +71,11 @@ class ConnectionOptions(NamedTuple):
         as_words = functools.partial(self.fleet.as_words, name)
         return ConnectionOptions(self.fleet.settings_of(name), self.debug, as_words=as_words, profile=name)
 
+    def for_reading(self) -> ConnectionOptions:
+        """Return the same options, for clients that cannot send a request that changes something."""
+        fleet = self.fleet.for_reading() if self.fleet else None
+        return self._replace(settings=self.settings._replace(read_only=True), fleet=fleet)
+
     @property
     def servers(self) -> str:
         """The bootstrap servers, or how many profiles there are."""
@@ -211,6 +216,10 @@ _OUTPUT = (
 )
 
 
+GIVEN = "kgroups.connection"
+"""Key of click's ``Context.meta``: the :class:`ConnectionOptions` of a command that another command runs."""
+
+
 def connection_options(
     command: F,
     *,
@@ -283,7 +292,15 @@ def connection_options(
 
     single = tuple(option for option in CONNECTION if not (fleet and option is _PROFILE))
     options: tuple[Callable[[F], F], ...] = (*single, *fleet)
-    return grouped_options(command, options, "connection", defer if deferred else collect)
+    return grouped_options(command, options, "connection", defer if deferred else _unless_given(collect))
+
+
+def _unless_given(collect: Callable[..., ConnectionOptions]) -> Callable[..., ConnectionOptions]:
+    def chosen(**flags: Any) -> ConnectionOptions:
+        given: ConnectionOptions | None = click.get_current_context().meta.get(GIVEN)
+        return given or collect(**flags)
+
+    return chosen
 
 
 deferred_connection_options = functools.partial(connection_options, deferred=True)
