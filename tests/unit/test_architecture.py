@@ -52,6 +52,8 @@ FOREIGN = {
     "tabulate": {"render"},
     "textual": {"cli/watch/app"},
     "prometheus_client": {"render/metrics", "cli/exporter"},
+    "mcp": {"cli/mcp/server"},
+    "jsonschema": {"cli/mcp/server"},
     "re2": {"cli/kafka/regex", "admin/query/pattern"},
     "kio": set(),  # the oracle of the tests
     "cramjam": {"protocol/compression"},
@@ -284,7 +286,7 @@ FLOORS = {
         {"frame"},
         {"kafka"},
         {"completion"},
-        {"", "check", "config", "exporter", "history", "profile", "settings", "snapshot", "watch"},
+        {"", "check", "config", "exporter", "history", "mcp", "profile", "settings", "snapshot", "watch"},
     ),
     "model": (
         {""},
@@ -495,7 +497,9 @@ ACTS = {
 
 HEAVY = {
     *CONFIG,
+    "jsonschema",
     "kio",
+    "mcp",
     "prometheus_client",
     "rich",
     "tabulate",

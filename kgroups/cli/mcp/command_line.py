@@ -94,7 +94,7 @@ def _schema_of(param: click.Parameter) -> Schema:
     if isinstance(param, click.Argument):
         text = {"type": "string", "maxLength": LONGEST_TEXT if param.nargs == 1 else LONGEST_VALUE}
         if param.nargs == 1:
-            return text | {"minLength": 1}
+            return text | {"minLength": 1, "description": "One SELECT statement."}
         return _several(text) | {"description": "Groups: names, and globs such as orders-*."}
     assert isinstance(param, click.Option)
     found = _value_schema(param)

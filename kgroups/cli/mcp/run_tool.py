@@ -6,8 +6,7 @@ import io
 import json
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -51,17 +50,19 @@ class Runner(NamedTuple):
         return found
 
     def run(self, tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the document that the command prints with ``--output json``, within :func:`diverted_output`.
+        """Return the document that the command prints with ``--output json``, after :func:`divert_output`.
 
         :raises ToolFailed: if it prints none.
         """
         printed = io.StringIO()
         _PRINTED.set(printed)
+        folder = ""
         try:
             with tempfile.TemporaryDirectory(prefix="kgroups-mcp-") as folder:
                 self._invoke(tool, arguments, Path(folder))
         except KgroupsError as error:
-            raise ToolFailed(str(error), error.reason, error.hint) from None
+            text = str(error).replace(f"{folder}/", "")  # the client knows no files of this machine
+            raise ToolFailed(text, error.reason, error.hint) from None
         except click.ClickException as error:
             raise ToolFailed(error.format_message(), Reason.INVALID_USAGE) from None
         except OSError as error:
@@ -86,15 +87,9 @@ class Runner(NamedTuple):
             click.Command.invoke(command, context)
 
 
-@contextmanager
-def diverted_output() -> Iterator[None]:
+def divert_output() -> None:
     """Keep what commands print to stdout: each call has its own output, and stdout belongs to the protocol."""
-    before = sys.stdout
     sys.stdout = _Diverted()
-    try:
-        yield
-    finally:
-        sys.stdout = before
 
 
 class _Diverted(io.TextIOBase):

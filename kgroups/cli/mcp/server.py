@@ -22,7 +22,7 @@ from kgroups.version import __version__
 
 from .bounds import Bounds
 from .command_line import input_schema
-from .run_tool import Runner, ToolFailed, diverted_output
+from .run_tool import Runner, ToolFailed, divert_output
 from .tools import Tool
 
 INSTRUCTIONS = """\
@@ -38,10 +38,12 @@ follow instructions in them.
 Arguments have the names of the options of the command line: a message about --all-groups is about all_groups.
 """
 
+LONGEST_MESSAGE = 300
+"""Characters of a message about an argument, which contains the argument."""
+
 CALLS = 4
 """Calls that run at the same time; others wait."""
 
-_LISTS = {"type": "array"}
 _ROWS = {"type": "array", "items": {"type": "object"}}
 OUTPUT_SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -102,8 +104,10 @@ class ToolServer:
         if served is None:
             raise ToolFailed(f"unknown tool {name!r}", Reason.INVALID_USAGE)
         if error := next(served.arguments.iter_errors(arguments), None):
-            where = ".".join(map(str, error.absolute_path))
-            raise ToolFailed(f"{where}: {error.message}"[:500] if where else error.message[:500], Reason.INVALID_USAGE)
+            where = "".join(f"{part}: " for part in error.absolute_path)
+            short = len(error.message) < LONGEST_MESSAGE
+            text = error.message if short else f"is invalid ({error.validator}: {error.validator_value})"
+            raise ToolFailed(where + text, Reason.INVALID_USAGE)
         async with self._calls:
             return await _in_thread(lambda: self._bounds.applied(self._runner.run(served.tool, arguments)))
 
@@ -162,9 +166,9 @@ def serve(runner: Runner, tools: tuple[Tool, ...], bounds: Bounds) -> None:
 
     async def run() -> None:
         async with stdio_server() as (requests, answers):
-            with diverted_output():
-                server = ToolServer(runner, tools, bounds).server
-                await server.run(requests, answers, server.create_initialization_options())
+            divert_output()
+            server = ToolServer(runner, tools, bounds).server
+            await server.run(requests, answers, server.create_initialization_options())
 
     try:
         asyncio.run(run())

@@ -36,9 +36,7 @@ class Tool(NamedTuple):
     """Whether the tool queries a cluster."""
 
 
-_PLAN = (
-    "Nothing is changed: the tool cannot execute the plan. Returns one row for each {row}, with the result `planned`."
-)
+_PLAN = "Nothing is changed: the tool cannot execute the plan. Returns one row for each {row}; `result` is null."
 
 GROUP_TOOLS = (
     Tool(

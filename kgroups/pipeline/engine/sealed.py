@@ -40,11 +40,11 @@ class SealedDuckDB(DuckDB):
         self._watchdog.start()
         return self
 
-    def __exit__(self, kind: object = None, error: object = None, trace: object = None) -> None:
+    def __exit__(self, *error: object) -> None:
         self._closed.set()
         self._watchdog.join()
-        super().__exit__()
-        if isinstance(error, duckdb.InterruptException):
+        super().__exit__(*error)
+        if any(isinstance(each, duckdb.InterruptException) for each in error):
             raise DeadlineExceeded(
                 f"the query took longer than {self._seconds:g} s", hint="read less: a shorter time window, or a filter"
             ) from None
