@@ -72,7 +72,7 @@ add_lazy_commands(
     LazyCommand("lag", "lag:lag", "Show the lag of groups, in records and in time."),
     LazyCommand("watch", "watch.command:watch", "Watch groups live: state, members, lag, and rates."),
     LazyCommand("exporter", "exporter.command:exporter", "Serve metrics of groups to Prometheus."),
-    LazyCommand("mcp", "mcp.command:mcp", "Serve read-only tools to programs with language models (MCP)."),
+    LazyCommand("mcp", "mcp.command:mcp", "Serve read-only tools to language models (MCP)."),
     LazyCommand("check", "check.command:check", "Check groups against rules, for CI and monitoring."),
     LazyCommand("explain", "explain:explain", "Explain the state and the problems of groups."),
     LazyCommand(

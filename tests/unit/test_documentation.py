@@ -19,7 +19,7 @@ from kgroups.model.health.rules import parse_rules
 from tests.documentation.pages import PAGES, ROOT, SECURE, SEEDED, blocks_of, console_blocks, page_text, prose_of
 from tests.documentation.running import differences
 
-LANGUAGES = {"console", "python", "sql", "toml", "text", "promql"}
+LANGUAGES = {"console", "json", "python", "sql", "toml", "text", "promql"}
 NOT_RUN = 12
 """Console blocks that are not run, each with a reason. Add one only if it cannot be run."""
 

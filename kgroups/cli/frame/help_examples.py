@@ -31,6 +31,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("Serve metrics with one series per topic", "kgroups exporter --regex 'orders-.*' --by topic"),
         ("Print alert rules for Prometheus", "kgroups exporter --alerts"),
     ),
+    "kgroups mcp": (
+        ("Serve the groups of one cluster", "kgroups mcp -b localhost:9092"),
+        ("Serve several clusters, and the history in a store", "kgroups mcp --profile 'eu-*' --store history"),
+    ),
     "kgroups check": (
         ("Fail if the lag of a group exceeds a limit", "kgroups check orders --max-lag 1000"),
         ("Wait for the members of a deployment", "kgroups check orders --min-members 3 --wait 2m"),
@@ -198,6 +202,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             'kgroups history sql "select `group`, count(*) from commits group by 1" --store history',
         ),
         ("Read a query from another program", 'kgroups history sql "$(cat query.sql)" --store history'),
+        (
+            "Run a query of unknown origin, with limits",
+            'kgroups history sql "$QUERY" --store history --untrusted --max-rows 100',
+        ),
     ),
     "kgroups history report": (
         ("Write a report of a week", "kgroups history report --store history --since 7d --file report.html"),

@@ -41,6 +41,8 @@ _OWN = {
         "Metrics": "--interval --max-age --keep --by --compat --max-series --time --headroom --exact --commit-age "
         "--isolation",
     },
+    "mcp": {"Server": "--max-rows --max-bytes --show-records"},
+    "history sql": {"Safety": "--untrusted --max-rows --max-time"},
     "reset-offsets": {"Change": "--isolation"},
     "watch": {"View": "--interval --count"},
     "lag": {"View": "--exact"},

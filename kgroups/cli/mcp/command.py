@@ -8,7 +8,7 @@ import click
 
 from kgroups.errors import EXIT_OK, MissingPackage, install_command
 
-from ..frame.exit_status import enable_gc
+from ..frame.exit_status import enable_gc, is_quiet
 from ..frame.lazy_command import Command
 from ..frame.options import ConnectionOptions, fleet_options
 
@@ -53,7 +53,7 @@ def mcp(
     max_bytes: int,
     show_records: bool,
 ) -> int:
-    """Serve read-only tools to programs with language models (MCP).
+    """Serve read-only tools to language models (MCP).
 
     Speaks the Model Context Protocol on standard input and output; the program that uses the tools starts this command.
     The tools list, describe, explain, and check groups, show their lag, plan resets and deletions without executing
@@ -77,5 +77,5 @@ def mcp(
     assert isinstance(root, click.Group)
     seconds = connection.settings.timeout
     offered = tools(records=show_records, store=store, rows=max_rows + 1, seconds=seconds)
-    serve(Runner(root, connection.for_reading()), offered, Bounds(max_rows, max_bytes))
+    serve(Runner(root, connection.for_reading(), is_quiet()), offered, Bounds(max_rows, max_bytes))
     return EXIT_OK

@@ -39,6 +39,8 @@ class Runner(NamedTuple):
 
     root: click.Group
     connection: ConnectionOptions
+    quiet: bool = False
+    """Whether commands write no notes to stderr; results have them, too."""
 
     def command(self, tool: Tool) -> click.Command:
         """Return the command of a tool."""
@@ -56,13 +58,11 @@ class Runner(NamedTuple):
         """
         printed = io.StringIO()
         _PRINTED.set(printed)
-        folder = ""
         try:
             with tempfile.TemporaryDirectory(prefix="kgroups-mcp-") as folder:
                 self._invoke(tool, arguments, Path(folder))
         except KgroupsError as error:
-            text = str(error).replace(f"{folder}/", "")  # the client knows no files of this machine
-            raise ToolFailed(text, error.reason, error.hint) from None
+            raise ToolFailed(str(error), error.reason, error.hint) from None
         except click.ClickException as error:
             raise ToolFailed(error.format_message(), Reason.INVALID_USAGE) from None
         except OSError as error:
@@ -78,7 +78,7 @@ class Runner(NamedTuple):
 
     def _invoke(self, tool: Tool, arguments: Mapping[str, Any], folder: Path) -> None:
         command, profile = self.command(tool), arguments.get("profile")
-        words = ["--output=json", *words_of(tool, command, arguments, folder)]
+        words = ["--output=json", *(["--quiet"] if self.quiet else []), *words_of(tool, command, arguments, folder)]
         parent = click.Context(self.root, info_name="kgroups")
         if tool.connects:
             parent.meta[GIVEN] = self.connection.of(profile) if profile else self.connection

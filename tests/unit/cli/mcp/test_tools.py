@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,14 @@ from jsonschema import Draft202012Validator
 from mcp import Client
 from mcp.types import Tool as Shown
 
+from kgroups.cli.frame.lazy_command import LazyCommand
 from kgroups.cli.main import cli
 from kgroups.cli.mcp.bounds import Bounds
 from kgroups.cli.mcp.command_line import input_schema, words_of
 from kgroups.cli.mcp.run_tool import Runner
 from kgroups.cli.mcp.server import ToolServer
 from kgroups.cli.mcp.tools import GROUP_TOOLS, Tool, tools
+from tests.documentation.pages import blocks_of, page_text
 
 from .conftest import ALL, connected
 
@@ -125,3 +128,17 @@ def test_file_is_written_and_passed(tmp_path: Path) -> None:
 
 def test_descriptions_of_tools_are_short() -> None:
     assert len(json.dumps([tool.input_schema for tool in shown().values()])) < 30_000
+
+
+def test_documentation_lists_every_tool_with_its_command() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| as `kgroups ([a-z-]+(?: (?:show|sql))?)", page_text("docs/mcp.md"), re.MULTILINE)
+    assert rows == [(tool.name, " ".join(tool.command)) for tool in ALL]
+
+
+def test_configuration_of_the_documentation_is_valid() -> None:
+    (text,) = (block.text for block in blocks_of("docs/mcp.md") if block.language == "json")
+    server = json.loads(text)["mcpServers"]["kgroups"]
+    command = cli.commands[server["args"][0]]
+    assert server["command"] == "kgroups" and isinstance(command, LazyCommand)
+    context = command.load().make_context("mcp", server["args"][1:])
+    assert (context.params["profiles"], context.params["store"]) == (("prod",), "/var/lib/kgroups/history")
