@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -160,7 +162,7 @@ def sql(
         if sealed.has_more:
             more = f"the result has more than {bounds.rows:,} rows; the others are not shown"
             answer = answer._replace(notices=(*answer.notices, more))
-        return _print(answer, "sql", shape)
+        return _print(answer, "sql", shape, {"has_more": sealed.has_more})
 
 
 def _show(
@@ -192,7 +194,11 @@ def _show(
         return _print(show_table(opened, stores[0], request), table, shape)
 
 
-def _print(answer: Answer, name: str, shape: Shape) -> int:
+def _print(answer: Answer, name: str, shape: Shape, more: Mapping[str, object] = MappingProxyType({})) -> int:
+    """Print an answer; return the exit code.
+
+    :param more: additional keys of the JSON envelope.
+    """
     from kgroups.model.outcome import Outcome
     from kgroups.render.output import write_outcome
     from kgroups.render.views import view_of
@@ -208,6 +214,7 @@ def _print(answer: Answer, name: str, shape: Shape) -> int:
         columns=shape.columns,
         sort=shape.sort,
         headers=not shape.no_headers,
+        more=more,
     )
     sys.stdout.flush()
     print_failures(outcome)

@@ -30,8 +30,8 @@ class Bounds(NamedTuple):
     def applied(self, document: Mapping[str, Any]) -> dict[str, Any]:
         """Return the document within the bounds, with the key ``truncated``: what was left out, or ``None``.
 
-        ``omitted`` has the number of entries that are missing from a list. ``shortened``: whether the lists inside a
-        row, each after ``... N more``, are not complete. Rows of a check that are not OK are kept first.
+        ``omitted`` has the number of entries that are missing from a list, ``None`` if it is unknown. ``shortened``:
+        whether the lists inside a row end with ``... N more``. Rows of a check that are not OK are kept first.
         """
         lists = {name: document[name] for name in _LISTS if name in document}
         rest = {name: value for name, value in document.items() if name not in lists}
@@ -45,7 +45,11 @@ class Bounds(NamedTuple):
                 found, shortened = _shortened(_worst_first(entries)[0], share)
             kept[name] = found
             left -= _size(found)
-        omitted = {name: len(lists[name]) - len(found) for name, found in kept.items() if len(found) < len(lists[name])}
+        omitted: dict[str, int | None] = {
+            name: len(lists[name]) - len(found) for name, found in kept.items() if len(found) < len(lists[name])
+        }
+        if document.get("has_more"):
+            omitted["items"] = None
         truncated = {"omitted": omitted, "shortened": shortened, "hint": HINT} if omitted or shortened else None
         return {name: kept.get(name, value) for name, value in document.items()} | {"truncated": truncated}
 

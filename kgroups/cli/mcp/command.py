@@ -76,6 +76,6 @@ def mcp(
     root = context.find_root().command
     assert isinstance(root, click.Group)
     seconds = connection.settings.timeout
-    offered = tools(records=show_records, store=store, rows=max_rows + 1, seconds=seconds)
+    offered = tools(records=show_records, store=store, rows=max_rows, seconds=seconds)
     serve(Runner(root, connection.for_reading(), is_quiet()), offered, Bounds(max_rows, max_bytes))
     return EXIT_OK

@@ -61,6 +61,8 @@ class Runner(NamedTuple):
         try:
             with tempfile.TemporaryDirectory(prefix="kgroups-mcp-") as folder:
                 self._invoke(tool, arguments, Path(folder))
+            found: dict[str, Any] = json.loads(printed.getvalue())
+            return found
         except KgroupsError as error:
             raise ToolFailed(str(error), error.reason, error.hint) from None
         except click.ClickException as error:
@@ -73,8 +75,6 @@ class Runner(NamedTuple):
             text = f"a bug in kgroups: {bug_location(error)}"
             print_to_stderr(f"kgroups: error: {tool.name}: {text}")
             raise ToolFailed(text, Reason.INTERNAL_ERROR) from None
-        found: dict[str, Any] = json.loads(printed.getvalue())
-        return found
 
     def _invoke(self, tool: Tool, arguments: Mapping[str, Any], folder: Path) -> None:
         command, profile = self.command(tool), arguments.get("profile")

@@ -96,7 +96,8 @@ class ToolServer:
         except ToolFailed as error:
             text = f"{error}\nhint: {error.hint}" if error.hint else str(error)
             failure = {"error": str(error), "reason": str(error.reason), "hint": error.hint}
-            return CallToolResult(content=[TextContent(text=text)], structured_content=failure, is_error=True)
+            found = {"schema": "kgroups/error/v1", **failure, "items": [], "truncated": None}
+            return CallToolResult(content=[TextContent(text=text)], structured_content=found, is_error=True)
         return CallToolResult(content=[TextContent(text=json.dumps(found))], structured_content=found)
 
     async def _run(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -108,8 +109,10 @@ class ToolServer:
             short = len(error.message) < LONGEST_MESSAGE
             text = error.message if short else f"is invalid ({error.validator}: {error.validator_value})"
             raise ToolFailed(where + text, Reason.INVALID_USAGE)
-        async with self._calls:
-            return await _in_thread(lambda: self._bounds.applied(self._runner.run(served.tool, arguments)))
+        await self._calls.acquire()
+        return await _in_thread(
+            lambda: self._bounds.applied(self._runner.run(served.tool, arguments)), self._calls.release
+        )
 
 
 def _served(tool: Tool, runner: Runner, profiles: tuple[str, ...]) -> Served:
@@ -132,30 +135,32 @@ def _served(tool: Tool, runner: Runner, profiles: tuple[str, ...]) -> Served:
     return Served(tool, shown, Draft202012Validator(schema))
 
 
-async def _in_thread(run: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+async def _in_thread(run: Callable[[], dict[str, Any]], ended: Callable[[], None]) -> dict[str, Any]:
     """Run a function in a thread of its own, which does not outlive the process.
 
     A call that the client cancels is abandoned: it ends at its time limit.
+
+    :param ended: is called when the thread has ended, also if the call was abandoned.
     """
     loop = asyncio.get_running_loop()
     done: asyncio.Future[dict[str, Any]] = loop.create_future()
 
-    def settle(result: dict[str, Any] | None, error: BaseException | None) -> None:
+    def settle(result: dict[str, Any] | ToolFailed) -> None:
+        ended()
         if done.done():
             return
-        if error is None and result is not None:
-            done.set_result(result)
+        if isinstance(result, ToolFailed):
+            done.set_exception(result)
         else:
-            done.set_exception(error or ToolFailed("no result", Reason.INTERNAL_ERROR))
+            done.set_result(result)
 
     def work() -> None:
-        result, failed = None, None
         try:
-            result = run()
-        except BaseException as error:
-            failed = error
+            result: dict[str, Any] | ToolFailed = run()
+        except ToolFailed as error:
+            result = error
         with suppress(RuntimeError):  # the server has ended
-            loop.call_soon_threadsafe(settle, result, failed)
+            loop.call_soon_threadsafe(settle, result)
 
     threading.Thread(target=contextvars.copy_context().run, args=(work,), daemon=True).start()
     return await done

@@ -50,8 +50,9 @@ def test_untrusted_select_has_the_rows_of_the_same_query(
     query = "select `group`, sum(committed_offset) as total, max(commit_time) as last from commits group by 1"
     code, out, _ = asked(query, "-o", "json", *words)
     assert main(("history", "sql", "--store", str(folder / "store"), *words, "-o", "json", query)) == code == 0
-    assert out == capsys.readouterr().out
-    assert json.loads(out)["items"][0]["total"] == 303
+    found = json.loads(out)
+    assert found.pop("has_more") is False and found == json.loads(capsys.readouterr().out)
+    assert found["items"][0]["total"] == 303
 
 
 def test_untrusted_select_of_a_derived_table(asked: Asked) -> None:
@@ -134,6 +135,7 @@ def test_untrusted_query_returns_at_most_some_rows(asked: Asked) -> None:
     assert "the result has more than 2 rows; the others are not shown" in err
     code, out, err = asked("select committed_offset as o from commits order by o", "--max-rows", "3", "-o", "csv")
     assert (code, out.split()) == (0, ["o", "100", "101", "102"]) and "more than" not in err
+    assert json.loads(asked("select * from range(5)", "--max-rows", "2", "-o", "json")[1])["has_more"] is True
 
 
 def test_untrusted_query_ends_at_its_time_limit(asked: Asked) -> None:

@@ -27,6 +27,11 @@ def test_rows_are_counted() -> None:
     assert found["truncated"] == {"omitted": {"items": 2, "failures": 3}, "shortened": False, "hint": HINT}
 
 
+def test_unknown_number_of_rows_is_null() -> None:
+    found = Bounds(500, 20_000).applied(document({"n": 1}, has_more=True))
+    assert found["items"] == [{"n": 1}] and found["truncated"]["omitted"] == {"items": None}
+
+
 def test_worst_rows_of_a_check_are_kept() -> None:
     rows = [{"group": str(at), "status": "OK" if at < 9 else "CRITICAL"} for at in range(10)]
     found = Bounds(2, 20_000).applied({"schema": "kgroups/check/v1", "status": "CRITICAL", "items": rows})

@@ -6,20 +6,24 @@ import asyncio
 import json
 import logging
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 from mcp import Client
 from mcp.types import CallToolResult
 
+from kgroups.admin.rdkafka.client import RdkafkaAdmin
 from kgroups.cli.frame.fleet import fleet_of
 from kgroups.cli.frame.options import ConnectionOptions
 from kgroups.cli.main import cli, main
+from kgroups.cli.mcp import server as tool_server
 from kgroups.cli.mcp.bounds import Bounds
 from kgroups.cli.mcp.run_tool import Runner, divert_output
-from kgroups.cli.mcp.server import ToolServer
+from kgroups.cli.mcp.server import OUTPUT_SCHEMA, ToolServer
 from kgroups.config.flags import Flags
 from kgroups.config.load import load_settings
 from kgroups.errors import ConfigError, UsageError
@@ -64,6 +68,7 @@ def document(result: CallToolResult) -> dict[str, Any]:
 def failure(result: CallToolResult) -> tuple[str, str, str | None]:
     assert result.is_error
     error = result.structured_content
+    Draft202012Validator(OUTPUT_SCHEMA).validate(error)  # some clients compare errors with it, too
     assert "Traceback" not in result.content[0].text
     return error["error"], error["reason"], error["hint"]
 
@@ -90,6 +95,14 @@ def test_read_only_client_sends_no_change(live: Served) -> None:
     with pytest.raises(UsageError, match="DeleteGroups was not sent: this client is read-only"):
         asyncio.run(change())
     assert not live.fake.asked("DeleteGroups")
+
+
+@pytest.mark.parametrize("change", [RdkafkaAdmin._alter, RdkafkaAdmin._delete])
+def test_read_only_librdkafka_sends_no_change(change: Callable[..., Any]) -> None:
+    client: Any = None  # it is not reached
+    admin = RdkafkaAdmin(client, connected().settings)
+    with pytest.raises(UsageError, match="was not sent: this client is read-only"):
+        asyncio.run(change(admin, "orders", *(() if change is RdkafkaAdmin._delete else ([],))))
 
 
 def test_hung_broker_is_a_failure_of_the_result(live: Served, ask: Ask) -> None:
@@ -162,6 +175,34 @@ def test_calls_at_the_same_time_have_their_own_results(live: Served, monkeypatch
 
     found = [[row["group"] for row in document(each)["items"]] for each in asyncio.run(main())]
     assert found == [[name] for name in names * 3]
+
+
+def test_canceled_calls_count_until_they_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, go_on = threading.Semaphore(0), threading.Event()
+
+    def wait(self: Runner, *_: object) -> dict[str, Any]:
+        begun.release()
+        assert go_on.wait(60)
+        return {"schema": "kgroups/list/v1", "items": []}
+
+    monkeypatch.setattr(Runner, "run", wait)
+
+    async def main() -> None:
+        server = ToolServer(Runner(cli, connected()), ALL, LARGE)
+        async with Client(server.server) as client:
+            calls = [asyncio.ensure_future(client.call_tool("list_groups", {})) for _ in range(tool_server.CALLS)]
+            for _ in calls:
+                assert await asyncio.to_thread(begun.acquire, timeout=60)
+            for call in calls:
+                call.cancel()
+            await asyncio.gather(*calls, return_exceptions=True)
+            last = asyncio.ensure_future(client.call_tool("list_groups", {}))
+            await client.list_tools()  # the server has received the call, and answers others
+            assert not begun.acquire(blocking=False)
+            go_on.set()
+            assert document(await last)["items"] == []
+
+    asyncio.run(main())
 
 
 def test_hostile_text_is_escaped_in_the_text_of_results(serve: Callable[..., Served], ask: Ask) -> None:
