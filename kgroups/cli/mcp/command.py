@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import signal
+import sys
 
 import click
 
 from kgroups.errors import EXIT_OK, MissingPackage, install_command
 
-from ..frame.exit_status import enable_gc, is_quiet
+from ..frame.exit_status import enable_gc, is_quiet, print_to_stderr
 from ..frame.lazy_command import Command
 from ..frame.options import ConnectionOptions, fleet_options
 
@@ -71,6 +72,10 @@ def mcp(
     except ImportError:
         raise MissingPackage(f"kgroups mcp needs the package mcp: {install_command('mcp')}") from None
     enable_gc()
+    if sys.stdin.isatty() and not is_quiet():
+        print_to_stderr(
+            "kgroups: note: waiting for requests on standard input; the program that uses the tools starts this command"
+        )
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)  # there is nothing to clean up, and a thread waits for input
     root = context.find_root().command
