@@ -184,7 +184,7 @@ def _print(answer: Answer, name: str, shape: Shape) -> int:
     outcome = Outcome(tuple(answer.rows), answer.failures, answer.notices)
     write_outcome(
         outcome,
-        view_of(name, answer.columns),
+        view_of(f"history-{name}", answer.columns),
         fmt=shape.format,
         stream=sys.stdout,
         columns=shape.columns,
