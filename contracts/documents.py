@@ -117,7 +117,7 @@ def _explained() -> Schema:
             "state": text("State of the group."),
             "protocol_type": text("Protocol type."),
             "protocol": text("Name of the assignor."),
-            "coordinator": ref("node"),
+            "coordinator": ref("node", "The broker that coordinates the group."),
             "placement": placement,
             "findings": listing("The findings.", finding),
             "members": listing(
@@ -178,7 +178,9 @@ def _verdict() -> Schema:
         "A part that could not be read.",
         {"part": one_of("The part.", Part), "reason": text("Why, in words.")},
     )
-    contents = record("The first unread record; only with --show-record.", {"key": text("Key."), "value": text("Value.")})
+    contents = record(
+        "The first unread record; only with --show-record.", {"key": text("Key."), "value": text("Value.")}
+    )
     return record(
         "A partition of a group.",
         {
@@ -302,6 +304,6 @@ def _help() -> Schema:
         {
             "schema": {"const": "kgroups/help/v1", "description": "Name and version of this schema."},
             "version": text("Version of kgroups."),
-            "command": ref("command"),
+            "command": ref("command", "The command, with the commands in it."),
         },
     ) | {"$defs": {"command": command}}

@@ -34,7 +34,11 @@ def files() -> Iterator[Schema]:
     yield document("undo", 1, "Undo file of the first format, which is still read", "json", _plan("undo/v1"))
     yield document("undo", 2, "Undo file of offsets, a line", "jsonl", _undo("undo/v2", "offsets", _undo_offset()))
     yield document(
-        "undo-settings", 1, "Undo file of settings, a line", "jsonl", _undo("undo-settings/v1", "settings", _undo_setting())
+        "undo-settings",
+        1,
+        "Undo file of settings, a line",
+        "jsonl",
+        _undo("undo-settings/v1", "settings", _undo_setting()),
     )
     yield document("skipped-records", 1, "Records that a reset skips, a line", "jsonl", _skipped())
     yield document("snapshot", 1, "Snapshot (in gzip), a line", "jsonl", _snapshot())
@@ -68,9 +72,7 @@ def _plan(schema: str) -> Schema:
     item = record("One offset.", properties, optional=["leader_epoch", "metadata", "old_offset", "type"])
     head = {"const": f"kgroups/{schema}", "description": "Name and version of the format."}
     origin = {**_ORIGIN, "topic_ids": _TOPIC_IDS}
-    return record(
-        "A plan.", {"schema": head, **origin, "items": listing("The offsets.", item)}, optional=origin
-    )
+    return record("A plan.", {"schema": head, **origin, "items": listing("The offsets.", item)}, optional=origin)
 
 
 def _undo(schema: str, what: str, item: Schema) -> Schema:
@@ -186,7 +188,9 @@ def _snapshot() -> Schema:
             "crc": or_null(whole("Checksum (CRC-32C) of the record. Null: there is none.")),
         },
     )
-    counts = {f"{key}s": whole(f"Lines of this kind: {key}.", minimum=0) for key in ("topic", "group", "record", "failure")}
+    counts = {
+        f"{key}s": whole(f"Lines of this kind: {key}.", minimum=0) for key in ("topic", "group", "record", "failure")
+    }
     trailer = record(
         "Last line.",
         {

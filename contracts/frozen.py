@@ -14,6 +14,7 @@ import click
 from kgroups.cli.frame.exit_codes import EXIT_CODES, OF_COMMAND
 from kgroups.cli.frame.help_json import command_object
 from kgroups.cli.main import cli
+from kgroups.model.watch.group_samples import GroupSample
 
 from .python_api import API, breaking_changes, stub
 from .tables import OUTPUTS
@@ -144,8 +145,8 @@ def _metrics() -> Iterator[str]:
         yield _metric(family.name, family.series.labels)
     for log in (*metrics.LOG_FAMILIES, *metrics.KMINION_LOG_FAMILIES):
         yield _metric(log.name, log.labels)
-    polled = metrics.Scrape(up=True, scrapes=1, reached_at=0.0)
-    encoded = [*metrics.texts(polled, generate_latest, max_series=1), metrics.text_of_age(polled, 0.0, generate_latest)]
+    polled = metrics.Scrape((GroupSample("g", 0.0, 0),), up=True, scrapes=1, reached_at=0.0)
+    encoded = [*metrics.texts(polled, generate_latest), metrics.text_of_age(polled, 0.0, generate_latest)]
     own = {each.name for each in (*families, *metrics.LOG_FAMILIES)}
     for found in text_string_to_metric_families(b"".join(encoded).decode()):
         if found.name not in own:
@@ -157,5 +158,3 @@ def _metrics() -> Iterator[str]:
 
 def _metric(name: str, labels: Iterable[str]) -> str:
     return f"{name}{{{','.join(labels)}}}"
-
-

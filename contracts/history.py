@@ -9,9 +9,10 @@ from kgroups.pipeline.contracts import TABLES
 from kgroups.pipeline.contracts.json_schema import row_schema
 from kgroups.pipeline.tables import DECODED
 
+from .tables import WHEN
 from .values import Schema, document, envelope, text
 
-_CLUSTER = text("ID of the cluster; only with --all-clusters.")
+_CLUSTER = text("ID of the cluster; only with --all-clusters.", **{WHEN: "--all-clusters"})
 
 
 def history() -> Iterator[Schema]:

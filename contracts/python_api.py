@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -15,6 +16,9 @@ API = Path(__file__).parent / "frozen" / "python-api.pyi"
 _HEAD = '''\
 """The public Python API of kgroups, frozen: python -m contracts.generate writes it. See docs/stability.md."""
 '''
+_CONSTANT = re.compile(r"""[("'{\[\d-]|[A-Z]\w*\.[A-Z]|(?:True|False|frozenset\(\))$|None$""")
+"""The values that are shown: those that do not depend on the instance. None is shown if there is an annotation."""
+
 _SPECIAL = ("__init__", "__iter__", "__len__", "__enter__", "__exit__", "__aenter__", "__aexit__")
 
 
@@ -35,7 +39,11 @@ def breaking_changes(before: str | None = None, now: str | None = None) -> list[
     if before is None:
         before = API.read_text("utf-8") if API.exists() else ""
     old, new = (griffe.visit("kgroups", API, text) for text in (before, now or stub()))
-    return [f"Python API: {_explained(each)}" for each in griffe.find_breaking_changes(old, new)]
+    found = [_explained(each) for each in griffe.find_breaking_changes(old, new)]
+    for name, each in old.classes.items():
+        bases = {str(base) for base in new.classes[name].bases} if name in new.classes else set(map(str, each.bases))
+        found += [f"{name}: Base class was removed: {base}" for base in each.bases if str(base) not in bases]
+    return [f"Python API: {text}" for text in found]
 
 
 def _explained(breakage: griffe.Breakage) -> str:
@@ -78,8 +86,8 @@ def _member(member: Any) -> Iterator[str]:
     if target.is_attribute and "property" in target.labels:
         yield f"@property\ndef {target.name}(self) -> {target.annotation}: ...".replace("\n", "\n    ")
     elif target.is_attribute:
-        is_constant = target.value is not None and "instance-attribute" not in target.labels
-        value = f" = {target.value}" if is_constant else ""
+        is_shown = target.value is not None and _CONSTANT.match(str(target.value))
+        value = f" = {target.value}" if is_shown else ""
         annotation = f": {target.annotation}" if target.annotation else "" if value else ": Any"
         yield f"{target.name}{annotation}{value}"
     elif target.is_function:

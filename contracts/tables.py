@@ -94,9 +94,13 @@ OUTPUTS: Final = (
     Output(lag_views.MEMBER_LAG, (MemberLagRow,), "kgroups lag --by member: the lag of members", refused=True),
     Output(lag_views.CLUSTER_LAG, (ClusterLagRow,), "kgroups lag --by cluster: the lag of whole clusters"),
     Output(act_views.RESET_OFFSETS, (ResetRow,), "kgroups reset-offsets: the plan, and its results", undo=True),
-    Output(act_views.DELETE_OFFSETS, (DeleteOffsetRow,), "kgroups delete-offsets: the plan, and its results", undo=True),
+    Output(
+        act_views.DELETE_OFFSETS, (DeleteOffsetRow,), "kgroups delete-offsets: the plan, and its results", undo=True
+    ),
     Output(act_views.DELETE, (DeleteRow,), "kgroups delete: the plan, and its results", undo=True),
-    Output(act_views.REMOVE_MEMBERS, (RemoveMemberRow,), "kgroups remove-members: the plan, and its results", undo=True),
+    Output(
+        act_views.REMOVE_MEMBERS, (RemoveMemberRow,), "kgroups remove-members: the plan, and its results", undo=True
+    ),
     Output(settings_views.SETTINGS, (SettingRow,), "kgroups settings show: settings of groups"),
     Output(settings_views.DRIFT, (DriftRow,), "kgroups settings diff: settings that differ from a file"),
     Output(
@@ -115,11 +119,19 @@ OUTPUTS: Final = (
     Output(SCHEMAS, (SchemaRow,), "kgroups schema: the schemas of outputs and files", local=True),
 )
 
+WHEN: Final = "x-when"
+"""Annotation of a key that only some rows have: the option, or the condition."""
+
 _TEXT = {"type": "string"}
 _UNTYPED: Final[Mapping[View, tuple[str, Mapping[str, Schema]]]] = {
     check_view.PROFILES: (
         "kgroups profile list: the profiles",
-        {"profile": _TEXT, "default": {"type": "boolean"}, "bootstrap": or_null(_TEXT), "command_config": or_null(_TEXT)},
+        {
+            "profile": _TEXT,
+            "default": {"type": "boolean"},
+            "bootstrap": or_null(_TEXT),
+            "command_config": or_null(_TEXT),
+        },
     ),
     check_view.CHECKED_PROFILES: (
         "kgroups profile list --check: the profiles, and whether their clusters respond",
@@ -139,7 +151,7 @@ _UNTYPED: Final[Mapping[View, tuple[str, Mapping[str, Schema]]]] = {
 }
 """Views whose rows are plain tuples -> title, and types."""
 
-CLUSTER: Final = text("Name of the cluster; only if several are queried.")
+CLUSTER: Final = text("Name of the cluster; only if several are queried.", **{WHEN: "several clusters"})
 _UNDO: Final = {
     "undo_file": or_null(text("Path of the undo file. Null: nothing was changed, or none was wanted.")),
     "undo_files": mapping("Paths of the undo files by cluster; only if several clusters are changed.", _TEXT),
@@ -161,7 +173,7 @@ def tables() -> Iterator[Schema]:
 
 def _item(title: str, properties: Mapping[str, Schema]) -> Schema:
     """Return the schema of a row: without ``--columns``, it has every key but ``cluster``, and those of ``--deep``."""
-    row = record(f"A row: without --columns, it has all keys, except those that say when. {title}.", properties)
+    row = record(f"A row. Without --columns, it has all keys except those with x-when. {title}.", properties)
     return {key: value for key, value in row.items() if key != "required"}
 
 
@@ -178,14 +190,15 @@ def _properties(output: Output) -> dict[str, Schema]:
     if output.refused:
         types = {key: value if key == "group" else or_null_once(value) for key, value in types.items()}
     properties = described(name, {key: types[key] for key in dict.fromkeys(shown)})
+    base = {column.key for column in output.view.columns}
+    for key in properties.keys() - base:
+        properties[key] |= {"description": f"{properties[key]['description']} Only with --deep.", WHEN: "--deep"}
     return properties if output.local else {"cluster": CLUSTER, **properties}
 
 
 def _nested() -> dict[str, Schema]:
     rows = {"summary": ("summary", SummaryRow), "members": ("members", MemberRow), "offsets": ("offsets", OffsetRow)}
-    return {
-        key: listing("", record("A row.", described(view, fields_of(row)))) for key, (view, row) in rows.items()
-    }
+    return {key: listing("", record("A row.", described(view, fields_of(row)))) for key, (view, row) in rows.items()}
 
 
 def or_null_once(schema: Schema) -> Schema:
@@ -201,5 +214,3 @@ def described(view: str, types: Mapping[str, Schema]) -> dict[str, Schema]:
         nullable = or_null_once(value) == value
         found[key] = {**value, "description": column_text(view, key, nullable=nullable)}
     return found
-
-

@@ -125,9 +125,7 @@ COMMON: Final[Mapping[str, Schema]] = {
             "name": or_null(text("Name of the resource. Null: the broker does not report it.")),
         },
     ),
-    "node": record(
-        "A broker.", {"id": whole("ID."), "host": text("Host that it advertises."), "port": whole("Port.")}
-    ),
+    "node": record("A broker.", {"id": whole("ID."), "host": text("Host that it advertises."), "port": whole("Port.")}),
     "raw": _RAW,
     "topic_partitions": _TOPIC_PARTITIONS,
     "assignment": {"anyOf": [_PARTITIONS, ref("raw")], "description": "Assigned partitions, or bytes."},

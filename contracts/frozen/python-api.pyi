@@ -5,7 +5,7 @@ class AppliedOffset(NamedTuple):
     def __new__(cls, planned: PlannedOffset, result: Result, failure: Failure | None = None): ...
     planned: PlannedOffset
     result: Result
-    failure: Failure | None
+    failure: Failure | None = None
     @property
     def group(self) -> GroupId: ...
 
@@ -13,7 +13,7 @@ class AppliedSetting(NamedTuple):
     def __new__(cls, planned: PlannedSetting, result: Result, failure: Failure | None = None): ...
     planned: PlannedSetting
     result: Result
-    failure: Failure | None
+    failure: Failure | None = None
     @property
     def group(self) -> GroupId: ...
 
@@ -51,7 +51,7 @@ class AsyncFleet:
     async def check(self, *groups: str, limits: Limits, regex: str | None = None, window: float = 30.0, samples: int = 3, all_groups: bool = False) -> Report: ...
 
 class AuthenticationFailed(BrokerUnavailable):
-    exit_code: Any
+    exit_code = 1
     peer: str | None
     hint: str | None
     def __init__(self, text: str = '', *, peer: str | None = None, reason: Reason | None = None, hint: str | None = None) -> None: ...
@@ -62,10 +62,10 @@ class AuthenticationFailed(BrokerUnavailable):
     def reference(self) -> str | None: ...
     def at(self, peer: str) -> Self: ...
     def within(self, context: str) -> Self: ...
-    default_reason: Any
+    default_reason = Reason.AUTHENTICATION_FAILED
 
 class BrokerUnavailable(KgroupsError):
-    exit_code: Any
+    exit_code = 1
     peer: str | None
     hint: str | None
     def __init__(self, text: str = '', *, peer: str | None = None, reason: Reason | None = None, hint: str | None = None) -> None: ...
@@ -76,7 +76,7 @@ class BrokerUnavailable(KgroupsError):
     def reference(self) -> str | None: ...
     def at(self, peer: str) -> Self: ...
     def within(self, context: str) -> Self: ...
-    default_reason: Any
+    default_reason = Reason.CONNECTION_FAILED
 
 class Cluster:
     def __init__(self, bootstrap: str | None = None, *, command_config: str | os.PathLike[str] | None = None, properties: Mapping[str, str] | None = None, profile: str | None = None, timeout: float | None = None, broker_timeout: float | None = None, transport: str | None = None, config_providers: bool | None = None, max_requests_per_second: float | None = None) -> None: ...
@@ -104,7 +104,7 @@ class Cluster:
     def plan_restore(self, file: str | os.PathLike[str], *groups: str, topics: Iterable[str] | None = None, create_group: bool = False, exact: bool = False) -> Outcome[PlannedOffset]: ...
 
 class ClusterUnreachable(KgroupsError):
-    exit_code: Any
+    exit_code = 1
     peer: str | None
     hint: str | None
     def __init__(self, text: str = '', *, peer: str | None = None, reason: Reason | None = None, hint: str | None = None) -> None: ...
@@ -115,14 +115,14 @@ class ClusterUnreachable(KgroupsError):
     def reference(self) -> str | None: ...
     def at(self, peer: str) -> Self: ...
     def within(self, context: str) -> Self: ...
-    default_reason: Any
+    default_reason = Reason.CLUSTER_UNREACHABLE
 
 class Commit(NamedTuple):
     def __new__(cls, partition: int, offset: int, leader_epoch: int | None = None, metadata: str | None = ''): ...
     partition: int
     offset: int
-    leader_epoch: int | None
-    metadata: str | None
+    leader_epoch: int | None = None
+    metadata: str | None = ''
 
 class ConfigError(KgroupsError):
     peer: str | None
@@ -135,11 +135,11 @@ class ConfigError(KgroupsError):
     def reference(self) -> str | None: ...
     def at(self, peer: str) -> Self: ...
     def within(self, context: str) -> Self: ...
-    exit_code: Any
-    default_reason: Any
+    exit_code = 2
+    default_reason = Reason.INVALID_CONFIG
 
 class DeadlineExceeded(KgroupsError):
-    exit_code: Any
+    exit_code = 1
     peer: str | None
     hint: str | None
     def __init__(self, text: str = '', *, peer: str | None = None, reason: Reason | None = None, hint: str | None = None) -> None: ...
@@ -150,13 +150,13 @@ class DeadlineExceeded(KgroupsError):
     def reference(self) -> str | None: ...
     def at(self, peer: str) -> Self: ...
     def within(self, context: str) -> Self: ...
-    default_reason: Any
+    default_reason = Reason.TIMEOUT
 
 class DeletedGroup(NamedTuple):
     def __new__(cls, group_id: GroupId, result: Result, failure: Failure | None = None): ...
     group_id: GroupId
     result: Result
-    failure: Failure | None
+    failure: Failure | None = None
     @property
     def group(self) -> GroupId: ...
 
@@ -165,15 +165,15 @@ class Failure(NamedTuple):
     scope: Scope
     name: str
     message: str
-    error: str | None
-    code: int | None
-    api: str | None
-    broker: int | None
-    acl: Acl | None
-    reason: Reason | None
-    hint: str | None
-    general: str | None
-    cluster: str | None
+    error: str | None = None
+    code: int | None = None
+    api: str | None = None
+    broker: int | None = None
+    acl: Acl | None = None
+    reason: Reason | None = None
+    hint: str | None = None
+    general: str | None = None
+    cluster: str | None = None
     @property
     def reference(self) -> str | None: ...
     @classmethod
@@ -186,11 +186,11 @@ class Finding(NamedTuple):
     check: str
     severity: Severity
     message: str
-    value: float | None
-    unit: str
-    limit: Threshold | None
-    topic: str | None
-    cluster: str
+    value: float | None = None
+    unit: str = ''
+    limit: Threshold | None = None
+    topic: str | None = None
+    cluster: str = ''
 
 class Fleet:
     def __init__(self, *profiles: str, timeout: float | None = None, cluster_timeout: float | None = None) -> None: ...
@@ -204,11 +204,11 @@ class Fleet:
 
 class FromPlan:
     moves: Mapping[PlanKey, Move]
-    exact: bool
+    exact: bool = False
     where: Mapping[PlanKey, str]
     kinds: Mapping[GroupId, str]
-    origin: Origin | None
-    creates: bool
+    origin: Origin | None = None
+    creates: bool = True
     def __init__(self, moves: Mapping[PlanKey, Move], exact: bool = False, where: Mapping[PlanKey, str] = dict(), kinds: Mapping[GroupId, str] = dict(), origin: Origin | None = None, creates: bool = True) -> None: ...
 
 class Group(NamedTuple):
@@ -219,10 +219,10 @@ class Group(NamedTuple):
     protocol_type: str
     protocol: str
     coordinator: Node
-    members: tuple[Member, ...] | None
-    group_epoch: int | None
-    target_assignment_epoch: int | None
-    topology: Topology | None
+    members: tuple[Member, ...] | None = ()
+    group_epoch: int | None = None
+    target_assignment_epoch: int | None = None
+    topology: Topology | None = None
     def is_assigned(self, topics: Container[str]) -> bool: ...
     @property
     def group(self) -> GroupId: ...
@@ -244,12 +244,12 @@ class GroupLagRow(NamedTuple):
     data_lost: int
     time_lag_ms: Milliseconds | None
     note: str | None
-    known_lag: int | None
-    headroom_ms: Milliseconds | None
-    headroom_max_ms: Milliseconds | None
-    headroom_by: str | None
-    unread_min: int | None
-    unread_max: int | None
+    known_lag: int | None = None
+    headroom_ms: Milliseconds | None = None
+    headroom_max_ms: Milliseconds | None = None
+    headroom_by: str | None = None
+    unread_min: int | None = None
+    unread_max: int | None = None
 
 class InCluster(NamedTuple, Generic[T]):
     def __new__(cls, cluster: str, item: T): ...
@@ -257,8 +257,8 @@ class InCluster(NamedTuple, Generic[T]):
     item: T
 
 class KgroupsError(Exception):
-    exit_code: Any
-    default_reason: Any
+    exit_code = 1
+    default_reason = Reason.INTERNAL_ERROR
     peer: str | None
     hint: str | None
     def __init__(self, text: str = '', *, peer: str | None = None, reason: Reason | None = None, hint: str | None = None) -> None: ...
@@ -272,25 +272,25 @@ class KgroupsError(Exception):
 
 class Limits(NamedTuple):
     def __new__(cls, states: frozenset[str] = frozenset(), type: str | None = None, assignor: str | None = None, members: int | None = None, min_members: int | None = None, assigned: bool = False, lag: Threshold | None = None, partition_lag: Threshold | None = None, topic_lag: tuple[tuple[str, Threshold], ...] = (), time_lag: Threshold | None = None, commit_age: Threshold | None = None, redeliveries: Threshold | None = None, progress_age: Threshold | None = None, headroom: Threshold | None = None, offset_headroom: Threshold | None = None, stopped: bool = False, trend: bool = False, allow_uncommitted: bool = False, skip_missing_topics: bool = False): ...
-    states: frozenset[str]
-    type: str | None
-    assignor: str | None
-    members: int | None
-    min_members: int | None
-    assigned: bool
-    lag: Threshold | None
-    partition_lag: Threshold | None
-    topic_lag: tuple[tuple[str, Threshold], ...]
-    time_lag: Threshold | None
-    commit_age: Threshold | None
-    redeliveries: Threshold | None
-    progress_age: Threshold | None
-    headroom: Threshold | None
-    offset_headroom: Threshold | None
-    stopped: bool
-    trend: bool
-    allow_uncommitted: bool
-    skip_missing_topics: bool
+    states: frozenset[str] = frozenset()
+    type: str | None = None
+    assignor: str | None = None
+    members: int | None = None
+    min_members: int | None = None
+    assigned: bool = False
+    lag: Threshold | None = None
+    partition_lag: Threshold | None = None
+    topic_lag: tuple[tuple[str, Threshold], ...] = ()
+    time_lag: Threshold | None = None
+    commit_age: Threshold | None = None
+    redeliveries: Threshold | None = None
+    progress_age: Threshold | None = None
+    headroom: Threshold | None = None
+    offset_headroom: Threshold | None = None
+    stopped: bool = False
+    trend: bool = False
+    allow_uncommitted: bool = False
+    skip_missing_topics: bool = False
     def or_else(self, others: Limits) -> Limits: ...
 
 class ListedGroup(NamedTuple):
@@ -298,8 +298,8 @@ class ListedGroup(NamedTuple):
     group_id: GroupId
     protocol_type: str
     coordinator: Node
-    state: str | None
-    type: str | None
+    state: str | None = None
+    type: str | None = None
     @property
     def group(self) -> GroupId: ...
 
@@ -309,15 +309,15 @@ class Member(NamedTuple):
     client_id: str
     host: str
     assignment: Assignment
-    instance_id: str | None
-    rack_id: str | None
+    instance_id: str | None = None
+    rack_id: str | None = None
     subscription: Subscription
-    member_epoch: int | None
-    target: Assignment | None
-    upgraded: bool | None
-    streams: StreamsMember | None
-    metadata_bytes: int | None
-    assignment_bytes: int | None
+    member_epoch: int | None = None
+    target: Assignment | None = None
+    upgraded: bool | None = None
+    streams: StreamsMember | None = None
+    metadata_bytes: int | None = None
+    assignment_bytes: int | None = None
 
 class MemberLagRow(NamedTuple):
     def __new__(cls, group: str, consumer_id: str | None, group_instance_id: str | None, host: str | None, client_id: str | None, total_lag: int | None, max_lag: int | None, max_topic: str | None, max_partition: int | None, partitions: int, behind: int, uncommitted: int, unknown: int, ahead: int, data_lost: int, time_lag_ms: Milliseconds | None, note: str | None, known_lag: int | None = None, headroom_ms: Milliseconds | None = None, headroom_max_ms: Milliseconds | None = None, headroom_by: str | None = None, unread_min: int | None = None, unread_max: int | None = None): ...
@@ -338,16 +338,16 @@ class MemberLagRow(NamedTuple):
     data_lost: int
     time_lag_ms: Milliseconds | None
     note: str | None
-    known_lag: int | None
-    headroom_ms: Milliseconds | None
-    headroom_max_ms: Milliseconds | None
-    headroom_by: str | None
-    unread_min: int | None
-    unread_max: int | None
+    known_lag: int | None = None
+    headroom_ms: Milliseconds | None = None
+    headroom_max_ms: Milliseconds | None = None
+    headroom_by: str | None = None
+    unread_min: int | None = None
+    unread_max: int | None = None
 
 class Minimum(Threshold):
-    warning: float | None
-    critical: float | None
+    warning: float | None = None
+    critical: float | None = None
     def limit_broken(self, value: float) -> float | None: ...
     @property
     def beyond(self) -> str: ...
@@ -366,32 +366,32 @@ class MissingPackage(KgroupsError):
     def reference(self) -> str | None: ...
     def at(self, peer: str) -> Self: ...
     def within(self, context: str) -> Self: ...
-    exit_code: Any
-    default_reason: Any
+    exit_code = 2
+    default_reason = Reason.MISSING_PACKAGE
 
 class OffsetRow(NamedTuple):
     def __new__(cls, group: str, topic: str | None = None, partition: int | None = None, leader_epoch: int | None = None, current_offset: int | None = None, log_start_offset: int | None = None, log_end_offset: int | None = None, lag: int | None = None, consumer_id: str | None = None, host: str | None = None, client_id: str | None = None, group_instance_id: str | None = None, note: str | None = None, start_offset: int | None = None, topic_role: str | None = None): ...
     group: str
-    topic: str | None
-    partition: int | None
-    leader_epoch: int | None
-    current_offset: int | None
-    log_start_offset: int | None
-    log_end_offset: int | None
-    lag: int | None
-    consumer_id: str | None
-    host: str | None
-    client_id: str | None
-    group_instance_id: str | None
-    note: str | None
-    start_offset: int | None
-    topic_role: str | None
+    topic: str | None = None
+    partition: int | None = None
+    leader_epoch: int | None = None
+    current_offset: int | None = None
+    log_start_offset: int | None = None
+    log_end_offset: int | None = None
+    lag: int | None = None
+    consumer_id: str | None = None
+    host: str | None = None
+    client_id: str | None = None
+    group_instance_id: str | None = None
+    note: str | None = None
+    start_offset: int | None = None
+    topic_role: str | None = None
 
 class Outcome(Generic[T]):
-    items: tuple[T, ...]
-    failures: tuple[Failure, ...]
-    notices: tuple[str, ...]
-    missing_acls: tuple[Acl, ...]
+    items: tuple[T, ...] = ()
+    failures: tuple[Failure, ...] = ()
+    notices: tuple[str, ...] = ()
+    missing_acls: tuple[Acl, ...] = ()
     change: Change | SettingsChange | None
     @classmethod
     def of(cls, outcome: ModelOutcome[T], change: Change | SettingsChange | None = None) -> Outcome[T]: ...
@@ -407,8 +407,8 @@ class Outcome(Generic[T]):
     def __init__(self, items: tuple[T, ...] = (), failures: tuple[Failure, ...] = (), notices: tuple[str, ...] = (), missing_acls: tuple[Acl, ...] = (), change: Change | SettingsChange | None = None) -> None: ...
 
 class PartialFailure(KgroupsError):
-    exit_code: Any
-    default_reason: Any
+    exit_code = 1
+    default_reason = Reason.INTERNAL_ERROR
     peer: str | None
     hint: str | None
     reason: Any
@@ -436,12 +436,12 @@ class PartitionLagRow(NamedTuple):
     client_id: str | None
     group_instance_id: str | None
     note: str | None
-    start_offset: int | None
-    headroom_ms: Milliseconds | None
-    headroom_max_ms: Milliseconds | None
-    headroom_by: str | None
-    unread_min: int | None
-    unread_max: int | None
+    start_offset: int | None = None
+    headroom_ms: Milliseconds | None = None
+    headroom_max_ms: Milliseconds | None = None
+    headroom_by: str | None = None
+    unread_min: int | None = None
+    unread_max: int | None = None
     @property
     def total_lag(self) -> int | None: ...
     @property
@@ -466,11 +466,11 @@ class PlannedOffset(NamedTuple):
     partition: int
     before: Commit | None
     after: Commit | None
-    clamp: Clamp | None
-    note: str | None
-    kind: str | None
-    beyond_end: bool
-    skipped: tuple[RecordDetails, ...]
+    clamp: Clamp | None = None
+    note: str | None = None
+    kind: str | None = None
+    beyond_end: bool = False
+    skipped: tuple[RecordDetails, ...] = ()
     @property
     def group(self) -> GroupId: ...
     @property
@@ -506,9 +506,9 @@ class Report(NamedTuple):
     def bad(self) -> tuple[Finding, ...]: ...
 
 class Result(StrEnum):
-    APPLIED: Any
-    FAILED: Any
-    UNKNOWN: Any
+    APPLIED = 'applied'
+    FAILED = 'failed'
+    UNKNOWN = 'unknown'
 
 class SettingRow(NamedTuple):
     def __new__(cls, group: str, key: str, value: str | None, origin: str | None, inherited: str | None, inherited_origin: str | None): ...
@@ -520,10 +520,10 @@ class SettingRow(NamedTuple):
     inherited_origin: str | None
 
 class Severity(IntEnum):
-    OK: Any
-    WARNING: Any
-    CRITICAL: Any
-    UNKNOWN: Any
+    OK = 0
+    WARNING = 1
+    CRITICAL = 2
+    UNKNOWN = 3
 
 class ShiftBy:
     by: int
@@ -531,8 +531,8 @@ class ShiftBy:
 
 class Threshold(NamedTuple):
     def __new__(cls, warning: float | None = None, critical: float | None = None): ...
-    warning: float | None
-    critical: float | None
+    warning: float | None = None
+    critical: float | None = None
     @property
     def beyond(self) -> str: ...
     def judge(self, value: float) -> Severity: ...
@@ -577,12 +577,12 @@ class TopicLagRow(NamedTuple):
     data_lost: int
     time_lag_ms: Milliseconds | None
     note: str | None
-    known_lag: int | None
-    headroom_ms: Milliseconds | None
-    headroom_max_ms: Milliseconds | None
-    headroom_by: str | None
-    unread_min: int | None
-    unread_max: int | None
+    known_lag: int | None = None
+    headroom_ms: Milliseconds | None = None
+    headroom_max_ms: Milliseconds | None = None
+    headroom_by: str | None = None
+    unread_min: int | None = None
+    unread_max: int | None = None
 
 class UsageError(KgroupsError):
     peer: str | None
@@ -595,7 +595,7 @@ class UsageError(KgroupsError):
     def reference(self) -> str | None: ...
     def at(self, peer: str) -> Self: ...
     def within(self, context: str) -> Self: ...
-    exit_code: Any
-    default_reason: Any
+    exit_code = 2
+    default_reason = Reason.INVALID_USAGE
 
 __version__: str

@@ -48,6 +48,13 @@ def schema_of(name: SchemaName) -> dict[str, Any]:
     return schema
 
 
+def whole_items(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the JSON Schema of an output without ``--columns``: its items have every key that is not conditional."""
+    item = schema["$defs"]["item"]
+    keys = [key for key, value in item.get("properties", {}).items() if "x-when" not in value]
+    return {**schema, "$defs": {**schema["$defs"], "item": {"required": keys, **item}}}
+
+
 def item_schema(schema: dict[str, Any]) -> dict[str, Any]:
     """Return the JSON Schema of one item of an envelope, which is one line of ``-o jsonl``.
 

@@ -46,9 +46,7 @@ from .options import (
     metavar="FILE",
     help="File to write. An existing report is replaced.",
 )
-@deprecated_option(
-    "-o", "--output", "earlier", replacement="--file", type=click.Path(dir_okay=False, path_type=Path)
-)
+@deprecated_option("-o", "--output", "earlier", replacement="--file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--force", is_flag=True, help="Replace an existing file even if it is not a report.")
 @rule_option
 @query_engine_option
