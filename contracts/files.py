@@ -319,7 +319,7 @@ _TIMES: Final = {
 def _config() -> Schema:
     value = {"type": ["string", "number", "boolean"]}
     tree = {"type": "object", "additionalProperties": {"type": ["string", "number", "boolean", "array", "object"]}}
-    keys = {
+    keys: dict[str, Schema] = {
         "bootstrap": {
             "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}],
             "description": "Bootstrap servers.",

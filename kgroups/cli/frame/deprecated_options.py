@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import click
@@ -17,8 +17,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 class DeprecatedOption(click.Option):
     """An option that another one replaces; the command still gets its value."""
 
-    def __init__(self, *args: Any, replacement: str, **attributes: Any) -> None:
-        super().__init__(*args, hidden=True, help=f"Deprecated; use {replacement}.", **attributes)
+    def __init__(self, names: Sequence[str], replacement: str, **attributes: Any) -> None:
+        super().__init__(names, **{**attributes, "hidden": True, "help": f"Deprecated; use {replacement}."})
         self.replacement = replacement
 
     def handle_parse_result(

@@ -98,7 +98,8 @@ def test_help_as_json_has_every_command_and_option_of_the_help(tree: Any) -> Non
         assert [each["name"].split()[-1] for each in found["commands"]] == sorted(inner)
         for each in found["commands"]:
             name = each["name"].split()[-1]
-            loaded = inner[name].load() if isinstance(inner[name], LazyCommand) else inner[name]
+            entry = inner[name]
+            loaded = entry.load() if isinstance(entry, LazyCommand) else entry
             compare(loaded, each, click.Context(loaded, context, name))
 
     compare(cli, tree, click.Context(cli, info_name="kgroups", help_option_names=["-h", "--help"]))
