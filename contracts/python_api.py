@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import griffe
+
+from kgroups.version import __version__
 
 ROOT = Path(__file__).parents[1]
 API = Path(__file__).parent / "frozen" / "python-api.pyi"
@@ -46,9 +49,23 @@ def breaking_changes(before: str | None = None, now: str | None = None) -> list[
     return [f"Python API: {text}" for text in found]
 
 
+def released(root: Path = ROOT, version: str = __version__) -> str | None:
+    """Return the stub of the last release with the same major version; ``None`` if there is none, or no Git."""
+    tag = _git(root, "describe", "--tags", "--abbrev=0", "--match", f"v{version.partition('.')[0]}.*")
+    return _git(root, "show", f"{tag.strip()}:{API.relative_to(ROOT).as_posix()}") if tag else None
+
+
+def _git(root: Path, *words: str) -> str | None:
+    try:
+        ran = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return None
+    return ran.stdout if ran.returncode == 0 else None
+
+
 def _explained(breakage: griffe.Breakage) -> str:
     lines = breakage.explain(griffe.ExplanationStyle.MARKDOWN).lstrip("- ").replace("`", "").splitlines()
-    return " ".join(line.strip() for line in lines)
+    return re.sub(r"\*([A-Z][a-z ]+)\*", r"\1", " ".join(line.strip() for line in lines))
 
 
 def _object(name: str, found: Any) -> Iterator[str]:

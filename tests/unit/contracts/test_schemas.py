@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from jsonschema import Draft202012Validator
 
 from contracts.frozen import FROZEN, removed, shape_of
 from contracts.generate import generated, main, outdated
-from contracts.python_api import breaking_changes, stub
+from contracts.python_api import API, breaking_changes, released, stub
 from kgroups.schemas import find_schema, item_schema, schema_names, schema_of
 from tests.conftest import GOLDEN
 from tests.schemas import validate
@@ -180,6 +181,19 @@ def test_addition_to_the_python_api_breaks_nothing() -> None:
         )
         == []
     )
+
+
+def test_python_api_is_compatible_with_the_last_release(tmp_path: Path) -> None:
+    """With that of the last tag v*, if there is one of this major version."""
+    assert breaking_changes(released() or stub()) == []
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "x"], ["tag", "v0.1.0"], ["tag", "other"]):
+        if words[0] == "add":
+            (tmp_path / "contracts" / "frozen").mkdir(parents=True)
+            (tmp_path / "contracts" / "frozen" / API.name).write_text(f"{stub()}\nclass Released: ...\n")
+        who = ["-c", "user.name=x", "-c", "user.email=x@localhost", "-c", "commit.gpgsign=false"]
+        subprocess.run(["git", "-C", tmp_path, *who, *words], check=True)
+    assert breaking_changes(released(tmp_path, "0.2.0")) == ["Python API: Released: Public object was removed"]
+    assert released(tmp_path, "1.0.0") is None and released(tmp_path / "no-such", "0.2.0") is None
 
 
 def test_generator_refuses_what_breaks_other_programs(monkeypatch: pytest.MonkeyPatch) -> None:
