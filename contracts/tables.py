@@ -163,7 +163,9 @@ def tables() -> Iterator[Schema]:
     for output in OUTPUTS:
         name, properties = output.view.name, _properties(output)
         more = _UNDO if output.undo else {}
-        yield document(name, 1, output.title, "json", envelope(name, _item(output.title, properties), more=more))
+        # The title of a row is its class in Python: generators of code use it.
+        item = {"title": output.rows[0].__name__, **_item(output.title, properties)}
+        yield document(name, 1, output.title, "json", envelope(name, item, more=more))
     for view, (title, types) in _UNTYPED.items():
         yield document(view.name, 1, title, "json", envelope(view.name, _item(title, described(view.name, types))))
     checks = described("history-test", fields_of(Check))

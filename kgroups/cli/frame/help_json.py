@@ -67,7 +67,7 @@ def _loaded(command: click.Command) -> click.Command:
 
 def _argument(param: click.Argument) -> dict[str, Any]:
     return {
-        "name": param.human_readable_name,
+        "name": param.human_readable_name.strip("[]."),
         "required": param.required,
         "repeatable": param.nargs == -1,
         "type": param.type.name,
