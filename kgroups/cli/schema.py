@@ -22,6 +22,10 @@ def schema(shape: Shape, name: str | None, item: bool) -> int:
     kgroups/offsets/v1, or a part of it, such as offsets. Its latest version is printed, in JSON Schema 2020-12.
     """
     if name is not None:
+        if shape.output not in ("auto", "json") or shape.wide or shape.no_headers or shape.columns or shape.sort:
+            raise UsageError(
+                "a schema is JSON: --wide, --no-headers, --columns, --sort, and other formats are for the list"
+            )
         return _print(name, item=item)
     if item:
         raise UsageError("--item requires NAME")

@@ -46,6 +46,7 @@ def test_schema_is_printed(run_cli: Run, name: str) -> None:
         (("kgroups/offsets/v7",), "unknown schema 'kgroups/offsets/v7'"),
         (("\x1b",), "unknown schema"),
         (("--item",), "--item requires NAME"),
+        (("offsets", "-o", "csv"), "a schema is JSON"),
         (("rules", "--item"), "--item: kgroups/rules/v1 has no items"),
     ],
 )
