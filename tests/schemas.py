@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import gzip
 import json
 from collections.abc import Sequence
@@ -95,8 +96,10 @@ def validate_files(words: Sequence[str], since: int) -> None:
     """
     for word in words:
         path = Path(str(word).rpartition("=")[2])
-        if len(str(path)) < 500 and path.is_file() and path.stat().st_mtime_ns >= since:
-            validate_file(path.read_bytes())
+        if len(str(path)) < 500 and path.is_file():
+            for written in path.parent.glob(f"{glob.escape(path.stem)}*"):  # also the skipped records of an undo file
+                if written.is_file() and written.stat().st_mtime_ns >= since:
+                    validate_file(written.read_bytes())
 
 
 def validate_file(data: bytes) -> str | None:
