@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -18,6 +19,7 @@ from kgroups.cli.main import cli
 from kgroups.errors import Reason
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.schemas import schema_names
+from tests.documentation.pages import page_text
 from tests.schemas import validate
 from tests.unit.cli.conftest import Ran
 
@@ -145,3 +147,15 @@ def test_failures_with_the_same_reason_have_one_reference(capsys: pytest.Capture
         print_failures(Outcome((), (*failures, reported)))
     set_debug(False)
     assert capsys.readouterr().err.count("kgroups: reference: ") == 1
+
+
+def test_documentation_lists_the_deprecated_options(tree: Any) -> None:
+    table = page_text("docs/stability.md").partition("| deprecated | since |")[2].partition("\n\n")[0]
+    options = {
+        (command["name"], option["names"][-1], option["deprecated"])
+        for command in commands(tree)
+        for option in command["options"]
+        if option["deprecated"]
+    }
+    found = re.findall(r"^\| .*`(--[\w-]+)` of `([\w -]+)` \| .* \| `(--[\w-]+)` \|$", table, re.MULTILINE)
+    assert {(command, old, new) for old, command, new in found} == options
