@@ -61,7 +61,7 @@ COLUMNS: Final[Mapping[str, str]] = {
     "groups": "Number of groups.",
     "headroom_by": "The setting that deletes the first unread record. Null without --headroom, and if unknown.",
     "headroom_max_ms": "Upper bound of headroom_ms. Null without --headroom, and if unknown.",
-    "headroom_ms": "Ms until retention deletes the first unread record. Null without --headroom, or if unknown.",
+    "headroom_ms": "Time in ms until the first unread record is deleted. Null without --headroom, or if unknown.",
     "host": "Host of the member, as brokers report it.",
     "inherited": "Value without the one that is set for the group.",
     "inherited_origin": "Origin of the inherited value.",

@@ -1,6 +1,14 @@
 """The public Python API of kgroups, frozen: python -m contracts.generate writes it. See docs/stability.md."""
 
 
+class Acl(NamedTuple):
+    def __new__(cls, operation: str, resource: str, name: str | None): ...
+    operation: str
+    resource: str
+    name: str | None
+    @property
+    def of_each(self) -> str: ...
+
 class AppliedOffset(NamedTuple):
     def __new__(cls, planned: PlannedOffset, result: Result, failure: Failure | None = None): ...
     planned: PlannedOffset
@@ -495,6 +503,49 @@ class PlannedSetting(NamedTuple):
     @property
     def group(self) -> GroupId: ...
 
+class Reason(StrEnum):
+    NAME_NOT_RESOLVED = 'name_not_resolved'
+    INVALID_ADDRESS = 'invalid_address'
+    CONNECTION_REFUSED = 'connection_refused'
+    CONNECTION_FAILED = 'connection_failed'
+    CONNECTION_CLOSED = 'connection_closed'
+    NO_RESPONSE = 'no_response'
+    TIMEOUT = 'timeout'
+    THROTTLED = 'throttled'
+    CLUSTER_UNREACHABLE = 'cluster_unreachable'
+    NO_BROKERS = 'no_brokers'
+    TLS_REQUIRED = 'tls_required'
+    NOT_TLS = 'not_tls'
+    TLS_INCOMPATIBLE = 'tls_incompatible'
+    TLS_FAILED = 'tls_failed'
+    CERTIFICATE_UNTRUSTED = 'certificate_untrusted'
+    CERTIFICATE_EXPIRED = 'certificate_expired'
+    CERTIFICATE_NOT_YET_VALID = 'certificate_not_yet_valid'
+    CERTIFICATE_NAME_MISMATCH = 'certificate_name_mismatch'
+    CLIENT_CERTIFICATE_REQUIRED = 'client_certificate_required'
+    CLIENT_CERTIFICATE_REJECTED = 'client_certificate_rejected'
+    AUTHENTICATION_FAILED = 'authentication_failed'
+    AUTHENTICATION_NOT_SUPPORTED = 'authentication_not_supported'
+    MECHANISM_UNSUPPORTED = 'mechanism_unsupported'
+    TOKEN_UNAVAILABLE = 'token_unavailable'
+    TOKEN_EXPIRED = 'token_expired'
+    NOT_AUTHORIZED = 'not_authorized'
+    TOPIC_NOT_FOUND = 'topic_not_found'
+    NOT_KAFKA = 'not_kafka'
+    INVALID_RESPONSE = 'invalid_response'
+    RESPONSE_TOO_LARGE = 'response_too_large'
+    DECODING_TIMEOUT = 'decoding_timeout'
+    VERSION_UNSUPPORTED = 'version_unsupported'
+    NOT_SENT = 'not_sent'
+    OUTCOME_UNKNOWN = 'outcome_unknown'
+    INVALID_USAGE = 'invalid_usage'
+    INVALID_CONFIG = 'invalid_config'
+    MISSING_PACKAGE = 'missing_package'
+    OUT_OF_RESOURCES = 'out_of_resources'
+    SANDBOX_FAILED = 'sandbox_failed'
+    HISTORY_FAILED = 'history_failed'
+    INTERNAL_ERROR = 'internal_error'
+
 class Report(NamedTuple):
     def __new__(cls, findings: tuple[Finding, ...], at: int, clusters: Mapping[str, str | None] = MappingProxyType({})): ...
     findings: tuple[Finding, ...]
@@ -509,6 +560,13 @@ class Result(StrEnum):
     APPLIED = 'applied'
     FAILED = 'failed'
     UNKNOWN = 'unknown'
+
+class Scope(StrEnum):
+    CLUSTER = 'cluster'
+    BROKER = 'broker'
+    GROUP = 'group'
+    TOPIC = 'topic'
+    PARTITION = 'partition'
 
 class SettingRow(NamedTuple):
     def __new__(cls, group: str, key: str, value: str | None, origin: str | None, inherited: str | None, inherited_origin: str | None): ...
@@ -528,6 +586,21 @@ class Severity(IntEnum):
 class ShiftBy:
     by: int
     def __init__(self, by: int) -> None: ...
+
+class SnapshotRow(NamedTuple):
+    def __new__(cls, created: str | None, cluster_id: str | None, groups: int, members: int | None, topics: int, offsets: int, records: int, failures: int, complete: bool, version: str | None, bootstrap: str | None, command: str | None): ...
+    created: str | None
+    cluster_id: str | None
+    groups: int
+    members: int | None
+    topics: int
+    offsets: int
+    records: int
+    failures: int
+    complete: bool
+    version: str | None
+    bootstrap: str | None
+    command: str | None
 
 class Threshold(NamedTuple):
     def __new__(cls, warning: float | None = None, critical: float | None = None): ...
