@@ -6,7 +6,6 @@ version of kgroups (docs/stability.md).
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ from .documents import documents
 from .files import files
 from .frozen import FROZEN, frozen, removed
 from .history import history
+from .layout import pretty
 from .tables import tables
 from .values import Schema
 
@@ -32,10 +32,7 @@ def schemas() -> Iterator[Schema]:
 def generated() -> dict[Path, str]:
     """Return the contents of each file."""
     found = list(schemas())
-    texts = {
-        FOLDER / f"{schema['x-name']}-v{schema['x-version']}.json": json.dumps(schema, indent=1, ensure_ascii=False)
-        for schema in found
-    }
+    texts = {FOLDER / f"{schema['x-name']}-v{schema['x-version']}.json": pretty(schema) for schema in found}
     assert len(texts) == len(found), "two schemas have the same name and version"
     lists = {FROZEN / name: text for name, text in frozen(found).items()}
     return {**{path: text + "\n" for path, text in texts.items()}, **lists}

@@ -20,7 +20,7 @@ COLUMNS: Final[Mapping[str, str]] = {
     "behind": "Partitions whose lag is above 0.",
     "bootstrap": "Bootstrap servers.",
     "classic": "Groups of the type classic.",
-    "client_id": "Client ID of the member.",
+    "client_id": "Client ID of the member. Null: no member.",
     "client_tags": "Client tags of a member of a streams group.",
     "cluster_id": "ID of the cluster.",
     "command": "The command that saved the snapshot.",
@@ -33,13 +33,13 @@ COLUMNS: Final[Mapping[str, str]] = {
     "connector_tasks": "Tasks that a Connect worker runs, as CONNECTOR-NUMBER.",
     "connectors": "Connectors that a Connect worker runs.",
     "consumer": "Groups of the type consumer.",
-    "consumer_id": "Member ID.",
+    "consumer_id": "Member ID. Null: no member.",
     "coordinator": "The broker that coordinates the group.",
     "could_hold": "Partitions of all topics that the member subscribes to.",
     "created": f"Time when the snapshot was saved, {_ISO}.",
     "current_assignment": "Partitions that the member has now.",
     "current_epoch": "Epoch of the member.",
-    "current_offset": "Committed offset.",
+    "current_offset": "Committed offset. Null: none, or unknown.",
     "data_lost": "Partitions whose committed offset is below the log start offset: records were deleted unread.",
     "declared": "Value in the file.",
     "default": "Whether it is the default profile.",
@@ -57,18 +57,19 @@ COLUMNS: Final[Mapping[str, str]] = {
     "gives_up": "Partitions that the member loses.",
     "group": "Group ID.",
     "group_epoch": "Epoch of the group.",
-    "group_instance_id": "group.instance.id of a static member.",
+    "group_instance_id": "group.instance.id of a static member. Null: a dynamic member, or no member.",
     "groups": "Number of groups.",
     "headroom_by": "The setting that deletes the first unread record. Null without --headroom, and if unknown.",
     "headroom_max_ms": "Upper bound of headroom_ms. Null without --headroom, and if unknown.",
     "headroom_ms": "Time in ms until the first unread record is deleted. Null without --headroom, or if unknown.",
-    "host": "Host of the member, as brokers report it.",
+    "host": "Host of the member, as brokers report it. Null: no member.",
     "inherited": "Value without the one that is set for the group.",
     "inherited_origin": "Origin of the inherited value.",
     "internal_topic": "Internal topic of a streams group that is deleted with it.",
     "key": "Name of the setting.",
     "known_lag": "Sum of the known lags, in records.",
-    "lag": "Log end offset minus committed offset, in records; negative if the commit is beyond the end.",
+    "lag": "Log end offset minus committed offset, in records; negative if the commit is beyond the end. Null: "
+    "unknown, also without a commit.",
     "lagging_groups": "Groups with a partition whose lag is above 0.",
     "last_attempts": "Released records whose next delivery is the last.",
     "last_progress": f"Time when the share group last finished a record, {_ISO}.",
@@ -175,6 +176,8 @@ OF_VIEW: Final[Mapping[tuple[str, str], str]] = {
     ("all-views", "members"): "The rows of describe --members.",
     ("all-views", "offsets"): "The rows of describe --offsets.",
     ("all-views", "summary"): "The row of describe --summary, in a list.",
+    ("offsets", "topic"): "Topic. Null: a member without partitions, or a group that cannot be described.",
+    ("offsets", "partition"): "Partition. Null: a member without partitions, or a group that cannot be described.",
     ("lag", "members"): "Number of members. Null: Kafka does not report it.",
     ("config-check", "result"): "understood (a setting), ok, warning, failed, or not tried.",
     ("diff", "result"): "differs, only in A, only in B, or unknown.",
@@ -255,4 +258,6 @@ def column_text(view: str, key: str, *, nullable: bool) -> str:
     :raises KeyError: if there is none.
     """
     found = OF_VIEW.get((view, key)) or COLUMNS[key]
-    return found if not nullable or "null" in found.lower() else f"{found} Null: unknown, or does not apply."
+    if not nullable:
+        return found.partition(" Null: ")[0]
+    return found if "null" in found.lower() else f"{found} Null: unknown, or does not apply."

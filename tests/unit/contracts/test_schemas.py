@@ -14,6 +14,7 @@ from jsonschema import Draft202012Validator
 
 from contracts.frozen import FROZEN, removed, shape_of
 from contracts.generate import generated, main, outdated
+from contracts.layout import WIDTH, pretty
 from contracts.python_api import API, breaking_changes, released, stub
 from kgroups.schemas import find_schema, item_schema, schema_names, schema_of
 from tests.conftest import GOLDEN
@@ -124,6 +125,13 @@ def test_golden_file_fits_its_schema(path: Path, view: str) -> None:
             validate(json.loads(line), view, items=True, columns=False)
     else:
         validate(json.loads(text), json.loads(text)["schema"], columns=False)
+
+
+def test_layout_keeps_the_value_and_fits_into_lines() -> None:
+    value = {"a": [{"b": "x" * 60, "c": None}, ["y" * 60] * 3], "d": {"e": True}}
+    assert json.loads(pretty(value)) == value
+    assert pretty(value).splitlines()[-2:] == [' "d": {"e": true}', "}"]
+    assert max(map(len, pretty(value).splitlines())) <= WIDTH
 
 
 def test_removed_key_is_named(texts: dict[Path, str]) -> None:
