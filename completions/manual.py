@@ -8,18 +8,12 @@ from importlib.resources import files
 
 import click
 
+from kgroups.cli.frame.exit_codes import EXIT_CODES
 from kgroups.cli.frame.help_page import examples, sections
 from kgroups.cli.frame.lazy_command import LazyCommand
 from kgroups.cli.main import cli
 from kgroups.version import __version__
 
-_EXITS = (
-    ("0", "Success."),
-    ("1", "Partial failure: available results are printed, failures are listed on standard error."),
-    ("2", "Invalid usage or configuration."),
-    ("129, 130, 143", "Ended by SIGHUP, SIGINT (Ctrl-C), or SIGTERM."),
-    ("141", "The reader of the pipe has exited."),
-)
 _FILES = (
     ("~/.config/kgroups/config.toml", "Profiles of clusters, see kgroups profile; KGROUPS_CONFIG names another file."),
     ("kgroups-undo-*.json", "Undo files in the current directory, see --undo-file of kgroups reset-offsets."),
@@ -62,7 +56,7 @@ def _overview() -> Iterator[str]:
     context = next(context for context in _commands() if context.info_name == "list")
     yield from _records(dict(sections(context.command, context))[_CONNECTION])
     yield ".SH EXIT STATUS"
-    yield from _records(_EXITS)
+    yield from _records(EXIT_CODES)
     yield f".PP\n{_plain(_CHECK_EXITS)}"
     yield ".SH ENVIRONMENT"
     yield from _records(sorted(_environment().items()))

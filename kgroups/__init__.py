@@ -9,6 +9,7 @@ from __future__ import annotations
 TYPE_CHECKING = False  # importing typing takes time, during which Ctrl-C could not be handled
 if TYPE_CHECKING:
     from .api import (
+        Acl,
         AppliedOffset,
         AppliedSetting,
         AsyncCluster,
@@ -42,11 +43,14 @@ if TYPE_CHECKING:
         PlannedDeletion,
         PlannedOffset,
         PlannedSetting,
+        Reason,
         Report,
         Result,
+        Scope,
         SettingRow,
         Severity,
         ShiftBy,
+        SnapshotRow,
         Threshold,
         ToCurrent,
         ToEarliest,
@@ -60,6 +64,7 @@ if TYPE_CHECKING:
     from .version import __version__
 
 __all__ = [
+    "Acl",
     "AppliedOffset",
     "AppliedSetting",
     "AsyncCluster",
@@ -93,11 +98,14 @@ __all__ = [
     "PlannedDeletion",
     "PlannedOffset",
     "PlannedSetting",
+    "Reason",
     "Report",
     "Result",
+    "Scope",
     "SettingRow",
     "Severity",
     "ShiftBy",
+    "SnapshotRow",
     "Threshold",
     "ToCurrent",
     "ToEarliest",

@@ -100,6 +100,15 @@ class Reason(StrEnum):
     INTERNAL_ERROR = "internal_error"
 
 
+ERROR_PAGE = "errors.md"
+"""The page of the documentation that has a section for each reason."""
+
+
+def reference_of(reason: Reason | None) -> str | None:
+    """Return the page and the anchor of a reason in the documentation, such as ``errors.md#no_response``."""
+    return None if reason is None else f"{ERROR_PAGE}#{reason}"
+
+
 class KgroupsError(Exception):
     """The root of all errors. ``str(error)`` is one line: what happened, and where."""
 
@@ -123,6 +132,11 @@ class KgroupsError(Exception):
     def text(self) -> str:
         """The message without the peer."""
         return str(self.args[0]) if self.args else ""
+
+    @property
+    def reference(self) -> str | None:
+        """The section of the documentation about the reason, such as ``errors.md#no_response``."""
+        return reference_of(self.reason)
 
     def at(self, peer: str) -> Self:
         """Set the peer unless it is already set."""

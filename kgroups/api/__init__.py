@@ -10,6 +10,7 @@ from kgroups.errors import (
     DeadlineExceeded,
     KgroupsError,
     MissingPackage,
+    Reason,
     UsageError,
 )
 from kgroups.model.groups import Group, ListedGroup, Member
@@ -30,9 +31,11 @@ from kgroups.model.operations.reset import (
     ToTime,
 )
 from kgroups.model.operations.results import AppliedOffset, DeletedGroup
-from kgroups.model.outcome import Failure, Result
+from kgroups.model.outcome import Failure, Result, Scope
+from kgroups.model.permissions import Acl
 from kgroups.model.settings.change import AppliedSetting, PlannedSetting
 from kgroups.model.settings.setting import SettingRow
+from kgroups.model.snapshot.rows import SnapshotRow
 from kgroups.model.views.lag_rows import GroupLagRow, MemberLagRow, PartitionLagRow, TopicLagRow
 from kgroups.model.views.offset_row import OffsetRow
 
@@ -45,6 +48,7 @@ from .in_cluster import InCluster
 from .outcome import Outcome, PartialFailure
 
 __all__ = [
+    "Acl",
     "AppliedOffset",
     "AppliedSetting",
     "AsyncCluster",
@@ -78,11 +82,14 @@ __all__ = [
     "PlannedDeletion",
     "PlannedOffset",
     "PlannedSetting",
+    "Reason",
     "Report",
     "Result",
+    "Scope",
     "SettingRow",
     "Severity",
     "ShiftBy",
+    "SnapshotRow",
     "Threshold",
     "ToCurrent",
     "ToEarliest",

@@ -12,6 +12,9 @@ from kgroups.version import __version__
 from .frame.exit_status import exit_code_of, print_to_stderr
 from .frame.lazy_command import LazyCommand, QuickHelp, add_lazy_commands
 
+HELP_JSON = "--help-json"
+"""Behind a command, or alone: prints the help as JSON."""
+
 COMPLETE = "_KGROUPS_COMPLETE"
 """Set to a command line by the scripts in ``kgroups/cli/completion/``."""
 
@@ -20,6 +23,11 @@ class RootGroup(QuickHelp, click.Group):
     """The command tree. Options before a command are moved to the command, see :mod:`.frame.moved_options`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args and args[-1] == HELP_JSON and not any(word.startswith("-") for word in args[:-1]):
+            from .frame.help_json import help_json
+
+            click.echo(help_json(self, ctx, args[:-1]))
+            ctx.exit()
         if args and args[0].startswith("-") and args[0] not in ("--version", *ctx.help_option_names):
             from .frame.moved_options import behind_command
 
@@ -43,6 +51,12 @@ def _print_version(context: click.Context, _: click.Parameter, shown: bool) -> N
 
 
 @click.group(cls=RootGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.option(
+    HELP_JSON,
+    is_flag=True,
+    expose_value=False,
+    help="Show all commands with their options as JSON and exit; after a command, only that one.",
+)
 @click.option(
     "--version",
     is_flag=True,
@@ -87,6 +101,7 @@ add_lazy_commands(
     LazyCommand("config", "config:config", "Show and test the connection settings."),
     LazyCommand("history", "history:history", "Collect the history of groups, and query it."),
     LazyCommand("profile", "profile:profile", "Manage profiles, which are named clusters."),
+    LazyCommand("schema", "schema:schema", "Print the JSON Schemas of outputs and files."),
     LazyCommand("completion", "completion.command:completion", "Print the completion script for bash, zsh, or fish."),
     LazyCommand("sandbox", "sandbox:sandbox", "Run a local Kafka cluster for experiments."),
 )

@@ -42,7 +42,7 @@ _KEYS = {
     "client-id": "client.id",
 }
 _COMMAND_CONFIG = "command-config"
-_PROFILE_KEYS = (*_KEYS, _COMMAND_CONFIG, "properties", "tags")
+PROFILE_KEYS = (*_KEYS, _COMMAND_CONFIG, "properties", "tags")
 _MAX_SECONDS = 1e9
 """Upper bound of a time limit."""
 
@@ -199,9 +199,9 @@ def _profile(profiles: Profiles, name: str) -> Profile:
                 )
             settings.append(Setting(_KEYS[key], text, origin, written=key))
         else:
-            unknown.append(f"{shown_key(key, _PROFILE_KEYS)} (line {profiles.line('profiles', name, key)})")
+            unknown.append(f"{shown_key(key, PROFILE_KEYS)} (line {profiles.line('profiles', name, key)})")
     place = f"profile {name} ({profiles.file}, line {profiles.line('profiles', name)})"
-    known = ", ".join(_PROFILE_KEYS)
+    known = ", ".join(PROFILE_KEYS)
     warnings = (f"{place}: unknown and ignored: {', '.join(unknown)}; known keys: {known}",) if unknown else ()
     return Profile(name, profiles.file, command_config, tuple(settings), warnings)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from kgroups.errors import EXIT_FAILED, EXIT_OK
+from kgroups.errors import EXIT_FAILED, EXIT_OK, reference_of
 
 if TYPE_CHECKING:
     from kgroups.errors import KgroupsError, Reason
@@ -67,6 +67,11 @@ class Failure(NamedTuple):
     """The message without the name, where it contains that: the same for all failures that differ only in the name."""
     cluster: str | None = None
     """The name of the cluster, if several are queried."""
+
+    @property
+    def reference(self) -> str | None:
+        """The section of the documentation about the reason, such as ``errors.md#no_response``."""
+        return reference_of(self.reason)
 
     @classmethod
     def of(

@@ -24,6 +24,12 @@ def hint_lines(failures: Iterable[Failure]) -> Iterator[str]:
         yield f"{PROGRAM}: hint: {escape(hint)}"
 
 
+def reference_lines(failures: Iterable[Failure]) -> Iterator[str]:
+    """Yield one line for each section of the documentation about the reasons."""
+    for reference in dict.fromkeys(failure.reference for failure in failures if failure.reference):
+        yield f"{PROGRAM}: reference: {reference}"
+
+
 def failure_lines(failures: Iterable[Failure], program: str = PROGRAM) -> Iterator[str]:
     """Yield a line that starts with ``program`` for each set of failures that differ only in the name."""
     similar: dict[tuple[object, ...], list[Failure]] = {}

@@ -92,6 +92,7 @@ def failure_object(failure: Failure) -> dict[str, object]:
         "broker": failure.broker,
         "reason": failure.reason,
         "hint": failure.hint,
+        "reference": failure.reference,
         **({"cluster": failure.cluster} if failure.cluster else {}),
     }
 

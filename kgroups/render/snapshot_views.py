@@ -10,7 +10,7 @@ _L, _R = Align.LEFT, Align.RIGHT
 _B, _W = Tier.BASE, Tier.WIDE
 
 SNAPSHOT = View(
-    "snapshot",
+    "snapshot-show",
     "Snapshot",
     columns_of(
         SnapshotRow,

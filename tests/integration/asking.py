@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from kgroups.cli.main import main
 from tests.fakes.watchdog import alarm
+from tests.schemas import validate_files, validate_output
 
 Row = dict[str, Any]
 
@@ -101,7 +102,7 @@ def run_kgroups(
     :param limit: seconds after which the process is given up as hanging, far above any ``--timeout``.
     """
     where = () if bootstrap is None else ("-b", bootstrap)
-    began = time.monotonic()
+    began, started = time.monotonic(), time.time_ns()
     done = subprocess.run(
         [sys.executable, "-m", "kgroups", words[0], *where, *words[1:]],
         capture_output=True,
@@ -112,6 +113,8 @@ def run_kgroups(
     seconds = time.monotonic() - began
     out, err = done.stdout.decode(), done.stderr.decode()
     assert "Traceback" not in err, err
+    validate_output(words, out)
+    validate_files(words if done.returncode in (0, 1) else (), started)
     return Answer(done.returncode, out, err, seconds)
 
 
@@ -120,11 +123,14 @@ def run_here(*words: str, bootstrap: str | None = None) -> Answer:
     where = () if bootstrap is None else ("-b", bootstrap)
     at = 2 if words[0] in ("settings", "snapshot") else 1  # after the command
     out, err = io.StringIO(), io.StringIO()
-    began = time.monotonic()
+    began, started = time.monotonic(), time.time_ns()
     with redirect_stdout(out), redirect_stderr(err), alarm(_LIMIT):
         code = main([*words[:at], *where, *words[at:]])
+    seconds = time.monotonic() - began
     assert "Traceback" not in err.getvalue()
-    return Answer(code, out.getvalue(), err.getvalue(), time.monotonic() - began)
+    validate_output(words, out.getvalue())
+    validate_files(words if code in (0, 1) else (), started)
+    return Answer(code, out.getvalue(), err.getvalue(), seconds)
 
 
 def without_markdown(text: str) -> str:

@@ -20,6 +20,7 @@ from tests.conftest import kafka_versions
 from tests.documentation.pages import PAGES, SECURE, SEEDED, console_blocks
 from tests.documentation.running import differences, rewrite, run_examples
 from tests.integration.conftest import CALM
+from tests.schemas import validate_output
 
 Environment = Mapping[str, str]
 
@@ -84,6 +85,10 @@ def test_examples_with_acls_match_the_output(
 def _compare(page: str, cluster: str, environment: Environment, folder: Path, config: pytest.Config) -> None:
     blocks = [block for block in console_blocks(page) if block.cluster == cluster and block.not_run is None]
     printed = run_examples(blocks, environment, folder)
+    for block, outputs in printed.items():
+        for example, output in zip(block.examples, outputs, strict=True):
+            if "jsonl" not in example.command:  # whose lines are mixed with those of stderr
+                validate_output(example.command.split(), output)
     if config.getoption("--rebuild-golden"):
         rewrite(page, printed)
         pytest.skip(f"{page} was rewritten")

@@ -25,9 +25,13 @@ from tests.fakes.serving import serving
 HOUSE = Path(__file__).parents[2] / "kgroups"
 FILES = sorted(path for path in HOUSE.rglob("*.py"))
 
+_LEAVES = {"deprecation", "schemas"}
+
 ROOMS: dict[str, set[str]] = {
     "errors": set(),
     "version": set(),
+    "deprecation": set(),
+    "schemas": set(),
     "config": {"errors"},
     "model": {"errors"},
     "protocol": {"model", "errors", "config"},
@@ -36,8 +40,8 @@ ROOMS: dict[str, set[str]] = {
     "render": {"model", "errors", "config"},
     "sandbox": {"admin", "net", "protocol", "model", "errors", "config"},
     "pipeline": {"protocol", "model", "errors", "config"},
-    "cli": {"admin", "net", "protocol", "model", "render", "sandbox", "pipeline", "errors", "config"},
-    "api": {"admin", "render", "model", "errors", "config"},
+    "cli": {"admin", "net", "protocol", "model", "render", "sandbox", "pipeline", "errors", "config", *_LEAVES},
+    "api": {"admin", "render", "model", "errors", "config", "deprecation"},
     "__main__": {"cli"},
     "__init__": {"api", "version"},
 }

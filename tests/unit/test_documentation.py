@@ -131,7 +131,7 @@ def _parse(command: click.Command, words: list[str]) -> None:
     while isinstance(command, click.Group) and words and not words[0].startswith("-"):
         found = command.commands[words[0]]
         command, words = found.load() if isinstance(found, LazyCommand) else found, words[1:]
-    if words not in (["--version"], ["--help"]):
+    if words not in (["--version"], ["--help"], ["--help-json"]):
         with suppress(click.exceptions.Exit):  # by options that print something instead
             command.make_context(str(command.name), list(words))
 
@@ -157,7 +157,7 @@ def _toml(page: str) -> list[str]:
 
 @pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md"])
 def test_paths_in_pages_for_contributors_exist(page: str) -> None:
-    paths = re.findall(r"`((?:kgroups|tests|bench|completions|docs)/[\w./-]*)`", page_text(page))
+    paths = re.findall(r"`((?:kgroups|tests|bench|completions|contracts|docs)/[\w./-]*)`", page_text(page))
     assert paths
     assert [path for path in paths if not (ROOT / path).exists()] == []
 

@@ -12,7 +12,8 @@ import click
 
 from kgroups.errors import EXIT_OK, MissingPackage, UsageError, install_command
 
-from ..frame.exit_status import enable_gc, is_quiet
+from ..frame.deprecated_options import deprecated_option
+from ..frame.exit_status import enable_gc
 from ..frame.group_options import GroupOptions, group_and_topic_options
 from ..frame.lazy_command import Command
 from ..frame.options import ConnectionOptions, Duration, fleet_options, isolation_option
@@ -55,7 +56,7 @@ _PRINTED: dict[str, Any] = {"is_eager": True, "expose_value": False, "callback":
     help="Address to listen on; :PORT for all interfaces.",
 )
 @click.option("--interval", type=Duration(), default="15s", show_default=True, help="Time between polls.")
-@click.option("--max-age", type=Duration(), hidden=True, help="Earlier name of --interval.")
+@deprecated_option("--max-age", replacement="--interval", type=Duration())
 @click.option(
     "--keep",
     type=Duration(),
@@ -155,8 +156,6 @@ def exporter(
     enable_gc()
     if max_age is not None:
         interval = max(1.0, max_age)
-        if not is_quiet():
-            click.echo(f"kgroups: note: --max-age is replaced by --interval; polling every {interval:g}s", err=True)
     host, port = _address(listen)
     expositions = _expositions(by, compat, max_series)
     users = None if basic_auth is None else read_users(basic_auth)

@@ -20,6 +20,7 @@ EXIT_CLOSED_PIPE = 128 + signal.SIGPIPE
 
 
 _quiet = False
+_debug = False
 
 _ended_by: list[int] = []
 """Signals that raised KeyboardInterrupt in place of Ctrl-C."""
@@ -129,6 +130,8 @@ def _print_error(error: KgroupsError, print_error: Callable[[str], None]) -> Non
             print_to_stderr(line)
     if error.hint:
         print_to_stderr(f"kgroups: hint: {error.hint}")
+    if is_debug():
+        print_to_stderr(f"kgroups: reference: {error.reference}")
 
 
 def system_error(error: OSError) -> str:
@@ -160,6 +163,16 @@ def set_quiet(quiet: bool) -> None:
 
 def is_quiet() -> bool:
     return _quiet
+
+
+def set_debug(debug: bool) -> None:
+    """Set whether errors are followed by the section of the documentation that explains them."""
+    global _debug
+    _debug = debug
+
+
+def is_debug() -> bool:
+    return _debug
 
 
 def print_to_stderr(text: str) -> None:

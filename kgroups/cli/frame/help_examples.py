@@ -245,6 +245,11 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("Register the tables in a catalog of Iceberg", "kgroups history publish --store history --iceberg catalog"),
         ("Write the logs of Delta tables", "kgroups history publish --store history --delta"),
     ),
+    "kgroups schema": (
+        ("List the schemas of outputs and files", "kgroups schema"),
+        ("Print that of kgroups describe", "kgroups schema kgroups/offsets/v1"),
+        ("Print that of rules files, for an editor", "kgroups schema rules"),
+    ),
     "kgroups history schema": (
         ("Print the schema of a table", "kgroups history schema commits"),
         ("Print all schemas", "kgroups history schema"),

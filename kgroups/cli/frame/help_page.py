@@ -31,11 +31,15 @@ def sections(command: click.Command, context: click.Context) -> list[tuple[str, 
             continue
         if "--columns" in param.opts and (columns := _columns(context)):
             record = record[0], f"{record[1].rstrip('.')}: {columns}."
-        section = OTHER if "--help" in param.opts else section_of(context.command_path, param.opts[-1])
-        found.setdefault(section, []).append(record)
+        found.setdefault(section_of_option(param, context), []).append(record)
     if set(found) <= {OPTIONS, OTHER}:
         return [(OPTIONS, [*found.get(OPTIONS, ()), *found.get(OTHER, ())])]
     return [(title, found[title]) for title in TITLES if title in found]
+
+
+def section_of_option(option: click.Option, context: click.Context) -> str:
+    """Return the section of an option of a command."""
+    return OTHER if "--help" in option.opts else section_of(context.command_path, option.opts[-1])
 
 
 def examples(context: click.Context) -> tuple[Record, ...]:

@@ -59,6 +59,15 @@ def shown_tables(_: click.Context, __: click.Parameter, prefix: str) -> list[str
     return _beginning(TABLES, prefix)
 
 
+def schemas(_: click.Context, __: click.Parameter, prefix: str) -> list[str]:
+    """Return the names of the schemas, and with a slash, also their versions."""
+    from kgroups.schemas import schema_names
+
+    names = schema_names()
+    versions = [f"{each.name}/v{each.version}" for each in names] if "/" in prefix else []
+    return _beginning([*dict.fromkeys(each.name for each in names), *map(str, names), *versions], prefix)
+
+
 def sandboxes(_: click.Context, __: click.Parameter, prefix: str) -> list[str]:
     """Return the names of the running sandboxes."""
     from kgroups.sandbox import Sandbox
@@ -117,6 +126,10 @@ def view_of_line(context: click.Context) -> View | None:
             return found
         case "diff":
             return snapshot_view(name, params)
+        case "schema":
+            from kgroups.render.schema_view import SCHEMAS
+
+            return SCHEMAS
     return None
 
 

@@ -16,7 +16,7 @@ from kgroups.errors import UsageError
 from kgroups.model.counts import count
 from kgroups.model.duration import parse_seconds
 
-from .exit_status import is_quiet
+from .exit_status import is_quiet, set_debug
 from .run_query import SeveralClusters, Shape
 
 if TYPE_CHECKING:
@@ -144,7 +144,21 @@ _CHANGED_PROFILES = (
     ),
     _CLUSTER_TIMEOUT,
 )
-_DEBUG = click.option("--debug", is_flag=True, help="Log every request to stderr.")
+
+
+def _remember_debug(context: click.Context, _: click.Parameter, debug: bool) -> bool:
+    if not context.resilient_parsing:
+        set_debug(debug)
+    return debug
+
+
+_DEBUG = click.option(
+    "--debug",
+    is_flag=True,
+    is_eager=True,
+    callback=_remember_debug,
+    help="Log every request to stderr, and where the documentation explains an error.",
+)
 
 _TIMEOUT = click.option("--timeout", type=Duration(), help="Time limit for the whole command.  [default: 30s]")
 _BROKER_TIMEOUT = click.option(

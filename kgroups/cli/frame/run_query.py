@@ -13,7 +13,7 @@ from kgroups.config.settings import ClientSettings
 from kgroups.errors import EXIT_FAILED, KgroupsError, UsageError
 from kgroups.model.outcome import NoMatch
 
-from .exit_status import is_quiet
+from .exit_status import is_debug, is_quiet
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
@@ -281,12 +281,13 @@ def show(
 
 
 def print_failures(outcome: Outcome[Any]) -> None:
-    """Print notices, failures, and hints to stderr."""
-    from kgroups.render.failures import failure_lines, hint_lines, notice_lines
+    """Print notices, failures, and hints to stderr, and with --debug where the documentation explains the failures."""
+    from kgroups.render.failures import failure_lines, hint_lines, notice_lines, reference_lines
 
     failures = outcome.failures
     notices = () if is_quiet() else outcome.notices
-    for line in (*notice_lines(notices), *failure_lines(failures), *hint_lines(failures)):
+    references = reference_lines(failures) if is_debug() else ()
+    for line in (*notice_lines(notices), *failure_lines(failures), *hint_lines(failures), *references):
         click.echo(line, err=True)
 
 

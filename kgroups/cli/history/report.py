@@ -9,7 +9,7 @@ import click
 
 from kgroups.errors import HistoryError
 
-from ..frame.exit_status import is_quiet, print_to_stderr
+from ..frame.deprecated_options import deprecated_option
 from ..frame.lazy_command import Command
 from ..frame.run_query import print_failures
 from .options import (
@@ -46,14 +46,7 @@ from .options import (
     metavar="FILE",
     help="File to write. An existing report is replaced.",
 )
-@click.option(
-    "-o",
-    "--output",
-    "earlier",
-    type=click.Path(dir_okay=False, path_type=Path),
-    hidden=True,
-    help="Earlier name of --file; in all other commands, it is a format.",
-)
+@deprecated_option("-o", "--output", "earlier", replacement="--file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--force", is_flag=True, help="Replace an existing file even if it is not a report.")
 @rule_option
 @query_engine_option
@@ -74,8 +67,6 @@ def report(
     One file with charts that works offline: problems, lag over time, rebalances, groups by topic.
     """
     output = earlier or file
-    if earlier and not is_quiet():
-        print_to_stderr("kgroups: note: -o of history report is replaced by --file")
     need_pipeline(*WITHOUT_SPARK)
     from kgroups.model.outcome import Failure, Outcome, Scope
     from kgroups.pipeline.jobs.report import path_of, run_report

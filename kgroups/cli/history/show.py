@@ -208,7 +208,7 @@ def _print(answer: Answer, name: str, shape: Shape, more: Mapping[str, object] =
     outcome = Outcome(tuple(answer.rows), answer.failures, answer.notices)
     write_outcome(
         outcome,
-        view_of(name, answer.columns),
+        view_of(f"history-{name}", answer.columns),
         fmt=shape.format,
         stream=sys.stdout,
         columns=shape.columns,

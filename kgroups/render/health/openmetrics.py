@@ -9,8 +9,9 @@ from kgroups.model.health.findings import Finding
 from kgroups.model.health.report import Report
 from kgroups.model.visible import escape
 
-_STATUS = "kgroups_check_status"
-_VALUE = "kgroups_check_value"
+NAMES = _STATUS, _VALUE = "kgroups_check_status", "kgroups_check_value"
+LABELS = ("group", "check", "topic")
+"""The labels of both; of several clusters, ``cluster`` precedes them."""
 
 
 def write(report: Report, stream: TextIO, cluster_id: str | None) -> None:
@@ -28,7 +29,8 @@ def write(report: Report, stream: TextIO, cluster_id: str | None) -> None:
 
 def _labels(finding: Finding, show: Callable[[str], str]) -> str:
     cluster = {"cluster": finding.cluster} if finding.cluster else {}
-    pairs = {**cluster, "group": finding.group, "check": finding.check, "topic": finding.topic or ""}
+    values = (finding.group, finding.check, finding.topic or "")
+    pairs = {**cluster, **dict(zip(LABELS, values, strict=True))}
     return "{" + ",".join(f'{name}="{_escaped(show(text))}"' for name, text in pairs.items()) + "}"
 
 

@@ -27,6 +27,7 @@ from tests.fakes.truth import (
     of_watch,
 )
 from tests.fakes.watchdog import Hang, Pulse, alarm
+from tests.schemas import validate_output
 
 HANG: Final = 40
 """A command hangs if it takes longer than this many times its ``--timeout``."""
@@ -75,7 +76,10 @@ def _run(command: str, words: Sequence[str], bootstrap: str, bounds: Bounds) -> 
         except Exception:
             code = -2
             traceback.print_exc(file=err)
-    return Ran(code, out.getvalue(), err.getvalue(), time.monotonic() - began)
+    ran = Ran(code, out.getvalue(), err.getvalue(), time.monotonic() - began)
+    if code >= 0 and not command.startswith("dropin"):
+        validate_output(words, ran.out)
+    return ran
 
 
 def _scrape(words: Sequence[str], hang: float) -> Ran:

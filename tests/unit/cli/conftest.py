@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +13,7 @@ import pytest
 
 from kgroups.cli.main import main
 from tests.fakes.broker import FakeCluster
+from tests.schemas import validate_files, validate_output
 
 
 class Ran(NamedTuple):
@@ -25,9 +27,12 @@ def run_cli(capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
     """Run a command; it must not print a traceback."""
 
     def run(*arguments: str) -> Ran:
+        began = time.time_ns()
         code = main(arguments)
         out, err = capsys.readouterr()
         assert "Traceback" not in err
+        validate_output(arguments, out)
+        validate_files(arguments if code < 2 else (), began)
         return Ran(code, out, err)
 
     return run

@@ -83,7 +83,7 @@ COMMANDS: dict[str, list[list[str]]] = {
     "config": [["config", "check"], ["config", "check", "--debug"], ["config", "show"]],
 }  # fmt: skip
 
-NO_CLUSTER = {"completion", "exporter", "history", "profile", "sandbox"}
+NO_CLUSTER = {"completion", "exporter", "history", "profile", "sandbox", "schema"}
 """Ask no cluster, or show nothing of it on a terminal: the exporter serves Prometheus's format."""
 
 TOOLS = [

@@ -19,6 +19,7 @@ from kgroups.pipeline.tables import STORED
 from kgroups.pipeline.transform.definitions import BEGINNING, Span
 from tests.fakes.history import History, at
 from tests.fakes.object_store import s3_bucket
+from tests.schemas import validate_output
 
 Asked = Callable[..., tuple[int, str, str]]
 SPAN = Span(BEGINNING, at(600))
@@ -59,8 +60,11 @@ def asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Asked:
     """Run ``kgroups history``; return its exit code, stdout, and stderr."""
 
     def run(*arguments: str) -> tuple[int, str, str]:
-        code = main(("history", arguments[0], "--store", str(tmp_path / "store"), *arguments[1:]))
-        return code, *capsys.readouterr()
+        words = ("history", arguments[0], "--store", str(tmp_path / "store"), *arguments[1:])
+        code = main(words)
+        out, err = capsys.readouterr()
+        validate_output(words, out)
+        return code, out, err
 
     return run
 

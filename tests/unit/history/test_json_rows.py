@@ -20,6 +20,7 @@ from kgroups.pipeline.load.store import Identity, Store
 from kgroups.pipeline.tables import DECODED, STORED
 from tests.fakes.history import History, at
 from tests.fakes.offset_records import record_batch
+from tests.schemas import validate, validate_output
 from tests.unit.pipeline.verify.test_store import PAIRS
 
 RULES = ("storm=3", "flaps=3", "samples=2", "expiring-within=8d")
@@ -77,6 +78,7 @@ def test_rows_of_show_are_valid(name: str, store: Path) -> None:
     command = ["history", "show", name, "--store", str(store), "-o", "json", "--until", "2026-03-01T12:10", *rules]
     done = CliRunner().invoke(cli, command, catch_exceptions=False)
     assert done.exit_code == 0
+    validate_output(command, done.stdout)
     items = json.loads(done.stdout)["items"]
     assert items, f"no rows of {name}"
     check(name, items)
@@ -86,6 +88,8 @@ def test_rows_of_dump_are_valid() -> None:
     lines = list(_json_lines(decode_batch(record_batch(PAIRS))))
     assert len(lines) == len(PAIRS)
     check(DECODED.name, [json.loads(line) for line in lines])
+    for line in lines:
+        validate(json.loads(line), "history-decoded")
 
 
 def check(name: str, rows: list[dict[str, object]]) -> None:

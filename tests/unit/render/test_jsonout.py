@@ -77,6 +77,7 @@ def test_json_failures_are_ordered(render: Render) -> None:
         "broker": 2,
         "reason": None,
         "hint": None,
+        "reference": None,
     }
 
 
@@ -85,6 +86,7 @@ def test_json_failure_of_kgroups_has_reason_and_hint(render: Render) -> None:
     failure = Failure.of(error, Scope.BROKER, "broker 1 (h:1)", api="ListGroups", broker=1)
     (found,) = json.loads(render(Outcome((), (failure,)), LIST, fmt="json"))["failures"]
     assert (found["reason"], found["hint"], found["message"]) == ("no_response", "check it", "no response")
+    assert found["reference"] == "errors.md#no_response"
 
 
 def test_json_chunks_are_joined() -> None:

@@ -379,7 +379,7 @@ def test_exporter_invalid_listen_address_exits_2(run_cli: Run) -> None:
 
 def test_exporter_max_age_is_an_interval_with_a_notice(run_cli: Run) -> None:
     _, _, err = run_cli("exporter", "-b", "127.0.0.1:1", "--max-age", "5s", "--listen", "nowhere")
-    assert "kgroups: note: --max-age is replaced by --interval; polling every 5s" in err
+    assert "kgroups: note: --max-age of kgroups exporter is deprecated; use --interval" in err
 
 
 def test_exporter_forgets_deleted_groups_while_others_fail(served: Any) -> None:

@@ -10,7 +10,8 @@ from kgroups.cli.main import main
 
 
 @pytest.mark.parametrize(
-    ("option", "note"), [("--file", ""), ("-o", "kgroups: note: -o of history report is replaced by --file\n")]
+    ("option", "note"),
+    [("--file", ""), ("-o", "kgroups: note: --output of kgroups history report is deprecated; use --file\n")],
 )
 def test_report_names_its_file(tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str, note: str) -> None:
     path = tmp_path / "mine.html"

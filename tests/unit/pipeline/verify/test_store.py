@@ -29,6 +29,7 @@ from kgroups.pipeline.verify.decoding import DECODING
 from kgroups.pipeline.verify.result import Check
 from tests.fakes.cluster_state import assignment_bytes, subscription_bytes
 from tests.fakes.offset_records import Pair, commit_key, commit_value, key_bytes, record_batch, value_bytes
+from tests.schemas import validate_output
 
 MEMBER = {
     "memberId": "m1",
@@ -273,6 +274,7 @@ def printed(store: Store, *arguments: str) -> tuple[int, str]:
         cli, ["history", "test", "--store", store.location, *arguments], catch_exceptions=False, standalone_mode=False
     )
     assert isinstance(done.return_value, int)
+    validate_output(("history", "test", *arguments), done.stdout)
     return done.return_value, done.stdout
 
 

@@ -1,0 +1,160 @@
+"""Frozen lists: what other programs rely on, one line each. A line may be added, and not be removed silently."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import click
+
+from kgroups.cli.frame.exit_codes import EXIT_CODES, OF_COMMAND
+from kgroups.cli.frame.help_json import command_object
+from kgroups.cli.main import cli
+from kgroups.model.watch.group_samples import GroupSample
+
+from .python_api import API, breaking_changes, stub
+from .tables import OUTPUTS
+from .values import DEFINITIONS, Schema
+
+FROZEN = Path(__file__).parent / "frozen"
+
+
+def frozen(schemas: Iterable[Schema]) -> dict[str, str]:
+    """Return the contents of each list, by the name of its file."""
+    lists: Mapping[str, Callable[[], Iterable[str]]] = {
+        "schemas.txt": lambda: chain(chain.from_iterable(map(shape_of, schemas)), _shared()),
+        "columns.txt": _columns,
+        "commands.txt": lambda: _options(_help()),
+        "exit-codes.txt": _exit_codes,
+        "metrics.txt": _metrics,
+    }
+    texts = {name: "".join(f"{line}\n" for line in sorted(set(lines()))) for name, lines in lists.items()}
+    return {**texts, API.name: stub()}
+
+
+def removed(now: Mapping[str, str]) -> list[str]:
+    """Return what the frozen lists have and the code lacks, each with its list."""
+    return [*chain.from_iterable(_missing(name, now[name]) for name in now if name != API.name), *breaking_changes()]
+
+
+def _missing(name: str, text: str) -> Iterator[str]:
+    path = FROZEN / name
+    before = path.read_text("utf-8").splitlines() if path.exists() else []
+    lines = set(text.splitlines())
+    return (f"{name}: removed or changed: {line}" for line in before if line not in lines)
+
+
+def shape_of(schema: Schema) -> Iterator[str]:
+    """Yield the shape of a schema without its texts: one line per key, with its type, and per value of an enum.
+
+    Definitions that several schemas share have lines of their own.
+    """
+    name = f"{schema['x-name']}/v{schema['x-version']}"
+    yield f"{name} format {schema['x-format']}"
+    yield from _shape(name, schema)
+    for key, value in schema.get("$defs", {}).items():
+        if key not in DEFINITIONS:
+            yield from _shape(f"{name} #{key}", value)
+
+
+def _shared() -> Iterator[str]:
+    for key, value in DEFINITIONS.items():
+        yield from _shape(f"#{key}", value)
+
+
+def _shape(place: str, schema: Mapping[str, Any]) -> Iterator[str]:
+    required = schema.get("required", ())
+    for key, value in schema.get("properties", {}).items():
+        mark = "" if key in required else "?"
+        yield f"{place} .{key}{mark} {_kind(value)}"
+        yield from _shape(f"{place} .{key}", value)
+    for value in schema.get("enum", ()):
+        yield f"{place} = {json.dumps(value)}"
+    for key in ("items", "additionalProperties"):
+        if isinstance(inner := schema.get(key), dict):
+            yield f"{place} [] {_kind(inner)}"
+            yield from _shape(f"{place} []", inner)
+    for number, inner in enumerate(schema.get("prefixItems", ())):
+        yield f"{place} [{number}] {_kind(inner)}"
+    for inner in schema.get("anyOf", ()):
+        yield f"{place} | {_kind(inner)}"
+        # Forms of an object are told apart by their first keys.
+        first = next(iter(inner.get("properties", ())), "")
+        yield from _shape(f"{place} |{first}", inner)
+
+
+def _kind(schema: Mapping[str, Any]) -> str:
+    if "$ref" in schema:
+        return str(schema["$ref"].rpartition("/")[2])
+    if "const" in schema:
+        return json.dumps(schema["const"])
+    if "enum" in schema:
+        return "enum"
+    if "anyOf" in schema:
+        return "|".join(map(_kind, schema["anyOf"]))
+    kinds = schema.get("type", "any")
+    return kinds if isinstance(kinds, str) else "|".join(kinds)
+
+
+def _columns() -> Iterator[str]:
+    for output in OUTPUTS:
+        for column in (output.deep or output.view).columns:
+            yield f"{output.view.name} {column.key} {column.header}"
+
+
+@cache
+def _help() -> dict[str, Any]:
+    return command_object(click.Context(cli, info_name="kgroups", help_option_names=["-h", "--help"]))
+
+
+def _options(command: Mapping[str, Any]) -> Iterator[str]:
+    path = command["name"]
+    yield path
+    for argument in command["arguments"]:
+        yield f"{path} {argument['name']} argument{' required' * argument['required']}"
+    for option in command["options"]:
+        kind = "flag" if option["flag"] else option["type"]
+        repeatable = " repeatable" * option["repeatable"]
+        for name in chain(option["names"], option["off_names"]):
+            yield f"{path} {name} {kind}{repeatable}"
+            for choice in option["choices"] or ():
+                yield f"{path} {name} = {choice}"
+    for inner in command["commands"]:
+        yield from _options(inner)
+
+
+def _exit_codes() -> Iterator[str]:
+    for path, codes in {"kgroups": EXIT_CODES, **OF_COMMAND}.items():
+        for code, meaning in codes:
+            yield f"{path} {code}: {meaning}"
+
+
+def _metrics() -> Iterator[str]:
+    from prometheus_client.exposition import generate_latest
+    from prometheus_client.parser import text_string_to_metric_families
+
+    from kgroups.render import metrics
+    from kgroups.render.health.openmetrics import LABELS, NAMES
+
+    families = (*metrics.GROUP_FAMILIES, *metrics.KMINION_FAMILIES)
+    for family in families:
+        yield _metric(family.name, family.series.labels)
+    for log in (*metrics.LOG_FAMILIES, *metrics.KMINION_LOG_FAMILIES):
+        yield _metric(log.name, log.labels)
+    polled = metrics.Scrape((GroupSample("g", 0.0, 0),), up=True, scrapes=1, reached_at=0.0)
+    encoded = [*metrics.texts(polled, generate_latest), metrics.text_of_age(polled, 0.0, generate_latest)]
+    own = {each.name for each in (*families, *metrics.LOG_FAMILIES)}
+    for found in text_string_to_metric_families(b"".join(encoded).decode()):
+        if found.name not in own:
+            labels = found.samples[0].labels if found.samples else {}
+            yield _metric(found.samples[0].name if found.samples else f"{found.name}_total", tuple(labels))
+    for name in NAMES:
+        yield _metric(name, LABELS)
+
+
+def _metric(name: str, labels: Iterable[str]) -> str:
+    return f"{name}{{{','.join(labels)}}}"

@@ -1,0 +1,62 @@
+"""Write the JSON Schemas and the frozen lists: ``python -m contracts.generate``; ``--check`` compares.
+
+A change that breaks other programs is refused: it needs a new version of the schema, or ``--breaking`` and a new major
+version of kgroups (docs/stability.md).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from .documents import documents
+from .files import files
+from .frozen import FROZEN, frozen, removed
+from .history import history
+from .layout import pretty
+from .tables import tables
+from .values import Schema
+
+FOLDER = Path(__file__).parents[1] / "kgroups" / "schemas"
+
+
+def schemas() -> Iterator[Schema]:
+    """Yield every schema."""
+    yield from tables()
+    yield from documents()
+    yield from history()
+    yield from files()
+
+
+def generated() -> dict[Path, str]:
+    """Return the contents of each file."""
+    found = list(schemas())
+    texts = {FOLDER / f"{schema['x-name']}-v{schema['x-version']}.json": pretty(schema) for schema in found}
+    assert len(texts) == len(found), "two schemas have the same name and version"
+    lists = {FROZEN / name: text for name, text in frozen(found).items()}
+    return {**{path: text + "\n" for path, text in texts.items()}, **lists}
+
+
+def outdated(texts: dict[Path, str]) -> list[str]:
+    """Return the names of the files that are missing, left over, or have other contents."""
+    there = {*FOLDER.glob("*.json"), *(path for path in FROZEN.iterdir() if path.is_file())}
+    changed = {path for path in texts if path in there and path.read_text("utf-8") != texts[path]}
+    return sorted(path.name for path in changed | (there ^ texts.keys()))
+
+
+def main(arguments: list[str]) -> int | str:
+    """Write the files, or compare them; return the exit code, or a message."""
+    texts = generated()
+    broken = removed({path.name: text for path, text in texts.items() if path.parent == FROZEN})
+    if broken and "--breaking" not in arguments:
+        return "\n".join(("these changes break other programs, see docs/stability.md:", *broken))
+    if "--check" in arguments:
+        return " ".join(["run python -m contracts.generate:", *names]) if (names := outdated(texts)) else 0
+    for path, text in texts.items():
+        path.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
