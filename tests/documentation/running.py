@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
+import shlex
 import socket
 import subprocess
 import sys
@@ -25,6 +26,7 @@ _SHOWN: Final = "broker-1:9092,broker-2:9092"
 """What the pages show as the bootstrap servers."""
 _LIMIT: Final = 600.0
 _MARK: Final = "@@ end of command"
+_END_OF_FILE: Final = "@@ end of file"
 _VOLATILE: Final = (
     (r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", "UUID"),
     (r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?", "TIME"),
@@ -39,15 +41,18 @@ _VOLATILE: Final = (
 
 
 def run_examples(blocks: Sequence[Block], environment: Mapping[str, str], folder: Path) -> dict[Block, list[str]]:
-    """Run all examples in order in one shell in ``folder``; return what each printed, standard error included."""
+    """Run all examples in order in one shell in ``folder``; return what each printed, standard error included.
+
+    A block with a title is written to a file of this name, at its place among the examples.
+    """
     examples = list(chain.from_iterable(block.examples for block in blocks))
     bootstrap, port = environment.get("KGROUPS_BOOTSTRAP_SERVER", "localhost:9092"), str(_free_port())
-    script = "".join(_step(example, bootstrap, port) for example in examples)
+    script = "".join(_script(block, bootstrap, port) for block in blocks)
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
     ran = subprocess.run(
         ["bash", "-c", f"exec 2>&1\n{script}"],
         cwd=folder,
-        env={**os.environ, **environment, "PATH": path},
+        env={**_own_environment(), **environment, "PATH": path},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         text=True,
@@ -57,7 +62,18 @@ def run_examples(blocks: Sequence[Block], environment: Mapping[str, str], folder
     printed = ran.stdout.replace(port, "9308").replace(bootstrap, _SHOWN).split(f"{_MARK}\n")[:-1]
     assert len(printed) == len(examples), ran.stdout
     rest = iter(printed)
-    return {block: [next(rest) for _ in block.examples] for block in blocks}
+    return {block: [next(rest) for _ in block.examples] for block in blocks if block.title is None}
+
+
+def _own_environment() -> dict[str, str]:
+    """Return the environment without the variables of a CI system, for which kgroups prints more."""
+    return {name: value for name, value in os.environ.items() if name != "CI" and not name.startswith("GITHUB_")}
+
+
+def _script(block: Block, bootstrap: str, port: str) -> str:
+    if block.title is None:
+        return "".join(_step(example, bootstrap, port) for example in block.examples)
+    return f"cat > {shlex.quote(block.title)} <<'{_END_OF_FILE}'\n{block.text}{_END_OF_FILE}\n"
 
 
 def _step(example: Example, bootstrap: str, port: str) -> str:

@@ -17,7 +17,7 @@ from kgroups.sandbox.kinds import KINDS, seed_kinds
 from kgroups.sandbox.security import Acl, up
 from kgroups.sandbox.seed import seed_known_groups
 from tests.conftest import kafka_versions
-from tests.documentation.pages import PAGES, SECURE, SEEDED, console_blocks
+from tests.documentation.pages import PAGES, SECURE, SEEDED, console_blocks, steps_of
 from tests.documentation.running import differences, rewrite, run_examples
 from tests.integration.conftest import CALM
 
@@ -82,8 +82,7 @@ def test_examples_with_acls_match_the_output(
 
 
 def _compare(page: str, cluster: str, environment: Environment, folder: Path, config: pytest.Config) -> None:
-    blocks = [block for block in console_blocks(page) if block.cluster == cluster and block.not_run is None]
-    printed = run_examples(blocks, environment, folder)
+    printed = run_examples(steps_of(page, cluster), environment, folder)
     if config.getoption("--rebuild-golden"):
         rewrite(page, printed)
         pytest.skip(f"{page} was rewritten")
