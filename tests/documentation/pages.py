@@ -15,7 +15,8 @@ PAGES: Final = (
     "SECURITY.md",
     *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")),
 )
-GUIDES: Final = ("docs/quick-start.md", *(page for page in PAGES if page.startswith(("docs/tutorials/", "docs/migrate/"))))
+_FOLLOWED: Final = ("docs/quick-start.md", "docs/tutorials/", "docs/migrate/")
+GUIDES: Final = tuple(page for page in PAGES if page.startswith(_FOLLOWED))
 """Pages that a reader follows from the first line to the last, so that every block of them is run."""
 
 _FENCE: Final = re.compile(r"^```(\S*)(?: title=\"([^\"\n]+)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -45,15 +45,16 @@ def seeded(version: str) -> Iterator[Environment]:
 
 @pytest.fixture(scope="module")
 def secure(version: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Environment]:
-    """One broker with TLS, SASL, and ACLs; principal ann may describe one group and its topic."""
+    """One broker with TLS, SASL, and ACLs; principal ann may describe one group and its topic, and bob nothing."""
     folder = tmp_path_factory.mktemp("clients")
     with up(
-        version, name=f"pytest-{os.getpid()}-docs-secure", users=["ann"], kerberos=False, properties=CALM
+        version, name=f"pytest-{os.getpid()}-docs-secure", users=["ann", "bob"], kerberos=False, properties=CALM
     ) as started:
         seed_known_groups(started.sandbox, timeout=300)
         started.allow(Acl("ann", "describe", "group", "payments-empty"), Acl("ann", "describe", "topic", "payments"))
         files = {
             "ann": started.user_file("ann"),
+            "bob": started.user_file("bob"),
             "operator": started.file("sasl-ssl-scram-sha-512"),
         }
         for name, file in files.items():
@@ -62,7 +63,7 @@ def secure(version: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[E
         client = folder / "client.properties"
         client.touch(mode=0o600)
         client.write_text("".join(line for line in lines if "jaas" not in line), encoding="utf-8")
-        yield {"CLIENTS": str(folder)}
+        yield {"CLIENTS": str(folder), "KGROUPS_BOOTSTRAP_SERVER": started.sandbox.bootstrap}
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if any(b.cluster == SEEDED for b in console_blocks(page))])
@@ -78,7 +79,7 @@ def test_examples_with_acls_match_the_output(
 ) -> None:
     for file in Path(secure["CLIENTS"]).iterdir():
         shutil.copy(file, tmp_path)
-    _compare(page, SECURE, {}, tmp_path, request.config)
+    _compare(page, SECURE, secure, tmp_path, request.config)
 
 
 def _compare(page: str, cluster: str, environment: Environment, folder: Path, config: pytest.Config) -> None:
