@@ -1,7 +1,7 @@
 """Run the examples of a page in one shell, and compare what they print with what the page shows.
 
-Names that differ from run to run (addresses, IDs, times, durations) and the width of columns are not compared. On a
-page, ``...`` is any text within a line; alone on a line, it is any number of lines.
+Names that differ from run to run (addresses, IDs, times, durations), the width of columns, and notes about earlier
+changes are not compared. On a page, ``...`` is any text within a line; alone on a line, it is any number of lines.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ _COUNTED: Final = re.compile(r"\b(?:EPOCH|GENERATION)\b")
 _SHOWN: Final = "broker-1:9092,broker-2:9092"
 """What the pages show as the bootstrap servers."""
 _LIMIT: Final = 600.0
+_OF_EARLIER_CHANGES: Final = re.compile(r"kgroups: note: (watching \d+ groups? for|group '[^']+': not by a member:)")
+"""Notes that depend on how many seconds ago an earlier example changed the group."""
 _MARK: Final = "@@ end of command"
 _END_OF_FILE: Final = "@@ end of file"
 _VOLATILE: Final = (
@@ -96,6 +98,8 @@ def _normalized(text: str) -> list[str]:
     volatile = (*_VOLATILE, (r"(?<= )\d+(?= |$)", "N")) if _COUNTED.search(text) else _VOLATILE
     lines = []
     for line in text.splitlines():
+        if _OF_EARLIER_CHANGES.match(line):
+            continue
         for pattern, name in volatile:
             line = re.sub(pattern, name, line)
         lines.append(line.strip())
