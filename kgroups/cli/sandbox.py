@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from typing import TYPE_CHECKING, Any
@@ -64,7 +65,14 @@ def sandbox() -> None:
     is_flag=True,
     help="Enable TLS, SASL, and ACLs; write a client.properties for each authentication method.",
 )
-def up(brokers: int, kafka: str | None, name: str, security: bool) -> None:
+@click.option(
+    "--user",
+    "users",
+    multiple=True,
+    metavar="USER",
+    help="With --security: add a user without any permission, to try ACLs. Repeatable.",
+)
+def up(brokers: int, kafka: str | None, name: str, security: bool, users: tuple[str, ...]) -> None:
     """Start brokers on ports of this machine.
 
     The first start of a version downloads its jars, with Maven or PySpark's Ivy.
@@ -72,8 +80,9 @@ def up(brokers: int, kafka: str | None, name: str, security: bool) -> None:
     from kgroups.sandbox import DEFAULT_VERSION, Sandbox
 
     version = kafka or DEFAULT_VERSION
+    _check_users(users, security=security)
     if security:
-        started = _up_secure(version, brokers, name)
+        started = _up_secure(version, brokers, name, users)
     else:
         started = Sandbox.up(version, brokers, name=name, progress=_progress)
     _progress(f"Kafka {started.version.name} is up at {started.bootstrap}")
@@ -82,6 +91,18 @@ def up(brokers: int, kafka: str | None, name: str, security: bool) -> None:
     else:
         _progress(f'To use it in other shells: eval "$(kgroups sandbox env{_name_option(name)})"')
     _print_exports(started)
+
+
+def _check_users(users: tuple[str, ...], *, security: bool) -> None:
+    from kgroups.sandbox.security.users import AWKWARD, OPERATOR
+
+    if users and not security:
+        raise UsageError("--user requires --security")
+    for user in users:
+        if not re.fullmatch(r"[a-z][a-z0-9-]*", user):
+            raise UsageError(f"--user: {user!r} is not a valid user name; use lowercase letters, digits, and -")
+        if user in (OPERATOR, AWKWARD):
+            raise UsageError(f"--user: {user} is a user of every secure sandbox, with all permissions")
 
 
 def _name_option(name: str) -> str:
@@ -110,7 +131,7 @@ def env(name: str) -> None:
     _print_exports(Sandbox.load(name))
 
 
-def _up_secure(version: str, brokers: int, name: str) -> Sandbox:
+def _up_secure(version: str, brokers: int, name: str, users: tuple[str, ...]) -> Sandbox:
     from kgroups.errors import SandboxError
     from kgroups.sandbox.security import need_kerberos, up
 
@@ -121,12 +142,14 @@ def _up_secure(version: str, brokers: int, name: str) -> Sandbox:
         kerberos = False
     else:
         kerberos = True
-    secure = up(version, brokers, name=name, kerberos=kerberos, progress=_progress)
+    secure = up(version, brokers, name=name, users=users, kerberos=kerberos, progress=_progress)
     _progress(
         f"{secure.sandbox.bootstrap} requires no authentication and has no ACLs. For the others, --command-config:"
     )
     for method in secure.ways:
         _progress(f"  {secure.file(method)}")
+    for user in users:
+        _progress(f"  {secure.user_file(user)} (without permissions)")
     return secure.sandbox
 
 

@@ -13,10 +13,13 @@ PAGES: Final = (
     "README.md",
     "CONTRIBUTING.md",
     "SECURITY.md",
-    *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")),
+    *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")),
 )
+_FOLLOWED: Final = ("docs/quick-start.md", "docs/tutorials/", "docs/migrate/")
+GUIDES: Final = tuple(page for page in PAGES if page.startswith(_FOLLOWED))
+"""Pages that a reader follows from the first line to the last, so that every block of them is run."""
 
-_FENCE: Final = re.compile(r"^```(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_FENCE: Final = re.compile(r"^```(\S*)(?: title=\"([^\"\n]+)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _DIRECTIVE: Final = re.compile(r"<!-- (not run|cluster): (.+) -->\n\Z")
 SEEDED: Final = "seeded"
 """The cluster of the quick start, with all seeded groups."""
@@ -37,6 +40,8 @@ class Block(NamedTuple):
     page: str
     line: int
     language: str
+    title: str | None
+    """The name of the file that the reader saves the block as; ``None`` if it is not a file."""
     text: str
     cluster: str
     not_run: str | None
@@ -65,12 +70,19 @@ def blocks_of(page: str) -> Sequence[Block]:
         directive = _DIRECTIVE.search(before)
         name, value = directive.groups() if directive else ("cluster", SEEDED)
         cluster, not_run = (value, None) if name == "cluster" else (SEEDED, value)
-        found.append(Block(page, before.count("\n") + 1, match[1], match[2], cluster, not_run))
+        language, title, content = match.groups()
+        found.append(Block(page, before.count("\n") + 1, language, title, content, cluster, not_run))
     return found
 
 
 def console_blocks(page: str) -> list[Block]:
     return [block for block in blocks_of(page) if block.language == "console"]
+
+
+def steps_of(page: str, cluster: str) -> list[Block]:
+    """Return what a reader types with one cluster, in order: console blocks, and blocks to save as files."""
+    typed = [block for block in blocks_of(page) if block.language == "console" or block.title is not None]
+    return [block for block in typed if block.cluster == cluster and block.not_run is None]
 
 
 def prose_of(page: str) -> str:

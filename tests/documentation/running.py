@@ -1,7 +1,7 @@
 """Run the examples of a page in one shell, and compare what they print with what the page shows.
 
-Names that differ from run to run (addresses, IDs, times, durations) and the width of columns are not compared. On a
-page, ``...`` is any text within a line; alone on a line, it is any number of lines.
+Names that differ from run to run (addresses, IDs, times, durations), the width of columns, and notes about earlier
+changes are not compared. On a page, ``...`` is any text within a line; alone on a line, it is any number of lines.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
+import shlex
 import socket
 import subprocess
 import sys
@@ -24,7 +25,10 @@ _COUNTED: Final = re.compile(r"\b(?:EPOCH|GENERATION)\b")
 _SHOWN: Final = "broker-1:9092,broker-2:9092"
 """What the pages show as the bootstrap servers."""
 _LIMIT: Final = 600.0
+_OF_EARLIER_CHANGES: Final = re.compile(r"kgroups: note: (watching \d+ groups? for|group '[^']+': not by a member:)")
+"""Notes that depend on how many seconds ago an earlier example changed the group."""
 _MARK: Final = "@@ end of command"
+_END_OF_FILE: Final = "@@ end of file"
 _VOLATILE: Final = (
     (r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", "UUID"),
     (r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?", "TIME"),
@@ -39,15 +43,18 @@ _VOLATILE: Final = (
 
 
 def run_examples(blocks: Sequence[Block], environment: Mapping[str, str], folder: Path) -> dict[Block, list[str]]:
-    """Run all examples in order in one shell in ``folder``; return what each printed, standard error included."""
+    """Run all examples in order in one shell in ``folder``; return what each printed, standard error included.
+
+    A block with a title is written to a file of this name, at its place among the examples.
+    """
     examples = list(chain.from_iterable(block.examples for block in blocks))
     bootstrap, port = environment.get("KGROUPS_BOOTSTRAP_SERVER", "localhost:9092"), str(_free_port())
-    script = "".join(_step(example, bootstrap, port) for example in examples)
+    script = "".join(_script(block, bootstrap, port) for block in blocks)
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
     ran = subprocess.run(
         ["bash", "-c", f"exec 2>&1\n{script}"],
         cwd=folder,
-        env={**os.environ, **environment, "PATH": path},
+        env={**_own_environment(), **environment, "PATH": path},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         text=True,
@@ -57,7 +64,18 @@ def run_examples(blocks: Sequence[Block], environment: Mapping[str, str], folder
     printed = ran.stdout.replace(port, "9308").replace(bootstrap, _SHOWN).split(f"{_MARK}\n")[:-1]
     assert len(printed) == len(examples), ran.stdout
     rest = iter(printed)
-    return {block: [next(rest) for _ in block.examples] for block in blocks}
+    return {block: [next(rest) for _ in block.examples] for block in blocks if block.title is None}
+
+
+def _own_environment() -> dict[str, str]:
+    """Return the environment without the variables of a CI system, for which kgroups prints more."""
+    return {name: value for name, value in os.environ.items() if name != "CI" and not name.startswith("GITHUB_")}
+
+
+def _script(block: Block, bootstrap: str, port: str) -> str:
+    if block.title is None:
+        return "".join(_step(example, bootstrap, port) for example in block.examples)
+    return f"cat > {shlex.quote(block.title)} <<'{_END_OF_FILE}'\n{block.text}{_END_OF_FILE}\n"
 
 
 def _step(example: Example, bootstrap: str, port: str) -> str:
@@ -80,6 +98,8 @@ def _normalized(text: str) -> list[str]:
     volatile = (*_VOLATILE, (r"(?<= )\d+(?= |$)", "N")) if _COUNTED.search(text) else _VOLATILE
     lines = []
     for line in text.splitlines():
+        if _OF_EARLIER_CHANGES.match(line):
+            continue
         for pattern, name in volatile:
             line = re.sub(pattern, name, line)
         lines.append(line.strip())

@@ -17,7 +17,7 @@ from kgroups.sandbox.kinds import KINDS, seed_kinds
 from kgroups.sandbox.security import Acl, up
 from kgroups.sandbox.seed import seed_known_groups
 from tests.conftest import kafka_versions
-from tests.documentation.pages import PAGES, SECURE, SEEDED, console_blocks
+from tests.documentation.pages import PAGES, SECURE, SEEDED, console_blocks, steps_of
 from tests.documentation.running import differences, rewrite, run_examples
 from tests.integration.conftest import CALM
 from tests.schemas import validate_output
@@ -46,15 +46,16 @@ def seeded(version: str) -> Iterator[Environment]:
 
 @pytest.fixture(scope="module")
 def secure(version: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Environment]:
-    """One broker with TLS, SASL, and ACLs; principal ann may describe one group and its topic."""
+    """One broker with TLS, SASL, and ACLs; principal ann may describe one group and its topic, and bob nothing."""
     folder = tmp_path_factory.mktemp("clients")
     with up(
-        version, name=f"pytest-{os.getpid()}-docs-secure", users=["ann"], kerberos=False, properties=CALM
+        version, name=f"pytest-{os.getpid()}-docs-secure", users=["ann", "bob"], kerberos=False, properties=CALM
     ) as started:
         seed_known_groups(started.sandbox, timeout=300)
         started.allow(Acl("ann", "describe", "group", "payments-empty"), Acl("ann", "describe", "topic", "payments"))
         files = {
             "ann": started.user_file("ann"),
+            "bob": started.user_file("bob"),
             "operator": started.file("sasl-ssl-scram-sha-512"),
         }
         for name, file in files.items():
@@ -63,7 +64,7 @@ def secure(version: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[E
         client = folder / "client.properties"
         client.touch(mode=0o600)
         client.write_text("".join(line for line in lines if "jaas" not in line), encoding="utf-8")
-        yield {"CLIENTS": str(folder)}
+        yield {"CLIENTS": str(folder), "KGROUPS_BOOTSTRAP_SERVER": started.sandbox.bootstrap}
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if any(b.cluster == SEEDED for b in console_blocks(page))])
@@ -79,12 +80,11 @@ def test_examples_with_acls_match_the_output(
 ) -> None:
     for file in Path(secure["CLIENTS"]).iterdir():
         shutil.copy(file, tmp_path)
-    _compare(page, SECURE, {}, tmp_path, request.config)
+    _compare(page, SECURE, secure, tmp_path, request.config)
 
 
 def _compare(page: str, cluster: str, environment: Environment, folder: Path, config: pytest.Config) -> None:
-    blocks = [block for block in console_blocks(page) if block.cluster == cluster and block.not_run is None]
-    printed = run_examples(blocks, environment, folder)
+    printed = run_examples(steps_of(page, cluster), environment, folder)
     for block, outputs in printed.items():
         for example, output in zip(block.examples, outputs, strict=True):
             if "jsonl" not in example.command:  # whose lines are mixed with those of stderr

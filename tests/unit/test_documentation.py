@@ -7,24 +7,66 @@ import shlex
 import tomllib
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 
 import click
 import pytest
 
+from kgroups.admin import fleet
+from kgroups.admin.query import count_unread, next_records
+from kgroups.cli.frame import options, plan_source
 from kgroups.cli.frame.lazy_command import LazyCommand
 from kgroups.cli.main import cli
+from kgroups.cli.watch import ticks
+from kgroups.config import profiles, properties
 from kgroups.config.profiles import read_profiles
 from kgroups.model.health.rules import parse_rules
-from tests.documentation.pages import PAGES, ROOT, SECURE, SEEDED, blocks_of, console_blocks, page_text, prose_of
+from kgroups.net import pool, resolve
+from kgroups.pipeline.jobs import shares
+from kgroups.protocol import budget, framing
+from kgroups.protocol.apis import metadata
+from kgroups.render import terminal
+from tests.documentation.pages import (
+    GUIDES,
+    PAGES,
+    ROOT,
+    SECURE,
+    SEEDED,
+    blocks_of,
+    console_blocks,
+    page_text,
+    prose_of,
+)
 from tests.documentation.running import differences
 
-LANGUAGES = {"console", "json", "python", "sql", "toml", "text", "promql"}
+LANGUAGES = {"bash", "console", "json", "promql", "python", "sql", "text", "toml", "yaml"}
 NOT_RUN = 12
-"""Console blocks that are not run, each with a reason. Add one only if it cannot be run."""
+"""Console blocks that are not run, each with a reason, without those of guides. Add one only if it cannot be run."""
 
 EXECUTED_PYTHON = {"docs/python.md": 2}
 """Run by tests/unit/api/test_cluster.py."""
+
+MIB = 1 << 20
+BOUNDS = {
+    "one response of a broker": (framing.MAX_FRAME // MIB, framing.MAX_UNTRUSTED_FRAME // 1024),
+    "uncompressed records of one response": (budget.UNPACKED // MIB,),
+    "brokers in the metadata": (metadata.MOST_BROKERS,),
+    "connections": (pool.DIALS, pool.MOST_OPEN),
+    "name resolutions at a time": (resolve.LOOKUPS,),
+    "clusters that are queried at a time": (fleet.PARALLEL,),
+    "a client configuration file": (properties.MAX_SIZE // MIB,),
+    "nested tables in `config.toml`": (profiles._MAX_DEPTH,),
+    "a plan or undo file": (plan_source.LARGEST // MIB,),
+    "`--deep`, for each partition": (options._DEEP_MIB, int(options._DEEP_SECONDS)),
+    "`lag --exact`, after each committed offset": (count_unread.LIMIT // MIB,),
+    "`reset-offsets --skip-records`, records that are read and saved": (next_records.LIMIT // MIB,),
+    "rows of a table on a terminal": (terminal.MAX_ROWS,),
+    "series of the exporter": (1_000_000,),
+    "CPU of `watch`": (int(ticks.BUDGET * 100),),
+    "records that `history collect` reads without Spark": (shares.MAX_OFFSETS,),
+}
+"""The first column of the table of bounds in docs/limits.md, and the numbers that its row must have."""
 
 DISCOURAGED = re.compile(
     r"\b(nobody|tells?|told|sign(s|ed)? in|logs? in|anew|so many|at most so|a look|looks at|doomed|simply|easily)\b",
@@ -66,13 +108,55 @@ def test_fenced_blocks_have_a_language_and_commands_are_in_console_blocks(page: 
         assert block.language in LANGUAGES, place
         assert block.cluster in (SEEDED, SECURE), place
         assert bool(re.search(r"^\$ ", block.text, re.MULTILINE)) == (block.language == "console"), place
-        assert page in EXECUTED_PYTHON or block.language != "python" or page == "docs/history.md", place
+        assert page in EXECUTED_PYTHON or block.language != "python" or page == "docs/history.md" or block.title, place
 
 
 def test_only_known_console_blocks_are_not_run() -> None:
-    reasons = [block.not_run for page in PAGES for block in console_blocks(page) if block.not_run]
+    pages = [page for page in PAGES if page not in GUIDES]
+    reasons = [block.not_run for page in pages for block in console_blocks(page) if block.not_run]
     assert all(len(reason) > 15 for reason in reasons)
     assert len(reasons) == NOT_RUN
+
+
+@pytest.mark.parametrize("page", GUIDES)
+def test_guides_run_every_block_except_those_about_the_sandbox(page: str) -> None:
+    for block in blocks_of(page):
+        commands = [example.command for example in block.examples]
+        about_sandbox = all("kgroups sandbox" in each or each.startswith("cp ") for each in commands)
+        about_installation = any(each.startswith("pip install") for each in commands)
+        assert block.not_run is None or about_sandbox or about_installation, f"{page}:{block.line}"
+
+
+@pytest.mark.parametrize("page", GUIDES)
+def test_files_of_guides_are_announced_and_used(page: str) -> None:
+    """The sentence before a file names it, and a later command of the same cluster uses it."""
+    text = page_text(page)
+    for block in blocks_of(page):
+        if block.title is None:
+            continue
+        start = text.index(f'title="{block.title}"')
+        later = [each for each in console_blocks(page) if each.line > block.line and each.cluster == block.cluster]
+        assert f"`{block.title}`" in text[:start].rpartition("\n## ")[2], block.title
+        assert any(block.title in each.text for each in later), block.title
+
+
+@pytest.mark.parametrize("page", [page for page in GUIDES if page.startswith("docs/tutorials/")])
+def test_tutorials_state_needs_and_time_and_clean_up(page: str) -> None:
+    text = page_text(page)
+    assert "**You need**" in text and "**Time:**" in text
+    assert [block.text.strip() for block in console_blocks(page)][-1] == "$ kgroups sandbox down"
+
+
+def test_promises_and_limits_are_backed_by_tests_and_constants() -> None:
+    promises = re.findall(r"`(tests/[\w./]+\.py)::(\w+)`", page_text("docs/limits.md"))
+    assert len(promises) > 15
+    for file, name in promises:
+        assert f"def {name}(" in (ROOT / file).read_text(encoding="utf-8"), name
+    table = page_text("docs/limits.md").partition("\n## Bounds\n")[2].partition("\n## ")[0]
+    bounds = dict(re.findall(r"^\| (.+?) \| (.+?) \| \[.+\) \|$", table, re.MULTILINE))
+    for what, numbers in BOUNDS.items():
+        assert all(re.search(rf"\b{number:,}\b", bounds[what]) for number in numbers), what
+    assert set(bounds) == set(BOUNDS)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -107,7 +191,7 @@ def test_commands_of_console_blocks_parse(page: str, monkeypatch: pytest.MonkeyP
     for block in console_blocks(page):
         for example in block.examples:
             for words in _kgroups_commands(example.command):
-                _parse(cli, words)
+                parse(cli, words)
 
 
 def _kgroups_commands(command: str) -> Iterator[list[str]]:
@@ -115,10 +199,10 @@ def _kgroups_commands(command: str) -> Iterator[list[str]]:
     lexer.whitespace_split = True
     lexer.commenters = ""
     words: list[str] | None = None
-    for word in lexer:
+    for word, following in pairwise([*lexer, ";"]):
         if word == "kgroups" and words is None:
             words = []
-        elif words is not None and (word[0] in "|&;()<>" or word == "2"):
+        elif words is not None and (word[0] in "|&;()<>" or (word == "2" and following[0] == ">")):
             yield words
             words = None
         elif words is not None:
@@ -127,7 +211,8 @@ def _kgroups_commands(command: str) -> Iterator[list[str]]:
         yield words
 
 
-def _parse(command: click.Command, words: list[str]) -> None:
+def parse(command: click.Command, words: list[str]) -> None:
+    """Parse the words of a command line without running it."""
     while isinstance(command, click.Group) and words and not words[0].startswith("-"):
         found = command.commands[words[0]]
         command, words = found.load() if isinstance(found, LazyCommand) else found, words[1:]
@@ -142,9 +227,9 @@ def test_rules_in_the_documentation_are_valid() -> None:
 
 
 def test_profiles_in_the_documentation_are_valid(tmp_path: Path) -> None:
-    (profiles,) = _toml("docs/connection.md")
+    (text,) = _toml("docs/connection.md")
     file = tmp_path / "config.toml"
-    file.write_text(profiles, encoding="utf-8")
+    file.write_text(text, encoding="utf-8")
     assert read_profiles({"KGROUPS_CONFIG": str(file)})
 
 
@@ -185,3 +270,5 @@ def test_differences_ignore_volatile_names_and_column_widths_only() -> None:
     assert differences(f"{shown}...\n", f"{shown}another line\n") == []
     assert differences("read ... records\n", "read 12 records\n") == []
     assert differences("read ... records\n", "wrote 12 records\n")
+    assert differences("a\n", "kgroups: note: watching 1 group for up to 2 s: clients may still commit\na\n") == []
+    assert differences("a\n", "kgroups: note: something else\na\n")

@@ -15,7 +15,7 @@ from kgroups.cli.history.options import STORE_ENV
 from kgroups.cli.main import cli
 from kgroups.config.flags import BOOTSTRAP_ENV, COMMAND_CONFIG_ENV
 from tests.documentation.pages import ROOT, page_text
-from tests.unit.test_documentation import _kgroups_commands, _parse
+from tests.unit.test_documentation import _kgroups_commands, parse
 
 EXAMPLES = ROOT / "docs/examples"
 MANIFESTS = list(yaml.safe_load_all((EXAMPLES / "kubernetes.yaml").read_text(encoding="utf-8")))
@@ -71,7 +71,7 @@ def test_airflow_example_runs_the_commands_in_order(monkeypatch: pytest.MonkeyPa
     for task in dag.tasks:
         (words,) = _kgroups_commands(task.bash_command)
         assert words[:2] == ["history", task.task_id]
-        _parse(cli, words)
+        parse(cli, words)
 
 
 def pods() -> Iterator[dict[str, Any]]:
@@ -89,7 +89,7 @@ def test_kubernetes_example_runs_commands_of_kgroups() -> None:
     for container in containers:
         program, *words = container["command"]
         assert program == "kgroups" and words[0] == "history"
-        _parse(cli, words)
+        parse(cli, words)
         assert [next(iter(source)) for source in container["envFrom"]] == ["configMapRef", "secretRef"]
 
 

@@ -154,6 +154,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "kgroups sandbox up": (
         ("Start one broker", "kgroups sandbox up"),
         ("Start three brokers of a version", "kgroups sandbox up --brokers 3 --version 3.9.1"),
+        ("Start a broker with ACLs, and a user without permissions", "kgroups sandbox up --security --user ann"),
     ),
     "kgroups sandbox env": (
         ("Use the sandbox in this shell", 'eval "$(kgroups sandbox env)"'),

@@ -25,6 +25,9 @@ def running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     [
         (["up", "--version", "9.9.9"], "does not support Kafka 9.9.9; choose from 1.1.1, "),
         (["up", "--name", "a/b"], "'a/b' is not a valid sandbox name"),
+        (["up", "--user", "ann"], "--user requires --security"),
+        (["up", "--security", "--user", "../ann"], "'../ann' is not a valid user name"),
+        (["up", "--security", "--user", "operator"], "operator is a user of every secure sandbox"),
         (
             ["seed"],
             "there is no sandbox named default; running: ux\nkgroups: hint: start it with: kgroups sandbox up\n",
