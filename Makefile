@@ -12,7 +12,7 @@ KERBEROS := $(shell command -v krb5-config >/dev/null && echo ,gssapi)
 # Each test process would compile kgroups and the tests again, if the environment forbids bytecode files.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help demo test lanes soak style fast units history spark default others alone faults sandbox bench fuzz audit sbom docs docs-pictures clean
+.PHONY: help demo test lanes soak style fast units history spark default others alone faults site sandbox bench fuzz audit sbom docs docs-pictures clean
 
 help:
 	@echo "make demo     three real brokers, real groups, and what kgroups shows of them"
@@ -35,10 +35,10 @@ test: $(VENV)/.installed-dev
 
 TOGETHER := --no-print-directory --jobs --keep-going --output-sync=line
 
-# Seven processes that start at the same time would compile the same modules seven times: one imports them all before.
+# Eight processes that start at the same time would compile the same modules eight times: one imports them all before.
 lanes: $(VENV)/.installed-dev
 	@$(BIN)/pytest -q --collect-only tests > /dev/null || true
-	@$(MAKE) $(TOGETHER) default others spark alone faults history units
+	@$(MAKE) $(TOGETHER) default others spark alone faults history units site
 
 style: $(VENV)/.installed-dev
 	$(BIN)/ruff check
@@ -74,8 +74,12 @@ alone: $(VENV)/.installed-dev
 faults: $(VENV)/.installed-dev
 	$(BIN)/pytest -q tests/integration -m faults --require-kafka --kafka all $(REQUIRE)
 
+# The documentation as a site, in a browser.
+site: $(VENV)/.installed-dev build/docs/.installed
+	$(BIN)/pytest -q tests/site $(REQUIRE)
+
 # One Kafka version: what these tests look for takes time, not versions.
-soak: $(VENV)/.installed-dev
+soak: $(VENV)/.installed-dev build/docs/.installed
 	$(BIN)/pytest -q tests -m soak --soak -o faulthandler_timeout=7200 --require-kafka --kafka 4.3.1 $(REQUIRE)
 
 sandbox: $(VENV)/.installed

@@ -28,7 +28,8 @@ def _expanded(entries: list[Any]) -> list[Any]:
     for entry in entries:
         if isinstance(entry, dict):
             ((title, inner),) = entry.items()
-            found.append({title: _expanded(inner) if isinstance(inner, list) else inner})
+            pages = _expanded(inner) if isinstance(inner, list) else inner
+            found += [{title: pages}] if pages else []
         elif "*" in entry:
             names = (path.relative_to(DOCS).as_posix() for path in sorted(DOCS.glob(entry)))
             found.extend(name for name in names if not name.endswith("README.md"))

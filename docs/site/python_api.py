@@ -8,8 +8,14 @@ from repository import ROOT
 
 _PLACE = "<!-- docstrings -->"
 _CLUSTERS = ("AsyncCluster", "AsyncFleet", "Cluster", "Fleet", "Outcome")
-"""What programs start with; the first two document the methods of the next two."""
-_WITHOUT_METHODS = ("Cluster", "Fleet")
+"""What programs start with."""
+_OPTIONS = {
+    "AsyncCluster": "inherited_members: true",
+    "AsyncFleet": "inherited_members: true",
+    "Cluster": "members: false",
+    "Fleet": "members: false",
+}
+"""The first two document the methods of the next two."""
 _SECTIONS = {
     "Errors": ("errors",),
     "Targets of resets": ("model.operations.reset",),
@@ -47,5 +53,5 @@ def _public_names() -> dict[str, str]:
 
 
 def _directive(name: str) -> str:
-    options = "\n    options:\n      members: false" if name in _WITHOUT_METHODS else ""
+    options = f"\n    options:\n      {_OPTIONS[name]}" if name in _OPTIONS else ""
     return f"::: kgroups.api.{name}{options}\n"

@@ -51,7 +51,7 @@ def site_files() -> dict[str, str]:
 
 def pictures() -> list[Path]:
     """Return the pictures; none if they were not made."""
-    return sorted(PICTURES.glob("*.svg"))
+    return sorted(path for path in PICTURES.glob("*-*.*") if path.suffix in (".png", ".svg"))
 
 
 def _with_links(text: str, page: Path, place: str, pages: dict[Path, str], found: dict[str, str]) -> str:
@@ -87,9 +87,11 @@ def _with_pictures(text: str, place: str) -> str:
     """Replace the comments that name a picture; remove those of pictures that were not made."""
     up = os.path.relpath("pictures", Path(place).parent)
 
+    made = {path.stem: path.name for path in pictures()}
+
     def replace(match: re.Match[str]) -> str:
-        names = {scheme: f"{match['name']}-{scheme}.svg" for scheme in ("light", "dark")}
-        if not all((PICTURES / name).exists() for name in names.values()):
+        names = {scheme: made.get(f"{match['name']}-{scheme}") for scheme in ("light", "dark")}
+        if not all(names.values()):
             return ""
         return "\n".join(f"![{match['text']}]({up}/{name}#only-{scheme})" for scheme, name in names.items())
 

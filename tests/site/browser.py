@@ -31,6 +31,8 @@ class Tab:
         self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
+        # A page remembers the colors of the one before.
+        self.call("Page.addScriptToEvaluateOnNewDocument", source="try { localStorage.clear() } catch {}")
 
     def call(self, method: str, **params: Any) -> Any:
         """Send a command, and return its result."""
@@ -71,6 +73,9 @@ class Tab:
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
     def close(self) -> None:
+        """End the browser."""
+        self._session = None
+        self.call("Browser.close")
         self._requests.close()
         self._answers.close()
 
@@ -114,6 +119,7 @@ def opened(program: str, folder: Path) -> Iterator[Tab]:
         tab = Tab(ours_out, ours_in)
         yield tab
         tab.close()
+        browser.wait(timeout=60)
     finally:
         browser.kill()
         browser.wait()

@@ -176,7 +176,7 @@ def test_architecture_names_every_package() -> None:
 
 
 def test_errors_have_a_section_for_each_reason() -> None:
-    head, *sections = re.split(r"^## ", page_text("docs/errors.md"), flags=re.MULTILINE)
+    _, *sections = re.split(r"^## ", page_text("docs/errors.md"), flags=re.MULTILINE)
     reasons = {section.partition("\n")[0]: section for section in sections}
     assert list(reasons) == [reason.value for reason in Reason]
     for reason, section in reasons.items():
