@@ -118,9 +118,9 @@ docs-pictures: $(VENV)/.installed
 
 build/docs/.installed: docs/site/requirements.txt
 	@$(PYTHON) -m venv build/docs
-	@build/docs/bin/python -m pip install --quiet --disable-pip-version-check --requirement docs/site/requirements.txt
+	@build/docs/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --requirement docs/site/requirements.txt
 # Of this package only its axe.min.js is used, by tests/site.
-	@build/docs/bin/python -m pip install --quiet --disable-pip-version-check --no-deps "axe-playwright-python>=0.1.8,<1"
+	@build/docs/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps "axe-playwright-python>=0.1.8,<1"
 	@touch $@
 
 clean:
