@@ -108,8 +108,9 @@ build/tools/.installed: | $(BIN)/python
 	@build/tools/bin/python -m pip install --quiet --disable-pip-version-check "pip-audit>=2.10,<3" "cyclonedx-bom>=7.5,<8"
 	@touch $@
 
+# Not with --quiet: it would ignore warnings, which are errors.
 docs: build/docs/.installed
-	@NO_MKDOCS_2_WARNING=1 build/docs/bin/mkdocs --quiet build --config-file docs/site/mkdocs.yml
+	@NO_MKDOCS_2_WARNING=1 build/docs/bin/mkdocs build --config-file docs/site/mkdocs.yml
 	@echo "build/site/index.html"
 
 # Pictures of real runs, on brokers of their own; the next make docs shows them.

@@ -100,6 +100,30 @@ def resolved(page: str, target: str) -> str | None:
     return (Path("/") / Path(page).parent / path).resolve().relative_to("/").as_posix() if path else page
 
 
+SMALL = """
+INHERIT: {folder}/mkdocs.yml
+docs_dir: pages
+site_dir: site
+hooks: []
+plugins: []
+theme: {{custom_dir: {folder}/theme}}
+nav: [index.md]
+"""
+
+
+def test_wrong_anchor_and_page_outside_of_the_navigation_fail_the_build(
+    require_installed: None, tmp_path: Path
+) -> None:
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "mkdocs.yml").write_text(SMALL.format(folder=ROOT / "docs/site"), encoding="utf-8")
+    for name in ("index.md", "other.md"):
+        (tmp_path / "pages" / name).write_text("# Page\n\n[part](index.md#nowhere)\n", encoding="utf-8")
+    built = subprocess.run([TOOLS / "bin/mkdocs", "build"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert built.returncode != 0
+    assert 'not included in the "nav" configuration:\n  - other.md' in built.stderr
+    assert "does not contain an anchor '#nowhere'" in built.stderr or "no such anchor" in built.stderr
+
+
 def test_every_link_leads_to_a_file_and_an_anchor(site: Path, pages: Mapping[str, Html]) -> None:
     broken = []
     for page, html in pages.items():
