@@ -12,7 +12,7 @@ KERBEROS := $(shell command -v krb5-config >/dev/null && echo ,gssapi)
 # Each test process would compile kgroups and the tests again, if the environment forbids bytecode files.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help demo test lanes soak style fast units history spark default others alone faults sandbox bench fuzz audit sbom clean
+.PHONY: help demo test lanes soak style fast units history spark default others alone faults site sandbox bench fuzz audit sbom docs docs-pictures clean
 
 help:
 	@echo "make demo     three real brokers, real groups, and what kgroups shows of them"
@@ -23,6 +23,7 @@ help:
 	@echo "make fuzz     random bytes for everything that reads bytes, FUZZ_SECONDS=180 for each target"
 	@echo "make audit    known vulnerabilities of what kgroups is installed with (asks PyPI)"
 	@echo "make sbom     build/sbom.json, CycloneDX: the same packages, with versions and licenses"
+	@echo "make docs     build/site/index.html, the documentation as a site that works from disk"
 	@echo "make clean    delete the virtual environment and what tools left behind"
 
 demo: $(VENV)/.installed
@@ -34,10 +35,10 @@ test: $(VENV)/.installed-dev
 
 TOGETHER := --no-print-directory --jobs --keep-going --output-sync=line
 
-# Seven processes that start at the same time would compile the same modules seven times: one imports them all before.
+# Eight processes that start at the same time would compile the same modules eight times: one imports them all before.
 lanes: $(VENV)/.installed-dev
 	@$(BIN)/pytest -q --collect-only tests > /dev/null || true
-	@$(MAKE) $(TOGETHER) default others spark alone faults history units
+	@$(MAKE) $(TOGETHER) default others spark alone faults history units site
 
 style: $(VENV)/.installed-dev
 	$(BIN)/ruff check
@@ -73,8 +74,12 @@ alone: $(VENV)/.installed-dev
 faults: $(VENV)/.installed-dev
 	$(BIN)/pytest -q tests/integration -m faults --require-kafka --kafka all $(REQUIRE)
 
+# The documentation as a site, in a browser.
+site: $(VENV)/.installed-dev build/docs/.installed
+	$(BIN)/pytest -q tests/site $(REQUIRE)
+
 # One Kafka version: what these tests look for takes time, not versions.
-soak: $(VENV)/.installed-dev
+soak: $(VENV)/.installed-dev build/docs/.installed
 	$(BIN)/pytest -q tests -m soak --soak -o faulthandler_timeout=7200 --require-kafka --kafka 4.3.1 $(REQUIRE)
 
 sandbox: $(VENV)/.installed
@@ -101,6 +106,22 @@ SITE := $(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))
 build/tools/.installed: | $(BIN)/python
 	@$(PYTHON) -m venv build/tools
 	@build/tools/bin/python -m pip install --quiet --disable-pip-version-check "pip-audit>=2.10,<3" "cyclonedx-bom>=7.5,<8"
+	@touch $@
+
+# Not with --quiet: it would ignore warnings, which are errors.
+docs: build/docs/.installed
+	@NO_MKDOCS_2_WARNING=1 build/docs/bin/mkdocs build --config-file docs/site/mkdocs.yml
+	@echo "build/site/index.html"
+
+# Pictures of real runs, on brokers of their own; the next make docs shows them.
+docs-pictures: $(VENV)/.installed
+	$(BIN)/python docs/site/pictures.py
+
+build/docs/.installed: docs/site/requirements.txt
+	@$(PYTHON) -m venv build/docs
+	@build/docs/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --requirement docs/site/requirements.txt
+# Of this package only its axe.min.js is used, by tests/site.
+	@build/docs/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps "axe-playwright-python>=0.1.8,<1"
 	@touch $@
 
 clean:

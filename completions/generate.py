@@ -1,4 +1,4 @@
-"""Write the man pages and the page of commands: ``python completions/generate.py``; ``--check`` compares."""
+"""Write the man pages and the pages of docs/commands/: ``python completions/generate.py``; ``--check`` compares."""
 
 from __future__ import annotations
 
@@ -7,26 +7,24 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from manual import manual, reference  # in this directory
+from manual import manual  # in this directory
+from pages import pages
+
+_FOLDERS = ("man1", "../docs/commands")
 
 
 def generated() -> dict[str, str]:
     """Return file names and their contents."""
-    pages = {f"man1/{name}": text for name, text in manual().items()}
-    return {**pages, "../docs/commands.md": reference()}
+    texts = zip(_FOLDERS, (manual(), pages()), strict=True)
+    return {f"{folder}/{name}": text for folder, found in texts for name, text in found.items()}
 
 
 def outdated() -> list[str]:
     """Return the names of the files that are missing, left over, or have other contents."""
     here, texts = Path(__file__).parent, generated()
-    there = {f"man1/{path.name}" for path in (here / "man1").iterdir()}
-    changed = {
-        name
-        for name in texts
-        if name.startswith("..") or name in there
-        if (here / name).read_text("utf-8") != texts[name]
-    }
-    return sorted(changed | (there ^ {name for name in texts if name.startswith("man1/")}))
+    there = {f"{folder}/{path.name}" for folder in _FOLDERS for path in (here / folder).iterdir()}
+    changed = {name for name in there & texts.keys() if (here / name).read_text("utf-8") != texts[name]}
+    return sorted(changed | (there ^ texts.keys()))
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 import pytest
 
+from kgroups import errors
 from kgroups.admin import fleet
 from kgroups.admin.query import count_unread, next_records
 from kgroups.cli.frame import options, plan_source
@@ -21,6 +22,7 @@ from kgroups.cli.main import cli
 from kgroups.cli.watch import ticks
 from kgroups.config import profiles, properties
 from kgroups.config.profiles import read_profiles
+from kgroups.errors import KgroupsError, Reason
 from kgroups.model.health.rules import parse_rules
 from kgroups.net import pool, resolve
 from kgroups.pipeline.jobs import shares
@@ -96,9 +98,14 @@ def test_readme_fits_its_limit_and_has_no_images() -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_index_links_to_page(page: str) -> None:
-    assert page in ("README.md", "docs/README.md") or f"]({page.removeprefix('docs/')}" in page_text(
-        "docs/README.md"
-    ).replace("](../", "](")
+    """The index of commands links to their pages, and the index of all pages to it."""
+    name = page.removeprefix("docs/")
+    if name.startswith("commands/") and not name.endswith("README.md"):
+        assert f"]({name.removeprefix('commands/')})" in page_text("docs/commands/README.md")
+    else:
+        assert page in ("README.md", "docs/README.md") or f"]({name}" in page_text("docs/README.md").replace(
+            "](../", "]("
+        )
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -251,6 +258,23 @@ def test_architecture_names_every_package() -> None:
     text = page_text("docs/architecture.md")
     packages = [folder for folder in (ROOT / "kgroups").iterdir() if (folder / "__init__.py").exists()]
     assert [folder.name for folder in sorted(packages) if f"`kgroups/{folder.name}/`" not in text] == []
+
+
+def test_errors_have_a_section_for_each_reason() -> None:
+    _, *sections = re.split(r"^## ", page_text("docs/errors.md"), flags=re.MULTILINE)
+    reasons = {section.partition("\n")[0]: section for section in sections}
+    assert list(reasons) == [reason.value for reason in Reason]
+    for reason, section in reasons.items():
+        for part in ("\n- **Likely causes**: ", "\n- **What to do**: ", "\n- **Exit code**: ", "\n```text\n"):
+            assert part in section, reason
+
+
+def test_exit_codes_of_errors_are_those_of_the_exceptions() -> None:
+    text = page_text("docs/errors.md")
+    shown = dict(re.findall(r"^## (\w+)$.*?^- \*\*Exit code\*\*: (\d)\.$", text, re.MULTILINE | re.DOTALL))
+    raised = [each for each in vars(errors).values() if isinstance(each, type) and issubclass(each, KgroupsError)]
+    assert len(raised) > 15
+    assert {each.default_reason.value: str(each.exit_code) for each in raised}.items() <= shown.items()
 
 
 def test_metrics_in_the_documentation_are_those_of_the_exporter() -> None:

@@ -1,0 +1,77 @@
+"""Steps of MkDocs: add the pages of the repository, expand the navigation, and write llms.txt."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from llms import description, overview, whole  # in this directory
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.nav import Navigation
+from mkdocs.structure.pages import Page
+from python_api import with_python_api
+from repository import DOCS, BrokenLink, pictures, site_files
+
+_API = "python-api.md"
+_SEARCH = '<div class="md-search" '
+
+
+def on_config(config: MkDocsConfig) -> None:
+    """Replace each pattern in the navigation by the pages that match it."""
+    config.nav = _expanded(config.nav or [])
+
+
+def _expanded(entries: list[Any]) -> list[Any]:
+    found: list[Any] = []
+    for entry in entries:
+        if isinstance(entry, dict):
+            ((title, inner),) = entry.items()
+            pages = _expanded(inner) if isinstance(inner, list) else inner
+            found += [{title: pages}] if pages else []
+        elif "*" in entry:
+            names = (path.relative_to(DOCS).as_posix() for path in sorted(DOCS.glob(entry)))
+            found.extend(name for name in names if not name.endswith("README.md"))
+        else:
+            found.append(entry)
+    return found
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Return the files of the site, instead of those in docs/."""
+    try:
+        texts = site_files()
+    except BrokenLink as broken:
+        raise PluginError(str(broken)) from broken
+    texts[_API] = with_python_api(texts[_API])
+    theme = [file for file in files if file.src_dir != config.docs_dir]
+    made = [File.generated(config, place, content=text) for place, text in texts.items()]
+    made += [File.generated(config, f"pictures/{path.name}", abs_src_path=str(path)) for path in pictures()]
+    return Files([*theme, *made])
+
+
+def on_page_markdown(markdown: str, page: Page, **_: object) -> None:
+    """Describe each page to search engines."""
+    page.meta["description"] = description(markdown)
+
+
+def on_nav(nav: Navigation, **_: object) -> None:
+    """Remember the navigation; the pages in it are read later."""
+    _navigation[:] = [nav]
+
+
+_navigation: list[Navigation] = []
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Write llms.txt and llms-full.txt."""
+    site, nav = Path(config.site_dir), _navigation[0]
+    (site / "llms.txt").write_text(overview(nav, str(config.site_description)), encoding="utf-8")
+    (site / "llms-full.txt").write_text(whole(nav), encoding="utf-8")
+    (site / "404.html").unlink()  # its links are absolute, and there is no server
+
+
+def on_post_page(output: str, **_: object) -> str:
+    """Name the dialog of the search, for screen readers."""
+    return output.replace(_SEARCH, f'{_SEARCH}aria-label="Search" ', 1)

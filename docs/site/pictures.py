@@ -1,0 +1,177 @@
+"""Make the pictures of the site from real runs, on brokers of a sandbox: ``make docs-pictures``.
+
+Each picture is what a terminal of tmux shows, as SVG, and what Chromium shows of the history report, as PNG; both for
+light and for dark screens, in build/pictures/. A page shows a picture where it has ``<!-- picture: NAME: TEXT -->``.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from repository import PICTURES
+from rich.console import Console
+from rich.terminal_theme import SVG_EXPORT_THEME, TerminalTheme
+from rich.text import Text
+
+KGROUPS = (sys.executable, "-m", "kgroups")
+SANDBOX = "pictures"
+LIMIT = 300.0
+
+
+class Run(NamedTuple):
+    """A command line, the size of its terminal, and for a live screen, a text that it shows when it is complete."""
+
+    command: str
+    columns: int = 110
+    lines: int = 30
+    until: str = ""
+
+
+RUNS = {
+    "list": Run("kgroups list --state --type", lines=32),
+    "describe": Run("kgroups describe orders-range --columns group,topic,partition,current_offset,log_end_offset,lag"),
+    "lag": Run("kgroups lag --top 6 --time"),
+    "explain": Run("kgroups explain billing-deleted-topic"),
+    "check": Run("kgroups check orders-range payments-lagging --state stable --max-lag 60 --verbose"),
+    "watch": Run("kgroups watch --interval 2s", 120, 32, until="#6"),
+}
+LIGHT = TerminalTheme(
+    (255, 255, 255),
+    (31, 31, 30),
+    [(31, 31, 30), (170, 0, 0), (0, 110, 40), (130, 85, 0), (0, 70, 180), (130, 30, 130), (0, 105, 115), (90, 90, 90)],
+    [
+        (90, 90, 90),
+        (190, 20, 20),
+        (0, 120, 50),
+        (140, 90, 0),
+        (30, 90, 200),
+        (150, 40, 150),
+        (0, 115, 125),
+        (20, 20, 20),
+    ],
+)
+THEMES = {"light": LIGHT, "dark": SVG_EXPORT_THEME}
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+DARK = "--blink-settings=preferredColorScheme=0"
+
+
+class Tmux:
+    """A terminal without a window, in which one command runs."""
+
+    def __init__(self, run: Run, bootstrap: str) -> None:
+        environment = {"TERM": "xterm-256color", "KGROUPS_BOOTSTRAP_SERVER": bootstrap}
+        settings = " ".join(f"{name}={value}" for name, value in environment.items())
+        command = run.command.replace("kgroups", " ".join(KGROUPS), 1)
+        size = ("-x", str(run.columns), "-y", str(run.lines))
+        # The terminal is there after the command has ended, until it is stopped.
+        self._tmux("-f", "/dev/null", "new-session", "-d", *size, f"env {settings} {command}; echo; sleep {LIMIT:.0f}")
+
+    def screen(self, *options: str) -> str:
+        """Return what the terminal shows; with ``-e``, with its colors."""
+        return self._tmux("capture-pane", "-p", *options)
+
+    def is_complete(self, until: str) -> bool:
+        """Return whether the live screen shows a text; without one, whether the command has ended."""
+        if until:
+            return until in self.screen()
+        return self._tmux("display-message", "-p", "#{pane_current_command}").strip() == "sleep"
+
+    def close(self) -> None:
+        """End the command and the terminal."""
+        self._tmux("kill-server")
+
+    def _tmux(self, *words: str) -> str:
+        return subprocess.run(
+            ("tmux", "-L", "kgroups-pictures", *words), check=True, capture_output=True, text=True
+        ).stdout
+
+
+def screen_of(run: Run, bootstrap: str) -> str:
+    """Return what a terminal shows at the end of a run, with its colors."""
+    tmux = Tmux(run, bootstrap)
+    try:
+        until = time.monotonic() + LIMIT
+        while not tmux.is_complete(run.until):
+            if time.monotonic() > until:
+                raise SystemExit(f"{run.command} is not complete after {LIMIT:.0f} s:\n{tmux.screen()}")
+            time.sleep(0.1)
+        return tmux.screen("-e").rstrip()
+    finally:
+        tmux.close()
+
+
+def svg(run: Run, screen: str, theme: TerminalTheme) -> str:
+    """Return a picture of a terminal that uses fonts of the reader's machine."""
+    console = Console(
+        record=True,
+        width=run.columns,
+        file=io.StringIO(),
+        force_terminal=True,
+        color_system="truecolor",
+        highlight=False,
+    )
+    console.print(f"$ {run.command}", style="bold")
+    console.print(Text.from_ansi(screen), no_wrap=True, crop=True)
+    text = console.export_svg(title="", theme=theme)
+    without_fonts = re.sub(r"@font-face \{.*?\}\n", "", text, flags=re.DOTALL)
+    return without_fonts.replace("Fira Code, monospace", "ui-monospace, monospace")
+
+
+@contextmanager
+def sandbox() -> Iterator[str]:
+    """Start brokers with known groups; yield their addresses."""
+    subprocess.run((*KGROUPS, "sandbox", "up", "--brokers", "3", "--name", SANDBOX), check=True)
+    try:
+        subprocess.run((*KGROUPS, "sandbox", "seed", "--name", SANDBOX), check=True)
+        lines = subprocess.run(
+            (*KGROUPS, "sandbox", "env", "--name", SANDBOX), check=True, capture_output=True, text=True
+        ).stdout
+        found = re.search(r"KGROUPS_BOOTSTRAP_SERVER=(\S+)", lines)
+        assert found, lines
+        yield found[1].strip("'\"")
+    finally:
+        subprocess.run((*KGROUPS, "sandbox", "down", "--name", SANDBOX), check=True)
+
+
+def report(bootstrap: str, browser: str) -> None:
+    """Collect the history of the brokers, and picture the report of it."""
+    with TemporaryDirectory() as folder:
+        store, page = f"{folder}/history", Path(folder) / "report.html"
+        subprocess.run((*KGROUPS, "history", "collect", "--store", store, "-b", bootstrap), check=True)
+        subprocess.run((*KGROUPS, "history", "report", "--store", store, "--file", page), check=True)
+        for scheme, flags in {"light": (), "dark": (DARK,)}.items():
+            picture = f"--screenshot={PICTURES / f'report-{scheme}.png'}"
+            common = ("--headless", "--no-sandbox", "--hide-scrollbars", "--window-size=1280,1000", picture)
+            subprocess.run((browser, *common, *flags, page.as_uri()), check=True, capture_output=True)
+
+
+def main() -> None:
+    """Make all pictures."""
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if not shutil.which("tmux"):
+        raise SystemExit("the pictures need tmux")
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    with sandbox() as bootstrap:
+        for name, run in RUNS.items():
+            screen = screen_of(run, bootstrap)
+            for scheme, theme in THEMES.items():
+                (PICTURES / f"{name}-{scheme}.svg").write_text(svg(run, screen, theme), encoding="utf-8")
+            print(f"{name}: {run.command}")
+        if browser:
+            report(bootstrap, browser)
+        else:
+            print("no picture of the report: it needs Chromium", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

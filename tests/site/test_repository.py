@@ -1,0 +1,65 @@
+"""The files of the site, from those of the repository: links out of docs/, and pictures."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from tests.documentation.pages import ROOT
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The module, for a repository with one page in docs/, and one elsewhere."""
+    spec = importlib.util.spec_from_file_location("site_repository", ROOT / "docs/site/repository.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    for name, value in {
+        "ROOT": tmp_path,
+        "DOCS": tmp_path / "docs",
+        "PICTURES": tmp_path / "pictures",
+        "ELSEWHERE": {"README.md": "project/readme.md"},
+    }.items():
+        monkeypatch.setattr(module, name, value)
+    for folder in ("docs", "code/parts"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "README.md").write_text("[page](docs/page.md#part), [site](https://example.org)\n")
+    (tmp_path / "code" / "parts" / "a.sql").write_text("select 1\n")
+    return module
+
+
+def test_links_out_of_docs_lead_to_pages_and_texts(repository: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "docs" / "page.md").write_text(
+        "[start](../README.md), [`a`](../code/parts/a.sql), [all](../code/parts)\n`[no](link.md)`\n"
+        "```text\n[no](link.md)\n```\n"
+    )
+    files = repository.site_files()
+    assert files["page.md"].splitlines()[:2] == [
+        "[start](project/readme.md), [`a`](files/code/parts/a.sql.txt), [all](files/code/parts.txt)",
+        "`[no](link.md)`",
+    ]
+    assert files["project/readme.md"] == "[page](../page.md#part), [site](https://example.org)\n"
+    assert files["files/code/parts/a.sql.txt"] == "select 1\n"
+    assert files["files/code/parts.txt"] == "==== a.sql ====\n\nselect 1\n"
+
+
+def test_link_to_no_file_is_an_error(repository: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "docs" / "page.md").write_text("[gone](../code/gone.py)\n")
+    with pytest.raises(repository.BrokenLink, match=r"docs/page\.md: link to \.\./code/gone\.py: no such file"):
+        repository.site_files()
+
+
+def test_picture_is_shown_only_if_it_was_made(repository: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "docs" / "page.md").write_text("# Page\n\n<!-- picture: lag: The lag -->\n")
+    assert repository.site_files()["page.md"] == "# Page\n\n\n"
+    (tmp_path / "pictures").mkdir()
+    for name in ("lag-light.svg", "lag-dark.svg", "notes.txt"):
+        (tmp_path / "pictures" / name).touch()
+    assert repository.site_files()["page.md"] == (
+        "# Page\n\n![The lag](pictures/lag-light.svg#only-light)\n![The lag](pictures/lag-dark.svg#only-dark)\n"
+    )
+    assert [path.name for path in repository.pictures()] == ["lag-dark.svg", "lag-light.svg"]
