@@ -3,8 +3,8 @@
     make dist && python -m bench.single_file            # the file in dist/
     python -m bench.single_file --shiv                  # also the same wheels packed by shiv, for comparison
 
-Contenders run in turn, so that other load affects all of them. Other load only adds time: the fastest runs are compared,
-and the CPU seconds. Exit code 1: one of both is more than 1.5 times that of the wheel.
+Contenders run in turn, so that other load affects all of them. Other load only adds time: the fastest runs are
+compared, and the CPU seconds. Exit code 1: one of both is more than 1.5 times that of the wheel.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Build all files of a release: ``python -m tests.distribution.build [--output dist]``.
 
 Wheel, sdist, the wheels of all dependencies in one archive for hosts without network, and a single executable file.
-All bytes depend only on the commit and on the build tools, whose versions pyproject.toml pins: times are those of the last
-commit, and packages that were published after it are ignored.
+All bytes depend only on the commit and on the build tools, whose versions pyproject.toml pins: times are those of the
+last commit, and packages that were published after it are ignored.
 """
 
 from __future__ import annotations

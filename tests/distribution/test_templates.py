@@ -210,7 +210,7 @@ def test_pre_commit_hook_finds_an_invalid_rule(tmp_path: Path) -> None:
 
 def program_or_skip(*names: str) -> str:
     """Return a program that only ``make release-check`` needs."""
-    folders = f"{ROOT / 'build/tools/bin'}:/usr/sbin"
+    folders = f"{ROOT / 'build/tools'}:/usr/sbin"
     found = next(filter(None, (shutil.which(name) or shutil.which(name, path=folders) for name in names)), None)
     if found is None:
         pytest.skip(f"{names[0]} is not installed")
@@ -228,9 +228,13 @@ def test_icinga_accepts_its_example(tmp_path: Path) -> None:
 @pytest.mark.soak
 def test_nagios_accepts_its_example(tmp_path: Path) -> None:
     main, contact = tmp_path / "nagios.cfg", tmp_path / "contact.cfg"
-    contact.write_text("define contact {\n contact_name admin\n}\n")  # Nagios requires one
+    contact.write_text(  # Nagios requires one
+        "define command {\n command_name none\n command_line true\n}\ndefine contact {\n contact_name admin\n"
+        " host_notification_commands none\n service_notification_commands none\n}\n"
+    )
     main.write_text(
-        f"cfg_file={contact}\ncfg_file={EXAMPLES / 'nagios/kgroups.cfg'}\nlog_file={tmp_path}/log\ncheck_result_path={tmp_path}\n"
+        f"cfg_file={contact}\ncfg_file={EXAMPLES / 'nagios/kgroups.cfg'}\n"
+        f"log_file={tmp_path}/log\ncheck_result_path={tmp_path}\n"
         f"object_cache_file={tmp_path}/cache\nstatus_file={tmp_path}/status\nlock_file={tmp_path}/lock\n"
         f"temp_file={tmp_path}/temp\ntemp_path={tmp_path}\nstate_retention_file={tmp_path}/state\n"
         f"command_file={tmp_path}/command\n"
@@ -241,10 +245,11 @@ def test_nagios_accepts_its_example(tmp_path: Path) -> None:
     assert "Total Errors:   0" in shown, shown
 
 
+KUBERNETES = "1.33"
 CHART_VALUES = {
     "exporter alone": ("--set", "exporter.args={--commit-age,--by=topic}"),
     "with a secret": ("--set", "kafka.clientSecret=client,exporter.serviceMonitor.enabled=true"),
-    "collector on a volume": ("--set", "collector.enabled=true,exporter.enabled=false,image.tag=1"),
+    "collector on a volume": ("--set", "collector.enabled=true,exporter.enabled=false,image.tag=v1"),
     "collector in S3": (
         *("--set", "collector.enabled=true,collector.store=s3://bucket/kgroups,collector.environmentSecret=s3"),
         *("--set", "collector.environment.AWS_REGION=eu-central-1,kafka.clientSecret=client,nodeSelector.disk=fast"),
@@ -258,7 +263,9 @@ def test_chart_renders_valid_manifests(name: str) -> None:
     helm = program_or_skip("helm")
     values = ("--set", "kafka.bootstrapServers=kafka:9092", *CHART_VALUES[name])
     offline(helm, "lint", "--strict", CHART, *values)
-    rendered = list(yaml.safe_load_all(offline(helm, "template", "kgroups", CHART, *values)))
+    rendered = list(
+        yaml.safe_load_all(offline(helm, "template", "--kube-version", KUBERNETES, "kgroups", CHART, *values))
+    )
     assert rendered
     check_pods(rendered)
     check_commands(rendered)
@@ -269,7 +276,7 @@ def test_chart_renders_valid_manifests(name: str) -> None:
 
 @pytest.mark.soak
 def test_chart_without_bootstrap_servers_is_rejected() -> None:
-    error = offline(program_or_skip("helm"), "template", "kgroups", CHART, code=1)
+    error = offline(program_or_skip("helm"), "template", "--kube-version", KUBERNETES, "kgroups", CHART, code=1)
     assert "set kafka.bootstrapServers to HOST:PORT of the brokers" in error
 
 
@@ -282,7 +289,7 @@ def test_manifests_match_the_schemas_of_kubernetes(path: Path) -> None:
 
 def validate_kubernetes(manifest: dict[str, Any]) -> None:
     validator = pytest.importorskip("kubernetes_validate", reason="kubernetes-validate is not installed")
-    validator.validate(manifest, "1.33", strict=True)
+    validator.validate(manifest, KUBERNETES, strict=True)
 
 
 def check_commands(manifests: list[dict[str, Any]]) -> None:
@@ -308,9 +315,7 @@ def test_stage_of_the_collector_installs_history(image: Path) -> None:
     for instruction, value in stage("build-collector"):
         if instruction == "RUN":
             script = value.replace("/opt/", f"{image}/opt/").replace("/wheels/", f"{image}/wheels/")
-            subprocess.run(
-                ["sh", "-ec", script.replace("python -m", f"{sys.executable} -m", 1)], check=True, timeout=1200
-            )
+            subprocess.run(["sh", "-ec", script.replace("python -m", f"{sys.executable} -m")], check=True, timeout=1200)
     shown = offline(image / "opt/kgroups/bin/kgroups", "history", "show", "commits", "--store", image / "none", code=2)
     assert "kgroups[pipeline]" not in shown
 

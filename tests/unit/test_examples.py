@@ -18,6 +18,7 @@ import jsonschema
 import pytest
 import yaml
 
+from kgroups.cli.frame.lazy_command import LazyCommand
 from kgroups.cli.history.options import STORE_ENV
 from kgroups.cli.main import cli
 from kgroups.config.flags import BOOTSTRAP_ENV, COMMAND_CONFIG_ENV
@@ -169,7 +170,9 @@ def test_compose_runs_commands_of_kgroups() -> None:
 def test_icinga_arguments_are_options_of_check() -> None:
     text = (EXAMPLES / "icinga2/kgroups.conf").read_text(encoding="utf-8")
     options = set(re.findall(r'^    "(--[a-z-]+)" = ', text, re.MULTILINE))
-    known = {name for option in cli.commands["check"].load().params for name in option.opts}
+    check = cli.commands["check"]
+    assert isinstance(check, LazyCommand)
+    known = {name for option in check.load().params for name in option.opts}
     assert len(options) > 10 and options <= known
     used = set(re.findall(r"vars\.(kgroups_\w+) = ", text))
     assert used <= set(re.findall(r"\$(kgroups_\w+)\$", text))
