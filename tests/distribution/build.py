@@ -11,7 +11,6 @@ import argparse
 import hashlib
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -141,16 +140,21 @@ def _platforms() -> list[str]:
     return [*(f"manylinux_2_{minor}_x86_64" for minor in range(GLIBC, 16, -1)), "manylinux2014_x86_64"]
 
 
-def _with_hashes(wheels: Path) -> Iterator[str]:
-    """Yield the lines of a requirements file: each package of a folder with the hashes of its files."""
+def _packages(wheels: Path) -> dict[str, list[Path]]:
+    """Return the requirement of each package of a folder -> its files."""
     found: dict[str, list[Path]] = {}
     for path in sorted(wheels.glob("*.whl")):
         name, version = path.name.split("-")[:2]
-        found.setdefault(f"{name.replace('_', '-')}=={version}", []).append(path)
+        extras = f"[{','.join(EXTRAS)}]" if name == "kgroups" else ""
+        found.setdefault(f"{name.replace('_', '-')}{extras}=={version}", []).append(path)
+    return found
+
+
+def _with_hashes(wheels: Path) -> Iterator[str]:
+    """Yield the lines of a requirements file: each package of a folder with the hashes of its files."""
     yield "# pip install --no-index --find-links . --require-hashes --requirement requirements.txt\n"
-    for package, files in found.items():
-        yield re.sub(r"^kgroups==", f"kgroups[{','.join(EXTRAS)}]==", package)
-        yield "".join(f" \\\n    --hash=sha256:{_sha256(path)}" for path in files) + "\n"
+    for package, files in _packages(wheels).items():
+        yield package + "".join(f" \\\n    --hash=sha256:{_sha256(path)}" for path in files) + "\n"
 
 
 def _archive(folder: Path, archive: Path, epoch: int) -> Path:
@@ -176,7 +180,8 @@ def _executable(wheels: Path, file: Path, pythons: Iterable[str], epoch: int) ->
         target.write_text(json.dumps(_target(python)))
         targets += ["--complete-platform", target]
     run(
-        *(sys.executable, "-m", "pex", f"kgroups[{','.join(EXTRAS)}]=={__version__}", *targets),
+        # All packages by name: pex may omit those of extras of dependencies, which depends on the seed of hashes.
+        *(sys.executable, "-m", "pex", *_packages(wheels), *targets),
         *("--no-pypi", "--find-links", wheels, "--console-script", "kgroups", "--output-file", file),
         # The first run makes a virtual environment, so that later ones start like an installed kgroups.
         *("--venv", "prepend", "--venv-site-packages-copies", "--sh-boot", "--no-compile"),

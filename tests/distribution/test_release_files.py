@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 import venv
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -74,9 +75,20 @@ def test_single_file_runs_the_commands(release: Path, bootstrap: str, tmp_path: 
     assert offline(file, "--bootstrap-server", bootstrap, "--list", **tool) == "orders\n"
 
 
+def test_single_file_has_all_wheels(release: Path, wheelhouse: Path) -> None:
+    with zipfile.ZipFile(release / SINGLE_FILE) as file:
+        inside = {name.split("/")[1] for name in file.namelist() if name.startswith(".deps/")} - {""}
+    assert inside == {path.name for path in wheelhouse.glob("*.whl")}
+
+
 @pytest.mark.soak
-def test_built_twice_all_files_are_byte_identical_and_run_with_each_python(tmp_path: Path) -> None:
-    first, second = build(tmp_path / "first"), build(tmp_path / "second")
+def test_built_twice_all_files_are_byte_identical_and_run_with_each_python(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONHASHSEED", "1")
+    first = build(tmp_path / "first")
+    monkeypatch.setenv("PYTHONHASHSEED", "2")
+    second = build(tmp_path / "second")
     assert [path.name for path in first] == [path.name for path in second]
     for one, other in zip(first, second, strict=True):
         assert hashlib.sha256(one.read_bytes()).digest() == hashlib.sha256(other.read_bytes()).digest(), one
