@@ -12,7 +12,7 @@ KERBEROS := $(shell command -v krb5-config >/dev/null && echo ,gssapi)
 # Each test process would compile kgroups and the tests again, if the environment forbids bytecode files.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help demo test lanes soak style fast units history spark default others alone faults site sandbox bench fuzz audit sbom docs docs-pictures clean
+.PHONY: help demo test lanes soak style fast units history spark default others alone faults site sandbox bench fuzz audit sbom docs docs-pictures dist lowest newest pythons release-check clean
 
 help:
 	@echo "make demo     three real brokers, real groups, and what kgroups shows of them"
@@ -24,6 +24,9 @@ help:
 	@echo "make audit    known vulnerabilities of what kgroups is installed with (asks PyPI)"
 	@echo "make sbom     build/sbom.json, CycloneDX: the same packages, with versions and licenses"
 	@echo "make docs     build/site/index.html, the documentation as a site that works from disk"
+	@echo "make dist     the files of a release in dist/: wheel, source, one executable file, and all wheels for hosts without network"
+	@echo "make lowest   the tests with the lowest version of each dependency; make newest: the newest; make pythons: each Python"
+	@echo "make release-check  the checks before a release: PASS, FAIL, or NOT AVAILABLE; takes an hour"
 	@echo "make clean    delete the virtual environment and what tools left behind"
 
 demo: $(VENV)/.installed
@@ -100,6 +103,24 @@ audit: $(VENV)/.installed-dev build/tools/.installed
 sbom: $(VENV)/.installed-dev build/tools/.installed
 	build/tools/bin/cyclonedx-py environment --pyproject pyproject.toml --mc-type application --output-reproducible --output-file build/sbom.json $(BIN)/python
 	@echo "build/sbom.json: $$(grep -c '"purl"' build/sbom.json) packages"
+
+dist: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.distribution.build
+
+lowest newest: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.distribution.dependencies $@
+
+pythons: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.distribution.release_check --only pythons
+
+release-check: $(VENV)/.installed-dev build/tools/helm
+	@$(INSTALL) "kubernetes-validate>=1.33" "pyyaml>=6"
+	@$(BIN)/python -m tests.distribution.release_check
+
+# Helm has no package of Debian: it is built if there is Go, which takes minutes. Without it, its checks are not available.
+build/tools/helm:
+	@mkdir -p build/tools
+	@! command -v go > /dev/null || GOBIN=$(CURDIR)/build/tools go install helm.sh/helm/v3/cmd/helm@v3.22.0
 
 SITE := $(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))'
 

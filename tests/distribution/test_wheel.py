@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from kgroups.version import __version__
+from tests.distribution.build import commit_time
 
 ROOT = Path(__file__).parents[2]
 LEFT_OUT = {
@@ -37,7 +38,7 @@ for module in pkgutil.walk_packages(kgroups.sandbox.__path__, "kgroups.sandbox."
 
 
 def run(*command: str | Path) -> str:
-    env = {**os.environ, "SOURCE_DATE_EPOCH": "1700000000", "PYTHONPATH": ""}
+    env = {**os.environ, "SOURCE_DATE_EPOCH": str(commit_time()), "PYTHONPATH": ""}
     done = subprocess.run([*map(str, command)], capture_output=True, text=True, env=env, check=False, timeout=1200)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -49,8 +50,8 @@ def built(where: Path) -> dict[str, Path]:
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    return built(tmp_path_factory.mktemp("dist"))
+def files(release: Path) -> dict[str, Path]:
+    return {path.suffix: path for path in release.iterdir() if path.suffix in (".whl", ".gz")}
 
 
 def test_built_twice_is_byte_identical(files: dict[str, Path], tmp_path: Path) -> None:

@@ -49,6 +49,7 @@ _OWN = {
     "history report": {"Output": "--file --force"},
     "explain": {"Selection": "--partition --lagging", "View": "--show-record --stuck-after"},
     "snapshot save": {"Selection": "--with-records", "Output": "--overwrite --systemd-unit --systemd-timer"},
+    "history collect": {OTHER: "--systemd-unit"},
     "snapshot restore": {"Change": "--settings"},
     "diff": {"View": "--only"},
     "snapshot diff": {"View": "--only"},

@@ -17,6 +17,7 @@ from kgroups.model.counts import count
 from ..frame.exit_status import enable_gc, end_on_signals
 from ..frame.lazy_command import Command
 from ..frame.options import ConnectionOptions, Duration, fleet_options
+from ..frame.systemd_option import systemd_option
 from .hosts import hosts_options
 from .options import Engine, engine_options, store_option, topic_option
 
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     metavar="TIME",
     help="Delete what is older than TIME, except what is still in effect, at most once a day.  [default: keep all]",
 )
+@systemd_option("--systemd-unit", "kgroups-history.service", "Print a unit for systemd, and exit.")
 @topic_option
 @hosts_options("as in the store; keep if it is new")
 @engine_options

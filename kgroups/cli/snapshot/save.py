@@ -12,20 +12,7 @@ from ..frame.lazy_command import Command
 from ..frame.live_snapshot import live_snapshot
 from ..frame.options import ConnectionOptions, connection_options, output_options
 from ..frame.run_query import Shape, show
-
-
-def _print_unit(context: click.Context, option: click.Parameter, value: bool) -> None:
-    """Print a unit for systemd, and exit; that needs neither a file nor bootstrap servers."""
-    if not value or context.resilient_parsing:
-        return
-    from importlib.resources import files
-
-    name = f"kgroups-snapshot.{'timer' if option.name == 'systemd_timer' else 'service'}"
-    click.echo(files("kgroups.render.monitoring").joinpath(name).read_text(encoding="utf-8"), nl=False)
-    context.exit()
-
-
-_PRINTED: dict[str, Any] = {"is_flag": True, "is_eager": True, "expose_value": False, "callback": _print_unit}
+from ..frame.systemd_option import systemd_option
 
 
 @click.command("save", cls=Command)
@@ -37,8 +24,10 @@ _PRINTED: dict[str, Any] = {"is_flag": True, "is_eager": True, "expose_value": F
     help="Also save the timestamp and the checksum of the first record at each committed offset; this reads from the "
     "topics.",
 )
-@click.option("--systemd-unit", help="Print a service for systemd, and exit.", **_PRINTED)
-@click.option("--systemd-timer", help="Print a timer that starts the service every hour, and exit.", **_PRINTED)
+@systemd_option("--systemd-unit", "kgroups-snapshot.service", "Print a service for systemd, and exit.")
+@systemd_option(
+    "--systemd-timer", "kgroups-snapshot.timer", "Print a timer that starts the service every hour, and exit."
+)
 @click.option("--overwrite", is_flag=True, help="Replace FILE if it exists.")
 @output_options
 @connection_options

@@ -312,8 +312,8 @@ def test_exporter_prints_kit_without_bootstrap_servers(run_cli: Run) -> None:
     assert (code, json.loads(out)["uid"], err) == (0, "kgroups-fleet", "")
     code, out, _ = run_cli("exporter", "--alerts")
     assert code == 0 and out.startswith("# Alert rules")
-    for words in (("exporter", "--systemd-unit"), ("snapshot", "save", "--systemd-unit")):
-        code, out, _ = run_cli(*words)
+    for words in (("exporter",), ("snapshot", "save"), ("history", "collect")):
+        code, out, _ = run_cli(*words, "--systemd-unit")
         assert code == 0 and "DynamicUser=yes" in out
     code, out, _ = run_cli("snapshot", "save", "--systemd-timer")
     assert code == 0 and "OnCalendar=hourly" in out
@@ -336,6 +336,7 @@ def test_systemd_unit_is_valid_and_hardened(run_cli: Run, tmp_path: Path) -> Non
     words = {
         "kgroups-exporter.service": ("exporter", "--systemd-unit"),
         "kgroups-snapshot.service": ("snapshot", "save", "--systemd-unit"),
+        "kgroups-history.service": ("history", "collect", "--systemd-unit"),
         "kgroups-snapshot.timer": ("snapshot", "save", "--systemd-timer"),
     }
     units = [tmp_path / name for name in words]
@@ -343,7 +344,7 @@ def test_systemd_unit_is_valid_and_hardened(run_cli: Run, tmp_path: Path) -> Non
         unit.write_text(run_cli(*words[unit.name])[1].replace("/usr/local/bin/kgroups", sys.executable))
     verified = subprocess.run([program, "verify", *units], capture_output=True, text=True, timeout=60)
     assert (verified.returncode, verified.stdout + verified.stderr) == (0, "")
-    for unit in units[:2]:
+    for unit in units[:3]:
         rated = [program, "security", "--offline=true", "--threshold=20", unit]  # 2.0 of 10
         assert subprocess.run(rated, capture_output=True, timeout=60).returncode == 0
 

@@ -1,0 +1,1 @@
+"""What is released: built, installed, and checked (``make dist``, ``make release-check``)."""
