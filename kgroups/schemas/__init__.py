@@ -1,6 +1,6 @@
 """The JSON Schemas of outputs and files: one file in this folder for each version of each of them.
 
-``python -m contracts.generate`` writes the files from the code; they are the contract. See docs/stability.md.
+``python -m tests.contracts.generate`` writes the files from the code; they are the contract. See docs/stability.md.
 """
 
 from __future__ import annotations

@@ -249,7 +249,7 @@ def _toml(page: str) -> list[str]:
 
 @pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md"])
 def test_paths_in_pages_for_contributors_exist(page: str) -> None:
-    paths = re.findall(r"`((?:kgroups|tests|bench|completions|contracts|docs)/[\w./-]*)`", page_text(page))
+    paths = re.findall(r"`((?:kgroups|tests|bench|completions|docs)/[\w./-]*)`", page_text(page))
     assert paths
     assert [path for path in paths if not (ROOT / path).exists()] == []
 

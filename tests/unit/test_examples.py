@@ -127,7 +127,7 @@ def test_kubernetes_manifests_are_complete() -> None:
 def test_kubernetes_exporter_is_found_by_its_service() -> None:
     deployment, service, policy = manifests("exporter.yaml")
     (container,) = deployment["spec"]["template"]["spec"]["containers"]
-    _parse(cli, container["command"][1:])
+    parse(cli, container["command"][1:])
     assert {each["name"] for each in container["env"]} == {BOOTSTRAP_ENV, COMMAND_CONFIG_ENV}
     labels = deployment["spec"]["template"]["metadata"]["labels"]
     assert service["spec"]["selector"] == policy["spec"]["podSelector"]["matchLabels"] == labels
@@ -159,12 +159,12 @@ def check_pods(found: list[dict[str, Any]]) -> None:
 def test_compose_runs_commands_of_kgroups() -> None:
     services = yaml.safe_load((EXAMPLES / "container/compose.yaml").read_text(encoding="utf-8"))["services"]
     for name in ("exporter", "collector"):
-        _parse(cli, services[name]["command"])
+        parse(cli, services[name]["command"])
         assert services[name]["read_only"] and services[name]["cap_drop"] == ["ALL"]
     script = services["monitoring-kit"]["command"][0].replace("$$dashboard", "group")
     assert [words[:2] for words in _kgroups_commands(script)] == [["exporter", "--alerts"], ["exporter", "--dashboard"]]
     for words in _kgroups_commands(script):
-        _parse(cli, words)
+        parse(cli, words)
 
 
 def test_icinga_arguments_are_options_of_check() -> None:
@@ -188,7 +188,7 @@ def test_nagios_commands_are_commands_of_kgroups() -> None:
             values["$ARG1$"] = str(EXAMPLES / "nagios/kgroups.cfg")  # a file that exists
         for macro, value in values.items():
             line = line.replace(macro, value)
-        _parse(cli, shlex.split(line))
+        parse(cli, shlex.split(line))
 
 
 def test_chart_has_the_version_of_kgroups() -> None:
@@ -203,7 +203,7 @@ def test_values_of_the_chart_match_their_schema() -> None:
     for wrong in ({"exporters": {}}, {"kafka": {"bootstrapServers": "kafka"}}, {"exporter": {"args": "--time"}}):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate({**values, **wrong}, schema)
-    _parse(cli, ["history", "collect", *values["collector"]["args"]])
+    parse(cli, ["history", "collect", *values["collector"]["args"]])
 
 
 def test_pre_commit_hook_is_a_command_of_kgroups() -> None:

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from contracts.frozen import FROZEN, removed, shape_of
-from contracts.generate import generated, main, outdated
-from contracts.layout import WIDTH, pretty
-from contracts.python_api import API, breaking_changes, released, stub
 from kgroups.schemas import find_schema, item_schema, schema_names, schema_of
 from tests.conftest import GOLDEN
+from tests.contracts.frozen import FROZEN, removed, shape_of
+from tests.contracts.generate import generated, main, outdated
+from tests.contracts.layout import WIDTH, pretty
+from tests.contracts.python_api import API, breaking_changes, released, stub
 from tests.schemas import validate
 
 NAMES = schema_names()
@@ -30,7 +30,7 @@ def texts() -> dict[Path, str]:
 
 def test_schemas_and_frozen_lists_are_up_to_date(texts: dict[Path, str]) -> None:
     names = outdated(texts)
-    assert not names, f"run python -m contracts.generate, and read docs/stability.md: {' '.join(names)}"
+    assert not names, f"run python -m tests.contracts.generate, and read docs/stability.md: {' '.join(names)}"
 
 
 def test_nothing_that_programs_rely_on_is_removed_or_changed(texts: dict[Path, str]) -> None:
@@ -196,8 +196,8 @@ def test_python_api_is_compatible_with_the_last_release(tmp_path: Path) -> None:
     assert breaking_changes(released() or stub()) == []
     for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "x"], ["tag", "v0.1.0"], ["tag", "other"]):
         if words[0] == "add":
-            (tmp_path / "contracts" / "frozen").mkdir(parents=True)
-            (tmp_path / "contracts" / "frozen" / API.name).write_text(f"{stub()}\nclass Released: ...\n")
+            (tmp_path / "tests" / "contracts" / "frozen").mkdir(parents=True)
+            (tmp_path / "tests" / "contracts" / "frozen" / API.name).write_text(f"{stub()}\nclass Released: ...\n")
         who = ["-c", "user.name=x", "-c", "user.email=x@localhost", "-c", "commit.gpgsign=false"]
         subprocess.run(["git", "-C", tmp_path, *who, *words], check=True)
     assert breaking_changes(released(tmp_path, "0.2.0")) == ["Python API: Released: Public object was removed"]
@@ -205,6 +205,7 @@ def test_python_api_is_compatible_with_the_last_release(tmp_path: Path) -> None:
 
 
 def test_generator_refuses_what_breaks_other_programs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contracts.generate.generated", dict)
-    monkeypatch.setattr("contracts.generate.removed", lambda _: ["commands.txt: removed or changed: kgroups list"])
+    monkeypatch.setattr("tests.contracts.generate.generated", dict)
+    broken = ["commands.txt: removed or changed: kgroups list"]
+    monkeypatch.setattr("tests.contracts.generate.removed", lambda _: broken)
     assert "kgroups list" in str(main([])) and "docs/stability.md" in str(main(["--check"]))

@@ -1,4 +1,4 @@
-"""The public Python API of kgroups, frozen: python -m contracts.generate writes it. See docs/stability.md."""
+"""The public Python API of kgroups, frozen: python -m tests.contracts.generate writes it. See docs/stability.md."""
 
 
 class Acl(NamedTuple):

@@ -13,11 +13,11 @@ import griffe
 
 from kgroups.version import __version__
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 API = Path(__file__).parent / "frozen" / "python-api.pyi"
 
 _HEAD = '''\
-"""The public Python API of kgroups, frozen: python -m contracts.generate writes it. See docs/stability.md."""
+"""The public Python API of kgroups, frozen: python -m tests.contracts.generate writes it. See docs/stability.md."""
 '''
 _CONSTANT = re.compile(r"""[("'{\[\d-]|[A-Z]\w*\.[A-Z]|(?:True|False|frozenset\(\))$|None$""")
 """The values that are shown: those that do not depend on the instance. None is shown if there is an annotation."""

@@ -1,4 +1,4 @@
-"""Write the JSON Schemas and the frozen lists: ``python -m contracts.generate``; ``--check`` compares.
+"""Write the JSON Schemas and the frozen lists: ``python -m tests.contracts.generate``; ``--check`` compares.
 
 A change that breaks other programs is refused: it needs a new version of the schema, or ``--breaking`` and a new major
 version of kgroups (docs/stability.md).
@@ -18,7 +18,7 @@ from .layout import pretty
 from .tables import tables
 from .values import Schema
 
-FOLDER = Path(__file__).parents[1] / "kgroups" / "schemas"
+FOLDER = Path(__file__).parents[2] / "kgroups" / "schemas"
 
 
 def schemas() -> Iterator[Schema]:
@@ -52,7 +52,7 @@ def main(arguments: list[str]) -> int | str:
     if broken and "--breaking" not in arguments:
         return "\n".join(("these changes break other programs, see docs/stability.md:", *broken))
     if "--check" in arguments:
-        return " ".join(["run python -m contracts.generate:", *names]) if (names := outdated(texts)) else 0
+        return " ".join(["run python -m tests.contracts.generate:", *names]) if (names := outdated(texts)) else 0
     for path, text in texts.items():
         path.write_text(text, encoding="utf-8")
     return 0
