@@ -138,12 +138,14 @@ docs: build/docs/.installed
 docs-pictures: $(VENV)/.installed
 	$(BIN)/python docs/site/pictures.py
 
-build/docs/.installed: docs/site/requirements.txt
-	@$(PYTHON) -m venv build/docs
-	@build/docs/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --requirement docs/site/requirements.txt
+build/docs/.installed: docs/site/requirements.txt | $(BIN)/python
+	@$(PYTHON) -m venv --without-pip build/docs
+	@$(INSTALL_DOCS) --requirement docs/site/requirements.txt
 # Of this package only its axe.min.js is used, by tests/site.
-	@build/docs/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps "axe-playwright-python>=0.1.8,<1"
+	@$(INSTALL_DOCS) --no-deps "axe-playwright-python>=0.1.8,<1"
 	@touch $@
+
+INSTALL_DOCS := $(BIN)/python -m pip --python build/docs/bin/python install --quiet --disable-pip-version-check --no-compile
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
