@@ -117,6 +117,8 @@ def _options(command: Mapping[str, Any]) -> Iterator[str]:
     for argument in command["arguments"]:
         yield f"{path} {argument['name']} argument{' required' * argument['required']}"
     for option in command["options"]:
+        if "--help" in option["names"]:
+            continue  # every command has it; click makes it once, with the names of the first context of a process
         kind = "flag" if option["flag"] else option["type"]
         repeatable = " repeatable" * option["repeatable"]
         for name in chain(option["names"], option["off_names"]):
