@@ -83,8 +83,8 @@ COMMANDS: dict[str, list[list[str]]] = {
     "config": [["config", "check"], ["config", "check", "--debug"], ["config", "show"]],
 }  # fmt: skip
 
-NO_CLUSTER = {"completion", "exporter", "history", "profile", "sandbox", "schema"}
-"""Ask no cluster, or show nothing of it on a terminal: the exporter serves Prometheus's format."""
+NO_CLUSTER = {"completion", "exporter", "history", "mcp", "profile", "sandbox", "schema"}
+"""Ask no cluster, or show nothing of it on a terminal: the exporter serves Prometheus, and mcp has tests of its own."""
 
 TOOLS = [
     (consumer_groups.TOOL, [
