@@ -12,7 +12,7 @@ from pathlib import Path
 
 from .documents import documents
 from .files import files
-from .frozen import FROZEN, frozen, removed
+from .freeze import FROZEN, frozen, removed
 from .history import history
 from .layout import pretty
 from .tables import tables

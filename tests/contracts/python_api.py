@@ -14,7 +14,7 @@ import griffe
 from kgroups.version import __version__
 
 ROOT = Path(__file__).parents[2]
-API = Path(__file__).parent / "frozen" / "python-api.pyi"
+API = Path(__file__).parent / "frozen" / "python-api.txt"
 
 _HEAD = '''\
 """The public Python API of kgroups, frozen: python -m tests.contracts.generate writes it. See docs/stability.md."""

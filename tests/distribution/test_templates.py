@@ -294,7 +294,7 @@ def validate_kubernetes(manifest: dict[str, Any]) -> None:
 
 def check_commands(manifests: list[dict[str, Any]]) -> None:
     from kgroups.cli.main import cli
-    from tests.unit.test_documentation import _parse
+    from tests.unit.test_documentation import parse
     from tests.unit.test_examples import containers_of, pods
 
     containers = [each for pod in pods(manifests) for each in containers_of(pod)]
@@ -306,7 +306,7 @@ def check_commands(manifests: list[dict[str, Any]]) -> None:
             for name, value in variables.items():
                 patch.setenv(name, value)
             assert program == "kgroups"
-            _parse(cli, words)
+            parse(cli, words)
 
 
 @pytest.mark.soak

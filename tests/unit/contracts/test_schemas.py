@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 
 from kgroups.schemas import find_schema, item_schema, schema_names, schema_of
 from tests.conftest import GOLDEN
-from tests.contracts.frozen import FROZEN, removed, shape_of
+from tests.contracts.freeze import FROZEN, removed, shape_of
 from tests.contracts.generate import generated, main, outdated
 from tests.contracts.layout import WIDTH, pretty
 from tests.contracts.python_api import API, breaking_changes, released, stub
