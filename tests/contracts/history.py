@@ -12,6 +12,7 @@ from kgroups.pipeline.tables import DECODED
 from .tables import WHEN
 from .values import Schema, document, envelope, text
 
+_MORE = {"has_more": {"type": "boolean", "description": "Only with --untrusted: whether the result has more rows."}}
 _CLUSTER = text("ID of the cluster; only with --all-clusters.", **{WHEN: "--all-clusters"})
 
 
@@ -29,7 +30,7 @@ def history() -> Iterator[Schema]:
         yield document(f"history-{table.name}", 1, title, "json", envelope(f"history-{table.name}", row))
     title = "kgroups history sql: rows of a query; their keys are the columns of the query"
     row = {"type": "object", "description": title}
-    yield document("history-sql", 1, title, "json", envelope("history-sql", row))
+    yield document("history-sql", 1, title, "json", envelope("history-sql", row, more=_MORE))
 
 
 def _row(title: str, properties: dict[str, Any]) -> Schema:

@@ -14,6 +14,7 @@ from kgroups.pipeline.load.manifest import BATCH
 from kgroups.pipeline.load.store import Identity, Store
 from kgroups.pipeline.tables import STORED
 from tests.fakes.history import History
+from tests.schemas import validate_output
 
 SECRET = "pa55w0rd"
 Asked = Callable[..., tuple[int, str, str]]
@@ -38,7 +39,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def asked(folder: Path, capsys: pytest.CaptureFixture[str]) -> Asked:
     def run(query: str, *words: str) -> tuple[int, str, str]:
         code = main(("history", "sql", "--untrusted", "--store", str(folder / "store"), *words, "--", query))
-        return code, *capsys.readouterr()
+        printed = capsys.readouterr()
+        validate_output(words, printed.out)
+        return code, *printed
 
     return run
 
