@@ -54,10 +54,10 @@ fast: units history
 HISTORY := tests/unit/pipeline tests/unit/history
 
 history: $(VENV)/.installed-dev
-	$(BIN)/pytest -q $(HISTORY) tests/property tests/distribution $(REQUIRE)
+	$(BIN)/pytest -q $(HISTORY) tests/distribution $(REQUIRE)
 
 units: $(VENV)/.installed-dev
-	$(BIN)/pytest -q tests/unit $(HISTORY:%=--ignore=%) $(REQUIRE)
+	$(BIN)/pytest -q tests/unit tests/property $(HISTORY:%=--ignore=%) $(REQUIRE)
 
 # One session of Spark for all.
 spark: $(VENV)/.installed-dev
