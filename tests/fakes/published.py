@@ -52,7 +52,7 @@ def compact(store: Store) -> Entry:
     with store.writer() as writer:
         for table in STORED:
             if files := snapshot.files(table):
-                rows = pa.concat_tables([pq.read_table(store.storage.opened(file.path)) for file in files])
+                rows = pa.concat_tables([pq.ParquetFile(store.storage.opened(file.path)).read() for file in files])
                 for batch in rows.drop_columns([CLUSTER_ID.name]).combine_chunks().to_batches():
                     writer.add(table, batch)
     return store.commit(Entry(COMPACTED, writer.files, replaces=tuple(snapshot.entries)))

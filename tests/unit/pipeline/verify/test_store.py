@@ -104,7 +104,7 @@ def rewritten(store: Store, table: Table, change: Callable[[pa.Table], pa.Table]
     for each in STORED:
         kept = snapshot.files(each)
         if each == table:
-            rows = pa.concat_tables(pq.read_table(store.storage.opened(file.path)) for file in kept)
+            rows = pa.concat_tables(pq.ParquetFile(store.storage.opened(file.path)).read() for file in kept)
             with store.writer() as writer:
                 for batch in change(rows.drop_columns(["cluster_id"])).to_batches():
                     writer.add(each, batch)
