@@ -211,7 +211,7 @@ def _not_created(name: GroupId) -> Failure:
 def _made(request: ResetRequest, missing: Iterable[GroupId], keys: Iterable[PlanKey]) -> list[str]:
     """Return a notice for each group that will be created."""
     planned = {group for group, _, _ in keys}
-    return [f"group '{name}' does not exist and would be created" for name in missing if name in planned]
+    return [f"group '{name}' does not exist; --create-group creates it" for name in missing if name in planned]
 
 
 def _nothing_to_do(

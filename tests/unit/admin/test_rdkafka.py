@@ -612,7 +612,7 @@ class TestActs:
             ("c", "t", 0, None, 10),
         ]
         assert [(failure.name, failure.error) for failure in planned.failures] == [("b", "NON_EMPTY_GROUP")]
-        assert "group 'c' does not exist and would be created" in planned.notices
+        assert "group 'c' does not exist; --create-group creates it" in planned.notices
 
     def test_plan_reset_streams_group_is_not_treated_as_missing(self, connect_admin: Opened) -> None:
         """Otherwise its commits would be overwritten, and the undo file would record none."""

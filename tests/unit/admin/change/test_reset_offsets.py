@@ -112,7 +112,7 @@ def test_plan_reset_creates_missing_group_only_with_create() -> None:
     assert "add --create-group" in refused.failures[0].message
     found = plan(shop(), ToLatest(), "new", topics={"t": frozenset({0})}, create=True)
     assert moved(found) == {("new", "t", 0): 100} and not found.failures
-    assert found.notices == ("group 'new' does not exist and would be created",)
+    assert found.notices == ("group 'new' does not exist; --create-group creates it",)
 
 
 def test_plan_reset_compares_each_name_once_for_many_missing_groups() -> None:
