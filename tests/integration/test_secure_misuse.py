@@ -26,7 +26,9 @@ def reported(answer: Answer) -> list[str]:
 def check(answer: Answer, code: int, says: str) -> None:
     lines = reported(answer)
     hints = [line for line in lines if line.startswith("kgroups: hint: ")]
-    *notes, error = [line for line in lines if line not in hints]
+    references = [line for line in lines if line.startswith("kgroups: reference: errors.md#")]
+    *notes, error = [line for line in lines if line not in (*hints, *references)]
+    assert len(references) == 1
     assert (answer.code, answer.out) == (code, ""), answer.err
     assert re.match(f"kgroups: error: .*(?:{says})", "; ".join((error, *hints))), error
     assert all(note.startswith("kgroups: note: ") for note in notes)

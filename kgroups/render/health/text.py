@@ -52,8 +52,7 @@ def summary_line(report: Report) -> str:
     """Return the result in one line, without performance data."""
     bad = report.bad
     groups = len({(finding.cluster, finding.group) for finding in report.findings if finding.group != CLUSTER})
-    checks = "1 check" if len(report.findings) == 1 and not bad else f"{len(report.findings):,} checks"
-    summary = f"{checks} of {count(groups, 'group')}"
+    summary = f"{count(len(report.findings), 'check')} of {count(groups, 'group')}"
     if report.clusters:
         summary += f" in {count(len(report.clusters), 'cluster')}"
     if bad:

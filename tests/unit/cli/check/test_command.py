@@ -82,7 +82,7 @@ def test_check_group_without_committed_offset_is_unknown(
     [
         (["busy", "--max-lag", "5,50"], 1, "KGROUPS WARNING - 1 of 2 checks of 1 group: busy: lag: lag 10 is above 5"),
         (["busy", "--max-lag", "5"], 2, "KGROUPS CRITICAL - 1 of 2 checks of 1 group: busy: lag: lag 10 is above 5"),
-        (["none"], 2, "KGROUPS CRITICAL - 1 of 1 checks of 1 group: none: exists: the group does not exist"),
+        (["none"], 2, "KGROUPS CRITICAL - 1 of 1 check of 1 group: none: exists: the group does not exist"),
         (["--regex", "x"], 3, "KGROUPS UNKNOWN - no group matches"),
         (["busy", "--max-lag", "x"], 3, "KGROUPS UNKNOWN - --max-lag: 'x' is not a number of records"),
         (["busy", "--max-topic-lag", "5"], 3, "KGROUPS UNKNOWN - --max-topic-lag: '5' is not GLOB=[WARN,]CRIT"),

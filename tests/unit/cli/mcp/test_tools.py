@@ -138,7 +138,9 @@ def test_documentation_lists_every_tool_with_its_command() -> None:
 def test_configuration_of_the_documentation_is_valid() -> None:
     (text,) = (block.text for block in blocks_of("docs/mcp.md") if block.language == "json")
     server = json.loads(text)["mcpServers"]["kgroups"]
-    command = cli.commands[server["args"][0]]
-    assert server["command"] == "kgroups" and isinstance(command, LazyCommand)
-    context = command.load().make_context("mcp", server["args"][1:])
+    (longer,) = re.findall(r"`args` is `(\[.+?\])`", page_text("docs/mcp.md"))
+    command = cli.commands["mcp"]
+    assert server["command"] == "kgroups" and server["args"][0] == "mcp" and isinstance(command, LazyCommand)
+    assert command.load().make_context("mcp", server["args"][1:])
+    context = command.load().make_context("mcp", json.loads(longer)[1:])
     assert (context.params["profiles"], context.params["store"]) == (("prod",), "/var/lib/kgroups/history")
