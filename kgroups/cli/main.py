@@ -13,7 +13,7 @@ from .frame.exit_status import exit_code_of, print_to_stderr
 from .frame.lazy_command import LazyCommand, QuickHelp, add_lazy_commands
 
 HELP_JSON = "--help-json"
-"""Behind a command, or alone: prints the help as JSON."""
+"""Before or after a command, or alone: prints the help as JSON."""
 
 COMPLETE = "_KGROUPS_COMPLETE"
 """Set to a command line by the scripts in ``kgroups/cli/completion/``."""
@@ -23,10 +23,11 @@ class RootGroup(QuickHelp, click.Group):
     """The command tree. Options before a command are moved to the command, see :mod:`.frame.moved_options`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if args and args[-1] == HELP_JSON and not any(word.startswith("-") for word in args[:-1]):
+        words = [word for word in args if word != HELP_JSON]
+        if len(words) < len(args) and not any(word.startswith("-") for word in words):
             from .frame.help_json import help_json
 
-            click.echo(help_json(self, ctx, args[:-1]))
+            click.echo(help_json(self, ctx, words))
             ctx.exit()
         if args and args[0].startswith("-") and args[0] not in ("--version", *ctx.help_option_names):
             from .frame.moved_options import behind_command
@@ -55,7 +56,7 @@ def _print_version(context: click.Context, _: click.Parameter, shown: bool) -> N
     HELP_JSON,
     is_flag=True,
     expose_value=False,
-    help="Show all commands with their options as JSON and exit; after a command, only that one.",
+    help="Show all commands with their options as JSON and exit; with a command, only that one.",
 )
 @click.option(
     "--version",

@@ -145,6 +145,8 @@ def plain_data(value: object) -> object:
             return [{key: plain_data(field) for key, field in _fields(row)} for row in value]
         case ValueList():
             return list(map(plain_data, value))
+        case dict():
+            return {key: plain_data(each) for key, each in value.items()}
         case Raw():
             return _raw(value)
     return _of_streams(value)

@@ -1,10 +1,11 @@
-"""The schemas of the outputs that are nested: check, explain, watch, and the help."""
+"""The schemas of the outputs that are nested: check, explain, watch, errors of tools, and the help."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Final
 
+from kgroups.errors import Reason
 from kgroups.model.explain.facts import BrokerLimits
 from kgroups.model.explain.findings import Severity as ExplainSeverity
 from kgroups.model.explain.rows import ExplainedMember
@@ -47,6 +48,7 @@ def documents() -> Iterator[Schema]:
     yield document("watch", 1, title, "jsonl", _tick("watch", _watched()))
     title = "kgroups watch --by cluster: the totals of clusters at one refresh; one line each"
     yield document("watch-by-cluster", 1, title, "jsonl", _tick("watch-by-cluster", _totals()))
+    yield document("error", 1, "kgroups mcp: a call without a result", "json", _error())
     yield document("help", 1, "kgroups --help-json: commands and their options", "json", _help())
 
 
@@ -255,6 +257,21 @@ def _totals() -> Schema:
     }
     properties = {key: or_null(whole(f"{doc} Null: unknown.")) for key, doc in counts.items()}
     return record("A cluster.", {"cluster": text("Name of the cluster."), **properties})
+
+
+def _error() -> Schema:
+    return record(
+        "An error of a tool.",
+        {
+            "schema": {"const": "kgroups/error/v1", "description": "Name and version of this schema."},
+            "error": text("The error in words, which may change."),
+            "reason": one_of("Why, for programs.", Reason),
+            "hint": or_null(text("What to do about it. Null: nothing is known.")),
+            "reference": text("Page and anchor of the documentation about the reason."),
+            "items": {"type": "array", "description": "No rows.", "maxItems": 0},
+            "truncated": {"type": "null", "description": "Nothing was left out."},
+        },
+    )
 
 
 def _help() -> Schema:

@@ -23,7 +23,7 @@ from click.testing import CliRunner
 from confluent_kafka import Consumer, Producer, TopicPartition
 from pyspark.sql import SparkSession
 
-from kgroups.cli.main import cli
+from kgroups.cli.main import cli, main
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.errors import HistoryError
 from kgroups.pipeline.extract.log import OffsetsLog
@@ -348,6 +348,25 @@ def test_offsets_source_reads_in_batches(spark: SparkSession, settings: ClientSe
     assert rows(startingTimestamp="2999-01-01") == 0
     assert rows(endingTimestamp="2001-01-01") == 0
     assert rows(startingTimestamp="2001-01-01", endingTimestamp="2999-01-01") == len(whole)
+
+
+def test_quiet_collection_prints_failures_only(
+    settings: ClientSettings, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    command = ("history", "collect", "-q", "--store", str(tmp_path / "store"))
+    code = main((*command, "--bootstrap-server", settings.bootstrap_servers))
+    assert (code, *capfd.readouterr()) == (0, "", "")
+    config = tmp_path / "config.toml"
+    config.write_text(
+        f'[profiles.a]\nbootstrap = "{settings.bootstrap_servers}"\n[profiles.b]\nbootstrap = "127.0.0.1:1"\n'
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KGROUPS_CONFIG", str(config))
+        code = main((*command, "--all-profiles"))
+    lines = capfd.readouterr().err.splitlines()
+    assert (code, len(lines)) == (1, 2), lines
+    assert lines[0].startswith("kgroups: cluster b: no bootstrap server responded: 127.0.0.1:1: connection refused")
+    assert lines[1].startswith("kgroups: 1 of 2 clusters collected, ") and lines[1].endswith("incomplete: b")
 
 
 def test_dump_matches_the_log(settings: ClientSettings, tmp_path: Path) -> None:

@@ -98,7 +98,8 @@ class Clusters:
         incomplete = sorted(every - self._complete)
         collected = f"{len(every) - len(incomplete)} of {count(len(every), 'cluster')} collected"
         named = f"; incomplete: {', '.join(incomplete)}" if incomplete else ""
-        self._print(f"{collected}, {time.monotonic() - began:.1f} s{named}")
+        if incomplete or not is_quiet():
+            self._print(f"{collected}, {time.monotonic() - began:.1f} s{named}")
         return EXIT_FAILED if incomplete or self._lost else EXIT_OK
 
     def _wait(self, names: set[str]) -> None:
@@ -146,7 +147,8 @@ class Clusters:
             return
         say = partial(self._say, name)
         done, lost = self._collect_one(settings, self._open_session, say, duration=self._left(), stopped=self._stopped)
-        say(done)
+        if not is_quiet():
+            say(done)
         self._complete.add(name)
         if lost:
             self._lost = True

@@ -14,7 +14,7 @@ import click
 from kgroups.errors import EXIT_FAILED
 from kgroups.model.counts import count
 
-from ..frame.exit_status import enable_gc, end_on_signals
+from ..frame.exit_status import enable_gc, end_on_signals, is_quiet
 from ..frame.lazy_command import Command
 from ..frame.options import ConnectionOptions, Duration, fleet_options
 from ..frame.systemd_option import systemd_option
@@ -112,7 +112,8 @@ def collect(
         """Collect one cluster; return a summary, and what was lost or not collected."""
         history, lost = Store(store), 0
         of_cluster = plan._replace(settings=settings, duration=duration)
-        collect_into = partial(run, start, history, of_cluster, notify, small, stopped=stopped)
+        progress = _ignore if is_quiet() else notify
+        collect_into = partial(run, start, history, of_cluster, notify, small, stopped=stopped, progress=progress)
         if openlineage is None:
             total = collect_into()
         else:
@@ -135,10 +136,15 @@ def collect(
         loaders = {name: partial(connection.fleet.settings_of, name) for name in connection.fleet.names}
         return Clusters(loaders, collect_one, start, interval, duration).run()
     total, lost = collect_one(connection.settings, start, _print_line, duration)
-    click.echo(total, err=True)
+    if not is_quiet():
+        click.echo(total, err=True)
     if lost:
         _print_line(lost)
     return EXIT_FAILED if lost else 0
+
+
+def _ignore(line: str) -> None:
+    pass
 
 
 def _print_line(line: str) -> None:

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kgroups.errors import UsageError
+from kgroups.model.counts import count
 
+from ..frame.exit_status import is_quiet, print_to_stderr
 from ..frame.group_options import complete_group, complete_topic
 from ..frame.lazy_command import Command
 from ..frame.options import completer, output_options
@@ -160,8 +162,10 @@ def sql(
     with SealedDuckDB(*bounds) as sealed:
         answer = run(sealed)
         if sealed.has_more:
-            more = f"the result has more than {bounds.rows:,} rows; the others are not shown"
+            more = f"the result has more than {count(bounds.rows, 'row')}; the others are not shown"
             answer = answer._replace(notices=(*answer.notices, more))
+            if is_quiet():  # without it, the result would look complete
+                print_to_stderr(f"kgroups: {more}")
         return _print(answer, "sql", shape, {"has_more": sealed.has_more})
 
 
@@ -205,6 +209,12 @@ def _print(answer: Answer, name: str, shape: Shape, more: Mapping[str, object] =
 
     from ..frame.run_query import print_failures
 
+    names = [column.name for column in answer.columns]
+    if shape.format in ("json", "jsonl") and (twice := next((each for each in names if names.count(each) > 1), None)):
+        raise UsageError(
+            f"sql: the result has several columns {twice}, and JSON can have one",
+            hint="rename the others: SELECT ... AS",
+        )
     outcome = Outcome(tuple(answer.rows), answer.failures, answer.notices)
     write_outcome(
         outcome,

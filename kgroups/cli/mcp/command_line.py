@@ -57,7 +57,7 @@ def words_of(tool: Tool, command: click.Command, arguments: Mapping[str, Any], f
         if name in tool.choices:
             words.append(tool.choices[name][value])
         elif name in tool.files:
-            file = folder / name.replace("_", ".")
+            file = _file_of(name, folder)
             file.write_text(value, encoding="utf-8")
             words.append(f"{tool.files[name]}={file}")
         elif name in tool.arguments:
@@ -68,6 +68,17 @@ def words_of(tool: Tool, command: click.Command, arguments: Mapping[str, Any], f
             else:
                 words += _option_words(param, values)
     return [*words, "--", *positional]
+
+
+def name_arguments(tool: Tool, text: str, folder: Path) -> str:
+    """Return a message with the names of arguments in place of the files that :func:`words_of` wrote."""
+    for name in tool.files:
+        text = text.replace(str(_file_of(name, folder)), name)
+    return text
+
+
+def _file_of(name: str, folder: Path) -> Path:
+    return folder / name.replace("_", ".")
 
 
 def _option_words(param: click.Parameter, values: Sequence[Any]) -> Iterator[str]:

@@ -19,7 +19,7 @@ from kgroups.model.visible import escape_message
 from ..frame.exit_status import bug_location, print_to_stderr, system_error
 from ..frame.lazy_command import LazyCommand
 from ..frame.options import GIVEN, ConnectionOptions
-from .command_line import words_of
+from .command_line import name_arguments, words_of
 from .tools import Tool
 
 _PRINTED: ContextVar[io.StringIO] = ContextVar("printed")
@@ -82,9 +82,13 @@ class Runner(NamedTuple):
         parent = click.Context(self.root, info_name="kgroups")
         if tool.connects:
             parent.meta[GIVEN] = self.connection.of(profile) if profile else self.connection
-        with command.make_context(tool.command[-1], words, parent) as context:
-            # Not its own invoke: check would turn an error into a report.
-            click.Command.invoke(command, context)
+        try:
+            with command.make_context(tool.command[-1], words, parent) as context:
+                # Not its own invoke: check would turn an error into a report.
+                click.Command.invoke(command, context)
+        except KgroupsError as error:
+            error.args = (name_arguments(tool, error.text, folder),)
+            raise
 
 
 def divert_output() -> None:

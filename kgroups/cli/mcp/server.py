@@ -17,7 +17,7 @@ from mcp.server.stdio import stdio_server
 from mcp.types import CallToolRequestParams, CallToolResult, ListToolsResult, TextContent, ToolAnnotations
 from mcp.types import Tool as ProtocolTool
 
-from kgroups.errors import Reason
+from kgroups.errors import Reason, reference_of
 from kgroups.version import __version__
 
 from .bounds import Bounds
@@ -96,6 +96,7 @@ class ToolServer:
         except ToolFailed as error:
             text = f"{error}\nhint: {error.hint}" if error.hint else str(error)
             failure = {"error": str(error), "reason": str(error.reason), "hint": error.hint}
+            failure["reference"] = reference_of(error.reason)
             found = {"schema": "kgroups/error/v1", **failure, "items": [], "truncated": None}
             return CallToolResult(content=[TextContent(text=text)], structured_content=found, is_error=True)
         return CallToolResult(content=[TextContent(text=json.dumps(found))], structured_content=found)

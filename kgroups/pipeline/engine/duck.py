@@ -107,17 +107,21 @@ class DuckDB:
 
     @staticmethod
     def plain(table: pa.Table) -> pa.Table:
-        """Replace decimals, the type of DuckDB's sums, by integers."""
+        """Replace decimals, the type of DuckDB's sums, by integers, if these are large enough."""
         if _SUM not in table.schema.types:
             return table
         fields = [field.with_type(pa.int64()) if field.type == _SUM else field for field in table.schema]
-        return table.cast(pa.schema(fields))
+        try:
+            return table.cast(pa.schema(fields))
+        except pa.ArrowInvalid:
+            return table
 
 
 @contextmanager
-def reading() -> Iterator[None]:
+def reading(smaller: str = "use --engine spark, or read less with --since") -> Iterator[None]:
     """Turn errors of files, and of resources, into errors of history.
 
+    :param smaller: how to need fewer resources.
     :raises HistoryError: for these; other errors of DuckDB pass.
     """
     try:
@@ -126,7 +130,7 @@ def reading() -> Iterator[None]:
         raise HistoryError(f"history cannot be read: {first_line(error)}") from None
     except duckdb.OutOfMemoryException as error:
         message = f"not enough memory, or disk space for temporary files: {first_line(error)}"
-        raise HistoryError(message, hint="use --engine spark, or read less with --since") from None
+        raise HistoryError(message, hint=smaller) from None
 
 
 _SUM = pa.decimal128(38, 0)

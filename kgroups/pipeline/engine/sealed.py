@@ -13,7 +13,15 @@ from ..load.sql import first_line, sql_text
 from .duck import DuckDB, reading
 
 _SPILL = "4GB"
-_BATCH = 1000
+_MEMORY = "20%"
+"""Share of the memory of this machine: several queries can run at the same time."""
+
+_BATCH = 100
+_LARGEST = 256_000_000
+"""Bytes of a result."""
+
+_SMALLER = "read less: a shorter time window, or a filter"
+
 _AGAIN = 0.1
 """Seconds after which a query is interrupted again: an interrupt between two statements has no effect."""
 
@@ -29,9 +37,11 @@ class SealedDuckDB(DuckDB):
 
     def __init__(self, rows: int, seconds: float) -> None:
         super().__init__()
+        self._run(f"set memory_limit = {sql_text(_MEMORY)}")
         self._rows = rows
         self._seconds = seconds
         self._closed = threading.Event()
+        self._late = False
         self._watchdog = threading.Thread(target=self._interrupt_late, daemon=True)
         self.has_more = False
         """Whether the last query has more rows than were returned."""
@@ -44,26 +54,30 @@ class SealedDuckDB(DuckDB):
         self._closed.set()
         self._watchdog.join()
         super().__exit__(*error)
-        if any(isinstance(each, duckdb.InterruptException) for each in error):
-            raise DeadlineExceeded(
-                f"the query took longer than {self._seconds:g} s", hint="read less: a shorter time window, or a filter"
-            ) from None
+        if self._late and any(isinstance(each, duckdb.InterruptException | UsageError) for each in error):
+            raise DeadlineExceeded(f"the query took longer than {self._seconds:g} s", hint=_SMALLER) from None
 
     def ask(self, query: str) -> pa.Table:
         self._check(query)
         self._seal()
         try:
-            with reading():
+            with reading(_SMALLER):
                 reader = self._connection.sql(query).to_arrow_reader(min(self._rows + 1, _BATCH))
-                batches, count = [], 0
+                batches, count, size = [], 0, 0
                 while count <= self._rows and (batch := next(reader, None)) is not None:
                     batches.append(batch)
                     count += batch.num_rows
+                    size += batch.nbytes
+                    if size > _LARGEST:
+                        raise UsageError(
+                            f"sql: the result is larger than {_LARGEST // 1_000_000} MB",
+                            hint="select fewer rows, or fewer or shorter columns",
+                        )
                 found = pa.Table.from_batches(batches, reader.schema)
                 reader.close()
         except duckdb.InterruptException:
             raise
-        except duckdb.Error as error:
+        except (duckdb.Error, OSError) as error:  # OSError: DuckDB's errors while Arrow reads the rows
             raise UsageError(f"sql: {first_line(error)}") from None
         self.has_more = count > self._rows
         return self.plain(found.slice(0, self._rows))
@@ -95,5 +109,6 @@ class SealedDuckDB(DuckDB):
     def _interrupt_late(self) -> None:
         if self._closed.wait(self._seconds):
             return
+        self._late = True
         while not self._closed.wait(_AGAIN):
             self._connection.interrupt()

@@ -82,6 +82,7 @@ def collect(
     small: int = SMALL,
     on_batch: Callable[[Entry], None] = lambda entry: None,
     stopped: threading.Event | None = None,
+    progress: Notify | None = None,
 ) -> Collected:
     """Run until the log is read (once), or the duration is over or Ctrl-C (with an interval).
 
@@ -89,11 +90,13 @@ def collect(
     :param small: maximum number of offsets in a batch that is read without Spark.
     :param on_batch: called with each entry of records after its commit.
     :param stopped: ends the run as Ctrl-C does, after the current batch: Python interrupts the main thread only.
+    :param progress: gets the lines about what was collected; default: ``notify``, which also gets those about failures.
     :raises HistoryError: if the store belongs to another topic or another collector, or a batch fails.
     :raises ClusterUnreachable: if no bootstrap server responds at the start.
     """
     try:
-        return _Collector(open_session, store, plan, notify, small, on_batch, stopped or threading.Event()).run()
+        stopped = stopped or threading.Event()
+        return _Collector(open_session, store, plan, notify, small, on_batch, stopped, progress or notify).run()
     except PySparkException as error:
         raise HistoryError(f"collecting stopped: {root_cause(error)}") from None
 
@@ -118,13 +121,14 @@ class _Collector:
         small: int,
         on_batch: Callable[[Entry], None],
         stopped: threading.Event,
+        progress: Notify,
     ) -> None:
         self._tasks = TaskRunner(open_session, small, notify)
         self._on_batch, self._stopped = on_batch, stopped
-        self._store, self._plan, self._notify = store, plan, notify
+        self._store, self._plan, self._notify, self._progress = store, plan, notify, progress
         self._log = OffsetsLog(plan.settings, plan.topic)
         self._stalls = Stalls(store, self._log, plan.settings, plan.topic, notify)
-        self._shares = ShareStates(store, plan.settings, plan.max_records, notify)
+        self._shares = ShareStates(store, plan.settings, plan.max_records, notify, progress)
         self._batches = self._records = 0
         self._last_time = time.monotonic()
 
@@ -239,7 +243,7 @@ class _Collector:
         """Store the state of the cluster; return the partitions with a commit."""
         found = sweep(self._plan.settings)
         self._store.add(SWEEP, {SWEEPS: found.summary, BASELINE: found.baseline})
-        self._notify(f"baseline: {count(found.baseline.num_rows, 'row')} of the cluster as it is")
+        self._progress(f"baseline: {count(found.baseline.num_rows, 'row')} of the cluster as it is")
         self._shares.expected = SHARE in found.baseline["kind"].to_pylist()
         (reason,) = found.summary.column("reason").to_pylist()
         if reason:
@@ -255,7 +259,7 @@ class _Collector:
         rate = entry.records / max(now - self._last_time, 0.001)
         self._last_time = now
         number = self._batches
-        self._notify(f"batch {number}: {count(entry.records, 'record')}, {rate:,.0f}/s; {self._records:,} in all")
+        self._progress(f"batch {number}: {count(entry.records, 'record')}, {rate:,.0f}/s; {self._records:,} in all")
         if entry.undecoded:
             self._notify(
                 f"batch {number}: {count(entry.undecoded, 'record')} could not be decoded, see table undecoded; "

@@ -33,8 +33,15 @@ MAX_OFFSETS = 50_000
 class ShareStates:
     """Collects what is new in the log of a cluster, where it exists."""
 
-    def __init__(self, store: Store, settings: ClientSettings, max_records: int, notify: Callable[[str], None]) -> None:
-        self._store, self._settings, self._notify = store, settings, notify
+    def __init__(
+        self,
+        store: Store,
+        settings: ClientSettings,
+        max_records: int,
+        notify: Callable[[str], None],
+        progress: Callable[[str], None] | None = None,
+    ) -> None:
+        self._store, self._settings, self._notify, self._progress = store, settings, notify, progress or notify
         self._max_offsets = min(max_records, MAX_OFFSETS)
         self._log = OffsetsLog(settings, SHARE_STATE_TOPIC)
         self._names: dict[str, str | None] = {}
@@ -99,7 +106,7 @@ class ShareStates:
         entry = Entry(SHARES, writer.files, share_positions=stops)
         self._store.commit(entry, partial(self._check_unread, before))
         found = counter.records.total()
-        self._notify(f"share groups: {count(found, 'record')} of {SHARE_STATE_TOPIC}")
+        self._progress(f"share groups: {count(found, 'record')} of {SHARE_STATE_TOPIC}")
         if undecoded:
             self._notify(
                 f"share groups: {count(undecoded, 'record')} could not be decoded, see the column error of "

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from math import isfinite
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from kgroups.errors import HistoryError
+from kgroups.errors import HistoryError, UsageError
 from kgroups.model.counts import count
 from kgroups.model.listed import ValueList
 from kgroups.model.outcome import Failure, Scope
@@ -216,7 +218,20 @@ def _is_number(kind: pa.DataType) -> bool:
 
 
 def _rows(table: pa.Table) -> list[tuple[object, ...]]:
-    return list(zip(*map(_values, table.columns), strict=True))
+    """Return rows as values that any output format can show.
+
+    :raises UsageError: if a value has no such form, such as a time after the year 9999.
+    """
+    columns = []
+    for field, column in zip(table.schema, table.columns, strict=True):
+        try:
+            columns.append(list(_values(column)))
+        except (OverflowError, ValueError, NotImplementedError, ImportError):
+            raise UsageError(
+                f"column {field.name}: a value of the type {field.type} cannot be shown",
+                hint="convert it to a text: CAST(... AS VARCHAR)",
+            ) from None
+    return list(zip(*columns, strict=True))
 
 
 def _values(column: pa.ChunkedArray) -> Iterator[object]:
@@ -236,4 +251,12 @@ def _plain(value: Any) -> object:
         return value.isoformat()
     if isinstance(value, bytes | bytearray):
         return value.hex()
-    return ValueList(map(_plain, value)) if isinstance(value, list) else value
+    if isinstance(value, list | tuple):
+        return ValueList(map(_plain, value))
+    if isinstance(value, dict):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, Decimal):
+        return float(value) if value.as_tuple().exponent else int(value)
+    if isinstance(value, float) and not isfinite(value):
+        return str(value)  # JSON has no such number
+    return value if value is None or isinstance(value, str | int | float) else str(value)

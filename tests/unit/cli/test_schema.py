@@ -123,8 +123,9 @@ def test_option_has_type_default_choices_and_variable(tree: Any) -> None:
 
 
 def test_help_of_one_command_as_json(run_cli: Run) -> None:
-    code, out, _ = run_cli("history", "show", "--help-json")
-    assert (code, json.loads(out)["command"]["name"]) == (0, "kgroups history show")
+    for words in (("history", "show", "--help-json"), ("--help-json", "history", "show")):
+        code, out, _ = run_cli(*words)
+        assert (code, json.loads(out)["command"]["name"]) == (0, "kgroups history show")
     code, out, err = run_cli("histori", "--help-json")
     assert (code, out) == (2, "") and "did you mean history" in err
     code, out, err = run_cli("list", "no-such", "--help-json")

@@ -141,8 +141,64 @@ def test_untrusted_query_returns_at_most_some_rows(asked: Asked) -> None:
     assert json.loads(asked("select * from range(5)", "--max-rows", "2", "-o", "json")[1])["has_more"] is True
 
 
-def test_untrusted_query_ends_at_its_time_limit(asked: Asked) -> None:
-    query = "select count(*) from range(100000000) a, range(100000000) b where (a.range * b.range) % 7 = 3"
+def test_quiet_does_not_hide_that_rows_are_missing(asked: Asked) -> None:
+    for output in ("csv", "jsonl"):
+        code, _, err = asked("from range(3)", "--max-rows", "1", "-q", "-o", output)
+        assert (code, err) == (0, "kgroups: the result has more than 1 row; the others are not shown\n")
+
+
+def test_result_that_is_too_large_is_an_error(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sealed, "_LARGEST", 10_000_000)
+    code, out, err = asked("select repeat('x', 100000 + range::int) as text from range(9000)", "-o", "csv")
+    assert (code, out) == (2, "") and "sql: the result is larger than 10 MB" in err
+
+
+def test_lack_of_memory_names_no_option_that_is_not_allowed(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sealed, "_MEMORY", "50MB")
+    code, out, err = asked("select list(range) as numbers from range(30000000)", "-o", "csv")
+    assert (code, out) == (1, "") and "not enough memory" in err
+    assert "spark" not in err and "hint: read less" in err
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("'nan'::double", "nan"),
+        ("'-inf'::double", "-inf"),
+        ("1.5", 1.5),
+        ("170141183460469231731687303715884105727::hugeint", 2**127 - 1),
+        ("'\\xAA'::blob", "aa"),
+        ("{'at': timestamp '2026-01-31', 'data': '\\xAA'::blob}", {"at": "2026-01-31T00:00:00.000Z", "data": "aa"}),
+        ("map {'a': 1.5}", [["a", 1.5]]),
+        ("time '10:00'", "10:00:00"),
+    ],
+)
+def test_values_of_all_types_have_valid_json(asked: Asked, value: str, shown: object) -> None:
+    code, out, err = asked(f"select {value} as v", "-o", "json")
+
+    def reject(constant: str) -> None:
+        raise AssertionError(constant)
+
+    assert code == 0, err
+    assert json.loads(out, parse_constant=reject)["items"] == [{"v": shown}]
+
+
+@pytest.mark.parametrize("value", ["timestamp 'infinity'", "date 'infinity'", "timestamptz '294246-01-01'"])
+def test_value_without_a_form_is_an_error(asked: Asked, value: str) -> None:
+    code, out, err = asked(f"select {value} as late", "-o", "json")
+    assert (code, out) == (2, "") and "column late: a value of the type " in err and "CAST" in err
+
+
+def test_json_with_two_columns_of_one_name_is_an_error(asked: Asked) -> None:
+    for output in ("json", "jsonl"):
+        code, out, err = asked("select 1 as a, 2 as a", "-o", output)
+        assert (code, out) == (2, "") and "several columns a" in err
+    assert asked("select 1 as a, 2 as a", "-o", "csv")[:2] == (0, "a,a\n1,2\n")
+
+
+@pytest.mark.parametrize("columns", ["count(*)", "a.range"])
+def test_untrusted_query_ends_at_its_time_limit(asked: Asked, columns: str) -> None:
+    query = f"select {columns} from range(100000000) a, range(100000000) b where (a.range * b.range) % 700000000000 = 3"
     code, out, err = asked(query, "--max-time", "300ms")
     assert (code, out) == (1, "")
     assert "the query took longer than 0.3 s" in err and "hint: read less" in err

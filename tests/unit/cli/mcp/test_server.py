@@ -32,6 +32,7 @@ from kgroups.protocol.apis.delete_groups import DeleteGroups
 from tests.fakes.broker import FakeCluster, silence
 from tests.fakes.hostile import hostile
 from tests.fakes.live_cluster import fill_live
+from tests.schemas import validate
 from tests.unit.cli.conftest import Served
 from tests.unit.config.test_secrets import MALFORMED, SECRET
 
@@ -62,6 +63,7 @@ def document(result: CallToolResult) -> dict[str, Any]:
     assert not result.is_error, result.content
     found: dict[str, Any] = result.structured_content
     assert json.loads(result.content[0].text) == found
+    validate({name: value for name, value in found.items() if name != "truncated"}, found["schema"])
     return found
 
 
@@ -69,6 +71,7 @@ def failure(result: CallToolResult) -> tuple[str, str, str | None]:
     assert result.is_error
     error = result.structured_content
     Draft202012Validator(OUTPUT_SCHEMA).validate(error)  # some clients compare errors with it, too
+    validate(error, "kgroups/error/v1")
     assert "Traceback" not in result.content[0].text
     return error["error"], error["reason"], error["hint"]
 
@@ -127,7 +130,8 @@ def test_hung_broker_is_a_failure_of_the_result(live: Served, ask: Ask) -> None:
         ("lag", {"columns": "nonsense"}, "nonsense"),
         ("plan_reset_offsets", {"group": ["a"], "all_topics": True}, "no target offset"),
         ("plan_delete_offsets", {"group": ["a"]}, "'topic' is a required property"),
-        ("check_groups", {"rules_toml": "no rules"}, "/rules.toml: Expected '='"),
+        ("check_groups", {"rules_toml": "no rules"}, "rules_toml: Expected '='"),
+        ("check_groups", {"rules_toml": "[[rule]]\nx = 1"}, "rules_toml, line 1: unknown key 'x'"),
         ("check_groups", {"group": ["a"], "max_lag": "x"}, "--max-lag"),
         ("explain_partitions", {"group": ["a"], "lagging": True, "partition": ["t"]}, "mutually exclusive"),
         ("nonsense", {}, "unknown tool 'nonsense'"),
@@ -135,6 +139,7 @@ def test_hung_broker_is_a_failure_of_the_result(live: Served, ask: Ask) -> None:
 )
 def test_invalid_arguments_are_an_error_of_the_tool(ask: Ask, name: str, arguments: dict[str, Any], words: str) -> None:
     text, reason, _ = failure(ask((name, arguments))[0])
+    assert "kgroups-mcp-" not in text, "the name of a temporary file"
     assert words in text and reason in ("invalid_usage", "invalid_config")
 
 
@@ -183,7 +188,8 @@ def test_canceled_calls_count_until_they_end(monkeypatch: pytest.MonkeyPatch) ->
     def wait(self: Runner, *_: object) -> dict[str, Any]:
         begun.release()
         assert go_on.wait(60)
-        return {"schema": "kgroups/list/v1", "items": []}
+        lists: dict[str, Any] = {"items": [], "failures": [], "notices": [], "missing_acls": []}
+        return {"schema": "kgroups/list/v1", "cluster_id": None, **lists}
 
     monkeypatch.setattr(Runner, "run", wait)
 
