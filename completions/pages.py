@@ -92,7 +92,8 @@ def _page(context: click.Context) -> Iterator[str]:
         for sentence, line in shown:
             yield f"{_prose(sentence)}:\n\n```text\n{line}\n```\n"
     yield "## Options\n"
-    for title, records in sections(command, context):
+    shown_sections = sections(command, context)
+    for title, records in shown_sections:
         if title != "Options":
             yield f"### {title}\n"
         yield from _options(records)
@@ -104,6 +105,8 @@ def _page(context: click.Context) -> Iterator[str]:
     yield "\n## See also\n"
     yield "- [{}](../{})".format(*_TASKS[path.split()[0]])
     yield from (f"- [`{each.command_path}`]({_name(each)}.md)" for each in commands() if _is_related(each, context))
+    if any(title == "Connection" for title, _ in shown_sections):
+        yield "- [Permissions](../permissions.md)"
     yield "- [All commands](README.md)"
 
 
@@ -134,7 +137,8 @@ def _prose(text: str) -> str:
     """Mark options and file names as code, and escape what Markdown would read as markup."""
     parts = re.split(r"((?<![\w-])--?[A-Za-z][\w-]*(?:=[\w-]+)?|\S*_\S*\w|~/\S+\w)", text)
     return "".join(
-        f"`{part}`" if at % 2 else re.sub(r"([*\[\]<>|\\`])", r"\\\1", part) for at, part in enumerate(parts)
+        f"`{part}`" if at % 2 else re.sub(r"([*\[\]|\\`])", r"\\\1", re.sub(r"<(?=[a-zA-Z/!?])", "&lt;", part))
+        for at, part in enumerate(parts)
     )
 
 

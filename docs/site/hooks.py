@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,11 @@ from repository import DOCS, BrokenLink, pictures, site_files
 
 _API = "python-api.md"
 _SEARCH = '<div class="md-search" '
+_CELL = re.compile(r"<t[dh]\b.*?</t[dh]>", re.DOTALL)
+_CODE = re.compile(r"(?<=<code>).*?(?=</code>)")
+_OPTION = re.compile(r"(?<![\w-])--?[A-Za-z]\w*")
+_RANKS = {"Tasks": 2, "Tutorials": 2, "quick-start.md": 2, "Project": 0.2, _API: 0.2, "data-dictionary.md": 0.2}
+"""Section of the navigation, or page -> how much the search prefers it to other pages."""
 
 
 def on_config(config: MkDocsConfig) -> None:
@@ -52,8 +58,19 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, **_: object) -> None:
-    """Describe each page to search engines."""
+    """Describe each page to search engines, and rank it in the search of the site."""
     page.meta["description"] = description(markdown)
+    section = page.parent.title if page.parent else ""
+    page.meta["search"] = {"boost": _RANKS.get(page.file.src_uri) or _RANKS.get(section, 1)}
+
+
+def on_page_content(html: str, **_: object) -> str:
+    """Show code in tables as it is meant: ``|`` without the escape of tables, and no line break after ``--``."""
+
+    def code(match: re.Match[str]) -> str:
+        return _OPTION.sub(r'<span class="option">\g<0></span>', match[0].replace(r"\|", "|"))
+
+    return _CELL.sub(lambda cell: _CODE.sub(code, cell[0]), html)
 
 
 def on_nav(nav: Navigation, **_: object) -> None:
@@ -65,11 +82,12 @@ _navigation: list[Navigation] = []
 
 
 def on_post_build(config: MkDocsConfig) -> None:
-    """Write llms.txt and llms-full.txt."""
+    """Write llms.txt and llms-full.txt; remove what only a server can use."""
     site, nav = Path(config.site_dir), _navigation[0]
     (site / "llms.txt").write_text(overview(nav, str(config.site_description)), encoding="utf-8")
     (site / "llms-full.txt").write_text(whole(nav), encoding="utf-8")
-    (site / "404.html").unlink()  # its links are absolute, and there is no server
+    for name in ("404.html", "sitemap.xml", "sitemap.xml.gz"):  # they need the address of a server
+        (site / name).unlink()
 
 
 def on_post_page(output: str, **_: object) -> str:

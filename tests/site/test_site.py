@@ -5,10 +5,13 @@ Needs what ``make docs`` installs, and Chromium. Without them these tests skip; 
 
 from __future__ import annotations
 
+import json
+import re
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urldefrag
 
 import pytest
@@ -84,6 +87,14 @@ def require_installed(request: pytest.FixtureRequest) -> None:
 @pytest.fixture(scope="module")
 def pages(site: Path) -> Mapping[str, Html]:
     return {path.relative_to(site).as_posix(): Html(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
+
+
+@pytest.fixture(scope="module")
+def entries(site: Path) -> Sequence[Mapping[str, Any]]:
+    """What the search of the site knows: one entry for each part of each page."""
+    text = (site / "search" / "search_index.js").read_text(encoding="utf-8")
+    found: list[dict[str, Any]] = json.loads(text.removeprefix("var __index = "))["docs"]
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -163,6 +174,43 @@ def test_llms_txt_describes_every_page_in_a_sentence(site: Path, pages: Mapping[
     assert "# kgroups lag\n" in (site / "llms-full.txt").read_text(encoding="utf-8")
 
 
+def test_escapes_of_markdown_are_not_shown(site: Path, entries: Sequence[Mapping[str, Any]]) -> None:
+    texts = {str(path): path.read_text(encoding="utf-8") for path in site.rglob("*.html")}
+    texts |= {entry["location"]: entry["text"] for entry in entries}
+    shown = {place: re.sub(r"<pre.*?</pre>", "", text, flags=re.DOTALL) for place, text in texts.items()}
+    assert [place for place, text in shown.items() if re.search(r"\\(\||&[lg]t;)", text)] == []
+    assert any("[wire|librdkafka]" in text for text in shown.values())
+
+
+def test_search_prefers_tasks_to_the_reference(entries: Sequence[Mapping[str, Any]]) -> None:
+    ranks = {entry["location"]: entry.get("boost", 1) for entry in entries}
+    assert {ranks[page] for page in ("lag.html", "quick-start.html", "tutorials/ci-author.html")} == {2}
+    assert {ranks[page] for page in ("errors.html", "commands/lag.html")} == {1}
+    assert {ranks[page] for page in ("python-api.html", "data-dictionary.html", "project/changelog.html")} == {0.2}
+
+
+def test_site_has_nothing_that_needs_its_address(site: Path) -> None:
+    assert [path.name for path in site.iterdir() if path.name.startswith(("sitemap", "404"))] == []
+    assert [path.name for path in site.rglob("*.html") if 'rel="canonical"' in path.read_text(encoding="utf-8")] == []
+
+
+def test_tutorials_are_in_the_order_of_the_first_page(site: Path) -> None:
+    first, navigation = (
+        re.findall(r"\((tutorials/[\w-]+)", path.read_text(encoding="utf-8"))
+        for path in (ROOT / "docs/README.md", site / "llms.txt")
+    )
+    assert first == navigation
+    assert first
+
+
+def test_pages_of_commands_that_connect_lead_to_the_permissions(site: Path) -> None:
+    texts = {path.name: path.read_text(encoding="utf-8") for path in (site / "commands").iterdir()}
+    last = {name: text.partition('id="see-also"')[2].partition("</article>")[0] for name, text in texts.items()}
+    leads = {name for name, text in last.items() if 'href="../permissions.html"' in text}
+    assert leads == {name for name, text in texts.items() if 'id="options"' in text and 'id="connection"' in text}
+    assert {"lag.html", "reset-offsets.html"} <= leads
+
+
 def test_pages_fit_two_widths_and_the_console_stays_empty(site: Path, pages: Mapping[str, Html], tab: Tab) -> None:
     """Of the pages of commands, which have one form, only some."""
     some = [page for page in sorted(pages) if not page.startswith("commands/")]
@@ -186,7 +234,7 @@ SEARCH = """
   document.querySelector("[data-md-toggle=search]").click();
   const query = document.querySelector("[data-md-component=search-query]");
   query.focus();
-  query.value = "headroom";
+  query.value = QUERY;
   query.dispatchEvent(new Event("keyup"));
   const found = () => [...document.querySelectorAll(".md-search-result__link")].map((link) => link.href);
   for (let tries = 0; tries < 600 && !found().length; tries++) await pause();
@@ -195,12 +243,48 @@ SEARCH = """
 """
 
 
-def test_search_works_from_disk(site: Path, tab: Tab) -> None:
+@pytest.mark.parametrize(
+    ("query", "page"), [("headroom", "lag.html"), ("--time", "lag.html"), ("lag --time acl", "permissions.html")]
+)
+def test_search_works_from_disk(site: Path, tab: Tab, query: str, page: str) -> None:
     tab.width(WIDTHS[-1])
     tab.open((site / "project" / "security.html").as_uri())
-    found = tab.run(SEARCH)
-    assert any(link.startswith((site / "lag.html").as_uri()) for link in found)
+    found = tab.run(SEARCH.replace("QUERY", json.dumps(query)))
+    assert any(link.startswith((site / page).as_uri()) for link in found), found
     assert tab.problems == []
+
+
+COPIED = """
+(() => {
+  const code = document.querySelector("code:has(.gp)");
+  code.setAttribute("data-md-copying", "");
+  return code.innerText.trim();
+})()
+"""
+"""As the theme does."""
+
+
+def test_commands_are_copied_without_prompt_and_output(site: Path, tab: Tab) -> None:
+    tab.open((site / "lag.html").as_uri())
+    assert tab.run(COPIED) == "kgroups lag --top 6"
+
+
+BELOW_THE_BUTTON = """
+[...document.querySelectorAll("pre:has(> nav) > code")].filter((code) =>
+  code.getBoundingClientRect().right > code.parentNode.querySelector("nav").getBoundingClientRect().left).length
+"""
+BROKEN_OPTIONS = """
+[...document.querySelectorAll("td .option")].filter((each) => each.getClientRects().length !== 1).length
+"""
+
+
+def test_code_can_be_read_on_a_narrow_screen(site: Path, tab: Tab) -> None:
+    tab.width(WIDTHS[0])
+    tab.open((site / "commands" / "lag.html").as_uri())
+    assert tab.run("document.querySelectorAll('td .option').length") > 20
+    assert tab.run(BROKEN_OPTIONS) == 0
+    assert tab.run("document.querySelectorAll('pre > nav').length") > 2
+    assert tab.run(BELOW_THE_BUTTON) == 0
 
 
 AXE = """

@@ -35,3 +35,10 @@ if (location.protocol === "file:") {
     terminate() {}
   };
 }
+
+// The search would read the dashes of an option as an order to leave out pages that have the word.
+const post = Worker.prototype.postMessage;
+Worker.prototype.postMessage = function (message, ...more) {
+  const query = typeof message?.data === "string";
+  return post.call(this, query ? { ...message, data: message.data.replace(/(?<![^\s"])-+(?=\w)/g, "") } : message, ...more);
+};
