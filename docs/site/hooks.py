@@ -20,7 +20,15 @@ _SEARCH = '<div class="md-search" '
 _CELL = re.compile(r"<t[dh]\b.*?</t[dh]>", re.DOTALL)
 _CODE = re.compile(r"(?<=<code>).*?(?=</code>)")
 _OPTION = re.compile(r"(?<![\w-])--?[A-Za-z]\w*")
-_RANKS = {"Tasks": 2, "Tutorials": 2, "quick-start.md": 2, "Project": 0.2, _API: 0.2, "data-dictionary.md": 0.2}
+_RANKS = {
+    "Tasks": 2,
+    "Tutorials": 2,
+    "quick-start.md": 2,
+    "limits.md": 1,
+    "Project": 0.2,
+    _API: 0.2,
+    "data-dictionary.md": 0.2,
+}
 """Section of the navigation, or page -> how much the search prefers it to other pages."""
 
 
