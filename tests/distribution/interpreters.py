@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Iterable
@@ -14,7 +15,8 @@ def interpreters(versions: Iterable[str]) -> dict[str, Path]:
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     found = {}
     for version in versions:
-        candidates = [path / "bin" / "python" for path in sorted(pyenv.glob(f"{version}.*"), reverse=True)]
+        folders = sorted(pyenv.glob(f"{version}.*"), key=lambda path: [*map(int, re.findall(r"\d+", path.name))])
+        candidates = [path / "bin" / "python" for path in reversed(folders)]
         if in_path := shutil.which(f"python{version}"):
             candidates.insert(0, Path(in_path))
         if working := next((python for python in candidates if _is(version, python)), None):
