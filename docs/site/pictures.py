@@ -1,12 +1,14 @@
 """Make the pictures of the site from real runs, on brokers of a sandbox: ``make docs-pictures``.
 
 Each picture is what a terminal of tmux shows, as SVG, and what Chromium shows of the history report, as PNG; both for
-light and for dark screens, in build/pictures/. A page shows a picture where it has ``<!-- picture: NAME: TEXT -->``.
+light and for dark screens, in build/pictures/. A cast shows several commands one after the other. A page shows a
+picture where it has ``<!-- picture: NAME: TEXT -->``.
 """
 
 from __future__ import annotations
 
 import io
+import itertools
 import re
 import shutil
 import subprocess
@@ -18,6 +20,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+from cast import cast
 from repository import PICTURES
 from rich.console import Console
 from rich.terminal_theme import SVG_EXPORT_THEME, TerminalTheme
@@ -25,6 +28,7 @@ from rich.text import Text
 
 KGROUPS = (sys.executable, "-m", "kgroups")
 SANDBOX = "pictures"
+_NUMBERS = itertools.count()
 LIMIT = 300.0
 
 
@@ -44,6 +48,14 @@ RUNS = {
     "explain": Run("kgroups explain billing-deleted-topic"),
     "check": Run("kgroups check orders-range payments-lagging --state stable --max-lag 60 --verbose"),
     "watch": Run("kgroups watch --interval 2s", 120, 32, until="#6"),
+}
+CASTS = {
+    "incident": (
+        Run("kgroups lag --top 3"),
+        Run("kgroups explain payments-lagging --partition payments:0 --stuck-after 10s"),
+        Run("kgroups check payments-empty --stopped --verbose"),
+        Run("kgroups reset-offsets payments-empty --topic payments:1 --skip-records 1"),
+    ),
 }
 LIGHT = TerminalTheme(
     (255, 255, 255),
@@ -70,6 +82,7 @@ class Tmux:
 
     def __init__(self, run: Run, bootstrap: str) -> None:
         environment = {"TERM": "xterm-256color", "KGROUPS_BOOTSTRAP_SERVER": bootstrap}
+        self._socket = f"kgroups-pictures-{next(_NUMBERS)}"  # a server that ends does not accept new terminals
         settings = " ".join(f"{name}={value}" for name, value in environment.items())
         command = run.command.replace("kgroups", " ".join(KGROUPS), 1)
         size = ("-x", str(run.columns), "-y", str(run.lines))
@@ -91,9 +104,7 @@ class Tmux:
         self._tmux("kill-server")
 
     def _tmux(self, *words: str) -> str:
-        return subprocess.run(
-            ("tmux", "-L", "kgroups-pictures", *words), check=True, capture_output=True, text=True
-        ).stdout
+        return subprocess.run(("tmux", "-L", self._socket, *words), check=True, capture_output=True, text=True).stdout
 
 
 def screen_of(run: Run, bootstrap: str) -> str:
@@ -167,6 +178,12 @@ def main() -> None:
             for scheme, theme in THEMES.items():
                 (PICTURES / f"{name}-{scheme}.svg").write_text(svg(run, screen, theme), encoding="utf-8")
             print(f"{name}: {run.command}")
+        for name, runs in CASTS.items():
+            screens = [screen_of(run, bootstrap) for run in runs]
+            for scheme, theme in THEMES.items():
+                shown = [svg(run, screen, theme) for run, screen in zip(runs, screens, strict=True)]
+                (PICTURES / f"{name}-{scheme}.svg").write_text(cast(shown), encoding="utf-8")
+            print(f"{name}: {len(runs)} commands")
         if browser:
             report(bootstrap, browser)
         else:

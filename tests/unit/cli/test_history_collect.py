@@ -45,12 +45,13 @@ def collectors(monkeypatch: pytest.MonkeyPatch) -> Collectors:
         notify: Callable[[str], None],
         small: int,
         stopped: threading.Event,
+        progress: Callable[[str], None],
         on_batch: Any = None,
     ) -> Collected:
         server = plan.settings.bootstrap_servers
         before = found.plans.setdefault(server, [])
         before.append(plan)
-        notify("baseline: 1 row of the cluster as it is")
+        progress("baseline: 1 row of the cluster as it is")
         if server in found.does:
             found.does[server](len(before) - 1, start, stopped)
         return Collected(1, 2, 3.0, 0)
