@@ -88,7 +88,7 @@ def test_process_has_ended_only_with_its_last_thread(tmp_path: Path) -> None:
     assert len(list(threads.iterdir())) == 2 and not _has_ended(pid, mark)
     (tmp_path / "end").touch()
     wait_for(lambda: _has_ended(pid, mark))
-    assert not threads.exists()
+    assert len(list(threads.glob("*"))) <= 1  # a zombie until its parent has its exit code
 
 
 def test_process_of_another_command_is_left_alone(tmp_path: Path) -> None:
