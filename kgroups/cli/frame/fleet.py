@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+Load = Callable[[], ClientSettings]
+"""Reads the settings of a cluster."""
 
 
 def fleet_of(
@@ -79,16 +81,14 @@ class FleetQueries(NamedTuple):
 
     def loaded_once(self) -> FleetQueries:
         """Return the same clusters; the settings of each are read once, so that a plan is written where it was made."""
-        members = tuple(member._replace(load=cache(member.load)) for member in self.fleet.members)
-        return self._replace(fleet=self.fleet._replace(members=members))
+        return self._loaded_by(cache)
 
     def for_reading(self) -> FleetQueries:
         """Return the same clusters, for clients that cannot change anything; settings are read once."""
+        return self._loaded_by(lambda load: cache(lambda: load()._replace(read_only=True)))
 
-        def read_only(load: Callable[[], ClientSettings]) -> Callable[[], ClientSettings]:
-            return cache(lambda: load()._replace(read_only=True))
-
-        members = tuple(member._replace(load=read_only(member.load)) for member in self.fleet.members)
+    def _loaded_by(self, change: Callable[[Load], Load]) -> FleetQueries:
+        members = tuple(member._replace(load=change(member.load)) for member in self.fleet.members)
         return self._replace(fleet=self.fleet._replace(members=members))
 
     def settings_of(self, name: str) -> ClientSettings:
