@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from kgroups.pipeline.engine import derive, open_tables
 from kgroups.pipeline.engine.duck import DuckDB
-from kgroups.pipeline.load.store import Store
+from kgroups.pipeline.load.manifest import BATCH
+from kgroups.pipeline.load.store import Identity, Store
 from kgroups.pipeline.rules import Rules
 from kgroups.pipeline.tables import STORED, arrow_schema
 from kgroups.pipeline.transform.definitions import BEGINNING, Span
@@ -222,6 +223,22 @@ class History:
             table.name: pa.Table.from_pylist(self.rows.get(table.name, []), schema=arrow_schema(table))
             for table in STORED
         }
+
+    def stored_in(self, location: object, cluster: str) -> Store:
+        """Write every stored table into a store, as its only batch of a cluster; return the store."""
+        store = Store(str(location))
+        store.create(Identity(cluster, "__consumer_offsets", "2026-03-01"))
+        rows = self.arrow()
+        store.add(BATCH, {table: rows[table.name] for table in STORED})
+        return store
+
+
+def three_commits() -> History:
+    """Group ``orders`` commits offsets 100 to 102, one each second."""
+    history = History()
+    for second in range(3):
+        history.commit("orders", second, 100 + second)
+    return history
 
 
 SPAN = Span(at(0), at(600))

@@ -12,12 +12,9 @@ from typing import Any
 
 import pytest
 
-from kgroups.pipeline.load.manifest import BATCH
-from kgroups.pipeline.load.store import Identity, Store
-from kgroups.pipeline.tables import STORED
 from kgroups.sandbox.security import Acl, Secure
 from tests.fakes.broker import FakeCluster
-from tests.fakes.history import History
+from tests.fakes.history import three_commits
 from tests.fakes.hung import ANSWERING, HUNG, hung
 from tests.fakes.serving import serving
 from tests.integration.asking import run_here
@@ -32,15 +29,9 @@ FIRST, SECOND, _ = GROUPS.names()
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("mcp")
-    history = History()
-    for second in range(3):
-        history.commit("orders", second, 100 + second)
-    store = Store(str(folder / "store"))
-    store.create(Identity("east", "__consumer_offsets", "2026-03-01"))
-    rows = history.arrow()
-    store.add(BATCH, {table: rows[table.name] for table in STORED})
-    return folder / "store"
+    location = tmp_path_factory.mktemp("mcp") / "store"
+    three_commits().stored_in(location, "east")
+    return location
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,7 @@ from kgroups.pipeline.engine import derive
 from kgroups.pipeline.engine.duck import DuckDB
 from kgroups.pipeline.engine.spark import Spark
 from kgroups.pipeline.jobs.show import TableQuery, run_sql_over_clusters, show_clusters
-from kgroups.pipeline.load.manifest import BATCH
-from kgroups.pipeline.load.store import Identity, Store
+from kgroups.pipeline.load.store import Store
 from kgroups.pipeline.report.data import Period
 from kgroups.pipeline.report.gather import gather
 from kgroups.pipeline.rules import Rules
@@ -47,9 +46,8 @@ def test_derived_tables_are_the_same_on_spark_and_duckdb(spark: SparkSession) ->
 def test_rows_of_several_clusters_are_the_same_on_spark_and_duckdb(spark: SparkSession, tmp_path: Path) -> None:
     stores = []
     for number in range(2):
-        store, rows = Store(str(tmp_path)), RandomGroups(seed=number, logs=2, groups=3, actions=20).history.arrow()
-        store.create(Identity(f"it's {number}", "__consumer_offsets", "2026-03-01"))
-        store.add(BATCH, {table: rows[table.name] for table in STORED})
+        history = RandomGroups(seed=number, logs=2, groups=3, actions=20).history
+        store = history.stored_in(tmp_path, f"it's {number}")
         stores.append(Store(str(tmp_path), store.cluster))
     query = "select cluster_id, `group`, count(*) from commits join stale using (cluster_id, `group`) group by 1, 2"
     request = TableQuery("stale", (), (), None, at(END), 100)

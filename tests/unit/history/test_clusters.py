@@ -13,7 +13,6 @@ from kgroups.cli.main import main
 from kgroups.pipeline.engine.duck import DuckDB
 from kgroups.pipeline.engine.port import Engine
 from kgroups.pipeline.jobs.show import UNKNOWN_AGE, Answer, TableQuery, run_sql_over_clusters, show_clusters
-from kgroups.pipeline.load.manifest import BATCH
 from kgroups.pipeline.load.store import Identity, Store
 from kgroups.pipeline.tables import STORED
 from kgroups.pipeline.transform.definitions import BEGINNING, Span
@@ -42,10 +41,7 @@ def history_of(cluster: str) -> History:
 def write(location: object, *clusters: str) -> list[Store]:
     stores = []
     for cluster in clusters:
-        store = Store(str(location))
-        store.create(Identity(cluster, "__consumer_offsets", "2026-03-01"))
-        rows = history_of(cluster).arrow()
-        store.add(BATCH, {table: rows[table.name] for table in STORED})
+        history_of(cluster).stored_in(location, cluster)
         stores.append(Store(str(location), cluster))
     return stores
 

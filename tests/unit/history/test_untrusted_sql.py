@@ -10,10 +10,7 @@ import pytest
 
 from kgroups.cli.main import main
 from kgroups.pipeline.engine import sealed
-from kgroups.pipeline.load.manifest import BATCH
-from kgroups.pipeline.load.store import Identity, Store
-from kgroups.pipeline.tables import STORED
-from tests.fakes.history import History
+from tests.fakes.history import three_commits
 from tests.schemas import validate_output
 
 SECRET = "pa55w0rd"
@@ -24,13 +21,7 @@ Asked = Callable[..., tuple[int, str, str]]
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store, next to a file with a secret."""
     folder = tmp_path_factory.mktemp("untrusted")
-    history = History()
-    for second in range(3):
-        history.commit("orders", second, 100 + second)
-    store = Store(str(folder / "store"))
-    store.create(Identity("east", "__consumer_offsets", "2026-03-01"))
-    rows = history.arrow()
-    store.add(BATCH, {table: rows[table.name] for table in STORED})
+    three_commits().stored_in(folder / "store", "east")
     (folder / "secret.csv").write_text(f"password\n{SECRET}\n")
     return folder
 
