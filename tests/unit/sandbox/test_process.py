@@ -32,7 +32,7 @@ def start(code: str, folder: Path) -> tuple[int, str]:
     """Started when it said so; the mark is its folder."""
     log = folder / "it.log"
     pid = spawn([sys.executable, "-c", code, f"{folder}/"], log)
-    wait_for(lambda: "ready" in log.read_text())
+    wait_for(lambda: "ready\n" in log.read_text())
     return pid, f"{folder}/"
 
 
