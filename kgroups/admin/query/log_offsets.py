@@ -105,9 +105,9 @@ async def _fill(cluster: Cluster, partitions: Partitions, collector: _Collector)
         by_leader = await find_leaders(cluster, pending, whole_topics=collector.whole_topics and not attempt)
         if not attempt:
             cluster.progress.begin(
-                "logs", len(by_leader.failures) + sum(map(len, by_leader.leaders.values())), again=True
+                "partitions", len(by_leader.failures) + sum(map(len, by_leader.leaders.values())), again=True
             )
-            cluster.progress.advance("logs", len(by_leader.failures))
+            cluster.progress.advance("partitions", len(by_leader.failures))
         for pair in pending:
             collector.failures.pop(pair, None)
         collector.failures.update(by_leader.failures)
@@ -132,7 +132,7 @@ async def _query_leaders(
                 jobs.append(((node.id, where, chunk), cluster.call(node, call)))
     for (leader, where, chunk), response in await fan_out(jobs):
         if where == Where.END:
-            cluster.progress.advance("logs", len(chunk))
+            cluster.progress.advance("partitions", len(chunk))
         for pair in chunk:
             _record(collector, where, pair, leader, response)
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
@@ -84,39 +84,63 @@ def _rules(text: str, where: str) -> tuple[Rule, ...]:
         raise ConfigError(f"{where}: unknown key '{next(iter(document))}'; a rules file contains [[rule]] tables")
     if not isinstance(tables, list) or not tables:
         raise ConfigError(f"{where}: no [[rule]] table found")
-    lines = [number for number, line in enumerate(text.splitlines(), 1) if _HEADER.match(line)]
-    places = [f"{where}, line {line}" for line in lines] if len(lines) == len(tables) else [where] * len(tables)
-    return tuple(_rule(table, place) for table, place in zip(tables, places, strict=True))
+    return tuple(_rule(table, place) for table, place in zip(tables, _places(text, where, len(tables)), strict=True))
 
 
-def _rule(table: object, place: str) -> Rule:
+def _places(text: str, where: str, tables: int) -> list[_Place]:
+    lines = text.splitlines()
+    starts = [number for number, line in enumerate(lines) if _HEADER.match(line)]
+    if len(starts) != tables:  # inline tables, for example
+        return [_Place(where, 0, ())] * tables
+    ends = [*starts[1:], len(lines)]
+    return [_Place(where, start + 1, lines[start:end]) for start, end in zip(starts, ends, strict=True)]
+
+
+class _Place(NamedTuple):
+    """Where a table is; tomllib does not tell."""
+
+    file: str
+    first: int
+    """The number of its first line, from 1; 0 if unknown."""
+    lines: Sequence[str]
+
+    def of(self, key: str = "") -> str:
+        """Return the file, and the line of a key if it is found, otherwise of the table."""
+        entry = re.compile(rf"""\s*(["']?){re.escape(key)}\1\s*[.=]""")
+        offset = next((number for number, line in enumerate(self.lines) if key and entry.match(line)), 0)
+        return f"{self.file}, line {self.first + offset}" if self.first else self.file
+
+
+def _rule(table: object, place: _Place) -> Rule:
     if not isinstance(table, dict):
-        raise ConfigError(f"{place}: rule must be a table: [[rule]]")
+        raise ConfigError(f"{place.of()}: rule must be a table: [[rule]]")
     entries = dict(table)
-    groups = _names(entries.pop("groups", []), f"{place}: groups")
-    clusters = _names(entries.pop("clusters"), f"{place}: clusters") if "clusters" in entries else None
+    groups = _names(entries.pop("groups", []), place, "groups")
+    clusters = _names(entries.pop("clusters"), place, "clusters") if "clusters" in entries else None
     limits: dict[str, Any] = {}
     for key, value in entries.items():
         if key not in KEYS:
-            raise ConfigError(f"{place}: unknown key '{key}'; use groups, clusters, {', '.join(KEYS)}")
+            raise ConfigError(f"{place.of(key)}: unknown key '{key}'; use groups, clusters, {', '.join(KEYS)}")
         check = KEYS[key]
         _check_size(value)
         try:
             limits[check.field] = check.read(value)
         except ValueError as error:
-            raise ConfigError(f"{place}: {key}: {str(error) or f'{value!r} is not {check.kind}'}") from None
+            raise ConfigError(f"{place.of(key)}: {key}: {str(error) or f'{value!r} is not {check.kind}'}") from None
     if not groups:
-        raise ConfigError(f'{place}: missing key groups: set groups = ["name", "glob-*"]')
+        raise ConfigError(f'{place.of()}: missing key groups: set groups = ["name", "glob-*"]')
     if clusters == ():
-        raise ConfigError(f'{place}: clusters is empty: set clusters = ["profile", "glob-*"], or remove it')
+        raise ConfigError(
+            f'{place.of("clusters")}: clusters is empty: set clusters = ["profile", "glob-*"], or remove it'
+        )
     return Rule(groups, Limits(**limits), clusters)
 
 
-def _names(value: object, key: str) -> tuple[str, ...]:
+def _names(value: object, place: _Place, key: str) -> tuple[str, ...]:
     try:
         return parse_words(value)
     except ValueError:
-        raise ConfigError(f"{key} must be a list of names or globs") from None
+        raise ConfigError(f"{place.of(key)}: {key} must be a list of names or globs") from None
 
 
 def _check_size(value: object) -> None:

@@ -49,21 +49,21 @@ async def delete(admin: WireAdmin) -> None:
 def test_progress_counts_batches_of_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream, "LARGEST_PIECE", 5)
     monkeypatch.setattr(stream, "SMALLEST_PIECE", 5)
-    *steps, logs = counted(cluster(), describe_all)
+    *steps, partitions = counted(cluster(), describe_all)
     assert steps == ["brokers listed 2/2", "offsets 50/50", "classic groups 50/50"]
-    assert re.fullmatch(r"logs (\d+)/\1", logs)
+    assert re.fullmatch(r"partitions (\d+)/\1", partitions)
 
 
 def test_progress_counts_repeated_work_once() -> None:
     progress = Progress()
-    progress.begin("logs", 100, again=True)
+    progress.begin("partitions", 100, again=True)
     for _ in range(3):  # each begins before the one before it ends
-        progress.begin("logs", 100, again=True)
-        progress.advance("logs", 100)
-        assert str(progress) == "logs 100/200"
+        progress.begin("partitions", 100, again=True)
+        progress.advance("partitions", 100)
+        assert str(progress) == "partitions 100/200"
     progress.begin("consumer groups", 0)
-    progress.advance("logs", 100)
-    assert str(progress) == "logs 200/200"
+    progress.advance("partitions", 100)
+    assert str(progress) == "partitions 200/200"
 
 
 def test_progress_of_deletion_follows_its_plan() -> None:
@@ -81,4 +81,4 @@ def test_progress_counts_leaderless_partitions() -> None:
     fake = cluster()
     fake.state.topic("gone", [0])
     fake.state.group("one-more", 0, commits={("gone", 5): 7, ("t", 0): 1})
-    assert "logs 3/3" in counted(fake, describe_all)
+    assert "partitions 3/3" in counted(fake, describe_all)

@@ -150,9 +150,9 @@ def test_rules_name_clusters_that_do_not_exist(two: None, run_cli: Run, rules: C
     assert (code, "rules.toml has rules for clusters, which are profiles: give --profile" in out) == (3, True)
     empty = rules('[[rule]]\ngroups = "orders"\nclusters = []\nmax-lag = 10\n')
     code, out, _ = run_cli("check", "--rules", empty, "--all-profiles")
-    assert (code, "line 1: clusters is empty" in out) == (3, True)
+    assert (code, "line 3: clusters is empty" in out) == (3, True)
     wrong = rules('[[rule]]\ngroups = "orders"\nclusters = 3\nmax-lag = 10\n')
-    assert "line 1: clusters must be a list of names or globs" in run_cli("check", "--rules", wrong, "-b", DEAD)[1]
+    assert "line 3: clusters must be a list of names or globs" in run_cli("check", "--rules", wrong, "-b", DEAD)[1]
 
 
 def test_trend_of_a_cluster_that_fails_in_between_is_unknown(

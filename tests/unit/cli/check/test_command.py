@@ -315,7 +315,7 @@ def test_check_lint_needs_no_cluster(run_cli: Run, tmp_path: Path) -> None:
     bad.write_text('[[rule]]\ngroups = "a*"\nmax-lga = 5\n')
     assert run_cli("check", "--lint", str(good)) == (0, f"{good}: 1 rule, valid\n", "")
     code, out, _ = run_cli("check", "--lint", str(good), str(bad))
-    assert (code, "bad.toml, line 1: unknown key 'max-lga'" in out) == (3, True)
+    assert (code, "bad.toml, line 3: unknown key 'max-lga'" in out) == (3, True)
 
 
 def test_check_github_writes_annotations_and_summary(

@@ -131,7 +131,7 @@ def test_hung_broker_is_a_failure_of_the_result(live: Served, ask: Ask) -> None:
         ("plan_reset_offsets", {"group": ["a"], "all_topics": True}, "no target offset"),
         ("plan_delete_offsets", {"group": ["a"]}, "'topic' is a required property"),
         ("check_groups", {"rules_toml": "no rules"}, "rules_toml: Expected '='"),
-        ("check_groups", {"rules_toml": "[[rule]]\nx = 1"}, "rules_toml, line 1: unknown key 'x'"),
+        ("check_groups", {"rules_toml": "[[rule]]\nx = 1"}, "rules_toml, line 2: unknown key 'x'"),
         ("check_groups", {"group": ["a"], "max_lag": "x"}, "--max-lag"),
         ("explain_partitions", {"group": ["a"], "lagging": True, "partition": ["t"]}, "mutually exclusive"),
         ("nonsense", {}, "unknown tool 'nonsense'"),
