@@ -1,8 +1,8 @@
 """Make the pictures of the site from real runs, on brokers of a sandbox: ``make docs-pictures``.
 
-Each picture is what a terminal of tmux shows, as SVG, and what Chromium shows of the history report, as PNG; both for
-light and for dark screens, in build/pictures/. A cast shows several commands one after the other. A page shows a
-picture where it has ``<!-- picture: NAME: TEXT -->``.
+Each picture is what a terminal of tmux shows, as SVG, or what Chromium shows of the history report and of the Grafana
+dashboards, as PNG; all for light and for dark screens, in build/pictures/. A cast shows several commands one after the
+other. A page shows a picture where it has ``<!-- picture: NAME: TEXT -->``.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from cast import cast
+from dashboard_pictures import KGROUPS, dashboards, prepare
 from repository import PICTURES
 from rich.console import Console
 from rich.terminal_theme import SVG_EXPORT_THEME, TerminalTheme
 from rich.text import Text
 
-KGROUPS = (sys.executable, "-m", "kgroups")
 SANDBOX = "pictures"
 _NUMBERS = itertools.count()
 LIMIT = 300.0
@@ -188,6 +188,11 @@ def main() -> None:
             report(bootstrap, browser)
         else:
             print("no picture of the report: it needs Chromium", file=sys.stderr)
+        reason = prepare(browser)
+        if browser and not reason:
+            dashboards(bootstrap, browser)
+        else:
+            print(f"no pictures of the dashboards: {reason}", file=sys.stderr)
 
 
 if __name__ == "__main__":
