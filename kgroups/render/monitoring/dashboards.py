@@ -282,6 +282,8 @@ def _panel(number: int, panel: Panel, place: dict[str, int]) -> dict[str, Any]:
     if panel.view == "stat":
         shown = "name" if panel.legend else "auto"
         made["options"] = {"reduceOptions": {"calcs": ["lastNotNull"]}, "textMode": shown}
+        # A query over the range would also return values that ended within it, such as earlier states of a group.
+        made["targets"][0]["instant"] = True
     if panel.view == "table":
         made["targets"][0].update(format="table", instant=True)
     return made

@@ -307,6 +307,14 @@ def test_exporter_dashboard_panels_have_a_unit_and_do_not_overlap(run_cli: Run, 
         assert defaults["noValue"] in ("unknown", "none") and not defaults["custom"].get("spanNulls"), panel["title"]
 
 
+@pytest.mark.parametrize("name", ["fleet", "group", "partition"])
+def test_exporter_dashboard_numbers_are_those_of_now(run_cli: Run, name: str) -> None:
+    panels = json.loads(run_cli("exporter", "--dashboard", name)[1])["panels"]
+    instant = {panel["title"]: panel["targets"][0].get("instant", False) for panel in panels if panel["type"] != "stat"}
+    assert [title for title, found in instant.items() if found] == (["Firing alerts"] if name == "fleet" else [])
+    assert all(panel["targets"][0]["instant"] for panel in panels if panel["type"] == "stat")
+
+
 def test_exporter_prints_kit_without_bootstrap_servers(run_cli: Run) -> None:
     code, out, err = run_cli("exporter", "--dashboard")
     assert (code, json.loads(out)["uid"], err) == (0, "kgroups-fleet", "")
