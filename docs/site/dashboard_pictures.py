@@ -35,7 +35,7 @@ SCHEMES = ("light", "dark")
 WANTED = {"job": "kafka", "group": GROUP, "topic": TOPIC}
 SCRAPE = 2
 """Seconds between two scrapes, and between two polls of the exporter."""
-RECORDED, SHOWN = 540.0, 240.0
+RECORDED, SHOWN = 600.0, 240.0
 """Seconds for which data is recorded, and the last of them, which are shown: rates are over the 5 minutes before."""
 WIDTH, ROW, MARGINS = 1280, 38, 80
 
@@ -62,7 +62,8 @@ def dashboards(bootstrap: str, browser: str) -> None:
     ):
         time.sleep(RECORDED)
         query = prometheus(address)
-        end = time.time() - SCRAPE
+        # At a full minute, the last label of each time axis would be cut off: the range ends 15 s before one.
+        end = (time.time() - SCRAPE - 45) // 60 * 60 + 45
         for name in NAMES:
             _write_data(name, query, Time(end - SHOWN, end, SCRAPE))
     with _serve(BUILD / "site") as address:
@@ -91,7 +92,8 @@ def _build_page() -> None:
 
 def _height(dashboard: dict[str, Any]) -> int:
     """Return the height of a picture that shows all panels."""
-    return MARGINS + ROW * max(panel["gridPos"]["y"] + panel["gridPos"]["h"] for panel in dashboard["panels"])
+    rows: int = max(panel["gridPos"]["y"] + panel["gridPos"]["h"] for panel in dashboard["panels"])
+    return MARGINS + ROW * rows
 
 
 def _kgroups(*words: str) -> str:

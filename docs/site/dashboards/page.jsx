@@ -3,7 +3,6 @@
 import { createTheme, dateTime, getDisplayValueAlignmentFactors, getFieldDisplayValues, ThemeContext } from "@grafana/data";
 import { BigValue, GlobalStyles, PanelChrome, TimeSeries, VizRepeater } from "@grafana/ui";
 import { TableNG } from "@grafana/ui/unstable";
-import "uplot/dist/uPlot.min.css";
 import { createRoot } from "react-dom/client";
 import { fieldConfig, frames } from "./frames";
 
