@@ -30,14 +30,21 @@ BY_TYPE = "by type"
 _UNITS = ["short", "s", "cps"]
 _MAPPINGS = {
     "special": {"type": ANY, "options": {"match": ["null+nan"], "result": {"text": ANY}}},
-    "value": {"type": ANY, "options": {"*": {"text": ANY}}},
+    "value": {"type": ANY, "options": {"*": {"text": ANY, "color": ["orange", "red"]}}},
 }
+_THRESHOLDS = {"mode": ["absolute"], "steps": {"color": ["text"], "value": [None]}}
 _TARGET = {"refId": ANY, "expr": ANY, "legendFormat": ANY}
 
 
 def _panel(target: Any = _TARGET, custom: Any = MappingProxyType({}), **more: Any) -> dict[str, Any]:
     """Return the options of a panel type that are drawn."""
-    defaults = {"unit": _UNITS, "noValue": ANY, "mappings": {BY_TYPE: _MAPPINGS}, "custom": custom}
+    defaults = {
+        "unit": _UNITS,
+        "noValue": ANY,
+        "mappings": {BY_TYPE: _MAPPINGS},
+        "thresholds": _THRESHOLDS,
+        "custom": custom,
+    }
     return {
         **dict.fromkeys(("id", "title", "description", "type", "gridPos"), ANY),
         "datasource": {"type": ["prometheus"], "uid": ["${datasource}"]},
@@ -54,7 +61,13 @@ PANEL = {
             options={"reduceOptions": {"calcs": ["lastNotNull"]}, "textMode": ["auto", "name"]},
         ),
         "timeseries": _panel(custom={"spanNulls": [False]}),
-        "table": _panel({**_TARGET, "format": ["table"], "instant": [True]}),
+        "table": _panel(
+            {**_TARGET, "format": ["table"], "instant": [True]},
+            transformations={
+                "id": ["organize"],
+                "options": {"excludeByName": ANY, "indexByName": ANY, "renameByName": ANY},
+            },
+        ),
     }
 }
 """The options of panels that are drawn. A list has the values of an option, and ``*`` is for every name."""

@@ -1,12 +1,15 @@
 // The results of Prometheus as data frames of Grafana, with the field configuration of a panel.
 import {
   applyFieldOverrides,
+  cacheFieldDisplayNames,
   FieldColorModeId,
   FieldConfigOptionsRegistry,
   FieldType,
   identityOverrideProcessor,
+  standardTransformers,
   ThresholdsMode,
 } from "@grafana/data";
+import { of } from "rxjs";
 
 // What Grafana's panels use where a dashboard sets nothing. Their plugins have these values; the libraries do not.
 const THRESHOLDS = {
@@ -29,7 +32,13 @@ const DEFAULTS = {
 export function fieldConfig(panel) {
   const { defaults, overrides } = panel.fieldConfig;
   const base = DEFAULTS[panel.type];
-  return { defaults: { ...base, ...defaults, custom: { ...base.custom, ...defaults.custom } }, overrides };
+  const thresholds = restored(defaults.thresholds ?? base.thresholds);
+  return { defaults: { ...base, ...defaults, thresholds, custom: { ...base.custom, ...defaults.custom } }, overrides };
+}
+
+// JSON has no infinity: the first step of thresholds is null there.
+function restored({ mode, steps }) {
+  return { mode, steps: steps.map((step) => ({ ...step, value: step.value ?? -Infinity })) };
 }
 
 export function frames(panel, results, step, theme) {
@@ -37,14 +46,26 @@ export function frames(panel, results, step, theme) {
   const data = panel.targets.flatMap((target) =>
     target.format === "table" ? table(results[target.refId], target) : series(results[target.refId], target, step),
   );
-  return applyFieldOverrides({
-    data,
+  const drawn = applyFieldOverrides({
+    data: transformed(panel.transformations ?? [], data),
     fieldConfig: config,
     fieldConfigRegistry: registry(config.defaults),
     replaceVariables: (text) => text,
     theme,
     timeZone: "utc",
   });
+  cacheFieldDisplayNames(drawn); // the headers of a table
+  return drawn;
+}
+
+const TRANSFORMERS = { organize: standardTransformers.organizeFieldsTransformer };
+
+function transformed(transformations, data) {
+  const context = { interpolate: (text) => text };
+  const steps = transformations.map(({ id, options }) => TRANSFORMERS[id].operator(options, context));
+  let result;
+  steps.reduce((frames, step) => frames.pipe(step), of(data)).subscribe((frames) => (result = frames));
+  return result;
 }
 
 // Without a registry, no option of a panel is applied; with this one, all are.

@@ -30,6 +30,10 @@ class Panel(NamedTuple):
     empty_if: str = ""
     texts: Mapping[str, str] = {}
     """Value -> the text to show instead."""
+    colors: Mapping[str, str] = {}
+    """Value -> the color of its text; other values have the color of text, because no limit suits every cluster."""
+    columns: Mapping[str, str] = {}
+    """The columns of a table: label -> header."""
 
 
 class Dashboard(NamedTuple):
@@ -53,12 +57,20 @@ _JOB = {"job": "label_values(kgroups_build_info, job)"}
 _OF_GROUP = {**_JOB, "group": f"label_values(kafka_consumergroup_stale{_ALL}, consumergroup)"}
 _OF_TOPIC = {**_OF_GROUP, "topic": f"label_values(kafka_consumergroup_lag_sum{_GROUP}, topic)"}
 _NO_TIME = "no record was appended since the exporter started; --time reads the times of older ones"
+_ALERT = {
+    "alertname": "alert",
+    "severity": "severity",
+    "consumergroup": "group",
+    "topic": "topic",
+    "partition": "partition",
+    "instance": "instance",
+}
 
 FLEET = Dashboard(
     "Consumer groups: fleet",
     _JOB,
     (
-        _number("Cluster reached", f"min(kgroups_up{_ALL})", texts={"0": "no", "1": "yes"}),
+        _number("Cluster reached", f"min(kgroups_up{_ALL})", texts={"0": "no", "1": "yes"}, colors={"0": "red"}),
         _number("Age of the data", f"max(kgroups_data_age_seconds{_ALL})", SECONDS),
         _number("Groups", f"count(kafka_consumergroup_stale{_ALL})"),
         _number("Groups with unknown lag", f"sum(kafka_consumergroup_unknown_partitions{_ALL} > bool 0)"),
@@ -67,10 +79,11 @@ FLEET = Dashboard(
         Panel(
             "Firing alerts",
             COUNT,
-            'ALERTS{alertstate="firing",alertname=~"Kgroups.*|ConsumerGroup.*",job="$job"}',
-            "{{alertname}} {{consumergroup}} {{topic}} {{partition}}",
-            "table",
-            "no alert is firing",
+            f"max by ({', '.join(_ALERT)})"
+            ' (ALERTS{alertstate="firing",alertname=~"Kgroups.*|ConsumerGroup.*",job="$job"})',
+            view="table",
+            empty_if="no alert is firing",
+            columns=_ALERT,
         ),
         Panel("Groups by state", COUNT, f"sum by (state) (kafka_consumergroup_state{_ALL})", "{{state}}"),
         Panel("Known lag of all groups", COUNT, f"sum(kafka_consumergroup_known_lag_sum{_ALL})", "lag"),
@@ -129,7 +142,9 @@ GROUP = Dashboard(
         _number("Members", f"kafka_consumergroup_members{_GROUP}"),
         _number("Total lag", f"kafka_consumergroup_total_lag{_GROUP}"),
         _number("Partitions with unknown lag", f"kafka_consumergroup_unknown_partitions{_GROUP}"),
-        _number("Values", f"kafka_consumergroup_stale{_GROUP}", texts={"0": "current", "1": "stale"}),
+        _number(
+            "Values", f"kafka_consumergroup_stale{_GROUP}", texts={"0": "current", "1": "stale"}, colors={"1": "orange"}
+        ),
         _number("Age of the data", f"time() - kafka_consumergroup_polled_timestamp_seconds{_GROUP}", SECONDS),
         Panel("Total lag", COUNT, f"kafka_consumergroup_total_lag{_GROUP}", "{{consumergroup}}"),
         Panel("Known lag", COUNT, f"kafka_consumergroup_known_lag_sum{_GROUP}", "{{consumergroup}}"),
@@ -257,7 +272,10 @@ def _panels(panels: Sequence[Panel]) -> list[dict[str, Any]]:
 
 
 def _panel(number: int, panel: Panel, place: dict[str, int]) -> dict[str, Any]:
-    texts = {value: {"text": text} for value, text in panel.texts.items()}
+    texts = {
+        value: {"text": text} | ({"color": panel.colors[value]} if value in panel.colors else {})
+        for value, text in panel.texts.items()
+    }
     made: dict[str, Any] = {
         "id": number,
         "title": panel.title,
@@ -284,6 +302,20 @@ def _panel(number: int, panel: Panel, place: dict[str, int]) -> dict[str, Any]:
         made["options"] = {"reduceOptions": {"calcs": ["lastNotNull"]}, "textMode": shown}
         # A query over the range would also return values that ended within it, such as earlier states of a group.
         made["targets"][0]["instant"] = True
+        made["fieldConfig"]["defaults"]["thresholds"] = {
+            "mode": "absolute",
+            "steps": [{"color": "text", "value": None}],
+        }
     if panel.view == "table":
         made["targets"][0].update(format="table", instant=True)
+        made["transformations"] = [
+            {
+                "id": "organize",
+                "options": {
+                    "excludeByName": {"Time": True, "Value": True},
+                    "indexByName": {label: position for position, label in enumerate(panel.columns)},
+                    "renameByName": dict(panel.columns),
+                },
+            }
+        ]
     return made

@@ -435,3 +435,28 @@ def test_exporter_unread_records(served: Any) -> None:
         assert answer[name, "busy"] == 5
         assert (name, "broken") not in answer  # unknown is not 0
     assert answer["kafka_consumergroup_partition_unread_min", "busy", "1", "orders"] == 0
+
+
+def test_exporter_dashboard_colors_only_what_is_wrong_in_every_cluster(run_cli: Run) -> None:
+    panels = [
+        panel
+        for name in ("fleet", "group")
+        for panel in json.loads(run_cli("exporter", "--dashboard", name)[1])["panels"]
+    ]
+    numbers = {panel["title"]: panel["fieldConfig"]["defaults"] for panel in panels if panel["type"] == "stat"}
+    assert all(each["thresholds"]["steps"] == [{"color": "text", "value": None}] for each in numbers.values())
+    texts = {title: each["mappings"][1]["options"] for title, each in numbers.items() if len(each["mappings"]) > 1}
+    assert texts == {
+        "Cluster reached": {"0": {"text": "no", "color": "red"}, "1": {"text": "yes"}},
+        "Values": {"0": {"text": "current"}, "1": {"text": "stale", "color": "orange"}},
+    }
+
+
+def test_exporter_dashboard_of_alerts_has_the_labels_that_name_what_fires(run_cli: Run) -> None:
+    panels = json.loads(run_cli("exporter", "--dashboard", "fleet")[1])["panels"]
+    (table,) = (panel for panel in panels if panel["type"] == "table")
+    (columns,) = (each["options"] for each in table["transformations"])
+    labels = ["alertname", "severity", "consumergroup", "topic", "partition", "instance"]
+    assert table["targets"][0]["expr"].startswith(f"max by ({', '.join(labels)}) (ALERTS{{")
+    assert [*columns["indexByName"]] == [*columns["renameByName"]] == labels
+    assert columns["excludeByName"] == {"Time": True, "Value": True}
