@@ -208,7 +208,7 @@ def test_pre_commit_hook_finds_an_invalid_rule(tmp_path: Path) -> None:
     program, *words = shlex.split(hook["entry"])
     offline(BIN / program, *words, good)
     done = subprocess.run([BIN / program, *words, good, bad], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 3 and f"{bad}, line 1: unknown key 'max-lags'" in done.stdout, done.stdout
+    assert done.returncode == 3 and f"{bad}, line 3: unknown key 'max-lags'" in done.stdout, done.stdout
 
 
 def program_or_skip(*names: str) -> str:
