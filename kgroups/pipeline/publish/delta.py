@@ -48,6 +48,9 @@ class DeltaTarget:
         with self._errors(table):
             return self._open(table)
 
+    def close(self) -> None:
+        """Do nothing: each request has its own connection."""
+
     def _open(self, table: Table) -> PublishedDelta:
         uri, options = self._place(table)
         schema = Schema.from_arrow(commented_schema(table, "comment").append(DATE))

@@ -93,6 +93,10 @@ class IcebergTarget:
             _update(found, table)
             return PublishedIceberg(self, table, found)
 
+    def close(self) -> None:
+        """Close the connections of the catalog, such as those of a database."""
+        self._catalog.close()
+
     def _create(self, name: tuple[str, ...], table: Table) -> None:
         if not self._catalog.namespace_exists(self._namespace):
             self._catalog.create_namespace_if_not_exists(self._namespace)

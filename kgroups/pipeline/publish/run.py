@@ -8,6 +8,7 @@ a process that publishes older manifests conflicts with the commit of the newer 
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import closing
 from typing import NamedTuple
 
 from kgroups.errors import HistoryError
@@ -31,11 +32,16 @@ class Published(NamedTuple):
 
 
 def publish(location: str, target: Target) -> Published:
-    """Publish the history of all clusters of a store.
+    """Publish the history of all clusters of a store, and close the target.
 
     :raises HistoryError: if the store or a table cannot be used, or other processes change a table again and again.
         Each table is then as before, or as the store is.
     """
+    with closing(target):
+        return _publish(location, target)
+
+
+def _publish(location: str, target: Target) -> Published:
     changes: Counter[str] = Counter()
     for _ in range(ATTEMPTS):
         try:

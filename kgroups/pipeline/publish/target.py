@@ -47,6 +47,9 @@ class Target(Protocol):
         :raises HistoryError: if the table cannot be read or written, or was not published from this store.
         """
 
+    def close(self) -> None:
+        """Close connections; tables that are open can no longer be used."""
+
 
 def comments(table: Table) -> Mapping[str, str]:
     """Return the comment of each column of a table's files."""

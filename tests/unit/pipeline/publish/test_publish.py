@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -104,8 +105,9 @@ def test_new_column_and_changed_comment(scene: Scene, monkeypatch: pytest.Monkey
     assert scene.publish() == Published(len(STORED), 1, 0)
     assert scene.published(later) == scene.expected(later)
     assert sorted(scene.read(later)["new"].to_pylist(), key=str) == [*[None] * 12, ["x"]]
-    opened: Any = scene.target().open(later)
-    fields = opened._delta.schema().fields if hasattr(opened, "_delta") else opened._found.schema().fields
+    with closing(scene.target()) as target:
+        opened: Any = target.open(later)
+        fields = opened._delta.schema().fields if hasattr(opened, "_delta") else opened._found.schema().fields
     docs = {field.name: field.metadata["comment"] if hasattr(field, "metadata") else field.doc for field in fields}
     assert (docs["log_partition"], docs["new"]) == ("another comment", "a new column")
     assert scene.publish() == Published(len(STORED), 0, 0)
@@ -243,11 +245,12 @@ def test_table_that_always_changes_is_one_clear_error(scene: Scene, monkeypatch:
         scene.publish()
 
 
-def test_store_without_history_is_not_published(open_scene: Callable[[str], Scene], tmp_path: Path, form: str) -> None:
+def test_store_without_history_is_not_published(tmp_path: Path, form: str, catalog: dict[str, str]) -> None:
     for folder in (tmp_path, tmp_path / "nowhere"):
-        target = DeltaTarget(str(folder)) if form == "delta" else None
+        location = str(folder)
+        target = DeltaTarget(location) if form == "delta" else IcebergTarget(location, "test", "kgroups", catalog)
         with pytest.raises(HistoryError, match="holds no history"):
-            publish(str(folder), target)
+            publish(location, target)
         assert not list(tmp_path.rglob("_delta_log"))
 
 
@@ -282,7 +285,8 @@ def test_tables_of_another_store_are_rejected(tmp_path: Path, catalog: dict[str,
     with pytest.raises(HistoryError, match=r"kgroups\.records was not published from store .*two, but from .*one; use"):
         publish(places[1], IcebergTarget(places[1], "test", "kgroups", catalog))
     publish(places[1], IcebergTarget(places[1], "test", "other", catalog))
-    with iceberg(catalog, COMMITS).transaction() as transaction:
+    table = iceberg(catalog, COMMITS)
+    with closing(table.catalog), table.transaction() as transaction:
         transaction.remove_properties(STORE)
     with pytest.raises(HistoryError, match=r"kgroups\.commits was not published .* but by another program"):
         publish(places[0], IcebergTarget(places[0], "test", "kgroups", catalog))
@@ -304,7 +308,8 @@ def test_iceberg_keeps_engines_from_deleting_files(tmp_path: Path, catalog: dict
     location = str(tmp_path / "history")
     make_stores(location)
     publish(location, IcebergTarget(location, "test", "kgroups", catalog))
-    with iceberg(catalog, COMMITS).transaction() as transaction:
+    table = iceberg(catalog, COMMITS)
+    with closing(table.catalog), table.transaction() as transaction:
         transaction.set_properties({"gc.enabled": "true", "commit.retry.num-retries": "4"})
     publish(location, IcebergTarget(location, "test", "kgroups", catalog))
     properties = iceberg(catalog, COMMITS).properties
