@@ -133,7 +133,7 @@ def commands(parent: click.Context | None = None) -> Iterator[click.Context]:
 
 def _text(text: str) -> Iterator[str]:
     """Yield help text in paragraphs; those that click does not wrap are not wrapped here either."""
-    for number, paragraph in enumerate(inspect.cleandoc(text).strip().split("\n\n")):
+    for number, paragraph in enumerate(inspect.cleandoc(text).split("\n\n")):
         if number:
             yield ".PP"
         if paragraph.startswith("\b"):

@@ -56,7 +56,6 @@ def _number(title: str, query: str, unit: str = COUNT, **rest: Any) -> Panel:
 _JOB = {"job": "label_values(kgroups_build_info, job)"}
 _OF_GROUP = {**_JOB, "group": f"label_values(kafka_consumergroup_stale{_ALL}, consumergroup)"}
 _OF_TOPIC = {**_OF_GROUP, "topic": f"label_values(kafka_consumergroup_lag_sum{_GROUP}, topic)"}
-_NO_TIME = "no record was appended since the exporter started; --time reads the times of older ones"
 _ALERT = {
     "alertname": "alert",
     "severity": "severity",
