@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from enum import IntEnum
 from functools import partial
 from types import MappingProxyType
@@ -39,45 +39,44 @@ new_commit = cast(Callable[[tuple[int, int, int | None, str | None]], Commit], p
 
 
 PlanKey = tuple[GroupId, str, int]
-"""The new state of a partition: a commit, or none."""
+"""Group, topic, and partition."""
 
 Move = Commit | None
-"""All commits of one group, by topic, without partitions that have no commit.
-
-``unset`` are the partitions whose committed offset is -1.
-
-A share group (KIP-932) has no commits; here they are the start offsets that brokers keep for it. Then ``unset`` are the
-partitions without a start offset, ``lags`` the lags that brokers report, and ``failures`` why a start offset is
-unknown.
-"""
+"""The new state of a partition: a commit, or none."""
 
 
 class GroupCommits(NamedTuple):
-    """Log start offset and log end offset of a partition; ``None`` if not requested or not available."""
+    """All commits of one group, by topic, without partitions that have no commit.
+
+    ``unset`` are the partitions whose committed offset is -1. ``pending`` are those with an offset in an open
+    transaction, which replaces the commit when the transaction commits (KIP-447, Kafka 2.5); ``None`` if unknown. They
+    include only partitions with a commit, unless partitions were named.
+
+    A share group (KIP-932) has no commits; here they are the start offsets that brokers keep for it. Then ``unset`` are
+    the partitions without a start offset, ``lags`` the lags that brokers report, and ``failures`` why a start offset is
+    unknown.
+    """
 
     group_id: GroupId
     topics: Mapping[str, tuple[Commit, ...]]
     unset: Mapping[str, tuple[int, ...]] = MappingProxyType({})
     lags: Mapping[tuple[str, int], int] = MappingProxyType({})
     failures: Mapping[tuple[str, int], Failure] = MappingProxyType({})
+    pending: Set[tuple[str, int]] | None = None
 
 
 class LogOffsets(NamedTuple):
-    """Log offsets of many partitions, and in ``holes`` the partitions whose log could not be read, with the reason.
-
-    ``epochs`` are the current leader epochs, by topic and partition (Kafka 2.1). ``topic_ids`` are the topic IDs (Kafka
-    2.8). Both contain only what brokers report.
-    """
+    """Log start offset and log end offset of a partition; ``None`` if not requested or not available."""
 
     start: int | None = None
     end: int | None = None
 
 
 class Logs(NamedTuple):
-    """Start and end of many partitions' logs, and the partitions that could not be read, with the reason.
+    """Log offsets of many partitions, and in ``holes`` the partitions whose log could not be read, with the reason.
 
-    ``epochs`` are the current leader epochs, by topic and partition (Kafka 2.1), ``topic_ids`` the IDs of the topics
-    (Kafka 2.8), as far as brokers report them.
+    ``epochs`` are the current leader epochs, by topic and partition (Kafka 2.1). ``topic_ids`` are the topic IDs (Kafka
+    2.8). Both contain only what brokers report.
     """
 
     offsets: Mapping[str, Mapping[int, LogOffsets]] = MappingProxyType({})

@@ -218,31 +218,34 @@ def _consumer_member(kind: Any, member: FakeMember) -> Any:
 
 def offset_fetch(broker: FakeBroker, request: Any, kind: Any) -> Any:
     if not hasattr(request, "groups"):
-        error, topics = _committed(broker, request.group_id, kind, "")
+        error, topics = _committed(broker, request, request.group_id, kind, "")
         return build(kind, throttle_time=NO_TIME, topics=topics, error_code=error)
     entry = nested(kind, "OffsetFetchResponseGroup")
     groups = []
     for asked in request.groups:
         if asked.group_id not in broker.state.omitted:
-            error, topics = _committed(broker, asked.group_id, kind, "s")
+            error, topics = _committed(broker, request, asked.group_id, kind, "s")
             groups.append(build(entry, group_id=asked.group_id, topics=topics, error_code=error))
     return build(kind, throttle_time=NO_TIME, groups=tuple(groups))
 
 
-def _committed(broker: FakeBroker, name: str, kind: Any, plural: str) -> tuple[ErrorCode, tuple[Any, ...]]:
+def _committed(
+    broker: FakeBroker, request: Any, name: str, kind: Any, plural: str
+) -> tuple[ErrorCode, tuple[Any, ...]]:
     """``plural``: Kafka's definition names the structs inside a batched answer so."""
     topic, partition = nested(kind, f"OffsetFetchResponseTopic{plural}"), f"OffsetFetchResponsePartition{plural}"
     group, error = kept(broker, "OffsetFetch", name)
     by_topic: dict[str, list[Any]] = {}
     for (topic_name, index), value in (group.commits if group else {}).items():
         made = value if isinstance(value, Commit) else Commit(index, value, 4)
+        unstable = getattr(request, "require_stable", False) and group and (topic_name, index) in group.pending
         commit = build(
             nested(kind, partition),
             partition_index=index,
-            committed_offset=made.offset,
-            committed_leader_epoch=-1 if made.leader_epoch is None else made.leader_epoch,
-            metadata=made.metadata,
-            error_code=OK,
+            committed_offset=-1 if unstable else made.offset,
+            committed_leader_epoch=-1 if made.leader_epoch is None or unstable else made.leader_epoch,
+            metadata="" if unstable else made.metadata,
+            error_code=ErrorCode.unstable_offset_commit if unstable else OK,
         )
         by_topic.setdefault(topic_name, []).append(commit)
     return error, tuple(build(topic, name=name, partitions=tuple(found)) for name, found in by_topic.items())

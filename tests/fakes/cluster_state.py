@@ -45,6 +45,8 @@ class FakeGroup:
     protocol: str = "range"
     members: tuple[FakeMember, ...] = ()
     commits: dict[tuple[str, int], int | Commit] = field(default_factory=dict)
+    pending: set[tuple[str, int]] = field(default_factory=set)
+    """The partitions with an offset in an open transaction."""
     subtopologies: tuple[Subtopology, ...] | None = ()
     """The subtopologies of a streams group."""
     dead_on: int | None = None

@@ -21,29 +21,34 @@ from tests.fakes.oracle import build, nested, read, request_type, response_type,
 from tests.fakes.replies import part, reply
 from tests.property.strategies import damaged, entities, groups, names
 
+STABLE = 7
+
 every_version = pytest.mark.parametrize("version", range(API.oldest, API.newest + 1))
 
 
 def request_by_kio(call: OffsetFetch, version: int) -> bytes:
+    stable = {"require_stable": call.stable} if version >= STABLE else {}
     if version < BATCHED:
-        return write_request(API, version, group_id=call.groups[0], topics=None)
+        return write_request(API, version, group_id=call.groups[0], topics=None, **stable)
     group = nested(request_type(API.key, version), "OffsetFetchRequestGroup")
-    return write_request(API, version, groups=tuple(build(group, group_id=name, topics=None) for name in call.groups))
+    asked = tuple(build(group, group_id=name, topics=None) for name in call.groups)
+    return write_request(API, version, groups=asked, **stable)
 
 
 def read_by_kio(call: OffsetFetch, version: int, data: bytes) -> dict[GroupId, GroupCommits | KafkaError]:
     response, end = read(response_type(API.key, version), data)
     if end != len(data):
         raise RemoteProtocolError("bytes after the end")
+    stable = call.stable and version >= STABLE
     if version < BATCHED:
-        return {call.groups[0]: commits_of(call.groups[0], response)}
-    return {group.group_id: commits_of(group.group_id, group) for group in response.groups}
+        return {call.groups[0]: commits_of(call.groups[0], response, stable)}
+    return {group.group_id: commits_of(group.group_id, group, stable) for group in response.groups}
 
 
-def commits_of(group_id: GroupId, answer: Any) -> GroupCommits | KafkaError:
+def commits_of(group_id: GroupId, answer: Any, stable: bool) -> GroupCommits | KafkaError:
     if answer.error_code:
         return kafka_error(answer.error_code)
-    topics, unset = {}, {}
+    topics, unset, pending = {}, {}, set()
     for topic in answer.topics:
         commits = tuple(commit_of(entry) for entry in topic.partitions if entry.committed_offset >= 0)
         if commits:
@@ -53,7 +58,9 @@ def commits_of(group_id: GroupId, answer: Any) -> GroupCommits | KafkaError:
         )
         if without:
             unset[topic.name] = without
-    return GroupCommits(group_id, topics, unset)
+        unstable = [entry for entry in topic.partitions if entry.error_code is ErrorCode.unstable_offset_commit]
+        pending.update((topic.name, entry.partition_index) for entry in unstable if entry.committed_offset < 0)
+    return GroupCommits(group_id, topics, unset, pending=frozenset(pending) if stable else None)
 
 
 def commit_of(entry: Any) -> Commit:
@@ -96,7 +103,7 @@ def responses(version: int) -> st.SearchStrategy[bytes]:
 
 
 @every_version
-@given(call=st.builds(OffsetFetch, groups))
+@given(call=st.builds(OffsetFetch, groups, stable=st.booleans()))
 def test_offset_fetch_request_matches_kio(version: int, call: OffsetFetch) -> None:
     assert call.encode(version) == request_by_kio(call, version)
 
@@ -118,7 +125,7 @@ def test_offset_fetch_name_that_cannot_be_encoded_is_a_local_error(version: int,
 @every_version
 @given(data=st.data())
 def test_offset_fetch_response_matches_kio_and_truncation_is_rejected(version: int, data: st.DataObject) -> None:
-    call = OffsetFetch(("asked",))
+    call = OffsetFetch(("asked",), stable=data.draw(st.booleans()))
     response = data.draw(responses(version))
     before = data.draw(st.binary(max_size=3))
     assert call.decode(version, before + response, len(before)) == read_by_kio(call, version, response)
@@ -133,7 +140,7 @@ def test_offset_fetch_response_matches_kio_and_truncation_is_rejected(version: i
 @given(data=st.data())
 def test_offset_fetch_damaged_response_is_rejected_or_matches_kio(version: int, data: st.DataObject) -> None:
     """Bytes that kio rejects are rejected, except for skipped tags and errors of one partition."""
-    call = OffsetFetch(("asked",))
+    call = OffsetFetch(("asked",), stable=data.draw(st.booleans()))
     rubbish = data.draw(st.binary(max_size=64) | damaged(responses(version)))
     try:
         expected = read_by_kio(call, version, rubbish)

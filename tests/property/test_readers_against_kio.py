@@ -366,7 +366,7 @@ def starts_told(group: Any) -> GroupCommits:
         starts[topic] = (*starts.get(topic, ()), Commit(at, entry.start_offset, epoch))
         if hasattr(entry, "lag"):
             lags[topic, at] = entry.lag
-    return GroupCommits(group.group_id, starts, unset, lags, failures)
+    return GroupCommits(group.group_id, starts, unset, lags, failures, frozenset())
 
 
 def altered_of(response: Any) -> dict[str, Any]:

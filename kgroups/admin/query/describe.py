@@ -187,6 +187,7 @@ def _on_topics(group: Group, commits: GroupCommits, topics: frozenset[str]) -> _
     kept = commits._replace(
         topics={topic: commits.topics[topic] for topic in commits.topics if topic in topics},
         unset={topic: commits.unset[topic] for topic in commits.unset if topic in topics},
+        pending=commits.pending and frozenset(pair for pair in commits.pending if pair[0] in topics),
     )
     return (group, kept) if kept.topics or kept.unset or group.is_assigned(topics) else None
 

@@ -15,13 +15,31 @@ from kgroups.net.cluster import Cluster
 
 from ..routing.query_coordinators import GroupResults, query_coordinators
 from . import group_types
-from .group_types.consumers import COMMITS
+from .group_types.consumers import COMMITS, STABLE_COMMITS
 from .select_groups import ResolvedSelection
 
 
 async def fetch_commits(cluster: Cluster, where: Mapping[GroupId, Node | None]) -> GroupResults[GroupCommits]:
-    """Fetch the commits of groups on all topics; group -> its coordinator, ``None`` to look it up."""
-    return await query_coordinators(cluster, COMMITS, where)
+    """Fetch the commits of groups on all topics, and which of them open transactions are going to replace.
+
+    Only groups of such transactions are requested twice.
+
+    :param where: group -> its coordinator, ``None`` to look it up.
+    """
+    results = await query_coordinators(cluster, STABLE_COMMITS, where)
+    unstable: dict[GroupId, Node | None] = {
+        name: node for name, (node, commits) in results.found.items() if commits.pending
+    }
+    if unstable:
+        # Before 4.0, a commit is unstable also until enough replicas have it: only an open transaction lasts.
+        now, still = await asyncio.gather(
+            query_coordinators(cluster, COMMITS, unstable), query_coordinators(cluster, STABLE_COMMITS, unstable)
+        )
+        _replace(results, now)
+        for name, (node, commits) in now.found.items():
+            if name in still.found:
+                results.found[name] = (node, commits._replace(pending=still.found[name][1].pending))
+    return results
 
 
 async def fetch_offsets(cluster: Cluster, resolved: ResolvedSelection) -> GroupResults[GroupCommits]:

@@ -87,7 +87,7 @@ def _group(reader: Reader, version: int, group: GroupId) -> GroupCommits | Kafka
     reader.tags()
     if code:
         return kafka_error(code, message)
-    return GroupCommits(group, _tuples(starts), _tuples(unset), lags, failures)
+    return GroupCommits(group, _tuples(starts), _tuples(unset), lags, failures, frozenset())
 
 
 def _tuples(lists: Mapping[str, list[T]]) -> dict[str, tuple[T, ...]]:

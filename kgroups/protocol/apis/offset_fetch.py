@@ -4,7 +4,7 @@ v1  one group per request
 v2  no list of topics: all committed offsets of the group (Kafka 0.10.2); always used
 v3  throttle time
 v5  leader epoch of each commit (KIP-320, Kafka 2.1)
-v7  require_stable (KIP-447); not used, as in the Java tool
+v7  require_stable (KIP-447, Kafka 2.5): an error instead of each commit that an open transaction is going to replace
 v8  several groups per request (KIP-709, Kafka 3.0)
 v9  member ID and epoch (KIP-848); not needed to read
 v10 topic IDs instead of names; not used
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kgroups.model.groups import GroupId
 from kgroups.model.offsets import Commit, GroupCommits, new_commit
 
-from ..error_codes import KafkaError, kafka_error
+from ..error_codes import Code, KafkaError, kafka_error
 from ..reader import Reader, reader_of
 from ..required import OFFSET_FETCH
 from ..versions import Api
@@ -39,7 +39,6 @@ BATCHED = 8
 _THROTTLE, _EPOCHS, _REQUIRE_STABLE, _MEMBERS = 3, 5, 7, 9
 """The first version that has each."""
 
-_NOT_STABLE = b"\0"
 _NO_MEMBER = b"\0\xff\xff\xff\xff"
 
 _PLAIN = struct.Struct(">iqi4x")
@@ -48,10 +47,15 @@ _LENGTH_AT, _TAGS_AT = 16, 19
 
 
 class OffsetFetch(NamedTuple):
-    """Request the committed offsets of these groups on every topic; more than one requires version :data:`BATCHED`."""
+    """Request the committed offsets of these groups on every topic; more than one requires version :data:`BATCHED`.
+
+    With ``stable``, commits that an open transaction is going to replace are missing, and ``pending`` names them.
+    Brokers since 4.0 respond after enough replicas have what was written to the group before.
+    """
 
     groups: tuple[GroupId, ...]
     repeats: Repeats | None = None
+    stable: bool = False
 
     @property
     def api(self) -> Api:
@@ -64,7 +68,7 @@ class OffsetFetch(NamedTuple):
     def encode(self, version: int) -> bytes:
         form = form_of(API, version)
         topics = (_NO_MEMBER if version >= _MEMBERS else b"") + form.null_array  # all topics
-        stable = _NOT_STABLE if version >= _REQUIRE_STABLE else b""
+        stable = bytes([self.stable]) if version >= _REQUIRE_STABLE else b""
         if version < BATCHED:
             return form.string(self.groups[0]) + topics + stable + form.tags
         rest = topics + form.tags
@@ -72,16 +76,17 @@ class OffsetFetch(NamedTuple):
 
     def decode(self, version: int, data: bytes, offset: int) -> Mapping[GroupId, GroupCommits | KafkaError]:
         """Return group -> its commits, or its error. A group that does not exist has no commits."""
+        stable = self.stable and version >= _REQUIRE_STABLE
         with reader_of(API, version, data, offset) as reader:
             if version >= _THROTTLE:
                 reader.skip(4)
             if version < BATCHED:
-                results = {self.groups[0]: _group(reader, version, self.groups[0])}
+                results = {self.groups[0]: _group(reader, version, stable, self.groups[0])}
             else:
                 results = {}
                 for _ in reader.turns(reader.count()):
                     name = reader.string()
-                    read = partial(_group, reader, version, name)
+                    read = partial(_group, reader, version, stable, name)
                     results[name] = (
                         self.repeats.read(reader, version, name, read) if self.repeats is not None else read()
                     )
@@ -90,32 +95,37 @@ class OffsetFetch(NamedTuple):
         return results
 
 
-def _group(reader: Reader, version: int, group: GroupId) -> GroupCommits | KafkaError:
+def _group(reader: Reader, version: int, stable: bool, group: GroupId) -> GroupCommits | KafkaError:
     """Read the fields of a group after its name; before :data:`BATCHED`, the whole response."""
     topics: dict[str, tuple[Commit, ...]] = {}
     unset: dict[str, tuple[int, ...]] = {}
+    pending: set[tuple[str, int]] = set()
     for _ in reader.turns(reader.count()):
         topic = reader.string()
         count = reader.count()
         commits = _plain_commits(reader, count) if version >= API.flexible else None
         if commits is None:
-            commits, unset_here = _commits(reader, version, count)
+            commits, unset_here, pending_here = _commits(reader, version, count)
             if unset_here:
                 unset[topic] = unset_here
+            pending.update((topic, partition) for partition in pending_here)
         if commits:
             topics[topic] = commits
         reader.tags()
     error = reader.int16()
     reader.tags()
-    return kafka_error(error) if error else GroupCommits(group, topics, unset)
+    if error:
+        return kafka_error(error)
+    return GroupCommits(group, topics, unset, pending=frozenset(pending) if stable else None)
 
 
-def _commits(reader: Reader, version: int, count: int) -> tuple[tuple[Commit, ...], tuple[int, ...]]:
-    """Return the commits of one topic, and the partitions whose committed offset is negative.
+def _commits(reader: Reader, version: int, count: int) -> tuple[tuple[Commit, ...], tuple[int, ...], tuple[int, ...]]:
+    """Return the commits of one topic, and the partitions whose committed offset is negative, and those of which it is
+    unstable.
 
     All topics were requested, so that every entry is a commit. A negative offset is like none.
     """
-    commits, unset = [], []
+    commits, unset, pending = [], [], []
     for _ in reader.turns(count):
         partition, offset = reader.int32(), reader.int64()
         epoch = reader.int32() if version >= _EPOCHS else -1
@@ -124,9 +134,11 @@ def _commits(reader: Reader, version: int, count: int) -> tuple[tuple[Commit, ..
         reader.tags()
         if offset >= 0:
             commits.append(Commit(partition, offset, None if epoch < 0 else epoch, metadata or ""))
+        elif error == Code.unstable_offset_commit:
+            pending.append(partition)
         elif not error:
             unset.append(partition)
-    return tuple(commits), tuple(unset)
+    return tuple(commits), tuple(unset), tuple(pending)
 
 
 def _plain_commits(reader: Reader, count: int) -> tuple[Commit, ...] | None:

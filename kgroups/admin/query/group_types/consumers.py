@@ -12,7 +12,13 @@ from kgroups.protocol.apis.describe_groups import ClassicGroup
 from ...routing.query_coordinators import GroupQuery
 from .describer import Describer, group_with_epochs
 
-COMMITS = GroupQuery("offsets", offset_fetch.API, offset_fetch.OffsetFetch, offset_fetch.BATCHED, repeats=True)
+COMMITS = GroupQuery("offsets", offset_fetch.API, offset_fetch.OffsetFetch, offset_fetch.BATCHED)
+"""The commits as they are now; a second request, so that it keeps no responses."""
+
+STABLE_COMMITS = GroupQuery(
+    "offsets", offset_fetch.API, partial(offset_fetch.OffsetFetch, stable=True), offset_fetch.BATCHED, repeats=True
+)
+"""The commits, without those that open transactions are going to replace."""
 
 
 def _classic(name: GroupId, node: Node, group: ClassicGroup) -> Group:
