@@ -91,14 +91,15 @@ def import_profiles(tool: str, file: Path | None, only: tuple[str, ...]) -> int:
     """Import the clusters of kcl, kaf, rpk, or kafkactl.
 
     FILE is the tool's configuration file; by default, the one that the tool reads. If one of the clusters has the name
-    of a profile, nothing is imported. Passwords in clear text remain in clear text; each is named on stderr, and the
-    file gets mode 600.
+    of a profile, nothing is imported. Notes name each setting that is not imported. Passwords in clear text remain in
+    clear text; each is named on stderr, and the file gets mode 600.
     """
     from kgroups.config.other_tools import default_file, read_clusters
     from kgroups.config.profile_edits import add_profiles
 
     source = file or default_file(tool, os.environ)
-    found = [each for each in read_clusters(tool, source) if not only or each.name in only]
+    clusters = read_clusters(tool, source)
+    found = [each for each in clusters.found if not only or each.name in only]
     if missing := sorted({*only} - {each.name for each in found}):
         raise UsageError(f"--only: {source} has no cluster {', '.join(map(repr, missing))}")
     if not found:
@@ -110,6 +111,8 @@ def import_profiles(tool: str, file: Path | None, only: tuple[str, ...]) -> int:
         print_to_stderr(f"profile {each.name} is in {profiles.file}")
         for remark in each.remarks:
             print_to_stderr(f"kgroups: note: profile {each.name}: {remark}")
+    if clusters.unread:
+        print_to_stderr(f"kgroups: note: not imported: {', '.join(clusters.unread)}")
     _warn_of_clear_text(profiles, tables)
     return 0
 

@@ -80,6 +80,8 @@ def _from_csv(text: str, name: str) -> Iterator[PlanRow]:
         where = f"{name}, line {reader.line_num}"
         if not cells or cells == [""]:
             continue
+        if len(cells) in (4, 5) and not cells[-1].strip():
+            del cells[-1]  # a trailing comma, which the Java tool accepts
         if len(cells) not in (3, 4):
             raise UsageError(
                 f"{where}: {count(len(cells), 'column')}; use topic,partition,offset or group,topic,partition,offset"

@@ -36,6 +36,11 @@ def test_csv_with_four_columns_may_be_quoted() -> None:
     assert moves(text).moves == {('a "b", c', "t", 0): Commit(0, 5), ("two\nlines", "t", 0): Commit(0, 6)}
 
 
+def test_csv_trailing_comma_is_ignored_as_in_java() -> None:
+    assert moves("t,0,5,\nt,1,6, \n", "g").moves == {("g", "t", 0): Commit(0, 5), ("g", "t", 1): Commit(1, 6)}
+    assert moves("g,t,0,5,\ng,t,1,6\n").moves == {("g", "t", 0): Commit(0, 5), ("g", "t", 1): Commit(1, 6)}
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
