@@ -120,8 +120,7 @@ def _group(reader: Reader, version: int, stable: bool, group: GroupId) -> GroupC
 
 
 def _commits(reader: Reader, version: int, count: int) -> tuple[tuple[Commit, ...], tuple[int, ...], tuple[int, ...]]:
-    """Return the commits of one topic, and the partitions whose committed offset is negative, and those of which it is
-    unstable.
+    """Return the commits of one topic, the partitions without one, and those with an unstable one.
 
     All topics were requested, so that every entry is a commit. A negative offset is like none.
     """
