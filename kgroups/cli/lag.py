@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -30,8 +30,7 @@ _ADDED: dict[str, tuple[str, ...]] = {
     "--headroom": ("headroom_ms", "headroom_max_ms", "headroom_by"),
     "--exact": ("unread_min", "unread_max"),
 }
-"""The columns that options add; each also adds those of --time. Some headers are without the end of the key."""
-_ENDS = ("_ms", "_min")
+"""The columns that options add; each also adds those of --time."""
 
 
 @click.command("lag", cls=Command)
@@ -109,7 +108,7 @@ def lag(
     from kgroups.model.views.lag_summary import LAG_ROWS, By, shares
     from kgroups.model.views.refused_rows import refused_rows
     from kgroups.render.lag_views import LAG_VIEWS
-    from kgroups.render.selection import sort_rows
+    from kgroups.render.selection import named_keys, sort_rows
 
     selection = chosen.selection(all_by_default=True)
     level = Isolation[isolation.upper()]
@@ -119,8 +118,9 @@ def lag(
         return _by_cluster(connection, shape, query_of_cluster, top, reading.given)
     view = LAG_VIEWS[by]
     ranked = shape.sort or (None if top is None else "-lag" if by == By.PARTITION else "-known_lag")
-    shape = shape._replace(sort=ranked, extra=_extra_columns(connection, shape, ranked, reading))
-    ranked_by_reading = bool(_included(shape.extra, ranked))
+    named = named_keys(view, shape.columns, ranked)
+    shape = shape._replace(sort=ranked, extra=_extra_columns(connection, named, reading))
+    ranked_by_reading = not named_keys(view, ranked).isdisjoint(shape.extra)
 
     def first_rows(rows: list[Any]) -> list[Any]:
         return rows if top is None else sort_rows(rows, view, ranked)[:top]
@@ -265,10 +265,10 @@ class _RowCollector:
             add(kept)
 
 
-def _extra_columns(
-    connection: ConnectionOptions, shape: Shape, ranked: str | None, reading: _Reading
-) -> tuple[str, ...]:
+def _extra_columns(connection: ConnectionOptions, named: Container[str], reading: _Reading) -> tuple[str, ...]:
     """Return the columns that the options add.
+
+    :param named: the columns to show, or to sort by.
 
     :raises UsageError: if others are named, or if the transport does not support the options.
     """
@@ -277,16 +277,9 @@ def _extra_columns(
         raise UsageError(f"{given[0]} is not supported with --transport librdkafka")
     added = dict.fromkeys(["--time", *given] if given else [])
     for option, columns in _ADDED.items():
-        if option not in added and (named := _included(columns, ranked, shape.columns)):
-            raise UsageError(f"the column {named} requires {option}")
+        if option not in added and (missing := next(filter(named.__contains__, columns), None)):
+            raise UsageError(f"the column {missing} requires {option}")
     return tuple(column for option in added for column in _ADDED[option])
-
-
-def _included(columns: Iterable[str], *names: str | None) -> str | None:
-    """Return the first of these columns that is to be shown, or sorted by."""
-    words = (word for each in names for word in (each or "").split(","))
-    folded = {word.strip().removeprefix("-").casefold().replace("-", "_") for word in words}
-    return next((key for key in columns if folded & {key, *map(key.removesuffix, _ENDS)}), None)
 
 
 def _filter(rows: Iterable[LagRow], only_lagging: bool, min_lag: int | None) -> tuple[list[Any], int]:

@@ -91,8 +91,8 @@ def list_groups(
         states=known_words("state", _values(states), GroupState.ALL),
         types=known_words("type", _values(types), GroupType.ALL),
         protocol_types=split_values(protocol_types),
-        with_states=bool(states) or with_states or shape.shows("state"),
-        with_types=bool(types) or with_types or shape.shows("type"),
+        with_states=bool(states) or with_states or shape.needs(_view(by), "state"),
+        with_types=bool(types) or with_types or shape.needs(_view(by), "type"),
     )
 
     selection = None

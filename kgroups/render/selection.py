@@ -41,6 +41,12 @@ def select_columns(view: View, names: str | Iterable[str]) -> tuple[Column, ...]
     return tuple(dict.fromkeys(_column_named(view, name, "--columns") for name in requested))
 
 
+def named_keys(view: View, *specs: str | None) -> set[str]:
+    """Return the keys of the columns that ``--columns`` or ``--sort`` name; names of other columns are ignored."""
+    names = {_folded(name.strip().removeprefix("-")) for spec in specs for name in (spec or "").split(",")}
+    return {column.key for column in view.columns if names & {_folded(column.key), _folded(column.header)}}
+
+
 def sort_rows(rows: Iterable[R], view: View, spec: str | None) -> list[R]:
     """Return the rows sorted by ``--sort lag,-current_offset``; ``-`` is descending; default: the order of the view.
 

@@ -79,10 +79,13 @@ class Shape(NamedTuple):
             select_columns(view, self.columns)
         sort_rows((), view, self.sort)
 
-    def shows(self, *keys: str) -> bool:
-        """Return whether one of these columns is shown; only the wide view has them, and they cost extra requests."""
-        named = self.columns is not None and any(key in self.columns.lower().replace("-", "_") for key in keys)
-        return self.wide or named or (self.columns is None and self.output in ("json", "jsonl", "csv"))
+    def needs(self, view: View, key: str) -> bool:
+        """Return whether a column of the wide view is shown, or sorted by: it costs extra requests."""
+        if self.wide or (self.columns is None and self.output in ("json", "jsonl", "csv")):
+            return True
+        from kgroups.render.selection import named_keys
+
+        return (self.columns or self.sort) is not None and key in named_keys(view, self.columns, self.sort)
 
 
 class SeveralClusters(Protocol):

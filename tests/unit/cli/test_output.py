@@ -160,6 +160,17 @@ def test_list_on_old_brokers_notes_unknown_types(run_cli: Run, serve: Callable) 
     assert "cannot filter by type" in err
 
 
+@pytest.mark.parametrize("versions", ["1.1.1", "2.5.1", "2.8.2"])
+def test_list_on_old_brokers_notes_only_what_is_shown(run_cli: Run, serve: Callable, versions: str) -> None:
+    served = serve(versions=versions, fill=shop)
+    names = ["group", "TYPE", "Protocol-Type", "protocol_type", "state", "coordinator"]
+    for columns in ([*first, last] for first in ([], ["group"]) for last in names):
+        for sort in (None, "group", "-type", "protocol_type"):
+            sorted_by = ("--sort", sort) if sort else ()
+            code, _, err = run_cli("list", "-b", served.bootstrap, "--columns", ",".join(columns), *sorted_by)
+            assert (code, "TYPE is unknown" in err) == (0, "TYPE" in columns or sort == "-type"), (columns, sort)
+
+
 @pytest.mark.parametrize("error", [UnsupportedVersion, UnsupportedMechanism])
 def test_librdkafka_is_the_fallback_for_unsupported_clusters(
     run_cli: Run, mocker: MockerFixture, error: type[Exception]
