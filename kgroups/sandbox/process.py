@@ -85,7 +85,8 @@ def _look_up(pid: int) -> tuple[str, str]:
             return code, (folder / "cmdline").read_bytes().decode(errors="replace").replace("\0", " ")
         except OSError:
             return "", ""
-    shown = subprocess.run(["ps", "-ww", "-o", "stat=,command=", "-p", str(pid)], capture_output=True, text=True)
+    command_line = ["ps", "-ww", "-o", "stat=,command=", "-p", str(pid)]
+    shown = subprocess.run(command_line, capture_output=True, text=True, check=False)  # 1: no such process
     code, _, command = shown.stdout.strip().partition(" ")
     return code[:1], command
 

@@ -28,4 +28,4 @@ def _is(version: str, python: Path) -> bool:
     """Run it: a shim of pyenv exists for each installed version, but fails unless that version is selected."""
     code = "import ensurepip, sys; print('%d.%d' % sys.version_info[:2])"
     done = subprocess.run([python, "-c", code], capture_output=True, text=True, check=False, timeout=60)
-    return done.stdout.strip() == version
+    return done.returncode == 0 and done.stdout.strip() == version

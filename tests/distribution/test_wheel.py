@@ -123,12 +123,19 @@ def test_installed_alone_commands_work(files: dict[str, Path], tmp_path: Path) -
     }
     run(programs / "python", "-c", IMPORT_SANDBOX)
     asked = subprocess.run(
-        [programs / "kgroups", "list", "-b", "127.0.0.1:1"], capture_output=True, text=True, timeout=120
+        [programs / "kgroups", "list", "-b", "127.0.0.1:1"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
     assert (asked.returncode, asked.stdout) == (1, "")
     assert asked.stderr == "kgroups: error: no bootstrap server responded: 127.0.0.1:1: connection refused\n"
     history = subprocess.run(
-        [programs / "kgroups", "history", "show", "latest_offsets", "--store", tmp_path], capture_output=True, text=True
+        [programs / "kgroups", "history", "show", "latest_offsets", "--store", tmp_path],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert history.returncode == 2 and "kgroups[pipeline]" in history.stderr, history.stderr
     assert "in a clone of the repository: pip install '.[pipeline]'" in history.stderr
@@ -155,7 +162,9 @@ def test_each_way_of_the_documentation_installs(
         programs = environment / "bin"
     else:
         run(*pip, tool)
-        index = subprocess.run([*pip[:1], "config", "get", "global.index-url"], capture_output=True, text=True)
+        index = subprocess.run(
+            [*pip[:1], "config", "get", "global.index-url"], capture_output=True, text=True, check=False
+        )
         if index.returncode == 0:  # which uv does not read
             monkeypatch.setenv("UV_DEFAULT_INDEX", index.stdout.strip())
         words = ("tool", "install") if tool == "uv" else ("install",)

@@ -52,7 +52,7 @@ def run_examples(blocks: Sequence[Block], environment: Mapping[str, str], folder
     script = "".join(_script(block, bootstrap, port) for block in blocks)
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
     ran = subprocess.run(
-        ["bash", "-c", f"exec 2>&1\n{script}"],
+        ["bash", "-c", f"exec 2>&1\n{script}exit 0  # not that of the last example\n"],
         cwd=folder,
         env={**_own_environment(), **environment, "PATH": path},
         stdin=subprocess.DEVNULL,
@@ -61,6 +61,7 @@ def run_examples(blocks: Sequence[Block], environment: Mapping[str, str], folder
         timeout=_LIMIT,
         check=False,
     )
+    assert ran.returncode == 0, ran.stdout
     printed = ran.stdout.replace(port, "9308").replace(bootstrap, _SHOWN).split(f"{_MARK}\n")[:-1]
     assert len(printed) == len(examples), ran.stdout
     rest = iter(printed)

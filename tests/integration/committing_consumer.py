@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -28,7 +29,7 @@ def committing_consumer(
         yield process
     finally:
         process.kill()
-        process.wait(30)
+        assert process.wait(30) == -signal.SIGKILL, "the consumer ended on its own"
 
 
 def main(bootstrap: str, group: str, topic: str, records: int, session: float = SESSION) -> None:

@@ -44,8 +44,9 @@ class JavaMembers:
         assert self._process.stdin
         self._process.stdin.close()
         try:
-            self._process.wait(60)  # or they stay until their sessions are over
-        except subprocess.TimeoutExpired:
+            code = self._process.wait(60)  # or they stay until their sessions are over
+            assert error or code == 0, Path(self._log.name).read_text()[-2000:]
+        finally:
             self._process.kill()
             self._process.wait()
-        self._log.close()
+            self._log.close()

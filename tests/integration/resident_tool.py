@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import signal
 import struct
 import subprocess
 import tempfile
@@ -48,7 +49,7 @@ class ResidentTool:
         except EOFError:
             assert self._process.stderr
             output = self._process.stderr.read()
-            self._process.wait()
+            assert self._process.wait() == -signal.SIGKILL, output.decode(errors="replace")
             raise subprocess.TimeoutExpired(list(words), limit, stderr=output) from None
         finally:
             late.cancel()

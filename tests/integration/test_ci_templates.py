@@ -31,7 +31,9 @@ def run(shell: str, script: str, where: Path, variables: Mapping[str, str]) -> s
     # Without the packages that kgroups needs, which are those of the tests.
     packages = {"PIP_NO_DEPS": "1", "PYTHONPATH": sysconfig.get_path("purelib")}
     env = {**os.environ, **packages, **variables}
-    return subprocess.run([*command, script], cwd=where, env=env, capture_output=True, text=True, timeout=300)
+    return subprocess.run(
+        [*command, script], cwd=where, env=env, capture_output=True, text=True, timeout=300, check=False
+    )
 
 
 @pytest.fixture(scope="module")

@@ -63,6 +63,7 @@ def collect(settings: ClientSettings, s3: str) -> Iterator[Collect]:
 
         yield run
         requests.close()
+        assert process.wait(60) == 0
 
 
 def places_in_the_log(settings: ClientSettings) -> list[tuple[int, int]]:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 import kgroups.cli.completion
 from tests.integration.known_cluster import KnownCluster
+from tests.integration.tmux import Tmux
 from tests.integration.versions import newest_only
 
 SCRIPTS = Path(kgroups.cli.completion.__file__).parent
@@ -36,63 +36,33 @@ main()
 """
 
 
-class Shell:
-    """A shell in a terminal of its own."""
-
-    def __init__(self, name: str, environment: dict[str, str]) -> None:
-        self._socket = f"kgroups-{os.getpid()}-{name.replace(' ', '-')}"
-        command, setup = STARTS[name]
-        self._tmux("-f", "/dev/null", "new-session", "-d", "-x", "200", "-y", "30", command, env=environment)
-        self.type(f"{setup}; echo rea''dy\n")
-        self.wait_for("ready")
-
-    def _tmux(self, *words: str, env: dict[str, str] | None = None) -> str:
-        done = subprocess.run(["tmux", "-L", self._socket, *words], capture_output=True, text=True, env=env, timeout=90)
-        return done.stdout
-
-    def type(self, text: str) -> None:
-        self._tmux("send-keys", "-l", text)
-
-    @property
-    def screen(self) -> str:
-        return self._tmux("capture-pane", "-p")
-
-    def wait_for(self, text: str) -> None:
-        until = time.monotonic() + 120
-        while text not in self.screen:
-            assert time.monotonic() < until, self.screen
-            time.sleep(0.1)
-
-    def close(self) -> None:
-        self._tmux("kill-server")
-
-
 @pytest.fixture
 def shell(
     known_cluster: KnownCluster, tmp_path: Path, require_program: Callable[[str], None]
-) -> Iterator[Callable[[str], Shell]]:
-    opened: list[Shell] = []
+) -> Iterator[Callable[[str], Tmux]]:
     program = tmp_path / "kgroups"
     program.write_text(PROGRAM)
     program.chmod(0o755)
 
-    def start(name: str) -> Shell:
+    def start(name: str) -> Tmux:
         require_program("tmux")
         require_program(name.split()[0])
         path = f"{tmp_path}:{os.environ['PATH']}"
         settings = {"PATH": path, "KGROUPS_BOOTSTRAP_SERVER": known_cluster.sandbox.bootstrap, "TERM": "xterm-256color"}
-        opened.append(Shell(name, {**os.environ, **settings}))
-        return opened[-1]
+        command, setup = STARTS[name]
+        there = terminals.enter_context(Tmux(200, 30, shell=command, **settings))
+        there.type(f"{setup}; echo rea''dy\n")
+        there.wait_for("ready")
+        return there
 
-    yield start
-    for each in opened:
-        each.close()
+    with ExitStack() as terminals:
+        yield start
 
 
 @newest_only
 @pytest.mark.parametrize("name", STARTS)
 def test_completion_offers_groups_and_topics_in_real_shells(
-    shell: Callable[[str], Shell], known_cluster: KnownCluster, name: str
+    shell: Callable[[str], Tmux], known_cluster: KnownCluster, name: str
 ) -> None:
     there = shell(name)
     there.type("kgroups reset-offsets --to-group orders-kip\t")

@@ -25,7 +25,9 @@ SHAPE = ("--groups", "40", "--partitions", "5", "--topics", "3", "--stable", "0.
 
 
 def run(*args: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "kgroups", *args], capture_output=True, text=True, timeout=240)
+    return subprocess.run(
+        [sys.executable, "-m", "kgroups", *args], capture_output=True, text=True, timeout=240, check=False
+    )
 
 
 def seed(sandbox: Sandbox, *args: str) -> subprocess.CompletedProcess[str]:

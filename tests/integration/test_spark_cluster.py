@@ -82,7 +82,7 @@ def executors(tmp_path_factory: pytest.TempPathFactory) -> Executors:
         cwd=folder,
         env={key: value for key, value in os.environ.items() if key != "PYTHONPATH"},
     )
-    assert "No module named 'kgroups'" in found.stderr, found.stderr
+    assert found.returncode == 1 and "No module named 'kgroups'" in found.stderr, found.stderr
     source = Path(package.__file__).parent
     archive = shutil.make_archive(str(folder / "kgroups"), "zip", source.parent, source.name)
     return Executors(str(python), archive)

@@ -119,7 +119,7 @@ def opened(program: str, folder: Path) -> Iterator[Tab]:
         tab = Tab(ours_out, ours_in)
         yield tab
         tab.close()
-        browser.wait(timeout=60)
+        assert browser.wait(timeout=60) == 0, (folder.parent / "chromium.log").read_text()[-2000:]
     finally:
         browser.kill()
         browser.wait()

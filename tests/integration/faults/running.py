@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -98,7 +99,8 @@ def _scrape(words: Sequence[str], hang: float) -> Ran:
                     seconds = time.monotonic() - began
                     process.terminate()
                 err += process.stderr.read()
-                return Ran(0 if found else process.wait(), out, err, seconds)
+                code = process.wait()
+                return Ran(0 if found and code == -signal.SIGTERM else code, out, err, seconds)
         except Hang:
             return Ran(-1, out, err, hang)
         finally:

@@ -85,8 +85,10 @@ def run_prometheus(program: str, folder: Path) -> Iterator[Prometheus]:
             found = Prometheus(f"http://{address}", folder / "targets")
             wait_until(lambda: found.get("rules")["groups"])
             yield found
-        finally:
             process.terminate()
+            assert process.wait(60) == 0, (folder / "prometheus.log").read_text()[-2000:]
+        finally:
+            process.kill()
 
 
 @contextmanager

@@ -186,8 +186,9 @@ def test_pipe_is_read_to_its_end_and_not_waited_for_without_writer(
     with pytest.raises(ConfigError, match=r"pipe: it is a pipe that no process writes to"):
         load_settings(Flags(command_config=str(path)), {})
     monkeypatch.setattr(pipe, "TIMEOUT", 60.0)
-    with subprocess.Popen(["sh", "-c", 'echo client.id=a > "$1"', "sh", path]):
+    with subprocess.Popen(["sh", "-c", 'echo client.id=a > "$1"', "sh", path]) as writer:
         assert load_settings(Flags("h:1", str(path)), {}).settings.client_id == "a"
+    assert writer.returncode == 0
 
 
 def test_timeouts_are_shown_with_their_unit() -> None:

@@ -54,7 +54,7 @@ def test_store_is_free_after_the_lease_of_another_machine(store: Store) -> None:
 
 def test_store_is_free_at_once_after_a_process_of_this_machine_died(store: Store) -> None:
     with subprocess.Popen([sys.executable, "-c", ""]) as dead:
-        dead.wait()
+        assert dead.wait(60) == 0
     with Owner(store):
         change_owner(store, pid=dead.pid)
         with Owner(Store(store.location)):

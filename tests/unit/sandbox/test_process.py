@@ -97,6 +97,7 @@ def test_process_of_another_command_is_left_alone(tmp_path: Path) -> None:
         assert stranger.poll() is None
         assert state_of(stranger.pid, f"{tmp_path}/") == "gone"
         stranger.communicate(b"\n")
+    assert stranger.returncode == 0
 
 
 @pytest.mark.parametrize("pid", [0, -1])

@@ -36,8 +36,9 @@ def run(tmp_path: Path, require_program: Callable[[str], str]) -> Callable[..., 
             capture_output=True,
             text=True,
             timeout=300,
+            check=False,
         )
-        assert done.stderr == ""
+        assert (done.returncode, done.stderr) == (0, "")
         return done.stdout.splitlines()
 
     return run

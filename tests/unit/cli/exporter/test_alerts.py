@@ -176,5 +176,5 @@ def run_promtool(
     test = {"interval": "1m", "input_series": inputs, "promql_expr_test": expected}
     file = folder / "alerts.test.yaml"  # JSON is YAML
     file.write_text(json.dumps({"rule_files": [str(RULES)], "evaluation_interval": "1m", "tests": [test]}))
-    done = subprocess.run([promtool, "test", "rules", file], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([promtool, "test", "rules", file], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
