@@ -13,7 +13,7 @@ from kgroups.admin.change.delete_in_chunks import delete_in_chunks
 from kgroups.admin.change.reset_request import ResetRequest
 from kgroups.admin.change.write_in_chunks import write_in_chunks
 from kgroups.admin.port import GroupAdmin
-from kgroups.admin.port.capabilities import OFFSET_DELETION
+from kgroups.admin.port.capabilities import GroupChanger
 from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.still_committing import WINDOW, Committing, committed_of, still_committing
 from kgroups.config.flags import Flags
@@ -144,7 +144,7 @@ class AsyncCluster(SettingsMethods):
         """
         selection = arguments.selection(groups, regex, (), all_groups)
         request = ResetRequest(selection, arguments.scenario(to), arguments.scope(topics), create=create_group)
-        return Outcome.of(await self._ask(lambda admin: admin.plan_reset(request)))
+        return Outcome.of(await self._change(lambda admin: admin.plan_reset(request)))
 
     async def apply(
         self, plan: Sequence[PlannedOffset], *, force: bool = False, commit_window: float = WINDOW
@@ -174,7 +174,7 @@ class AsyncCluster(SettingsMethods):
         """
         entries = arguments.plan(plan, PlannedOffset)
         window = arguments.seconds("commit_window", commit_window)
-        return await self._ask(lambda admin: _write(admin, entries, force=force, window=window))
+        return await self._change(lambda admin: _write(admin, entries, force=force, window=window))
 
     async def plan_delete_offsets(
         self,
@@ -205,9 +205,7 @@ class AsyncCluster(SettingsMethods):
         scope = arguments.scope(topics)
         if scope is None:
             raise UsageError("topics must be a list of str, not None")
-        return Outcome.of(
-            await self._ask(lambda admin: OFFSET_DELETION.of(admin).plan_delete_offsets(selection, scope))
-        )
+        return Outcome.of(await self._change(lambda admin: admin.plan_delete_offsets(selection, scope)))
 
     async def delete_offsets(
         self, plan: Sequence[PlannedOffset], *, force: bool = False, commit_window: float = WINDOW
@@ -237,7 +235,7 @@ class AsyncCluster(SettingsMethods):
         window = arguments.seconds("commit_window", commit_window)
         if any(entry.after is not None for entry in entries):
             raise UsageError("delete_offsets takes the items of plan_delete_offsets; pass those of plan_reset to apply")
-        return await self._ask(lambda admin: _write(admin, entries, force=force, window=window, deletion=True))
+        return await self._change(lambda admin: _write(admin, entries, force=force, window=window, deletion=True))
 
     async def plan_delete(
         self, *groups: str, regex: str | None = None, all_groups: bool = False
@@ -261,7 +259,7 @@ class AsyncCluster(SettingsMethods):
             >>> [(each.group, len(each.commits)) for each in plan]
         """
         selection = arguments.selection(groups, regex, (), all_groups)
-        planned = await self._ask(lambda admin: admin.plan_delete(selection))
+        planned = await self._change(lambda admin: admin.plan_delete(selection))
         return Outcome.of(planned.with_items(map(PlannedDeletion, planned.items)))
 
     async def delete(
@@ -299,7 +297,7 @@ class AsyncCluster(SettingsMethods):
         names = arguments.selection(named, None, (), all_groups=False).names
         window = arguments.seconds("commit_window", commit_window)
         way = None if including_hidden_offsets else "including_hidden_offsets=True"
-        return await self._ask(lambda admin: _delete(admin, names, plans, force=force, window=window, way=way))
+        return await self._change(lambda admin: _delete(admin, names, plans, force=force, window=window, way=way))
 
     @overload
     async def undo(
@@ -340,11 +338,11 @@ class AsyncCluster(SettingsMethods):
         names = tuple(dict.fromkeys(group for group, _, _ in scenario.moves))
         window = arguments.seconds("commit_window", commit_window)
 
-        async def act(admin: GroupAdmin) -> Outcome[AppliedOffset]:
+        async def act(admin: GroupChanger) -> Outcome[AppliedOffset]:
             planned = await admin.plan_reset(ResetRequest(Selection(names), scenario))
             return await _write(admin, planned.items, force=False, window=window, earlier=planned)
 
-        return await self._ask(act) if names else Outcome()
+        return await self._change(act) if names else Outcome()
 
     async def save_snapshot(
         self,
@@ -426,7 +424,7 @@ class AsyncCluster(SettingsMethods):
 
         scope = arguments.scope(topics)
         request = arguments.restore(file, groups)._replace(topics=scope, create=create_group, exact=exact)
-        return Outcome.of(await self._ask(lambda admin: plan_restore(admin, request)))
+        return Outcome.of(await self._change(lambda admin: plan_restore(admin, request)))
 
     async def _ask(self, question: Callable[[GroupAdmin], Awaitable[T]]) -> T:
         async with self._session.admin() as admin:
@@ -434,7 +432,7 @@ class AsyncCluster(SettingsMethods):
 
 
 async def _write(
-    admin: GroupAdmin,
+    admin: GroupChanger,
     plan: Sequence[PlannedOffset],
     *,
     force: bool,
@@ -458,7 +456,7 @@ async def _write(
 
 
 async def _delete(
-    admin: GroupAdmin,
+    admin: GroupChanger,
     names: Sequence[str],
     plans: Mapping[str, PlannedDeletion],
     *,

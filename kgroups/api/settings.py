@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from kgroups.admin.change.alter_settings import alter_in_chunks
-from kgroups.admin.port import GroupAdmin
-from kgroups.admin.port.capabilities import SETTINGS
+from kgroups.admin.port.capabilities import SETTINGS, GroupChanger, changing
 from kgroups.admin.query.select_groups import Selection
 from kgroups.model import outcome as model
 from kgroups.model.settings.change import AppliedSetting, PlannedSetting
@@ -18,6 +18,8 @@ from . import arguments
 from .outcome import Outcome
 from .queries import Queries
 from .undo import SettingsChange, UndoMemory
+
+T = TypeVar("T")
 
 
 class SettingsMethods(Queries):
@@ -85,7 +87,7 @@ class SettingsMethods(Queries):
             >>> [(each.name, each.old, each.new) for each in plan]
         """
         selection, wish = arguments.selection(groups, regex, (), all_groups), arguments.wish(values)
-        return Outcome.of(await self._ask(lambda admin: SETTINGS.of(admin).plan_settings(selection, wish)))
+        return Outcome.of(await self._change(lambda admin: SETTINGS.of(admin).plan_settings(selection, wish)))
 
     async def plan_restore_settings(
         self, file: str | os.PathLike[str], *groups: str, exact: bool = False
@@ -112,7 +114,7 @@ class SettingsMethods(Queries):
         from kgroups.admin.snapshot.restore import plan_restore_settings
 
         request = arguments.restore(file, groups)._replace(exact=exact)
-        return Outcome.of(await self._ask(lambda admin: plan_restore_settings(admin, request)))
+        return Outcome.of(await self._change(lambda admin: plan_restore_settings(admin, request)))
 
     async def alter_settings(self, plan: Sequence[PlannedSetting]) -> Outcome[AppliedSetting]:
         """Write the settings of a plan. Requires Kafka 4.0.
@@ -137,17 +139,24 @@ class SettingsMethods(Queries):
             >>> done.raise_for_failures()
         """
         entries = arguments.plan(plan, PlannedSetting)
-        return await self._ask(lambda admin: _alter(admin, model.Outcome(entries)))
+        return await self._change(lambda admin: _alter(admin, model.Outcome(entries)))
 
     async def _undo_settings(self, restored: Restored) -> Outcome[AppliedSetting]:
-        async def act(admin: GroupAdmin) -> Outcome[AppliedSetting]:
+        async def act(admin: GroupChanger) -> Outcome[AppliedSetting]:
             restored.on(admin.cluster_id)
             return await _alter(admin, await SETTINGS.of(admin).plan_settings(Selection(restored.groups), restored))
 
-        return await self._ask(act) if restored.groups else Outcome()
+        return await self._change(act) if restored.groups else Outcome()
+
+    async def _change(self, question: Callable[[GroupChanger], Awaitable[T]]) -> T:
+        """Return the answer of an admin that can change groups.
+
+        :raises UsageError: if the transport only reads.
+        """
+        return await self._ask(changing(question))
 
 
-async def _alter(admin: GroupAdmin, planned: model.Outcome[PlannedSetting]) -> Outcome[AppliedSetting]:
+async def _alter(admin: GroupChanger, planned: model.Outcome[PlannedSetting]) -> Outcome[AppliedSetting]:
     """Write the settings of groups that are still as planned."""
     undo = UndoMemory(admin)
     done = await alter_in_chunks(admin, SETTINGS.of(admin), planned.items, undo)

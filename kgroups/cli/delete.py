@@ -23,7 +23,7 @@ from .frame.safety import Safety, safety_options
 from .frame.undo_file import UndoFile, undo_option
 
 if TYPE_CHECKING:
-    from kgroups.admin.port import GroupAdmin
+    from kgroups.admin.port.capabilities import GroupChanger
     from kgroups.model.operations.results import GroupDeletion, TopicDeletion
     from kgroups.model.outcome import Outcome
 
@@ -85,7 +85,7 @@ def delete(
     )
     from kgroups.render.act_views import DELETE
 
-    async def plan(admin: GroupAdmin) -> Outcome[GroupDeletion | TopicDeletion]:
+    async def plan(admin: GroupChanger) -> Outcome[GroupDeletion | TopicDeletion]:
         planned = await safety.plan(admin, lambda: admin.plan_delete(selection))
         if not including_hidden:
             planned = await _without_hidden(admin, planned)
@@ -100,7 +100,7 @@ def delete(
         return await _with_topics(admin, screened, all_internal)
 
     async def apply(
-        admin: GroupAdmin, planned: Sequence[GroupDeletion | TopicDeletion], undo: UndoFile
+        admin: GroupChanger, planned: Sequence[GroupDeletion | TopicDeletion], undo: UndoFile
     ) -> Outcome[Any]:
         groups = [item for item in planned if isinstance(item, GroupDeletion)]
         topics = [item for item in planned if isinstance(item, TopicDeletion)]
@@ -127,7 +127,7 @@ def delete(
     return apply_plan(connection, shape, confirmation, operation)
 
 
-async def _without_hidden(admin: GroupAdmin, planned: Outcome[GroupDeletion]) -> Outcome[GroupDeletion]:
+async def _without_hidden(admin: GroupChanger, planned: Outcome[GroupDeletion]) -> Outcome[GroupDeletion]:
     """Return the groups whose committed offsets are all visible; each other group is a failure."""
     from kgroups.model.groups import GroupType
 
@@ -140,7 +140,7 @@ async def _without_hidden(admin: GroupAdmin, planned: Outcome[GroupDeletion]) ->
 
 
 async def _with_topics(
-    admin: GroupAdmin, planned: Outcome[GroupDeletion], all_internal: bool
+    admin: GroupChanger, planned: Outcome[GroupDeletion], all_internal: bool
 ) -> Outcome[GroupDeletion | TopicDeletion]:
     """Add the internal topics after the groups if they are deleted, too; otherwise, add notices that they are kept."""
     from kgroups.model.groups import GroupType

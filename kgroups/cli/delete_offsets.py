@@ -23,7 +23,7 @@ from .frame.undo_file import UndoFile, undo_option
 from .frame.write_offsets import write_offsets
 
 if TYPE_CHECKING:
-    from kgroups.admin.port import GroupAdmin
+    from kgroups.admin.port.capabilities import GroupChanger
     from kgroups.model.operations.reset import PlannedOffset
     from kgroups.model.outcome import Outcome
 
@@ -57,7 +57,6 @@ def delete_offsets(
     The group may have members if none of them is subscribed to the topics. Requires Kafka 2.4. The old offsets are
     first saved to an undo file, from which reset-offsets --from-file restores them.
     """
-    from kgroups.admin.port.capabilities import OFFSET_DELETION
     from kgroups.model.topic_scope import parse_topic_scope
 
     if not topics:
@@ -70,14 +69,14 @@ def delete_offsets(
     from kgroups.model.views.operation_rows import delete_offset_row, result_and_error
     from kgroups.render.act_views import DELETE_OFFSETS
 
-    async def plan(admin: GroupAdmin) -> Outcome[PlannedOffset]:
-        planned = await safety.plan(admin, lambda: OFFSET_DELETION.of(admin).plan_delete_offsets(selection, scope))
+    async def plan(admin: GroupChanger) -> Outcome[PlannedOffset]:
+        planned = await safety.plan(admin, lambda: admin.plan_delete_offsets(selection, scope))
         names = tuple(sorted({entry.group_id for entry in planned.items}))
         groups = (await admin.describe(Selection(names))).items if names else ()
         members = [group.group_id for group in groups if group.state not in GroupState.WITHOUT_MEMBERS]
         return await safety.screen_offsets(admin, planned, execute=confirmation.execute, members=members)
 
-    async def apply(admin: GroupAdmin, planned: Sequence[PlannedOffset], undo: UndoFile) -> Outcome[Any]:
+    async def apply(admin: GroupChanger, planned: Sequence[PlannedOffset], undo: UndoFile) -> Outcome[Any]:
         applied = await write_offsets(
             admin, planned, undo, force=safety.force, with_members=True, together=safety.together
         )

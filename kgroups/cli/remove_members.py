@@ -21,7 +21,7 @@ from .frame.run_query import Shape
 if TYPE_CHECKING:
     from kgroups.admin.change.interruption import Interruption
     from kgroups.admin.change.remove_members import RemovalJournal
-    from kgroups.admin.port import GroupAdmin
+    from kgroups.admin.port.capabilities import GroupChanger
     from kgroups.model.operations.results import MemberRemoval, RemovedMember
     from kgroups.model.outcome import Failure, Outcome
 
@@ -65,7 +65,6 @@ def remove_members(
     """
     from kgroups.admin.change.chunks import check_again, chunks
     from kgroups.admin.change.remove_members import WantedMembers, not_as_planned
-    from kgroups.admin.port.capabilities import MEMBER_REMOVAL
     from kgroups.admin.query.select_groups import Selection
     from kgroups.model.operations.journal import Journal
     from kgroups.model.outcome import Outcome
@@ -79,14 +78,14 @@ def remove_members(
     selection = chosen.selection()
     requested = WantedMembers(frozenset(members), frozenset(instances), all_members)
 
-    async def plan(admin: GroupAdmin) -> Outcome[MemberRemoval]:
-        return await MEMBER_REMOVAL.of(admin).plan_removal(selection, requested)
+    async def plan(admin: GroupChanger) -> Outcome[MemberRemoval]:
+        return await admin.plan_removal(selection, requested)
 
-    async def apply(admin: GroupAdmin, planned: Sequence[MemberRemoval], undo: UndoFile) -> Outcome[Any]:
+    async def apply(admin: GroupChanger, planned: Sequence[MemberRemoval], undo: UndoFile) -> Outcome[Any]:
         stop = undo.stop
         items: list[RemovedMember] = []
         failures: dict[Failure, None] = {}
-        remover = MEMBER_REMOVAL.of(admin)
+        remover = admin
         for part in chunks(sorted(planned, key=_key), MEMBERS_AT_ONCE):
             names = tuple(sorted({removal.group_id for removal in part}))
             described = await check_again(names, admin.describe(Selection(names)), stop)

@@ -32,7 +32,7 @@ from .frame.undo_file import UndoFile, run_source, undo_option
 
 if TYPE_CHECKING:
     from kgroups.admin.change.reset_request import ResetRequest
-    from kgroups.admin.port import GroupAdmin
+    from kgroups.admin.port.capabilities import GroupChanger
     from kgroups.model.operations.origin import Source
     from kgroups.model.operations.reset import PlannedOffset
     from kgroups.model.operations.results import TopicDeletion
@@ -112,14 +112,14 @@ def reset_offsets(
     from kgroups.model.views.operation_rows import NOT_EXECUTED, ResultAndError, reset_row, reset_topic_row
     from kgroups.render.act_views import RESET_OFFSETS
 
-    async def plan(admin: GroupAdmin) -> Outcome[PlannedOffset | TopicDeletion]:
+    async def plan(admin: GroupChanger) -> Outcome[PlannedOffset | TopicDeletion]:
         planned = await plan_reset(admin, request, notices, safety, execute=confirmation.execute)
         if not (internal or all_internal):
             return planned.with_items(planned.items)
         return await _with_topics(admin, planned, None if all_internal else internal)
 
     async def apply(
-        admin: GroupAdmin, planned: Sequence[PlannedOffset | TopicDeletion], undo: UndoFile
+        admin: GroupChanger, planned: Sequence[PlannedOffset | TopicDeletion], undo: UndoFile
     ) -> Outcome[Any]:
         offsets = [each for each in planned if isinstance(each, PlannedOffset)]
         topics = [each for each in planned if isinstance(each, TopicDeletion)]
@@ -144,7 +144,7 @@ def reset_offsets(
 
 
 async def _with_topics(
-    admin: GroupAdmin, planned: Outcome[PlannedOffset], named: tuple[str, ...] | None
+    admin: GroupChanger, planned: Outcome[PlannedOffset], named: tuple[str, ...] | None
 ) -> Outcome[PlannedOffset | TopicDeletion]:
     """Return the plan, followed by the internal topics to delete: the named ones, or all if ``named`` is ``None``."""
     from kgroups.admin.query.select_groups import Selection
@@ -165,8 +165,11 @@ def _export(
     connection: ConnectionOptions, shape: Shape, request: ResetRequest, notices: tuple[str, ...], *, with_group: bool
 ) -> int:
     """Print the plan for ``--from-file`` to standard output; return the exit code."""
+    from kgroups.admin.port.capabilities import CHANGES, changing
     from kgroups.model.operations.plan_file import java_csv, json_plan
     from kgroups.model.visible import escape
+
+    CHANGES.check(connection.settings)
 
     if shape.output not in ("auto", "csv", "json"):
         raise UsageError("--export writes csv or json")
@@ -174,13 +177,13 @@ def _export(
     as_json = shape.output == "json"
     sources: list[Source] = []
 
-    async def plan(admin: GroupAdmin) -> Outcome[PlannedOffset]:
+    async def plan(admin: GroupChanger) -> Outcome[PlannedOffset]:
         planned = (await admin.plan_reset(request)).with_failures((), notices)
         if as_json:
             sources.append(await run_source(admin, connection, planned.items))
         return planned
 
-    outcome, _ = run_query(connection.settings, plan, debug=connection.debug)
+    outcome, _ = run_query(connection.settings, changing(plan), debug=connection.debug)
     lines = json_plan(outcome.items, *sources) if as_json else java_csv(outcome.items, with_group=with_group)
     show = escape if sys.stdout.isatty() and not as_json else str
     sys.stdout.writelines(show(line) + "\n" for line in lines)

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from tests.integration.scratch_cluster import LOG, LONG, ScratchCluster
-from tests.integration.versions import oldest_and_newest
 
 DO_IT = ("--execute", "--yes", "-o", "json")
 
@@ -47,16 +46,6 @@ def test_delete_of_active_and_missing_group_keeps_the_others(scratch_cluster: Sc
     assert idle not in scratch_cluster.ask("list").lines
     if scratch_cluster.since("2.4"):
         scratch_cluster.leave(busy)
-
-
-@oldest_and_newest
-def test_delete_over_librdkafka(scratch_cluster: ScratchCluster, tmp_path: Path) -> None:
-    scratch_cluster.commit({"acts-rd-1": {LOG: {0: 6}}, "acts-rd-2": {LOG: {0: 6}}})
-    words = ("delete", "--regex", "acts-rd-.", "--transport", "librdkafka", *DO_IT, "--undo-file", str(tmp_path / "u"))
-    answer = scratch_cluster.ask(*words)
-    assert answer.code == 0, answer.err
-    assert [row["result"] for row in answer.items] == ["applied", "applied"]
-    assert not {"acts-rd-1", "acts-rd-2"} & set(scratch_cluster.ask("list").lines)
 
 
 def test_delete_offsets_and_undo_restore_them(scratch_cluster: ScratchCluster, tmp_path: Path) -> None:

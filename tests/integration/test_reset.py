@@ -257,24 +257,6 @@ def test_reset_that_is_declined_changes_nothing(committed_groups: ScratchCluster
     assert committed_groups.committed(READER) == {READER: {(LOG, 0): 12, (LOG, 1): 4}}
 
 
-@oldest_and_newest
-def test_reset_over_librdkafka(committed_groups: ScratchCluster, tmp_path: Path) -> None:
-    words = ("reset-offsets", READER, OUTSIDE, "--execute", "--yes", "--transport", "librdkafka", "-o", "json")
-    undo = tmp_path / "undo"
-    answer = committed_groups.ask(
-        *words, "--all-topics", "--to-datetime", committed_groups.moment(8), "--undo-file", str(undo)
-    )
-    assert answer.code == 0, answer.err
-    moved = {(LOG, 0): 8, (LOG, 1): 8}
-    assert committed_groups.committed(READER, OUTSIDE) == {READER: moved, OUTSIDE: moved}
-    over_wire = committed_groups.ask("reset-offsets", READER, "--all-topics", "--to-current", "--export", "-o", "json")
-    assert {item.get("metadata") for item in json.loads(over_wire.out)["items"]} == {None}, "no zero byte"
-    answer = committed_groups.ask(*words, "--from-file", str(undo), "--undo-file", str(tmp_path / "back"))
-    assert answer.code == 0, answer.err
-    before = {group: {(LOG, at): offset for at, offset in AT[group][LOG].items()} for group in (READER, OUTSIDE)}
-    assert committed_groups.committed(READER, OUTSIDE) == before
-
-
 def test_reset_of_many_groups_needs_few_requests(scratch_cluster: ScratchCluster) -> None:
     names = [f"acts-many-{number}" for number in range(20)]
     scratch_cluster.commit({name: {LOG: {0: 6, 1: 6}} for name in names})

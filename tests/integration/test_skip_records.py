@@ -129,11 +129,3 @@ def test_dry_run_names_the_record_and_the_open_transaction(poisoned: ScratchClus
     assert "value of 3,000,000 bytes" in answer.err
     assert "key of 3 bytes, value of 5 bytes, headers trace, empty" in answer.err
     assert poisoned.committed(GROUP)[GROUP][TOPIC, 0] == 0
-
-
-def test_skip_over_librdkafka_is_rejected(poisoned: ScratchCluster) -> None:
-    answer = poisoned.ask(
-        *("reset-offsets", GROUP, "--topic", TOPIC, "--skip-records", "1", "--transport", "librdkafka")
-    )
-    assert answer.code == 2
-    assert answer.err == "kgroups: error: --transport librdkafka: --skip-records requires the wire client\n"

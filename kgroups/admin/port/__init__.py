@@ -1,6 +1,7 @@
 """The interface of a connected cluster, with two implementations: :mod:`..wire` and :mod:`..rdkafka`.
 
-Both implement :class:`GroupAdmin`. What only the wire client supports is a capability: ``MEMBER_REMOVAL.of(admin)``.
+Both implement :class:`GroupAdmin`, which only reads. What only the wire client supports is a capability:
+``CHANGES.of(admin)``.
 """
 
 from __future__ import annotations
@@ -14,26 +15,17 @@ if TYPE_CHECKING:
     from kgroups.model.groups import Group, GroupId, ListedGroup
     from kgroups.model.offsets import Commit, Isolation
     from kgroups.model.operations.committing import RecentCommits
-    from kgroups.model.operations.reset import PlannedOffset
-    from kgroups.model.operations.results import (
-        AppliedOffset,
-        DeletedGroup,
-        GroupDeletion,
-    )
     from kgroups.model.outcome import Failure, Outcome
     from kgroups.model.time_lag import FirstUnread, Position
     from kgroups.model.views.offset_row import GroupOffsets
     from kgroups.protocol.apis.metadata import TopicLeaders
 
-    from ..change.delete_groups import DeleteJournal
-    from ..change.reset_request import ResetRequest
-    from ..change.writers.ledger import WriteJournal
     from ..query.list_groups import ListFilter
     from ..query.select_groups import Selection
 
 
 class GroupAdmin(Protocol):
-    """The operations that every transport supports. All outcomes are sorted by group, and contain the failures."""
+    """The queries that every transport supports. All outcomes are sorted by group, and contain the failures."""
 
     @property
     def cluster_id(self) -> str | None: ...
@@ -74,36 +66,11 @@ class GroupAdmin(Protocol):
     async def pause(self, seconds: float, passed: float = 0.0) -> None:
         """Sleep; neither this time nor the seconds that have ``passed`` before count toward the deadline."""
 
-    # Operations. Plans change nothing; exactly what a plan contains is written.
-
-    async def plan_reset(self, request: ResetRequest) -> Outcome[PlannedOffset]: ...
-
     async def topics(self, names: Sequence[str]) -> Mapping[str, TopicLeaders]:
         """Return these topics, each with its partitions or its error.
 
         :raises KgroupsError: if no broker responds.
         """
-
-    async def topic_ids(self, topics: Sequence[str]) -> Mapping[str, int]:
-        """Return the IDs of these topics; those whose ID is unknown (before Kafka 2.8) are absent."""
-
-    async def revalidate(
-        self, planned: Sequence[PlannedOffset], *, with_members: bool = False, force: bool = False
-    ) -> Outcome[PlannedOffset]: ...
-
-    async def apply_offsets(
-        self, planned: Sequence[PlannedOffset], journal: WriteJournal | None = None
-    ) -> Outcome[AppliedOffset]: ...
-
-    async def plan_delete(self, selection: Selection) -> Outcome[GroupDeletion]: ...
-
-    async def hidden_offsets(
-        self, seen: Mapping[GroupId, Mapping[tuple[str, int], object]], way: str
-    ) -> Mapping[GroupId, Failure]: ...
-
-    async def delete_groups(
-        self, names: Sequence[GroupId], journal: DeleteJournal | None = None
-    ) -> Outcome[DeletedGroup]: ...
 
     async def close(self) -> None: ...
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast, runtime_checkable
 
+from kgroups.config.settings import ClientSettings, Transport
 from kgroups.errors import UsageError
 
+from . import GroupAdmin
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
     from kgroups.model.explain.facts import GroupFacts
     from kgroups.model.group_log import ReadBudget
@@ -16,9 +19,12 @@ if TYPE_CHECKING:
     from kgroups.model.offsets import Isolation
     from kgroups.model.operations.reset import PlannedOffset
     from kgroups.model.operations.results import (
+        AppliedOffset,
+        DeletedGroup,
         DeletedOffset,
         DeletedTopic,
         ForgottenTopic,
+        GroupDeletion,
         MemberRemoval,
         RemovedMember,
         TopicDeletion,
@@ -33,33 +39,52 @@ if TYPE_CHECKING:
     from kgroups.model.views.offset_row import GroupOffsets
 
     from ..change.alter_settings import SettingsJournal
+    from ..change.delete_groups import DeleteJournal
     from ..change.remove_members import RemovalJournal, WantedMembers
+    from ..change.reset_request import ResetRequest
+    from ..change.writers.ledger import WriteJournal
     from ..query.select_groups import Selection
     from ..share_state.gather import Gathered
-    from . import GroupAdmin
 
 C = TypeVar("C")
+T = TypeVar("T")
 
 
 @runtime_checkable
-class OffsetDeleter(Protocol):
+class GroupChanger(GroupAdmin, Protocol):
+    """An admin that changes groups. Plans change nothing; exactly what a plan contains is written."""
+
+    async def plan_reset(self, request: ResetRequest) -> Outcome[PlannedOffset]: ...
+
+    async def topic_ids(self, topics: Sequence[str]) -> Mapping[str, int]:
+        """Return the IDs of these topics; those whose ID is unknown (before Kafka 2.8) are absent."""
+
+    async def revalidate(
+        self, planned: Sequence[PlannedOffset], *, with_members: bool = False, force: bool = False
+    ) -> Outcome[PlannedOffset]: ...
+
+    async def apply_offsets(
+        self, planned: Sequence[PlannedOffset], journal: WriteJournal | None = None
+    ) -> Outcome[AppliedOffset]: ...
+
     async def plan_delete_offsets(self, selection: Selection, topics: TopicScope) -> Outcome[PlannedOffset]: ...
 
     async def delete_offsets_now(self, group: GroupId, topics: TopicScope) -> Outcome[DeletedOffset]: ...
 
-
-@runtime_checkable
-class ShareOffsetDeleter(Protocol):
     async def delete_share_offsets(self, group: GroupId, topics: Sequence[str]) -> Outcome[ForgottenTopic]: ...
 
+    async def plan_delete(self, selection: Selection) -> Outcome[GroupDeletion]: ...
 
-@runtime_checkable
-class InternalTopicDeleter(Protocol):
+    async def hidden_offsets(
+        self, seen: Mapping[GroupId, Mapping[tuple[str, int], object]], way: str
+    ) -> Mapping[GroupId, Failure]: ...
+
+    async def delete_groups(
+        self, names: Sequence[GroupId], journal: DeleteJournal | None = None
+    ) -> Outcome[DeletedGroup]: ...
+
     async def delete_topics(self, deletions: Sequence[TopicDeletion]) -> Outcome[DeletedTopic]: ...
 
-
-@runtime_checkable
-class MemberRemover(Protocol):
     async def plan_removal(self, selection: Selection, wanted: WantedMembers) -> Outcome[MemberRemoval]: ...
 
     async def remove_members(
@@ -137,19 +162,24 @@ class Capability(Generic[C]):
         """
         if isinstance(admin, self._protocol):
             return cast("C", admin)
-        raise UsageError(f"--transport librdkafka: {self.without}")
+        raise self.refusal
+
+    @property
+    def refusal(self) -> UsageError:
+        return UsageError(f"--transport librdkafka: {self.without}")
+
+    def check(self, settings: ClientSettings) -> None:
+        """Check the requested transport, before anything is sent.
+
+        :raises UsageError: if it does not support the operation.
+        """
+        if settings.transport is Transport.LIBRDKAFKA:
+            raise self.refusal
 
 
-NO_RECORDS = "--skip-records requires the wire client"
-"""A reset works over both; one of its scenarios does not."""
-OFFSET_DELETION: Capability[OffsetDeleter] = Capability(OffsetDeleter, "librdkafka cannot remove a committed offset")
-SHARE_OFFSET_DELETION: Capability[ShareOffsetDeleter] = Capability(
-    ShareOffsetDeleter, "librdkafka does not support share groups"
+CHANGES: Capability[GroupChanger] = Capability(
+    GroupChanger, "kgroups only reads over librdkafka; to change groups, use --transport wire"
 )
-TOPIC_DELETION: Capability[InternalTopicDeleter] = Capability(
-    InternalTopicDeleter, "librdkafka does not support streams groups and their internal topics"
-)
-MEMBER_REMOVAL: Capability[MemberRemover] = Capability(MemberRemover, "librdkafka cannot remove members")
 GROUP_CONFIGS: Capability[ConfigReader] = Capability(ConfigReader, "snapshots and kgroups diff require the wire client")
 RETENTION: Capability[RetentionReader] = Capability(RetentionReader, "headroom requires the wire client")
 RECORD_COUNTS: Capability[RecordCounter] = Capability(RecordCounter, "counting records requires the wire client")
@@ -158,3 +188,12 @@ FACTS: Capability[FactGatherer] = Capability(FactGatherer, "explain requires the
 SHARE_FACTS: Capability[ShareFactGatherer] = Capability(
     ShareFactGatherer, "the state of share groups requires the wire client"
 )
+
+
+def changing(query: Callable[[GroupChanger], Awaitable[T]]) -> Callable[[GroupAdmin], Awaitable[T]]:
+    """Return the query for any admin; it raises a usage error if the admin only reads."""
+
+    async def run(admin: GroupAdmin) -> T:
+        return await query(CHANGES.of(admin))
+
+    return run

@@ -1,1 +1,1 @@
-"""Query and change groups over librdkafka, one group per request. Only ``client.py`` imports confluent_kafka."""
+"""Query groups over librdkafka, one group per request. Only ``client.py`` imports confluent_kafka."""

@@ -10,7 +10,7 @@ librdkafka does not expose:
 - The broker that reported an error: ``None``, except for log offsets.
 - Records: reading them would take a consumer; only the wire client reads them, so time lag is unknown.
 
-For changes, see :mod:`.operations`. confluent-kafka 2.10 is required: 2.8 reports KIP-848 groups as missing.
+It changes nothing. confluent-kafka 2.10 is required: 2.8 reports KIP-848 groups as missing.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from confluent_kafka import (
     TopicCollection,
     TopicPartition,
 )
-from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec
+from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from kgroups.config.librdkafka import librdkafka_options, make_client
 from kgroups.config.settings import ClientSettings
-from kgroups.errors import ClusterUnreachable, KgroupsError
+from kgroups.errors import ClusterUnreachable, KgroupsError, UnsupportedVersion
 from kgroups.model.cluster import Node
 from kgroups.model.group_log import GroupLogs, Key, ReadBudget
 from kgroups.model.groups import Group, GroupId, GroupType, ListedGroup
-from kgroups.model.offsets import Commit, GroupCommits, Isolation, LogOffsets, Logs
+from kgroups.model.offsets import Commit, GroupCommits, Isolation, Logs
 from kgroups.model.operations.committing import RecentCommits
-from kgroups.model.outcome import Failure, Outcome, Scope
+from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Scope
 from kgroups.model.permissions import Acl
 from kgroups.model.placement import OFFSETS_TOPIC
 from kgroups.model.time_lag import FirstUnread, Position
@@ -48,8 +48,9 @@ from kgroups.model.views.offset_row import GroupOffsets
 from kgroups.net.deadline import Deadline
 from kgroups.net.in_thread import run_in_thread
 from kgroups.protocol.apis.metadata import TopicLeaders
+from kgroups.protocol.error_codes import Code
 
-from ..change.lookups import Times
+from ..change.lookups import committed_by_group
 from ..query.authorization import missing_acls, note_omitted_groups, note_omitted_offsets
 from ..query.list_groups import ListFilter
 from ..query.select_groups import Selection
@@ -57,8 +58,8 @@ from ..routing.backoff import FIRST_PAUSE
 from ..routing.coverage import missing_coordinators
 from ..routing.partition_leaders import LEADER_ROUNDS, partition_name
 from . import conversions, results
-from .operations import Operations, PartitionFailures
 from .requests import RETRIABLE, CircuitBreaker, RequestFailed, send_each, with_retries
+from .supported import SupportedApis
 
 T = TypeVar("T")
 Start = Callable[[], Future[Any]]
@@ -75,7 +76,7 @@ GRACE = 1.0
 _NO_RESPONSE = frozenset({KafkaError._TIMED_OUT, KafkaError._TIMED_OUT_QUEUE, KafkaError._TRANSPORT})
 
 
-class RdkafkaAdmin(Operations):
+class RdkafkaAdmin:
     """An admin over an AdminClient that has reached its cluster; create it with :meth:`connect`."""
 
     def __init__(self, client: AdminClient, settings: ClientSettings) -> None:
@@ -86,6 +87,7 @@ class RdkafkaAdmin(Operations):
         self._missing: tuple[Failure, ...] = ()
         self._sees_topics = True
         self._placement = conversions.Placement()
+        self._supported = SupportedApis(settings)
         self._breakers: dict[Node | None, CircuitBreaker] = {}
 
     @classmethod
@@ -122,6 +124,8 @@ class RdkafkaAdmin(Operations):
 
     async def _reach(self, errors: list[KafkaError]) -> None:
         deadline = self._broker_deadline()
+        await self._supported.ask(self._settings.bootstrap, deadline)
+        self._supported.check("Metadata")
         # Not list_topics(topic), which creates the topic if brokers create topics automatically.
         futures = self._client.describe_topics(TopicCollection([OFFSETS_TOPIC]), request_timeout=UNBOUNDED)
         reply = asyncio.wrap_future(futures[OFFSETS_TOPIC])
@@ -143,6 +147,8 @@ class RdkafkaAdmin(Operations):
         else:
             self._placement = conversions.placement_of(description)
             self._missing = missing_coordinators((conversions.leaders_of(description),))
+            brokers = ((node.host, node.port) for node in self._placement.leaders if node)
+            await self._supported.ask(brokers, deadline)
         self._cluster_id = await self._fetch_cluster_id(deadline)
 
     async def _fetch_cluster_id(self, deadline: Deadline) -> str | None:
@@ -233,7 +239,16 @@ class RdkafkaAdmin(Operations):
         return RecentCommits({}, dict.fromkeys(groups, results.UNREAD_LOG))
 
     async def committed(self, groups: Sequence[GroupId]) -> Mapping[GroupId, Mapping[tuple[str, int], Commit | None]]:
-        return (await self.groups(Selection(tuple(groups))))[1]
+        pairs = await self._pairs(Selection(tuple(groups)), with_commits=True)
+        committed = committed_by_group(commits for _, commits in pairs.items)
+        committed.update({failure.name: {} for failure in pairs.failures if failure.error == NOT_FOUND})
+        return committed
+
+    async def topics(self, names: Sequence[str]) -> dict[str, TopicLeaders]:
+        return {
+            name: conversions.failed_topic(name, entry) if isinstance(entry, Failure) else entry
+            for name, entry in (await self._leaders(names)).items()
+        }
 
     async def pause(self, seconds: float, passed: float = 0.0) -> None:
         self._deadline.extend(passed)
@@ -359,6 +374,11 @@ class RdkafkaAdmin(Operations):
         group = conversions.group_of(description)
         if isinstance(group, Group):
             return group
+        if group.code == Code.group_id_not_found:
+            try:
+                self._supported.check_missing_group()
+            except UnsupportedVersion as error:
+                raise RequestFailed(Failure.of(error, Scope.GROUP, name, api="ConsumerGroupDescribe")) from None
         raise RequestFailed(group.failure(Scope.GROUP, name, api=api))
 
     async def _commits(self, name: GroupId) -> GroupCommits:
@@ -366,7 +386,10 @@ class RdkafkaAdmin(Operations):
         response = await self._group_request(
             name, "OffsetFetch", lambda: client.list_consumer_group_offsets(request, request_timeout=UNBOUNDED)[name]
         )
-        return conversions.commits_of(name, response)
+        commits = conversions.commits_of(name, response)
+        if isinstance(commits, GroupCommits):
+            return commits
+        raise RequestFailed(commits)
 
     async def _group_request(self, name: GroupId, api: str, start: Start) -> Any:
         reason = conversions.why_not_sendable(name)
@@ -403,6 +426,8 @@ class RdkafkaAdmin(Operations):
         names = sorted(topics)
         if not names:
             return {}
+        if self._unsupported(Scope.CLUSTER, self._name, "Metadata"):
+            return {name: failure for name in names if (failure := self._unsupported(Scope.TOPIC, name, "Metadata"))}
         # One request for all topics; each has its own future.
         futures = self._client.describe_topics(TopicCollection(names), request_timeout=UNBOUNDED)
 
@@ -415,27 +440,6 @@ class RdkafkaAdmin(Operations):
 
         return dict(zip(names, await asyncio.gather(*map(leaders, names)), strict=True))
 
-    async def _logs_at(self, pairs: set[tuple[str, int]], ms: int | None) -> tuple[Logs, Times, tuple[Failure, ...]]:
-        logs, failures = await self._logs(pairs, Isolation.READ_UNCOMMITTED, whole_topics=False)
-        if ms is None:
-            return logs, {}, failures
-        readable = sorted(pairs - logs.holes.keys())
-        request = {TopicPartition(*pair): OffsetSpec.for_timestamp(ms) for pair in readable}
-        futures = self._client.list_offsets(request, request_timeout=UNBOUNDED)
-        times: dict[tuple[str, int], int | None] = {}
-        failed: dict[tuple[str, int], Failure] = {}
-
-        async def find(pair: tuple[str, int], future: Future[Any]) -> None:
-            try:
-                found = await self._reply(Scope.PARTITION, partition_name(pair), "ListOffsets", lambda: future)
-                times[pair] = found.offset if found.offset >= 0 else None
-            except RequestFailed as error:
-                failed[pair] = error.failure
-
-        await asyncio.gather(*(find((entry.topic, entry.partition), future) for entry, future in futures.items()))
-        reasons = {pair: failure.message for pair, failure in failed.items()}
-        return Logs(logs.offsets, {**logs.holes, **reasons}), times, (*failures, *failed.values())
-
     async def _ends(
         self,
         collector: results.LogOffsetCollector,
@@ -444,6 +448,11 @@ class RdkafkaAdmin(Operations):
         isolation: Isolation,
         starts: bool,
     ) -> None:
+        for pair in pairs:
+            if unsupported := self._unsupported(Scope.PARTITION, partition_name(pair), "ListOffsets"):
+                collector.record(pair, unsupported._replace(broker=leader))
+        if self._unsupported(Scope.CLUSTER, self._name, "ListOffsets"):
+            return
         spec = OffsetSpec.earliest() if starts else OffsetSpec.latest()  # type: ignore[no-untyped-call]  # its stub
         level = IsolationLevel(int(isolation))
         request = {TopicPartition(*pair): spec for pair in pairs}
@@ -455,48 +464,9 @@ class RdkafkaAdmin(Operations):
             except RequestFailed as error:
                 collector.record(pair, error.failure._replace(broker=leader))
             else:
-                collector.record(pair, LogOffsets(found.offset, None) if starts else LogOffsets(None, found.offset))
+                collector.record(pair, conversions.log_offset_of(pair, found, start=starts))
 
         await asyncio.gather(*(find((entry.topic, entry.partition), future) for entry, future in futures.items()))
-
-    # Changes.
-
-    async def _alter(self, group: GroupId, commits: Sequence[tuple[str, Commit]]) -> PartitionFailures:
-        client, api = self._client, "OffsetCommit"
-        self._settings.check_writable(api)
-        request = [ConsumerGroupTopicPartitions(group, [_entry(topic, commit) for topic, commit in commits])]
-        response = await self._group_request(
-            group, api, lambda: client.alter_consumer_group_offsets(request, request_timeout=UNBOUNDED)[group]
-        )
-        failures: dict[tuple[str, int], Failure] = {}
-        for entry in response.topic_partitions:
-            if entry.error:
-                pair = (entry.topic, entry.partition)
-                failure = conversions.failure_of(Scope.PARTITION, partition_name(pair), api, entry.error)
-                failures[pair] = failure._replace(message=f"group '{group}': {failure.message}", general=None)
-        return failures
-
-    async def _delete(self, group: GroupId) -> None:
-        client, api = self._client, "DeleteGroups"
-        self._settings.check_writable(api)
-        await self._group_request(
-            group, api, lambda: client.delete_consumer_groups([group], request_timeout=UNBOUNDED)[group]
-        )
-
-    async def _authorizes(self) -> bool:
-        """Return whether brokers may check ACLs: ``False`` only if one reports that it has no authorizer."""
-        # DescribeAcls would show the same, but librdkafka returns an empty list instead of its error.
-        node = next(filter(None, self._placement.leaders), None)
-        if node is None:
-            return True
-        client, broker = self._client, ConfigResource(ConfigResource.Type.BROKER, str(node.id))
-        start = partial(_only, client.describe_configs, [broker])
-        try:
-            configs = await self._reply(Scope.CLUSTER, self._name, "DescribeConfigs", start)
-        except RequestFailed:
-            return True
-        setting = configs.get("authorizer.class.name")
-        return setting is None or setting.value != ""
 
     # One request.
 
@@ -510,12 +480,22 @@ class RdkafkaAdmin(Operations):
     def _broker_deadline(self) -> Deadline:
         return self._deadline.within(self._settings.broker_timeout)
 
+    def _unsupported(self, scope: Scope, name: str, api: str) -> Failure | None:
+        """Return why a request must not be handed to librdkafka, if so."""
+        try:
+            self._supported.check(api)
+        except UnsupportedVersion as error:
+            return Failure.of(error, scope, name, api=api)
+        return None
+
     async def _reply(self, scope: Scope, name: str, api: str, start: Start, *, grace: float = 0.0) -> Any:
         """Return the response to the request that ``start`` sends, within the time limit for one broker.
 
         :param grace: seconds to wait in addition.
         :raises RequestFailed: for an error, or without a response in time.
         """
+        if unsupported := self._unsupported(scope, name, api):
+            raise RequestFailed(unsupported)
         silence = f"no response in time (--broker-timeout is {self._settings.broker_timeout:g} s)"
         try:
             async with asyncio.timeout(self._bound() + grace):
@@ -532,15 +512,3 @@ class RdkafkaAdmin(Operations):
             if cause.code() in _NO_RESPONSE:
                 raise RequestFailed(Failure(scope, name, silence, api=api), no_response=True) from None
             raise RequestFailed(conversions.failure_of(scope, name, api, cause)) from None
-
-
-def _entry(topic: str, commit: Commit) -> TopicPartition:
-    # Without metadata: confluent-kafka ends it with a zero byte, even if it is empty.
-    epoch: dict[str, Any] = {} if commit.leader_epoch is None else {"leader_epoch": commit.leader_epoch}
-    return TopicPartition(topic, commit.partition, commit.offset, **epoch)
-
-
-def _only(send: Callable[..., Mapping[Any, Future[Any]]], request: Sequence[object]) -> Future[Any]:
-    """Send a request about one resource; return the future of its result."""
-    (future,) = send(request, request_timeout=UNBOUNDED).values()
-    return future

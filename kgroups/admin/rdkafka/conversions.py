@@ -11,11 +11,13 @@ from kgroups.config.secret import MASK
 from kgroups.model.assignment import Assignment, Subscription, assignment_of
 from kgroups.model.cluster import Node
 from kgroups.model.groups import CONSUMER_PROTOCOL_TYPE, Group, GroupId, GroupState, GroupType, Member
-from kgroups.model.offsets import Commit, GroupCommits
+from kgroups.model.offsets import Commit, GroupCommits, LogOffsets
 from kgroups.model.outcome import Failure, Scope
 from kgroups.model.placement import partition_of
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, KafkaError, kafka_error
+
+from ..routing.partition_leaders import partition_name
 
 UNKNOWN_STATE = "Unknown"
 """Kafka's name for the state of a described group that librdkafka does not know: Assigning, Reconciling, NotReady."""
@@ -28,6 +30,9 @@ _STATES = {
     "EMPTY": GroupState.EMPTY,
 }
 _TYPES = {"CLASSIC": GroupType.CLASSIC, "CONSUMER": GroupType.CONSUMER}
+
+_NO_OFFSET = (-1, -1001)
+"""What a broker, and librdkafka (OFFSET_INVALID), report for a partition without a commit."""
 
 _LONGEST_NAME = 32_767
 
@@ -69,6 +74,8 @@ def protocol_type_of(group: Any) -> str:
 
 def group_of(description: Any) -> Group | KafkaError:
     """Return a described group, or GROUP_ID_NOT_FOUND: librdkafka describes groups that do not exist as Dead."""
+    if not _is_node(description.coordinator):
+        return kafka_error(Code.coordinator_not_available)
     group_type, state = type_of(description), state_of(description)
     empty = not description.members and group_type is None and state is None
     if state == GroupState.DEAD or empty:
@@ -104,15 +111,32 @@ def _assignment(assignment: Any) -> Assignment:
     return assignment_of((entry.topic, (entry.partition,)) for entry in assignment.topic_partitions)
 
 
-def commits_of(group: GroupId, response: Any) -> GroupCommits:
-    """Return the commits of a group; librdkafka returns a negative offset for partitions without one."""
+def commits_of(group: GroupId, response: Any) -> GroupCommits | Failure:
+    """Return the commits of a group, without partitions that have none, or why they are unknown."""
     topics: dict[str, list[Commit]] = {}
     for entry in response.topic_partitions or ():
+        if entry.error:
+            failure = failure_of(Scope.GROUP, group, "OffsetFetch", entry.error)
+            return failure._replace(message=f"{entry.topic}-{entry.partition}: {failure.message}")
+        if not entry.partition >= 0 or (entry.offset < 0 and entry.offset not in _NO_OFFSET):
+            return Failure(Scope.GROUP, group, _invalid(entry), api="OffsetFetch")
         if entry.offset >= 0:
             epoch = entry.leader_epoch
             known = None if epoch is None or epoch < 0 else epoch
             topics.setdefault(entry.topic, []).append(Commit(entry.partition, entry.offset, known, _metadata_of(entry)))
     return GroupCommits(group, {topic: tuple(commits) for topic, commits in topics.items()})
+
+
+def log_offset_of(pair: tuple[str, int], found: Any, *, start: bool) -> LogOffsets | Failure:
+    """Return a log start or log end offset; librdkafka returns a marker if it has none."""
+    if found.offset < 0:
+        name = partition_name(pair)
+        return Failure(Scope.PARTITION, name, f"librdkafka returned no offset ({found.offset})", api="ListOffsets")
+    return LogOffsets(found.offset, None) if start else LogOffsets(None, found.offset)
+
+
+def _invalid(entry: Any) -> str:
+    return f"librdkafka returned an invalid entry: {entry.topic}, partition {entry.partition}, offset {entry.offset}"
 
 
 def _metadata_of(entry: Any) -> str | None:
@@ -123,16 +147,25 @@ def _metadata_of(entry: Any) -> str | None:
         return None
 
 
+def _is_node(node: Any) -> bool:
+    return node is not None and node.id >= 0
+
+
 def node_of(node: Any) -> Node:
     return Node(node.id, node.host, node.port)
 
 
 def leaders_of(description: Any) -> TopicLeaders:
     leaders: dict[int, int | KafkaError] = {
-        entry.id: kafka_error(Code.leader_not_available) if entry.leader is None else entry.leader.id
+        entry.id: entry.leader.id if _is_node(entry.leader) else kafka_error(Code.leader_not_available)
         for entry in description.partitions
     }
     return TopicLeaders(description.name, None, leaders, _number(getattr(description, "topic_id", None)))
+
+
+def failed_topic(topic: str, failure: Failure) -> TopicLeaders:
+    code = Code.unknown_server_error if failure.code is None else Code(failure.code)
+    return TopicLeaders(topic, kafka_error(code, failure.message), {})
 
 
 def _number(topic_id: Any) -> int:
@@ -191,7 +224,7 @@ class Placement:
 
 def placement_of(description: Any) -> Placement:
     entries = sorted(description.partitions, key=lambda entry: int(entry.id))
-    return Placement([None if entry.leader is None else node_of(entry.leader) for entry in entries])
+    return Placement([node_of(entry.leader) if _is_node(entry.leader) else None for entry in entries])
 
 
 def is_missing(failure: Failure) -> bool:

@@ -22,12 +22,6 @@ MISTAKEN = "librdkafka does not support share and streams groups and reports the
 UNTOLD = "librdkafka does not report epochs, subscriptions, racks, or which members still use the classic protocol"
 UNREAD = "librdkafka does not read records, so the time lag is unknown; --transport wire reads them"
 UNREAD_LOG = "librdkafka does not read records, so those of __consumer_offsets are unknown; --transport wire reads them"
-UNSEEN = "librdkafka does not list hidden topics"
-UNSAVED = (
-    "librdkafka does not report the length of commit metadata, so the metadata is neither saved nor copied; "
-    "--transport wire saves and copies it"
-)
-UNWRITABLE = "librdkafka would end the commit metadata with a zero byte; nothing was changed; use --transport wire"
 STATELESS = "librdkafka does not support the states Assigning, Reconciling, and NotReady: a state is unknown"
 TYPELESS = "the brokers do not report group types (ListGroups v5, Kafka 3.8)"
 
@@ -90,12 +84,6 @@ def description_notices(pairs: Iterable[Pair], failures: Iterable[Failure], *, l
     if any(group.state == UNKNOWN_STATE for group, _ in pairs):
         notices.append(STATELESS)
     return tuple(notices)
-
-
-def metadata_notices(pairs: Iterable[Pair]) -> tuple[str, ...]:
-    """Return the notices for a plan that is made from these commits."""
-    made = (commit for _, commits in pairs for each in commits.topics.values() for commit in each)
-    return (UNSAVED,) if any(commit.metadata is None for commit in made) else ()
 
 
 def on_topics(pairs: Iterable[Pair], topics: frozenset[str]) -> list[Pair]:

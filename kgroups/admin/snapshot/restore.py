@@ -22,7 +22,7 @@ from ..port.capabilities import GROUP_CONFIGS, SETTINGS
 from ..query.select_groups import Selection
 
 if TYPE_CHECKING:
-    from ..port import GroupAdmin
+    from ..port.capabilities import GroupChanger
 
 
 class Restore(NamedTuple):
@@ -40,15 +40,13 @@ class Restore(NamedTuple):
     exact: bool = False
 
 
-async def plan_restore(admin: GroupAdmin, request: Restore) -> Outcome[PlannedOffset]:
+async def plan_restore(admin: GroupChanger, request: Restore) -> Outcome[PlannedOffset]:
     """Plan the offsets to write, sorted by group, topic, and partition. Nothing is changed.
 
     Failures: what :func:`..change.plan_reset.plan_reset` reports for an undo, and what is missing in the snapshot.
 
-    :raises UsageError: if the snapshot is of another cluster, and that is not accepted; or if the transport is
-        librdkafka, which does not write metadata exactly.
+    :raises UsageError: if the snapshot is of another cluster, and that is not accepted.
     """
-    GROUP_CONFIGS.of(admin)
     snapshot, groups = request.snapshot, set(request.groups)
     saved = {each.group.group_id: each for each in snapshot.groups if each.group.group_id in groups}
     moves: dict[PlanKey, Move] = {
@@ -79,14 +77,13 @@ async def plan_restore(admin: GroupAdmin, request: Restore) -> Outcome[PlannedOf
     return planned.with_failures(failures, (*notices, *remarks, *differing))
 
 
-async def plan_restore_settings(admin: GroupAdmin, request: Restore) -> Outcome[PlannedSetting]:
+async def plan_restore_settings(admin: GroupChanger, request: Restore) -> Outcome[PlannedSetting]:
     """Plan the settings to write, sorted by group and name; brokers have checked the values. Nothing is changed.
 
     Only ``groups``, ``accepted``, and ``exact`` of the request apply. Failures: what brokers reject, and what is
     missing in the snapshot.
 
-    :raises UsageError: if the snapshot is of another cluster, and that is not accepted; or if the transport is
-        librdkafka.
+    :raises UsageError: if the snapshot is of another cluster, and that is not accepted.
     """
     settings, snapshot = SETTINGS.of(admin), request.snapshot
     origin = Origin(request.name, snapshot.source, accepted=request.accepted)
@@ -104,7 +101,7 @@ async def plan_restore_settings(admin: GroupAdmin, request: Restore) -> Outcome[
 
 
 async def _extra(
-    admin: GroupAdmin, request: Restore, saved: Collection[GroupId], moves: Mapping[PlanKey, Move]
+    admin: GroupChanger, request: Restore, saved: Collection[GroupId], moves: Mapping[PlanKey, Move]
 ) -> list[PlanKey]:
     """Return the partitions with a committed offset now that the snapshot would contain, but does not."""
     if not saved:
@@ -133,7 +130,7 @@ def _partial(request: Restore, failures: Iterable[Failure]) -> tuple[list[Failur
     return lost, [found] if others else []
 
 
-async def _configs(admin: GroupAdmin, request: Restore, saved: Collection[GroupId]) -> list[str]:
+async def _configs(admin: GroupChanger, request: Restore, saved: Collection[GroupId]) -> list[str]:
     """Return a notice for each setting that differs: it is restored separately."""
     snapshot = request.snapshot
     groups = [each.group for each in snapshot.groups if each.group.group_id in saved]

@@ -19,7 +19,7 @@ from .run_query import Query, Shape, or_error_envelope, print_failures, run_quer
 from .undo_file import UndoFile
 
 if TYPE_CHECKING:
-    from kgroups.admin.port import GroupAdmin
+    from kgroups.admin.port.capabilities import GroupChanger
     from kgroups.model.outcome import Outcome
     from kgroups.render.views import View
 
@@ -29,6 +29,9 @@ def apply_plan(connection: ConnectionOptions, shape: Shape, confirmation: Confir
 
     If the user is asked, planning and applying each have the whole ``--timeout``, and the question has no time limit.
     """
+    from kgroups.admin.port.capabilities import CHANGES
+
+    CHANGES.check(connection.settings)
     change: Change
     if connection.fleet:
         from .fleet_change import FleetChange
@@ -85,7 +88,9 @@ class _OneCluster:
     def plan_and_apply(self) -> tuple[Outcome[Any], str | None]:
         """Plan and apply over the same connections."""
 
-        async def query(admin: GroupAdmin) -> Outcome[Any]:
+        from kgroups.admin.port.capabilities import changing
+
+        async def query(admin: GroupChanger) -> Outcome[Any]:
             planned = await self._operation.hinted_plan(admin)
             if not planned.items:
                 where = self._connection.cluster(admin.cluster_id)
@@ -93,7 +98,7 @@ class _OneCluster:
             applied = await execute(self._operation, admin, planned.items, self._undo)
             return applied.after(planned)
 
-        return self._run(query)
+        return self._run(changing(query))
 
     def envelope(self) -> dict[str, object]:
         if not self._operation.saves_offsets:

@@ -19,7 +19,7 @@ from .undo_file import UndoFile, UndoKind
 
 if TYPE_CHECKING:
     from kgroups.admin.change.chunks import TopicIds
-    from kgroups.admin.port import GroupAdmin
+    from kgroups.admin.port.capabilities import GroupChanger
     from kgroups.admin.query.select_groups import Selection
     from kgroups.model.operations.origin import Source
     from kgroups.model.outcome import Outcome
@@ -49,7 +49,7 @@ def change_settings(
     """
     from kgroups.admin.port.capabilities import SETTINGS
 
-    async def plan(admin: GroupAdmin) -> Outcome[PlannedSetting]:
+    async def plan(admin: GroupChanger) -> Outcome[PlannedSetting]:
         notices = notices_on(admin.cluster_id)
         planned = await SETTINGS.of(admin).plan_settings(selection, wish)
         return planned.with_failures((), notices)
@@ -62,7 +62,7 @@ def apply_settings(
     shape: Shape,
     confirmation: Confirmation,
     undo_path: Path | None,
-    plan: Callable[[GroupAdmin], Awaitable[Outcome[PlannedSetting]]],
+    plan: Callable[[GroupChanger], Awaitable[Outcome[PlannedSetting]]],
     selection: Selection | None = None,
 ) -> int:
     """Show a plan, and with ``--execute`` apply it; return the exit code.
@@ -74,7 +74,7 @@ def apply_settings(
     from kgroups.model.views.operation_rows import result_and_error
     from kgroups.render.settings_views import SETTING_CHANGES
 
-    async def apply(admin: GroupAdmin, planned: Sequence[PlannedSetting], undo: UndoFile) -> Outcome[Any]:
+    async def apply(admin: GroupChanger, planned: Sequence[PlannedSetting], undo: UndoFile) -> Outcome[Any]:
         from kgroups.admin.change.alter_settings import alter_in_chunks
 
         applied = await alter_in_chunks(admin, SETTINGS.of(admin), planned, undo)

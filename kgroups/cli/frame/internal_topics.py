@@ -11,7 +11,7 @@ from .group_options import complete_topic
 
 if TYPE_CHECKING:
     from kgroups.admin.change.interruption import Interruption
-    from kgroups.admin.port import GroupAdmin
+    from kgroups.admin.port.capabilities import GroupChanger
     from kgroups.model.operations.results import TopicDeletion
     from kgroups.model.outcome import Outcome
     from kgroups.model.views.operation_rows import ResultAndError
@@ -34,7 +34,7 @@ internal_topic_option = click.option(
 )
 
 
-async def exclude_shared_topics(admin: GroupAdmin, planned: Outcome[TopicDeletion]) -> Outcome[TopicDeletion]:
+async def exclude_shared_topics(admin: GroupChanger, planned: Outcome[TopicDeletion]) -> Outcome[TopicDeletion]:
     """Return the topics without those that may belong to another existing group; list the groups for that."""
     if not planned.items:
         return planned
@@ -47,7 +47,7 @@ async def exclude_shared_topics(admin: GroupAdmin, planned: Outcome[TopicDeletio
 
 
 async def delete_topics(
-    admin: GroupAdmin,
+    admin: GroupChanger,
     planned: Sequence[TopicDeletion],
     done: Iterable[str],
     row: Callable[[TopicDeletion, ResultAndError], Any],
@@ -57,7 +57,6 @@ async def delete_topics(
 
     :param done: the groups that were changed successfully; the topics of the others are kept.
     """
-    from kgroups.admin.port.capabilities import TOPIC_DELETION
     from kgroups.model.operations.results import DeletedTopic
     from kgroups.model.outcome import Failure, Outcome, Result, Scope
     from kgroups.model.views.operation_rows import result_and_error
@@ -65,7 +64,7 @@ async def delete_topics(
     changed = set(done)
     to_delete = [each for each in planned if each.group.group_id in changed]
     started = stop.signal is None
-    deleted = await stop.bound(TOPIC_DELETION.of(admin).delete_topics(to_delete))
+    deleted = await stop.bound(admin.delete_topics(to_delete))
     if deleted is None:
         result, reason = (Result.UNKNOWN, stop.unanswered) if started else (Result.FAILED, stop.not_sent)
         names = [(each.group.group_id, each.topic) for each in to_delete]

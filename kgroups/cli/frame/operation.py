@@ -14,7 +14,7 @@ from .undo_file import OFFSETS, UndoKind
 
 if TYPE_CHECKING:
     from kgroups.admin.change.interruption import Interruption
-    from kgroups.admin.port import GroupAdmin
+    from kgroups.admin.port.capabilities import GroupChanger
     from kgroups.admin.query.select_groups import Selection
     from kgroups.model.outcome import Outcome
     from kgroups.render.views import View
@@ -34,12 +34,12 @@ class Operation(NamedTuple, Generic[P]):
     """
 
     view: View
-    plan: Callable[[GroupAdmin], Awaitable[Outcome[P]]]
+    plan: Callable[[GroupChanger], Awaitable[Outcome[P]]]
     row: Callable[..., Any]
     """Returns the row of a planned item, or of that item and its result and error."""
     question: Callable[[Sequence[P]], str]
     """Returns the question without a question mark: the name of the cluster follows."""
-    apply: Callable[[GroupAdmin, Sequence[P], UndoFile], Awaitable[Outcome[Any]]]
+    apply: Callable[[GroupChanger, Sequence[P], UndoFile], Awaitable[Outcome[Any]]]
     selection: Selection | None = None
     """The selected groups; if there are none, the reason is shown."""
     undo_path: Path | None = None
@@ -51,7 +51,9 @@ class Operation(NamedTuple, Generic[P]):
 
     @property
     def hinted_plan(self) -> Query:
-        return hinted(self.plan, self.selection)
+        from kgroups.admin.port.capabilities import changing
+
+        return hinted(changing(self.plan), self.selection)
 
 
 class Plan(NamedTuple):
@@ -111,14 +113,16 @@ class Target(NamedTuple, Generic[P]):
     def write(self, operation: Operation[P]) -> Query:
         """Return the query that applies the plan to this cluster only."""
 
-        async def write(admin: GroupAdmin) -> Outcome[Any]:
+        from kgroups.admin.port.capabilities import changing
+
+        async def write(admin: GroupChanger) -> Outcome[Any]:
             _check_same(self.cluster_id, admin.cluster_id)
             return await execute(operation, admin, self.planned.items, self.undo)
 
-        return write
+        return changing(write)
 
 
-async def execute(operation: Operation[P], admin: GroupAdmin, planned: Sequence[P], undo: UndoFile) -> Outcome[Any]:
+async def execute(operation: Operation[P], admin: GroupChanger, planned: Sequence[P], undo: UndoFile) -> Outcome[Any]:
     """Apply planned items until a signal arrives; the result includes a notice that names the cluster."""
     from kgroups.model.outcome import Outcome
 

@@ -15,7 +15,7 @@ from .write_offsets import write_offsets
 
 if TYPE_CHECKING:
     from kgroups.admin.change.reset_request import ResetRequest
-    from kgroups.admin.port import GroupAdmin
+    from kgroups.admin.port.capabilities import GroupChanger
     from kgroups.model.operations.reset import PlannedOffset
     from kgroups.model.operations.results import AppliedOffset
     from kgroups.model.outcome import Outcome
@@ -59,7 +59,7 @@ def reset_request(
 
 
 async def plan_reset(
-    admin: GroupAdmin, request: ResetRequest, notices: Sequence[str], safety: Safety, *, execute: bool
+    admin: GroupChanger, request: ResetRequest, notices: Sequence[str], safety: Safety, *, execute: bool
 ) -> Outcome[PlannedOffset]:
     """Return the plan, without the groups for which a client still commits."""
     from kgroups.model.operations.skip import skip_notices
@@ -74,7 +74,7 @@ async def plan_reset(
 
 
 async def write_reset(
-    admin: GroupAdmin, planned: Sequence[PlannedOffset], undo: UndoFile, safety: Safety
+    admin: GroupChanger, planned: Sequence[PlannedOffset], undo: UndoFile, safety: Safety
 ) -> tuple[Outcome[AppliedOffset], list[ResetRow]]:
     """Write planned offsets; return the results, and a row for each."""
     from kgroups.model.views.operation_rows import reset_row, result_and_error

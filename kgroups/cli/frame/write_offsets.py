@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from .undo_file import UndoFile
 
 if TYPE_CHECKING:
-    from kgroups.admin.port import GroupAdmin
+    from kgroups.admin.port.capabilities import GroupChanger
     from kgroups.model.operations.reset import PlannedOffset
     from kgroups.model.operations.results import AppliedOffset
     from kgroups.model.outcome import Outcome
 
 
 async def write_offsets(
-    admin: GroupAdmin,
+    admin: GroupChanger,
     planned: Sequence[PlannedOffset],
     undo: UndoFile,
     *,

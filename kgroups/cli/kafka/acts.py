@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 from kgroups.errors import UsageError
 from kgroups.model.outcome import Outcome, Scope
 
-from .command import escape_for, query_and_write, settings_of
+from .command import change_and_write, escape_for, settings_of
 from .joptsimple import OptionError, ParsedOptions
 from .which import selection_of
 
 if TYPE_CHECKING:
-    from kgroups.admin.port import GroupAdmin
+    from kgroups.admin.port.capabilities import GroupChanger
     from kgroups.model.operations.reset import PlannedOffset, Scenario
 
 _PARTITION = re.compile(r"[+-]?[0-9]{1,10}")
@@ -35,7 +35,7 @@ def reset(parsed: ParsedOptions) -> int:
     scenario = scenario_of(parsed)
     request = ResetRequest(selection, scenario, _topics(parsed), create=True)
 
-    async def query(admin: GroupAdmin) -> Outcome[Any]:
+    async def query(admin: GroupChanger) -> Outcome[Any]:
         planned = await admin.plan_reset(request)
         if "execute" not in parsed:
             return planned
@@ -59,7 +59,7 @@ def reset(parsed: ParsedOptions) -> int:
         sys.stdout.flush()
         print_groups_without_plan(scenario, selection.names)
 
-    return query_and_write(
+    return change_and_write(
         settings_of(parsed), query, write, failed=lambda _: bool(groups_without_plan(scenario, selection.names))
     )
 
@@ -158,7 +158,7 @@ def delete(parsed: ParsedOptions) -> int:
 
     selection = selection_of(parsed)
 
-    async def query(admin: GroupAdmin) -> Outcome[Any]:
+    async def query(admin: GroupChanger) -> Outcome[Any]:
         names = selection.names
         listed: Outcome[Any] = Outcome()
         if "all-groups" in parsed:
@@ -172,13 +172,12 @@ def delete(parsed: ParsedOptions) -> int:
         sys.stdout.flush()
         sys.stderr.writelines(undeleted_text(outcome.items, escape_for(sys.stderr)))
 
-    return query_and_write(
+    return change_and_write(
         settings_of(parsed), query, write, failed=lambda outcome: any(item.failure for item in outcome.items)
     )
 
 
 def delete_offsets(parsed: ParsedOptions) -> int:
-    from kgroups.admin.port.capabilities import OFFSET_DELETION
     from kgroups.cli.frame.group_options import check_name
     from kgroups.render.kafka.operations import deleted_offsets_text, offset_errors_text
 
@@ -186,14 +185,14 @@ def delete_offsets(parsed: ParsedOptions) -> int:
     check_name(group)
     topics = topics_of(parsed.all("topic"))
 
-    async def query(admin: GroupAdmin) -> Outcome[Any]:
-        return await OFFSET_DELETION.of(admin).delete_offsets_now(group, topics)
+    async def query(admin: GroupChanger) -> Outcome[Any]:
+        return await admin.delete_offsets_now(group, topics)
 
     def write(outcome: Outcome[Any]) -> None:
         sys.stderr.writelines(offset_errors_text(outcome.items, escape_for(sys.stderr)))
         sys.stderr.flush()
         sys.stdout.writelines(deleted_offsets_text(group, outcome.items, show=escape_for(sys.stdout)))
 
-    return query_and_write(
+    return change_and_write(
         settings_of(parsed), query, write, failed=lambda outcome: any(item.failure for item in outcome.items)
     )

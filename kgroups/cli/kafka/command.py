@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
 from kgroups.errors import EXIT_FAILED, EXIT_OK, UsageError
@@ -12,6 +12,7 @@ from . import VERSION
 from .joptsimple import Option, OptionError, ParsedOptions, parse
 
 if TYPE_CHECKING:
+    from kgroups.admin.port.capabilities import GroupChanger
     from kgroups.cli.frame.run_query import Query
     from kgroups.config.settings import ClientSettings
     from kgroups.model.outcome import Outcome
@@ -112,6 +113,23 @@ def query_and_write(
     for line in (*notice_lines(outcome.notices), *failure_lines(outcome.failures, "Error")):
         print(line, file=sys.stderr)
     return EXIT_FAILED if failed(outcome) else outcome.exit_code
+
+
+def change_and_write(
+    settings: ClientSettings,
+    query: Callable[[GroupChanger], Awaitable[Outcome[Any]]],
+    write: Callable[[Outcome[Any]], None],
+    *,
+    failed: Callable[[Outcome[Any]], bool] = lambda outcome: False,
+) -> int:
+    """Change the cluster, ``write`` the result as :func:`query_and_write` does, and return the exit code.
+
+    :raises UsageError: if the transport only reads.
+    """
+    from kgroups.admin.port.capabilities import CHANGES, changing
+
+    CHANGES.check(settings)
+    return query_and_write(settings, changing(query), write, failed=failed)
 
 
 def escape_for(stream: TextIO) -> Callable[[str], str]:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from kgroups.model.outcome import Failure, Outcome, Scope
 
 from .acts import topics_of
-from .command import escape_for, query_and_write, settings_of
+from .command import change_and_write, escape_for, settings_of
 from .joptsimple import ParsedOptions
 
 if TYPE_CHECKING:
-    from kgroups.admin.port import GroupAdmin
+    from kgroups.admin.port.capabilities import GroupChanger
     from kgroups.model.groups import ListedGroup
     from kgroups.model.operations.reset import Scenario
     from kgroups.model.operations.results import DeletedGroup
@@ -33,7 +33,7 @@ def reset(parsed: ParsedOptions) -> int:
     topics = topics_of(parsed.all("topic")) if "topic" in parsed else None
     request = ResetRequest(Selection((name,)), _scenario(parsed), topics, kind=GroupType.SHARE, create=True)
 
-    async def query(admin: GroupAdmin) -> Outcome[Any]:
+    async def query(admin: GroupChanger) -> Outcome[Any]:
         planned = await admin.plan_reset(request)
         others = [entry for entry in planned.items if entry.kind != GroupType.SHARE]
         if others:
@@ -54,7 +54,7 @@ def reset(parsed: ParsedOptions) -> int:
         if not any(failure.scope is Scope.GROUP for failure in outcome.failures):
             sys.stdout.writelines(plan_text(outcome.items, (name,), show=show))
 
-    return query_and_write(settings_of(parsed), query, write)
+    return change_and_write(settings_of(parsed), query, write)
 
 
 def _scenario(parsed: ParsedOptions) -> Scenario:
@@ -82,7 +82,7 @@ def delete(parsed: ParsedOptions) -> int:
     for name in named:
         check_name(name)
 
-    async def query(admin: GroupAdmin) -> Outcome[Any]:
+    async def query(admin: GroupChanger) -> Outcome[Any]:
         listed = await admin.list_groups(SHARERS._replace(with_states=True))
         groups = {group.group_id: group for group in listed.items}
         rejected = [rejection for name in named or groups if (rejection := _rejection(name, groups.get(name)))]
@@ -96,7 +96,7 @@ def delete(parsed: ParsedOptions) -> int:
         sys.stdout.flush()
         sys.stderr.writelines(undeleted_text(outcome.items, escape_for(sys.stderr), kind="share"))
 
-    return query_and_write(
+    return change_and_write(
         settings_of(parsed), query, write, failed=lambda outcome: any(item.failure for item in outcome.items)
     )
 
@@ -120,7 +120,6 @@ def _rejection(name: str, listed: ListedGroup | None) -> DeletedGroup | None:
 
 
 def delete_offsets(parsed: ParsedOptions) -> int:
-    from kgroups.admin.port.capabilities import SHARE_OFFSET_DELETION
     from kgroups.model.names import check_sendable
     from kgroups.render.kafka.share import deleted_offsets_text, offset_errors_text
 
@@ -129,15 +128,15 @@ def delete_offsets(parsed: ParsedOptions) -> int:
     for topic in topics:
         check_sendable(topic, "--topic")
 
-    async def query(admin: GroupAdmin) -> Outcome[Any]:
-        return await SHARE_OFFSET_DELETION.of(admin).delete_share_offsets(name, topics)
+    async def query(admin: GroupChanger) -> Outcome[Any]:
+        return await admin.delete_share_offsets(name, topics)
 
     def write(outcome: Outcome[Any]) -> None:
         sys.stderr.writelines(offset_errors_text(outcome.items, escape_for(sys.stderr)))
         sys.stderr.flush()
         sys.stdout.writelines(deleted_offsets_text(outcome.items, show=escape_for(sys.stdout)))
 
-    return query_and_write(
+    return change_and_write(
         settings_of(parsed), query, write, failed=lambda outcome: any(item.failure for item in outcome.items)
     )
 

@@ -13,12 +13,12 @@ from kgroups.model.operations.internal_topics import doomed_topics
 from kgroups.model.outcome import Failure, Outcome, Scope
 
 from .acts import groups_without_plan, print_groups_without_plan, scenario_of, topics_of
-from .command import escape_for, query_and_write, settings_of
+from .command import change_and_write, escape_for, settings_of
 from .joptsimple import ParsedOptions
 from .streams_kind import only_streams, streams_selection
 
 if TYPE_CHECKING:
-    from kgroups.admin.port import GroupAdmin
+    from kgroups.admin.port.capabilities import GroupChanger
     from kgroups.model.groups import Group
     from kgroups.model.operations.reset import PlannedOffset
     from kgroups.model.operations.results import DeletedGroup, DeletedTopic
@@ -35,7 +35,7 @@ def reset(parsed: ParsedOptions) -> int:
     scenario, topics = scenario_of(parsed), _topics(parsed)
     names: list[str] = []
 
-    async def query(admin: GroupAdmin) -> Outcome[Any]:
+    async def query(admin: GroupChanger) -> Outcome[Any]:
         described = await admin.describe(selection)
         groups = only_streams(described, described.items)
         names.extend(group.group_id for group in groups.items)
@@ -61,16 +61,15 @@ def reset(parsed: ParsedOptions) -> int:
         sys.stdout.flush()
         print_groups_without_plan(scenario, parsed.all("group"))
 
-    return query_and_write(
+    return change_and_write(
         settings_of(parsed), query, write, failed=lambda _: bool(groups_without_plan(scenario, parsed.all("group")))
     )
 
 
 async def _execute(
-    admin: GroupAdmin, parsed: ParsedOptions, groups: Sequence[Group], planned: Outcome[PlannedOffset]
+    admin: GroupChanger, parsed: ParsedOptions, groups: Sequence[Group], planned: Outcome[PlannedOffset]
 ) -> Outcome[PlannedOffset]:
     """Write the plan, then delete the internal topics of the groups that were written; return the written offsets."""
-    from kgroups.admin.port.capabilities import TOPIC_DELETION
 
     checked = await admin.revalidate(planned.items)
     applied = await admin.apply_offsets(checked.items)
@@ -87,7 +86,7 @@ async def _execute(
         )
         failures += [
             *topics_to_delete.failures,
-            *(await TOPIC_DELETION.of(admin).delete_topics(topics_to_delete.items)).failures,
+            *(await admin.delete_topics(topics_to_delete.items)).failures,
         ]
     return planned.with_items(written).with_failures(failures)
 
@@ -110,7 +109,6 @@ def _topics(parsed: ParsedOptions) -> Mapping[str, frozenset[int] | None] | None
 
 
 def delete(parsed: ParsedOptions) -> int:
-    from kgroups.admin.port.capabilities import TOPIC_DELETION
     from kgroups.model.operations.results import DeletedGroup
     from kgroups.model.outcome import Result
     from kgroups.render.kafka.streams import deleted_text, undeleted_text
@@ -118,7 +116,7 @@ def delete(parsed: ParsedOptions) -> int:
     selection = streams_selection(parsed)
     topics: list[DeletedTopic] = []
 
-    async def query(admin: GroupAdmin) -> Outcome[Any]:
+    async def query(admin: GroupChanger) -> Outcome[Any]:
         described = await admin.describe(selection)
         groups = only_streams(described, described.items)
         rejected = [_not_deleted(failure) for failure in groups.failures if failure.scope is Scope.GROUP]
@@ -129,7 +127,7 @@ def delete(parsed: ParsedOptions) -> int:
             topics_to_delete = doomed_topics(
                 _as_empty(group) for group in groups.items if group.group_id in deleted_groups
             )
-            topics.extend((await TOPIC_DELETION.of(admin).delete_topics(topics_to_delete.items)).items)
+            topics.extend((await admin.delete_topics(topics_to_delete.items)).items)
             failures += topics_to_delete.failures
         items = sorted((*deleted.items, *rejected), key=lambda each: each.group_id)
         return Outcome(tuple(items), tuple(failures), (*groups.notices, *deleted.notices))
@@ -145,7 +143,7 @@ def delete(parsed: ParsedOptions) -> int:
     def failed(outcome: Outcome[Any]) -> bool:
         return any(each.failure for each in (*outcome.items, *topics))
 
-    return query_and_write(settings_of(parsed), query, write, failed=failed)
+    return change_and_write(settings_of(parsed), query, write, failed=failed)
 
 
 def _as_empty(group: Group) -> Group:
@@ -156,7 +154,6 @@ def _as_empty(group: Group) -> Group:
 
 
 def delete_offsets(parsed: ParsedOptions) -> int:
-    from kgroups.admin.port.capabilities import OFFSET_DELETION
     from kgroups.cli.frame.group_options import check_name
     from kgroups.model.offsets import Isolation
     from kgroups.render.kafka.operations import deleted_offsets_text, offset_errors_text
@@ -168,16 +165,12 @@ def delete_offsets(parsed: ParsedOptions) -> int:
     if "all-input-topics" not in parsed:
         topics = topics_of(parsed.all("input-topic"))
 
-    async def query(admin: GroupAdmin) -> Outcome[Any]:
+    async def query(admin: GroupChanger) -> Outcome[Any]:
         if "all-input-topics" not in parsed:
-            return await OFFSET_DELETION.of(admin).delete_offsets_now(group, topics)
+            return await admin.delete_offsets_now(group, topics)
         offsets = await admin.describe_offsets(selection, isolation=Isolation.READ_UNCOMMITTED)
         streams = only_streams(offsets, [item.group for item in offsets.items])
-        return (
-            await OFFSET_DELETION.of(admin).delete_offsets_now(group, _committed(streams.items))
-            if streams.items
-            else streams
-        )
+        return await admin.delete_offsets_now(group, _committed(streams.items)) if streams.items else streams
 
     def write(outcome: Outcome[Any]) -> None:
         sys.stderr.writelines(offset_errors_text(outcome.items, escape_for(sys.stderr)))
@@ -185,7 +178,7 @@ def delete_offsets(parsed: ParsedOptions) -> int:
         if outcome.items or not outcome.failures:
             sys.stdout.writelines(deleted_offsets_text(group, outcome.items, show=escape_for(sys.stdout)))
 
-    return query_and_write(
+    return change_and_write(
         settings_of(parsed), query, write, failed=lambda outcome: any(item.failure for item in outcome.items)
     )
 

@@ -25,7 +25,7 @@ from ..frame.safety import Safety, safety_options
 from ..frame.undo_file import UndoFile, undo_option
 
 if TYPE_CHECKING:
-    from kgroups.admin.port import GroupAdmin
+    from kgroups.admin.port.capabilities import GroupChanger
     from kgroups.admin.query.select_groups import Selection
     from kgroups.model.operations.reset import PlannedOffset
     from kgroups.model.outcome import Outcome
@@ -123,11 +123,11 @@ def restore(
             connection, shape, confirmation, undo_file, lambda admin: plan_restore_settings(admin, request)
         )
 
-    async def plan(admin: GroupAdmin) -> Outcome[PlannedOffset]:
+    async def plan(admin: GroupChanger) -> Outcome[PlannedOffset]:
         planned = await safety.plan(admin, lambda: plan_restore(admin, request))
         return await safety.screen_offsets(admin, planned, execute=confirmation.execute)
 
-    async def apply(admin: GroupAdmin, planned: Sequence[PlannedOffset], undo: UndoFile) -> Outcome[Any]:
+    async def apply(admin: GroupChanger, planned: Sequence[PlannedOffset], undo: UndoFile) -> Outcome[Any]:
         applied, rows = await write_reset(admin, planned, undo, safety)
         return applied.with_items(rows)
 

@@ -21,7 +21,7 @@ from ..frame.undo_file import UndoFile
 
 if TYPE_CHECKING:
     from kgroups.admin.change.reset_request import ResetRequest
-    from kgroups.admin.port import GroupAdmin
+    from kgroups.admin.port.capabilities import GroupChanger
     from kgroups.model.operations.reset import PlannedOffset
     from kgroups.model.outcome import Outcome
     from kgroups.model.watch.watching import GroupKey
@@ -42,11 +42,12 @@ class PlannedReset:
 
     def plan(self) -> tuple[list[str], bool]:
         """Plan; return the lines of the dry run, and whether anything can be written. Waits for brokers."""
+        from kgroups.admin.port.capabilities import changing
         from kgroups.model.views.operation_rows import reset_row
 
         planned, self._cluster_id = run_query(
             self._connection.settings,
-            lambda admin: plan_reset(admin, self._request, (), self._safety, execute=False),
+            changing(lambda admin: plan_reset(admin, self._request, (), self._safety, execute=False)),
             debug=False,
             quiet=True,
         )
@@ -59,10 +60,12 @@ class PlannedReset:
 
     def execute(self) -> list[str]:
         """Write the plan; return the lines of the results, and where the undo file is. Waits for brokers."""
+        from kgroups.admin.port.capabilities import changing
+
         notes: list[str] = []
         undo = UndoFile(None, self._connection, notes.append)
 
-        async def write(admin: GroupAdmin) -> Outcome[Any]:
+        async def write(admin: GroupChanger) -> Outcome[Any]:
             from kgroups.model.outcome import Outcome
 
             if self._cluster_id and admin.cluster_id and self._cluster_id != admin.cluster_id:
@@ -74,7 +77,7 @@ class PlannedReset:
             return applied.with_items(rows).with_failures(safe.failures, safe.notices)
 
         try:
-            outcome, _ = run_query(self._connection.settings, write, debug=False, quiet=True)
+            outcome, _ = run_query(self._connection.settings, changing(write), debug=False, quiet=True)
         except (KgroupsError, OSError) as error:
             return [*notes, f"failed: {error}"]
         return [*_lines(outcome), *notes]

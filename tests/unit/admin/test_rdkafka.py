@@ -10,48 +10,48 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
+from unittest.mock import Mock
 
+import hypothesis.strategies as st
 import pytest
 from confluent_kafka import ConsumerGroupState, ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import (
     AclOperation,
     AdminClient,
-    ConfigEntry,
     ConsumerGroupDescription,
     ConsumerGroupListing,
     ListConsumerGroupsResult,
     MemberAssignment,
     MemberDescription,
 )
+from hypothesis import given
 
-from kgroups.admin import still_committing
-from kgroups.admin.change.remove_members import WantedMembers
-from kgroups.admin.change.reset_request import ResetRequest
-from kgroups.admin.change.revalidate import revalidate_deletions
-from kgroups.admin.port.capabilities import MEMBER_REMOVAL, OFFSET_DELETION
 from kgroups.admin.query.list_groups import ListFilter
 from kgroups.admin.query.select_groups import Selection
-from kgroups.admin.rdkafka import conversions, results
+from kgroups.admin.rdkafka import conversions
 from kgroups.admin.rdkafka.client import RdkafkaAdmin
 from kgroups.config.secret import MASK
 from kgroups.config.settings import ClientSettings
-from kgroups.errors import ClusterUnreachable, UsageError
+from kgroups.errors import ClusterUnreachable, UnsupportedVersion
 from kgroups.model.assignment import assignment_of
 from kgroups.model.cluster import Node
-from kgroups.model.offsets import Commit, Isolation, LogOffsets
-from kgroups.model.operations.reset import Clamp, FromPlan, PlannedOffset, Scenario, ToOffset, ToTime
-from kgroups.model.outcome import Failure, Outcome, Result, Scope
+from kgroups.model.offsets import Commit, GroupCommits, Isolation, LogOffsets
+from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.model.permissions import DESCRIBE_CLUSTER, OMITTED_COMMITS_NOTICE, OMITTED_GROUPS_NOTICE
 from kgroups.model.placement import partition_of
 from kgroups.model.time_lag import FirstUnread, Position
+from kgroups.model.views.offset_row import GroupOffsets
 from kgroups.model.views.offsets import offset_rows
+from kgroups.net.connector import Connector, ReadyConnection
+from kgroups.net.deadline import Deadline
+from kgroups.protocol.versions import BrokerVersions, VersionRange
+from tests.fakes.versions import KAFKA
 
 ONE = Node(1, "one", 9092)
 TWO = Node(2, "two", 9093)
 EVERYTHING = Selection(everything=True)
 CONSUMER, CLASSIC = 1, 2
-AUTHORIZER = "authorizer.class.name"
 
 
 @dataclass
@@ -112,7 +112,7 @@ def commit_with(metadata: bytes | None) -> Any:
     """The commits of group ``a``, one, with metadata as confluent-kafka reads it."""
 
     class Entry:
-        topic, partition, offset, leader_epoch = "t", 0, 5, -1
+        topic, partition, offset, leader_epoch, error = "t", 0, 5, -1, None
 
         @property
         def metadata(self) -> str | None:
@@ -142,25 +142,7 @@ class FakeClient:
     committed: dict[str, Any] = field(default_factory=dict)
     topics: dict[str, Any] = field(default_factory=dict)
     ends: dict[tuple[str, int], Any] = field(default_factory=dict)
-    times: dict[tuple[str, int], int] = field(default_factory=dict)
-    changed: dict[str, Any] = field(default_factory=dict)
-    configs: Any = None
     asked: list[tuple[Any, ...]] = field(default_factory=list)
-
-    def alter_consumer_group_offsets(self, asked: list[Any], request_timeout: float) -> dict[str, Future[Any]]:
-        (each,) = asked
-        entries = [(entry.topic, entry.partition, entry.offset) for entry in each.topic_partitions]
-        self.asked.append(("alter", each.group_id, entries))
-        return {each.group_id: future(self.changed.get(each.group_id, each))}
-
-    def delete_consumer_groups(self, names: list[str], request_timeout: float) -> dict[str, Future[Any]]:
-        self.asked.append(("delete", *names))
-        return {name: future(self.changed.get(name)) for name in names}
-
-    def describe_configs(self, wanted: list[Any], request_timeout: float) -> dict[Any, Future[Any]]:
-        (each,) = wanted
-        assert each.name == "2", "the first broker that leads a partition of the offsets topic"
-        return {each: future(self.configs)}
 
     def list_consumer_groups(self, request_timeout: float) -> Future[Any]:
         self.asked.append(("list", request_timeout))
@@ -180,8 +162,6 @@ class FakeClient:
     def list_offsets(
         self, wanted: dict[TopicPartition, Any], request_timeout: float, isolation_level: Any = None
     ) -> dict[TopicPartition, Future[Any]]:
-        if isolation_level is None:
-            return {each: future(LogEnd(self.times.get((each.topic, each.partition), -1))) for each in wanted}
         self.asked.append(("offsets", isolation_level.value, sorted((each.topic, each.partition) for each in wanted)))
         return {each: future(self._end(each, type(spec).__name__)) for each, spec in wanted.items()}
 
@@ -227,7 +207,12 @@ Opened = Callable[..., RdkafkaAdmin]
 
 @pytest.fixture
 def connect_admin(monkeypatch: pytest.MonkeyPatch) -> Opened:
-    def connect(client: FakeClient, broker_timeout: float = 0.2) -> RdkafkaAdmin:
+    def connect(client: FakeClient, broker_timeout: float = 0.2, without: int | None = None) -> RdkafkaAdmin:
+        async def link(self: Connector, host: str, port: int, name: str, allowed: Deadline) -> ReadyConnection:
+            ranges = {key: VersionRange(*each) for key, each in KAFKA["4.3.1"].items() if key != without}
+            return ReadyConnection(Mock(), BrokerVersions(ranges))
+
+        monkeypatch.setattr(Connector, "link", link)
         monkeypatch.setattr("kgroups.admin.rdkafka.client.AdminClient", lambda options: client)
         settings = ClientSettings((("one", 9092),), timeout=5.0, broker_timeout=broker_timeout)
         return asyncio.run(RdkafkaAdmin.connect(settings))
@@ -584,164 +569,111 @@ class TestWords:
             assert "c2VjcmV0" not in shown and "ours [hidden]" in shown.replace(MASK, "[hidden]")
 
 
-class TestActs:
-    """Offsets are reset and groups deleted; unsupported operations are refused."""
+class TestNumbers:
+    """Numbers of librdkafka that mean nothing are neither offsets nor zero."""
 
     @staticmethod
-    def shop(**rest: Any) -> FakeClient:
-        return FakeClient(
-            groups={
-                "a": description("a", state="EMPTY"),
-                "b": description("b", member("m", ("t", 0))),
-                "c": missing("c"),
-            },
-            committed={"a": commits("a", ("t", 0, 50), ("t", 1, 51)), "b": commits("b", ("t", 0, 5))},
-            topics={"t": topic("t", ONE, ONE), **PLACES},
-            ends={("t", 0): (10, 100), ("t", 1): (10, 100)},
-            **rest,
-        )
+    def ask(connect_admin: Opened, **rest: Any) -> Outcome[GroupOffsets]:
+        shop: dict[str, Any] = {
+            "groups": {"a": description("a", member("m", ("t", 0)), state="STABLE")},
+            "committed": {"a": commits("a", ("t", 0, 50))},
+            "topics": {"t": topic("t", ONE), **PLACES},
+            "ends": {("t", 0): (10, 100)},
+        }
+        admin = connect_admin(FakeClient(**(shop | rest)))
+        return asyncio.run(admin.describe_offsets(Selection(("a",)), isolation=Isolation.READ_UNCOMMITTED))
 
-    @staticmethod
-    def plan(admin: RdkafkaAdmin, scenario: Scenario, topics: Any = None) -> Outcome[PlannedOffset]:
-        return asyncio.run(admin.plan_reset(ResetRequest(Selection(("a", "b", "c")), scenario, topics, create=True)))
+    @given(st.integers(-(2**63), -1))
+    def test_log_offset_below_zero_is_unknown(self, offset: int) -> None:
+        for start in (False, True):
+            found = conversions.log_offset_of(("t", 0), LogEnd(offset), start=start)
+            assert isinstance(found, Failure) and found.message == f"librdkafka returned no offset ({offset})"
 
-    def test_plan_reset_matches_the_wire_client(self, connect_admin: Opened) -> None:
-        planned = self.plan(connect_admin(self.shop()), ToOffset(7), {"t": frozenset({0})})
-        assert [(*entry.key, entry.old, entry.new) for entry in planned.items] == [
-            ("a", "t", 0, 50, 10),
-            ("c", "t", 0, None, 10),
-        ]
-        assert [(failure.name, failure.error) for failure in planned.failures] == [("b", "NON_EMPTY_GROUP")]
-        assert "group 'c' does not exist; --create-group creates it" in planned.notices
+    @given(st.integers(-(2**63), 2**63 - 1), st.integers(-(2**31), 2**31 - 1))
+    def test_commit_is_an_offset_or_none_or_a_failure(self, offset: int, partition: int) -> None:
+        found = conversions.commits_of("a", commits("a", ("t", partition, offset)))
+        if partition >= 0 and offset >= 0:
+            assert found == GroupCommits("a", {"t": (Commit(partition, offset),)})
+        elif partition >= 0 and offset in (-1, -1001):
+            assert found == GroupCommits("a", {})
+        else:
+            assert isinstance(found, Failure) and f"partition {partition}, offset {offset}" in found.message
 
-    def test_plan_reset_streams_group_is_not_treated_as_missing(self, connect_admin: Opened) -> None:
-        """Otherwise its commits would be overwritten, and the undo file would record none."""
-        shop = self.shop()
-        shop.committed["c"] = commits("c", ("t", 0, 33))
-        planned = self.plan(connect_admin(shop), ToOffset(7), {"t": frozenset({0})})
-        assert [entry.key for entry in planned.items] == [("a", "t", 0)]
-        (failure,) = (each for each in planned.failures if each.name == "c")
-        assert (failure.error, "librdkafka cannot describe it, yet it has commits" in failure.message) == (None, True)
+    @pytest.mark.parametrize("ends", [(10, -1001), (-1001, 100), (-1, -1)])
+    def test_marker_instead_of_log_offset_is_a_failure(self, connect_admin: Opened, ends: tuple[int, int]) -> None:
+        answer = self.ask(connect_admin, ends={("t", 0): ends})
+        (row,) = offset_rows(answer.items[0])
+        assert (row.log_end_offset, row.lag) == ((100, 50) if ends[1] == 100 else (None, None))
+        assert ["librdkafka returned no offset" in failure.message for failure in answer.failures] == [True]
 
-    @pytest.mark.parametrize(
-        "configs",
-        [{}, {AUTHORIZER: ConfigEntry(AUTHORIZER, "StandardAuthorizer")}, refusal(31), SILENCE],
-        ids=["untold", "authorizer", "refused", "silence"],
-    )
-    def test_hidden_offsets_are_excluded_only_without_authorizer(self, connect_admin: Opened, configs: Any) -> None:
-        seen = {"a": {("t", 0): Commit(0, 50)}}
-        admin = connect_admin(self.shop(configs=configs), broker_timeout=0.2)
-        (failure,) = asyncio.run(admin.hidden_offsets(seen, "--flag")).values()
-        assert results.UNSEEN in failure.message and failure.message.endswith("to delete the group anyway, add --flag")
-        without = connect_admin(self.shop(configs={AUTHORIZER: ConfigEntry(AUTHORIZER, "")}))
-        assert not asyncio.run(without.hidden_offsets(seen, "--flag"))
+    def test_error_of_a_partition_is_a_failure_of_the_group(self, connect_admin: Opened) -> None:
+        class Entry:
+            topic, partition, offset, leader_epoch, metadata = "t", 0, -1001, -1, None
+            error = KafkaError(88)
+
+        answer = commits("a")
+        answer.topic_partitions = [Entry()]
+        (failure,) = self.ask(connect_admin, committed={"a": answer}).failures
+        assert (failure.name, failure.error) == ("a", "UNSTABLE_OFFSET_COMMIT")
+
+    def test_leader_below_zero_is_no_leader(self, connect_admin: Opened) -> None:
+        answer = self.ask(connect_admin, topics={"t": topic("t", Node(-1, "", -1)), **PLACES})
+        assert [failure.error for failure in answer.failures] == ["LEADER_NOT_AVAILABLE"]
+
+    def test_coordinator_below_zero_is_a_failure(self, connect_admin: Opened) -> None:
+        answer = self.ask(connect_admin, groups={"a": description("a", at=Node(-1, "", -1))})
+        assert [failure.error for failure in answer.failures] == ["COORDINATOR_NOT_AVAILABLE"]
 
     @pytest.mark.parametrize("read", [b"AgAAAaIB", b"AgAAAaIBE", b"AgAAAaIB\x81"])
     def test_commits_with_garbled_metadata_have_unknown_metadata(self, read: bytes) -> None:
-        assert conversions.commits_of("a", commit_with(read)).topics == {"t": (Commit(0, 5, None, None),)}
+        assert conversions.commits_of("a", commit_with(read)) == GroupCommits("a", {"t": (Commit(0, 5, None, None),)})
 
     @pytest.mark.parametrize("read", [b"", None])
     def test_commits_without_metadata_have_empty_metadata(self, read: bytes | None) -> None:
-        assert conversions.commits_of("a", commit_with(read)).topics == {"t": (Commit(0, 5, None, ""),)}
+        assert conversions.commits_of("a", commit_with(read)) == GroupCommits("a", {"t": (Commit(0, 5, None, ""),)})
 
-    def test_commits_with_changing_garbled_metadata_are_unchanged(
-        self, connect_admin: Opened, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(still_committing, "SAMPLE", 0.01)
-        shop = self.shop()
-        shop.committed["a"] = [commit_with(b"AgAAAaIB" + each) for each in (b"E", b"\x81", b"%", b"")]
-        admin = connect_admin(shop)
 
-        async def look() -> tuple[Any, Any, Any]:
-            planned = await admin.plan_delete(Selection(("a",)))
-            committed = {doomed.group.group_id: doomed.commits for doomed in planned.items}
-            found = await still_committing.still_committing(admin, committed)
-            return planned, found, revalidate_deletions(planned.items, await admin.plan_delete(Selection(("a",))))
+class TestMissingApis:
+    """librdkafka is not asked for a request that a broker does not support."""
 
-        planned, committing, again = asyncio.run(look())
-        assert results.UNSAVED in planned.notices
-        assert not committing.found
-        assert [doomed.group.group_id for doomed in again.items] == ["a"] and not again.failures
+    APIS: ClassVar = {"Metadata": 3, "ListGroups": 16, "DescribeGroups": 15, "OffsetFetch": 9, "ListOffsets": 2} | {
+        "FindCoordinator": 10,
+        "ConsumerGroupDescribe": 69,
+    }
+    SENT: ClassVar = {"ListGroups": "list", "DescribeGroups": "describe", "OffsetFetch": "commits"} | {
+        "ListOffsets": "offsets"
+    }
 
-    def test_plan_reset_to_time(self, connect_admin: Opened) -> None:
-        planned = self.plan(connect_admin(self.shop(times={("t", 0): 66})), ToTime(4))
-        assert [(entry.new, entry.clamp) for entry in planned.items] == [(66, None), (100, Clamp.NO_RECORD)]
+    @staticmethod
+    def client() -> FakeClient:
+        return FakeClient(
+            listed=[listing("a"), listing("k", kind=CONSUMER)],
+            groups={"a": description("a", member("m", ("t", 0))), "k": missing("k")},
+            committed={"a": commits("a", ("t", 0, 50))},
+            topics={"t": topic("t", ONE), **PLACES},
+            ends={("t", 0): (10, 100)},
+        )
 
-    def test_plan_reset_of_unknown_topic_is_a_usage_error(self, connect_admin: Opened) -> None:
-        with pytest.raises(UsageError, match="topic 'u' does not exist"):
-            self.plan(connect_admin(self.shop()), ToOffset(7), {"u": None})
+    @pytest.mark.parametrize("lacking", [api for api in APIS if api != "Metadata"])
+    def test_missing_api_is_named_and_not_requested(self, connect_admin: Opened, lacking: str) -> None:
+        client = self.client()
+        admin = connect_admin(client, without=self.APIS[lacking])
+        answer = asyncio.run(admin.describe_offsets(EVERYTHING, isolation=Isolation.READ_UNCOMMITTED))
+        assert f"one:9092: the broker does not support {lacking}" in {failure.message for failure in answer.failures}
+        assert self.SENT.get(lacking) not in {asked[0] for asked in client.asked}
+        if lacking == "FindCoordinator":
+            assert not {"describe", "commits"} & {asked[0] for asked in client.asked}
 
-    def test_apply_offsets_reports_each_partition(self, connect_admin: Opened) -> None:
-        half = commits("a", ("t", 0, 10), ("t", 1, 10))
-        half.topic_partitions[1] = type("Refused", (), {"topic": "t", "partition": 1, "error": KafkaError(29)})()
-        client = self.shop(changed={"a": half, "c": SILENCE})
-        admin = connect_admin(client)
-        planned = self.plan(admin, ToOffset(7), {"t": None}).items
-        applied = asyncio.run(admin.apply_offsets(planned))
-        assert [(each.planned.key, each.result) for each in applied.items] == [
-            (("a", "t", 0), Result.APPLIED),
-            (("a", "t", 1), Result.FAILED),
-            (("c", "t", 0), Result.UNKNOWN),
-            (("c", "t", 1), Result.UNKNOWN),
-        ]
-        assert ("alter", "a", [("t", 0, 10), ("t", 1, 10)]) in client.asked
+    @pytest.mark.parametrize("lacking", [47, 42, 8, 90])
+    def test_missing_api_that_is_not_used_changes_nothing(self, connect_admin: Opened, lacking: int) -> None:
+        admin = connect_admin(self.client(), without=lacking)
+        answer = asyncio.run(admin.describe_offsets(EVERYTHING, isolation=Isolation.READ_UNCOMMITTED))
+        assert [item.group.group_id for item in answer.items] == ["a"]
+        assert [failure.error for failure in answer.failures] == ["GROUP_ID_NOT_FOUND"]
 
-    def test_apply_offsets_is_rejected_if_a_member_joined(self, connect_admin: Opened) -> None:
-        client = self.shop(changed={"a": refusal(25)})
-        admin = connect_admin(client)
-        planned = self.plan(admin, ToOffset(7)).items
-        assert asyncio.run(admin.revalidate(planned)).items == planned
-        applied = asyncio.run(admin.apply_offsets(planned))
-        assert {each.result for each in applied.items} == {Result.FAILED}
-        assert [failure.error for failure in applied.failures] == ["UNKNOWN_MEMBER_ID"]
-        client.groups["a"] = description("a", member("m", ("t", 0)))
-        assert [failure.error for failure in asyncio.run(admin.revalidate(planned)).failures] == ["NON_EMPTY_GROUP"]
-
-    def test_apply_offsets_cannot_remove_commits(self, connect_admin: Opened) -> None:
-        client = self.shop()
-        admin = connect_admin(client)
-        planned = self.plan(admin, FromPlan({("a", "t", 0): None, ("a", "t", 1): Commit(1, 7)}, exact=True)).items
-        applied = asyncio.run(admin.apply_offsets(planned))
-        assert [each.result for each in applied.items] == [Result.FAILED, Result.APPLIED]
-        assert "librdkafka cannot remove a committed offset" in applied.failures[0].message
-
-    def test_apply_offsets_does_not_write_metadata_with_a_zero_byte(self, connect_admin: Opened) -> None:
-        client = self.shop()
-        admin = connect_admin(client)
-        plan = {("a", "t", 0): Commit(0, 20, metadata="mine"), ("a", "t", 1): Commit(1, 20, metadata="")}
-        applied = asyncio.run(admin.apply_offsets(self.plan(admin, FromPlan(plan)).items))
-        assert [each.result for each in applied.items] == [Result.FAILED, Result.APPLIED]
-        assert results.UNWRITABLE in applied.failures[0].message
-
-    def test_apply_offsets_cannot_create_share_groups(self, connect_admin: Opened) -> None:
-        client = self.shop()
-        admin = connect_admin(client)
-        moves = {("c", "t", 0): Commit(0, 7)}
-        planned = self.plan(admin, FromPlan(moves, exact=True, kinds={"c": "Share"})).items
-        applied = asyncio.run(admin.apply_offsets(planned))
-        assert [each.result for each in applied.items] == [Result.FAILED]
-        assert "librdkafka does not support share groups" in applied.failures[0].message
-
-    def test_delete_groups_reports_each_group(self, connect_admin: Opened) -> None:
-        client = self.shop(changed={"b": refusal(68), "c": refusal(69), "d": SILENCE})
-        admin = connect_admin(client)
-        doomed = asyncio.run(admin.plan_delete(Selection(("a", "b", "c"))))
-        assert [(each.group.group_id, len(each.commits)) for each in doomed.items] == [("a", 2)]
-        deleted = asyncio.run(admin.delete_groups(["a", "b", "c", "d"]))
-        assert [each.result for each in deleted.items] == [
-            Result.APPLIED,
-            Result.FAILED,
-            Result.FAILED,
-            Result.UNKNOWN,
-        ]
-        assert [failure.error for failure in deleted.failures] == ["NON_EMPTY_GROUP", "GROUP_ID_NOT_FOUND", None]
-
-    def test_unsupported_operations_are_usage_errors(self, connect_admin: Opened) -> None:
-        admin = connect_admin(self.shop())
-        with pytest.raises(UsageError, match="librdkafka cannot remove a committed offset"):
-            asyncio.run(OFFSET_DELETION.of(admin).plan_delete_offsets(EVERYTHING, {"t": None}))
-        with pytest.raises(UsageError, match="librdkafka cannot remove members"):
-            asyncio.run(MEMBER_REMOVAL.of(admin).plan_removal(EVERYTHING, WantedMembers(everyone=True)))
+    def test_missing_metadata_ends_the_command(self, connect_admin: Opened) -> None:
+        with pytest.raises(UnsupportedVersion, match="one:9092: the broker does not support Metadata"):
+            connect_admin(self.client(), without=3)
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="the names of threads are Linux's to tell")

@@ -6,6 +6,9 @@ import socket
 from collections.abc import Callable
 
 import pytest
+from pytest_mock import MockerFixture
+
+from tests.unit.cli.conftest import Ran
 
 B = ("-b", "127.0.0.1:1")
 
@@ -69,6 +72,34 @@ def test_usage_errors_are_one_line_and_exit_2(
     assert named in err
     assert err.count("\n") == 1
     assert err.startswith("kgroups")
+
+
+CHANGES = [
+    ("reset-offsets", "g", "--all-topics", "--to-earliest"),
+    ("reset-offsets", "g", "--all-topics", "--to-latest", "--export"),
+    ("reset-offsets", "g", "--topic", "t", "--skip-records", "1"),
+    ("delete", "g"),
+    ("delete-offsets", "g", "--topic", "t"),
+    ("remove-members", "g", "--all-members"),
+    ("settings", "set", "g", "consumer.session.timeout.ms=50000"),
+    ("settings", "unset", "g", "consumer.session.timeout.ms"),
+]
+
+
+@pytest.mark.parametrize(
+    "arguments", [*CHANGES, *((*each, "--execute", "--yes") for each in CHANGES if "--export" not in each)]
+)
+def test_changes_over_librdkafka_are_refused_before_connecting(
+    run_cli: Callable[..., Ran], arguments: tuple[str, ...], mocker: MockerFixture
+) -> None:
+    opened = mocker.patch("kgroups.admin.open.open_admin", side_effect=AssertionError("a broker was contacted"))
+    code, out, err = run_cli(*arguments, *B, "--transport", "librdkafka")
+    assert (code, out) == (2, "")
+    assert err == (
+        "kgroups: error: --transport librdkafka: kgroups only reads over librdkafka; to change groups, use "
+        "--transport wire\n"
+    )
+    assert not opened.called
 
 
 def test_closed_port_is_one_line_error(run_cli: Callable[..., object]) -> None:

@@ -16,7 +16,6 @@ from jsonschema import Draft202012Validator
 from mcp import Client
 from mcp.types import CallToolResult
 
-from kgroups.admin.rdkafka.client import RdkafkaAdmin
 from kgroups.cli.frame.fleet import fleet_of
 from kgroups.cli.frame.options import ConnectionOptions
 from kgroups.cli.main import cli, main
@@ -98,14 +97,6 @@ def test_read_only_client_sends_no_change(live: Served) -> None:
     with pytest.raises(UsageError, match="DeleteGroups was not sent: this client is read-only"):
         asyncio.run(change())
     assert not live.fake.asked("DeleteGroups")
-
-
-@pytest.mark.parametrize("change", [RdkafkaAdmin._alter, RdkafkaAdmin._delete])
-def test_read_only_librdkafka_sends_no_change(change: Callable[..., Any]) -> None:
-    client: Any = None  # it is not reached
-    admin = RdkafkaAdmin(client, connected().settings)
-    with pytest.raises(UsageError, match="was not sent: this client is read-only"):
-        asyncio.run(change(admin, "orders", *(() if change is RdkafkaAdmin._delete else ([],))))
 
 
 def test_hung_broker_is_a_failure_of_the_result(live: Served, ask: Ask) -> None:

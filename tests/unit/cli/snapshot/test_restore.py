@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from kio.schema.errors import ErrorCode
 
-from kgroups.admin.port.capabilities import GROUP_CONFIGS
+from kgroups.admin.port.capabilities import CHANGES
 from kgroups.model.offsets import Commit
 from tests.fakes.cluster_state import FakeMember
 from tests.unit.cli.snapshot.test_save_and_show import FILE, shop
@@ -230,7 +230,6 @@ def test_offsets_changed_after_the_plan_are_left_alone(restore: Any, served: Any
 
 
 def test_librdkafka_is_refused(restore: Any, served: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It would write an empty metadata text as a zero byte."""
-    monkeypatch.setattr(GROUP_CONFIGS, "_protocol", int)  # no admin has the capability
+    monkeypatch.setattr(CHANGES, "_protocol", int)  # no admin has the capability
     code, _, err = restore("--execute", "--yes")
-    assert code == 2 and "snapshots and kgroups diff require the wire client" in err and not writes(served)
+    assert code == 2 and "kgroups only reads over librdkafka" in err and not writes(served)
