@@ -108,7 +108,7 @@ _PRINTED: dict[str, Any] = {"is_eager": True, "expose_value": False, "callback":
     metavar="N",
     default=CONNECTIONS,
     show_default=True,
-    help="Maximum number of connections.",
+    help="Maximum number of requests at a time, except health checks.",
 )
 @click.option(
     "--dashboard",

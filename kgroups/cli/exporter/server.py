@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import socket
 import ssl
 import threading
-import time
-from socketserver import ThreadingMixIn
+from collections import Counter
+from collections.abc import Iterable
+from contextlib import suppress
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
-from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
+from wsgiref.simple_server import WSGIRequestHandler
 
 from .exposition import App
 
 CONNECTIONS = 16
-"""Maximum number of connections, each with a thread. Further ones are closed at once: Prometheus scrapes again."""
+"""Maximum number of requests that are answered at the same time, each with a thread. Prometheus scrapes again."""
+
+OPEN = 256
+"""Maximum number of other connections: further ones take the place of the oldest one."""
 
 REQUEST_SECONDS = 5.0
 """Time limit for a whole request to arrive."""
@@ -22,102 +29,188 @@ REQUEST_SECONDS = 5.0
 RESPONSE_SECONDS = 30.0
 """Time limit for the client to read a whole response."""
 
+HEALTH = (b"/healthz", b"/ready")
+"""Paths that are answered however many requests there are."""
+
+_LONGEST = 65_536
+"""Bytes of a request."""
+
+_PART = 262_144
+"""Bytes of a response that are buffered for a slow client."""
+
+_BUSY = b"HTTP/1.0 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 29\r\n\r\n503: too many requests; retry"
+
 
 def serve(app: App, host: str, port: int, *, tls: ssl.SSLContext | None = None, connections: int = CONNECTIONS) -> int:
     """Serve on other threads; return the port.
 
     :param host: ``""`` for all interfaces.
+    :param connections: maximum number of requests that are answered at the same time, except :data:`HEALTH`.
     :raises OSError: if the address cannot be bound.
     """
-    server = _server_class(host)((host, port), _Handler, tls, connections)
-    server.set_app(app)
-    threading.Thread(target=server.serve_forever, name="exporter", daemon=True).start()
-    return int(server.server_port)
+    host = host or "0.0.0.0"
+    family = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0][0]
+    listener = socket.socket(family)
+    # Otherwise, the port is taken for a minute after the last connection; it is still taken while a process listens.
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        listener.listen(OPEN)
+    except OSError:
+        listener.close()
+        raise
+    listener.setblocking(False)
+    server = _Server(app, listener, tls, connections)
+    threading.Thread(target=lambda: asyncio.run(server.run()), name="exporter", daemon=True).start()
+    return int(listener.getsockname()[1])
 
 
-class _Server(ThreadingMixIn, WSGIServer):
-    daemon_threads = True
-    request_queue_size = 16
+class _Server:
+    """Reads requests without a thread for each: a connection without a request costs a socket."""
 
-    def __init__(self, address: tuple[str, int], handler: Any, tls: ssl.SSLContext | None, connections: int) -> None:
-        self._tls = tls
-        self._free = threading.BoundedSemaphore(connections)
-        super().__init__(address, handler)
+    def __init__(self, app: App, listener: socket.socket, tls: ssl.SSLContext | None, connections: int) -> None:
+        self._listener, self._tls, self._free = listener, tls, connections
+        self._open: dict[asyncio.Task[None], str] = {}
+        """The address of each connection without a thread, the oldest first."""
+        name, port = listener.getsockname()[:2]
+        environ = {"SERVER_NAME": name, "SERVER_PORT": str(port), "GATEWAY_INTERFACE": "CGI/1.1", "SCRIPT_NAME": ""}
+        self._site = SimpleNamespace(base_environ=environ, get_app=lambda: app)
 
-    def server_bind(self) -> None:
-        # Not HTTPServer's method, which resolves the host name: that may take long.
-        socket.socket.bind(self.socket, self.server_address)
-        self.server_address = self.socket.getsockname()
-        self.server_name, self.server_port = str(self.server_address[0]), int(self.server_address[1])
-        self.setup_environ()
+    async def run(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                peer, address = await loop.sock_accept(self._listener)
+            except OSError:  # the client has disconnected, or there are no sockets
+                await asyncio.sleep(0.05)
+                continue
+            if len(self._open) >= OPEN:
+                self._close_oldest()
+            task = loop.create_task(self._serve(peer, address))
+            self._open[task] = str(address[0])
+            task.add_done_callback(partial(self._ended, peer))
 
-    def process_request(self, request: Any, client_address: Any) -> None:
-        if not self._free.acquire(blocking=False):
-            self.shutdown_request(request)
-            return
+    def _ended(self, peer: socket.socket, task: asyncio.Task[None]) -> None:
+        self._open.pop(task, None)
+        peer.close()  # here: a task that is cancelled before it starts closes nothing
+        if not task.cancelled():
+            task.exception()  # clients may disconnect at any time, and a failed poll is a metric
+
+    def _close_oldest(self) -> None:
+        """Close the oldest connection of the address that has the most."""
+        ((most, _),) = Counter(self._open.values()).most_common(1)
+        oldest = next(task for task, address in self._open.items() if address == most)
+        self._open.pop(oldest)
+        oldest.cancel()
+
+    async def _serve(self, peer: socket.socket, address: Any) -> None:
+        loop = asyncio.get_running_loop()
+        reader = asyncio.StreamReader(_LONGEST)
+        transport: Any = None
         try:
-            super().process_request(request, client_address)
-        except RuntimeError:  # no thread can be started
-            self._free.release()
-            self.shutdown_request(request)
-
-    def process_request_thread(self, request: Any, client_address: Any) -> None:
-        try:
-            if self._tls is not None:
-                request.settimeout(REQUEST_SECONDS)
-                try:
-                    request = self._tls.wrap_socket(request, server_side=True)
-                except OSError:  # not a TLS client, or it does not finish the handshake
-                    self.shutdown_request(request)
-                    return
-            super().process_request_thread(request, client_address)
+            async with asyncio.timeout(REQUEST_SECONDS):
+                transport, protocol = await loop.connect_accepted_socket(
+                    lambda: asyncio.StreamReaderProtocol(reader),
+                    peer,
+                    ssl=self._tls,
+                    ssl_shutdown_timeout=None if self._tls is None else REQUEST_SECONDS,
+                )
+                request = await _request(reader)
+            writer = asyncio.StreamWriter(transport, protocol, reader, loop)
+            await self._respond(request, address, writer)
+            writer.close()
+            async with asyncio.timeout(REQUEST_SECONDS):
+                await writer.wait_closed()
         finally:
-            self._free.release()
+            if transport:
+                transport.abort()
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Print nothing: clients may disconnect at any time, and a failed poll is a metric."""
+    async def _respond(self, request: bytes, address: Any, writer: asyncio.StreamWriter) -> None:
+        path = request.split(b"\n", 1)[0].split(b" ")[1:2]
+        if path and path[0].partition(b"?")[0] in HEALTH:
+            await _send(writer, self._answer(request, address), REQUEST_SECONDS)
+            return
+        task = asyncio.current_task()
+        assert task
+        if not self._free:
+            await _send(writer, [_BUSY], REQUEST_SECONDS)
+            return
+        self._free -= 1
+        home = self._open.pop(task, "")
+        try:
+            await _send(writer, await self._in_thread(request, address), RESPONSE_SECONDS)
+        finally:
+            self._free += 1
+            self._open[task] = home
 
+    async def _in_thread(self, request: bytes, address: Any) -> list[bytes]:
+        """Return the response of the application, from a thread that does not outlive the process."""
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[list[bytes]] = loop.create_future()
 
-def _server_class(host: str) -> type[_Server]:
-    family = socket.getaddrinfo(host or "0.0.0.0", None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0][0]
-    return type("_FamilyServer", (_Server,), {"address_family": family})
+        def work() -> None:
+            found: list[bytes] = []
+            try:
+                found = self._answer(request, address)
+            finally:
+                with suppress(RuntimeError):  # the server has ended
+                    loop.call_soon_threadsafe(done.set_result, found)
+
+        try:
+            threading.Thread(target=work, daemon=True).start()
+        except RuntimeError:  # no thread can be started
+            return [_BUSY]
+        return await done
+
+    def _answer(self, request: bytes, address: Any) -> list[bytes]:
+        handler: Any = _Handler.__new__(_Handler)
+        handler.rfile, handler.wfile = io.BytesIO(request), _Parts()
+        handler.client_address, handler.server = address, self._site
+        handler.handle()
+        parts: list[bytes] = handler.wfile.parts
+        return parts
 
 
 class _Handler(WSGIRequestHandler):
-    """Reads one request within the time limits."""
-
-    def setup(self) -> None:
-        super().setup()
-        self.rfile.close()
-        self.rfile = io.BufferedReader(_DeadlineReader(self.request, time.monotonic() + REQUEST_SECONDS))
-
-    def handle(self) -> None:
-        try:
-            super().handle()
-        except OSError:  # request or response incomplete in time, or the client disconnected
-            self.close_connection = True
-
-    def get_environ(self) -> dict[str, Any]:
-        self.request.settimeout(RESPONSE_SECONDS)  # the request has arrived; this limits sendall() as a whole
-        return super().get_environ()
+    """Parses a request that has arrived, and runs the application."""
 
     def log_message(self, format: str, *arguments: Any) -> None:
         """Log nothing."""
 
 
-class _DeadlineReader(io.RawIOBase):
-    """A socket that is read until a deadline, however slowly the bytes arrive."""
+class _Parts(io.RawIOBase):
+    """A response, in the parts in which it was written: the metrics can be large, and are not copied."""
 
-    def __init__(self, connection: socket.socket, deadline: float) -> None:
-        self._connection = connection
-        self._deadline = deadline
+    def __init__(self) -> None:
+        self.parts: list[bytes] = []
 
-    def readable(self) -> bool:
+    def writable(self) -> bool:
         return True
 
-    def readinto(self, buffer: Any) -> int:
-        remaining = self._deadline - time.monotonic()
-        if remaining <= 0:
-            raise TimeoutError("the request took too long to arrive")
-        self._connection.settimeout(remaining)
-        return self._connection.recv_into(buffer)
+    def write(self, data: Any) -> int:
+        self.parts.append(bytes(data))  # no copy of bytes
+        return len(data)
+
+
+async def _request(reader: asyncio.StreamReader) -> bytes:
+    """Return a request up to the empty line after its headers.
+
+    :raises OSError, ValueError: if the client disconnects before, or if it is too large.
+    """
+    found = b""
+    while len(found) <= _LONGEST:
+        line = await reader.readline()
+        if not line:
+            raise ConnectionResetError("the client has disconnected")
+        found += line
+        if not line.strip():
+            return found
+    raise ValueError("the request is too large")
+
+
+async def _send(writer: asyncio.StreamWriter, parts: Iterable[bytes], seconds: float) -> None:
+    async with asyncio.timeout(seconds):
+        for part in parts:
+            for start in range(0, len(part), _PART):
+                writer.write(memoryview(part)[start : start + _PART])
+                await writer.drain()

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import base64
+import resource
+import select
 import socket
 import ssl
 import subprocess
+import sys
 import threading
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -223,7 +226,98 @@ def test_server_caps_connections_and_keeps_serving_scrapes(monkeypatch: pytest.M
     _until(lambda: "up 1.0" in get(port))
 
 
-def test_server_without_threads_closes_the_connection(
+@pytest.fixture
+def many_files() -> Iterator[None]:
+    """Let this process have more open files than most systems allow by default."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(4096, hard)), hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.usefixtures("many_files")
+@pytest.mark.parametrize("begun", [b"", b"GET /metrics HTTP/1.1\r\nHost: x\r\nA: "])
+def test_server_answers_while_a_thousand_connections_are_half_open(port: int, begun: bytes, connect: Connect) -> None:
+    before = threading.active_count()
+    peers = []
+    for number in range(1000):
+        peer = connect(port)
+        with suppress(OSError):  # the oldest are closed
+            peer.sendall(begun)
+        peers.append(peer)
+        if number % 100 == 99:
+            assert get(port, "/healthz") == "ok\n" and get(port, "/ready") == "ready\n" and "up 1.0" in get(port)
+    assert threading.active_count() <= before + 1
+    poll = select.poll()
+    for peer in peers:
+        poll.register(peer, select.POLLIN)
+    assert len(peers) - len(poll.poll(0)) <= exporter_server.OPEN
+
+
+def test_server_under_scrapes_that_do_not_end_reports_health_and_rejects_scrapes(connect: Connect) -> None:
+    asked, answered = threading.Semaphore(0), threading.Event()
+
+    def app(environ: dict[str, Any], start_response: Any) -> list[bytes]:
+        asked.release()
+        assert answered.wait(60)
+        start_response("200 OK", [])
+        return [b"up 1.0"]
+
+    port = serve_app(pages(app, lambda: None), "127.0.0.1", 0, connections=2)
+    held = [connect(port) for _ in range(2)]
+    for peer in held:
+        peer.sendall(b"GET /metrics HTTP/1.0\r\n\r\n")
+        assert asked.acquire(timeout=60)
+    assert get(port, "/healthz") == "ok\n" and get(port, "/ready") == "ready\n"
+    with pytest.raises(urllib.error.HTTPError) as rejected:
+        get(port)
+    with rejected.value as answer:
+        assert (answer.code, answer.headers["Retry-After"]) == (503, "1")
+    answered.set()
+    assert [ended(peer).endswith(b"up 1.0") for peer in held] == [True, True]
+
+
+def test_connections_of_one_address_take_no_place_of_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exporter_server, "OPEN", 4)
+    port = serve(CollectorRegistry(), "0.0.0.0", 0)
+    with ExitStack() as peers:
+
+        def connect_from(address: str) -> socket.socket:
+            return peers.enter_context(
+                socket.create_connection(("127.0.0.1", port), timeout=30, source_address=(address, 0))
+            )
+
+        quiet = connect_from("127.0.0.2")
+        quiet.sendall(b"GET /healthz HTTP/1.0\r\n")
+        flood = [connect_from("127.0.0.3") for _ in range(20)]
+        assert sum(ended(peer) == b"" for peer in flood[:-4]) == 16
+        quiet.sendall(b"\r\n")
+        assert ended(quiet).endswith(b"ok\n")
+
+
+def test_server_starts_again_at_once_on_its_port() -> None:
+    code = (
+        "import sys; from kgroups.cli.exporter.server import serve\n"
+        "print(serve(lambda environ, start: [start('200 OK', []) and b'' or b'up'], '127.0.0.1', int(sys.argv[1])))"
+        "; sys.stdout.flush(); sys.stdin.read()"
+    )
+
+    def started(port: int) -> subprocess.Popen[str]:
+        words = [sys.executable, "-c", code, str(port)]
+        return subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    port = 0
+    for _ in range(3):
+        with started(port) as process:
+            assert process.stdout
+            port = int(process.stdout.readline())
+            assert get(port) == "up"  # the server closes this connection first
+            with started(port) as second:
+                assert "Address already in use" in second.communicate()[1]
+            process.kill()
+
+
+def test_server_without_threads_rejects_scrapes_and_reports_health(
     port: int, monkeypatch: pytest.MonkeyPatch, connect: Connect
 ) -> None:
     def start(_: threading.Thread) -> None:
@@ -231,7 +325,10 @@ def test_server_without_threads_closes_the_connection(
 
     with monkeypatch.context() as patched:
         patched.setattr(threading.Thread, "start", start)
-        assert ended(connect(port)) == b""
+        peer = connect(port)
+        peer.sendall(b"GET /metrics HTTP/1.0\r\n\r\n")
+        assert b" 503 " in ended(peer).splitlines()[0]
+        assert "ok" in get(port, "/healthz")
     assert "up 1.0" in get(port)
 
 
