@@ -45,10 +45,14 @@ def read_files(spark: SparkSession, store: Store, table: Table, files: Sequence[
 
 
 def read_rows(storage: Storage, table: Table, path: str) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a file, with the columns of the table; columns that it does not have are null."""
+    """Yield the rows of a file, with the columns of the table; columns that it does not have are null.
+
+    :raises HistoryError: if it is not a Parquet file with such columns.
+    """
     schema = arrow_schema(table)
-    for batch in pq.ParquetFile(storage.opened(path)).iter_batches():
-        missing = [name for name in table.names if name not in batch.schema.names]
-        for name in missing:
-            batch = batch.append_column(name, pa.nulls(batch.num_rows, schema.field(name).type))
-        yield batch.select(table.names).cast(schema)
+    with storage.errors(path):
+        for batch in pq.ParquetFile(storage.opened(path)).iter_batches():
+            missing = [name for name in table.names if name not in batch.schema.names]
+            for name in missing:
+                batch = batch.append_column(name, pa.nulls(batch.num_rows, schema.field(name).type))
+            yield batch.select(table.names).cast(schema)

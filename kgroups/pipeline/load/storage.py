@@ -177,7 +177,7 @@ class Storage:
 
         try:
             yield
-        except (BaseError, OSError) as error:
+        except (BaseError, OSError, pa.ArrowException) as error:
             raise HistoryError(f"store {self.shown}: {name}: {self._reason(error)}") from None
 
     def _reason(self, error: Exception) -> str:

@@ -30,7 +30,7 @@ from kgroups.errors import HistoryError
 
 from ..hosts import KEEP
 from ..tables import MATERIALIZED, SCHEMA_VERSION, STORED, Table
-from .manifest import EMPTY, DataFile, Entry, Snapshot, from_json, to_json
+from .manifest import EMPTY, UPGRADED, DataFile, Entry, Snapshot, from_json, to_json
 from .storage import Storage
 from .web_hdfs import UNFINISHED
 
@@ -53,6 +53,8 @@ ORPHAN_AGE = timedelta(days=1)
 PUBLISHED = "published-"
 PUBLISHED_FOR = timedelta(days=7)
 """How long the files that a publish registered remain, if nothing is published afterwards."""
+_FIRST = "00000000"
+"""The first entry."""
 UNKNOWN_CLUSTER = "unknown"
 """Stands for the ID of a cluster whose brokers are too old to report it."""
 
@@ -178,9 +180,9 @@ class Store:
         :raises HistoryError: if a file of the manifest cannot be read, or the store is gone.
         """
         cluster = self.cluster
+        self._check_format()  # each time: another version may convert the store while this process runs
         files = self.names("")
         if _stem(CLUSTER) not in files:
-            self._check_format()
             raise HistoryError(f"store {self.shown} holds no history of cluster {cluster}")
         checkpoint = max((_number(name) for name in files if name.startswith(CHECKPOINT)), default=-1)
         found = self._snapshot
@@ -244,10 +246,15 @@ class Store:
         return numbered
 
     def write_upgraded(self, identity: Identity, entry: Entry) -> None:
-        """Write the manifest of a store of an older format, which is not current yet."""
+        """Write the manifest of a store of an older format, which is not current yet; replace that of a killed upgrade.
+
+        :raises HistoryError: if there is a manifest of something else.
+        """
         self._cluster = identity.cluster_id or UNKNOWN_CLUSTER
-        self._create_json(self._name(CLUSTER), identity._asdict())
-        self._create_json(self._name("00000000.json"), to_json(entry._replace(number=0, committed_at=identity.created)))
+        if set(self.names("")) - {_stem(CLUSTER), _FIRST} or any(e.kind != UPGRADED for e in self._entries(_FIRST)):
+            raise self._damaged(IDENTITY, "the store has format 1 and a manifest of a later one; nothing was changed")
+        self.replace_json(_stem(CLUSTER), identity._asdict())
+        self.replace_json(_FIRST, to_json(entry._replace(number=0, committed_at=identity.created)))
 
     def delete_replaced(self, grace: timedelta = GRACE) -> int:
         """Delete what was replaced before ``grace``: the files, then their entries; return the number of entries.
@@ -359,22 +366,29 @@ class Store:
             raise self._damaged(name, "it is not an entry") from None
 
     def _check_format(self) -> None:
-        data = self._read_json(IDENTITY)
-        if data is None:
-            raise self._no_history()
-        found = (data.get("format"), data.get("schema"))
-        if not all(isinstance(each, int) for each in found):
-            raise self._damaged(IDENTITY, "the store cannot be identified")
-        if found == (1, SCHEMA_VERSION):
+        if self.is_first_format():
             raise HistoryError(
                 f"store {self.shown} has format 1, of an older version; convert it in place: kgroups history upgrade "
                 "--store …"
             )
-        if found != (FORMAT, SCHEMA_VERSION):
+
+    def is_first_format(self) -> bool:
+        """Return whether the store has format 1, which :mod:`.upgrade` converts; otherwise, it has the current one.
+
+        :raises HistoryError: if there is no store, or it has another format or schema.
+        """
+        data = self._read_json(IDENTITY)
+        if data is None:
+            raise self._no_history()
+        found = (data.get("format"), data.get("schema"))
+        if not all(type(each) is int for each in found):  # a bool is an int
+            raise self._damaged(IDENTITY, "the store cannot be identified")
+        if found not in ((1, SCHEMA_VERSION), (FORMAT, SCHEMA_VERSION)):
             raise HistoryError(
                 f"store {self.shown} has format {found[0]} and schema {found[1]}, this version reads format {FORMAT} "
-                f"and schema {SCHEMA_VERSION}; its records table can be decoded again into a new store"
+                f"and schema {SCHEMA_VERSION}: it is of another version of kgroups; use that version"
             )
+        return found[0] == 1
 
     def _several(self, clusters: Sequence[str], also: str = "") -> HistoryError:
         return HistoryError(
