@@ -16,6 +16,7 @@ import pytest
 from kgroups import errors
 from kgroups.admin import fleet
 from kgroups.admin.query import count_unread, next_records
+from kgroups.cli.exporter import server as exporter_server
 from kgroups.cli.frame import options, plan_source
 from kgroups.cli.frame.lazy_command import LazyCommand
 from kgroups.cli.main import cli
@@ -65,6 +66,11 @@ BOUNDS = {
     "`reset-offsets --skip-records`, records that are read and saved": (next_records.LIMIT // MIB,),
     "rows of a table on a terminal": (terminal.MAX_ROWS,),
     "series of the exporter": (1_000_000,),
+    "requests that the exporter answers at the same time, except health checks": (exporter_server.CONNECTIONS,),
+    "connections of the exporter without a complete request": (
+        exporter_server.OPEN,
+        int(exporter_server.REQUEST_SECONDS),
+    ),
     "CPU of `watch`": (int(ticks.BUDGET * 100),),
     "records that `history collect` reads without Spark": (shares.MAX_OFFSETS,),
 }
