@@ -153,13 +153,24 @@ class Planter:
         self.stack.callback(thread.join)
         self.stack.callback(ended.set)
 
-    def read_while_writing(self, name: str, read: int) -> None:
-        """Let a member commit before and after a producer writes many records."""
-        self.produce(name)
+    def read_while_writing(self, name: str, read: int, written: int) -> None:
+        """Let a member commit while a producer writes, until the planter is closed: numbers of records at a time."""
+        ended = threading.Event()
+        an_hour_ago = time.time_ns() // 1_000_000 - 3_600_000  # by the producer's clock, which is wrong
+
+        def go_on() -> None:
+            at = 0
+            while not ended.wait(0.3):
+                self.produce(name, written, time=an_hour_ago)
+                at += read
+                consumer.commit(offsets=[TopicPartition(f"verdict-{name}", 0, at)], asynchronous=False)
+
+        self.produce(name, MANY, time=an_hour_ago)
         consumer = self.consumer(name, member=True)
-        consumer.commit(offsets=[TopicPartition(f"verdict-{name}", 0, 1)], asynchronous=False)
-        self.produce(name, MANY)
-        consumer.commit(offsets=[TopicPartition(f"verdict-{name}", 0, 1 + read)], asynchronous=False)
+        thread = threading.Thread(target=go_on)
+        thread.start()
+        self.stack.callback(thread.join)
+        self.stack.callback(ended.set)
 
     def compact(self, name: str) -> None:
         """Let compaction remove the record at the committed offset and all others; aborted records begin segments."""
@@ -186,8 +197,8 @@ class Planter:
         self.crash("crashing")
         self.stop("expired", 6)
         self.stop("stopped", 300)
-        self.read_while_writing("slow", 1)
-        self.read_while_writing("fast", MANY * 9 // 10)
+        self.read_while_writing("slow", 5, 50)
+        self.read_while_writing("fast", 50, 5)
         self.compact("hole")
 
     def plant(self) -> None:

@@ -11,8 +11,9 @@ from kgroups.model.assignment import Assignment, Raw, assignment_of
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, GroupType, Member
 from kgroups.model.offsets import Commit, GroupCommits, LogOffsets, Logs
+from kgroups.model.rates import Place
 from kgroups.model.views.offset_row import GroupOffsets
-from kgroups.model.watch.totals import Totalling, _from_rows
+from kgroups.model.watch.totals import Totalling, Totals, _from_rows
 
 small = st.integers(0, 3)
 topics = st.sampled_from(["t", "u"])
@@ -45,6 +46,7 @@ def groups(draw: st.DrawFn) -> GroupOffsets:
     )
     epochs = draw(st.dictionaries(topics, st.dictionaries(small, st.integers(0, 2))))
     unset = draw(st.one_of(st.just({}), st.dictionaries(topics, st.just((3,)))))
+    ids = draw(st.dictionaries(topics, st.integers(1, 2)))
     only = draw(st.one_of(st.just(frozenset[str]()), st.just(frozenset({"t"}))))
     group = Group(
         "g",
@@ -57,7 +59,10 @@ def groups(draw: st.DrawFn) -> GroupOffsets:
     )
     kept = {topic: tuple(some) for topic, some in held.items() if not only or topic in only}
     return GroupOffsets(
-        group, GroupCommits("g", kept, MappingProxyType(unset)), Logs(logs, epochs=MappingProxyType(epochs)), only
+        group,
+        GroupCommits("g", kept, MappingProxyType(unset)),
+        Logs(logs, epochs=MappingProxyType(epochs), topic_ids=MappingProxyType(ids)),
+        only,
     )
 
 
@@ -65,4 +70,14 @@ def groups(draw: st.DrawFn) -> GroupOffsets:
 def test_totals_of_the_usual_group_equal_those_of_its_rows(offsets: GroupOffsets) -> None:
     (short, _), rows = Totalling().of(offsets), _from_rows(offsets)
     assert short[:4] == rows[:4]
-    assert (short.committed_at(), short.ends_at()) == (rows.committed_at(), rows.ends_at())
+    assert by_place(short) == by_place(rows)
+
+
+def by_place(totals: Totals) -> dict[Place, tuple[int | None, ...]]:
+    flat = [
+        (topic, number, known)
+        for (topic, numbers), known in zip(totals.places, totals.topic_ids, strict=True)
+        for number in numbers
+    ]
+    each = zip(totals.committed, totals.ends, totals.starts, totals.epochs, strict=True)
+    return {(topic, number): (known, *values) for (topic, number, known), values in zip(flat, each, strict=True)}

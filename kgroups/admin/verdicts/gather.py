@@ -15,6 +15,7 @@ from kgroups.model.offsets import Isolation, LogOffsets, Logs
 from kgroups.model.operations.committing import RecentCommits
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.model.places import place_name
+from kgroups.model.rates import Direction, Pace, Reading, pace_of, reading_of, unbroken
 from kgroups.model.record import RecordDetails
 from kgroups.model.time_lag import FirstUnread, Position, position
 from kgroups.model.verdicts.facts import (
@@ -22,11 +23,11 @@ from kgroups.model.verdicts.facts import (
     LogProblem,
     OpenTransaction,
     Owner,
-    Pace,
     Part,
     PartitionFacts,
     Unavailable,
 )
+from kgroups.model.verdicts.judge import needs_pace
 from kgroups.model.views.offset_row import GroupOffsets, OffsetRow
 from kgroups.model.views.offsets import offset_rows
 from kgroups.net.cluster import Cluster
@@ -35,17 +36,22 @@ from kgroups.protocol.apis.fetch import Fetch, Fetched
 from kgroups.protocol.error_codes import Code, KafkaError
 from kgroups.protocol.record_details import read_details
 
-from ..offsets_topic.recent_commits import READ_COMMITS, recent_commits
+from ..offsets_topic.recent_commits import READ_COMMITS, SHARE_OF_TIME_LEFT, recent_commits
+from ..query.describe import describe_offsets
 from ..query.first_unread import find_unread
-from ..query.log_offsets import fetch_ends_at, fetch_logs
+from ..query.log_offsets import fetch_logs
+from ..query.select_groups import Selection
 from ..routing.partition_leaders import TopicPartition, by_topic, find_leaders, partition_name, read_topics
 from .limits import fetch_limits
 from .transactions import open_transactions
 
 COMMITS = 20_000
 """Maximum records to read from the end of each partition of ``__consumer_offsets``."""
-WINDOW = 300_000
-"""Milliseconds over which the rates of producers and consumers are computed."""
+OBSERVED = 11.0
+"""Maximum seconds to observe lags whose direction matters; consumers commit every 5 s by default."""
+SPAN = 4_000
+"""Milliseconds between two commits that suffice."""
+PAUSE = 0.5
 FETCH_BYTES = 16 * 1024
 
 Wanted = Mapping[str, frozenset[int] | None]
@@ -66,7 +72,6 @@ class _Gathered:
         self.records: dict[Position, RecordDetails] = {}
         self.transactions: Mapping[TopicPartition, tuple[OpenTransaction, ...]] = {}
         self.commits = RecentCommits({})
-        self.pace: dict[TopicPartition, Pace] = {}
         self.lacking: dict[TopicPartition, list[Unavailable]] = {}
 
     def lacks(self, pair: TopicPartition, part: Part, reason: str) -> None:
@@ -96,7 +101,7 @@ async def partition_facts(
     failures += await _ask(cluster, rows, gathered)
     problems = _problems(failures)
     facts = [_facts(each, row, gathered, problems) for each in groups for row in rows[each.group.group_id]]
-    facts = await _with_limits(cluster, facts, gathered)
+    facts = await _with_limits(cluster, await _with_pace(cluster, facts), gathered)
     hidden_by = (*described.hidden_by, *(part.acl for each in facts for part in each.unavailable if part.acl))
     return Outcome(tuple(facts), tuple(dict.fromkeys(failures)), notices, tuple(dict.fromkeys(hidden_by)))
 
@@ -189,20 +194,17 @@ async def _ask(cluster: Cluster, rows: Mapping[str, Sequence[OffsetRow]], gather
     pairs = sorted({_pair(row) for row in every if row.log_end_offset is not None})
     partitions = by_topic(pairs)
     positions = {found for row in every if (found := _position(row))}
-    leaders, (stable, unread, unread_failures), commits, (_, offsets, pace_failures) = await asyncio.gather(
+    leaders, (stable, unread, unread_failures), commits = await asyncio.gather(
         find_leaders(cluster, pairs),
         _stable_records(cluster, partitions, positions),
         recent_commits(cluster, tuple(rows), 0, everything=True, most=COMMITS),
-        fetch_ends_at(cluster, partitions, gathered.now - WINDOW),
     )
     gathered.leaders = {pair: node for node, some in leaders.leaders.items() for pair in some}
     gathered.unread, gathered.commits = unread, commits
     ends = {_pair(row): row.log_end_offset or 0 for row in every}
     for topic, logs in stable.offsets.items():
         gathered.stable.update(((topic, number), log.end) for number, log in logs.items() if log.end is not None)
-    for pair, offset in offsets.items():
-        gathered.pace[pair] = Pace(gathered.now - WINDOW, ends[pair] if offset is None else offset)
-    _note_missing(gathered, stable.holes, pace_failures, unread_failures, pairs)
+    _note_missing(gathered, stable.holes, unread_failures, pairs)
     blocked: dict[Node, list[TopicPartition]] = {}
     for pair in pairs:
         if gathered.stable.get(pair, ends[pair]) < ends[pair] and pair in gathered.leaders:
@@ -234,16 +236,12 @@ async def _stable_records(
 def _note_missing(
     gathered: _Gathered,
     holes: Mapping[TopicPartition, str],
-    pace_failures: Iterable[Failure],
     unread_failures: Iterable[Failure],
     pairs: Sequence[TopicPartition],
 ) -> None:
-    """Note what could not be requested: last stable offsets, rates, and records."""
+    """Note what could not be requested: last stable offsets, and records."""
     for pair, reason in holes.items():
         gathered.lacks(pair, Part.LAST_STABLE, reason)
-    for failure in pace_failures:
-        for pair in _named(failure, pairs):
-            gathered.lacks(pair, Part.PACE, failure.message)
     for at, found in gathered.unread.items():
         if found.failed is not None:
             gathered.lacks(at[:2], Part.RECORD, found.failed)
@@ -292,6 +290,39 @@ async def _read_records(cluster: Cluster, gathered: _Gathered) -> None:
             gathered.lacks(pair, Part.RECORD, str(error) if isinstance(error, KgroupsError) else "the record is gone")
 
 
+async def _with_pace(cluster: Cluster, facts: Sequence[PartitionFacts]) -> list[PartitionFacts]:
+    """Observe the lags whose direction matters, until there are two commits of each; nothing is requested if none is.
+
+    The times of records do not show when they were written, because producers set them.
+    """
+    readings: dict[tuple[str, TopicPartition], list[Reading]] = {
+        (each.group, (each.topic, each.partition)): [] for each in facts if needs_pace(each)
+    }
+    selection = Selection(tuple(sorted({group for group, _ in readings})))
+    until = time.monotonic() + min(OBSERVED, cluster.deadline.remaining() * SHARE_OF_TIME_LEFT)
+    paces: dict[tuple[str, TopicPartition], Pace | None] = {}
+    why = ""
+    while readings and time.monotonic() < until:
+        described = await describe_offsets(cluster, selection)
+        at = time.monotonic_ns() // 1_000_000
+        why = described.failures[0].message if described.failures else ""
+        groups = {each.group.group_id: each for each in described.items}
+        for key, some in readings.items():
+            group, pair = key
+            if group in groups and (reading := reading_of(at, *groups[group][:3], pair)):
+                some.append(reading)
+                paces[key] = pace_of(unbroken(some))
+        if all((pace := paces.get(key)) and pace.until - pace.since >= SPAN for key in readings):
+            break
+        await asyncio.sleep(PAUSE)
+    found = []
+    for each in facts:
+        key = each.group, (each.topic, each.partition)
+        lacking = (Unavailable(Part.PACE, why),) if key in readings and key not in paces and why else ()
+        found.append(each._replace(pace=paces.get(key), unavailable=(*each.unavailable, *lacking)))
+    return found
+
+
 async def _with_limits(cluster: Cluster, facts: Sequence[PartitionFacts], gathered: _Gathered) -> list[PartitionFacts]:
     """Add the quotas of members that are slower than the producers; nothing is requested if none is."""
     clients = [_slow_client(each) for each in facts]
@@ -311,8 +342,9 @@ def _slow_client(facts: PartitionFacts) -> str | None:
 
     A quota delays a consumer and never stops it.
     """
-    rates = facts.rates if facts.owner else None
-    return facts.owner.client_id if facts.owner and rates and rates.behind and rates.consumed > 0 else None
+    pace = facts.pace
+    behind = pace is not None and pace.direction is Direction.GREW and pace.consumed > 0
+    return facts.owner.client_id if facts.owner and behind else None
 
 
 def _unread_error(fetched: KafkaError | KgroupsError | None) -> KgroupsError:
@@ -375,6 +407,5 @@ def _facts(
         denied=gathered.denied.get(pair),
         transactions=tuple(gathered.transactions.get(pair, ())),
         history=history,
-        pace=gathered.pace.get(pair),
         unavailable=tuple(dict.fromkeys(lacking)),
     )

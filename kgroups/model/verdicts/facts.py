@@ -12,6 +12,7 @@ from kgroups.model.lag import compute_lag
 from kgroups.model.operations.committing import CommitMade
 from kgroups.model.permissions import Acl
 from kgroups.model.quotas import FetchLimit
+from kgroups.model.rates import Pace
 from kgroups.model.record import RecordDetails
 
 
@@ -93,44 +94,13 @@ class History(NamedTuple):
         return max((after - before for before, after in pairwise(times)), default=0)
 
 
-class Pace(NamedTuple):
-    """The log end offset at an earlier time, from which the production rate follows."""
-
-    time: int
-    end: int
-
-
-NOISE = 0.95
-"""Rates differ if one is less than this part of the other."""
-
-
-class Rates(NamedTuple):
-    """Offsets per second."""
-
-    consumed: float
-    produced: float
-
-    @property
-    def behind(self) -> bool:
-        """Whether the consumer is slower than the producers."""
-        return self.consumed < NOISE * self.produced
-
-    @property
-    def ahead(self) -> bool:
-        """Whether the lag decreases."""
-        return self.consumed * NOISE > self.produced and self.consumed > 0
-
-    def __str__(self) -> str:
-        return f"the group consumes {self.consumed:,.1f} and producers write {self.produced:,.1f} offsets per second"
-
-
 class PartitionFacts(NamedTuple):
     """The facts about one partition of one group at the time ``now``.
 
     ``start``, ``end``, ``last_stable``: of the log. ``first_unread``: the offset of the first record that a consumer
     with ``read_committed`` receives, ``None`` if there is none and ``record_known`` is true. ``denied``: the ACL that
-    the principal of kgroups lacks to read the records. ``limit``: the quota of the member, read only if it is slower
-    than the producers.
+    the principal of kgroups lacks to read the records. ``pace``: observed only if the verdict depends on it. ``limit``:
+    the quota of the member, read only if the lag grows.
     """
 
     group: str
@@ -161,18 +131,6 @@ class PartitionFacts(NamedTuple):
     def lag(self) -> int | None:
         """The lag in offsets; ``None`` if it is unknown."""
         return compute_lag(self.committed, self.end)
-
-    @property
-    def rates(self) -> Rates | None:
-        """The rates since the time of ``pace``; ``None`` if fewer than two commits have been made since then."""
-        if self.history is None or self.committed is None or self.pace is None or self.end is None:
-            return None
-        recent = [made for made in self.history.commits if made[0] >= self.pace.time]
-        if len(recent) < 2 or self.now <= self.pace.time:
-            return None
-        began, first = recent[0]
-        consumed = (self.committed - first) * 1000 / max(1, self.now - began)
-        return Rates(consumed, (self.end - self.pace.end) * 1000 / (self.now - self.pace.time))
 
     @property
     def nothing_unread(self) -> bool:

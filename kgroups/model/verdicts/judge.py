@@ -16,7 +16,8 @@ from kgroups.model.duration import Milliseconds
 from kgroups.model.groups import GroupState
 from kgroups.model.lag import RECREATED
 from kgroups.model.moments import moment_text
-from kgroups.model.operations.committing import OVERDUE
+from kgroups.model.operations.committing import OVERDUE, Rhythm, rhythm_of
+from kgroups.model.rates import Direction
 
 from .evidence import evidence_of
 from .facts import LogProblem, PartitionFacts
@@ -32,6 +33,12 @@ COMMITS_PER_CHANGE = 2
 """A consumer that commits the same offset more often than this for each membership change does not crash there."""
 RECENT_CHANGES = 10
 """A crash loop had its last membership change within this multiple of the time after which a partition is stuck."""
+OF_A_CLIENT = 5
+"""Resets are not repeated more often than this at the pace of a client, without going back."""
+MUCH = 3
+"""A consumer has much left to read if it takes longer than this part of the limit: it commits more often."""
+PAUSES = 3
+"""Commits that are at most half of this multiple of the limit apart are a rhythm."""
 BURST = 1_000
 """Membership records within this many milliseconds are one change."""
 DEFAULT_TRANSACTION_TIMEOUT = 60_000
@@ -96,12 +103,14 @@ class Case(NamedTuple):
         return self.waits and self.unread_for >= OVERDUE * history.gap(committed)
 
     @property
-    def outsider(self) -> bool:
-        """Whether a client that is not a member commits: its last commit is recent, and after membership changes."""
-        history = self.facts.history
-        if history is None or history.last is None or len(history.commits) < 2:
-            return False
-        return self.facts.now - history.last < self.stuck_after and history.last > max(history.changes, default=0)
+    def outsider(self) -> Rhythm | None:
+        """The commits of a client that is not a member, or resets, after membership changes, if they may go on."""
+        if self.facts.history is None:
+            return None
+        changed = max(self.facts.history.changes, default=0)
+        made = [each for each in self.facts.history.commits if each[0] > changed]
+        pair = self.facts.topic, self.facts.partition
+        return rhythm_of({pair: made}, self.facts.now, PAUSES * self.stuck_after / 1000)
 
     @property
     def changes(self) -> int:
@@ -248,6 +257,12 @@ def _member(case: Case) -> Found | None:
         if uncommitted:
             text += ", and the group has no committed offset for it"
         return Found(Key.UNASSIGNED, Severity.PROBLEM, text, case.command("explain {group}"))
+    if facts.owner is None and case.outsider and case.outsider.commits < OF_A_CLIENT:
+        text = (
+            f"no member has the partition; its offset was set {case.outsider.commits} times, by resets or by a client "
+            f"that is not a member: {case.command('check {group} --stopped')} waits for the next commit"
+        )
+        return Found(Key.UNKNOWN, Severity.UNKNOWN, text)
     if uncommitted:
         text = (
             "the partition is assigned, but the group has never committed an offset for it, or its offsets have expired"
@@ -346,18 +361,32 @@ def _pace(case: Case) -> Found | None:
     lag = facts.lag
     if history is None or facts.committed is None or lag is None:
         return None
-    if rates := facts.rates:
-        if rates.behind and lag > rates.consumed * case.stuck_after / 1000:
-            return _behind(case, f"the consumer is slower than the producers: {rates}; the lag is {lag:,}")
-        if rates.ahead:
-            left = Milliseconds(round(lag * 1000 / (rates.consumed - rates.produced)))
-            text = f"the lag of {lag:,} decreases: {rates}; the group will have caught up in about {left}"
+    if (pace := facts.pace) and facts.last_stable == facts.end:
+        if pace.direction is Direction.GREW and pace.lag * MUCH > pace.consumption * case.stuck_after / 1000:
+            return _behind(case, f"the consumer is slower than the producers: {pace}")
+        if left := pace.catch_up(pace.lag):
+            text = f"the lag shrinks: {pace}; at this pace, the group will have caught up in about {left}"
             return Found(Key.CATCHING_UP, Severity.INFO, text)
     if not case.overdue and facts.record_known and (history.last is not None or case.written is not None):
         limit = Milliseconds(case.stuck_after)
         text = f"the group makes progress, or its first unread record is not older than {limit}; the lag is {lag:,}"
+        if facts.owner is None:
+            text = f"no member has the partition, but a client that is not a member commits; the lag is {lag:,}"
         return Found(Key.PROGRESSING, Severity.INFO, text)
     return None
+
+
+def needs_pace(facts: PartitionFacts) -> bool:
+    """Return whether the verdict depends on whether the lag grows: the member commits, and has much left to read."""
+    history = facts.history
+    if facts.lag is None or history is None or facts.owner is None or judge(facts).key is not Key.PROGRESSING:
+        return False
+    changed = max(history.changes, default=0)
+    made = [each for each in history.commits if each[0] > changed]
+    if len(made) < 2 or made[-1][1] <= made[0][1]:
+        return False
+    (began, first), (ended, last) = made[0], made[-1]
+    return facts.lag * MUCH * max(1, ended - began) > (last - first) * STUCK_AFTER
 
 
 def _behind(case: Case, text: str) -> Found:

@@ -44,7 +44,7 @@ def catch_up(row: WatchRow) -> float | None:
     """Return the milliseconds until the lag is 0, infinity if it never is, and ``None`` if unknown."""
     if row.catch_up_ms is not None:
         return row.catch_up_ms
-    return float("inf") if row.total_lag and row.rate_out is not None else None
+    return float("inf") if row.falls_behind else None
 
 
 _NUMBERS: dict[Order, Callable[[WatchRow], float | None]] = {

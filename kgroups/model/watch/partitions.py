@@ -7,10 +7,11 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ..headroom import Headroom
+from ..lag import compute_lag
+from ..rates import Place, Reading, rates_of, unbroken
 from ..time_lag import TimeLag
 from ..views.lag_summary import By, shares
 from ..views.offset_row import GroupOffsets, OffsetRow
-from .totals import Place
 from .watching import RATED, Sample
 
 
@@ -38,27 +39,22 @@ class TimeLags(NamedTuple):
 
 def partitions_of(offsets: GroupOffsets, samples: Sequence[Sample]) -> list[PartitionRow]:
     """Return a row for each partition, and for each member without partitions."""
-    times = [sample.at for sample in samples]
-    known = [(sample.totals.ends_at(), sample.totals.committed_at()) for sample in samples]
-    return [_partition(row, times, known) for share in shares(offsets, By.GROUP) for row in share.rows]
+    read: dict[Place, list[Reading | None]] = {}
+    for number, sample in enumerate(samples):
+        places = ((topic, partition) for topic, partitions in sample.reading.places for partition in partitions)
+        for at, place in enumerate(places):
+            read.setdefault(place, [None] * len(samples))[number] = sample.reading.of(at, place)
+    return [
+        _partition(row, read.get((row.topic or "", row.partition or 0), ()))
+        for share in shares(offsets, By.GROUP)
+        for row in share.rows
+    ]
 
 
-def _partition(
-    row: OffsetRow, times: Sequence[int], known: Sequence[tuple[Mapping[Place, int], Mapping[Place, int]]]
-) -> PartitionRow:
+def _partition(row: OffsetRow, read: Sequence[Reading | None]) -> PartitionRow:
     if row.topic is None or row.partition is None:
         return PartitionRow(row, (), None, None)
-    place = (row.topic, row.partition)
-    ends = [each.get(place) for each, _ in known]
-    commits = [each.get(place) for _, each in known]
-    lags = [None if end is None or commit is None else end - commit for end, commit in zip(ends, commits, strict=True)]
-    return PartitionRow(row, tuple(lags), _rate(ends, times), _rate(commits, times))
-
-
-def _rate(values: Sequence[int | None], times: Sequence[int]) -> float | None:
-    """Return the change per second over the newest samples; ``None`` if the newest value is unknown."""
-    known = [(at, value) for at, value in list(zip(times, values, strict=True))[-RATED:] if value is not None]
-    if len(known) < 2 or values[-1] is None:
-        return None
-    (since, first), (until, last) = known[0], known[-1]
-    return (last - first) * 1000 / (until - since) if until > since else None
+    lags = [compute_lag(each.committed[0], each.ends[0]) if each else None for each in read]
+    missing = max((at for at, each in enumerate(read) if each is None), default=-1)
+    readings = unbroken([each for each in read[missing + 1 :] if each])
+    return PartitionRow(row, tuple(lags), *(rates_of(readings[-RATED:]) if readings else (None, None)))

@@ -6,22 +6,21 @@ A refresh may contain 10,000 groups, so the usual group is summed up without row
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 from typing import NamedTuple
 
 from ..groups import Group, GroupType
 from ..offsets import Logs
+from ..rates import Places
 from ..views.lag_summary import By, count_unknown, is_attended, reads_on_at, shares, tally_of
 from ..views.offset_row import GroupOffsets
-
-Place = tuple[str, int]
-Places = tuple[tuple[str, tuple[int, ...]], ...]
-"""Partitions: topics with the numbers of their partitions."""
 
 
 class Totals(NamedTuple):
     """The lag of a group as in the lag view, and the offsets of the partitions that it consumes.
 
-    ``committed`` and ``ends`` have an element for each of the ``places``. ``logs_unknown``: whether an end is unknown.
+    ``committed``, ``ends``, ``starts``, and ``epochs`` have an element for each of the ``places``, ``topic_ids`` one
+    for each topic. ``logs_unknown``: whether an end is unknown.
     """
 
     total_lag: int | None
@@ -31,24 +30,20 @@ class Totals(NamedTuple):
     places: Places
     committed: tuple[int, ...]
     ends: tuple[int | None, ...]
-
-    def committed_at(self) -> dict[Place, int]:
-        """Return the committed offsets by partition."""
-        return dict(zip(_flat(self.places), self.committed, strict=True))
-
-    def ends_at(self) -> dict[Place, int]:
-        """Return the known log end offsets by partition."""
-        pairs = zip(_flat(self.places), self.ends, strict=True)
-        return {place: end for place, end in pairs if end is not None}
+    starts: tuple[int | None, ...]
+    epochs: tuple[int | None, ...]
+    topic_ids: tuple[int | None, ...]
 
 
 class TopicEnds(NamedTuple):
-    """All partitions of a topic, with known log end offsets and, as far as they are reported, leader epochs."""
+    """All partitions of a topic, with known log end offsets and, as far as they are reported, epochs and topic ID."""
 
     places: Places
     partitions: frozenset[int]
     ends: tuple[int, ...]
+    starts: tuple[int | None, ...]
     epochs: tuple[int | None, ...]
+    topic_id: int | None
 
 
 Topics = tuple[TopicEnds, ...]
@@ -87,25 +82,22 @@ class Totalling:
         group, commits, logs, _ = offsets
         if group.type == GroupType.SHARE or commits.unset or not commits.topics:
             return None
-        places: Places = ()
         committed: tuple[int, ...] = ()
-        ends: tuple[int, ...] = ()
         topics: dict[str, TopicEnds] = {}
         for topic, entries in commits.topics.items():
             partitions, values, epochs, _ = zip(*entries, strict=True)
             whole = self._whole(logs, topic, partitions)
             if whole is None or _any_newer(epochs, whole.epochs):
                 return None
-            places, committed, ends = (
-                (places + whole.places, committed + values, ends + whole.ends)
-                if places
-                else (whole.places, values, whole.ends)
-            )
+            committed = committed + values if topics else values
             topics[topic] = whole
         if not _owns_only(group, topics, offsets.topics):
             return None
+        every = tuple(topics.values())
+        places, _, ends, starts, current, _ = every[0] if len(every) == 1 else _joined(every)
         lag = sum(ends) - sum(committed)
-        return Totals(lag, lag, 0, False, places, committed, ends), tuple(topics.values())
+        ids = tuple(topic.topic_id for topic in every)
+        return Totals(lag, lag, 0, False, places, committed, ends, starts, current, ids), every
 
     def _whole(self, logs: Logs, topic: str, partitions: tuple[int, ...]) -> TopicEnds | None:
         key = id(logs), topic, partitions
@@ -121,7 +113,16 @@ def _whole_topic(logs: Logs, topic: str, partitions: tuple[int, ...]) -> TopicEn
     numbers = frozenset(partitions)
     if not len(ends) == len(numbers) == len(partitions) == len(log):
         return None
-    return TopicEnds(((topic, partitions),), numbers, tuple(ends), tuple(map(epochs.get, partitions)))
+    starts = tuple(log[partition].start for partition in partitions)
+    current = tuple(map(epochs.get, partitions))
+    return TopicEnds(((topic, partitions),), numbers, tuple(ends), starts, current, logs.topic_ids.get(topic))
+
+
+def _joined(topics: Topics) -> TopicEnds:
+    """Return the partitions of several topics as if they were one."""
+    fields = [tuple(chain.from_iterable(each)) for each in zip(*((t[0], *t[2:5]) for t in topics), strict=True)]
+    places, ends, starts, epochs = fields
+    return TopicEnds(places, frozenset(), ends, starts, epochs, None)
 
 
 def _any_newer(epochs: tuple[int | None, ...], current: tuple[int | None, ...]) -> bool:
@@ -150,7 +151,7 @@ def _from_rows(offsets: GroupOffsets) -> Totals:
     rows = [row for share in shares(offsets, By.GROUP) for row in share.rows]
     tally = tally_of(rows, attended=attended)
     read = {
-        (row.topic, row.partition): (at, row.log_end_offset)
+        (row.topic, row.partition): (at, row.log_end_offset, row.log_start_offset)
         for row in rows
         if row.topic is not None and row.partition is not None and (at := reads_on_at(row)) is not None
     }
@@ -158,17 +159,18 @@ def _from_rows(offsets: GroupOffsets) -> Totals:
     for topic, partition in sorted(read):
         by_topic.setdefault(topic, []).append(partition)
     places = tuple((topic, tuple(partitions)) for topic, partitions in by_topic.items())
-    values = [read[place] for place in _flat(places)]
+    flat = [(topic, partition) for topic, partitions in places for partition in partitions]
+    values = [read[place] for place in flat]
+    epochs, topic_ids = offsets.logs.epochs, offsets.logs.topic_ids
     return Totals(
         tally.total_lag,
         tally.known_lag,
         count_unknown(rows, attended),
         tally.unknown > 0,
         places,
-        tuple(at for at, _ in values),
-        tuple(end for _, end in values),
+        tuple(at for at, _, _ in values),
+        tuple(end for _, end, _ in values),
+        tuple(start for _, _, start in values),
+        tuple(epochs.get(topic, {}).get(partition) for topic, partition in flat),
+        tuple(topic_ids.get(topic) for topic in by_topic),
     )
-
-
-def _flat(places: Places) -> list[Place]:
-    return [(topic, partition) for topic, partitions in places for partition in partitions]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from ..duration import Milliseconds
-from ..groups import Group, GroupId
+from ..groups import Group, GroupId, GroupType
 from ..offsets import GroupCommits
+from ..rates import Direction, Reading, catch_up, members_of, pace_of, rates_of
 from ..views.offset_row import GroupOffsets
 from .rebalances import Rebalances
 from .totals import Topics, Totalling, Totals
@@ -31,9 +32,10 @@ class GroupKey(NamedTuple):
 class WatchRow(NamedTuple):
     """One group as it is now, and its recent history.
 
-    Rates are records per second, written to its partitions and consumed from them; ``None`` with fewer than two
-    samples. ``catch_up_ms`` is the time until its lag is 0 at these rates; ``None``: it never is. ``lags`` are its
-    total lags, oldest first. ``changed`` contains the fields that differ from the previous sample. ``stale``: the row
+    Rates are records per second, written to its partitions and consumed from them, over the same span; see
+    :mod:`..rates` for when they are unknown. ``catch_up_ms`` is the time until the slowest of its partitions is caught
+    up; ``None``: never, if ``falls_behind``, otherwise unknown. ``lags`` are its total lags, oldest first. ``changed``
+    contains the fields that differ from the previous sample. ``stale``: the row
     shows an older sample, because the newest one failed.
 
     ``total_lag`` is ``None`` while the lag of any partition is unknown: ``unknown_partitions`` counts these, and
@@ -57,6 +59,7 @@ class WatchRow(NamedTuple):
     lag_age_ms: Milliseconds | None = None
     type: str = ""
     cluster: str = ""
+    falls_behind: bool = False
 
     @property
     def key(self) -> GroupKey:
@@ -71,6 +74,7 @@ class Sample(NamedTuple):
     members: int | None
     type: str
     totals: Totals
+    reading: Reading
 
 
 class StateChange(NamedTuple):
@@ -84,10 +88,12 @@ class StateChange(NamedTuple):
 class _History:
     """What is known about one group."""
 
-    __slots__ = ("changed", "changes", "known", "lags", "samples", "seen", "topics")
+    __slots__ = ("changed", "changes", "known", "lags", "samples", "seen", "topics", "unbroken")
 
     def __init__(self) -> None:
         self.samples: deque[Sample] = deque(maxlen=SAMPLED)
+        self.unbroken = 0
+        """How many of the newest samples continue each other."""
         self.lags: tuple[int | None, ...] = ()
         self.known: tuple[int, int] | None = None
         """The last known total lag, and its time."""
@@ -104,17 +110,24 @@ class _History:
             and seen == (offsets.group, offsets.commits)
             and totalling.are_current(offsets.logs, self.topics)
         ):
-            self._append(self.samples[-1]._replace(at=at), _UNCHANGED)
+            last = self.samples[-1]
+            self._append(last._replace(at=at, reading=last.reading._replace(at=at)), _UNCHANGED)
             return False
         group = offsets.group
         totals, self.topics = totalling.of(offsets)
         self.seen = group, offsets.commits
-        now = Sample(at, group.state, None if group.members is None else len(group.members), group.type or "", totals)
+        members = members_of(group)
+        reading = Reading(
+            at, totals.places, totals.committed, totals.ends, totals.starts, totals.epochs, totals.topic_ids, members
+        )
+        now = Sample(at, group.state, None if members is None else len(members), group.type or "", totals, reading)
         self._append(now, self._compare(now) if self.samples else _UNCHANGED)
         return True
 
     def _append(self, sample: Sample, changed: frozenset[str]) -> None:
         total = sample.totals.total_lag
+        continues = bool(self.samples) and sample.reading.continues(self.samples[-1].reading)
+        self.unbroken = min(SAMPLED, self.unbroken + 1) if continues else 1
         self.samples.append(sample)
         self.lags = (*self.lags[1 - KEPT :], total)
         self.changed = changed
@@ -179,9 +192,10 @@ class Watch:
     def _row(self, name: GroupId, at: int, *, stale: bool) -> WatchRow:
         history = self._groups[name]
         samples = history.samples
-        now, first = samples[-1], samples[-min(RATED, len(samples))]
-        totals = now.totals
-        written, consumed = _written(samples, first), _rate(first, now, "committed")
+        now, totals = samples[-1], samples[-1].totals
+        readings = [sample.reading for sample in samples][-history.unbroken :]
+        written, consumed = rates_of(readings[-RATED:])
+        caught_up_in, behind = _outlook(totals, readings, shared=now.type == GroupType.SHARE)
         lag, since = history.known or (None, None)
         return WatchRow(
             name,
@@ -190,7 +204,7 @@ class Watch:
             totals.total_lag,
             written,
             consumed,
-            _catch_up(totals.total_lag, written, consumed),
+            caught_up_in,
             self._rebalances.count(name),
             history.lags,
             _UNCHANGED if stale else history.changed,
@@ -201,6 +215,7 @@ class Watch:
             None if since is None else _NO_AGE if since == at else Milliseconds(at - since),
             now.type,
             self._cluster,
+            behind,
         )
 
 
@@ -208,43 +223,20 @@ _UNCHANGED: frozenset[str] = frozenset()
 _NO_AGE = Milliseconds(0)
 
 
-def _written(samples: Sequence[Sample], first: Sample) -> float | None:
-    """Return the rate of writes.
+def _outlook(totals: Totals, readings: Sequence[Reading], *, shared: bool) -> tuple[Milliseconds | None, bool]:
+    """Return the time until the group is caught up, and whether it never is, because a lag grows or nobody reads.
 
-    It starts at the first sample from ``first`` on with all log end offsets; it is ``None`` if the last one lacks some.
+    :param shared: whether it is a share group, whose members finish records in any order.
     """
-    now = samples[-1]
-    if now.totals.logs_unknown:
-        return None
-    if first.totals.logs_unknown:
-        first = next(each for each in samples if each.at >= first.at and not each.totals.logs_unknown)
-    return _rate(first, now, "ends")
-
-
-def _rate(first: Sample, last: Sample, which: Literal["committed", "ends"]) -> float | None:
-    """Return records per second, over the partitions that are known in both samples."""
-    seconds = (last.at - first.at) / 1000
-    if seconds <= 0:
-        return None
-    before, now = first.totals, last.totals
-    if before is now:
-        return 0.0
-    if which == "committed":
-        if before.places == now.places:
-            return (sum(now.committed) - sum(before.committed)) / seconds
-        old, new = before.committed_at(), now.committed_at()
-    else:
-        if before.places == now.places and None not in (*before.ends, *now.ends):
-            return (sum(filter(None, now.ends)) - sum(filter(None, before.ends))) / seconds
-        old, new = before.ends_at(), now.ends_at()
-    return sum(new[place] - old[place] for place in new.keys() & old.keys()) / seconds
-
-
-def _catch_up(lag: int | None, written: float | None, consumed: float | None) -> Milliseconds | None:
-    if lag is None:
-        return None
-    if lag <= 0:
-        return _NO_AGE
-    if written is None or consumed is None or consumed <= written:
-        return None
-    return Milliseconds(lag / (consumed - written) * 1000)
+    if totals.total_lag is None or shared:
+        return (Milliseconds(0) if totals.total_lag == 0 else None), False
+    last = readings[-1]
+    lags = [None if end is None else end - committed for end, committed in zip(last.ends, last.committed, strict=True)]
+    if not any(lags):
+        return (Milliseconds(0) if totals.total_lag == 0 else None), False
+    if len(readings) < 2:
+        return None, False
+    paces = [pace_of(readings, at) if lag else None for at, lag in enumerate(lags)]
+    unread = totals.total_lag > 0 and last.members == frozenset()
+    behind = any(pace is not None and (unread or pace.direction is Direction.GREW) for pace in paces)
+    return catch_up(lags, paces), behind

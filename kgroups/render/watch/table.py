@@ -145,4 +145,4 @@ def rate_text(value: float | None) -> str:
 def _catch_up(row: WatchRow) -> str:
     if row.catch_up_ms is not None:
         return str(row.catch_up_ms)
-    return "never" if row.total_lag and row.rate_out is not None else "-"
+    return "never" if row.falls_behind else "-"

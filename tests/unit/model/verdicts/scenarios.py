@@ -7,13 +7,13 @@ from collections.abc import Callable
 from itertools import accumulate
 
 from kgroups.model.quotas import FetchLimit
+from kgroups.model.rates import Direction, Pace
 from kgroups.model.record import Header, RecordDetails
 from kgroups.model.verdicts.facts import (
     History,
     LogProblem,
     OpenTransaction,
     Owner,
-    Pace,
     Part,
     PartitionFacts,
     Unavailable,
@@ -163,7 +163,8 @@ def _slow(random_: random.Random) -> PartitionFacts:
     committed, rate = facts.committed or 0, random_.randrange(2, 50)
     commits = tuple((time, committed - rate * (NOW - time) // 1000) for time in range(NOW - 5 * MINUTE, NOW, 5_000))
     end = committed + rate * 1_000
-    pace = Pace(NOW - 5 * MINUTE, end - rate * random_.randrange(2, 9) * 300)
+    grown = rate * random_.randrange(2, 9) * 10
+    pace = Pace(0, 10_000, end - committed - grown, end - committed, rate * 10, Direction.GREW)
     old = record(committed, 20 * MINUTE)
     return facts._replace(end=end, last_stable=end, record=old, history=History(commits), pace=pace)
 
@@ -174,7 +175,8 @@ def _throttled(random_: random.Random) -> PartitionFacts:
 
 def _fast(random_: random.Random) -> PartitionFacts:
     facts = _slow(random_)
-    return facts._replace(pace=Pace(NOW - 5 * MINUTE, (facts.end or 0) - random_.randrange(0, 200)))
+    lag, rate = facts.lag or 0, random_.randrange(2, 50)
+    return facts._replace(pace=Pace(0, 10_000, lag + 5 * rate, lag, 10 * rate, Direction.SHRANK))
 
 
 def _progressing(random_: random.Random) -> PartitionFacts:

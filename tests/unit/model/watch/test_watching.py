@@ -33,9 +33,11 @@ def test_watch_computes_rates_and_catch_up_time() -> None:
     assert (first.rate_in, first.rate_out, first.catch_up_ms, first.changed) == (None, None, None, frozenset())
     (row,) = watch.add(2000, [group(committed=60, end=140)])
     assert (row.rate_in, row.rate_out, row.total_lag) == (20, 30, 80)
-    assert row.catch_up_ms == 8000
+    assert (row.catch_up_ms, row.falls_behind) == (None, False)  # one commit: the lag before it is unknown
     assert row.changed == {"total_lag"}
     assert row.lags == (100, 80)
+    (row,) = watch.add(4000, [group(committed=140, end=170)])
+    assert (row.rate_in, row.rate_out, row.catch_up_ms) == (17.5, 35, 1200)
 
 
 def test_watch_group_slower_than_producers_never_catches_up() -> None:
@@ -49,7 +51,7 @@ def test_watch_partition_that_appears_or_vanishes_does_not_change_rates() -> Non
     watch = Watch()
     watch.add(0, [group(committed=None)])
     (row,) = watch.add(1000, [group(committed=50_000, end=60_000)])
-    assert (row.rate_in, row.rate_out) == (0, 0)
+    assert (row.rate_in, row.rate_out) == (None, None)
     assert watch.add(2000, [group(committed=50_000, end=None)])[0].total_lag is None
 
 
@@ -58,11 +60,13 @@ def test_watch_sums_up_the_usual_group_without_rows() -> None:
     assert topics is not None and (totals.total_lag, totals.committed, totals.ends) == (60, (40,), (100,))
 
 
-def test_watch_rate_continues_when_a_partition_is_added() -> None:
+def test_watch_rates_start_again_when_a_partition_is_added() -> None:
     watch = Watch()
     watch.add(0, [both({0: 100}, committed=(50,))])
-    (row,) = watch.add(2000, [both({0: 110, 1: 500}, committed=(70, 400))])
-    assert (row.rate_in, row.rate_out) == (5, 10)
+    (row,) = watch.add(2000, [both({0: 110, 1: 500}, committed=(50, 400))])
+    assert (row.rate_in, row.rate_out) == (None, None)
+    (row,) = watch.add(4000, [both({0: 110, 1: 500}, committed=(50, 400))])
+    assert (row.rate_in, row.rate_out) == (0, 0)
 
 
 def test_watch_counts_rebalances() -> None:

@@ -25,7 +25,7 @@ HISTORY = (0, 10, 40, 90, 60, 150)
 def row(name: str, lag: int | None, **fields: object) -> WatchRow:
     base = WatchRow(
         name, "Stable", 3, lag, 120.4, 95.0, None, 1, (*HISTORY[:-1], lag), frozenset(), False, type="Classic"
-    )
+    )._replace(falls_behind=bool(lag))
     return base._replace(**fields)
 
 

@@ -39,7 +39,7 @@ def picture(
     return [line.rstrip() for line in out.getvalue().splitlines()]
 
 
-ROWS = [row("alpha", 5), row("beta", 50, catch_up_ms=None), row("gamma\x1b[31m", None, rebalances=9)]
+ROWS = [row("alpha", 5), row("beta", 50, catch_up_ms=None, falls_behind=True), row("gamma\x1b[31m", None, rebalances=9)]
 
 
 def test_table_is_sorted_by_lag_and_escaped() -> None:

@@ -1,0 +1,229 @@
+"""How fast groups consume and producers write, and whether a lag grows: the only definition of rates and directions.
+
+All follow from readings: offsets that were observed at the same moments. Consumption and production have the same span.
+They are unknown if something other than consumption and production may have happened between two readings: an offset
+that was set (brokers accept commits of clients that are not members only while a group has no members), a topic that
+was recreated, or unread records that were deleted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from .duration import Milliseconds
+from .groups import Group
+from .offsets import GroupCommits, Logs
+
+Place = tuple[str, int]
+"""Topic and partition."""
+
+Places = tuple[tuple[str, tuple[int, ...]], ...]
+"""Partitions: topics with the numbers of their partitions."""
+
+
+class Reading(NamedTuple):
+    """Partitions of a group at one moment, in milliseconds; the offsets and epochs are in the order of ``places``.
+
+    ``members``: the member IDs; ``None``: unknown. ``topic_ids``: in the order of the topics.
+    """
+
+    at: int
+    places: Places
+    committed: tuple[int, ...]
+    ends: tuple[int | None, ...]
+    starts: tuple[int | None, ...]
+    epochs: tuple[int | None, ...]
+    topic_ids: tuple[int | None, ...]
+    members: frozenset[str] | None
+
+    def continues(self, before: Reading) -> bool:
+        """Return whether only members and producers can have changed the offsets since a reading.
+
+        A member that is in both was a member all the time, because a member that returns has another ID.
+        """
+        if self.at <= before.at or self.places != before.places or _any_change(before.topic_ids, self.topic_ids):
+            return False
+        if _any_less(self.ends, before.ends) or _any_less(self.epochs, before.epochs):
+            return False
+        if self.committed == before.committed:
+            return True
+        if not self.members or not before.members or not self.members & before.members:
+            return False
+        return not _any_less(self.committed, before.committed) and not _any_less(before.committed, self.starts)
+
+    def of(self, at: int, place: Place) -> Reading:
+        """Return the reading of the partition at an index."""
+        names = [topic for topic, _ in self.places]
+        one = slice(at, at + 1)
+        ids = (self.topic_ids[names.index(place[0])],)
+        places = ((place[0], (place[1],)),)
+        return Reading(
+            self.at,
+            places,
+            self.committed[one],
+            self.ends[one],
+            self.starts[one],
+            self.epochs[one],
+            ids,
+            self.members,
+        )
+
+
+def reading_of(at: int, group: Group, commits: GroupCommits, logs: Logs, place: Place) -> Reading | None:
+    """Return the reading of one partition; ``None`` without a committed offset."""
+    topic, partition = place
+    made = commits.topics.get(topic, ())
+    committed = next((each.offset for each in made if each.partition == partition), None)
+    if committed is None:
+        return None
+    log, epochs = logs.offsets.get(topic, {}).get(partition), logs.epochs.get(topic, {})
+    return Reading(
+        at,
+        ((topic, (partition,)),),
+        (committed,),
+        (log.end if log else None,),
+        (log.start if log else None,),
+        (epochs.get(partition),),
+        (logs.topic_ids.get(topic),),
+        members_of(group),
+    )
+
+
+def members_of(group: Group) -> frozenset[str] | None:
+    """Return the IDs of the members; ``None`` if they are unknown."""
+    return None if group.members is None else frozenset(member.member_id for member in group.members)
+
+
+def _any_less(values: Iterable[int | None], others: Iterable[int | None]) -> bool:
+    return values != others and any(
+        value is not None and other is not None and value < other for value, other in zip(values, others, strict=True)
+    )
+
+
+def _any_change(before: tuple[int | None, ...], now: tuple[int | None, ...]) -> bool:
+    return before != now and any(old and new and old != new for old, new in zip(before, now, strict=True))
+
+
+def unbroken(readings: Sequence[Reading]) -> Sequence[Reading]:
+    """Return the newest readings that continue each other."""
+    first = len(readings) - 1
+    while first > 0 and readings[first].continues(readings[first - 1]):
+        first -= 1
+    return readings[max(0, first) :]
+
+
+def rates_of(readings: Sequence[Reading]) -> tuple[float | None, float | None]:
+    """Return the records written and consumed per second over readings that continue each other.
+
+    Both have the same span, from the first reading with all log end offsets on. The first is unknown if the last
+    reading lacks one.
+    """
+    last = readings[-1]
+    known = None not in last.ends
+    first = next(each for each in readings if not known or None not in each.ends)
+    seconds = (last.at - first.at) / 1000
+    if not seconds or not last.places:
+        return None, None
+    if first.committed is last.committed and first.ends is last.ends:
+        return (0.0 if known else None), 0.0
+    written = (sum(filter(None, last.ends)) - sum(filter(None, first.ends))) / seconds if known else None
+    return written, (sum(last.committed) - sum(first.committed)) / seconds
+
+
+class Direction(StrEnum):
+    """What a lag did."""
+
+    GREW = "grew"
+    SHRANK = "shrank"
+    STEADY = "steady"
+
+
+class Pace(NamedTuple):
+    """One partition between two commits, or, if nobody reads it, between two readings; times in milliseconds.
+
+    ``lag_before`` and ``lag`` are its lags then. The direction is :attr:`Direction.STEADY` also if the lags differ by
+    less than what was written between a commit and the next reading.
+    """
+
+    since: int
+    until: int
+    lag_before: int
+    lag: int
+    consumed: int
+    direction: Direction
+
+    @property
+    def produced(self) -> int:
+        return self.consumed + self.lag - self.lag_before
+
+    @property
+    def consumption(self) -> float:
+        """Offsets per second."""
+        return self.consumed * 1000 / (self.until - self.since)
+
+    @property
+    def production(self) -> float:
+        """Offsets per second."""
+        return self.produced * 1000 / (self.until - self.since)
+
+    def catch_up(self, lag: int) -> Milliseconds | None:
+        """Return the time until a lag is 0 at this pace; ``None`` if it does not shrink."""
+        if self.direction is not Direction.SHRANK:
+            return None
+        return Milliseconds(lag * (self.until - self.since) / (self.lag_before - self.lag))
+
+    def __str__(self) -> str:
+        span = Milliseconds(self.until - self.since)
+        return (
+            f"in {span}, the lag went from {self.lag_before:,} to {self.lag:,}: the group consumed "
+            f"{self.consumption:,.1f} and producers wrote {self.production:,.1f} offsets per second"
+        )
+
+
+def pace_of(readings: Sequence[Reading], at: int = 0) -> Pace | None:
+    """Return the pace of the partition at an index, over readings that continue each other.
+
+    A committed offset is behind its consumer until the next commit. Therefore, lags are compared at two commits; it is
+    unknown with fewer, unless the group has no members. A commit was between two readings, and so was its lag.
+    """
+    known = [(reading.at, reading.committed[at], end) for reading in readings if (end := reading.ends[at]) is not None]
+    if len(known) < 2 or readings[-1].ends[at] is None or any(end < committed for _, committed, end in known):
+        return None
+    commits = [now for now in range(1, len(known)) if known[now][1] != known[now - 1][1]]
+    if len(commits) >= 2:
+        first, last = commits[0], commits[-1]
+    elif not commits and all(reading.members == frozenset() for reading in readings):
+        first, last = 0, len(known) - 1
+    else:
+        return None
+    (since, began, _), (until, ended, _) = known[first], known[last]
+    least_before, before = _lags(known, first)
+    least, lag = _lags(known, last)
+    direction = Direction.GREW if least > before else Direction.SHRANK if lag < least_before else Direction.STEADY
+    return Pace(since, until, before, lag, ended - began, direction)
+
+
+def _lags(known: Sequence[tuple[int, int, int]], at: int) -> tuple[int, int]:
+    """Return the least and the largest lag when the offset of a reading was committed."""
+    _, committed, end = known[at]
+    if not at or known[at - 1][1] == committed:
+        return end - committed, end - committed
+    return max(0, known[at - 1][2] - committed), end - committed
+
+
+def catch_up(lags: Iterable[int | None], paces: Iterable[Pace | None]) -> Milliseconds | None:
+    """Return the time until all partitions of a group are caught up: that of the slowest one.
+
+    ``None`` if it is unknown for one, or if its lag does not shrink.
+    """
+    slowest = Milliseconds(0)
+    for lag, pace in zip(lags, paces, strict=True):
+        if lag == 0:
+            continue
+        left = pace.catch_up(lag) if pace is not None and lag is not None and lag > 0 else None
+        if left is None:
+            return None
+        slowest = max(slowest, left)
+    return slowest

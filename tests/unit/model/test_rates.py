@@ -1,0 +1,76 @@
+"""Rates and directions: from lags at two commits over one span, and unknown after anything else."""
+
+from __future__ import annotations
+
+import pytest
+
+from kgroups.model.rates import Direction, Reading, catch_up, pace_of, rates_of, unbroken
+
+
+def reading(at: int, committed: int, end: int | None, **more: object) -> Reading:
+    first = Reading(at * 1000, (("t", (0,)),), (committed,), (end,), (0,), (0,), (7,), frozenset({"m"}))
+    return first._replace(**more)  # type: ignore[arg-type]  # of fields by name
+
+
+FALLING = [reading(0, 0, 1000), reading(2, 500, 2000), reading(4, 1000, 3000), reading(6, 1500, 4000)]
+
+
+def test_rates_and_direction_have_one_span() -> None:
+    pace = pace_of(FALLING)
+    assert pace and (pace.since, pace.until) == (2000, 6000)
+    assert (pace.consumption, pace.production, pace.lag_before, pace.lag) == (250, 500, 1500, 2500)
+    assert rates_of(FALLING) == (500, 250)
+
+
+def test_lag_that_shrinks_between_two_commits_only_is_not_a_direction() -> None:
+    """A consumer in balance, seen directly after its first commit: its lag goes up and down between commits."""
+    readings = [reading(at, at // 5 * 500, at * 100 + 10) for at in range(4, 12)]
+    pace = pace_of(readings)
+    assert pace and pace.direction is Direction.STEADY
+    assert pace_of(readings[:3]) is None
+
+
+@pytest.mark.parametrize(
+    "now",
+    [
+        reading(8, 1400, 4000),  # a reset to an earlier offset
+        reading(8, 2000, 3999),  # a shorter log
+        reading(8, 2000, 5000, topic_ids=(8,)),
+        reading(8, 2000, 5000, epochs=(-1,)),
+        reading(8, 2000, 5000, members=frozenset()),
+        reading(8, 2000, 5000, members=frozenset({"n"})),
+        reading(8, 2000, 5000, members=None),
+        reading(8, 2000, 5000, starts=(1501,)),  # unread records were deleted
+        reading(6, 2000, 5000),  # the clock
+        reading(8, 2000, 5000, places=(("t", (1,)),)),
+    ],
+)
+def test_readings_start_again_after_anything_but_consumption_and_production(now: Reading) -> None:
+    assert list(unbroken([*FALLING, now])) == [now]
+    assert rates_of(unbroken([*FALLING, now])) == (None, None)
+    assert pace_of(unbroken([*FALLING, now])) is None
+
+
+def test_group_that_nobody_reads_falls_behind_while_producers_write() -> None:
+    empty = [reading(at, 10, 100 + at, members=frozenset()) for at in range(3)]
+    pace = pace_of(empty)
+    assert pace and pace.direction is Direction.GREW and pace.consumed == 0
+    assert pace_of([each._replace(members=None) for each in empty]) is None
+    assert pace_of([each._replace(members=frozenset({"m"})) for each in empty]) is None  # it may commit later
+
+
+def test_unknown_log_ends_are_left_out_and_not_zero() -> None:
+    gap = [FALLING[0], FALLING[1], FALLING[2]._replace(ends=(None,)), FALLING[3]]
+    assert rates_of(gap) == (500, 250)
+    assert rates_of(gap[:3]) == (None, 250)
+    assert pace_of(gap[:3]) is None
+
+
+def test_group_is_caught_up_when_its_slowest_partition_is() -> None:
+    fast = pace_of([reading(0, 0, 1000), reading(1, 400, 1000), reading(2, 800, 1000)])
+    slow = pace_of([reading(0, 0, 1000), reading(1, 10, 1000), reading(2, 20, 1000)])
+    assert catch_up((200, 980), (fast, slow)) == 98_000
+    assert catch_up((200, 0), (fast, None)) == 500
+    assert catch_up((200, 1), (fast, None)) is None
+    assert catch_up((200, 100), (fast, pace_of(FALLING))) is None
+    assert catch_up((-5,), (fast,)) is None
