@@ -15,10 +15,14 @@ def compute_lag(committed: int | None, end: int | None) -> int | None:
 
 
 RECREATED = "the topic was deleted and created again since the commit"
+EPOCH_AHEAD = (
+    "the leader epoch of the commit is later than that of the partition: the topic was deleted and created again, or "
+    "the commit is of another topic; Java consumers read nothing"
+)
 
 
-def is_recreated(committed: int | None, current: int | None) -> bool:
-    """Return whether leader epochs prove that a commit belongs to an earlier topic of the same name.
+def is_epoch_ahead(committed: int | None, current: int | None) -> bool:
+    """Return whether a commit has a leader epoch that its partition has not reached, so that it belongs to another log.
 
     Within one topic, the leader epoch of a partition only increases; a new topic starts at 0. Nothing is proved if an
     epoch is unknown, or if that of the new topic has caught up.

@@ -275,6 +275,34 @@ def list_offsets(broker: FakeBroker, request: Any, kind: Any) -> Any:
     return build(kind, throttle_time=NO_TIME, topics=tuple(topics))
 
 
+def offset_for_leader_epoch(broker: FakeBroker, request: Any, kind: Any) -> Any:
+    topic, partition = nested(kind, "OffsetForLeaderTopicResult"), nested(kind, "EpochEndOffset")
+    topics = []
+    for asked in request.topics:
+        known = broker.state.topics.get(asked.topic)
+        found = []
+        for entry in asked.partitions:
+            index = entry.partition
+            error = broker.state.error("OffsetForLeaderEpoch", f"{asked.topic}-{index}")
+            if not known or index >= len(known.leaders):
+                error = ErrorCode.unknown_topic_or_partition
+            elif known.leaders[index] != broker.id:
+                error = ErrorCode.not_leader_or_follower
+            epoch, end = (-1, -1) if error or not known else _epoch_end(known, index, entry.leader_epoch)
+            found.append(build(partition, partition=index, error_code=error, leader_epoch=epoch, end_offset=end))
+        topics.append(build(topic, topic=asked.topic, partitions=tuple(found)))
+    return build(kind, throttle_time=NO_TIME, topics=tuple(topics))
+
+
+def _epoch_end(topic: FakeTopic, partition: int, epoch: int) -> tuple[int, int]:
+    """As in Kafka's LeaderEpochFileCache."""
+    starts = topic.history.get(partition, {topic.epoch: topic.start})
+    later = [start for each, start in sorted(starts.items()) if each > epoch]
+    if not later:
+        return (epoch, topic.end) if epoch in starts else (-1, -1)
+    return max((each for each in starts if each <= epoch), default=epoch), min(later[0], topic.end)
+
+
 def _offset(topic: FakeTopic, request: Any, timestamp: int) -> int:
     if timestamp == -2:
         return topic.start
@@ -489,6 +517,7 @@ BY_API: Mapping[int, Callable[[Any, Any, Any], Any]] = {
     versions.OFFSET_FETCH: offset_fetch,
     versions.LIST_OFFSETS: list_offsets,
     versions.FETCH: fetch,
+    versions.OFFSET_FOR_LEADER_EPOCH: offset_for_leader_epoch,
     versions.OFFSET_COMMIT: offset_commit,
     versions.OFFSET_DELETE: offset_delete,
     versions.DELETE_GROUPS: delete_groups,

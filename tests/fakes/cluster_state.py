@@ -76,6 +76,8 @@ class FakeTopic:
     """Partition -> the batches that Fetch returns."""
     aborted: Sequence[Aborted] = ()
     topic_id: int = 1
+    history: dict[int, Mapping[int, int]] = field(default_factory=dict)
+    """Partition -> the leader epochs in its log, each with its first offset; by default, only ``epoch``."""
     sizes: Mapping[int, int] = field(default_factory=dict)
     """Partition -> the size of its log in bytes."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 FETCH, LIST_OFFSETS, METADATA, OFFSET_FETCH, FIND_COORDINATOR = 1, 2, 3, 9, 10
+OFFSET_FOR_LEADER_EPOCH = 23
 DESCRIBE_GROUPS, LIST_GROUPS, API_VERSIONS, CONSUMER_GROUP_DESCRIBE = 15, 16, 18, 69
 OFFSET_COMMIT, LEAVE_GROUP, DELETE_GROUPS, OFFSET_DELETE = 8, 13, 42, 47
 SHARE_GROUP_DESCRIBE, DESCRIBE_SHARE_GROUP_OFFSETS = 77, 90
@@ -23,6 +24,7 @@ NAMES = {
     API_VERSIONS: "ApiVersions",
     CONSUMER_GROUP_DESCRIBE: "ConsumerGroupDescribe",
     OFFSET_COMMIT: "OffsetCommit",
+    OFFSET_FOR_LEADER_EPOCH: "OffsetForLeaderEpoch",
     LEAVE_GROUP: "LeaveGroup",
     DELETE_GROUPS: "DeleteGroups",
     OFFSET_DELETE: "OffsetDelete",
@@ -72,6 +74,8 @@ KAFKA: dict[str, Ranges] = {
 }
 for _release, _newest in {"1.1.1": 0, "2.5.1": 1, "2.8.2": 2, "3.9.1": 4, "4.3.1": 5}.items():
     KAFKA[_release][DESCRIBE_LOG_DIRS] = (int(_release == "4.3.1"), _newest)
+for _release, _newest in {"1.1.1": 0, "2.5.1": 3, "2.8.2": 4, "3.9.1": 4, "4.3.1": 4}.items():
+    KAFKA[_release][OFFSET_FOR_LEADER_EPOCH] = (2 if _release == "4.3.1" else 0, _newest)
 for _release, _newest in {"1.1.1": 1, "2.5.1": 2, "2.8.2": 4, "3.9.1": 4}.items():
     KAFKA[_release][DESCRIBE_CONFIGS] = (0, _newest)
 KAFKA["4.4.0"] = KAFKA["4.3.1"] | {API_VERSIONS: (0, 5), DELETE_GROUPS: (0, 3), STREAMS_GROUP_DESCRIBE: (0, 1)}

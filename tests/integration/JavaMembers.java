@@ -3,15 +3,20 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Properties;
+import java.util.Set;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /** Java's own consumers, as many as wanted, in one process.
  *
  *  Argument: the bootstrap servers. For each line of stdin, "client-id group topic,topic key=value ...", a consumer with
- *  these settings joins; at the end of stdin all leave.
+ *  these settings joins; at the end of stdin all leave. Of each partition, the first record that a consumer reads is
+ *  printed: "first client-id topic partition offset".
  */
 public class JavaMembers {
     private static volatile boolean ended = false;
@@ -41,8 +46,12 @@ public class JavaMembers {
         try (KafkaConsumer<byte[], byte[]> consumer =
                  new KafkaConsumer<>(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
             consumer.subscribe(List.of(words[2].split(",")));
+            Set<TopicPartition> seen = new HashSet<>();
             while (!ended)
-                consumer.poll(Duration.ofMillis(50));
+                for (ConsumerRecord<byte[], byte[]> record : consumer.poll(Duration.ofMillis(50)))
+                    if (seen.add(new TopicPartition(record.topic(), record.partition())))
+                        System.out.println("first " + words[0] + " " + record.topic() + " " + record.partition() + " "
+                            + record.offset());
         }
     }
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -34,6 +35,17 @@ class JavaMembers:
         assert self._process.stdin and self._process.poll() is None, Path(self._log.name).read_text()[-2000:]
         self._process.stdin.write(" ".join([client_id, group, ",".join(topics), *settings]) + "\n")
         self._process.stdin.flush()
+
+    def first_record(self, client_id: str, topic: str, partition: int = 0, *, within: float = 60.0) -> int | None:
+        """Return the offset of the first record that a member reads in a partition; ``None`` if it reads none."""
+        start = f"first {client_id} {topic} {partition} "
+        end = time.monotonic() + within
+        while time.monotonic() < end:
+            for line in Path(self._log.name).read_text().splitlines():
+                if line.startswith(start):
+                    return int(line.removeprefix(start))
+            time.sleep(0.1)
+        return None
 
     def __enter__(self) -> Self:
         return self

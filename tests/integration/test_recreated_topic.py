@@ -14,7 +14,7 @@ from confluent_kafka.admin import AdminClient
 from kgroups.admin.query.log_offsets import fetch_logs
 from kgroups.admin.routing.coordinators import find_coordinators
 from kgroups.config.settings import ClientSettings, parse_bootstrap
-from kgroups.model.lag import RECREATED
+from kgroups.model.lag import EPOCH_AHEAD, RECREATED
 from kgroups.model.offsets import Commit
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis.offset_commit import OffsetCommit
@@ -68,16 +68,17 @@ def test_recreated_topic_is_reported_by_every_command(
             return {row["group"]: (row["lag"], row["note"]) for row in ask(sandbox, *words)}
 
         unknown, as_ever = (None, RECREATED), (5, None)
-        by_epoch = {kept[WITH_EPOCH]: unknown, kept[WITHOUT]: as_ever}
+        by_epoch = {kept[WITH_EPOCH]: (None, EPOCH_AHEAD), kept[WITHOUT]: as_ever}
         assert reported("describe", *groups) == by_epoch
         assert reported("lag", *groups, "--by", "partition") == by_epoch
         assert reported("describe", *groups, "--deep") == dict.fromkeys(groups, unknown)
         checked = run_kgroups("check", kept[WITH_EPOCH], "--max-lag", "50", bootstrap=sandbox.bootstrap)
-        assert checked.code == 3 and f"lag unknown on 1 partition: {RECREATED}" in checked.out
+        assert checked.code == 3 and f"lag unknown on 1 partition: {EPOCH_AHEAD}" in checked.out
         judged = ask(sandbox, "explain", *groups, "--partition", TOPIC, "--stuck-after", "1ms")
-        assert {row["group"]: row["verdict"] for row in judged} == dict.fromkeys(groups, "recreated-topic")
+        verdicts = {kept[WITH_EPOCH]: "leader-epoch-ahead", kept[WITHOUT]: "recreated-topic"}
+        assert {row["group"]: row["verdict"] for row in judged} == verdicts
         explained = run_kgroups("explain", *groups, bootstrap=sandbox.bootstrap)
-        assert explained.out.count(RECREATED) == 1
+        assert explained.out.count(EPOCH_AHEAD) == 1
 
 
 def delete(sandbox: Sandbox) -> None:

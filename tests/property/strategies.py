@@ -66,6 +66,9 @@ def calls(api: Api) -> st.SearchStrategy[Any]:
             "where": st.sampled_from(Where) | st.integers(0, 2**62),
             "isolation": st.sampled_from(Isolation),
         },
+        "OffsetForLeaderEpoch": {
+            "epochs": st.dictionaries(names, st.lists(st.tuples(_integers(32), _integers(32)), max_size=3), max_size=3)
+        },
         "OffsetCommit": {
             "group": names,
             "topics": st.dictionaries(names, st.lists(_commits, max_size=3), max_size=3),

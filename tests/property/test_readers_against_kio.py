@@ -53,6 +53,7 @@ from kgroups.protocol.apis import (
     list_offsets,
     list_transactions,
     metadata,
+    offset_for_leader_epoch,
     sasl_authenticate,
     sasl_handshake,
     share_group_describe,
@@ -66,6 +67,7 @@ from kgroups.protocol.apis.describe_transactions import Transaction
 from kgroups.protocol.apis.fetch import Fetched
 from kgroups.protocol.apis.list_groups import GroupList, ListedEntry
 from kgroups.protocol.apis.metadata import ClusterMetadata, TopicLeaders
+from kgroups.protocol.apis.offset_for_leader_epoch import EpochEnd
 from kgroups.protocol.apis.share_group_describe import ShareGroup
 from kgroups.protocol.apis.streams_group_describe import StreamsGroup
 from kgroups.protocol.embedded.registry import decode_member
@@ -91,6 +93,16 @@ def offsets_of(response: Any) -> dict[tuple[str, int], list_offsets.Found | Kafk
         (topic.name, entry.partition_index): kafka_error(entry.error_code)
         if entry.error_code
         else list_offsets.Found(entry.offset, epoch if (epoch := getattr(entry, "leader_epoch", -1)) >= 0 else None)
+        for topic in response.topics
+        for entry in topic.partitions
+    }
+
+
+def epoch_ends_of(response: Any) -> dict[tuple[str, int], EpochEnd | KafkaError]:
+    return {
+        (topic.topic, entry.partition): kafka_error(entry.error_code)
+        if entry.error_code
+        else EpochEnd(entry.leader_epoch, entry.end_offset)
         for topic in response.topics
         for entry in topic.partitions
     }
@@ -553,6 +565,7 @@ BY_KIO: dict[Api, Callable[[Any], Any]] = {
     incremental_alter_configs.API: altered_configs_of,
     list_groups.API: list_of,
     list_offsets.API: offsets_of,
+    offset_for_leader_epoch.API: epoch_ends_of,
     metadata.API: metadata_of,
     sasl_authenticate.API: authentication_of,
     sasl_handshake.API: mechanisms_of,
@@ -606,6 +619,7 @@ ARGUMENTS: dict[Api, tuple[Any, ...]] = {
     find_coordinator.API: (("asked",),),
     incremental_alter_configs.API: ({},),
     list_offsets.API: ({},),
+    offset_for_leader_epoch.API: ({},),
     sasl_authenticate.API: (b"",),
     sasl_handshake.API: ("asked",),
 }

@@ -17,6 +17,7 @@ from kgroups.protocol.error_codes import Code, kafka_error
 
 from ..query.describe import describe_with_offsets
 from ..query.group_types import describer_for
+from ..query.leader_epochs import EpochAt, epochs_in_log
 from ..query.log_offsets import fetch_logs, fetch_logs_at
 from ..query.next_records import next_records
 from ..query.select_groups import Selection, resolve
@@ -50,6 +51,9 @@ class Lookups(Protocol):
         self, positions: Iterable[Position], most: int, isolation: Isolation
     ) -> tuple[Mapping[Position, NextRecords], Mapping[Position, Failure]]:
         """Return the next records at each position, at most ``most``, and the failures."""
+
+    async def epochs_in_log(self, wanted: Iterable[EpochAt]) -> Mapping[EpochAt, bool]:
+        """Return whether the log of its partition has each leader epoch at that offset, as far as brokers report it."""
 
 
 class WireLookups:
@@ -94,6 +98,9 @@ class WireLookups:
         self, positions: Iterable[Position], most: int, isolation: Isolation
     ) -> tuple[Mapping[Position, NextRecords], Mapping[Position, Failure]]:
         return await next_records(self._cluster, positions, most, isolation=isolation)
+
+    async def epochs_in_log(self, wanted: Iterable[EpochAt]) -> Mapping[EpochAt, bool]:
+        return await epochs_in_log(self._cluster, wanted)
 
 
 def consumer_groups(listed: Iterable[ListedGroup], selection: Selection) -> tuple[list[ListedGroup], tuple[str, ...]]:

@@ -30,6 +30,7 @@ from ..query.select_groups import Selection
 from ..routing.partition_leaders import TopicPartition, partition_name
 from . import restore
 from .lookups import Committed, Lookups, Times, without_members
+from .own_epochs import OwnEpochs
 from .reset_request import (
     MISSING,
     ResetRequest,
@@ -75,16 +76,18 @@ async def plan_reset(lookups: Lookups, request: ResetRequest) -> Outcome[Planned
     meant = _inputs(request, keys_of(request, known, committed, topics), groups.items)
     keys = meant.items
     there = _still_there(request.scenario, keys, committed, topics)
-    allowed = restore.applicable(request.scenario, there.items, committed, topics)
-    logs, times, holes = await _logs(lookups, request, allowed.items)
     kinds: dict[GroupId, str | None] = dict.fromkeys(missing, request.kind)
     was = types_of(request.scenario)
     kinds.update(
         {group: kind for group, kind in was.items() if kind in GroupType.WITHOUT_COMMITS}
     )  # a commit creates the others
     kinds.update({group.group_id: group.type for group in groups.items})
+    epochs = OwnEpochs(lookups, {name for name, kind in kinds.items() if kind in GroupType.WITHOUT_COMMITS})
+    allowed = await restore.applicable(request.scenario, there.items, committed, topics, epochs)
+    logs, times, holes = await _logs(lookups, request, allowed.items)
     unread, unskippable = await _next_records(lookups, request.scenario, allowed.items, committed, logs)
     planned = _plan(request.scenario, unread, committed, logs, times, kinds)
+    planned = planned.with_items(await epochs.applied(planned.items))
     planned = restore.inside(request.scenario, planned, logs, topics)
     notices = _made(request, missing, [entry.key for entry in planned.items])
     notices += _nothing_to_do(request, known, keys, blamed)

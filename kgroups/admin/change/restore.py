@@ -1,4 +1,4 @@
-"""Check the offsets of a file against the cluster as it is now. Pure."""
+"""Check the offsets of a file against the cluster as it is now."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from kgroups.protocol.apis.metadata import TopicLeaders
 
 from ..routing.partition_leaders import partition_name
 from .lookups import Committed
+from .own_epochs import OwnEpochs
 from .reset_request import ResetRequest
 
 _SHOWN = 3
@@ -26,6 +27,10 @@ class _Checks(NamedTuple):
     origin: Origin
     committed: Committed
     topics: Mapping[str, TopicLeaders]
+    epochs: OwnEpochs | None = None
+
+    def own(self, key: PlanKey, move: Move) -> Move:
+        return self.epochs.own(key, move) if self.epochs else move
 
     def changed(self, topic: str) -> bool | None:
         """Whether a topic was deleted and recreated; ``None`` if unknown."""
@@ -45,8 +50,12 @@ def for_cluster(request: ResetRequest, cluster_id: str | None) -> tuple[ResetReq
     return request._replace(scenario=replace(scenario, origin=origin)), notices
 
 
-def applicable(
-    scenario: Scenario, keys: Iterable[PlanKey], committed: Committed, topics: Mapping[str, TopicLeaders]
+async def applicable(
+    scenario: Scenario,
+    keys: Iterable[PlanKey],
+    committed: Committed,
+    topics: Mapping[str, TopicLeaders],
+    epochs: OwnEpochs,
 ) -> Outcome[PlanKey]:
     """Return the offsets of a file that may be written, and what keeps the others from it.
 
@@ -56,7 +65,11 @@ def applicable(
     keys = tuple(keys)
     if not isinstance(scenario, FromPlan) or scenario.origin is None:
         return Outcome(keys)
-    checks = _Checks(scenario, scenario.origin, committed, topics)
+    checks = _Checks(scenario, scenario.origin, committed, topics, epochs)
+    if scenario.exact:
+        moves, now = scenario.moves, {key: committed[key[0]].get(key[1:]) for key in keys}
+        same = [key for key in keys if (old := moves[key]) and (before := now[key]) and before.offset == old.offset]
+        await epochs.look_up((key, move) for key in same for move in (moves[key], now[key]))
     kept: list[PlanKey] = []
     failures: list[Failure] = []
     never: dict[GroupId, int] = {}
@@ -76,8 +89,12 @@ def applicable(
 
 def _has_it(checks: _Checks, key: PlanKey, before: Move) -> bool:
     """Whether nothing is to be restored: the same commit, or another client's of the same offset."""
-    old, wrote = checks.scenario.moves[key], checks.origin.written.get(key)
+    old, wrote = checks.own(key, checks.scenario.moves[key]), checks.origin.written.get(key)
     if before == old:
+        return True
+    if checks.own(key, before) != before:
+        return False
+    if before and old != checks.scenario.moves[key] and before._replace(leader_epoch=None) == old:
         return True
     return bool(before and old and before.offset == old.offset and wrote and wrote.offset != old.offset)
 

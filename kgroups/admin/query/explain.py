@@ -14,7 +14,7 @@ from kgroups.model.assignors.shape import Topic, TopicPartition
 from kgroups.model.cluster import Node
 from kgroups.model.explain.facts import BrokerLimits, GroupFacts, Limit, MemberTimeouts, Placement
 from kgroups.model.groups import Group, GroupId, GroupType
-from kgroups.model.lag import is_recreated
+from kgroups.model.lag import is_epoch_ahead
 from kgroups.model.offsets import Logs
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.model.permissions import Acl
@@ -72,8 +72,8 @@ async def gather_facts(cluster: Cluster, selection: Selection) -> Outcome[GroupF
 
 async def _facts(cluster: Cluster, described: Sequence[_Described]) -> tuple[Sequence[GroupFacts], Sequence[Failure]]:
     groups = [group for group, _ in described]
-    (topics, failures), limits, recreated, timeouts = await asyncio.gather(
-        _topics(cluster, groups), _limits(cluster, groups), _recreated(cluster, groups), _timeouts(cluster, groups)
+    (topics, failures), limits, epochs_ahead, timeouts = await asyncio.gather(
+        _topics(cluster, groups), _limits(cluster, groups), _epochs_ahead(cluster, groups), _timeouts(cluster, groups)
     )
     facts = [
         _with_topics(
@@ -83,7 +83,7 @@ async def _facts(cluster: Cluster, described: Sequence[_Described]) -> tuple[Seq
                 placement=_placement(group.group_id, api, topics.get(OFFSETS_TOPIC)),
                 topics={},
                 limits=limits.get(group.coordinator, BrokerLimits()),
-                recreated=recreated.get(group.group_id, ()),
+                epochs_ahead=epochs_ahead.get(group.group_id, ()),
                 timeouts=timeouts.get(group.group_id),
             ),
         )
@@ -92,7 +92,7 @@ async def _facts(cluster: Cluster, described: Sequence[_Described]) -> tuple[Seq
     return facts, failures
 
 
-async def _recreated(cluster: Cluster, groups: Iterable[Group]) -> Mapping[GroupId, tuple[TopicPartition, ...]]:
+async def _epochs_ahead(cluster: Cluster, groups: Iterable[Group]) -> Mapping[GroupId, tuple[TopicPartition, ...]]:
     """Return the partitions with a commit from before their topic was deleted and created again.
 
     A leader epoch of 0 shows nothing, so only logs of commits with a later one are queried. Errors are ignored.
@@ -115,7 +115,7 @@ async def _recreated(cluster: Cluster, groups: Iterable[Group]) -> Mapping[Group
         name: tuple(
             (topic, at)
             for (topic, at), epoch in some.items()
-            if is_recreated(epoch, logs.epochs.get(topic, {}).get(at))
+            if is_epoch_ahead(epoch, logs.epochs.get(topic, {}).get(at))
         )
         for name, some in epochs.items()
     }

@@ -10,7 +10,7 @@ from kgroups.errors import KgroupsError
 from kgroups.model.cluster import Node
 from kgroups.model.counts import count
 from kgroups.model.groups import GroupType
-from kgroups.model.lag import RECREATED
+from kgroups.model.lag import EPOCH_AHEAD
 from kgroups.model.offsets import Isolation, LogOffsets, Logs
 from kgroups.model.operations.committing import RecentCommits
 from kgroups.model.outcome import Failure, Outcome, Scope
@@ -399,7 +399,8 @@ def _facts(
         last_stable=None if stable is None or end is None else min(stable, end),
         leader=leader.id if leader else None,
         log_problem=problem if end is None else None,
-        recreated=row.note == RECREATED or _has_other_topic_id(offsets, row, gathered),
+        recreated=_has_other_topic_id(offsets, row, gathered),
+        epoch_ahead=row.note == EPOCH_AHEAD,
         owner=owner,
         record_known=unread is not None and unread.failed is None,
         first_unread=unread.offset if unread else None,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from shlex import quote
 
 from kgroups.model.assignors.shape import TopicPartition
 from kgroups.model.groups import GroupState, Member
-from kgroups.model.lag import RECREATED
+from kgroups.model.lag import EPOCH_AHEAD
 from kgroups.model.places import place_name
 
 from ..counts import count, some
@@ -16,11 +17,17 @@ from .findings import Finding, info, problem, warning
 from .participants import assignor_of, current, participants_of, run_to_fixed_point
 
 
+def _fixes(facts: GroupFacts, names: list[str]) -> str:
+    places = "".join(f" --topic {quote(':'.join(name.rsplit('-', 1)))}" for name in names)
+    command = f"kgroups reset-offsets {quote(facts.group.group_id)}{places}"
+    return f"to read from the log start: {command} --to-earliest --execute; to keep the offsets, use --to-current"
+
+
 def find(facts: GroupFacts) -> Iterator[Finding]:
-    if facts.recreated:
-        names = _names(sorted(facts.recreated))
-        text = f"committed offsets of {count(len(names), 'partition')} are invalid: {some(names)}: {RECREATED}"
-        yield problem("recreated-topics", text, names)
+    if facts.epochs_ahead:
+        names = _names(sorted(facts.epochs_ahead))
+        text = f"committed offsets of {count(len(names), 'partition')} are invalid: {some(names)}: {EPOCH_AHEAD}"
+        yield problem("leader-epochs-ahead", f"{text}; {_fixes(facts, names)}", names)
     if not facts.of_consumers or not facts.has_subscriptions:
         return
     subscribed = {topic for member in facts.members for topic in subscribed_topics(facts, member)}

@@ -57,8 +57,8 @@ class GroupFacts(NamedTuple):
 
     ``topics``: the existing topics that members subscribe to or own. ``missing``: those that do not exist.
     ``undescribed``: those that could not be described, about which there are no findings. ``log``: the facts from the
-    group's log, if it was read. ``outsiders``: the commits of a client that is not a member, as text. ``recreated``:
-    partitions whose commit is older than their topic, which was deleted and recreated, as far as leader epochs show.
+    group's log, if it was read. ``outsiders``: the commits of a client that is not a member, as text. ``epochs_ahead``:
+    partitions whose commit has a later leader epoch than they have (:data:`..lag.EPOCH_AHEAD`).
     ``share``: the partitions of a share group, if they were queried. ``timeouts``: ``None`` for classic groups, whose
     members have their own.
     """
@@ -71,7 +71,7 @@ class GroupFacts(NamedTuple):
     limits: BrokerLimits = BrokerLimits()
     log: GroupLog | None = None
     outsiders: str | None = None
-    recreated: tuple[TopicPartition, ...] = ()
+    epochs_ahead: tuple[TopicPartition, ...] = ()
     share: ShareFacts | None = None
     timeouts: MemberTimeouts | None = None
 

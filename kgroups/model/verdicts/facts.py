@@ -116,6 +116,7 @@ class PartitionFacts(NamedTuple):
     leader: int | None = None
     log_problem: LogProblem | None = None
     recreated: bool = False
+    epoch_ahead: bool = False
     owner: Owner | None = None
     record_known: bool = False
     first_unread: int | None = None

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from kgroups.model.counts import count
 from kgroups.model.duration import Milliseconds
 from kgroups.model.groups import GroupState
-from kgroups.model.lag import RECREATED
+from kgroups.model.lag import EPOCH_AHEAD, RECREATED
 from kgroups.model.moments import moment_text
 from kgroups.model.operations.committing import OVERDUE, Rhythm, rhythm_of
 from kgroups.model.rates import Direction
@@ -178,6 +178,10 @@ def _log(case: Case) -> Found | None:
 
 def _commit(case: Case) -> Found | None:
     facts = case.facts
+    if facts.epoch_ahead:
+        keep = case.command("reset-offsets {group} --topic {place} --to-current --execute")
+        text = f"{EPOCH_AHEAD}, without an error; to keep the offset without its leader epoch: {keep}"
+        return Found(Key.LEADER_EPOCH_AHEAD, Severity.PROBLEM, text, f"{_to_earliest(case)} --execute")
     if facts.recreated:
         text = f"the committed offset is invalid: {RECREATED}"
         return Found(Key.RECREATED_TOPIC, Severity.PROBLEM, text, _to_earliest(case))

@@ -25,6 +25,7 @@ class Key(StrEnum):
     MISSING_PARTITION = "missing-partition"
     LEADERLESS = "leaderless"
     LEADER_UNRESPONSIVE = "leader-unresponsive"
+    LEADER_EPOCH_AHEAD = "leader-epoch-ahead"
     RECREATED_TOPIC = "recreated-topic"
     BELOW_LOG_START = "below-log-start"
     BEYOND_LOG_END = "beyond-log-end"

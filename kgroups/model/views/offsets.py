@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from operator import attrgetter, itemgetter
 
 from ..groups import Group, GroupType, Member
-from ..lag import RECREATED, compute_lag, remark
+from ..lag import EPOCH_AHEAD, compute_lag, remark
 from ..offsets import LogOffsets
 from .offset_row import GroupOffsets, OffsetRow, offset_row
 
@@ -44,9 +44,9 @@ def offset_rows(offsets: GroupOffsets) -> list[OffsetRow]:
             start, end = log
             lag = compute_lag(committed, end)
             note = (holes.get((topic, partition)) if holes else None) or remark(committed, log)
-            # An inlined is_recreated: a call per commit takes as long as everything else.
+            # An inlined is_epoch_ahead: a call per commit takes as long as everything else.
             if epochs and epoch and epoch > epochs.get(partition, epoch):
-                lag, note = None, RECREATED
+                lag, note = None, EPOCH_AHEAD
             for name, host, client, instance in topic_owners.pop(partition, _NO_OWNER):
                 # fmt: off
                 fields = (

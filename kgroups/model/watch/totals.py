@@ -126,7 +126,7 @@ def _joined(topics: Topics) -> TopicEnds:
 
 
 def _any_newer(epochs: tuple[int | None, ...], current: tuple[int | None, ...]) -> bool:
-    """Return whether a commit is newer than the leader epoch: see :func:`..lag.is_recreated`."""
+    """Return whether a commit is newer than the leader epoch: see :func:`..lag.is_epoch_ahead`."""
     return epochs != current and any(
         mine and now is not None and mine > now for mine, now in zip(epochs, current, strict=True)
     )

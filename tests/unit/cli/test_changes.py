@@ -30,7 +30,7 @@ MEMBER = FakeMember("m", {"t": (0,)})
 
 
 def shop(fake: FakeCluster) -> None:
-    fake.state.topic("t", [0, 1], start=10, end=100)
+    fake.state.topic("t", [0, 1], start=10, end=100, history={1: {3: 10, 4: 51}})
     fake.state.group("a", 0, commits={("t", 0): 50, ("t", 1): Commit(1, 51, 3, "noted")})
     fake.state.group("b", 1, commits={("t", 0): 5})
     fake.state.group("busy", 1, state="Stable", members=(MEMBER,), commits={("t", 0): 50})

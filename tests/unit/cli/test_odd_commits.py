@@ -10,7 +10,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from kgroups import Cluster
-from kgroups.model.lag import RECREATED
+from kgroups.model.lag import EPOCH_AHEAD
 from kgroups.model.offsets import Commit
 from kgroups.model.views.offsets import UNSET
 from tests.fakes.broker import FakeCluster
@@ -45,25 +45,25 @@ def items(run_cli: Run, served: Any, *words: str) -> dict[tuple[str, int], dict[
 def test_offsets_of_recreated_topic_are_unknown(run_cli: Run, served: Any) -> None:
     rows = items(run_cli, served, "describe", "old", "new")
     assert {key: (row["lag"], row["note"]) for key, row in rows.items()} == {
-        ("old", 0): (None, RECREATED),
+        ("old", 0): (None, EPOCH_AHEAD),
         ("old", 1): (40, None),
         ("new", 0): (10, None),
         ("new", 1): (10, None),
     }
     row = items(run_cli, served, "lag", "old", "new")["old", 0]
     assert (row["total_lag"], row["known_lag"], row["unknown"]) == (None, 40, 1)
-    assert row["note"] == f"lag at least 40; lag unknown of 1 partition: {RECREATED}"
-    assert items(run_cli, served, "lag", "old", "--by", "partition")["old", 0]["note"] == RECREATED
+    assert row["note"] == f"lag at least 40; lag unknown of 1 partition: {EPOCH_AHEAD}"
+    assert items(run_cli, served, "lag", "old", "--by", "partition")["old", 0]["note"] == EPOCH_AHEAD
 
     code, out, _ = run_cli("check", "-b", served.bootstrap, "old", "--max-lag", "50")
-    assert code == 3 and f"lag 40 on 1 partition, unknown on 1: {RECREATED}" in out
+    assert code == 3 and f"lag 40 on 1 partition, unknown on 1: {EPOCH_AHEAD}" in out
     for words in (("--max-partition-lag", "50"), ("--trend", "--window", "10ms", "--samples", "2")):
         assert run_cli("check", "-b", served.bootstrap, "old", *words)[0] == 3
     assert run_cli("check", "-b", served.bootstrap, "new", "--max-lag", "50")[0] == 0
 
     code, out, _ = run_cli("explain", "-b", served.bootstrap, "old", "new")
-    assert (code, out.count(RECREATED)) == (0, 1)
-    assert f"PROBLEM: committed offsets of 1 partition are invalid: again-0: {RECREATED}" in out
+    assert (code, out.count(EPOCH_AHEAD)) == (0, 1)
+    assert f"PROBLEM: committed offsets of 1 partition are invalid: again-0: {EPOCH_AHEAD}" in out
 
     code, out, _ = run_cli("watch", "-b", served.bootstrap, "old", "--count", "1")
     (item,) = json.loads(out)["items"]

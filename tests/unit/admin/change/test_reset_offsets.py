@@ -41,7 +41,7 @@ MEMBER = FakeMember("m", {"t": (0,)})
 def shop(versions: str = "4.3.1") -> FakeCluster:
     """Two brokers; topic t of two partitions, 10 to 100; group a on broker 0 and b on broker 1."""
     fake = FakeCluster(2, versions)
-    fake.state.topic("t", [0, 1], start=10, end=100, times={40: 4000, 60: 6000})
+    fake.state.topic("t", [0, 1], start=10, end=100, times={40: 4000, 60: 6000}, history={1: {3: 10, 4: 51}})
     fake.state.group("a", 0, commits={("t", 0): 50, ("t", 1): Commit(1, 51, 3, "noted")})
     fake.state.group("b", 1, commits={("t", 0): 5})
     return fake

@@ -25,7 +25,7 @@ FILE = "a.snapshot"
 
 
 def shop(fake: FakeCluster) -> None:
-    fake.state.topic("t", [0, 1], start=10, end=100, topic_id=7)
+    fake.state.topic("t", [0, 1], start=10, end=100, topic_id=7, history={1: {3: 10, 4: 51}})
     fake.state.topic("other", [1], end=50, topic_id=8)
     fake.state.group("a", 0, commits={("t", 0): Commit(0, 50, 4), ("t", 1): Commit(1, 51, 3, "noted")})
     member = FakeMember("m-1", {"t": (0, 1)}, instance_id="static")

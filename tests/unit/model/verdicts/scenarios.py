@@ -85,6 +85,10 @@ def _recreated(random_: random.Random) -> PartitionFacts:
     return random_.choice((healthy, stuck))(random_)._replace(recreated=True)
 
 
+def _epoch_ahead(random_: random.Random) -> PartitionFacts:
+    return _recreated(random_)._replace(epoch_ahead=True, recreated=random_.choice((True, False)))
+
+
 def _below(random_: random.Random) -> PartitionFacts:
     facts = stuck(random_)
     return facts._replace(start=(facts.committed or 0) + random_.randrange(1, 15))
@@ -192,6 +196,7 @@ PLANTED: dict[Key, Callable[[random.Random], PartitionFacts]] = {
     Key.MISSING_PARTITION: _missing,
     Key.LEADERLESS: _leaderless,
     Key.LEADER_UNRESPONSIVE: _unresponsive,
+    Key.LEADER_EPOCH_AHEAD: _epoch_ahead,
     Key.RECREATED_TOPIC: _recreated,
     Key.BELOW_LOG_START: _below,
     Key.BEYOND_LOG_END: _beyond,
