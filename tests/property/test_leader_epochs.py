@@ -27,7 +27,9 @@ def logs(draw: st.DrawFn) -> Log:
 
 def has(log: Log, offset: int, epoch: int) -> bool:
     """Whether a consumer of this log can have the epoch after it has read the records before the offset."""
-    _, epochs, end = log
+    start, epochs, end = log
+    if epoch < min(epochs):
+        return offset <= start  # its records were deleted
     if epoch not in epochs:
         return False
     nexts = [begin for each, begin in epochs.items() if each > epoch]

@@ -10,13 +10,15 @@ from typing import NamedTuple
 
 from kgroups.errors import KgroupsError
 from kgroups.model.cluster import Node
+from kgroups.model.offsets import LogOffsets, Logs
 from kgroups.net.cluster import Cluster
 from kgroups.net.fanout import fan_out
 from kgroups.protocol.apis.offset_for_leader_epoch import API, EpochEnd, OffsetForLeaderEpoch
 from kgroups.protocol.error_codes import LEADER_MOVED, KafkaError
 
 from ..routing.backoff import Backoff
-from ..routing.partition_leaders import LEADER_ROUNDS, TopicPartition, find_leaders
+from ..routing.partition_leaders import LEADER_ROUNDS, TopicPartition, by_topic, find_leaders
+from .log_offsets import fetch_logs
 
 
 class EpochAt(NamedTuple):
@@ -35,8 +37,9 @@ async def epochs_in_log(cluster: Cluster, wanted: Iterable[EpochAt]) -> Mapping[
     """
     found = await _ends(cluster, frozenset(wanted))
     early = {at for at, (before, end) in found.items() if end.epoch == at.epoch and at.offset < before.end}
-    firsts = await _fetch(cluster, {(at.topic, at.partition, 0) for at in early}) if early else {}
-    is_first = {at for at in early if (first := firsts.get((*at[:2], 0))) and first.end == found[at][0].end}
+    logs, _ = await fetch_logs(cluster, by_topic({at[:2] for at in early})) if early else (Logs(), ())
+    starts = {at: logs.offsets.get(at.topic, {}).get(at.partition, LogOffsets()).start for at in early}
+    is_first = {at for at, start in starts.items() if start is not None and found[at][0].end <= start}
     return {
         at: end.epoch == at.epoch and (before.end <= at.offset or at in is_first) and at.offset <= end.end
         for at, (before, end) in found.items()
