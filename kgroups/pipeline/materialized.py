@@ -72,12 +72,3 @@ def materialized_files(
         if engine.fetch("select log_partition from late_commits limit 1").num_rows:
             return {}
     return {COMMITS.name: [*kept, *last_ones, *new], FINISHED_BUCKETS.name: buckets}
-
-
-IS_OUTDATED = """
-select 1 from finished_buckets as written join completeness using (log_partition)
-where bucket >= $bucket_since and written.known_since is distinct from completeness.known_since
-  and epoch_us(completeness.known_since) < epoch_us(bucket) + $bucket_us
-limit 1
-"""
-"""Finds buckets in which history has become incomplete: which commits are unknown there is not materialized."""

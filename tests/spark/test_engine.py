@@ -2,42 +2,125 @@
 
 from __future__ import annotations
 
+import random
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
+import pytest
 from pyspark.sql import SparkSession
 
-from kgroups.pipeline.engine import derive
+from kgroups.pipeline import materialized
+from kgroups.pipeline.engine import derive, open_tables
 from kgroups.pipeline.engine.duck import DuckDB
 from kgroups.pipeline.engine.spark import Spark
 from kgroups.pipeline.jobs.show import TableQuery, run_sql_over_clusters, show_clusters
-from kgroups.pipeline.load.store import Store
+from kgroups.pipeline.load.manifest import BATCH
+from kgroups.pipeline.load.store import Identity, Store
 from kgroups.pipeline.report.data import Period
 from kgroups.pipeline.report.gather import gather
 from kgroups.pipeline.rules import Rules
-from kgroups.pipeline.tables import STORED
+from kgroups.pipeline.tables import STORED, arrow_schema
 from kgroups.pipeline.transform.definitions import DERIVED, Span
+from kgroups.pipeline.upkeep.materialize import materialize
 from tests.fakes.group_protocol import END, START, RandomGroups
-from tests.fakes.history import at, derived_in, ordered
+from tests.fakes.history import History, Row, at, derived_in, ordered
+from tests.unit.history.test_materialize import batches
 
 from .conftest import small
 
 RULES = Rules(samples=5, stale_after=timedelta(minutes=2), expiring_within=timedelta(days=8), storm=3, flaps=2)
-SPAN = Span(at(START), at(END))
+SPAN = Span(at(START), at(END) + timedelta(microseconds=123_456))
 
 
-def test_derived_tables_are_the_same_on_spark_and_duckdb(spark: SparkSession) -> None:
+def every_table(engine: DuckDB | Spark, store: Store) -> dict[str, tuple[dict[str, pa.DataType], list[Row]]]:
+    """Return the types and the sorted rows of each table; of derived ones by what is materialized, if anything is."""
+    found = {}
+    for names in ([table.name for table in STORED], list(DERIVED)):
+        open_tables(engine, store, names, SPAN, RULES)
+        for name in names:
+            rows = engine.fetch(f"select * from {name}")
+            found[name] = ({field.name: field.type for field in rows.schema}, ordered(rows.to_pylist()))
+    return found
+
+
+def random_value(chance: random.Random, kind: str) -> Any:
+    if kind.startswith("array<"):
+        return [random_value(chance, kind[6:-1]) for _ in range(chance.randrange(3))]
+    bits = {"smallint": 15, "int": 31, "bigint": 63}.get(kind)
+    if bits:
+        return chance.choice((0, -(2**bits), 2**bits - 1, chance.getrandbits(bits)))
+    if kind == "timestamp":
+        return at(chance.uniform(START, END))
+    return {
+        "boolean": chance.random() < 0.5,
+        "binary": chance.randbytes(chance.randrange(3)),
+        "string": chance.choice(("", "group", "it's", "zürich", "日本", "a\u0000b", "\U0001f600")),
+    }[kind]
+
+
+def fill_other_tables(history: History, chance: random.Random) -> None:
+    """Write rows of any values to the tables that no group of the history writes."""
+    for table in STORED:
+        if not history.rows[table.name]:
+            history.rows[table.name] = [
+                {
+                    column.name: random_value(chance, column.type)
+                    for column in table.columns
+                    if column.required or chance.random() < 0.8
+                }
+                for _ in range(20)
+            ]
+
+
+@pytest.mark.parametrize("seed", [20260303])
+def test_every_table_is_the_same_on_both_engines_before_and_after_materializing(
+    seed: int, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(materialized, "SETTLED", timedelta(seconds=100))
+    chance = random.Random(seed)
+    history = RandomGroups(seed=seed, logs=8, groups=10, actions=60).history
+    for second in (-150, 300):
+        history.sweep(second, "g-0-0", {("topic-0", 0): 5}, complete=second > 0)
+        history.swept(second, complete=second > 0, retention=86_400.0005)
+    shifts = {row["sampled_at"]: timedelta(microseconds=chance.randrange(10**6)) for row in history.rows["heads"]}
+    for row in history.rows["heads"]:
+        row["sampled_at"] += shifts[row["sampled_at"]]
+    entries = batches(history, 3, chance)
+    fill_other_tables(history, chance)
+    store = Store(str(tmp_path))
+    store.create(Identity("cluster", "__consumer_offsets", "2026-03-01"))
+    for kind, rows in entries:
+        store.add(kind, {table: pa.Table.from_pylist(each, arrow_schema(table)) for table, each in rows.items()})
+    written = {table for _, rows in entries for table in rows}
+    others = {table: pa.Table.from_pylist(history.rows[table.name], arrow_schema(table)) for table in STORED}
+    store.add(BATCH, {table: rows for table, rows in others.items() if table not in written})
+    answers = []
+    with small(spark):
+        for is_materialized in (False, True):
+            if is_materialized:
+                assert materialize(store)
+            with DuckDB() as engine:
+                expected = every_table(engine, store)
+            found = every_table(Spark(spark), store)
+            for name, (types, rows) in expected.items():
+                assert found[name] == (types, rows), name
+                assert rows, name
+            answers.append(expected)
+    assert store.snapshot().materialized
+    assert answers[0] == answers[1]
+
+
+def test_reports_are_the_same_on_spark_and_duckdb(spark: SparkSession) -> None:
     history = RandomGroups(seed=20260303, logs=12, groups=10, actions=60).history
     engine = Spark(spark)
     rows = history.arrow()
     with DuckDB() as other, small(spark):
-        expected = derived_in(other, history, DERIVED, SPAN, RULES)
+        derived_in(other, history, DERIVED, SPAN, RULES)
         for table in STORED:
             engine.load_frame(table, spark.createDataFrame(rows[table.name]))
         derive(engine, DERIVED, SPAN, RULES)
-        for name in DERIVED:
-            assert ordered(engine.fetch(f"select * from {name}").to_pylist()) == expected(name), name
-            assert expected(name), name
         for each in (engine, other):
             each.define("retention", "select 1000 as retention_ms, 'rule' as retention_source")
         assert gather(engine, Period(*SPAN), "cluster") == gather(other, Period(*SPAN), "cluster")

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from ..load.manifest import Snapshot
 from ..load.store import Store
-from ..materialized import IS_OUTDATED, Files, materialized_files
+from ..materialized import Files, materialized_files
 from ..rules import Rules
 from ..tables import COMMITS, FINISHED_BUCKETS, Table
 from ..transform.definitions import DERIVED, Span, fill, parameters, relations, stored_tables
@@ -46,8 +46,9 @@ def open_tables(
     if COMMITS.name in used and COMMITS.name not in wanted:
         files = materialized_files(engine, store, snapshot, used, span.until, rules)
     _define(engine, store, snapshot, tables, files)
-    derive(engine, wanted, span, rules, is_materialized=True)
-    if files and FINISHED_BUCKETS.name in used and _is_outdated(engine, span, rules):
+    checked = ["outdated_buckets"] if files and FINISHED_BUCKETS.name in used else []
+    derive(engine, [*wanted, *checked], span, rules, is_materialized=True)
+    if checked and engine.fetch("select log_partition from outdated_buckets limit 1").num_rows:
         _define(engine, store, snapshot, tables, {})
         derive(engine, wanted, span, rules, is_materialized=True)
     return snapshot
@@ -56,8 +57,3 @@ def open_tables(
 def _define(engine: Engine, store: Store, snapshot: Snapshot, tables: Iterable[Table], files: Files) -> None:
     for table in tables:
         engine.load(store, table, files[table.name] if table.name in files else snapshot.files(table))
-
-
-def _is_outdated(engine: Engine, span: Span, rules: Rules) -> bool:
-    values = {name: engine.literal(value) for name, value in parameters(span, rules).items()}
-    return bool(engine.fetch(fill(IS_OUTDATED, values)).num_rows)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _TRANSLATIONS = (
     (re.compile(r"(last_value\(\w+) ignore nulls\)"), r"\1) ignore nulls"),
     (re.compile(r"\bepoch_us\("), "unix_micros("),
-    (re.compile(r"\bepoch_ms\("), "unix_millis("),
+    (re.compile(r" // "), " div "),
     (re.compile(r"\bmake_timestamptz\("), "timestamp_micros("),
     (re.compile(r"\btimestamptz\b"), "timestamp"),
     (re.compile(r"\[\]"), "array()"),

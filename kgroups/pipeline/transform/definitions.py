@@ -85,10 +85,10 @@ def parameters(span: Span, rules: Rules) -> dict[str, Value]:
         "retention_ms": None if rules.retention is None else _micros(rules.retention) // 1000,
         "expiring_within_us": _micros(rules.expiring_within),
         "storm": rules.storm,
-        "storm_window_ms": _micros(rules.storm_window) // 1000,
+        "storm_window_us": _micros(rules.storm_window),
         "storm_window_text": f"{rules.storm_window.total_seconds():g} s",
         "flaps": rules.flaps,
-        "flap_window_ms": _micros(rules.flap_window) // 1000,
+        "flap_window_us": _micros(rules.flap_window),
         "flap_window_text": f"{rules.flap_window.total_seconds():g} s",
     }
 

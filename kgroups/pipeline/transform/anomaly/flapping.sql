@@ -19,10 +19,10 @@ crowded as (
   select
     *,
     count(*) over (
-      partition by `group`, member order by epoch_ms(joined_at) range between $flap_window_ms preceding and current row
+      partition by `group`, member order by epoch_us(joined_at) range between $flap_window_us preceding and current row
     ) as near,
     min(joined_at) over (
-      partition by `group`, member order by epoch_ms(joined_at) range between $flap_window_ms preceding and current row
+      partition by `group`, member order by epoch_us(joined_at) range between $flap_window_us preceding and current row
     ) as since
   from joins
 ),

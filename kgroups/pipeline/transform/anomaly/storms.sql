@@ -3,10 +3,10 @@ with crowded as (
   select
     *,
     count(*) over (
-      partition by `group` order by epoch_ms(log_time) range between $storm_window_ms preceding and current row
+      partition by `group` order by epoch_us(log_time) range between $storm_window_us preceding and current row
     ) as near,
     min(log_time) over (
-      partition by `group` order by epoch_ms(log_time) range between $storm_window_ms preceding and current row
+      partition by `group` order by epoch_us(log_time) range between $storm_window_us preceding and current row
     ) as since
   from rounds
 ),

@@ -70,8 +70,8 @@ select
   -- A group begins with one member, at epoch 1, or 2 with newer brokers (4.3); otherwise compaction deleted the previous epoch.
   (group_epoch <= 2 or coalesce(previous_epoch = -1, false)) and coalesce(came, 0) = 1 as begins,
   members,
-  epoch_ms(targeted_at) - epoch_ms(log_time) as target_ms,
-  epoch_ms(converged_at) - epoch_ms(log_time) as converge_ms,
+  (epoch_us(targeted_at) - epoch_us(log_time)) // 1000 as target_ms,
+  (epoch_us(converged_at) - epoch_us(log_time)) // 1000 as converge_ms,
   joined,
   `left`,
   restarted,

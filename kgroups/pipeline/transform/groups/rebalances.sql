@@ -3,9 +3,9 @@ with found as (
 ),
 -- The group's last commit before a rebalance, and its first commit after it, in the order of the log.
 records as (
-  select `group`, log_partition, log_offset, cast(null as bigint) as committed_ms, true as is_round from found
+  select `group`, log_partition, log_offset, cast(null as bigint) as committed_us, true as is_round from found
   union all
-  select `group`, log_partition, log_offset, epoch_ms(log_time) as committed_ms, false as is_round
+  select `group`, log_partition, log_offset, epoch_us(log_time) as committed_us, false as is_round
   from commits
   semi join found using (`group`)
   where log_time < $until and not tombstone
@@ -13,16 +13,16 @@ records as (
 nearest as (
   select
     *,
-    last_value(committed_ms ignore nulls) over (
+    last_value(committed_us ignore nulls) over (
       partition by `group` order by log_partition, log_offset rows between unbounded preceding and current row
-    ) as ms_before,
-    last_value(committed_ms ignore nulls) over (
+    ) as us_before,
+    last_value(committed_us ignore nulls) over (
       partition by `group` order by log_partition desc, log_offset desc rows between unbounded preceding and current row
-    ) as ms_after
+    ) as us_after
   from records
 ),
 pauses as (
-  select log_partition, log_offset, ms_after - ms_before as pause_ms from nearest where is_round
+  select log_partition, log_offset, (us_after - us_before) // 1000 as pause_ms from nearest where is_round
 )
 select found.*, pause_ms, coalesce(log_time >= known_since, false) as complete
 from found

@@ -64,7 +64,7 @@ aged as (
   select
     *,
     coalesce(
-      (epoch_ms($until) - epoch_ms(coalesce(last_commit, last_event))) * 1000 <= $stale_after_us, false
+      epoch_us($until) - epoch_us(coalesce(last_commit, last_event)) <= $stale_after_us, false
     ) as fresh
   from known
 ),
@@ -86,7 +86,7 @@ judged as (
 )
 select
   *,
-  case when unread_since is null then epoch_ms($until) - epoch_ms(last_commit) end as commit_age_ms,
+  case when unread_since is null then (epoch_us($until) - epoch_us(last_commit)) // 1000 end as commit_age_ms,
   case when status = 'DELETED' then coalesce(state_since, gone_at, last_tombstone) end as deleted_at,
   case when unread_since is not null then unread_remark end as remark
 from judged

@@ -33,6 +33,6 @@ found as (
     -- Without a state in the log, only commits of the group are known: the last sweep may have its state.
     and coalesce(state, swept_state, 'Empty') in ('Empty', 'Dead')
 )
-select *, epoch_ms(expires_at) - epoch_ms($until) as left_ms
+select *, (epoch_us(expires_at) - epoch_us($until)) // 1000 as left_ms
 from found
 where epoch_us(expires_at) < epoch_us($until) + $expiring_within_us

@@ -53,11 +53,13 @@ select
   partition,
   life,
   committed_offset,
+  -- A product of integers may exceed 64 bits; that of doubles is the same in every engine.
   make_timestamptz(
-    cast(
+    epoch_us(below_at)
+    + cast(
       floor(
-        epoch_us(below_at)
-        + (committed_offset - end_below) / (end_above - end_below) * (epoch_us(above_at) - epoch_us(below_at))
+        cast(committed_offset - end_below as double) * cast(epoch_us(above_at) - epoch_us(below_at) as double)
+        / cast(end_above - end_below as double)
       ) as bigint
     )
   ) as passed_at
