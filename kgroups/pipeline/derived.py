@@ -265,11 +265,12 @@ COMPLETENESS = Table(
         Column("log_partition", "int", "partition of __consumer_offsets"),
         Column("from_offset", "bigint", "first offset read"),
         Column("to_offset", "bigint", "first offset after the last offset read"),
-        Column("records", "bigint", "number of records read"),
+        Column("records", "bigint", "number of records read; without those that expired"),
         Column(
             "density",
             "double",
-            "records per offset read: low if the log was compacted before; transaction markers lower it too",
+            "records per offset read: low if the log was compacted before, or records expired; transaction markers "
+            "lower it too",
         ),
         Column("missing", "bigint", "offsets between the first and the last that were not read"),
         Column("known_since", "timestamp", "log time since which history is complete; null: it is not"),

@@ -231,7 +231,7 @@ COVERAGE = Table(
         Column("log_partition", "int", "partition of __consumer_offsets"),
         Column("from_offset", "bigint", "first offset of the range"),
         Column("to_offset", "bigint", "first offset after the range"),
-        Column("records", "bigint", "number of records; without markers, and aborted and compacted records"),
+        Column("records", "bigint", "number of records; without markers, and aborted, compacted, and expired records"),
         Column("first_time", "timestamp", "log time of the first record"),
         Column("last_time", "timestamp", "log time of the last record"),
         Column("last_stable_offset", "bigint", "last stable offset when the batch was planned"),

@@ -14,7 +14,7 @@ from ..load.manifest import DataFile, Snapshot
 from ..load.store import GRACE, Store
 from ..tables import MATERIALIZED, STORED
 from . import rewrite
-from .rewrite import Rewriter
+from .rewrite import Rewriter, repeated
 
 TABLES = {table.name: table for table in STORED}
 _MATERIALIZED = {table.name for table in MATERIALIZED}
@@ -23,6 +23,7 @@ GROWTH = 16
 """A file of a day that is over is merged with smaller ones when these have 1/16 of its rows: rarely."""
 
 
+@repeated
 def compact(
     store: Store, *, grace: timedelta = GRACE, small: bool = False, stopped: Callable[[], bool] = lambda: False
 ) -> int:

@@ -19,7 +19,7 @@ from ..load.storage import Storage
 from ..load.store import Store
 from ..load.write import TableWriter
 from ..tables import RECORDS, STORED, UNDECODED
-from .rewrite import Rewriter
+from .rewrite import Rewriter, repeated
 
 _TABLES = {table.name: table for table in STORED}
 _DECODED = frozenset(STORED_FROM_RECORDS)
@@ -28,6 +28,7 @@ Folders = dict[str, list[DataFile]]
 """Table and day, as the directory of their files -> files."""
 
 
+@repeated
 def decode_again(store: Store) -> int:
     """Replace the tables that are filled from records; return the number of records.
 

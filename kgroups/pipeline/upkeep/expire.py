@@ -22,7 +22,7 @@ from ..load.manifest import DataFile
 from ..load.store import GRACE, Store
 from ..tables import BASELINE, COVERAGE, HEADS, RECORDS, SHARE_COVERAGE, SHARE_STATES, STORED, SWEEPS, UNDECODED
 from .compact import TABLES, by_folder
-from .rewrite import Rewriter
+from .rewrite import Rewriter, repeated
 
 _KEPT = """
 create temp table events as
@@ -131,6 +131,39 @@ union select offsets.topic, offsets."partition", first_at from offsets asof join
     on offsets.topic = ends.topic and offsets."partition" = ends."partition" and committed_offset < log_end;
 """
 
+_BEGIN_LOST = """
+create temp table remaining_coverage as select log_partition, from_offset, to_offset from coverage
+where to_offset > from_offset and (sampled_at >= {limit} or exists (from kept_ranges as each
+    where each.log_partition = coverage.log_partition and each.sampled_at = coverage.sampled_at
+    and each.from_offset = coverage.from_offset and each.to_offset = coverage.to_offset));
+
+create temp table remaining_share_coverage as select log_partition, from_offset, to_offset from share_coverage
+where sampled_at >= {limit} or exists (from kept_states as each where each.log_partition = share_coverage.log_partition
+    and each.log_offset >= share_coverage.from_offset and each.log_offset < share_coverage.to_offset);
+
+create temp table lost (name varchar, log_partition int, from_offset bigint, to_offset bigint, rows bigint);
+"""
+
+_COUNT_LOST = """
+insert into lost
+with deleted as (
+    select log_partition, log_offset from part where log_time < {limit} and not exists (
+        from {kept} as each where each.log_partition = part.log_partition and each.log_offset = part.log_offset)
+), ends as (select log_partition, max(log_offset) as last from deleted group by log_partition),
+ranges as (select distinct each.* from remaining_{ranges} as each join ends using (log_partition)
+    where from_offset <= last)
+select '{ranges}', log_partition, from_offset, to_offset, count(*) from ranges join deleted using (log_partition)
+where log_offset >= from_offset and log_offset < to_offset group by all;
+"""
+
+_RANGES = {RECORDS.name: (COVERAGE.name, "kept"), SHARE_STATES.name: (SHARE_COVERAGE.name, "kept_states")}
+"""Table of records -> the ranges in which they were read, and the places of those that are kept."""
+
+_LEFT = """coalesce(
+    records - (select sum(rows) from lost where lost.name = '{ranges}' and lost.log_partition = {part}.log_partition
+    and lost.from_offset = {part}.from_offset and lost.to_offset = {part}.to_offset), records)"""
+"""The number of records of a range that are left."""
+
 _OF_LOG = """
 select * from part where coalesce(log_time >= {limit}, true)
     or exists (from kept where kept.log_partition = part.log_partition and kept.log_offset = part.log_offset)
@@ -145,7 +178,8 @@ _ROWS = {
     SHARE_STATES.name: "select * from part where coalesce(log_time >= {limit}, true)"
     " or exists (from kept_states as each where each.log_partition = part.log_partition"
     " and each.log_offset = part.log_offset)",
-    SHARE_COVERAGE.name: "select * from part where sampled_at >= {limit}"
+    SHARE_COVERAGE.name: f"select * replace ({_LEFT.format(ranges=SHARE_COVERAGE.name, part='part')} as records)"
+    " from part where sampled_at >= {limit}"
     " or exists (from kept_states as each where each.log_partition = part.log_partition"
     " and each.log_offset >= part.from_offset and each.log_offset < part.to_offset)",
     SWEEPS.name: "select part.* from part, swept where swept_at >= {limit} or swept_at >= complete_at"
@@ -160,7 +194,7 @@ with chosen as (
 select * exclude (whole, empty) replace (
     if(empty, last_stable_offset, from_offset) as from_offset,
     if(empty, last_stable_offset, to_offset) as to_offset,
-    if(empty, 0, records) as records,
+    if(empty, 0, if(compacted is null, records, _LEFT_)) as records,
     if(empty, null, if(first_time < {limit}, {limit}, first_time)) as first_time,
     if(empty, null, last_time) as last_time,
     if(empty, null, if(whole, 0, compacted)) as compacted,
@@ -171,10 +205,11 @@ select * exclude (whole, empty) replace (
         "_IS_SAME_",
         "each.log_partition = part.log_partition and each.sampled_at = part.sampled_at"
         " and each.from_offset = part.from_offset and each.to_offset = part.to_offset",
-    ),
+    ).replace("_LEFT_", _LEFT.format(ranges=COVERAGE.name, part="chosen")),
 }
 
 
+@repeated
 def expire(
     store: Store, older_than: datetime, *, grace: timedelta = GRACE, stopped: Callable[[], bool] = lambda: False
 ) -> int:
@@ -194,16 +229,22 @@ def expire(
             if table in (RECORDS, UNDECODED):  # kept by their position only
                 continue
             rewriter.view(table.name, table, snapshot.files(table))
-        rewriter.run(_KEPT.format(limit=limit))
-        for (name, *_), files in by_folder(snapshot).items():
+        rewriter.run(_KEPT.format(limit=limit) + _BEGIN_LOST.format(limit=limit))
+        ranges = {name for name, _ in _RANGES.values()}
+        # Ranges are last: they count the records that are left.
+        for (name, *_), files in sorted(by_folder(snapshot).items(), key=lambda folder: folder[0][0] in ranges):
             rows = sum(file.rows for file in files)
             is_later = all(file.first is None or file.first >= micros for file in files)
-            if name not in TABLES or (is_later and name != COVERAGE.name):
+            if name not in TABLES or (is_later and name not in ranges):
                 found += files
                 continue
             rewriter.view("part", TABLES[name], files)
             query = _ROWS.get(name, _OF_LOG).format(limit=limit)
-            changed = f"(select count(*) from part where first_time < {limit})" if name == COVERAGE.name else "0"
+            if name in _RANGES:
+                covered, kept = _RANGES[name]
+                rewriter.run(_COUNT_LOST.format(limit=limit, ranges=covered, kept=kept))
+            # In a range, also the time or the number of records can change.
+            changed = f"(select count(*) from ({query} except all from part))" if name in ranges else "0"
             unchanged = f"(select count(*) from ({query})) = {rows} and {changed} = 0"
             found += files if rewriter.value(f"select {unchanged}") else rewriter.write(TABLES[name], query, rows)
             rewriter.release(files)

@@ -40,7 +40,7 @@ from ..tables import (
 )
 from ..transform.definitions import fill, relations
 from .compact import choose_similar
-from .rewrite import Rewriter
+from .rewrite import Rewriter, repeated
 
 ROWS = 4_000_000
 """Maximum number of rows that are processed at once, about: all of some partitions of the log."""
@@ -135,6 +135,7 @@ _RESULTS: tuple[tuple[Table, str], ...] = (
 )
 
 
+@repeated
 def materialize(store: Store, stopped: Callable[[], bool] = lambda: False) -> int:
     """Bring what is materialized up to the last entry; return the number of commits that were added to it.
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import wraps
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import duckdb
 import pyarrow as pa
@@ -31,8 +32,32 @@ MEMORY = "256MB"
 _ORDER = ("group", "topic", "partition", "log_partition", "log_offset", "from_offset", "sampled_at", "swept_at")
 
 
+ATTEMPTS = 5
+"""Attempts of a step that meets another process, such as a merge of the same files."""
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
 class Stopped(HistoryError):
     """The process ends: nothing was changed."""
+
+
+class Replaced(HistoryError):
+    """Another process has replaced what a step read: nothing was changed."""
+
+
+def repeated(step: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Repeat a step that meets another process: it reads what is current then."""
+
+    @wraps(step)
+    def run(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        for _ in range(ATTEMPTS - 1):
+            with suppress(Replaced):
+                return step(*args, **kwargs)
+        return step(*args, **kwargs)
+
+    return run
 
 
 class Rewriter:
@@ -105,7 +130,7 @@ class Rewriter:
         """Commit one entry with these files instead of all entries of a snapshot; return their number.
 
         :param expired: as in :class:`Entry`.
-        :raises HistoryError: if another process has replaced one of them.
+        :raises Replaced: if another process has replaced one of them.
         """
         entries = snapshot.entries
         undecoded = sum(entry.undecoded for entry in entries.values())
@@ -117,7 +142,7 @@ class Rewriter:
     def commit(self, new: Entry, snapshot: Snapshot) -> None:
         """Commit an entry that follows from the entries of a snapshot.
 
-        :raises HistoryError: if another process has replaced one of them.
+        :raises Replaced: if another process has replaced one of them.
         """
         entries, store, written = snapshot.entries, self._store, self._written
         self._written = []  # from now on an entry may name them
@@ -127,7 +152,10 @@ class Rewriter:
 
         def check(current: Snapshot) -> None:
             if not entries.keys() <= current.entries.keys():
-                raise HistoryError(f"store {store.shown}: another process has merged it meanwhile; nothing was changed")
+                raise Replaced(
+                    f"store {store.shown}: other processes merged it meanwhile, {ATTEMPTS} times; nothing was changed",
+                    hint="run the command again",
+                )
 
         try:
             store.commit(new, check)

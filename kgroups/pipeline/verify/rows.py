@@ -50,6 +50,11 @@ class Expiry(NamedTuple):
         """The condition on a row that is certainly not expired."""
         return f"coalesce(log_time >= make_timestamptz({self.before}), {'false' if self.before else 'true'})"
 
+    @property
+    def past(self) -> str:
+        """The condition on a row that is before the time; a row without a time is never deleted."""
+        return f"coalesce(log_time < make_timestamptz({self.before}), true)" if self.before else "false"
+
 
 def check_rows(tables: DuckDB, damaged: Mapping[str, str], expired: int | None) -> Iterator[Check]:
     """Make all checks of rows.
@@ -114,7 +119,8 @@ class _Checks:
         return judged(OVERLAP, table, found["checked"], found["failed"], note)
 
     def _within(self, table: str) -> Check:
-        # An expired range is no longer known; that is only possible before all other ranges of the partition.
+        # An expired range is no longer known; that is only possible before all other ranges of the partition. What is
+        # kept of it is older than the limit.
         found = self._row(
             f"""with covered as ({_read(_RANGES[table])}), merged as ({MERGED}), starts as (
                 select log_partition, min(from_offset) as first_offset from merged group by log_partition)
@@ -123,7 +129,8 @@ class _Checks:
             min((log_partition, log_offset)) filter (where outside) as place
             from (
                 select {table}.log_partition, {table}.log_offset, first_offset,
-                    merged.to_offset is null or {table}.log_offset >= merged.to_offset as outside
+                    (merged.to_offset is null or {table}.log_offset >= merged.to_offset)
+                        and not ({self._expiry.past} and {table}.log_offset < first_offset) as outside
                 from {table}
                 asof left join merged on {table}.log_partition = merged.log_partition
                     and {table}.log_offset >= merged.from_offset
@@ -138,12 +145,13 @@ class _Checks:
     def _complete(self, table: str) -> Check:
         if self._expiry.before is None and self._row(f"select count(*) as ranges from {table}")["ranges"]:
             return unknown(COMPLETE, table, "an earlier version may have deleted old records")
-        # A range may have more records than were read: those of imported files, which compaction had deleted.
+        # A range may have more records than were read: those of imported files, which compaction had deleted. A range
+        # that begins at the limit was cut by an earlier version, with the number of records from before.
         found = self._row(
             f"""with ranges as (
                 select * from ({_read(table)}) as ranges
                 where compacted is not null
-                and coalesce(least(first_time, last_time) >= make_timestamptz({self._expiry.before or 0}), records = 0)
+                and coalesce(least(first_time, last_time) > make_timestamptz({self._expiry.before or 0}), records = 0)
             ), ranked as (
                 select {_PLACE}, row_number() over (partition by log_partition order by log_offset) as n
                 from {_RECORDS[table]}
