@@ -29,6 +29,7 @@ A failure that affects one group, topic, or broker of many is data, not an excep
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Self
 
@@ -157,6 +158,15 @@ class UsageError(KgroupsError):
 
     exit_code = 2
     default_reason = Reason.INVALID_USAGE
+
+
+class UnknownTopic(UsageError):
+    """A named topic does not exist, or does not have the partitions that are named with it."""
+
+    def __init__(self, text: str, topic: str = "", partitions: Sequence[int] = ()) -> None:
+        super().__init__(text)
+        self.topic = topic
+        self.partitions = tuple(partitions)
 
 
 class ConfigError(KgroupsError):

@@ -67,6 +67,8 @@ class Failure(NamedTuple):
     """The message without the name, where it contains that: the same for all failures that differ only in the name."""
     cluster: str | None = None
     """The name of the cluster, if several are queried."""
+    state: str | None = None
+    """The state of a group that cannot be changed because it has members."""
 
     @property
     def reference(self) -> str | None:

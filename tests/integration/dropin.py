@@ -88,6 +88,26 @@ def complaint(err: str) -> list[str]:
     return sorted(set(re.split(r"[,\s\[\]]+", text.strip())))
 
 
+def sentences(message: ToolOutput | Ran) -> set[str]:
+    """Return the lines that scripts match: errors, and what one of several groups lacks; no rows, logs, or stacks."""
+    text = message.err.partition("\nOption ")[0] + "\n" + message.out
+    found = (line for line in text.split("\n") if re.match(_SENTENCE, line))
+    return {_names_sorted(line) for line in found}
+
+
+_SENTENCE = (
+    r"Error|\* Group|\* Internal|Cannot shift|Share group .* is not empty|Invalid|Timed out waiting|"
+    r"Found multiple|Cannot parse"
+)
+
+
+def keeps_sentences(row: str, mine: Ran, other: ToolOutput) -> None:
+    """Assert that each sentence of the Java tool is on stderr of ours, which exits with 1."""
+    assert sentences(other), (row, other)
+    missing = sentences(other) - sentences(mine._replace(out=""))
+    assert (mine.code, missing) == (1, set()), (row, mine, other)
+
+
 def agree(table: str | Iterable[str], one: Callable[[list[str]], tuple[object, object]]) -> None:
     """Runs each row on both sides; those that differ once more, for something may have moved meanwhile."""
     found = []

@@ -90,6 +90,39 @@ RESETS = """
 """
 """After ``--reset-offsets``."""
 
+ERRORS = """
+--list --timeout soon
+--list --command-config /no/such/file
+--describe --group no-such-group
+--describe --group no-such-group --members
+--describe --group sharers-idle --group no-such-group --state
+--describe --group payments-empty
+--delete --group sharers-live
+--delete --group no-such-group
+--delete --group payments-empty --group sharers-live
+--delete-offsets --group sharers-live --topic sharers-log
+--delete-offsets --group no-such-group --topic sharers-log
+--delete-offsets --group payments-empty --topic payments
+--delete-offsets --group a --group b --topic payments
+--reset-offsets --group sharers-live --all-topics --to-earliest --dry-run
+--reset-offsets --group sharers-live --all-topics --to-earliest --execute
+--reset-offsets --group sharers-idle --topic no-such-topic --to-earliest --dry-run
+--reset-offsets --group sharers-idle --topic no-such-topic:0 --to-earliest --dry-run
+--reset-offsets --group sharers-idle --topic sharers-log:99 --to-earliest --dry-run
+--reset-offsets --group sharers-idle --all-topics --to-datetime soon --dry-run
+--reset-offsets --group sharers-idle --all-topics --to-datetime 2024-13-01T00:00:00.000 --dry-run
+--reset-offsets --group a --group b --all-topics --to-earliest --dry-run
+"""
+"""As the ERRORS of ``dropin_table``."""
+
+UNREACHABLE = """
+--list
+--describe --group g
+--delete --group g
+--delete-offsets --group g --topic t
+--reset-offsets --group g --all-topics --to-latest --dry-run
+"""
+
 ACTS = """
 --reset-offsets --group sharing-reset --all-topics --to-earliest --execute
 --reset-offsets --group sharing-reset --topic sharers-log:1 --to-latest --execute

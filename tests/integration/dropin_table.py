@@ -170,6 +170,69 @@ ACTS = """
 --delete-offsets --group dropin-forget --topic payments:0 --topic clicks
 """
 
+ERRORS = """
+--describe --group no-such-group
+--describe --group no-such-group --members
+--describe --group no-such-group --group orders-range --state
+--describe --group connect-like
+--describe --group connect-like --members
+--describe --group billing-deleted-topic
+--list --timeout soon
+--list --timeout 1000 --timeout 2000
+--list --command-config /no/such/file
+--delete --group orders-range
+--delete --group orders-kip848
+--delete --group no-such-group --group orders-range
+--delete-offsets --group orders-range --topic orders
+--delete-offsets --group orders-kip848 --topic orders:0
+--delete-offsets --group orders-range --topic no-such-topic:0
+--delete-offsets --group no-such-group --topic orders
+--delete-offsets --group no-such-group --topic orders:0
+--delete-offsets --group payments-empty --topic payments:99
+--delete-offsets --group payments-empty --topic payments:-1
+--delete-offsets --group payments-empty --topic payments:x
+--delete-offsets --group payments-empty --topic a:b:c
+--delete-offsets --group payments-empty --group ahead --topic payments:0
+--reset-offsets --group orders-range --all-topics --to-earliest --dry-run
+--reset-offsets --group orders-kip848 --all-topics --to-earliest --execute
+--reset-offsets --group orders-static --topic orders --to-earliest --execute
+--reset-offsets --group visitors-completing --topic orders --to-earliest --dry-run
+--reset-offsets --group orders-range --group payments-empty --all-topics --to-earliest --dry-run
+--reset-offsets --group orders-range --from-file @file3 --dry-run
+--reset-offsets --group connect-like --topic payments --to-earliest --dry-run
+--reset-offsets --all-groups --topic clicks --to-latest --dry-run
+--reset-offsets --group payments-empty --all-topics --to-offset x --dry-run
+--reset-offsets --group payments-empty --all-topics --shift-by 99999999999999999999 --dry-run
+--reset-offsets --group payments-empty --all-topics --to-datetime yesterday --dry-run
+--reset-offsets --group payments-empty --all-topics --to-datetime '' --dry-run
+--reset-offsets --group payments-empty --all-topics --to-datetime 2024-13-01T00:00:00.000 --dry-run
+--reset-offsets --group payments-empty --all-topics --to-datetime 2024-01-01T00:00:00.000+99:00 --dry-run
+--reset-offsets --group payments-empty --all-topics --to-datetime 2024-01-01T00:00:00.000X --dry-run
+--reset-offsets --group payments-empty --all-topics --by-duration soon --dry-run
+--reset-offsets --group payments-empty --all-topics --by-duration P1Y --dry-run
+--reset-offsets --group payments-empty --from-file /no/such/file --dry-run
+--reset-offsets --group payments-empty --from-file /tmp --dry-run
+--reset-offsets --group payments-empty --group no-such-group --from-file @file4 --dry-run
+--reset-offsets --group payments-empty --topic no-such-topic --to-latest --dry-run
+--reset-offsets --group payments-empty --topic no-such-topic:0 --to-offset 5 --dry-run
+--reset-offsets --group payments-empty --topic payments:99 --to-latest --dry-run
+--reset-offsets --group payments-empty --topic payments:98,99 --shift-by 5 --dry-run
+--reset-offsets --group payments-empty --topic clicks:0 --shift-by 5 --dry-run
+--reset-offsets --group payments-empty --topic payments: --to-latest --dry-run
+"""
+"""What fails against a cluster: Kafka's sentences are on stderr here, with exit code 1, whatever its own exit code."""
+
+UNREACHABLE = """
+--list
+--describe --group g
+--describe --all-groups
+--delete --group g --group h
+--delete --all-groups
+--delete-offsets --group g --topic t
+--reset-offsets --group g --all-topics --to-latest --dry-run
+"""
+"""Without a broker at the address."""
+
 GROUPS_COMMAND_LINES = """
 --help
 --version

@@ -128,6 +128,7 @@ ACTS = """
 REFUSED = """
 --describe --group @idle --group no-such-group
 --describe --group no-such-group --members
+--describe --group payments-empty
 --delete --group no-such-group
 --delete --group @busy
 --delete --group @busy --group no-such-group --delete-all-internal-topics
@@ -137,6 +138,7 @@ REFUSED = """
 --reset-offsets --group @busy --all-input-topics --to-earliest --dry-run
 --reset-offsets --group @idle --input-topic no-such-topic --to-earliest --dry-run
 --reset-offsets --group no-such-group --all-input-topics --to-earliest --dry-run
+--reset-offsets --group no-such-group --input-topic @topic --to-earliest --dry-run
 --reset-offsets --group @idle --from-file /no/such/file --dry-run
 """
 """What fails: on stdout there, whatever the exit code; on stderr here, with exit code 1."""

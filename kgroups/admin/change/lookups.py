@@ -154,4 +154,5 @@ def has_members(group: Group) -> Failure:
     """Return the failure of a group that cannot be changed because it has members."""
     error = kafka_error(Code.non_empty_group, f"the group has active members (state {group.state}); stop them first")
     api = describer_for(group.type).query.api.name  # the API that reported the state
-    return error.failure(Scope.GROUP, group.group_id, api=api, broker=group.coordinator.id)
+    failure = error.failure(Scope.GROUP, group.group_id, api=api, broker=group.coordinator.id)
+    return failure._replace(state=group.state)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from kgroups.errors import UsageError
+from kgroups.errors import UnknownTopic, UsageError
 from kgroups.model.groups import Group, GroupId, GroupType
 from kgroups.model.offsets import PlanKey
 from kgroups.model.operations.reset import FromPlan, Scenario, ToGroup, needs_log
@@ -60,16 +60,15 @@ def check_topics(request: ResetRequest, topics: Mapping[str, TopicLeaders]) -> N
             continue
         entry = topics.get(topic)
         if entry is None or is_gone(entry):
-            raise UsageError(f"{_origin(request, topic, None)}: topic '{topic}' does not exist")
+            raise UnknownTopic(f"{_origin(request, topic, None)}: topic '{topic}' does not exist", topic)
         if entry.error:
             continue  # it cannot be read: a failure, not a mistake
         named = request.topics.get(topic) if request.topics is not None else None
-        for partition in sorted(named or planned.get(topic, set())):
-            if partition not in entry.leaders:
-                there = f"the number of partitions is {len(entry.leaders)}"
-                raise UsageError(
-                    f"{_origin(request, topic, partition)}: topic '{topic}' has no partition {partition}; {there}"
-                )
+        missing = sorted((named or planned.get(topic, set())) - entry.leaders.keys())
+        if missing:
+            there = f"the number of partitions is {len(entry.leaders)}"
+            origin = _origin(request, topic, missing[0])
+            raise UnknownTopic(f"{origin}: topic '{topic}' has no partition {missing[0]}; {there}", topic, missing)
 
 
 def is_gone(entry: TopicLeaders) -> bool:

@@ -13,16 +13,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kgroups.errors import UsageError
-from kgroups.model.outcome import Outcome, Scope
+from kgroups.model.outcome import Failure, Outcome, Scope
 
-from .command import change_and_write, escape_for, settings_of
+from .command import change_and_write, escape_for
 from .joptsimple import OptionError, ParsedOptions
+from .sentences import ToolError, not_a_consumer_group
 from .which import selection_of
 
 if TYPE_CHECKING:
     from kgroups.admin.port.capabilities import GroupChanger
+    from kgroups.admin.query.select_groups import Selection
     from kgroups.model.operations.reset import PlannedOffset, Scenario
 
+_NO_TIME = "Error parsing timestamp. It does not contain a 'T' according to ISO8601 format"
 _PARTITION = re.compile(r"[+-]?[0-9]{1,10}")
 
 
@@ -36,7 +39,12 @@ def reset(parsed: ParsedOptions) -> int:
     request = ResetRequest(selection, scenario, _topics(parsed), create=True)
 
     async def query(admin: GroupChanger) -> Outcome[Any]:
-        planned = await admin.plan_reset(request)
+        others = await _other_types(admin, selection)
+        kept = tuple(name for name in selection.names if name not in {failure.name for failure in others})
+        if others and not kept:
+            return Outcome(failures=others)
+        planned = await admin.plan_reset(request._replace(selection=selection._replace(names=kept)))
+        planned = planned.with_failures(others)
         if "execute" not in parsed:
             return planned
         checked = await admin.revalidate(planned.items)
@@ -59,9 +67,17 @@ def reset(parsed: ParsedOptions) -> int:
         sys.stdout.flush()
         print_groups_without_plan(scenario, selection.names)
 
-    return change_and_write(
-        settings_of(parsed), query, write, failed=lambda _: bool(groups_without_plan(scenario, selection.names))
-    )
+    return change_and_write(parsed, query, write, failed=lambda _: bool(groups_without_plan(scenario, selection.names)))
+
+
+async def _other_types(admin: GroupChanger, selection: Selection) -> tuple[Failure, ...]:
+    """Return failures for the named groups that are not consumer groups; a group that does not exist is created."""
+    from kgroups.model.groups import CONSUMER_GROUPS
+
+    if not selection.names:
+        return ()
+    described = await admin.describe(selection)
+    return tuple(not_a_consumer_group(group) for group in described.items if group.protocol_type not in CONSUMER_GROUPS)
 
 
 def print_groups_without_plan(scenario: Scenario, names: Iterable[str]) -> None:
@@ -85,7 +101,7 @@ def scenario_of(parsed: ParsedOptions) -> Scenario:
     :raises OptionError: if a number is invalid.
     :raises UsageError: if a time is invalid, or a file cannot be read or is not a plan.
     """
-    from kgroups.model.moments import parse_duration, parse_moment
+    from kgroups.model.moments import parse_duration
     from kgroups.model.operations import reset
 
     if "to-earliest" in parsed:
@@ -99,10 +115,29 @@ def scenario_of(parsed: ParsedOptions) -> Scenario:
     if (shift := parsed.number("shift-by")) is not None:
         return reset.ShiftBy(shift)
     if moment := parsed.all("to-datetime"):
-        return reset.ToTime(parse_moment(moment[0]))
+        return reset.ToTime(moment_of(moment[0]))
     if (duration := parsed.one("by-duration")) is not None:
-        return reset.ToTime(int(time.time() * 1000) - parse_duration(duration))
+        try:
+            return reset.ToTime(int(time.time() * 1000) - parse_duration(duration))
+        except UsageError as error:
+            raise ToolError("Text cannot be parsed to a Duration", str(error)) from None
     return _plan(parsed.all("from-file")[0], parsed.all("group"))
+
+
+def moment_of(text: str) -> int:
+    """Return a point in time in milliseconds.
+
+    :raises ToolError: if it is invalid.
+    """
+    from kgroups.model.moments import parse_moment
+
+    try:
+        return parse_moment(text)
+    except UsageError as error:
+        _, with_time, clock = text.partition("T")
+        zoned = text if re.search("[+Z-]", clock) else f"{text}Z"
+        cause = f'Unparseable date: "{zoned}"' if with_time else _NO_TIME
+        raise ToolError(f"java.text.ParseException: {cause}", str(error)) from None
 
 
 def _plan(path: str, groups: tuple[str, ...]) -> Scenario:
@@ -115,7 +150,8 @@ def _plan(path: str, groups: tuple[str, ...]) -> Scenario:
     try:
         text = Path(path).read_text(encoding="utf-8")
     except OSError as error:
-        raise UsageError(f"--from-file: cannot read {path}: {error.strerror}") from None
+        text = f"--from-file: cannot read {path}: {error.strerror}"
+        raise ToolError(f"java.io.IOException: Unable to read file {path}", text) from None
     except ValueError:
         raise UsageError(f"--from-file: {path} is not UTF-8") from None
     return parse_plan(text, path).scenario(groups[0] if len(groups) == 1 else None)
@@ -172,9 +208,7 @@ def delete(parsed: ParsedOptions) -> int:
         sys.stdout.flush()
         sys.stderr.writelines(undeleted_text(outcome.items, escape_for(sys.stderr)))
 
-    return change_and_write(
-        settings_of(parsed), query, write, failed=lambda outcome: any(item.failure for item in outcome.items)
-    )
+    return change_and_write(parsed, query, write, failed=lambda outcome: any(item.failure for item in outcome.items))
 
 
 def delete_offsets(parsed: ParsedOptions) -> int:
@@ -193,6 +227,4 @@ def delete_offsets(parsed: ParsedOptions) -> int:
         sys.stderr.flush()
         sys.stdout.writelines(deleted_offsets_text(group, outcome.items, show=escape_for(sys.stdout)))
 
-    return change_and_write(
-        settings_of(parsed), query, write, failed=lambda outcome: any(item.failure for item in outcome.items)
-    )
+    return change_and_write(parsed, query, write, failed=lambda outcome: any(item.failure for item in outcome.items))

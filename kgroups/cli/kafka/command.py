@@ -6,10 +6,10 @@ import sys
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
-from kgroups.errors import EXIT_FAILED, EXIT_OK, UsageError
+from kgroups.errors import EXIT_FAILED, EXIT_OK, KgroupsError, UsageError
 
 from . import VERSION
-from .joptsimple import Option, OptionError, ParsedOptions, parse
+from .joptsimple import ArgumentError, Option, OptionError, ParsedOptions, parse
 
 if TYPE_CHECKING:
     from kgroups.admin.port.capabilities import GroupChanger
@@ -27,12 +27,14 @@ class Tool:
     def __init__(
         self,
         name: str,
+        kind: str,
         about: str,
         options: Iterable[Option],
         check: Callable[[ParsedOptions], None],
         run_action: Callable[[ParsedOptions], int],
     ) -> None:
         self._name = name
+        self._kind = kind
         self._about = about
         self._options = tuple(options)
         self._check = check
@@ -47,20 +49,38 @@ class Tool:
 
     def _run(self, arguments: Sequence[str]) -> int:
         try:
-            parsed = parse(self._options, arguments)
+            parsed = parse(self._options, arguments, self._kind)
             if not arguments or "help" in parsed:
                 raise OptionError(self._about)
             if "version" in parsed:
                 print(VERSION)
                 return EXIT_OK
             self._check(parsed)
-            return self._run_action(parsed)
+            return self._run_checked(parsed)
         except OptionError as error:
             from kgroups.cli.frame.exit_status import print_to_stderr
 
             print_to_stderr(str(error))
-            sys.stderr.write(self.usage())
+            sys.stderr.write(self.usage() if error.with_usage else "")
             return EXIT_FAILED
+
+    def _run_checked(self, parsed: ParsedOptions) -> int:
+        """Run the action; print Kafka's sentence about an error before it becomes a message of kgroups."""
+        try:
+            return self._run_action(parsed)
+        except ArgumentError as error:
+            from .sentences import failed_due_to
+
+            if self._kind == "streams":
+                raise
+            print_sentence(failed_due_to(self._kind, str(error)))
+            return EXIT_FAILED
+        except KgroupsError as error:
+            from .sentences import of_error
+
+            if sentence := of_error(error, parsed):
+                print_sentence(sentence)
+            raise
 
     def usage(self) -> str:
         """Return the usage text of the Java tool."""
@@ -77,16 +97,22 @@ def settings_of(parsed: ParsedOptions) -> ClientSettings:
     :raises UsageError: if a bootstrap server is invalid.
     """
     import os
+    from pathlib import Path
 
     from kgroups.cli.frame.exit_status import print_to_stderr
     from kgroups.config.flags import Flags
     from kgroups.config.load import load_settings
 
+    from .sentences import ToolError
+
+    config = parsed.one("command-config")
+    if config is not None and not Path(config).exists():
+        raise ToolError(f"java.nio.file.NoSuchFileException: {config}", f"cannot read {config}: no such file")
     milliseconds = parsed.number("timeout")
     milliseconds = TIMEOUT_MS if milliseconds is None else min(milliseconds, LONGEST_MS)
     if milliseconds <= 0:
         raise OptionError(f"--timeout: {milliseconds} is not a number of milliseconds above zero")
-    flags = Flags(parsed.one("bootstrap-server"), parsed.one("command-config"), timeout=milliseconds / 1000)
+    flags = Flags(parsed.one("bootstrap-server"), config, timeout=milliseconds / 1000)
     loaded = load_settings(flags, os.environ, own=False)
     for text in loaded.warnings:
         print_to_stderr(f"kgroups: note: {text}")
@@ -94,7 +120,7 @@ def settings_of(parsed: ParsedOptions) -> ClientSettings:
 
 
 def query_and_write(
-    settings: ClientSettings,
+    parsed: ParsedOptions,
     query: Query,
     write: Callable[[Outcome[Any]], None],
     *,
@@ -104,19 +130,34 @@ def query_and_write(
 
     :param failed: whether items contain failures, which ``write`` has printed.
     """
+    return _query_and_write(parsed, settings_of(parsed), query, write, failed)
+
+
+def _query_and_write(
+    parsed: ParsedOptions,
+    settings: ClientSettings,
+    query: Query,
+    write: Callable[[Outcome[Any]], None],
+    failed: Callable[[Outcome[Any]], bool],
+) -> int:
     from kgroups.cli.frame.run_query import run_query
     from kgroups.render.failures import failure_lines, notice_lines
+
+    from .sentences import of_failures
 
     outcome, _ = run_query(settings, query, debug=False)
     write(outcome)
     sys.stdout.flush()
-    for line in (*notice_lines(outcome.notices), *failure_lines(outcome.failures, "Error")):
+    sentences, others = of_failures(outcome.failures, parsed)
+    for sentence in sentences:
+        print_sentence(sentence)
+    for line in (*notice_lines(outcome.notices), *failure_lines(others, "Error")):
         print(line, file=sys.stderr)
     return EXIT_FAILED if failed(outcome) else outcome.exit_code
 
 
 def change_and_write(
-    settings: ClientSettings,
+    parsed: ParsedOptions,
     query: Callable[[GroupChanger], Awaitable[Outcome[Any]]],
     write: Callable[[Outcome[Any]], None],
     *,
@@ -128,8 +169,16 @@ def change_and_write(
     """
     from kgroups.admin.port.capabilities import CHANGES, changing
 
+    settings = settings_of(parsed)
     CHANGES.check(settings)
-    return query_and_write(settings, changing(query), write, failed=failed)
+    return _query_and_write(parsed, settings, changing(query), write, failed)
+
+
+def print_sentence(lines: Iterable[str]) -> None:
+    """Print the lines of a sentence of Kafka's tools to stderr."""
+    show = escape_for(sys.stderr)
+    for line in lines:
+        print(show(line), file=sys.stderr)
 
 
 def escape_for(stream: TextIO) -> Callable[[str], str]:

@@ -7,12 +7,13 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from kgroups.errors import EXIT_OK
-from kgroups.model.outcome import Failure, Outcome, Scope
+from kgroups.model.outcome import Outcome
 
-from .command import Tool, escape_for, query_and_write, settings_of
+from .command import Tool, escape_for, query_and_write
 from .consumer_options import OPTIONS, check
 from .joptsimple import ParsedOptions
 from .rules import canonical_values
+from .sentences import not_a_consumer_group
 from .which import selection_of
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def _list(parsed: ParsedOptions) -> int:
     def write(outcome: Outcome[Any]) -> None:
         sys.stdout.writelines(list_text(outcome.items, types=types, states=states, show=escape_for(sys.stdout)))
 
-    return query_and_write(settings_of(parsed), query, write)
+    return query_and_write(parsed, query, write)
 
 
 def _describe(parsed: ParsedOptions) -> int:
@@ -98,14 +99,7 @@ def _describe(parsed: ParsedOptions) -> int:
                 print(f"\n{text}", file=sys.stderr)
             sys.stdout.writelines(lines)
 
-    return query_and_write(settings_of(parsed), query, write)
-
-
-def _other_type(group: Group) -> str:
-    """Return the message about a group that is not a consumer group."""
-    if group.protocol_type in ("share", "streams"):
-        return f"it is a {group.protocol_type} group, not a consumer group"
-    return f"it is a group of protocol type '{group.protocol_type}', not a consumer group"
+    return query_and_write(parsed, query, write)
 
 
 def _only_consumers(outcome: Outcome[Any], groups: Iterable[Group]) -> Outcome[Any]:
@@ -117,13 +111,13 @@ def _only_consumers(outcome: Outcome[Any], groups: Iterable[Group]) -> Outcome[A
         if group.protocol_type in CONSUMER_GROUPS:
             kept.append(item)
         else:
-            message = _other_type(group)
-            failures.append(Failure(Scope.GROUP, group.group_id, message))
+            failures.append(not_a_consumer_group(group))
     return outcome.with_items(kept).with_failures(failures)
 
 
 TOOL = Tool(
     "kafka-consumer-groups",
+    "consumer",
     "This tool helps to list all consumer groups, describe a consumer group, delete consumer group info, or reset "
     "consumer group offsets.",
     OPTIONS,

@@ -56,7 +56,7 @@ def check(parsed: ParsedOptions) -> None:
 
     :raises OptionError: if an option is missing, or options are mutually exclusive.
     """
-    if "validate-regex" not in parsed:
+    if parsed.one("validate-regex") is None:
         require_server(parsed)
     check_view(parsed)
     _check_delete(parsed)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from kgroups.errors import UsageError
 from kgroups.model.outcome import Outcome
 
-from .command import Tool, escape_for, query_and_write, settings_of
-from .joptsimple import Option, OptionError, ParsedOptions, Takes
+from .command import Tool, escape_for, query_and_write
+from .joptsimple import ExceptionText, Option, OptionError, ParsedOptions, Takes
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
@@ -42,12 +41,12 @@ def check(parsed: ParsedOptions) -> None:
     """Check the rules.
 
     :raises OptionError: if there is no action, or if filters are mutually exclusive.
-    :raises UsageError: if the group type does not exist; like the Java tool, without the usage text.
+    :raises ExceptionText: if the group type does not exist.
     """
     if "list" not in parsed:
         raise OptionError("Command must include exactly one action: --list.")
     if "group-type" in parsed and _group_type(parsed) is None:
-        raise UsageError("--group-type must be a valid group type.")
+        raise ExceptionText("--group-type must be a valid group type.")
     for group_type in _TYPES:
         for other in _FILTERS:
             if other != group_type and group_type in parsed and other in parsed:
@@ -65,7 +64,7 @@ def run_action(parsed: ParsedOptions) -> int:
     def write(outcome: Outcome[Any]) -> None:
         sys.stdout.writelines(groups_text(outcome.items, escape_for(sys.stdout)))
 
-    return query_and_write(settings_of(parsed), query, write)
+    return query_and_write(parsed, query, write)
 
 
 def matches(parsed: ParsedOptions, group: ListedGroup) -> bool:
@@ -90,7 +89,7 @@ def _group_type(parsed: ParsedOptions) -> str | None:
     return next((name for name in GroupType.ALL if name.casefold() == folded), None)
 
 
-TOOL = Tool("kafka-groups", "This tool helps to list groups of all types.", OPTIONS, check, run_action)
+TOOL = Tool("kafka-groups", "", "This tool helps to list groups of all types.", OPTIONS, check, run_action)
 
 if __name__ == "__main__":
     main()

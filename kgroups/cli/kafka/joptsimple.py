@@ -17,7 +17,20 @@ LONG = 2**63
 
 
 class OptionError(Exception):
-    """An invalid command line; the text is Java's. It is printed with the usage text, and the exit code is 1."""
+    """An invalid command line; the text is Java's. The exit code is 1."""
+
+    with_usage = True
+    """Whether the usage text follows."""
+
+
+class ArgumentError(OptionError):
+    """An argument that joptsimple rejects when the value is used, after the rules are checked."""
+
+
+class ExceptionText(OptionError):
+    """An exception that the Java tool does not catch."""
+
+    with_usage = False
 
 
 class Takes(Enum):
@@ -42,8 +55,10 @@ class Option(NamedTuple):
 class ParsedOptions:
     """The options of a command line: option -> values in their order, empty for an option without a value."""
 
-    def __init__(self, values: Mapping[str, Sequence[str]]) -> None:
+    def __init__(self, values: Mapping[str, Sequence[str]], kind: str = "") -> None:
+        """:param kind: of the tool's groups, for messages; empty for all."""
         self._values = values
+        self.kind = kind
 
     def __contains__(self, name: object) -> bool:
         return name in self._values
@@ -57,17 +72,17 @@ class ParsedOptions:
     def one(self, name: str) -> str | None:
         """Return the only value, or ``None`` without one.
 
-        :raises OptionError: if there are several.
+        :raises ArgumentError: if there are several.
         """
         values = self.all(name)
         if len(values) > 1:
-            raise OptionError(f"Found multiple arguments for option {name}, but you asked for only one")
+            raise ArgumentError(f"Found multiple arguments for option {name}, but you asked for only one")
         return values[0] if values else None
 
     def number(self, name: str) -> int | None:
         """Return the only value as a Java long, or ``None`` without one.
 
-        :raises OptionError: if it is not a long, or if there are several values.
+        :raises ArgumentError: if it is not a long, or if there are several values.
         """
         value = self.one(name)
         return None if value is None else _long(name, value)
@@ -75,7 +90,7 @@ class ParsedOptions:
     def first_number(self, name: str) -> int | None:
         """Return the first value as a Java long, or ``None`` without one.
 
-        :raises OptionError: if it is not a long.
+        :raises ArgumentError: if it is not a long.
         """
         values = self.all(name)
         return _long(name, values[0]) if values else None
@@ -83,11 +98,11 @@ class ParsedOptions:
 
 def _long(name: str, value: str) -> int:
     if not re.fullmatch(r"[+-]?0{0,99}[0-9]{1,19}", value) or not -LONG <= int(value) < LONG:
-        raise OptionError(f"Cannot parse argument '{value}' of option {name}")
+        raise ArgumentError(f"Cannot parse argument '{value}' of option {name}")
     return int(value)
 
 
-def parse(options: Iterable[Option], words: Sequence[str]) -> ParsedOptions:
+def parse(options: Iterable[Option], words: Sequence[str], kind: str = "") -> ParsedOptions:
     """Parse a command line.
 
     :raises OptionError: if an option does not exist, lacks its value, or is not allowed with the other options.
@@ -103,7 +118,7 @@ def parse(options: Iterable[Option], words: Sequence[str]) -> ParsedOptions:
             name, _, value = word.removeprefix("--" if word.startswith("--") else "-").partition("=")
             _add_values(_known(known, name, word), value, pending, found)
     _check_combinations(known, found)
-    return ParsedOptions(found)
+    return ParsedOptions(found, kind)
 
 
 def _looks_like_option(word: str) -> bool:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from kgroups.model.outcome import Failure, Outcome, Scope
 
-from .acts import topics_of
-from .command import change_and_write, escape_for, settings_of
+from .acts import moment_of, topics_of
+from .command import change_and_write, escape_for
 from .joptsimple import ParsedOptions
+from .sentences import other_type
 
 if TYPE_CHECKING:
     from kgroups.admin.port.capabilities import GroupChanger
@@ -37,8 +38,7 @@ def reset(parsed: ParsedOptions) -> int:
         planned = await admin.plan_reset(request)
         others = [entry for entry in planned.items if entry.kind != GroupType.SHARE]
         if others:
-            message = f"it is not a share group, but a {others[0].kind} group"
-            return planned.with_items(()).with_failures([Failure(Scope.GROUP, name, message)])
+            return planned.with_items(()).with_failures([other_type("share", name)])
         if "execute" not in parsed:
             return planned
         checked = await admin.revalidate(planned.items)
@@ -54,7 +54,7 @@ def reset(parsed: ParsedOptions) -> int:
         if not any(failure.scope is Scope.GROUP for failure in outcome.failures):
             sys.stdout.writelines(plan_text(outcome.items, (name,), show=show))
 
-    return change_and_write(settings_of(parsed), query, write)
+    return change_and_write(parsed, query, write)
 
 
 def _scenario(parsed: ParsedOptions) -> Scenario:
@@ -62,14 +62,13 @@ def _scenario(parsed: ParsedOptions) -> Scenario:
 
     :raises UsageError: if a time is invalid.
     """
-    from kgroups.model.moments import parse_moment
     from kgroups.model.operations import reset
 
     if "to-earliest" in parsed:
         return reset.ToEarliest()
     if "to-latest" in parsed:
         return reset.ToLatest()
-    return reset.ToTime(parse_moment(parsed.all("to-datetime")[0]))
+    return reset.ToTime(moment_of(parsed.all("to-datetime")[0]))
 
 
 def delete(parsed: ParsedOptions) -> int:
@@ -96,9 +95,7 @@ def delete(parsed: ParsedOptions) -> int:
         sys.stdout.flush()
         sys.stderr.writelines(undeleted_text(outcome.items, escape_for(sys.stderr), kind="share"))
 
-    return change_and_write(
-        settings_of(parsed), query, write, failed=lambda outcome: any(item.failure for item in outcome.items)
-    )
+    return change_and_write(parsed, query, write, failed=lambda outcome: any(item.failure for item in outcome.items))
 
 
 def _rejection(name: str, listed: ListedGroup | None) -> DeletedGroup | None:
@@ -136,9 +133,7 @@ def delete_offsets(parsed: ParsedOptions) -> int:
         sys.stderr.flush()
         sys.stdout.writelines(deleted_offsets_text(outcome.items, show=escape_for(sys.stdout)))
 
-    return change_and_write(
-        settings_of(parsed), query, write, failed=lambda outcome: any(item.failure for item in outcome.items)
-    )
+    return change_and_write(parsed, query, write, failed=lambda outcome: any(item.failure for item in outcome.items))
 
 
 def _one_group(parsed: ParsedOptions) -> str:

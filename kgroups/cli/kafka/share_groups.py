@@ -6,11 +6,12 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from kgroups.model.outcome import Failure, Outcome, Scope
+from kgroups.model.outcome import Outcome
 
-from .command import Tool, escape_for, query_and_write, settings_of
+from .command import Tool, escape_for, query_and_write
 from .joptsimple import ParsedOptions
 from .rules import canonical_values
+from .sentences import other_type
 from .share_options import OPTIONS, check
 from .which import selection_of
 
@@ -54,7 +55,7 @@ def _list(parsed: ParsedOptions) -> int:
     def write(outcome: Outcome[Any]) -> None:
         sys.stdout.writelines(short_list_text(outcome.items, states=states, show=escape_for(sys.stdout)))
 
-    return query_and_write(settings_of(parsed), query, write)
+    return query_and_write(parsed, query, write)
 
 
 def _describe(parsed: ParsedOptions) -> int:
@@ -85,7 +86,7 @@ def _describe(parsed: ParsedOptions) -> int:
             else:
                 sys.stdout.writelines(offsets_text(item, verbose=verbose, show=show))
 
-    return query_and_write(settings_of(parsed), query, write)
+    return query_and_write(parsed, query, write)
 
 
 def only_sharers(outcome: Outcome[Any], groups: Iterable[Group]) -> Outcome[Any]:
@@ -97,12 +98,13 @@ def only_sharers(outcome: Outcome[Any], groups: Iterable[Group]) -> Outcome[Any]
         if group.type == GroupType.SHARE:
             kept.append(item)
         else:
-            failures.append(Failure(Scope.GROUP, group.group_id, f"it is not a share group, but a {group.type} group"))
+            failures.append(other_type("share", group.group_id))
     return outcome.with_items(kept).with_failures(failures)
 
 
 TOOL = Tool(
     "kafka-share-groups",
+    "share",
     "This tool helps to list, describe, reset and delete share groups.",
     OPTIONS,
     check,

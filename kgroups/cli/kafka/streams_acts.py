@@ -10,11 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kgroups.model.operations.internal_topics import doomed_topics
-from kgroups.model.outcome import Failure, Outcome, Scope
+from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Scope
 
 from .acts import groups_without_plan, print_groups_without_plan, scenario_of, topics_of
-from .command import change_and_write, escape_for, settings_of
+from .command import change_and_write, escape_for
 from .joptsimple import ParsedOptions
+from .sentences import CausedBy, not_part
 from .streams_kind import only_streams, streams_selection
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def reset(parsed: ParsedOptions) -> int:
         print_groups_without_plan(scenario, parsed.all("group"))
 
     return change_and_write(
-        settings_of(parsed), query, write, failed=lambda _: bool(groups_without_plan(scenario, parsed.all("group")))
+        parsed, query, write, failed=lambda _: bool(groups_without_plan(scenario, parsed.all("group")))
     )
 
 
@@ -94,10 +95,7 @@ async def _execute(
 def _committed_only(planned: Outcome[PlannedOffset]) -> Outcome[PlannedOffset]:
     """Return the plan without the groups that lack a commit on one of the named partitions."""
     uncommitted = {entry.group_id for entry in planned.items if entry.before is None}
-    failures = (
-        Failure(Scope.GROUP, name, "it has not committed on all of these topics and partitions: it is not reset")
-        for name in sorted(uncommitted)
-    )
+    failures = (Failure(Scope.GROUP, name, not_part(name)) for name in sorted(uncommitted))
     return planned.with_items(entry for entry in planned.items if entry.group_id not in uncommitted).with_failures(
         failures
     )
@@ -133,6 +131,9 @@ def delete(parsed: ParsedOptions) -> int:
         return Outcome(tuple(items), tuple(failures), (*groups.notices, *deleted.notices))
 
     def _not_deleted(failure: Failure) -> DeletedGroup:
+        if isinstance(failure.message, CausedBy) or failure.error == NOT_FOUND:
+            message = f"Group '{failure.name}' does not exist or is not a streams group."
+            failure = Failure(Scope.GROUP, failure.name, f"java.lang.IllegalArgumentException: {message}")
         return DeletedGroup(failure.name, Result.FAILED, failure)
 
     def write(outcome: Outcome[Any]) -> None:
@@ -143,7 +144,7 @@ def delete(parsed: ParsedOptions) -> int:
     def failed(outcome: Outcome[Any]) -> bool:
         return any(each.failure for each in (*outcome.items, *topics))
 
-    return change_and_write(settings_of(parsed), query, write, failed=failed)
+    return change_and_write(parsed, query, write, failed=failed)
 
 
 def _as_empty(group: Group) -> Group:
@@ -178,9 +179,7 @@ def delete_offsets(parsed: ParsedOptions) -> int:
         if outcome.items or not outcome.failures:
             sys.stdout.writelines(deleted_offsets_text(group, outcome.items, show=escape_for(sys.stdout)))
 
-    return change_and_write(
-        settings_of(parsed), query, write, failed=lambda outcome: any(item.failure for item in outcome.items)
-    )
+    return change_and_write(parsed, query, write, failed=lambda outcome: any(item.failure for item in outcome.items))
 
 
 def _committed(offsets: Iterable[Any]) -> dict[str, frozenset[int] | None]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kgroups.model.outcome import Outcome
 
-from .command import Tool, escape_for, query_and_write, settings_of
+from .command import Tool, escape_for, query_and_write
 from .joptsimple import ParsedOptions
 from .streams_options import OPTIONS, check
 
@@ -51,7 +51,7 @@ def _list(parsed: ParsedOptions) -> int:
     def write(outcome: Outcome[Any]) -> None:
         sys.stdout.writelines(short_list_text(outcome.items, states=states, show=escape_for(sys.stdout)))
 
-    return query_and_write(settings_of(parsed), query, write)
+    return query_and_write(parsed, query, write)
 
 
 def _describe(parsed: ParsedOptions) -> int:
@@ -76,10 +76,17 @@ def _describe(parsed: ParsedOptions) -> int:
         for item in outcome.items:
             sys.stdout.writelines(text(item, verbose=verbose, show=show))
 
-    return query_and_write(settings_of(parsed), query, write)
+    return query_and_write(parsed, query, write)
 
 
-TOOL = Tool("kafka-streams-groups", "This tool helps to list, or describe streams groups.", OPTIONS, check, run_action)
+TOOL = Tool(
+    "kafka-streams-groups",
+    "streams",
+    "This tool helps to list, or describe streams groups.",
+    OPTIONS,
+    check,
+    run_action,
+)
 
 if __name__ == "__main__":
     main()

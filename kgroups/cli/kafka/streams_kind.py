@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from kgroups.model.groups import Group, GroupType
-from kgroups.model.outcome import Failure, Outcome, Scope
+from kgroups.model.outcome import Outcome
 
 from .joptsimple import ParsedOptions
+from .sentences import other_type
 
 if TYPE_CHECKING:
     from kgroups.admin.query.select_groups import Selection
@@ -33,8 +34,5 @@ def only_streams(outcome: Outcome[Any], groups: Iterable[Group]) -> Outcome[Any]
         if group.type == GroupType.STREAMS:
             kept.append(item)
         else:
-            group_type = group.type or "unknown"
-            failures.append(
-                Failure(Scope.GROUP, group.group_id, f"it is not a streams group, but of type {group_type}")
-            )
+            failures.append(other_type("streams", group.group_id))
     return outcome.with_items(kept).with_failures(failures)

@@ -61,7 +61,7 @@ def _items(snapshot: Snapshot) -> Iterator[dict[str, Any]]:
     for position, found in sorted(snapshot.records.items()):
         yield {"record": list(position), "at": found.offset, "timestamp": found.timestamp, "crc": found.crc}
     for failure in snapshot.failures:
-        kept = failure._replace(acl=None, reason=None, general=None)._asdict()
+        kept = failure._replace(acl=None, reason=None, general=None, state=None)._asdict()
         yield {"failure": {key: value for key, value in kept.items() if value is not None}}
 
 

@@ -109,7 +109,7 @@ def deleted_offsets_text(group: str, offsets: Sequence[DeletedOffset], show: Sho
     yield f"\n{pad('TOPIC', wide)} {'PARTITION':10} {'STATUS':15}"
     for entry in sorted(offsets, key=_as_text):
         status = f"Error: {show(java_error(entry.failure))}" if entry.failure else "Successful"
-        partition = "-" if entry.partition is None else str(entry.partition)
+        partition = "-" if entry.partition is None or entry.partition < 0 else str(entry.partition)
         yield f"\n{pad(show(entry.topic), wide)} {partition:10} {status:15}"
     yield "\n"
 

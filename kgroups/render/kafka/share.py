@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kgroups.model.groups import Group, GroupState
 from kgroups.model.operations.results import ForgottenTopic
-from kgroups.model.outcome import Scope
+from kgroups.model.outcome import NOT_FOUND, Scope
 from kgroups.model.views.offset_row import GroupOffsets
 from kgroups.model.views.offsets import offset_rows
 
@@ -93,7 +93,8 @@ def offset_errors_text(topics: Iterable[ForgottenTopic], show: Show = str) -> It
     """Yield the error of the whole group, for stderr."""
     group_failures = [entry.failure for entry in topics if entry.failure and entry.failure.scope is Scope.GROUP]
     if group_failures:
-        yield f"\nError: {show(java_message(group_failures[0]))}\n"
+        failure = group_failures[0]
+        yield f"\nError: {show(failure.message if failure.error == NOT_FOUND else java_message(failure))}\n"
 
 
 def _not_below_zero(value: int | None) -> str:

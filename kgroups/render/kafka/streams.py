@@ -15,6 +15,7 @@ from kgroups.model.views.offsets import offset_rows
 from .operations import java_error
 from .text import COORDINATOR, NAME, Show, or_dash, pad, widest
 
+_NOT_EMPTY = 68
 _RESET = 30
 """Width of the columns of names in the table of ``--reset-offsets``."""
 
@@ -144,7 +145,10 @@ def undeleted_text(groups: Sequence[DeletedGroup], topics: Sequence[DeletedTopic
     if failed:
         yield "\nError: Deletion of some streams groups failed:\n"
     for name, failure in failed:
-        yield f"* Group '{name}' could not be deleted due to: {show(java_error(failure))}\n"
+        cause = show(java_error(failure))
+        if failure.code == _NOT_EMPTY:
+            cause = f"org.apache.kafka.common.errors.GroupNotEmptyException: Streams group '{name}' is not EMPTY."
+        yield f"* Group '{name}' could not be deleted due to: {cause}\n"
     kept = [(show(topic.topic), topic.failure) for topic in topics if topic.failure]
     if kept:
         yield "\nError: Deletion of some associated internal topics failed:\n"

@@ -78,7 +78,8 @@ def test_reset_refuses_active_group_and_resets_the_other(ask: Ask, served: Serve
         "--reset-offsets", "--group", "busy", "--group", "idle", "--all-topics", "--to-latest", "--execute"
     )
     assert (code, out) == (1, HEADER + row("idle", 0, 100) + row("idle", 1, 100))
-    assert err.startswith("Error: group 'busy': ")
+    inactive = "Assignments can only be reset if the group 'busy' is inactive, but the current state is Stable."
+    assert err == f"\nError: {inactive}\n"
     assert commits(served, "busy") == {("orders", 0): 90}
 
 

@@ -99,14 +99,16 @@ def test_describe_missing_group_keeps_the_good_one(ask: Run) -> None:
         assert code == 1
         assert "busy" in out
         assert "nope" not in out
-        assert "Error: group 'nope': the group does not exist" in err
+        exception = "org.apache.kafka.common.errors.GroupIdNotFoundException: Group nope not found."
+        assert f"\nError: Executing consumer group command failed due to {exception}\n" in err
 
 
 @pytest.mark.parametrize("name", ["connect", "shared"])
 def test_describe_group_of_another_type_is_refused(ask: Run, name: str) -> None:
     code, out, err = ask("--describe", "--group", name, "--state")
     assert (code, out) == (1, "")
-    assert f"Error: group '{name}': it is a " in err and ", not a consumer group" in err
+    assert err.startswith("\nError: Executing consumer group command failed due to ")
+    assert f"{name} is not a consumer group" in err
 
 
 def test_describe_unauthorized_group_keeps_the_others(run_tool: Run, serve: Callable) -> None:
@@ -143,9 +145,7 @@ def test_validate_regex_of_invalid_pattern_exits_0(run_tool: Run) -> None:
     ("words", "message"),
     [
         (("--list", "--nonsense"), "nonsense is not a recognized option\n"),
-        (("--list", "--timeout", "soon"), "Cannot parse argument 'soon' of option timeout\n"),
         (("--list", "--timeout", "0"), "--timeout: 0 is not a number of milliseconds above zero\n"),
-        (("--list", "--timeout", "1", "--timeout", "2"), "Found multiple arguments for option timeout, "),
     ],
 )
 def test_invalid_command_line_prints_the_usage(ask: Run, words: tuple[str, ...], message: str) -> None:
@@ -155,11 +155,26 @@ def test_invalid_command_line_prints_the_usage(ask: Run, words: tuple[str, ...],
     assert err.endswith(TOOL.usage())
 
 
-def test_unreachable_cluster_is_one_line_error(run_tool: Run) -> None:
+@pytest.mark.parametrize(
+    ("words", "cause"),
+    [
+        (("--list", "--timeout", "soon"), "Cannot parse argument 'soon' of option timeout"),
+        (
+            ("--list", "--timeout", "1", "--timeout", "2"),
+            "Found multiple arguments for option timeout, but you asked for only one",
+        ),
+    ],
+)
+def test_invalid_argument_prints_kafka_sentence(ask: Run, words: tuple[str, ...], cause: str) -> None:
+    assert ask(*words) == (1, "", f"\nError: Executing consumer group command failed due to {cause}\n")
+
+
+def test_unreachable_cluster_is_kafka_sentence_and_the_reason(run_tool: Run) -> None:
     code, out, err = run_tool(TOOL, "--bootstrap-server", "127.0.0.1:1", "--list", "--timeout", "500")
     assert (code, out) == (1, "")
-    assert err.startswith("Error: ")
-    assert err.count("\n") == 1
+    _, sentence, reason = err.splitlines()
+    assert sentence.startswith("Error: Executing consumer group command failed due to ")
+    assert reason.startswith("Error: no bootstrap server responded: ")
 
 
 @pytest.mark.parametrize("server", ["", ",", "host:0", "::1:9092"])
@@ -178,7 +193,7 @@ def test_command_config_reads_properties_and_notes_unknown_keys(ask: Run, tmp_pa
     path.write_text("security.protocol=TLS\n")
     code, out, err = ask("--list", "--command-config", str(path))
     assert (code, out) == (1, "")
-    assert err.startswith(f"Error: {path}, line 1: security.protocol is 'TLS'; ")
+    assert f"\nError: {path}, line 1: security.protocol is 'TLS'; " in err
 
 
 def test_list_escapes_names_on_terminals_only(run_tool: Run, serve: Callable, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -52,7 +52,7 @@ def test_list_filters_by_type_and_protocol(run_tool: Run, serve: Callable, filte
         ("--help", "This tool helps to list groups of all types.\n"),
         ("--list", "Missing required option(s) [bootstrap-server]\n"),
         ("--bootstrap-server b", "Command must include exactly one action: --list.\n"),
-        ("--bootstrap-server b --list --group-type x", "Error: --group-type must be a valid group type.\n"),
+        ("--bootstrap-server b --list --group-type x", "--group-type must be a valid group type.\n"),
         (
             "--bootstrap-server b --list --streams --share",
             'Option "[share]" can\'t be used with option "[streams]"\n',

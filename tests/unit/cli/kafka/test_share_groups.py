@@ -76,13 +76,14 @@ def test_share_describe_members_and_state(ask: Run) -> None:
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("classic", "it is not a share group, but a Classic group"), ("nope", "the group does not exist")],
+    [("classic", "Group classic is not a share group."), ("nope", "Group nope not found.")],
 )
 @pytest.mark.parametrize("view", ["--offsets", "--members", "--state"])
 def test_share_describe_other_group_keeps_the_good_one(ask: Run, name: str, message: str, view: str) -> None:
     code, out, err = ask("--describe", "--group", "live", "--group", name, view)
     assert (code, "live" in out, name in out) == (1, True, False)
-    assert f"Error: group '{name}': {message}" in err
+    exception = "org.apache.kafka.common.errors.GroupIdNotFoundException"
+    assert f"\nError: Executing share group command failed due to {exception}: {message}\n" in err
 
 
 def test_share_reset_writes_start_offsets(run_tool: Run, serve: Callable) -> None:
@@ -97,7 +98,7 @@ def test_share_reset_writes_start_offsets(run_tool: Run, serve: Callable) -> Non
     assert served.state.groups["made"].type == "Share"
     refused = ask("--group", "live", "--topic", "orders", "--to-latest", "--execute")
     assert (refused.code, refused.out) == (1, "")
-    assert "group 'live': the group has active members" in refused.err
+    assert refused.err == "Share group 'live' is not empty.\n"
     wrong = ask("--group", "classic", "--topic", "orders", "--to-latest", "--execute")
     assert (wrong.code, wrong.out, served.state.groups["classic"].commits) == (1, "", {("orders", 0): 1})
     served.state.fail("AlterShareGroupOffsets", "orders-1", ErrorCode.topic_authorization_failed)
