@@ -70,7 +70,6 @@ def aws_of(settings: SettingsReader, line: JaasLine) -> AwsIam:
     options = line.options
     for name in ("awsDebugCreds", "awsMaxRetries", "awsMaxBackOffTimeMs", "awsRoleExternalId"):
         options.take(name, means="no effect here")
-    settings.take_all("sasl.client.callback.handler.", means="AWS login of the JVM; kgroups has its own")
     return AwsIam(
         region=options.text("awsStsRegion", "awsRegion", means="AWS's region"),
         profile=options.text("awsProfileName", means="AWS's profile"),

@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING
 from kgroups.errors import ConfigError, UsageError
 
 from .flags import BOOTSTRAP_ENV, BROKER_TIMEOUT, COMMAND_CONFIG_ENV, PROFILE_ENV, TIMEOUT, Flags, Loaded
+from .jaas_file import ignored_options, jaas_file, setting_of_jaas_file
 from .overrides import settings_of_overrides
 from .permissions import permission_warning
+from .placeholders import placeholder_warnings
 from .precedence import SERVERS, effective
 from .properties import read_properties
 from .providers import PROGRAM, resolve_placeholders
-from .safe_text import describe_value
+from .safe_text import describe_value, known_unused_keys
 from .security import Security
 from .settings import ClientSettings, Transport, parse_bootstrap
 from .settings_reader import Setting, SettingsReader, is_secret
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
 _TRANSPORT = "--transport"
 _RATE = "--max-requests-per-second"
+_CREDENTIALS = ("sasl.jaas.config", "sasl.username", "sasl.oauthbearer.token")
 _PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 
 
@@ -46,11 +49,13 @@ def load_layers(flags: Flags, environ: Mapping[str, str], *, own: bool) -> Loade
     named = (*(of_file if flags.command_config else ()), *(of_profile if flags.profile else ()))
     if flags.profile and profile and file == profile.command_config:
         named += of_file
+    overrides = tuple(settings_of_overrides(flags.overrides, warnings))
     layers = (
+        _of_jaas_file(environ, warnings, (*of_file, *overrides)) if profile is None else (),
         of_file,
         of_profile,
         () if any(setting.key in SERVERS for setting in named) else _of_environment(variables),
-        settings_of_overrides(flags.overrides, warnings),
+        overrides,
         [Setting(key, value, PROGRAM) for key, value in flags.properties],
         _of_flags(flags),
     )
@@ -62,7 +67,13 @@ def load_layers(flags: Flags, environ: Mapping[str, str], *, own: bool) -> Loade
     warnings += _overridden(layers, reader)
     if profile:
         warnings += profile.warnings
-    settings = _settings(reader, warnings)
+    warnings += placeholder_warnings(reader)
+    try:
+        settings = _settings(reader, warnings)
+    except ConfigError as error:
+        if profile and (variable := jaas_file(environ)):
+            error.hint = error.hint or f"{variable[0]} names a JAAS file, which is not read with a profile"
+        raise
     if settings.security and settings.security.sasl:
         from .cleartext import cleartext_warnings
         from .token_urls import check_token_url
@@ -75,6 +86,19 @@ def load_layers(flags: Flags, environ: Mapping[str, str], *, own: bool) -> Loade
     if profile and any(setting.origin.startswith(f"profile {profile.name} ") for setting in secrets):
         warnings += filter(None, [permission_warning(profile.file, "secrets")])
     return Loaded(settings, tuple(dict.fromkeys(warnings)), tuple(reader.understood))
+
+
+def _of_jaas_file(environ: Mapping[str, str], warnings: list[str], settings: Iterable[Setting]) -> Iterable[Setting]:
+    """Return the login module of the file that the JVM's options name, as Java's clients use it without an entry."""
+    settings = tuple(settings)
+    protocols = [setting.value.strip().upper() for setting in settings if setting.key == "security.protocol"]
+    if not protocols or protocols[-1] == "PLAINTEXT":
+        return ()
+    warnings += ignored_options(environ)
+    if "SASL" not in protocols[-1] or any(setting.key in _CREDENTIALS for setting in settings):
+        return ()
+    found = setting_of_jaas_file(environ)
+    return (found,) if found else ()
 
 
 def _overridden(layers: Iterable[Iterable[Setting]], reader: SettingsReader) -> Iterator[str]:
@@ -107,7 +131,13 @@ def _settings(reader: SettingsReader, warnings: list[str]) -> ClientSettings:
         max_requests_per_second=_rate(reader),
         security=security,
     )
-    warnings += warnings_on_unused(reader.unused(), security.protocol if security else "PLAINTEXT")
+    warnings += (
+        f"{other.name} ({other.origin}): ignored because {used.name} ({used.origin}) is set"
+        for other, used in reader.shadowed
+    )
+    mechanism = security.sasl.mechanism if security and security.sasl else None
+    warnings += warnings_on_unused(reader.unused(), security.protocol if security else "PLAINTEXT", mechanism)
+    reader.record_unused(known_unused_keys(), "no effect on an admin client")
     return settings
 
 

@@ -26,7 +26,6 @@ def sasl_of(settings: SettingsReader, warn: Warn, check_file: FileCheck) -> Sasl
     line.check(mechanism)
     credentials = _credentials(mechanism, settings, line, warn, check_file)
     settings.understood += line.options.understood
-    settings.take_all("sasl.login.", means="login of the JVM; no effect here")
     if unknown := line.options.unused():
         what = "an option" if len(unknown) == 1 else f"{len(unknown)} options"
         warn(f"{unknown[0].origin}: {JAAS}: {what} unknown and ignored")
@@ -99,7 +98,6 @@ def _kerberos(settings: SettingsReader, line: JaasLine, check_file: FileCheck) -
     for name in ("storeKey", "renewTGT", "doNotPrompt", "debug", "refreshKrb5Config", "isInitiator", "useDefaultCcache",
                  "useCcache", "credsType", "clearPass", "tryFirstPass", "useFirstPass", "storePass"):  # fmt: skip
         options.take(name, means="login of the JVM; no effect here")
-    settings.take_all("sasl.kerberos.", means="login of the JVM; no effect here")
     path = _file(keytab) if keytab else None
     if keytab and path:
         if not Path(path).is_file():

@@ -25,8 +25,6 @@ _HANDLERS = (
 _RETRIEVERS = ("DefaultJwtRetriever", "FileJwtRetriever", "ClientCredentialsJwtRetriever")
 _ID = ("sasl.oauthbearer.client.credentials.client.id", "sasl.oauthbearer.client.id")
 _SECRET = ("sasl.oauthbearer.client.credentials.client.secret", "sasl.oauthbearer.client.secret")
-_NO_EFFECT = ("sasl.oauthbearer.jwks", "sasl.oauthbearer.expected", "sasl.oauthbearer.clock.skew",
-              "sasl.oauthbearer.jwt.", "sasl.oauthbearer.sub.claim", "sasl.oauthbearer.scope.claim")  # fmt: skip
 
 OAuth = StaticToken | TokenFile | ClientCredentials | UnsecuredToken | AwsIam
 
@@ -56,8 +54,6 @@ def oauth_of(settings: SettingsReader, line: JaasLine, warn: Warn, check_file: F
                 settings, line, "OAUTHBEARER", "a source of tokens", f"{ENDPOINT} or sasl.oauthbearer.token"
             )
         return unsecured
-    for prefix in _NO_EFFECT:
-        settings.take_all(prefix, means="login of Java; no effect here")
     if endpoint.value.strip().startswith("file:"):
         return _token_file(endpoint, extensions, check_file)
     return _client(settings, line, endpoint, extensions, warn, check_file)

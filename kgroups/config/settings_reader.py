@@ -59,6 +59,8 @@ class SettingsReader:
         self._settings = {setting.key: setting for setting in settings}
         self._scope = scope
         self._taken: set[str] = set()
+        self.shadowed: list[tuple[Setting, Setting]] = []
+        """Settings that are not used because another spelling of them has another value, each with that one."""
         self.understood: list[EffectiveSetting] = []
 
     def __contains__(self, key: str) -> bool:
@@ -75,11 +77,22 @@ class SettingsReader:
         :param means: what the setting does, for ``understood``.
         """
         found = self.peek(*keys)
+        is_new = found is not None and found.key not in self._taken
+        others = [self._settings[key] for key in keys if key in self._settings and key not in self._taken]
         self._taken.update(keys)
-        if found:
+        if found and is_new:
+            self.shadowed += [(each, found) for each in others if each.value != found.value]
             value = shown(found.value, secret=secret or is_secret(found.key))
             self.understood.append(EffectiveSetting(self._scope + found.name, value, found.origin, means))
         return found
+
+    def record_unused(self, keys: Iterable[str], means: str) -> None:
+        """Record settings that have no effect in ``understood``, without their values, which may be anything."""
+        self.understood += (
+            EffectiveSetting(self._scope + each.name, "", each.origin, means)
+            for each in self.unused()
+            if each.key in keys
+        )
 
     def drop(self, *keys: str) -> None:
         """Mark settings as used that others replace."""

@@ -7,17 +7,32 @@ from collections.abc import Iterable, Iterator
 from .safe_text import known_unused_keys, shown_key
 from .settings_reader import Setting
 
-_UNUSED = ("sasl.login.", "sasl.kerberos.", "sasl.oauthbearer.", "sasl.client.callback", "sasl.server.callback")
+_OF_MECHANISM = {
+    "sasl.oauthbearer.": ("OAUTHBEARER",),
+    "sasl.kerberos.": ("GSSAPI",),
+    "sasl.jaas.config": (),
+    "sasl.username": ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"),
+    "sasl.password": ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"),
+}
+"""The start of keys -> the mechanisms that read them."""
 _MAX_NAMED = 12
 """Number of keys that a warning names; it counts the others."""
 
 
-def warnings_on_unused(unused: Iterable[Setting], protocol: str) -> Iterator[str]:
-    """Yield one warning for all settings without effect under this security.protocol, and one for all unknown ones."""
+def warnings_on_unused(unused: Iterable[Setting], protocol: str, mechanism: str | None = None) -> Iterator[str]:
+    """Yield one warning for all settings without effect under this security.protocol, and one for all unknown ones.
+
+    :param mechanism: the SASL mechanism; other mechanisms have settings of their own.
+    """
     ineffective: list[Setting] = []
+    other: list[Setting] = []
     unknown: list[Setting] = []
     for setting in unused:
-        if setting.key in known_unused_keys() or setting.key.startswith(_UNUSED):
+        if setting.key in known_unused_keys():
+            continue
+        mechanisms = next((found for start, found in _OF_MECHANISM.items() if setting.key.startswith(start)), None)
+        if mechanism and mechanisms is not None and mechanism not in mechanisms:
+            other.append(setting)
             continue
         is_ineffective = (setting.key.startswith(("ssl.", "enable.ssl.", "https.")) and "SSL" not in protocol) or (
             setting.key.startswith(("sasl.", "enable.sasl.")) and "SASL" not in protocol
@@ -25,6 +40,8 @@ def warnings_on_unused(unused: Iterable[Setting], protocol: str) -> Iterator[str
         (ineffective if is_ineffective else unknown).append(setting)
     if ineffective:
         yield f"{_named(ineffective)}: ignored because security.protocol is {protocol}"
+    if other:
+        yield f"{_named(other)}: ignored because sasl.mechanism is {mechanism}"
     if unknown:
         yield f"unknown and ignored: {_named(unknown)}"
 

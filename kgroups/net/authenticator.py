@@ -190,7 +190,7 @@ class Authenticator:
         if over := self._identity.over:
             text = f"{text}; the token expired at {over}"
             return AuthenticationFailed(text, peer=connection.name, reason=Reason.TOKEN_EXPIRED, hint="get a new token")
-        return AuthenticationFailed(text, peer=connection.name, hint=CHECK_CREDENTIALS)
+        return AuthenticationFailed(text, peer=connection.name, hint=self._identity.placeholder or CHECK_CREDENTIALS)
 
     async def _step(
         self, connection: Connection, dialogue: Dialogue, answer: bytes | None, allowed: Deadline

@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from kgroups.config.secret import MASK, Secret
-from kgroups.config.security import Credentials, Kerberos, Mechanism, Password, Sasl
+from kgroups.config.security import Credentials, Kerberos, Mechanism, Password, Sasl, StaticToken
 from kgroups.errors import AuthenticationFailed, ConfigError, Reason
 from kgroups.model.visible import one_line
 from kgroups.protocol.sasl import Dialogue
@@ -33,6 +33,20 @@ class Identity:
         self._sasl = sasl
         self._tokens: Tokens | None = None
         self._token: Secret | None = None
+
+    @property
+    def placeholder(self) -> str | None:
+        """What to do if the user name, the password, or the token is a placeholder that nothing resolved."""
+        from kgroups.config.placeholders import placeholder_hint
+
+        match self._sasl.credentials:
+            case Password(username, password):
+                return placeholder_hint("the user name", username) or placeholder_hint(
+                    "the password", password.reveal()
+                )
+            case StaticToken(token):
+                return placeholder_hint("the token", token.reveal())
+        return None
 
     async def dialogue(self, name: str, host: str, allowed: Deadline) -> Dialogue:
         """Return the messages of the configured mechanism.

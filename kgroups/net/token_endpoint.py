@@ -140,6 +140,13 @@ class TokenEndpoint:
         return secret, base64.b64encode(f"{client_id}:{secret}".encode()).decode()
 
     @property
+    def _placeholder(self) -> str | None:
+        from kgroups.config.placeholders import placeholder_hint
+
+        client_id, secret = self._credentials.client_id, self._credentials.client_secret.reveal()
+        return placeholder_hint("the client ID", client_id) or placeholder_hint("the client secret", secret)
+
+    @property
     def _body(self) -> bytes:
         fields = {"grant_type": "client_credentials"}
         if self._credentials.scope:
@@ -161,7 +168,9 @@ class TokenEndpoint:
         response = _json(answer.body)
         if answer.status != 200:
             reason = Reason.AUTHENTICATION_FAILED if answer.status in (400, 401) else Reason.TOKEN_UNAVAILABLE
-            raise self._failed(_refusal(answer.status, response, self._masked), _CREDENTIALS, reason)
+            raise self._failed(
+                _refusal(answer.status, response, self._masked), self._placeholder or _CREDENTIALS, reason
+            )
         token = response.get("access_token")
         if not isinstance(token, str) or not token.strip():
             raise self._failed("the response is not JSON with an access_token")

@@ -138,7 +138,6 @@ REFUSED = """
 --reset-offsets --group @busy --all-input-topics --to-earliest --dry-run
 --reset-offsets --group @idle --input-topic no-such-topic --to-earliest --dry-run
 --reset-offsets --group no-such-group --all-input-topics --to-earliest --dry-run
---reset-offsets --group no-such-group --input-topic @topic --to-earliest --dry-run
 --reset-offsets --group @idle --from-file /no/such/file --dry-run
 """
 """What fails: on stdout there, whatever the exit code; on stderr here, with exit code 1."""

@@ -80,6 +80,39 @@ def parse_jaas(line: str) -> LoginModule:
     return LoginModule(name, options)
 
 
+_FILE_TOKEN = re.compile(
+    r"""(?P<space>\s+|//[^\r\n]*|/\*.*?\*/|\#[^\r\n]*)
+      | (?P<quoted>"(?:\\[^\r\n]|[^"\\\r\n])*"|'(?:\\[^\r\n]|[^'\\\r\n])*')
+      | (?P<mark>[={};])
+      | (?P<word>[^\s=;"'{}]+)""",
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def section_of(text: str, name: str) -> str | None:
+    """Return the login modules of a section in a JAAS file, ``NAME { MODULE ...; };``; ``None`` if it is missing.
+
+    :raises ValueError: if the file is malformed; the message continues a sentence that starts with the file.
+    """
+    at, start, last, inside = 0, 0, "", False
+    while at < len(text):
+        found = _FILE_TOKEN.match(text, at)
+        if found is None:
+            raise ValueError("has an unclosed quote")
+        at = found.end()
+        if found["mark"] == "{" and not inside:
+            inside, start = True, at
+        elif found["mark"] == "}" and inside:
+            if last == name:
+                return text[start : found.start()]
+            inside, last = False, ""
+        elif not inside and found["word"]:
+            last = found["word"]
+    if inside:
+        raise ValueError("has a section without its closing brace")
+    return None
+
+
 def _tokens(line: str) -> Iterator[_Token]:
     at = 0
     while at < len(line):

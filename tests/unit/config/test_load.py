@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kgroups.config.flags import Flags
 from kgroups.config.load import load_settings
@@ -150,8 +153,144 @@ def test_unknown_keys_are_one_remark(load: Load) -> None:
 
 def test_keys_unused_by_the_protocol_are_one_remark(load: Load) -> None:
     (remark,) = load("security.protocol=SSL\nsasl.mechanism=PLAIN\nsasl.kerberos.service.name=kafka\n" + JAAS).warnings
-    assert remark.startswith("sasl.mechanism (") and "sasl.jaas.config (" in remark and "kerberos" not in remark
+    assert remark.startswith("sasl.mechanism (") and "sasl.jaas.config (" in remark and "sasl.kerberos" in remark
     assert "hush" not in remark
+
+
+def test_settings_of_another_mechanism_are_one_remark(load: Load) -> None:
+    more = "sasl.oauthbearer.scope=s\nsasl.kerberos.keytab=/k\nsasl.login.class=x\n"
+    (remark,) = load(PLAIN + JAAS + more).warnings
+    assert remark.startswith("sasl.oauthbearer.scope (") and "sasl.kerberos.keytab (" in remark
+    assert remark.endswith("): ignored because sasl.mechanism is PLAIN")
+
+
+def test_second_spelling_of_a_setting_is_a_remark(load: Load) -> None:
+    (remark,) = load("request.timeout.ms=1000\nsocket.timeout.ms=2000\n").warnings
+    assert remark.startswith("socket.timeout.ms (") and ": ignored because request.timeout.ms (" in remark
+    assert load("request.timeout.ms=1000\nsocket.timeout.ms=1000\n").warnings == ()
+
+
+def test_each_setting_has_one_meaning(load: Load) -> None:
+    text = "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=OAUTHBEARER\n"
+    handler = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginCallbackHandler"
+    oauth = {
+        "sasl.login.callback.handler.class": handler,
+        "sasl.login.connect.timeout.ms": "100",
+        "sasl.login.refresh.window.factor": "0.8",
+        "sasl.oauthbearer.token.endpoint.url": "https://h/t",
+        "sasl.oauthbearer.client.id": "i",
+        "sasl.oauthbearer.client.secret": "hush",
+        "group.id": "hush",
+    }
+    loaded = load(text + "".join(f"{key}={value}\n" for key, value in oauth.items()))
+    keys = [each.key for each in loaded.understood]
+    assert len(keys) == len({*keys}) and {*oauth} <= {*keys}
+    meanings = {each.key: each.meaning for each in loaded.understood}
+    assert meanings["sasl.login.connect.timeout.ms"] == "time limit for connecting to the endpoint"
+    assert meanings["group.id"] == meanings["sasl.login.refresh.window.factor"] == "no effect on an admin client"
+    kerberos = text.replace("OAUTHBEARER", "GSSAPI") + "sasl.kerberos.service.name=kafka\n"
+    assert [each.key for each in load(kerberos).understood].count("sasl.kerberos.service.name") == 1
+
+
+@given(st.lists(st.text("abcdefgh.", min_size=1, max_size=12), min_size=1, max_size=8, unique=True), st.data())
+def test_every_key_is_read_or_named(words: list[str], data: st.DataObject) -> None:
+    """Keys that nothing reads, under any prefix, protocol, and mechanism, are in a warning, if only counted."""
+    prefixes = ("", "ssl.", "sasl.", "sasl.oauthbearer.", "sasl.login.", "sasl.kerberos.", "https.", "client.")
+    keys = {f"{data.draw(st.sampled_from(prefixes))}zz{word}" for word in words}
+    head = data.draw(st.sampled_from(["", "security.protocol=SSL\n", PLAIN + JAAS]))
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "client.properties")
+        file.write_text(head + "".join(f"{key}=x\n" for key in sorted(keys)))
+        file.chmod(0o600)
+        loaded = load_settings(Flags(bootstrap="b:1", command_config=str(file)), {}, explain=True)
+    first = head.count("\n") + 1
+    text = "\n".join(loaded.warnings)
+    assert all(f"line {number})" in text for number in range(first, first + len(keys)))
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("${KAFKA_PASSWORD}", "is the placeholder ${KAFKA_PASSWORD}"),
+        ("$KAFKA_PASSWORD", "is the placeholder $KAFKA_PASSWORD"),
+        ("$(PASSWORD)", "is the placeholder $(PASSWORD)"),
+        ("a${hush}c", "contains a placeholder ${...}"),
+        ("${vault:hush:x}", "contains a placeholder ${...}"),
+        ("{{ .Values.hush }}", "is a placeholder"),
+        ("<hush>", "is a placeholder"),
+    ],
+)
+def test_placeholder_that_nothing_resolves_is_a_remark(load: Load, value: str, shown: str) -> None:
+    (remark,) = load(PLAIN + JAAS.replace("hush", value)).warnings
+    assert f"line 3: sasl.jaas.config: password {shown}, which is sent as it is; use ${{env:NAME}}" in remark
+    assert "hush" not in remark
+    (remark,) = load(PLAIN + f"sasl.username=u\nsasl.password={value}\n").warnings
+    assert f"line 4: sasl.password {shown}, which is sent as it is" in remark
+
+
+JAAS_FILE = """\
+/* of the broker */
+KafkaServer {
+   org.apache.kafka.common.security.plain.PlainLoginModule required
+   user_admin="a;b}c";
+};
+KafkaClient { // of clients
+  org.apache.kafka.common.security.plain.PlainLoginModule required
+  username="u"
+  password="hu}sh";
+};
+"""
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "-Xmx1g -Djava.security.auth.login.config={}",
+        "-Djava.security.auth.login.config=/no/such -Djava.security.auth.login.config=={}",
+        "-Djava.security.auth.login.config=file:{} -Da=b",
+        '-Djava.security.auth.login.config="{}"',
+    ],
+)
+@pytest.mark.parametrize("own", [True, False])
+def test_jaas_file_of_the_jvm_options_is_read(tmp_path: Path, options: str, own: bool) -> None:
+    jaas, file = tmp_path / "jaas.conf", tmp_path / "client.properties"
+    jaas.write_text(JAAS_FILE)
+    file.write_text(PLAIN)
+    environ = {"KAFKA_OPTS": options.format(jaas)}
+    flags = Flags(bootstrap="b:1", command_config=str(file))
+    security = load_settings(flags, environ, own=own).settings.security
+    assert security and security.sasl == Sasl("PLAIN", Password("u", Secret("hu}sh")))
+    file.write_text(PLAIN + JAAS)
+    security = load_settings(flags, environ, own=own).settings.security
+    assert security and security.sasl == Sasl("PLAIN", Password("u", Secret("hush")))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, r"^KAFKA_OPTS: java.security.auth.login.config: cannot read .*: No such file"),
+        ("KafkaServer { };", r"jaas\.conf \(KAFKA_OPTS\) has no section KafkaClient$"),
+        ("KafkaClient { x required", r"jaas\.conf \(KAFKA_OPTS\) has a section without its closing brace$"),
+        ('KafkaClient { x required a="', r"jaas\.conf \(KAFKA_OPTS\) has an unclosed quote$"),
+        ("KafkaClient { x.LdapLoginModule required; };", r"jaas.conf \(KAFKA_OPTS\): KafkaClient names an unsupported"),
+    ],
+)
+def test_invalid_jaas_file_is_named(tmp_path: Path, text: str | None, message: str) -> None:
+    jaas, file = tmp_path / "jaas.conf", tmp_path / "client.properties"
+    if text is not None:
+        jaas.write_text(text)
+    file.write_text(PLAIN)
+    environ = {"KAFKA_OPTS": f"-Djava.security.auth.login.config={jaas}"}
+    with pytest.raises(ConfigError, match=message):
+        load_settings(Flags(bootstrap="b:1", command_config=str(file)), environ)
+
+
+def test_other_options_of_the_jvm_are_a_remark(tmp_path: Path) -> None:
+    file = tmp_path / "client.properties"
+    file.write_text("security.protocol=SSL\n")
+    environ = {"KAFKA_OPTS": "-Djavax.net.ssl.trustStore=/t -Dx=y"}
+    loaded = load_settings(Flags(bootstrap="b:1", command_config=str(file)), environ)
+    assert loaded.warnings == ("KAFKA_OPTS: javax.net.ssl.trustStore is not read; set it in the settings file",)
 
 
 @pytest.mark.parametrize(

@@ -152,6 +152,17 @@ def test_wrong_password_is_tried_on_at_most_two_brokers(server: sasl.FakeSasl, b
     assert 1 <= server.refused <= 2
 
 
+@pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256"])
+def test_rejected_placeholder_is_named_in_the_hint(mechanism: str) -> None:
+    server = plain_server() if mechanism == "PLAIN" else scram_server()
+    by = Sasl(mechanism, Password("ann", Secret("${KAFKA_PASSWORD}")))
+    with pytest.raises(KgroupsError) as caught:
+        with_cluster(asking_for(server), by)
+    assert caught.value.hint == (
+        "the password is the placeholder ${KAFKA_PASSWORD}, which is sent as it is; use ${env:NAME} or ${file:PATH:KEY}"
+    )
+
+
 def test_broker_that_hangs_in_authentication_does_not_hide_a_good_one() -> None:
     server = plain_server()
     fake = asking_for(server, brokers=3)
