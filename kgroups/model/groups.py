@@ -5,7 +5,7 @@ States and types are kept as the broker reports them, also those that this versi
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from .assignment import Assignment, Subscription
@@ -146,6 +146,13 @@ class Group(NamedTuple):
     target_assignment_epoch: int | None = None
     topology: Topology | None = None
     """Only of streams groups."""
+
+    def subscribed_topics(self) -> Iterator[str]:
+        """Yield the topics that members name in their subscriptions, and the input topics of a streams topology."""
+        for member in self.members or ():
+            yield from member.subscription.topics
+        if self.topology is not None:
+            yield from self.topology.sources | self.topology.repartitions
 
     def is_assigned(self, topics: Container[str]) -> bool:
         """Return whether a member is assigned partitions of one of these topics."""

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from .duration import Milliseconds
 from .offsets import LogOffsets
-from .time_lag import NO_TIMESTAMP, FirstUnread, Position
+from .time_lag import CLOCK_SKEW, IN_FUTURE, NO_TIMESTAMP, FirstUnread, Position
 
 CLEANUP, RETENTION_MS, RETENTION_BYTES = "cleanup.policy", "retention.ms", "retention.bytes"
 SEGMENT_MS, SEGMENT_BYTES = "segment.ms", "segment.bytes"
@@ -179,6 +179,8 @@ def headroom(unread: FirstUnread, log: LogFacts, now: int) -> Headroom:
     if policy.retention_ms is not None:
         if unread.timestamp is None:
             return Headroom(remark=NO_TIMESTAMP)
+        if unread.timestamp > now + CLOCK_SKEW:
+            return Headroom(remark=f"offset {unread.offset:,}: {IN_FUTURE}")
         bounds.append(_by_time(unread.timestamp, policy, policy.retention_ms, log.interval, now))
     if policy.retention_bytes is not None:
         by_bytes = _by_bytes(unread.offset, unread.timestamp, policy.retention_bytes, log, now)

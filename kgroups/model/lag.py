@@ -1,4 +1,7 @@
-"""The definition of lag; no other module computes it."""
+"""The definition of lag; no other module computes it.
+
+A total adds only what is unread. Commits beyond the log end are counted apart: they make up for no other partition.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,9 @@ def compute_lag(committed: int | None, end: int | None) -> int | None:
     """
     return None if committed is None or end is None else end - committed
 
+
+AHEAD = "committed beyond the end of the log"
+AHEAD_OF_STABLE = "committed beyond the last stable offset"
 
 RECREATED = "the topic was deleted and created again since the commit"
 EPOCH_AHEAD = (
@@ -30,13 +36,16 @@ def is_epoch_ahead(committed: int | None, current: int | None) -> bool:
     return committed is not None and current is not None and committed > current
 
 
-def remark(committed: int | None, log: LogOffsets) -> str | None:
-    """Return what is wrong with a committed offset relative to the log, or ``None``."""
+def remark(committed: int | None, log: LogOffsets, *, stable: bool = False) -> str | None:
+    """Return what is wrong with a committed offset relative to the log, or ``None``.
+
+    :param stable: whether the log ends at the last stable offset.
+    """
     start, end = log
     if committed is None:
         return None
     if start is not None and committed < start:
         return f"data lost: {start - committed} offsets deleted before they were read"
     if end is not None and committed > end:
-        return "committed beyond the end of the log"
+        return AHEAD_OF_STABLE if stable else AHEAD
     return None

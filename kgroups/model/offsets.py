@@ -76,10 +76,12 @@ class Logs(NamedTuple):
     """Log offsets of many partitions, and in ``holes`` the partitions whose log could not be read, with the reason.
 
     ``epochs`` are the current leader epochs, by topic and partition (Kafka 2.1). ``topic_ids`` are the topic IDs (Kafka
-    2.8). Both contain only what brokers report.
+    2.8). Both contain only what brokers report. ``stable``: whether the ends are last stable offsets (KIP-98), beyond
+    which consumers that do not skip open transactions commit.
     """
 
     offsets: Mapping[str, Mapping[int, LogOffsets]] = MappingProxyType({})
     holes: Mapping[tuple[str, int], str] = MappingProxyType({})
     epochs: Mapping[str, Mapping[int, int]] = MappingProxyType({})
     topic_ids: Mapping[str, int] = MappingProxyType({})
+    stable: bool = False

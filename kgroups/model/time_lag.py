@@ -5,10 +5,37 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .duration import Milliseconds
+from .lag import AHEAD
 from .offsets import LogOffsets
 
 NOTHING_UNREAD = "no record is unread: only transaction markers, aborted records or compacted offsets"
 NO_TIMESTAMP = "the record has no timestamp"
+
+CLOCK_SKEW = 60_000
+"""Milliseconds by which the clocks of producers, brokers, and this machine may differ. An age below 0 within it is 0; a
+time further in the future is wrong, and so is every age that is computed from it."""
+
+IN_FUTURE = "its time is in the future"
+
+OLDEST = 31_536_000_000
+"""The end of 1970. Earlier times are wrong: 0, or seconds taken for milliseconds."""
+
+
+def time_fault(at: int, now: int) -> str | None:
+    """Return why a time cannot be true, or ``None``; both in milliseconds since 1970."""
+    if at - now > CLOCK_SKEW:
+        return IN_FUTURE
+    return "its time is in 1970 or earlier" if at < OLDEST <= now else None
+
+
+def ago(at: int, now: int) -> str:
+    """Return ``5m ago``, or why the time cannot be true."""
+    return time_fault(at, now) or f"{Milliseconds(max(0, now - at))} ago"
+
+
+def age_of(at: int, now: int) -> Milliseconds | None:
+    """Return the age of something with this time, at least 0; ``None`` if the time cannot be true."""
+    return None if time_fault(at, now) else Milliseconds(max(0, now - at))
 
 
 class Position(NamedTuple):
@@ -54,8 +81,8 @@ def position(topic: str, partition: int, committed: int | None, log: LogOffsets)
 def time_lag(lag: int | None, unread: FirstUnread | None, now: int) -> TimeLag:
     """Return the age of the first unread record.
 
-    It is 0 only if no record is unread: a record of the same millisecond is 1 old. It is not clamped: a record with a
-    timestamp in the future has a negative age.
+    It is 0 only if no record is unread: a record of the same millisecond, or of a clock that is ahead by at most
+    :data:`CLOCK_SKEW`, is 1 old. It is unknown if the time of the record cannot be true.
 
     :param lag: the lag in records at the position of ``unread``.
     :param now: milliseconds since 1970.
@@ -63,7 +90,7 @@ def time_lag(lag: int | None, unread: FirstUnread | None, now: int) -> TimeLag:
     if lag is None:
         return TimeLag(None)
     if lag <= 0:
-        return TimeLag(None if lag else Milliseconds(0))  # ahead of the log: the note on offsets shows it
+        return TimeLag(None if lag else Milliseconds(0), AHEAD if lag else None)
     if unread is None:
         return TimeLag(None)
     if unread.failed is not None:
@@ -72,4 +99,6 @@ def time_lag(lag: int | None, unread: FirstUnread | None, now: int) -> TimeLag:
         return TimeLag(Milliseconds(0), NOTHING_UNREAD)
     if unread.timestamp is None:
         return TimeLag(None, NO_TIMESTAMP)
-    return TimeLag(Milliseconds(now - unread.timestamp or 1))
+    if fault := time_fault(unread.timestamp, now):
+        return TimeLag(None, f"offset {unread.offset:,}: {fault}")
+    return TimeLag(Milliseconds(max(1, now - unread.timestamp)))

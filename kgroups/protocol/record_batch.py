@@ -110,6 +110,29 @@ def read_batches(data: bytes, aborted: Iterable[Aborted], budget: Budget) -> Ite
         at = end
 
 
+def transaction_of(batch: Batch) -> int | None:
+    """Return the producer ID of a batch that belongs to a transaction, also of its marker; otherwise ``None``."""
+    if batch.magic < BATCH:
+        return None
+    attributes, _, _, _, producer, _, _, _ = _HEADER.unpack_from(batch.data, _HEADER_AT)
+    return producer if attributes & _TRANSACTIONAL else None
+
+
+def is_commit_marker(batch: Batch, budget: Budget) -> bool:
+    """Return whether an invisible batch is the marker that commits a transaction."""
+    attributes = _HEADER.unpack_from(batch.data, _HEADER_AT)[0]
+    if not attributes & _CONTROL:
+        return False
+    for _, _, body, at, _ in batch_records(batch, budget):
+        size, at = varint(body, at)
+        return size >= 4 and body[at + 2 : at + 4] == _COMMITTED
+    return False
+
+
+_COMMITTED = b"\0\1"
+"""The type of a marker, in its key after the version."""
+
+
 def producer_of(batch: Batch) -> int | None:
     """Return the producer ID of a batch; ``None`` if it has none, as without idempotence and in older formats."""
     if batch.magic < BATCH:

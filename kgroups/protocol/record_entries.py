@@ -6,16 +6,37 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from .budget import Budget
-from .record_batch import BATCH, Aborted, batch_records, read_batches, undecodable, varint
+from .record_batch import (
+    BATCH,
+    Aborted,
+    batch_records,
+    is_commit_marker,
+    read_batches,
+    transaction_of,
+    undecodable,
+    varint,
+)
 
 
 class Entry(NamedTuple):
-    """A record. ``timestamp`` is in milliseconds since 1970, negative if the record has none."""
+    """A record. ``timestamp`` is in milliseconds since 1970, negative if the record has none.
+
+    ``transaction``: the producer ID, if it was written in a transaction.
+    """
 
     offset: int
     timestamp: int
     key: bytes | None
     value: bytes | None
+    transaction: int | None = None
+
+
+class Marker(NamedTuple):
+    """The end of a transaction of a producer."""
+
+    offset: int
+    transaction: int
+    committed: bool
 
 
 class Entries(NamedTuple):
@@ -23,6 +44,7 @@ class Entries(NamedTuple):
 
     entries: list[Entry]
     until: int
+    markers: tuple[Marker, ...] = ()
 
 
 def read_entries(data: bytes, start: int, aborted: Iterable[Aborted] = (), budget: Budget | None = None) -> Entries:
@@ -34,11 +56,13 @@ def read_entries(data: bytes, start: int, aborted: Iterable[Aborted] = (), budge
     """
     budget = budget or Budget()
     found: list[Entry] = []
+    markers: list[Marker] = []
     until = start
     with undecodable():
         for batch in read_batches(data, aborted, budget):
             if batch.magic != BATCH:
                 raise ValueError(f"records in format {batch.magic}")
+            transaction = transaction_of(batch)
             if batch.visible:
                 for offset, timestamp, body, at, end in batch_records(batch, budget):
                     key, at = bytes_at(body, at)
@@ -46,9 +70,11 @@ def read_entries(data: bytes, start: int, aborted: Iterable[Aborted] = (), budge
                     if at > end:
                         raise ValueError("a record ends too soon")
                     if offset >= start:
-                        found.append(Entry(offset, timestamp, key, value))
+                        found.append(Entry(offset, timestamp, key, value, transaction))
+            elif transaction is not None and batch.last >= start:
+                markers.append(Marker(batch.base, transaction, is_commit_marker(batch, budget)))
             until = max(until, batch.last + 1)
-    return Entries(found, until)
+    return Entries(found, until, tuple(markers))
 
 
 def bytes_at(data: bytes, at: int) -> tuple[bytes | None, int]:

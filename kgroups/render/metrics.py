@@ -287,15 +287,24 @@ def _since(time: Callable[[PartitionSample], float | None]) -> Callable[[GroupSa
     return values
 
 
-def _of_topics(value: Callable[[PartitionSample], int | None]) -> Callable[[GroupSample], Values]:
-    """Sum up the partitions of each topic; ``None`` if one is unknown."""
+def _unread(each: PartitionSample) -> int | None:
+    return None if each.lag is None else max(0, each.lag)
+
+
+def _of_topics(
+    value: Callable[[PartitionSample], int | None], *, whole: bool = False
+) -> Callable[[GroupSample], Values]:
+    """Sum up the partitions of each topic; ``None`` if one is unknown.
+
+    :param whole: whether a partition without a committed offset is unknown, too.
+    """
 
     def values(group: GroupSample) -> Values:
-        sums: dict[str, int | None] = {}
+        sums: dict[str, int | None] = dict.fromkeys(group.uncommitted) if whole else {}
         for each in group.partitions:
             total, more = sums.get(each.topic, 0), value(each)
             sums[each.topic] = None if total is None or more is None else total + more
-        return [sums[topic] for topic in sorted(sums)]
+        return [sums[topic] for topic in sorted({each.topic for each in group.partitions})]
 
     return values
 
@@ -350,6 +359,24 @@ GROUP_FAMILIES = (
         _of_group(lambda each: each.unknown, always=True),
     ),
     _Family(
+        "kafka_consumergroup_ahead_partitions",
+        "Partitions with a committed offset beyond the end of the log; their lag is below 0, and 0 in sums.",
+        _GROUP,
+        _of_group(lambda each: each.ahead),
+    ),
+    _Family(
+        "kafka_consumergroup_unsubscribed_partitions",
+        "Partitions with a committed offset of topics that no member subscribes to; no other metric includes them.",
+        _GROUP,
+        _of_group(lambda each: each.left),
+    ),
+    _Family(
+        "kafka_consumergroup_pending_partitions",
+        "Partitions with an offset in an open transaction; no sample if unknown (brokers before Kafka 2.5).",
+        _GROUP,
+        _of_group(lambda each: each.pending),
+    ),
+    _Family(
         "kafka_consumergroup_unread_min",
         "Unread records without transaction markers, with --exact: at least this many; no sample if unknown.",
         _GROUP,
@@ -377,7 +404,7 @@ GROUP_FAMILIES = (
         "kafka_consumergroup_lag_sum",
         "Lag of a topic; no sample if the lag of a partition is unknown.",
         _TOPIC,
-        _of_topics(lambda each: each.lag),
+        _of_topics(_unread, whole=True),
     ),
     _Family(
         "kafka_consumergroup_current_offset_sum",
@@ -464,7 +491,7 @@ KMINION_FAMILIES = (
         "kminion_kafka_consumer_group_topic_lag",
         "Lag of a topic.",
         _K_TOPIC,
-        _of_topics(lambda each: each.lag),
+        _of_topics(_unread, whole=True),
     ),
     _Family(
         "kminion_kafka_consumer_group_topic_offset_sum",

@@ -140,7 +140,7 @@ class BackwardReader:
             if not isinstance(fetched, Fetched):
                 return "a response without this partition", at
             budget = Budget(self.cluster.deadline)
-            entries, until = read_entries(fetched.records, at, fetched.aborted, budget)
+            entries, until, _ = read_entries(fetched.records, at, fetched.aborted, budget)
         except (KgroupsError, RemoteProtocolError) as error:
             return str(error), at
         self._fetched += len(fetched.records)

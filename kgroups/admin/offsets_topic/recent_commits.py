@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import heapq
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from operator import attrgetter
 from typing import NamedTuple
 
 from kgroups.errors import KgroupsError, RemoteProtocolError, UndecodableRecord
@@ -19,7 +21,7 @@ from kgroups.net.fanout import fan_out
 from kgroups.protocol.apis.fetch import Fetch, Fetched
 from kgroups.protocol.error_codes import NOT_AUTHORIZED, Code, KafkaError
 from kgroups.protocol.offsets_topic import decode
-from kgroups.protocol.record_entries import Entry, read_entries
+from kgroups.protocol.record_entries import Entry, Marker, read_entries
 from kgroups.protocol.record_schemas import NO_TOPIC_ID
 
 from ..query.log_offsets import fetch_ends_at
@@ -57,7 +59,8 @@ async def recent_commits(
 ) -> RecentCommits:
     """Return the commits of these groups from a time on, in milliseconds since 1970.
 
-    Commits in open and aborted transactions count, because a client made them. Errors are in ``unread``, not raised.
+    Commits in open and aborted transactions count, because a client made them, but not with ``everything``: they are
+    not in effect. Errors are in ``unread``, not raised.
 
     :param everything: include commits from before the group's last membership record, and read many more records.
     :param most: the maximum number of records of each partition of the offsets topic, if not the default.
@@ -138,6 +141,8 @@ class _Reader:
         self._found: dict[GroupId, dict[bytes, list[CommitMade]]] = {}
         self._last: dict[bytes, bytes] = {}
         """The key and the value of each last commit, if everything is read."""
+        self._open: dict[int, list[Entry]] = {}
+        """The records of transactions whose marker was not read yet, by producer ID."""
 
     async def read(self, cluster: Cluster, node: Node, part: _Range, until: float) -> str | None:
         """Read the records; return why the end was not reached, or ``None`` if it was."""
@@ -154,26 +159,44 @@ class _Reader:
                     return NEEDS_READ if self.denied else f"{name}: {fetched.message}"
                 if not isinstance(fetched, Fetched):
                     return f"{name}: the broker's response does not contain it"
-                entries, after = read_entries(fetched.records, at)
+                entries, after, markers = read_entries(fetched.records, at)
             except (KgroupsError, RemoteProtocolError) as error:
                 return f"{name}: {error}"
             if after == at:
                 if not fetched.records:
                     return None  # the rest was compacted
                 return f"{name}: a batch is larger than the maximum response size"
+            if self._everything:
+                entries = self._in_effect(entries, markers)
             for entry in entries:
                 self._collect(entry)
             at = after
         return None
 
+    def _group(self, entry: Entry) -> GroupId | None:
+        """Return the requested group that a record is about."""
+        key = entry.key
+        return None if key is None or len(key) < 4 else self._names.get(key[2 : 4 + int.from_bytes(key[2:4], "big")])
+
+    def _in_effect(self, entries: Iterable[Entry], markers: Iterable[Marker]) -> list[Entry]:
+        """Return the records that are in effect now: those of a transaction when its marker commits it."""
+        found: list[Entry] = []
+        both: Iterator[Entry | Marker] = heapq.merge(entries, markers, key=attrgetter("offset"))
+        for each in both:
+            if isinstance(each, Marker):
+                records = self._open.pop(each.transaction, ())
+                found += records if each.committed else ()
+            elif each.transaction is None:
+                found.append(each)
+            elif self._group(each) is not None:
+                self._open.setdefault(each.transaction, []).append(each)
+        return found
+
     def _collect(self, entry: Entry) -> None:
         if self.oldest is None:
             self.oldest = entry.timestamp
-        key = entry.key
-        if key is None or len(key) < 4:
-            return
-        group = self._names.get(key[2 : 4 + int.from_bytes(key[2:4], "big")])
-        if group is None:
+        group, key = self._group(entry), entry.key
+        if group is None or key is None:
             return
         record_type = int.from_bytes(key[:2], "big")
         if record_type in _MEMBERSHIP:

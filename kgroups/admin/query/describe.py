@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Collection, Iterable, Sequence
 from operator import attrgetter
 
 from kgroups.model.groups import CONSUMER_PROTOCOL_TYPE, Group, GroupId, GroupType
 from kgroups.model.offsets import GroupCommits, Isolation
-from kgroups.model.outcome import Failure, Outcome, merge
+from kgroups.model.outcome import Failure, Outcome, Scope, merge
 from kgroups.model.views.offset_row import GroupOffsets
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.error_codes import Code
@@ -110,8 +110,24 @@ async def _with_logs(
 ) -> tuple[Sequence[GroupOffsets], Sequence[Failure]]:
     """Add the start and end offsets of all logs that these groups have commits or assignments on."""
     partitions = _partitions(pairs, topics)
-    logs, failures = await fetch_logs(cluster, partitions, isolation=isolation, whole_topics=whole_topics)
+    if not whole_topics:
+        logs, failures = await fetch_logs(cluster, partitions, isolation=isolation)
+        return [GroupOffsets(group, committed, logs, topics) for group, committed in pairs], failures
+    # Members of share groups read any partition.
+    groups = (group for group, _ in pairs if group.type != GroupType.SHARE)
+    untouched = {topic for group in groups for topic in group.subscribed_topics() if topic not in partitions}
+    untouched = untouched & topics if topics else untouched
+    partitions.update({topic: {0} for topic in untouched})
+    logs, failures = await fetch_logs(cluster, partitions, isolation=isolation, whole_topics=True)
+    if untouched:
+        failures = tuple(failure for failure in failures if not _is_absent(failure, untouched))
     return [GroupOffsets(group, committed, logs, topics) for group, committed in pairs], failures
+
+
+def _is_absent(failure: Failure, topics: Collection[str]) -> bool:
+    """Return whether one of these topics does not exist; members may subscribe to it before that."""
+    name = failure.name if failure.scope is Scope.TOPIC else failure.name.rpartition("-")[0]
+    return name in topics and failure.code == Code.unknown_topic_or_partition
 
 
 async def _unchanged(groups: Sequence[Group]) -> tuple[Sequence[Group], Sequence[Failure]]:

@@ -15,7 +15,7 @@ from kgroups.model.cluster import Node
 from kgroups.model.explain.facts import BrokerLimits, GroupFacts, Limit, MemberTimeouts, Placement
 from kgroups.model.groups import Group, GroupId, GroupType
 from kgroups.model.lag import is_epoch_ahead
-from kgroups.model.offsets import Logs
+from kgroups.model.offsets import GroupCommits, Logs
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.model.permissions import Acl
 from kgroups.model.placement import OFFSETS_TOPIC, partition_of
@@ -72,8 +72,8 @@ async def gather_facts(cluster: Cluster, selection: Selection) -> Outcome[GroupF
 
 async def _facts(cluster: Cluster, described: Sequence[_Described]) -> tuple[Sequence[GroupFacts], Sequence[Failure]]:
     groups = [group for group, _ in described]
-    (topics, failures), limits, epochs_ahead, timeouts = await asyncio.gather(
-        _topics(cluster, groups), _limits(cluster, groups), _epochs_ahead(cluster, groups), _timeouts(cluster, groups)
+    (topics, failures), limits, (commits, epochs_ahead), timeouts = await asyncio.gather(
+        _topics(cluster, groups), _limits(cluster, groups), _commits(cluster, groups), _timeouts(cluster, groups)
     )
     facts = [
         _with_topics(
@@ -85,6 +85,7 @@ async def _facts(cluster: Cluster, described: Sequence[_Described]) -> tuple[Seq
                 limits=limits.get(group.coordinator, BrokerLimits()),
                 epochs_ahead=epochs_ahead.get(group.group_id, ()),
                 timeouts=timeouts.get(group.group_id),
+                commits=commits.get(group.group_id),
             ),
         )
         for group, api in described
@@ -92,13 +93,14 @@ async def _facts(cluster: Cluster, described: Sequence[_Described]) -> tuple[Seq
     return facts, failures
 
 
-async def _epochs_ahead(cluster: Cluster, groups: Iterable[Group]) -> Mapping[GroupId, tuple[TopicPartition, ...]]:
-    """Return the partitions with a commit from before their topic was deleted and created again.
+async def _commits(
+    cluster: Cluster, groups: Iterable[Group]
+) -> tuple[Mapping[GroupId, GroupCommits], Mapping[GroupId, tuple[TopicPartition, ...]]]:
+    """Return the commits, and the partitions with one from before their topic was deleted and created again.
 
     A leader epoch of 0 shows nothing, so only logs of commits with a later one are queried. Errors are ignored.
     """
-    types = (GroupType.CLASSIC, GroupType.CONSUMER, None)
-    where = {group.group_id: group.coordinator for group in groups if group.type in types}
+    where = {group.group_id: group.coordinator for group in groups if group.type not in GroupType.WITHOUT_COMMITS}
     found = (await fetch_commits(cluster, where)).found if where else {}
     epochs = {
         name: {
@@ -111,7 +113,7 @@ async def _epochs_ahead(cluster: Cluster, groups: Iterable[Group]) -> Mapping[Gr
     }
     partitions = by_topic(sorted({pair for some in epochs.values() for pair in some}))
     logs, _ = await fetch_logs(cluster, partitions) if partitions else (Logs(), ())
-    return {
+    epochs_ahead = {
         name: tuple(
             (topic, at)
             for (topic, at), epoch in some.items()
@@ -119,6 +121,7 @@ async def _epochs_ahead(cluster: Cluster, groups: Iterable[Group]) -> Mapping[Gr
         )
         for name, some in epochs.items()
     }
+    return {name: commits for name, (_, commits) in found.items()}, epochs_ahead
 
 
 async def _timeouts(cluster: Cluster, groups: Iterable[Group]) -> Mapping[GroupId, MemberTimeouts]:

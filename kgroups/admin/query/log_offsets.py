@@ -65,7 +65,8 @@ async def fetch_logs(
     """
     collector = _Collector(isolation=isolation, whole_topics=whole_topics)
     await _fill(cluster, partitions, collector)
-    return _logs(collector), _failures(collector.failures)
+    logs = _logs(collector)._replace(stable=isolation is Isolation.READ_COMMITTED)
+    return logs, _failures(collector.failures)
 
 
 async def fetch_logs_at(

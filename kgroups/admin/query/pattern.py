@@ -28,17 +28,21 @@ class Pattern:
 
 
 class Glob:
-    """Matches the whole names of one or more globs, case-sensitive: ``*``, ``?``, ``[...]``, and ``[!...]``."""
+    """Matches the whole names of one or more globs, case-sensitive: ``*``, ``?``, ``[...]``, and ``[!...]``.
+
+    :param literal: a glob also matches itself: it may be a name.
+    """
 
     __slots__ = ("_match", "text")
 
-    def __init__(self, *globs: str) -> None:
+    def __init__(self, *globs: str, literal: bool = False) -> None:
         import re
         from fnmatch import translate
 
         self.text = " ".join(globs)
         # takes time linear in * and the name
-        self._match: Callable[[str], object] = re.compile("|".join(map(translate, globs))).match
+        patterns = [*map(translate, globs), *(rf"{re.escape(glob)}\Z" for glob in globs if literal)]
+        self._match: Callable[[str], object] = re.compile("|".join(patterns)).match
 
     def fullmatch(self, name: str, /) -> bool:
         """Return whether the whole name matches."""

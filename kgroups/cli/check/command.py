@@ -111,7 +111,7 @@ def check(
     clusters = connection.fleet.names if connection.fleet else (connection.profile,)
     more = with_known_clusters(read_rules(rules), rules, clusters, os.environ)
     selections = _selections(chosen, more, clusters)
-    sampling = partial(Sampling, limits, more, window, samples)
+    sampling = partial(Sampling, limits, more, window, samples, every=not chosen.any_given or chosen.is_everything)
     checker = Checker(connection, selections, Isolation[isolation.upper()], sampling, partial(_report_progress, ""))
     passing = (0, 1) if fail_on == "critical" else (0,)
     until = time.monotonic() + (wait or 0)
@@ -173,4 +173,4 @@ def _named(rules: tuple[Rule, ...]) -> Selection | None:
 
     globs = [glob for rule in rules for glob in rule.groups if is_glob(glob)]
     names = tuple(dict.fromkeys(name for rule in rules for name in rule.names))
-    return Selection(names, Glob(*globs) if globs else None)
+    return Selection(names, Glob(*globs, literal=True) if globs else None)

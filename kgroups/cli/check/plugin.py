@@ -57,7 +57,12 @@ def lint(ctx: click.Context) -> int:
     from .rules_file import read_rules
 
     for path in (ctx.params["lint"], *map(Path, ctx.params["names"])):
-        click.echo(f"{path}: {count(len(read_rules(path)), 'rule')}, valid")
+        rules = read_rules(path)
+        click.echo(f"{path}: {count(len(rules), 'rule')}, valid")
+        for rule in rules:
+            for glob in rule.groups:
+                if "[" in glob:
+                    click.echo(f"{rule.place}: {glob!r} is a glob, and also matches a group with exactly this name")
     return 0
 
 

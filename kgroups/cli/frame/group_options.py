@@ -94,6 +94,11 @@ class GroupOptions(NamedTuple):
         return self._any_selected or bool(restricted and not self.changes)
 
     @property
+    def is_everything(self) -> bool:
+        """Whether all groups are selected, without a restriction."""
+        return self.all_groups and not (self.topics or self.in_states or self.of_types)
+
+    @property
     def _any_selected(self) -> bool:
         return bool(self.positional or self.groups or self.regex is not None or self.all_groups)
 

@@ -23,7 +23,7 @@ def read_time_lags(connection: ConnectionOptions, isolation: Isolation, key: Gro
     from kgroups.admin.observe import read_ages
     from kgroups.admin.port.capabilities import RetentionReader
     from kgroups.admin.query.select_groups import Selection
-    from kgroups.model.views.lag_summary import By, headroom_of, is_attended, shares, tally_of, time_of
+    from kgroups.model.views.lag_summary import By, headroom_of, shares, time_of
     from kgroups.render.failures import failure_lines
 
     at = int(time.time() * 1000)
@@ -39,7 +39,7 @@ def read_time_lags(connection: ConnectionOptions, isolation: Isolation, key: Gro
             for row in share.rows
             if row.topic is not None and row.partition is not None
         }
-        notes = (tally_of(share.rows, ages, attended=is_attended(share.group)).note for share in every)
+        notes = (share.tally(ages).note for share in every)
         times = TimeLags(
             at,
             {place: time_of(row, ages) for place, row in rows.items()},

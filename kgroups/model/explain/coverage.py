@@ -10,6 +10,7 @@ from kgroups.model.assignors.shape import TopicPartition
 from kgroups.model.groups import GroupState, Member
 from kgroups.model.lag import EPOCH_AHEAD
 from kgroups.model.places import place_name
+from kgroups.model.subscriptions import left_topics, not_owners
 
 from ..counts import count, some
 from .facts import GroupFacts, subscribed_topics
@@ -28,6 +29,7 @@ def find(facts: GroupFacts) -> Iterator[Finding]:
         names = _names(sorted(facts.epochs_ahead))
         text = f"committed offsets of {count(len(names), 'partition')} are invalid: {some(names)}: {EPOCH_AHEAD}"
         yield problem("leader-epochs-ahead", f"{text}; {_fixes(facts, names)}", names)
+    yield from _left(facts)
     if not facts.of_consumers or not facts.has_subscriptions:
         return
     subscribed = {topic for member in facts.members for topic in subscribed_topics(facts, member)}
@@ -36,6 +38,7 @@ def find(facts: GroupFacts) -> Iterator[Finding]:
     claims = Counter(pair for member in facts.members for pair in member.assignment.pairs())
     yield from _claimed_twice(facts, claims)
     yield from _claimed_but_gone(facts, claims)
+    yield from _not_owners(facts)
     opaque = [member for member in facts.members if member.assignment.raw]
     if opaque:
         yield _undecoded(facts, opaque)
@@ -43,6 +46,38 @@ def find(facts: GroupFacts) -> Iterator[Finding]:
         yield from _without_member(facts, every, claims)
         yield from _as_the_assignor_gives(facts)
     yield from _idle(facts, len(every))
+
+
+def _left(facts: GroupFacts) -> Iterator[Finding]:
+    """Yield a finding about topics with commits that the group has left."""
+    commits = facts.commits.topics if facts.commits else {}
+    if left := sorted(left_topics(facts.group, commits)):
+        partitions = sum(len(commits[topic]) for topic in left)
+        option = f"--topic {quote(left[0])}" if len(left) == 1 else "--topic TOPIC"
+        yield warning(
+            "left-topics",
+            f"no member subscribes to {_topics(left)} with committed offsets on {count(partitions, 'partition')}: "
+            f"{some(left)}; if they are not needed: kgroups delete-offsets {quote(facts.group.group_id)} {option}",
+            left,
+        )
+
+
+def _not_owners(facts: GroupFacts) -> Iterator[Finding]:
+    strangers = not_owners(facts.group)
+    names = sorted(
+        place_name(*pair)
+        for member in facts.members
+        for pair in member.assignment.pairs()
+        if (member.member_id, pair[0]) in strangers
+    )
+    if names:
+        yield problem(
+            "not-subscribed-owners",
+            f"{count(len(names), 'partition')} assigned to a member that does not subscribe to the topic: "
+            f"{some(names)}: a static member that joins with another subscription keeps its old assignment until the "
+            "next rebalance, which kgroups remove-members triggers",
+            names,
+        )
 
 
 def _undecoded(facts: GroupFacts, opaque: list[Member]) -> Finding:

@@ -9,7 +9,9 @@ from kgroups.model.assignors.shape import Topic, TopicPartition
 from kgroups.model.effective_setting import Effective
 from kgroups.model.group_log import GroupLog
 from kgroups.model.groups import CONSUMER_PROTOCOL_TYPE, Group, GroupType, Member
+from kgroups.model.offsets import GroupCommits
 from kgroups.model.share.partition import ShareFacts
+from kgroups.model.subscriptions import member_topics
 
 
 class Limit(NamedTuple):
@@ -60,7 +62,7 @@ class GroupFacts(NamedTuple):
     group's log, if it was read. ``outsiders``: the commits of a client that is not a member, as text. ``epochs_ahead``:
     partitions whose commit has a later leader epoch than they have (:data:`..lag.EPOCH_AHEAD`).
     ``share``: the partitions of a share group, if they were queried. ``timeouts``: ``None`` for classic groups, whose
-    members have their own.
+    members have their own. ``commits``: ``None`` if they are unknown.
     """
 
     group: Group
@@ -74,6 +76,7 @@ class GroupFacts(NamedTuple):
     epochs_ahead: tuple[TopicPartition, ...] = ()
     share: ShareFacts | None = None
     timeouts: MemberTimeouts | None = None
+    commits: GroupCommits | None = None
 
     @property
     def members(self) -> tuple[Member, ...]:
@@ -97,16 +100,5 @@ class GroupFacts(NamedTuple):
 
 
 def subscribed_topics(facts: GroupFacts, member: Member) -> tuple[str, ...]:
-    """Return the topics that a member subscribes to.
-
-    Brokers do not report which topics match a regular expression. Instead, these are the topics that are assigned to
-    members with the same expression, now or in their target assignments.
-    """
-    topics = set(member.subscription.topics)
-    regex = member.subscription.regex
-    if regex:
-        for other in facts.members:
-            if other.subscription.regex == regex:
-                for assignment in (other.assignment, other.target):
-                    topics.update(entry.topic for entry in (assignment.topics if assignment else ()))
-    return tuple(sorted(topics))
+    """Return the topics that a member subscribes to, sorted; see :func:`kgroups.model.subscriptions.member_topics`."""
+    return tuple(sorted(member_topics(facts.group, member)))

@@ -12,6 +12,7 @@ from kgroups.model.moments import moment_text
 from kgroups.model.places import place_name
 from kgroups.model.share.partition import ACQUIRED_UNKNOWN, ShareFacts, SharePartition, Tally
 from kgroups.model.share.state import ShareState
+from kgroups.model.time_lag import ago
 from kgroups.model.views.share_state_rows import between_text
 
 from ..counts import count, some
@@ -182,7 +183,7 @@ def _oldest(share: ShareFacts, known: _Known) -> str:
     elif record.timestamp is None:
         age = ", without a timestamp"
     else:
-        age = f", from {moment_text(record.timestamp)} ({Milliseconds(share.now - record.timestamp)} ago)"
+        age = f", from {moment_text(record.timestamp)} ({ago(record.timestamp, share.now)})"
     return f"the oldest unfinished record is at offset {at:,}{age}"
 
 

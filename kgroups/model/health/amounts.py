@@ -10,8 +10,9 @@ from typing import NamedTuple
 from .. import counts
 from ..duration import Milliseconds
 from ..groups import Group, GroupId
+from ..lag import AHEAD
 from ..places import place_name
-from ..views.lag_summary import is_attended, lag_is_unknown, reads_on_at, tally_of
+from ..views.lag_summary import lag_is_unknown, reads_on_at, tally_of
 from ..views.offset_row import OffsetRow
 from .findings import Finding, Place
 from .severity import Minimum, Severity, Threshold
@@ -32,14 +33,14 @@ def committed(rows: Iterable[OffsetRow]) -> dict[Place, OffsetRow]:
 class UnknownLag(NamedTuple):
     """The partitions of a group whose lag is unknown, and why, among all its partitions.
 
-    ``undecoded`` is the number of members whose assignment is not decoded. ``attended``: whether partitions without a
-    committed offset count, see :func:`kgroups.model.views.lag_summary.lag_is_unknown`.
+    ``undecoded`` is the number of members whose assignment is not decoded. ``allow_uncommitted``: see
+    :func:`kgroups.model.views.lag_summary.lag_is_unknown`.
     """
 
     places: Mapping[Place, str]
     partitions: int
     undecoded: int
-    attended: bool
+    allow_uncommitted: bool
 
     def among(self, rows: Iterable[OffsetRow]) -> UnknownLag:
         """Keep only the partitions of these rows."""
@@ -68,14 +69,13 @@ def unknown_lag_of(group: Group, rows: Sequence[OffsetRow], *, allow_uncommitted
 
     :param allow_uncommitted: the lag of partitions without a committed offset does not count as unknown.
     """
-    attended = is_attended(group) and not allow_uncommitted
     by_place = {(row.topic, row.partition): row for row in rows if row.topic is not None and row.partition is not None}
     places = {
         place: NO_COMMIT if reads_on_at(row) is None else row.note or NO_LOG
         for place, row in by_place.items()
-        if row.lag is None and lag_is_unknown(row, attended)
+        if row.lag is None and lag_is_unknown(row, allow_uncommitted=allow_uncommitted)
     }
-    return UnknownLag(places, len(by_place), undecoded(group), attended)
+    return UnknownLag(places, len(by_place), undecoded(group), allow_uncommitted)
 
 
 def undecoded(group: Group) -> int:
@@ -83,12 +83,15 @@ def undecoded(group: Group) -> int:
     return sum(member.assignment.raw is not None for member in group.members or ())
 
 
-def total(group: GroupId, check: str, rows: Sequence[OffsetRow], limit: Threshold, unknown_lag: UnknownLag) -> Finding:
+def total(
+    group: GroupId, check: str, rows: Sequence[OffsetRow], limit: Threshold, unknown_lag: UnknownLag, ahead: str = ""
+) -> Finding:
     """Judge the total lag. If the known lag exceeds a limit, the finding is CRITICAL despite unknown partitions.
 
     :param unknown_lag: of these rows.
+    :param ahead: what is known about commits beyond the end of the log, which are CRITICAL.
     """
-    tally = tally_of(rows, attended=unknown_lag.attended)
+    tally = tally_of(rows, allow_uncommitted=unknown_lag.allow_uncommitted)
     unknown = len(unknown_lag.places)
     gap = unknown_lag.text(unknown, unknown_lag.places.values(), short=tally.known_lag is not None)
     if tally.known_lag is None:
@@ -102,17 +105,46 @@ def total(group: GroupId, check: str, rows: Sequence[OffsetRow], limit: Threshol
     elif tally.uncommitted:
         message += f", no committed offset on {tally.uncommitted:,}"
     severity = _unless_unknown(limit.judge(tally.known_lag), bool(gap))
+    if ahead:
+        severity, message = Severity.CRITICAL, f"{message}, {ahead}"
     return Finding(group, check, severity, message, None if gap else tally.known_lag, "", limit)
+
+
+def ahead_text(rows: Iterable[OffsetRow]) -> str:
+    """Return how many partitions have a commit beyond the end of the log; ``""`` if none has."""
+    names = [place_name(*place) for place, row in committed(rows).items() if row.lag is not None and row.lag < 0]
+    return f"{AHEAD} on {counts.count(len(names), 'partition')}: {counts.some(names)}" if names else ""
+
+
+def lost_text(rows: Iterable[OffsetRow]) -> str:
+    """Return how many records were deleted before they were read; ``""`` if none."""
+    lost = {
+        place_name(*place): row.log_start_offset - at
+        for place, row in committed(rows).items()
+        if (at := reads_on_at(row)) is not None and row.log_start_offset is not None and at < row.log_start_offset
+    }
+    if not lost:
+        return ""
+    where = counts.count(len(lost), "partition")
+    return f"data lost: {sum(lost.values()):,} offsets of {where} deleted before they were read: {counts.some(lost)}"
+
+
+def unless_lost(finding: Finding, rows: Iterable[OffsetRow]) -> Finding:
+    """Return the finding, or a CRITICAL one if records were already deleted before they were read."""
+    lost = lost_text(rows)
+    if not lost:
+        return finding
+    return finding._replace(severity=Severity.CRITICAL, message=f"{lost}; {finding.message}")
 
 
 def without_any(word: str, gap: str, unknown_lag: UnknownLag) -> tuple[Severity, str]:
     if gap:
         colon = "" if gap.startswith("unknown") else " unknown:"
         return Severity.UNKNOWN, f"{word}{colon} {gap}"
-    if unknown_lag.attended:
-        empty = unknown_lag.partitions > 0
-        return (Severity.OK, "the logs are empty") if empty else (Severity.UNKNOWN, f"{word} unknown: {NO_COMMIT}")
-    return Severity.OK, "no committed offsets"
+    if unknown_lag.allow_uncommitted:
+        return Severity.OK, "no committed offsets"
+    empty = unknown_lag.partitions > 0
+    return (Severity.OK, "the logs are empty") if empty else (Severity.UNKNOWN, f"{word} unknown: {NO_COMMIT}")
 
 
 def largest(

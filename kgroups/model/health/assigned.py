@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from ..counts import count, some
 from ..groups import GroupType
 from ..places import place_name
+from ..subscriptions import not_owners
 from ..views.offset_row import GroupOffsets, OffsetRow
 from .amounts import undecoded
 from .check import Check, Evidence, Flag
@@ -46,9 +47,11 @@ def _assigned(offsets: GroupOffsets, rows: Sequence[OffsetRow]) -> Iterator[Find
     opaque = undecoded(offsets.group)
     unassigned = [] if opaque else sorted(place_name(*place) for place in places - claims.keys())
     twice = sorted(place_name(*each) for each, claimed in claims.items() if claimed > 1 and not is_share_group)
+    unread = _unread(offsets, rows)
     faults = [
         *([f"{count(len(unassigned), 'partition')} not assigned: {some(unassigned)}"] if unassigned else ()),
         *([f"{count(len(twice), 'partition')} assigned twice: {some(twice)}"] if twice else ()),
+        *([f"{_to_strangers(unread)}: {some(unread)}"] if unread else ()),
     ]
     if opaque:
         faults.append(f"the assignment of {count(opaque, 'member')} cannot be decoded")
@@ -56,9 +59,26 @@ def _assigned(offsets: GroupOffsets, rows: Sequence[OffsetRow]) -> Iterator[Find
         faults.append("the group has no partitions: no committed offset, and no assignment")
     owner = "a member" if is_share_group else "one member"
     message = "; ".join(faults) or f"each of {count(len(places), 'partition')} has {owner}"
-    broken = len(unassigned) + len(twice)
+    broken = len({*unassigned, *twice, *unread})
     severity = Severity.CRITICAL if broken else Severity.UNKNOWN if faults else Severity.OK
     yield Finding(name, "assigned", severity, message, broken if severity is not Severity.UNKNOWN else None)
+
+
+def _unread(offsets: GroupOffsets, rows: Sequence[OffsetRow]) -> list[str]:
+    """Return the partitions of which no owner subscribes to the topic."""
+    strangers = not_owners(offsets.group)
+    if not strangers:
+        return []
+    read: dict[Place, bool] = {}
+    for row in rows:
+        if row.topic is not None and row.partition is not None and row.consumer_id:
+            place = row.topic, row.partition
+            read[place] = read.get(place, False) or (row.consumer_id, row.topic) not in strangers
+    return sorted(place_name(*place) for place, is_read in read.items() if not is_read)
+
+
+def _to_strangers(names: Sequence[str]) -> str:
+    return f"{count(len(names), 'partition')} assigned to members that do not subscribe to the topic"
 
 
 _WITH_PARTITIONS = frozenset({"consumer", "share", "streams"})

@@ -7,7 +7,7 @@ from enum import Enum, auto
 from typing import Any, NamedTuple
 
 from ..views.offset_row import OffsetRow
-from .amounts import UnknownLag
+from .amounts import UnknownLag, ahead_text
 from .findings import Finding, Seen
 from .limits import Limits, is_set
 from .severity import Severity
@@ -27,12 +27,20 @@ class Input(Enum):
 
 
 class Evidence(NamedTuple):
-    """The samples of one group, oldest first; ``rows`` are those of the last sample."""
+    """The samples of one group, oldest first.
+
+    ``rows`` are those of the last sample, ``left`` those of topics that no member subscribes to.
+    """
 
     seen: Sequence[Seen]
     rows: Sequence[OffsetRow]
     unknown_lag: UnknownLag
     limits: Limits
+    left: Sequence[OffsetRow] = ()
+
+    def ahead(self, rows: Iterable[OffsetRow]) -> str:
+        """Return which commits are beyond the end of the log; last stable offsets do not show it."""
+        return "" if self.last.offsets.logs.stable else ahead_text(rows)
 
     @property
     def last(self) -> Seen:

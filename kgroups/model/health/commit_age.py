@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from ..groups import GroupType
 from ..places import place_name
+from ..time_lag import age_of, time_fault
 from ..views.offset_row import OffsetRow
 from .amounts import NO_COMMIT, UnknownLag, committed, largest, number, over
 from .check import Check, Evidence, Flag, Input
@@ -26,14 +27,14 @@ def commit_ages(seen: Seen, rows: Iterable[OffsetRow], limit: Threshold, unknown
         yield Finding(name, "commit-age", Severity.UNKNOWN, "share groups do not commit offsets", limit=limit)
         return
     at = seen.committed_at or {}
-    # The times are those of brokers, whose clocks may be ahead.
-    ages = {place: max(0, seen.now - at[place]) if place in at else None for place in committed(rows)}
-    unknown = sorted(place for place, age in ages.items() if age is None)
+    ages = {place: age_of(at[place], seen.now) if place in at else None for place in committed(rows)}
+    wrong = {place: time_fault(at[place], seen.now) or "" for place in ages if place in at and ages[place] is None}
+    unknown = sorted(place for place in ages if place not in at)
     why = seen.commits_unread or "their records are not in __consumer_offsets"
     uncommitted = unknown_lag._replace(
         places={place: why for place, why in unknown_lag.places.items() if why == NO_COMMIT}
     )
-    finding = largest(name, "commit-age", ages, limit, "ms", uncommitted, dict.fromkeys(unknown, why))
+    finding = largest(name, "commit-age", ages, limit, "ms", uncommitted, {**wrong, **dict.fromkeys(unknown, why)})
     if unknown and finding.severity is not Severity.CRITICAL:
         finding = _at_least(finding, seen, unknown[0], limit)
     yield finding

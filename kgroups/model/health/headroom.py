@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..headroom import NOTHING_UNREAD, smallest
 from ..views.lag_summary import headroom_of
-from .amounts import committed, largest
+from .amounts import committed, largest, unless_lost
 from .check import Check, Evidence, Flag, Input
 from .findings import Finding
 from .severity import Severity
@@ -22,11 +22,12 @@ def _judge(evidence: Evidence) -> Iterator[Finding]:
     limited = {place: room for place, room in rooms.items() if room.least is not None or room.by is None}
     if rooms and not (limited or evidence.unknown_lag.places or evidence.unknown_lag.undecoded):
         why = smallest(rooms.values(), whole=True)[0].by or NOTHING_UNREAD
-        yield Finding(evidence.name, "headroom", Severity.OK, why, limit=limit)
+        yield unless_lost(Finding(evidence.name, "headroom", Severity.OK, why, limit=limit), rows.values())
         return
     reasons = {place: room.remark for place, room in limited.items() if room.least is None and room.remark is not None}
     amounts = {place: room.least for place, room in limited.items()}
-    yield largest(evidence.name, "headroom", amounts, limit, "ms", evidence.unknown_lag, reasons)
+    finding = largest(evidence.name, "headroom", amounts, limit, "ms", evidence.unknown_lag, reasons)
+    yield unless_lost(finding, rows.values())
 
 
 CHECK = Check(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..views.lag_summary import By, shares
+from ..views.lag_summary import By, left_remark, shares
 from . import (
     assigned,
     assignor,
@@ -77,10 +77,15 @@ def judge(seen: Sequence[Seen], limits: Limits) -> list[Finding]:
     :param seen: samples of the group, oldest first, at least one. All rules except the trend use the last one.
     """
     last = seen[-1]
-    rows = [row for share in shares(last.offsets, By.GROUP) for row in share.rows]
+    (share,) = shares(last.offsets, By.GROUP)
+    rows = share.counted
     unknown_lag = unknown_lag_of(last.offsets.group, rows, allow_uncommitted=limits.allow_uncommitted)
-    evidence = Evidence(seen, rows, unknown_lag, limits)
+    left = [row for row in share.rows if row.topic in share.left]
+    evidence = Evidence(seen, rows, unknown_lag, limits, left)
     findings = [Finding(evidence.name, "exists", Severity.OK, "the group exists")]
+    if left:
+        remark = f"{left_remark(left, share.left)}; if they are not needed, use kgroups delete-offsets"
+        findings.append(Finding(evidence.name, "subscribed", Severity.OK, remark))
     for check in CHECKS:
         if check.judge and check.is_set(limits):
             findings += check.judge(evidence)

@@ -29,7 +29,9 @@ def _judge(evidence: Evidence) -> Iterator[Finding]:
     times = {place: max(0, at[place] - last.now) if place in at else None for place in committed(evidence.rows)}
     why = last.expiry_unread or "their records are not in __consumer_offsets"
     reasons = {place: why for place, time in times.items() if time is None}
-    yield largest(evidence.name, CHECKED, times, limit, "ms", UnknownLag({}, len(times), 0, attended=False), reasons)
+    yield largest(
+        evidence.name, CHECKED, times, limit, "ms", UnknownLag({}, len(times), 0, allow_uncommitted=True), reasons
+    )
 
 
 CHECK = Check(

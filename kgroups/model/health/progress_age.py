@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ..share.partition import ShareFacts, SharePartition, Tally
 from ..share.state import ShareState
+from ..time_lag import age_of, time_fault
 from ..views.share_state_rows import between_text
 from .amounts import NO_LOG
 from .check import Check, Evidence, Flag, Input
@@ -30,7 +31,10 @@ def _age(limit: Threshold, share: ShareFacts, partition: SharePartition, state: 
         return 0
     if partition.log.end is None:
         return NO_LOG
-    least, most = (max(0, share.now - at) for at in (state.progress.latest, state.progress.earliest))
+    least, most = (age_of(at, share.now) for at in (state.progress.latest, state.progress.earliest))
+    if least is None or most is None:
+        faults = (time_fault(at, share.now) for at in (state.progress.latest, state.progress.earliest))
+        return f"the last progress: {next(filter(None, faults), '')}"
     if limit.judge(least) is limit.judge(most):
         return least
     return f"the last progress was {between_text(state.progress)}"

@@ -7,7 +7,8 @@
     max-lag = {warning = 1000, critical = 10_000}
     max-time-lag = "5m"
 
-Groups named without ``*``, ``?``, or ``[`` must exist. If several rules match a group, the first that sets a
+Groups named without ``*``, ``?``, or ``[`` must exist, and each glob must match a group: the group with exactly this
+name, and those that match it. If several rules match a group, the first that sets a
 requirement takes precedence. A rule with ``clusters = ["eu-*", "@prod"]`` applies only to the clusters of these
 profiles.
 """
@@ -39,17 +40,24 @@ class Rule(NamedTuple):
     limits: Limits
     clusters: tuple[str, ...] | None = None
     """Only these clusters; ``None``: all."""
+    place: str = ""
+    """The file and the line, for messages."""
 
     def concerns(self, cluster: str) -> bool:
         return self.clusters is None or cluster in self.clusters
 
     def fits(self, name: GroupId) -> bool:
-        return any(fnmatchcase(name, glob) for glob in self.groups)
+        return any(fits(name, glob) for glob in self.groups)
 
     @property
     def names(self) -> Iterable[GroupId]:
         """The groups that must exist."""
         return (name for name in self.groups if not is_glob(name))
+
+
+def fits(name: GroupId, glob: str) -> bool:
+    """Return whether a rule's glob means a group: it matches the name, or it is the name, such as ``team[eu]``."""
+    return name == glob or fnmatchcase(name, glob)
 
 
 def limits_of(name: GroupId, first: Limits, rules: Iterable[Rule]) -> Limits:
@@ -133,7 +141,7 @@ def _rule(table: object, place: _Place) -> Rule:
         raise ConfigError(
             f'{place.of("clusters")}: clusters is empty: set clusters = ["profile", "glob-*"], or remove it'
         )
-    return Rule(groups, Limits(**limits), clusters)
+    return Rule(groups, Limits(**limits), clusters, place.of("groups"))
 
 
 def _names(value: object, place: _Place, key: str) -> tuple[str, ...]:

@@ -13,8 +13,9 @@ from .check import Input
 from .findings import Finding, Place, Proof, Sample, Seen
 from .judge import CHECKS, judge
 from .limits import Limits
-from .report import Report, report_of
-from .rules import Rule, limits_of
+from .report import CLUSTER, Report, report_of
+from .rules import Rule, fits, limits_of
+from .severity import Severity
 from .trend import suspects
 
 
@@ -26,15 +27,28 @@ class Sampling:
     :param window: seconds from the first sample to the last, for a trend; other rules need one sample.
     :param samples: the number of samples for a trend, two or more.
     :param cluster: the name of the cluster, whose rules are applied.
+    :param every: whether all groups that the rules mean are sampled. Then each rule must mean a group, otherwise one of
+        the rules must.
     :raises UsageError: for a trend with fewer samples.
     """
 
-    def __init__(self, limits: Limits, rules: Sequence[Rule], window: float, samples: int, cluster: str = "") -> None:
-        every = [limits, *(rule.limits for rule in rules)]
+    def __init__(
+        self,
+        limits: Limits,
+        rules: Sequence[Rule],
+        window: float,
+        samples: int,
+        cluster: str = "",
+        *,
+        every: bool = True,
+    ) -> None:
+        requirements = [limits, *(rule.limits for rule in rules)]
         self._limits = limits
+        self._every = every
+        self._judged: set[GroupId] = set()
         self._rules = [rule for rule in rules if rule.concerns(cluster)]
         self._window = window
-        inputs = {each for limits in every for check in CHECKS if check.is_set(limits) for each in check.inputs}
+        inputs = {each for limits in requirements for check in CHECKS if check.is_set(limits) for each in check.inputs}
         self._trend = Input.WINDOW in inputs
         self._ages = Input.UNREAD_TIMES in inputs
         self._expiry = Input.OFFSET_EXPIRY in inputs
@@ -81,6 +95,7 @@ class Sampling:
 
     def judge(self, seen: Outcome[Seen]) -> None:
         """Keep the findings for some groups, but not the groups; only if :attr:`in_batches`."""
+        self._judged.update(each.offsets.group.group_id for each in seen.items)
         for each in seen.items:
             self._findings += judge((each,), limits_of(each.offsets.group.group_id, self._limits, self._rules))
         self._failures += seen.failures
@@ -107,4 +122,21 @@ class Sampling:
             for name, samples_of_group in self._samples.items()
             for finding in judge(samples_of_group, limits_of(name, self._limits, self._rules))
         )
-        return report_of((*self._findings, *findings), self._failures, at)
+        return report_of((*self._findings, *findings, *self._unmatched()), self._failures, at)
+
+    def _unmatched(self) -> Iterator[Finding]:
+        """Yield a finding for each rule's name or glob that means no group; a broker that failed may have had it."""
+        names = self._judged | self._samples.keys()
+        reported = {failure.name for failure in self._failures}
+        missing = {
+            (rule, glob)
+            for rule in self._rules
+            for glob in rule.groups
+            if glob not in reported and not any(fits(name, glob) for name in names)
+        }
+        if not self._every and len(missing) < sum(len(rule.groups) for rule in self._rules):
+            return
+        for rule in self._rules:
+            for glob in rule.groups:
+                if (rule, glob) in missing:
+                    yield Finding(CLUSTER, "rule", Severity.UNKNOWN, f"{rule.place}: no group matches {glob!r}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..views.lag_summary import time_of
-from .amounts import committed, largest
+from .amounts import committed, largest, unless_lost
 from .check import Check, Evidence, Flag, Input
 from .findings import Finding
 from .values import LIMIT, parse_time_threshold
@@ -13,10 +13,12 @@ from .values import LIMIT, parse_time_threshold
 
 def _judge(evidence: Evidence) -> Iterator[Finding]:
     if limit := evidence.limits.time_lag:
-        times = {place: time_of(row, evidence.last.ages) for place, row in committed(evidence.rows).items()}
+        rows = committed(evidence.rows)
+        times = {place: time_of(row, evidence.last.ages) for place, row in rows.items()}
         ages = {place: time.age for place, time in times.items()}
         reasons = {place: time.remark for place, time in times.items() if time.age is None and time.remark}
-        yield largest(evidence.name, "time-lag", ages, limit, "ms", evidence.unknown_lag, reasons)
+        finding = largest(evidence.name, "time-lag", ages, limit, "ms", evidence.unknown_lag, reasons)
+        yield unless_lost(finding, rows.values())
 
 
 CHECK = Check(

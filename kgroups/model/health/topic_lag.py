@@ -36,9 +36,9 @@ def _judge(evidence: Evidence) -> Iterator[Finding]:
         topics = sorted({row.topic for row in rows if row.topic is not None and fnmatchcase(row.topic, glob)})
         for topic in topics:
             topic_rows = [row for row in rows if row.topic == topic]
-            yield total(name, "topic-lag", topic_rows, limit, evidence.unknown_lag.among(topic_rows))._replace(
-                topic=topic
-            )
+            unknown = evidence.unknown_lag.among(topic_rows)
+            finding = total(name, "topic-lag", topic_rows, limit, unknown, evidence.ahead(topic_rows))
+            yield finding._replace(topic=topic)
         if not topics and evidence.limits.skip_missing_topics:
             yield Finding(name, "topic-lag", Severity.OK, f"skipped: the group has no topic that matches {glob!r}")
         elif not topics:

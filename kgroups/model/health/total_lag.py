@@ -12,7 +12,7 @@ from .values import LIMIT, parse_threshold
 
 def _judge(evidence: Evidence) -> Iterator[Finding]:
     if limit := evidence.limits.lag:
-        yield total(evidence.name, "lag", evidence.rows, limit, evidence.unknown_lag)
+        yield total(evidence.name, "lag", evidence.rows, limit, evidence.unknown_lag, evidence.ahead(evidence.rows))
 
 
 CHECK = Check("max-lag", "lag", Flag("Total lag.", LIMIT), "a limit", parse_threshold, judge=_judge)

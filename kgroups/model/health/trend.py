@@ -8,6 +8,7 @@ from typing import NamedTuple
 from ..counts import some
 from ..duration import Milliseconds
 from ..places import place_name
+from ..subscriptions import left_topics
 from ..time_lag import Position
 from ..views.lag_summary import By, reads_on_at, shares
 from .amounts import UnknownLag, without_any
@@ -55,12 +56,13 @@ def trend(seen: Sequence[Seen], unknown_lag: UnknownLag) -> Iterator[Finding]:
 def _samples(seen: Sequence[Seen]) -> dict[Place, list[OffsetSample]]:
     """Return the samples of each partition that had a commit in at least one of them."""
     samples: dict[Place, list[OffsetSample]] = {}
+    left = left_topics(seen[-1].offsets.group, seen[-1].offsets.commits.topics)
     for group_sample in seen:
         for share in shares(group_sample.offsets, By.GROUP):
             # A partition that several members claim has several rows, but one sample.
             for place, row in {(row.topic, row.partition): row for row in share.rows}.items():
                 topic, partition = place
-                if topic is not None and partition is not None:
+                if topic is not None and partition is not None and topic not in left:
                     at = reads_on_at(row)
                     end = None if at is None or row.lag is None else at + row.lag
                     samples.setdefault((topic, partition), []).append(OffsetSample(at, end))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kgroups.model.counts import count
-from kgroups.model.duration import Milliseconds
 from kgroups.model.moments import moment_text
 from kgroups.model.record import RecordDetails
+from kgroups.model.time_lag import age_of, ago
 
 from .facts import OpenTransaction, PartitionFacts
 from .verdict import Evidence
@@ -63,21 +63,21 @@ def _history(facts: PartitionFacts, progressed: int | None, changes: int) -> Ite
 
 
 def _time(name: str, label: str, time: int, now: int) -> Evidence:
-    return Evidence(name, time, f"{label}: {moment_text(time)} ({Milliseconds(now - time)} ago)")
+    return Evidence(name, time, f"{label}: {moment_text(time)} ({ago(time, now)})")
 
 
 def _record(record: RecordDetails, now: int) -> Iterator[Evidence]:
     written = "without a timestamp"
     if record.timestamp is not None:
-        written = f"written {moment_text(record.timestamp)} ({Milliseconds(now - record.timestamp)} ago)"
+        written = f"written {moment_text(record.timestamp)} ({ago(record.timestamp, now)})"
     producer = "" if record.producer_id is None else f", producer ID {record.producer_id}"
     text = (
         f"first unread record: offset {record.offset}, {written}, {count(record.size, 'byte')}, in a batch of "
         f"{count(record.batch_size, 'byte')} from offset {record.batch_base}{producer}"
     )
     yield Evidence("first_unread_offset", record.offset, text)
-    if record.timestamp is not None:
-        yield Evidence("first_unread_age_ms", now - record.timestamp, "")
+    if record.timestamp is not None and (age := age_of(record.timestamp, now)) is not None:
+        yield Evidence("first_unread_age_ms", age, "")
     yield Evidence("record_size", record.size, "")
     yield Evidence("batch_size", record.batch_size, "")
     if record.headers:

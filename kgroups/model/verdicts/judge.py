@@ -18,6 +18,7 @@ from kgroups.model.lag import EPOCH_AHEAD, RECREATED
 from kgroups.model.moments import moment_text
 from kgroups.model.operations.committing import OVERDUE, Rhythm, rhythm_of
 from kgroups.model.rates import Direction
+from kgroups.model.time_lag import ago
 
 from .evidence import evidence_of
 from .facts import LogProblem, PartitionFacts
@@ -301,7 +302,7 @@ def _transaction(case: Case) -> Found | None:
     return Found(
         Key.OPEN_TRANSACTION,
         Severity.PROBLEM if over else Severity.WARNING,
-        f"the transaction of {who} is open, {word} {moment_text(since)} ({Milliseconds(age)} ago): {hidden}",
+        f"the transaction of {who} is open, {word} {moment_text(since)} ({ago(since, facts.now)}): {hidden}",
         f"kafka-transactions.sh --bootstrap-server BOOTSTRAP abort {_at(facts)} --start-offset {oldest.began_at}",
     )
 
@@ -351,12 +352,12 @@ def _stuck(case: Case) -> Found | None:
         return Found(Key.LARGE_RECORD, Severity.WARNING, text, case.inspect)
     last = history.last
     if last is not None:
-        ago = f"its last commit was at {moment_text(last)} ({Milliseconds(facts.now - last)} ago)"
+        silence = f"its last commit was at {moment_text(last)} ({ago(last, facts.now)})"
     elif history.since is not None:
-        ago = f"it has not committed since {moment_text(history.since)} or earlier"
+        silence = f"it has not committed since {moment_text(history.since)} or earlier"
     else:
-        ago = "its commit is not in the log of the group any more"
-    text = f"{who} has the partition, but does not commit: {ago}"
+        silence = "its commit is not in the log of the group any more"
+    text = f"{who} has the partition, but does not commit: {silence}"
     return Found(Key.NOT_COMMITTING, Severity.PROBLEM, text, case.inspect)
 
 

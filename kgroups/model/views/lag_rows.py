@@ -167,7 +167,8 @@ class PartitionLagRow(NamedTuple):
 
     @property
     def total_lag(self) -> int | None:
-        return self.lag
+        """The number of unread records; that of a commit beyond the end of the log is 0."""
+        return None if self.lag is None else max(0, self.lag)
 
     @property
     def behind(self) -> int:
@@ -179,4 +180,4 @@ class PartitionLagRow(NamedTuple):
 
     @property
     def known_lag(self) -> int | None:
-        return self.lag
+        return self.total_lag

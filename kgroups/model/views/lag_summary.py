@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from enum import StrEnum
 from itertools import groupby
 from operator import attrgetter
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ..counts import count
+from ..counts import count, some
 from ..duration import Milliseconds
 from ..groups import Group, GroupType
 from ..headroom import NOTHING_UNREAD, Headroom, Retention, smallest
 from ..offsets import LogOffsets
+from ..places import place_name
+from ..subscriptions import left_topics
 from ..time_lag import FirstUnread, Position, TimeLag, position, time_lag
 from ..unread_count import FINISHED, NONE, UNKNOWN, UnreadCount
 from ..unread_count import total as total_count
@@ -58,11 +60,22 @@ NO_AGES = Ages(MappingProxyType({}), 0)
 
 
 class Share(NamedTuple):
-    """The offsets that one row summarizes: those of a group, or of one of its topics, members, or partitions."""
+    """The offsets that one row summarizes: those of a group, or of one of its topics, members, or partitions.
+
+    ``left`` are the topics that the group has left: no member subscribes to them. Summaries do not include them, unless
+    there is nothing else in the row. ``pending`` are the partitions with an offset in an open transaction.
+    """
 
     by: By
     group: Group
     rows: tuple[OffsetRow, ...]
+    left: frozenset[str] = frozenset()
+    pending: Set[tuple[str, int]] = frozenset()
+
+    @property
+    def counted(self) -> tuple[OffsetRow, ...]:
+        """The rows without those of topics that the group has left."""
+        return tuple([row for row in self.rows if row.topic not in self.left]) if self.left else self.rows
 
     def positions(self) -> Iterator[Position]:
         """Yield the positions at which to search for the first unread record."""
@@ -84,7 +97,7 @@ class Share(NamedTuple):
         first = self.rows[0] if self.rows else None
         if self.by is By.PARTITION and first:
             return _partition_row(first, ages)
-        tally = tally_of(self.rows, ages, attended=is_attended(self.group))
+        tally = self.tally(ages)
         if self.by is By.TOPIC and first:
             return TopicLagRow(self.group.group_id, first.topic or "", *tally)
         if self.by is By.MEMBER and first:
@@ -94,24 +107,38 @@ class Share(NamedTuple):
         members = None if self.group.members is None else len(self.group.members)
         return GroupLagRow(self.group.group_id, self.group.state, members, *tally)
 
+    def tally(self, ages: Ages = NO_AGES) -> Tally:
+        """Return the sums over the counted rows, with a remark about the others."""
+        counted, remarks = self.counted, []
+        if not (counted or self.by is By.GROUP):
+            counted = self.rows
+        tally = tally_of(counted, ages)
+        if self.pending:  # as for few groups
+            remarks += pending_remark(self.pending & {(row.topic, row.partition) for row in counted})
+        if len(counted) < len(self.rows):
+            remarks.append(left_remark(self.rows, self.left))
+        return tally._replace(note="; ".join(filter(None, (tally.note, *remarks)))) if remarks else tally
+
 
 def shares(offsets: GroupOffsets, by: By) -> list[Share]:
     """Return the shares of one group, sorted: one for the whole group, or one per topic, partition, or member.
 
     A member without partitions has a share. The partitions without an owner have one, the last. Partitions are those
-    with a commit or an owner, and those of the same topics whose log offsets are in ``offsets``.
+    with a commit or an owner, and those of the same topics, and of topics that members subscribe to, whose log offsets
+    are in ``offsets``.
     """
     group = offsets.group
+    left, pending = left_topics(group, offsets.commits.topics), offsets.commits.pending or frozenset()
     rows = [*offset_rows(offsets), *_without_commit_or_owner(offsets)]
     if by is By.GROUP:
-        return [Share(by, group, tuple(rows))]
+        return [Share(by, group, tuple(rows), left, pending)]
     if by is By.MEMBER:
         rows.sort(key=lambda row: (row.consumer_id is None, row.consumer_id or "", row.topic or "", row.partition or 0))
-        return [Share(by, group, some) for some in _split(rows, lambda row: row.consumer_id)]
+        return [Share(by, group, part, left, pending) for part in _split(rows, lambda row: row.consumer_id)]
     rows = sorted((row for row in rows if row.topic is not None), key=lambda row: (row.topic or "", row.partition or 0))
     if by is By.TOPIC:
-        return [Share(by, group, some) for some in _split(rows, lambda row: row.topic)]
-    return [Share(by, group, (row,)) for row in rows]
+        return [Share(by, group, part, left, pending) for part in _split(rows, lambda row: row.topic)]
+    return [Share(by, group, (row,), left) for row in rows]
 
 
 def _split(rows: Iterable[OffsetRow], key: Callable[[OffsetRow], object]) -> Iterator[tuple[OffsetRow, ...]]:
@@ -120,19 +147,7 @@ def _split(rows: Iterable[OffsetRow], key: Callable[[OffsetRow], object]) -> Ite
 
 def _without_commit_or_owner(offsets: GroupOffsets) -> Iterator[OffsetRow]:
     """Yield the partitions of the group's topics that have neither a commit nor an owner."""
-    owned: dict[str, set[int]] = {}
-    for topic, commits in offsets.commits.topics.items():
-        owned.setdefault(topic, set()).update(map(_partition, commits))
-    for topic, partitions in offsets.commits.unset.items():
-        owned.setdefault(topic, set()).update(partitions)
-    is_share_group = (
-        offsets.group.type == GroupType.SHARE
-    )  # members of a share group do not own the partitions assigned to them
-    for member in () if is_share_group else offsets.group.members or ():
-        for entry in member.assignment.topics:
-            if not offsets.topics or entry.topic in offsets.topics:
-                owned.setdefault(entry.topic, set()).update(entry.partitions)
-    for topic, known in owned.items():
+    for topic, known in _partitions(offsets).items():
         logs = offsets.logs.offsets.get(topic, {})
         for partition in sorted(logs.keys() - known):
             log = logs[partition]
@@ -145,37 +160,69 @@ def _without_commit_or_owner(offsets: GroupOffsets) -> Iterator[OffsetRow]:
             )
 
 
-def is_attended(group: Group) -> bool:
-    """Return whether the group has members, or may have: they are unknown."""
-    return group.members is None or bool(group.members)
+def _partitions(offsets: GroupOffsets) -> dict[str, set[int]]:
+    """Return the topics of the group, with the partitions that have a commit or an owner."""
+    found: dict[str, set[int]] = {}
+    for topic, commits in offsets.commits.topics.items():
+        found.setdefault(topic, set()).update(map(_partition, commits))
+    for topic, partitions in offsets.commits.unset.items():
+        found.setdefault(topic, set()).update(partitions)
+    if offsets.group.type == GroupType.SHARE:  # its members do not own the partitions assigned to them
+        return found
+    for member in offsets.group.members or ():
+        for entry in member.assignment.topics:
+            if not offsets.topics or entry.topic in offsets.topics:
+                found.setdefault(entry.topic, set()).update(entry.partitions)
+    for topic in offsets.group.subscribed_topics():
+        if topic not in found and (not offsets.topics or topic in offsets.topics):
+            found[topic] = set()
+    return found
 
 
-def lag_is_unknown(row: OffsetRow, attended: bool) -> bool:
+def lag_is_unknown(row: OffsetRow, *, allow_uncommitted: bool = False) -> bool:
     """Return whether the number of unread records of a partition is unknown.
 
-    Without a committed offset, it is unknown if the group has members: they may read the partition from any offset, or
-    not at all. An empty log has no unread records.
+    Without a committed offset, it is: members may read the partition from any offset, and so may those that are not
+    running now. An empty log has no unread records.
+
+    :param allow_uncommitted: nothing is unread on partitions without a committed offset.
     """
     if row.lag is not None:
         return False
     if reads_on_at(row) is not None:
         return True
-    return attended and (row.log_start_offset is None or row.log_start_offset != row.log_end_offset)
+    return not allow_uncommitted and (row.log_start_offset is None or row.log_start_offset != row.log_end_offset)
 
 
-def count_unknown(rows: Iterable[OffsetRow], attended: bool) -> int:
+def count_unknown(rows: Iterable[OffsetRow]) -> int:
     """Count the partitions whose lag is unknown."""
     partitions = {(row.topic, row.partition): row for row in rows if row.topic is not None}
-    return sum(lag_is_unknown(row, attended) for row in partitions.values())
+    return sum(lag_is_unknown(row) for row in partitions.values())
 
 
-def tally_of(rows: Iterable[OffsetRow], ages: Ages = NO_AGES, *, attended: bool) -> Tally:
-    """Sum up partitions, each once, even if several members claim it. Negative lags are added as they are.
+def pending_remark(pending: Set[tuple[str, int]]) -> list[str]:
+    """Return which offsets are in an open transaction; an empty list if none is."""
+    if not pending:
+        return []
+    names = [place_name(*place) for place in sorted(pending)]
+    return [f"an open transaction has offsets of {count(len(names), 'partition')}: {some(names)}"]
 
-    The total is ``None`` if the lag of any partition is unknown, or if no lag is known: the sum of the others would be
-    too low. Then the time lag is ``None``, too, and so is the maximum unless a known lag is above 0.
 
-    :param attended: see :func:`lag_is_unknown`.
+def left_remark(rows: Iterable[OffsetRow], left: frozenset[str]) -> str:
+    """Return how many partitions a summary leaves out, and why."""
+    pairs = {(row.topic, row.partition) for row in rows if row.topic in left}
+    topics = sorted({topic for topic, _ in pairs if topic is not None})
+    return f"not included: {count(len(pairs), 'partition')} of topics that no member subscribes to: {some(topics)}"
+
+
+def tally_of(rows: Iterable[OffsetRow], ages: Ages = NO_AGES, *, allow_uncommitted: bool = False) -> Tally:
+    """Sum up partitions, each once, even if several members claim it.
+
+    Only unread records count: a lag below 0 is counted as ``ahead``, and does not make up for other partitions. The
+    total is ``None`` if the lag of any partition is unknown, or if no lag is known: the sum of the others would be too
+    low. Then the time lag is ``None``, too, and so is the maximum unless a known lag is above 0.
+
+    :param allow_uncommitted: see :func:`lag_is_unknown`.
     """
     rows = list(rows)
     undecoded = len([row for row in rows if row.topic is None and row.note is not None])
@@ -183,11 +230,14 @@ def tally_of(rows: Iterable[OffsetRow], ages: Ages = NO_AGES, *, attended: bool)
     placed = [(at, row) for row in partitions if (at := reads_on_at(row)) is not None]
     known = [(lag, row) for row in partitions if (lag := row.lag) is not None]
     lags = [lag for lag, _ in known]
-    total = sum(lags) if lags else None
-    missing = len(known) < len(partitions) and any(lag_is_unknown(row, attended) for row in partitions)
+    unread_lags = [lag for lag in lags if lag > 0]
+    total = sum(unread_lags) if lags else None
+    missing = len(known) < len(partitions) and any(
+        lag_is_unknown(row, allow_uncommitted=allow_uncommitted) for row in partitions
+    )
     whole = not (undecoded or missing)
     most = max(lags, default=None)
-    worst = None if most is None or (most <= 0 and not whole) else known[lags.index(most)]
+    worst = None if most is None or most < 0 or (most == 0 and not whole) else known[lags.index(most)]
     age, remarks = _oldest([time_of(row, ages) for _, row in placed] if ages.now else [], whole)
     room, more = _headroom([row for _, row in placed], ages, whole)
     unread, uncounted = _unread([row for _, row in placed], ages, whole)
@@ -203,7 +253,7 @@ def tally_of(rows: Iterable[OffsetRow], ages: Ages = NO_AGES, *, attended: bool)
         max_topic=worst[1].topic if worst else None,
         max_partition=worst[1].partition if worst else None,
         partitions=len(partitions),
-        behind=len([lag for lag in lags if lag > 0]),
+        behind=len(unread_lags),
         uncommitted=len(partitions) - len(placed),
         unknown=len(placed) - len(known),
         ahead=len([lag for lag in lags if lag < 0]),

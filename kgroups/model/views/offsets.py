@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from operator import attrgetter, itemgetter
 
 from ..groups import Group, GroupType, Member
@@ -11,6 +11,7 @@ from ..offsets import LogOffsets
 from .offset_row import GroupOffsets, OffsetRow, offset_row
 
 UNSET = "the committed offset is -1"
+PENDING = "an open transaction is going to replace the commit"
 
 _NO_LOG = LogOffsets()
 _NO_LOGS: Mapping[int, LogOffsets] = {}
@@ -35,6 +36,7 @@ def offset_rows(offsets: GroupOffsets) -> list[OffsetRow]:
     group, logs, holes = offsets.group.group_id, offsets.logs.offsets, offsets.logs.holes
     owners, idle = _owners(offsets.group, offsets.topics)
     roles = _roles(offsets.group)
+    marks, strangers, stable = _marks(offsets, owners), _strangers(offsets.group), offsets.logs.stable
     rows: list[OffsetRow] = []
     for topic, commits in offsets.commits.topics.items():
         topic_logs, topic_owners, role = logs.get(topic, _NO_LOGS), owners.get(topic, {}), roles.get(topic)
@@ -43,10 +45,12 @@ def offset_rows(offsets: GroupOffsets) -> list[OffsetRow]:
             log = topic_logs.get(partition, _NO_LOG)
             start, end = log
             lag = compute_lag(committed, end)
-            note = (holes.get((topic, partition)) if holes else None) or remark(committed, log)
+            note = (holes.get((topic, partition)) if holes else None) or remark(committed, log, stable=stable)
             # An inlined is_epoch_ahead: a call per commit takes as long as everything else.
             if epochs and epoch and epoch > epochs.get(partition, epoch):
                 lag, note = None, EPOCH_AHEAD
+            if marks and (mark := marks.get((topic, partition))):
+                note = _joined(note, mark)
             for name, host, client, instance in topic_owners.pop(partition, _NO_OWNER):
                 # fmt: off
                 fields = (
@@ -58,6 +62,8 @@ def offset_rows(offsets: GroupOffsets) -> list[OffsetRow]:
     if offsets.commits.unset or any(owners.values()):
         rows += _without_commit(offsets, owners, roles)
     rows.sort(key=_by_partition)
+    if strangers:
+        rows = [_with_stranger(row, strangers) for row in rows]
     for member in idle:
         raw = member.assignment.raw
         note = f"assignment not decoded: {raw}" if raw else None
@@ -66,6 +72,44 @@ def offset_rows(offsets: GroupOffsets) -> list[OffsetRow]:
             OffsetRow(group, consumer_id=name, host=host, client_id=client, group_instance_id=instance, note=note)
         )
     return rows
+
+
+def _marks(offsets: GroupOffsets, owned: Container[str]) -> dict[tuple[str, int], str]:
+    """Return the notes about commits that do not follow from the log; for nearly all groups, there are none.
+
+    :param owned: the topics that members own partitions of.
+    """
+    marks = dict.fromkeys(offsets.commits.pending or (), PENDING)
+    if offsets.group.members and any(topic not in owned for topic in offsets.commits.topics):
+        from ..subscriptions import NOT_SUBSCRIBED, left_topics
+
+        for topic in left_topics(offsets.group, offsets.commits.topics):
+            for commit in offsets.commits.topics[topic]:
+                place = topic, commit.partition
+                marks[place] = _joined(marks.get(place), NOT_SUBSCRIBED)
+    return marks
+
+
+def _strangers(group: Group) -> Container[tuple[str | None, str | None]]:
+    """Return the members that own partitions of topics that they do not subscribe to, each with such a topic."""
+    for member in group.members or ():
+        for entry in member.assignment.topics:
+            if entry.topic not in member.subscription.topics:
+                from ..subscriptions import not_owners
+
+                return not_owners(group)
+    return ()
+
+
+def _with_stranger(row: OffsetRow, strangers: Container[tuple[str | None, str | None]]) -> OffsetRow:
+    """Return the row, with a note if the owner does not subscribe to the topic."""
+    if (row.consumer_id, row.topic) not in strangers:
+        return row
+    return row._replace(note=_joined(row.note, "the owner does not subscribe to this topic"))
+
+
+def _joined(note: str | None, more: str) -> str:
+    return f"{note}; {more}" if note else more
 
 
 def _without_commit(offsets: GroupOffsets, owners: _Owners, roles: Mapping[str, str]) -> Iterator[OffsetRow]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..lag import compute_lag
 from ..offsets import LogOffsets
+from ..subscriptions import NOT_SUBSCRIBED, left_topics
 from .offset_row import GroupOffsets, OffsetRow
 
 UPPER_BOUND = (
@@ -20,6 +21,7 @@ def share_rows(offsets: GroupOffsets) -> list[OffsetRow]:
     of which some records may be acknowledged already.
     """
     group, commits = offsets.group.group_id, offsets.commits
+    left = left_topics(offsets.group, commits.topics)
     rows = []
     for topic, starts in commits.topics.items():
         for partition, start, epoch, _ in starts:
@@ -29,6 +31,8 @@ def share_rows(offsets: GroupOffsets) -> list[OffsetRow]:
                 lag = compute_lag(start, log.end)
                 bound = UPPER_BOUND if lag else None
             note = offsets.logs.holes.get((topic, partition)) or _remark(start, log) or bound
+            if topic in left:
+                note = "; ".join(filter(None, (note, NOT_SUBSCRIBED)))
             row = OffsetRow(
                 group,
                 topic=topic,

@@ -14,10 +14,9 @@ from ..views.lag_summary import (
     count_of,
     count_unknown,
     headroom_of,
-    is_attended,
+    lag_is_unknown,
     reads_on_at,
     shares,
-    tally_of,
     time_of,
 )
 from ..views.offset_row import GroupOffsets
@@ -81,6 +80,14 @@ class GroupSample(NamedTuple):
     partitions: tuple[PartitionSample, ...] = ()
     headroom: Seconds | None = None
     unread: UnreadCount = UNKNOWN
+    ahead: int = 0
+    """Partitions with a commit beyond the end of the log."""
+    left: int = 0
+    """Partitions of topics that no member subscribes to; they are not among the others."""
+    pending: int | None = None
+    """Partitions with an offset in an open transaction."""
+    uncommitted: frozenset[str] = frozenset()
+    """Topics with partitions of unknown lag because they have no commit."""
 
     def held(self, now: Seconds, keep: Seconds) -> GroupSample:
         """Return the sample for a poll that did not reach the group: its last values, or only its name."""
@@ -115,10 +122,9 @@ def sample(polled: PolledGroup, ends: LogEnds, last: GroupSample | None, keep: S
     :param keep: for at most this many seconds.
     """
     group, now = polled.offsets.group, polled.now / 1000
-    rows = [row for share in shares(polled.offsets, By.GROUP) for row in share.rows]
-    attended = is_attended(group)
-    tally = tally_of(rows, polled.ages, attended=attended)
-    unknown = count_unknown(rows, attended)
+    (share,) = shares(polled.offsets, By.GROUP)
+    rows, tally = share.counted, share.tally(polled.ages)
+    unknown = count_unknown(rows)
     before: Mapping[tuple[str, int], PartitionSample] = {
         (each.topic, each.partition): each for each in (last.partitions if last else ())
     }
@@ -144,7 +150,7 @@ def sample(polled: PolledGroup, ends: LogEnds, last: GroupSample | None, keep: S
             )
         )
     undecoded = any(row.topic is None and row.note is not None for row in rows)
-    known = [each.lag for each in partitions if each.lag is not None]
+    known = [max(0, each.lag) for each in partitions if each.lag is not None]
     whole = tally.total_lag is not None or bool(held and held == unknown and not undecoded)
     return GroupSample(
         group.group_id,
@@ -165,6 +171,10 @@ def sample(polled: PolledGroup, ends: LogEnds, last: GroupSample | None, keep: S
         tuple(partitions),
         _seconds(tally.headroom_ms),
         UnreadCount(tally.unread_min, tally.unread_max),
+        tally.ahead,
+        len({(row.topic, row.partition) for row in share.rows if row.topic in share.left}),
+        None if polled.offsets.commits.pending is None else len(polled.offsets.commits.pending),
+        frozenset(row.topic for row in rows if row.topic and reads_on_at(row) is None and lag_is_unknown(row)),
     )
 
 

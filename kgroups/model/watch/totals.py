@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import chain
+from operator import gt
 from typing import NamedTuple
 
 from ..groups import Group, GroupType
 from ..offsets import Logs
 from ..rates import Places
-from ..views.lag_summary import By, count_unknown, is_attended, reads_on_at, shares, tally_of
+from ..subscriptions import left_topics
+from ..views.lag_summary import By, count_unknown, reads_on_at, shares
 from ..views.offset_row import GroupOffsets
 
 
@@ -95,6 +97,8 @@ class Totalling:
             return None
         every = tuple(topics.values())
         places, _, ends, starts, current, _ = every[0] if len(every) == 1 else _joined(every)
+        if any(map(gt, committed, ends)):  # ahead of a log: no credit for others
+            return None
         lag = sum(ends) - sum(committed)
         ids = tuple(topic.topic_id for topic in every)
         return Totals(lag, lag, 0, False, places, committed, ends, starts, current, ids), every
@@ -133,8 +137,15 @@ def _any_newer(epochs: tuple[int | None, ...], current: tuple[int | None, ...]) 
 
 
 def _owns_only(group: Group, whole: Mapping[str, TopicEnds], topics: frozenset[str]) -> bool:
-    """Return whether all partitions that are assigned are among those of these topics."""
+    """Return whether the partitions of these topics are those of the group.
+
+    They include all that are assigned or subscribed to, and the group has left no topic.
+    """
+    if left_topics(group, whole):
+        return False
     for member in group.members or ():
+        if any(topic not in whole and (not topics or topic in topics) for topic in member.subscription.topics):
+            return False
         assignment = member.assignment
         if assignment.raw:
             return False
@@ -147,9 +158,8 @@ def _owns_only(group: Group, whole: Mapping[str, TopicEnds], topics: frozenset[s
 
 
 def _from_rows(offsets: GroupOffsets) -> Totals:
-    attended = is_attended(offsets.group)
-    rows = [row for share in shares(offsets, By.GROUP) for row in share.rows]
-    tally = tally_of(rows, attended=attended)
+    (share,) = shares(offsets, By.GROUP)
+    rows, tally = share.counted, share.tally()
     read = {
         (row.topic, row.partition): (at, row.log_end_offset, row.log_start_offset)
         for row in rows
@@ -165,7 +175,7 @@ def _from_rows(offsets: GroupOffsets) -> Totals:
     return Totals(
         tally.total_lag,
         tally.known_lag,
-        count_unknown(rows, attended),
+        count_unknown(rows),
         tally.unknown > 0,
         places,
         tuple(at for at, _, _ in values),

@@ -2,8 +2,18 @@ from __future__ import annotations
 
 import pytest
 
+from kgroups.model.lag import AHEAD
 from kgroups.model.offsets import LogOffsets
-from kgroups.model.time_lag import NO_TIMESTAMP, NOTHING_UNREAD, FirstUnread, Position, TimeLag, position, time_lag
+from kgroups.model.time_lag import (
+    CLOCK_SKEW,
+    NO_TIMESTAMP,
+    NOTHING_UNREAD,
+    FirstUnread,
+    Position,
+    TimeLag,
+    position,
+    time_lag,
+)
 
 NOW = 1_700_000_000_000
 
@@ -31,14 +41,18 @@ def test_position_is_the_first_unread_offset(
     ("lag", "unread", "age", "remark"),
     [
         (5, FirstUnread(7, NOW - 3000), 3000, None),
-        (5, FirstUnread(7, NOW + 3000), -3000, None),
+        (5, FirstUnread(7, NOW + CLOCK_SKEW), 1, None),
+        (5, FirstUnread(7, NOW + CLOCK_SKEW + 1), None, "offset 7: its time is in the future"),
+        (5, FirstUnread(7, NOW * 1000), None, "offset 7: its time is in the future"),
+        (5, FirstUnread(7, NOW // 1000), None, "offset 7: its time is in 1970 or earlier"),
+        (5, FirstUnread(7, 0), None, "offset 7: its time is in 1970 or earlier"),
         (5, FirstUnread(7, NOW), 1, None),
         (5, FirstUnread(7), None, NO_TIMESTAMP),
         (5, FirstUnread(), 0, NOTHING_UNREAD),
         (5, FirstUnread(failed="its broker is gone"), None, "its broker is gone"),
         (5, None, None, None),
         (0, None, 0, None),
-        (-5, None, None, None),
+        (-5, None, None, AHEAD),
         (None, None, None, None),
     ],
 )

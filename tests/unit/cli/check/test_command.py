@@ -129,6 +129,9 @@ def test_check_summary_of_one_check_is_singular(check: Run) -> None:
 def test_check_hostile_group_name_keeps_the_status_line_intact(check: Run) -> None:
     line = check("--all-groups", "--max-lag", "0")[1].splitlines()[0]
     assert line.count("|") == 1 and "\x1b" not in line
+    assert r"a'b/c\x1b: lag: lag 99 on 1 partition is above 0, unknown on 1" in line
+    line = check("--all-groups", "--max-lag", "0", "--allow-uncommitted")[1].splitlines()[0]
+    assert line.count("|") == 1 and "\x1b" not in line
     assert r"'a''b_c\x1b lag'=99;;0" in line
 
 

@@ -99,7 +99,7 @@ def test_exporter_serves_prometheus_and_openmetrics_formats(served: Any) -> None
     assert answer["kafka_consumergroup_members", "busy"] == 1
     assert answer["kafka_consumergroup_state", "busy", "Stable"] == 1
     assert answer["kafka_consumergroup_state", "busy", "Empty"] == 0
-    assert answer["kafka_consumergroup_total_lag", 'odd"\\\n'] == 99
+    assert answer["kafka_consumergroup_known_lag_sum", 'odd"\\\n'] == 99
     assert ("kafka_consumergroup_lag_seconds", "busy", "sampled") not in answer  # its record is older than the poll
 
 
@@ -161,8 +161,24 @@ def test_exporter_omits_total_lag_without_a_commit(served: Any) -> None:
     answer = samples(classic(scrape(_serve(looks_at(served.bootstrap)))))
     found = lag_samples(answer, "new")
     assert "total_lag" not in found and found["unknown_partitions"] == 1
-    # Nobody waits for the commit of a group without members.
-    assert lag_samples(answer, 'odd"\\\n')["unknown_partitions"] == 0
+    assert ("kafka_consumergroup_lag_sum", "new", "orders") not in answer
+    dead = lag_samples(answer, 'odd"\\\n')  # members that start again read the partition from somewhere
+    assert "total_lag" not in dead and (dead["unknown_partitions"], dead["known_lag_sum"]) == (1, 99)
+
+
+def test_exporter_counts_what_sums_do_not_include(served: Any) -> None:
+    served.state.topic("old", [0, 1])
+    held = (FakeMember("m-1", {"orders": (0, 1)}),)
+    commits = {("orders", 0): 105, ("orders", 1): 90, ("old", 0): 1, ("old", 1): 1}
+    moved = served.state.group("moved", 0, state="Stable", members=held, commits=commits)
+    moved.pending = {("orders", 1)}
+    answer = samples(classic(scrape(_serve(looks_at(served.bootstrap)))))
+    found = lag_samples(answer, "moved")
+    assert (found["total_lag"], found["ahead_partitions"]) == (10, 1)
+    assert (found["unsubscribed_partitions"], found["pending_partitions"]) == (2, 1)
+    assert answer["kafka_consumergroup_lag", "moved", "0", "orders"] == -5
+    assert answer["kafka_consumergroup_lag_sum", "moved", "orders"] == 10
+    assert lag_samples(answer, "busy")["pending_partitions"] == 0
 
 
 def test_exporter_marks_groups_of_failed_coordinator_as_unknown(served: Any, monkeypatch: pytest.MonkeyPatch) -> None:

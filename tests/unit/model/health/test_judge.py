@@ -102,10 +102,21 @@ def test_judge_lag_with_unknown_partition_is_unknown_unless_exceeded() -> None:
     assert one(Limits(partition_lag=Threshold(critical=50)), hole).severity is UNKNOWN
 
 
-def test_judge_lag_without_commits_and_partitions_is_ok() -> None:
+def test_judge_lag_without_commits_and_partitions_is_unknown() -> None:
     nothing = seen({}, {}, {})
-    assert one(Limits(lag=Threshold(critical=0)), nothing).severity is OK
-    assert one(Limits(partition_lag=Threshold(critical=0)), nothing).severity is OK
+    for limits in (Limits(lag=Threshold(critical=0)), Limits(partition_lag=Threshold(critical=0))):
+        assert one(limits, nothing).severity is UNKNOWN
+        assert one(limits._replace(allow_uncommitted=True), nothing).severity is OK
+
+
+def test_judge_lag_beyond_the_log_end_is_no_credit_and_critical() -> None:
+    found = seen({0: 1_100, 1: 100}, {0: 100, 1: 1_000})
+    finding = one(Limits(lag=Threshold(critical=10_000)), found)
+    assert (finding.severity, finding.value) == (CRITICAL, 900)
+    assert finding.message == "lag 900, committed beyond the end of the log on 1 partition: t-0"
+    finding = one(Limits(partition_lag=Threshold(critical=10_000)), seen({0: 1_100}, {0: 100}, ALONE))
+    assert (finding.severity, finding.value) == (CRITICAL, 0)
+    assert one(Limits(time_lag=Threshold(critical=10_000)), found).severity is UNKNOWN
 
 
 def test_judge_time_lag_and_commit_age() -> None:
@@ -257,7 +268,7 @@ def test_judge_trend_without_a_commit_is_unknown() -> None:
     empty, full = seen({0: 99}, {0: 99, 1: 0}), seen({0: 100}, {0: 100, 1: 0}, now=NOW + 2000)
     assert one(Limits(trend=True), empty, full).severity is OK
     nothing = seen({}, {0: 99}, {})
-    assert one(Limits(trend=True), nothing, nothing).message == "no committed offsets"
+    assert one(Limits(trend=True), nothing, nothing).message == "trend unknown on 1 partition: no committed offset"
 
 
 RULES = [
@@ -280,7 +291,9 @@ SIX = dict.fromkeys(range(6), 500)
 
 
 @pytest.mark.parametrize(("limits", "word", "printed"), RULES, ids=[word for _, word, _ in RULES])
-def test_judge_uncommitted_partitions_with_members_are_unknown(limits: Limits, word: str, printed: str) -> None:
+def test_judge_uncommitted_partitions_are_unknown_with_and_without_members(
+    limits: Limits, word: str, printed: str
+) -> None:
     held = {"a": tuple(SIX)}
     none, some = seen({}, SIX, held), seen({0: 500}, SIX, held, committed_at={0: NOW})
     finding = one(limits, none)
@@ -294,8 +307,8 @@ def test_judge_uncommitted_partitions_with_members_are_unknown(limits: Limits, w
     assert finding.value is None
     allowed = limits._replace(allow_uncommitted=True)
     assert one(allowed, none).severity is one(allowed, some).severity is OK
-    left = seen({0: 500}, SIX, {}, committed_at={0: NOW})
-    assert one(limits, left).severity is OK
+    dead = seen({0: 500}, SIX, {}, committed_at={0: NOW})
+    assert (one(limits, dead).severity, one(limits, dead).message) == (UNKNOWN, finding.message)
     empty = seen({0: 500}, {0: 500} | dict.fromkeys(range(1, 6), 0), held, committed_at={0: NOW})
     assert one(limits, empty).severity is OK
     holding_nothing = seen({}, {}, {"a": ()})

@@ -65,9 +65,9 @@ def test_summary_by_group() -> None:
     (row,) = rows(MIXED)
     assert values(row, "group", "state", "members") == ("g", "Stable", 3)
     assert values(row, "total_lag", "max_lag", "max_topic", "max_partition") == (None, 95, "t", 3)
-    assert row.known_lag == 10 - 20 + 95 + 1
+    assert row.known_lag == 10 + 95 + 1
     assert values(row, *COUNTS) == (8, 3, 2, 1, 1, 1)
-    assert row.note == "lag at least 86; lag unknown of 1 partition: the topic does not exist"
+    assert row.note == "lag at least 106; lag unknown of 1 partition: the topic does not exist"
     assert row.time_lag_ms is None
 
 
@@ -75,7 +75,7 @@ def test_summary_by_topic() -> None:
     found = [(row.topic, row.total_lag, row.known_lag, *values(row, *COUNTS)) for row in rows(MIXED, By.TOPIC)]
     assert found == [
         ("gone", None, None, 1, 0, 0, 1, 0, 0),
-        ("t", None, 85, 6, 2, 2, 0, 1, 1),
+        ("t", None, 105, 6, 2, 2, 0, 1, 1),
         ("u", 1, 1, 1, 1, 0, 0, 0, 0),
     ]
 
@@ -86,7 +86,7 @@ def test_summary_by_member_includes_idle_and_unassigned() -> None:
         ("a", None, 10, 2, 1, 1, 0, 0, 0),
         ("b", 0, 0, 1, 0, 0, 0, 0, 0),
         ("idle", None, None, 0, 0, 0, 0, 0, 0),
-        (None, None, 76, 5, 2, 1, 1, 1, 1),
+        (None, None, 96, 5, 2, 1, 1, 1, 1),
     ]
 
 
@@ -152,11 +152,12 @@ NOTHING, BROKEN, UNDATED = FirstUnread(), FirstUnread(failed="the broker is gone
         (aged(500), BROKEN, None),
         (NOTHING, BROKEN, None),
         (BROKEN, UNDATED, None),
-        (aged(-500), NOTHING, -500),
+        (aged(-500), NOTHING, 1),
+        (aged(-90_000), NOTHING, None),
     ],
 )
 def test_summary_time_lag_is_the_largest_and_0_only_if_none_is_unread(
-    first: FirstUnread, second: FirstUnread, age: int
+    first: FirstUnread, second: FirstUnread, age: int | None
 ) -> None:
     assert two(first, second).time_lag_ms == age
 
@@ -167,7 +168,9 @@ def test_summary_time_lag_is_0_without_lag() -> None:
 
 
 def test_summary_time_lag_beyond_the_log_end_is_unknown() -> None:
-    assert two(None, None, (0, -5)).time_lag_ms is None
+    row = two(None, None, (0, -5))
+    assert (row.time_lag_ms, row.total_lag, row.ahead) == (None, 0, 1)
+    assert row.note == "time lag unknown of 1 partition: committed beyond the end of the log"
 
 
 def test_summary_notes_why_time_lag_is_unknown() -> None:
@@ -193,7 +196,7 @@ def test_summary_total_is_unknown_if_one_partition_is() -> None:
         (row,) = rows(of, By.GROUP, {})
         assert row.time_lag_ms is None
     (row,) = rows(offsets({("t", 0): 100}, logs))
-    assert (row.total_lag, row.uncommitted) == (0, 1)  # of a group without members nobody waits for a commit
+    assert (row.total_lag, row.uncommitted) == (None, 1)  # members that start again read it from somewhere
     (row,) = rows(offsets({("t", 0): 100}, logs | {("t", 1): (7, 7)}, {"a": [("t", 0), ("t", 1)]}))
     assert (row.total_lag, row.uncommitted) == (0, 1)  # there is nothing to read
     (row,) = rows(offsets({("t", 0): 60, ("t", 1): 5}, {("t", 0): (0, 100)}))
