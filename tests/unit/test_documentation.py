@@ -26,6 +26,7 @@ from kgroups.config.profiles import read_profiles
 from kgroups.errors import KgroupsError, Reason
 from kgroups.model.health.rules import parse_rules
 from kgroups.net import pool, resolve
+from kgroups.pipeline.engine import sealed
 from kgroups.pipeline.jobs import shares
 from kgroups.protocol import budget, framing
 from kgroups.protocol.apis import metadata
@@ -72,6 +73,7 @@ BOUNDS = {
         int(exporter_server.REQUEST_SECONDS),
     ),
     "CPU of `watch`": (int(ticks.BUDGET * 100),),
+    "a result of `history sql --untrusted`": (sealed.LARGEST // 1_000_000,),
     "records that `history collect` reads without Spark": (shares.MAX_OFFSETS,),
 }
 """The first column of the table of bounds in docs/limits.md, and the numbers that its row must have."""

@@ -153,6 +153,8 @@ class Bounds(NamedTuple):
 
     rows: int
     seconds: float
+    chosen: bool
+    """Whether the user has chosen the number of rows."""
 
 
 def untrusted_options(command: F) -> F:
@@ -161,7 +163,7 @@ def untrusted_options(command: F) -> F:
     def collect(untrusted: bool, max_rows: int | None, max_time: float | None) -> Bounds | None:
         if not untrusted and (max_rows, max_time) != (None, None):
             raise UsageError("--max-rows and --max-time require --untrusted")
-        return Bounds(max_rows or _MAX_ROWS, max_time or _MAX_SECONDS) if untrusted else None
+        return Bounds(max_rows or _MAX_ROWS, max_time or _MAX_SECONDS, max_rows is not None) if untrusted else None
 
     return grouped_options(command, _UNTRUSTED, "bounds", collect)
 

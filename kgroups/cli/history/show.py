@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kgroups.errors import UsageError
+from kgroups.errors import EXIT_FAILED, UsageError
 from kgroups.model.counts import count
 
 from ..frame.exit_status import is_quiet, print_to_stderr
@@ -54,13 +54,14 @@ _topic = click.option(
     help="Only this topic. Repeatable.",
     shell_complete=complete_topic,
 )
+_LIMIT = 10_000
+
 _limit = click.option(
     "--limit",
     type=click.IntRange(1),
     metavar="N",
-    default=10_000,
-    show_default=True,
-    help="Show at most N rows, the latest; with --all-clusters, of each cluster.",
+    help="Show at most N rows, the latest; with --all-clusters, of each cluster. If the default omits rows, the exit "
+    f"code is 1.  [default: {_LIMIT}]",
 )
 
 
@@ -143,7 +144,7 @@ def sql(
     if bounds and (runs_on == "spark" or engine.chosen):
         raise UsageError("--untrusted runs in DuckDB; omit the options of Spark")
     need_pipeline(*WITHOUT_SPARK)
-    from kgroups.pipeline.jobs.show import run_sql, run_sql_over_clusters
+    from kgroups.pipeline.jobs.show import TABLES, missing_rows, run_sql, run_sql_over_clusters
     from kgroups.pipeline.rules import parse_rules
     from kgroups.pipeline.transform.definitions import BEGINNING, Span
 
@@ -159,14 +160,12 @@ def sql(
             return _print(run(opened), "sql", shape)
     from kgroups.pipeline.engine.sealed import SealedDuckDB
 
-    with SealedDuckDB(*bounds) as sealed:
+    with SealedDuckDB(tuple(TABLES), bounds.rows, bounds.seconds) as sealed:
         answer = run(sealed)
         if sealed.has_more:
-            more = f"the result has more than {count(bounds.rows, 'row')}; the others are not shown"
-            answer = answer._replace(notices=(*answer.notices, more))
-            if is_quiet():  # without it, the result would look complete
-                print_to_stderr(f"kgroups: {more}")
-        return _print(answer, "sql", shape, {"has_more": sealed.has_more})
+            more = missing_rows(f"the result has more than {count(bounds.rows, 'row')}", "--max-rows")
+            answer = answer._replace(notices=(*answer.notices, more), has_more=True)
+        return _print(answer, "sql", shape, {"has_more": sealed.has_more}, chosen=bounds.chosen)
 
 
 def _show(
@@ -180,7 +179,7 @@ def _show(
     topics: tuple[str, ...],
     since: datetime | None,
     until: datetime | None,
-    limit: int,
+    limit: int | None,
     rules: tuple[str, ...] = (),
 ) -> int:
     need_pipeline(*WITHOUT_SPARK)
@@ -190,20 +189,31 @@ def _show(
     if table not in TABLES:
         raise UsageError(f"unknown table {table!r}; use one of {', '.join(TABLES)}")
     _ = shape.format
-    request = TableQuery(table, groups, topics, since, until or datetime.now(UTC), limit, parse_rules(rules))
+    request = TableQuery(table, groups, topics, since, until or datetime.now(UTC), limit or _LIMIT, parse_rules(rules))
     stores = clusters.open()
     with open_engine(engine, runs_on) as opened:
         if clusters.all_clusters:
-            return _print(show_clusters(opened, stores, request), table, shape)
-        return _print(show_table(opened, stores[0], request), table, shape)
+            answer = show_clusters(opened, stores, request)
+        else:
+            answer = show_table(opened, stores[0], request)
+        return _print(answer, table, shape, chosen=limit is not None)
 
 
-def _print(answer: Answer, name: str, shape: Shape, more: Mapping[str, object] = MappingProxyType({})) -> int:
+def _print(
+    answer: Answer,
+    name: str,
+    shape: Shape,
+    more: Mapping[str, object] = MappingProxyType({}),
+    *,
+    chosen: bool = True,
+) -> int:
     """Print an answer; return the exit code.
 
     :param more: additional keys of the JSON envelope.
+    :param chosen: whether the user has chosen the limit of rows; otherwise, an answer that it cuts is incomplete.
     """
     from kgroups.model.outcome import Outcome
+    from kgroups.pipeline.jobs.show import MISSING
     from kgroups.render.output import write_outcome
     from kgroups.render.views import view_of
 
@@ -228,4 +238,6 @@ def _print(answer: Answer, name: str, shape: Shape, more: Mapping[str, object] =
     )
     sys.stdout.flush()
     print_failures(outcome)
-    return outcome.exit_code
+    if answer.has_more and is_quiet():  # otherwise, the answer would look complete
+        print_to_stderr(f"kgroups: {next(each for each in answer.notices if MISSING in each)}")
+    return outcome.exit_code if chosen or not answer.has_more else EXIT_FAILED

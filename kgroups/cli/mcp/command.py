@@ -80,7 +80,7 @@ def mcp(
         signal.signal(number, signal.SIG_DFL)  # there is nothing to clean up, and a thread waits for input
     root = context.find_root().command
     assert isinstance(root, click.Group)
-    seconds = connection.settings.timeout
-    offered = tools(records=show_records, store=store, rows=max_rows, seconds=seconds)
-    serve(Runner(root, connection.for_reading(), is_quiet()), offered, Bounds(max_rows, max_bytes))
+    runner = Runner(root, connection.for_reading(), is_quiet())
+    offered = tools(records=show_records, store=store, rows=max_rows, seconds=runner.seconds)
+    serve(runner, offered, Bounds(max_rows, max_bytes))
     return EXIT_OK

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from ..frame.options import Duration
-from .tools import Tool
+from .tools import WAITS, Tool
 
 Schema = dict[str, Any]
 
@@ -31,6 +31,9 @@ def input_schema(tool: Tool, command: click.Command, profiles: Sequence[str]) ->
     """
     params = _params(command)
     found: Schema = {name: _schema_of(params[name]) for name in tool.arguments}
+    for name in WAITS.keys() & found.keys():
+        most, text = tool.seconds / 2, re.sub(r"  \[default: .*", "", found[name]["description"])
+        found[name] |= {"maximum": most, "description": f"{text}  [default: {min(WAITS[name], most):g}]"}
     for name, values in tool.choices.items():
         found[name] = {"type": "string", "enum": list(values)}
     for name, option in tool.files.items():

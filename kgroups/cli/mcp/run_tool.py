@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import click
 
+from kgroups.admin.fleet import PARALLEL
 from kgroups.errors import KgroupsError, Reason
 from kgroups.model.visible import escape_message
 
@@ -41,6 +42,15 @@ class Runner(NamedTuple):
     connection: ConnectionOptions
     quiet: bool = False
     """Whether commands write no notes to stderr; results have them, too."""
+
+    @property
+    def seconds(self) -> float:
+        """The time limit of a call: that of a command, for as many clusters as are queried one after the other."""
+        fleet = self.connection.fleet
+        if not fleet:
+            return self.connection.settings.timeout
+        rounds = -(-len(fleet.names) // PARALLEL)
+        return rounds * max(self.connection.of(name).settings.timeout for name in fleet.names)
 
     def command(self, tool: Tool) -> click.Command:
         """Return the command of a tool."""

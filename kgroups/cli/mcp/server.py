@@ -44,6 +44,11 @@ LONGEST_MESSAGE = 300
 CALLS = 4
 """Calls that run at the same time; others wait."""
 
+GRACE = 2.0
+"""Seconds after the time limit of a call at which it is abandoned: the command's own error says more."""
+
+_LARGER = "ask for less, or start the server with a larger --timeout"
+
 _ROWS = {"type": "array", "items": {"type": "object"}}
 OUTPUT_SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -112,7 +117,9 @@ class ToolServer:
             raise ToolFailed(where + text, Reason.INVALID_USAGE)
         await self._calls.acquire()
         return await _in_thread(
-            lambda: self._bounds.applied(self._runner.run(served.tool, arguments)), self._calls.release
+            lambda: self._bounds.applied(self._runner.run(served.tool, arguments)),
+            self._calls.release,
+            self._runner.seconds,
         )
 
 
@@ -136,17 +143,25 @@ def _served(tool: Tool, runner: Runner, profiles: tuple[str, ...]) -> Served:
     return Served(tool, shown, Draft202012Validator(schema))
 
 
-async def _in_thread(run: Callable[[], dict[str, Any]], ended: Callable[[], None]) -> dict[str, Any]:
+async def _in_thread(run: Callable[[], dict[str, Any]], ended: Callable[[], None], seconds: float) -> dict[str, Any]:
     """Run a function in a thread of its own, which does not outlive the process.
 
-    A call that the client cancels is abandoned: it ends at its time limit.
+    A call that the client cancels is abandoned: it ends at its time limit. So is one that does not end there.
 
-    :param ended: is called when the thread has ended, also if the call was abandoned.
+    :param ended: is called once: when the thread has ended, also if the call was canceled, or at the time limit.
+    :param seconds: time limit.
     """
     loop = asyncio.get_running_loop()
     done: asyncio.Future[dict[str, Any]] = loop.create_future()
 
+    is_settled = False
+
     def settle(result: dict[str, Any] | ToolFailed) -> None:
+        nonlocal is_settled
+        if is_settled:
+            return
+        is_settled = True
+        timer.cancel()
         ended()
         if done.done():
             return
@@ -154,6 +169,9 @@ async def _in_thread(run: Callable[[], dict[str, Any]], ended: Callable[[], None
             done.set_exception(result)
         else:
             done.set_result(result)
+
+    late = ToolFailed(f"the call took longer than {seconds:g} s", Reason.TIMEOUT, _LARGER)
+    timer = loop.call_later(seconds + GRACE, settle, late)
 
     def work() -> None:
         try:

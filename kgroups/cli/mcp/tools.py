@@ -10,6 +10,9 @@ from kgroups.model.health.judge import CHECKS
 
 NOTHING: Mapping[str, Mapping[str, str]] = MappingProxyType({})
 
+WAITS: Mapping[str, float] = MappingProxyType({"window": 30.0})
+"""Argument that makes a call wait -> its default in seconds; a call waits for half of its time limit at most."""
+
 SELECTION = ("group", "regex", "all_groups", "topic")
 COLUMNS = ("columns", "sort")
 
@@ -34,6 +37,8 @@ class Tool(NamedTuple):
     """Whether the tool is for one cluster at a time."""
     connects: bool = True
     """Whether the tool queries a cluster."""
+    seconds: float = 30.0
+    """Time limit of a call."""
 
 
 _PLAN = "Nothing is changed: the tool cannot execute the plan. Returns one row for each {row}; `result` is null."
@@ -86,7 +91,7 @@ GROUP_TOOLS = (
         "check_groups",
         "Check groups",
         "Check groups against limits. `status` is the verdict: OK, WARNING, CRITICAL, or UNKNOWN, which is never OK. "
-        "Give limits as arguments, or rules in TOML. With `trend`, the call takes as long as `window`.",
+        "Give limits as arguments, or rules in TOML. With `trend`, the call takes longer than `window`.",
         ("check",),
         (*SELECTION, "in_state", "of_type", *(check.key.replace("-", "_") for check in CHECKS), "window", "samples",
          "isolation"),
@@ -155,10 +160,10 @@ def tools(*, records: bool, store: str | None, rows: int, seconds: float) -> tup
     :param records: whether clients can see keys and values of records.
     :param store: the store of history; ``None``: there is no tool that queries it.
     """
-    shown = [
-        tool._replace(arguments=(*tool.arguments, "show_record"))
-        if records and "stuck_after" in tool.arguments
-        else tool
-        for tool in GROUP_TOOLS
-    ]
+    shown = []
+    for tool in GROUP_TOOLS:
+        more = ("show_record",) if records and "stuck_after" in tool.arguments else ()
+        waits = tuple(f"--{name}={min(default, seconds / 2):g}s" for name, default in WAITS.items())
+        fixed = tool.fixed + (waits if WAITS.keys() & set(tool.arguments) else ())
+        shown.append(tool._replace(arguments=(*tool.arguments, *more), fixed=fixed, seconds=seconds))
     return (*shown, *(() if store is None else (history_tool(store, rows, seconds),)))

@@ -33,19 +33,23 @@ _UNREADABLE = (duckdb.IOException, duckdb.InvalidInputException)
 class DuckDB:
     """Relations of DuckDB; derived ones are computed once, when they are defined."""
 
-    def __init__(self) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="kgroups-")
+    def __init__(self, folder: str | None = None) -> None:
+        """Open a database in memory.
+
+        :param folder: where it spills; default: a directory that is deleted at the end.
+        """
+        self._folder = None if folder else tempfile.TemporaryDirectory(prefix="kgroups-")
         self._numbers = count()
-        self._connection = connect(self._folder.name, default_null_order=_AS_SPARK)
-        self.paths: list[str] = []
-        """The files of the loaded tables, on this machine."""
+        where = self._folder.name if self._folder else folder or ""
+        self._connection = connect(where, default_null_order=_AS_SPARK)
 
     def __enter__(self) -> DuckDB:
         return self
 
     def __exit__(self, *error: object) -> None:
         self._connection.close()
-        self._folder.cleanup()
+        if self._folder:
+            self._folder.cleanup()
 
     def prepare(self, records: int) -> None:
         pass
@@ -56,12 +60,18 @@ class DuckDB:
             self.load_arrow(table, _stream(store, table, files))
             return
         paths = [store.storage.opened(file.path) for file in files]
-        self.paths += paths
+        self.load_paths(table, paths, sum(file.rows for file in files))
+
+    def load_paths(self, table: Table, paths: Sequence[str], rows: int) -> None:
+        """Define a stored table as the rows of files on this machine.
+
+        :param rows: number of rows of all files.
+        """
         query = rows_of_files(table, paths)
-        if len(files) > MANY_FILES and sum(file.rows for file in files) < len(files) * SMALL_FILE:
-            rows = f"{table.name}_{next(self._numbers)}"
-            self._run(f"create temp table {rows} as {query}")
-            query = f"from {rows}"
+        if len(paths) > MANY_FILES and rows < len(paths) * SMALL_FILE:
+            name = f"{table.name}_{next(self._numbers)}"
+            self._run(f"create temp table {name} as {query}")
+            query = f"from {name}"
         self._run(f"create or replace temp view {table.name} as {query}")
 
     def load_arrow(self, table: Table, rows: pa.Table | pa.RecordBatchReader) -> None:
@@ -92,7 +102,7 @@ class DuckDB:
         try:
             with reading():
                 found = self._connection.sql(query)
-                return pa.table({}) if found is None else self.plain(found.to_arrow_table())
+                return pa.table({}) if found is None else plain(found.to_arrow_table())
         except duckdb.InterruptException:
             raise
         except duckdb.Error as error:
@@ -105,16 +115,16 @@ class DuckDB:
         with reading():
             self._connection.execute(statement)
 
-    @staticmethod
-    def plain(table: pa.Table) -> pa.Table:
-        """Replace decimals, the type of DuckDB's sums, by integers, if these are large enough."""
-        if _SUM not in table.schema.types:
-            return table
-        fields = [field.with_type(pa.int64()) if field.type == _SUM else field for field in table.schema]
-        try:
-            return table.cast(pa.schema(fields))
-        except pa.ArrowInvalid:
-            return table
+
+def plain(table: pa.Table) -> pa.Table:
+    """Replace decimals, the type of DuckDB's sums, by integers, if these are large enough."""
+    if _SUM not in table.schema.types:
+        return table
+    fields = [field.with_type(pa.int64()) if field.type == _SUM else field for field in table.schema]
+    try:
+        return table.cast(pa.schema(fields))
+    except pa.ArrowInvalid:
+        return table
 
 
 @contextmanager

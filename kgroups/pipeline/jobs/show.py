@@ -63,6 +63,8 @@ class Answer(NamedTuple):
     """How old the answer is, what is unknown in it, and what is assumed instead."""
     failures: tuple[Failure, ...] = ()
     """The clusters whose history cannot be read."""
+    has_more: bool = False
+    """Whether the limit of rows cut the answer; a notice says so."""
 
 
 def show_clusters(engine: Engine, stores: Sequence[Store], query: TableQuery) -> Answer:
@@ -75,6 +77,7 @@ def show_clusters(engine: Engine, stores: Sequence[Store], query: TableQuery) ->
     notices: list[str] = []
     failures: list[Failure] = []
     columns = [OutputColumn(name, False) for name in TABLES[query.table].names]
+    has_more = False
     for store in stores:
         try:
             answer = show_table(engine, store, query, records)
@@ -82,9 +85,10 @@ def show_clusters(engine: Engine, stores: Sequence[Store], query: TableQuery) ->
             failures.append(Failure.of(error, Scope.CLUSTER, store.cluster))
             continue
         columns = answer.columns
+        has_more |= answer.has_more
         rows += ((store.cluster, *row) for row in answer.rows)
         notices += _of_cluster(store, answer.notices)
-    return Answer([OutputColumn(CLUSTER_ID, False), *columns], rows, tuple(notices), tuple(failures))
+    return Answer([OutputColumn(CLUSTER_ID, False), *columns], rows, tuple(notices), tuple(failures), has_more)
 
 
 def show_table(engine: Engine, store: Store, query: TableQuery, records: int | None = None) -> Answer:
@@ -107,12 +111,30 @@ def show_table(engine: Engine, store: Store, query: TableQuery, records: int | N
     first = [name for name in ("group", "topic", "partition") if name in names]
     rest = ", ".join(f"`{name}`" for name in [*first, *(name for name in names if name not in (*first, when))])
     if when:
-        latest = f"{rows} order by {when} desc, {rest} limit {query.limit}"
+        latest = f"{rows} order by {when} desc, {rest} limit {query.limit + 1}"
         rows = f"select * from ({latest}) as latest order by {when}, {rest}"
     else:
-        rows = f"{rows} order by {rest} limit {query.limit}"
+        rows = f"{rows} order by {rest} limit {query.limit + 1}"
     notices = _open(engine, store, (query.table,), Span(query.since or BEGINNING, query.until), query.rules, records)
-    return _answer(engine, rows, notices)
+    found = engine.ask(rows)
+    if found.num_rows <= query.limit:
+        return _answer(found, notices)
+    notices.append(missing_rows(f"the {'latest' if when else 'first'} {query.limit:,} rows are shown", "--limit"))
+    return _answer(_without_one(found, when), notices)._replace(has_more=True)
+
+
+def missing_rows(shown: str, option: str) -> str:
+    """Return the notice of an answer that a limit of rows has cut."""
+    return f"{MISSING}: {shown}; select fewer with filters or --since, or set a larger {option}"
+
+
+def _without_one(found: pa.Table, when: str | None) -> pa.Table:
+    """Return the rows without the one that the limit excludes: the last of those of the earliest time."""
+    last = found.num_rows - 1
+    if when:
+        times = found[when].cast(pa.int64()).to_pylist()
+        last = next((number for number, time in enumerate(times) if time != times[0]), len(times)) - 1
+    return pa.concat_tables([found.slice(0, last), found.slice(last + 1)])
 
 
 def run_sql(engine: Engine, store: Store, query: str, span: Span, rules: Rules = DEFAULTS) -> Answer:
@@ -121,7 +143,8 @@ def run_sql(engine: Engine, store: Store, query: str, span: Span, rules: Rules =
     :raises UsageError: if the engine rejects the query.
     :raises HistoryError: if there is no store, or it cannot be read.
     """
-    return _answer(engine, query, _open(engine, store, _tables_in(query), span, rules))
+    notices = _open(engine, store, _tables_in(query), span, rules)
+    return _answer(engine.ask(query), notices)
 
 
 def run_sql_over_clusters(
@@ -140,7 +163,7 @@ def run_sql_over_clusters(
             engine.rename(name, f"{name}_{number}")
     for name in names:
         engine.unite(name, CLUSTER_ID, {f"{name}_{number}": store.cluster for number, store in enumerate(stores)})
-    return _answer(engine, query, notices)
+    return _answer(engine.ask(query), notices)
 
 
 def _tables_in(query: str) -> list[str]:
@@ -160,8 +183,7 @@ def _of_cluster(store: Store, notices: Iterable[str]) -> Iterator[str]:
     return (f"cluster {store.cluster}: {notice}" for notice in notices)
 
 
-def _answer(engine: Engine, query: str, notices: Iterable[str]) -> Answer:
-    found = engine.ask(query)
+def _answer(found: pa.Table, notices: Iterable[str]) -> Answer:
     columns = [OutputColumn(field.name, _is_number(field.type)) for field in found.schema]
     return Answer(columns, _rows(found), tuple(notices))
 
@@ -182,6 +204,8 @@ def _open(
             notices.append(f"{count(len(stalls) - MAX_STALLS, 'further partition')} of {OFFSETS_TOPIC} likewise")
     return notices
 
+
+MISSING = "rows are missing"
 
 UNKNOWN_AGE = "the age of the store is unknown: it has no batch of collect, and no sample of log ends"
 

@@ -23,6 +23,7 @@ from kgroups.cli.mcp import server as tool_server
 from kgroups.cli.mcp.bounds import Bounds
 from kgroups.cli.mcp.run_tool import Runner, divert_output
 from kgroups.cli.mcp.server import OUTPUT_SCHEMA, ToolServer
+from kgroups.cli.mcp.tools import Tool, tools
 from kgroups.config.flags import Flags
 from kgroups.config.load import load_settings
 from kgroups.errors import ConfigError, UsageError
@@ -200,6 +201,39 @@ def test_canceled_calls_count_until_they_end(monkeypatch: pytest.MonkeyPatch) ->
             assert document(await last)["items"] == []
 
     asyncio.run(main())
+
+
+def test_call_that_does_not_end_makes_place_at_its_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    go_on, run = threading.Event(), Runner.run
+    monkeypatch.setattr(tool_server, "GRACE", 0.1)
+
+    def hang(self: Runner, tool: Tool, arguments: Any) -> dict[str, Any]:
+        if tool.name != "lag":
+            assert go_on.wait(60)
+        return run(self, tool, arguments)
+
+    monkeypatch.setattr(Runner, "run", hang)
+
+    async def main() -> None:
+        server = ToolServer(Runner(cli, connected(timeout=0.2)), ALL, LARGE)
+        async with Client(server.server) as client:
+            calls = [client.call_tool(name, arguments) for name, arguments in CALLS if name != "lag"]
+            for result in await asyncio.gather(*calls):
+                assert failure(result)[:2] == ("the call took longer than 0.2 s", "timeout")
+            assert failure(await client.call_tool("lag", {}))[1] == "connection_refused"
+            go_on.set()
+
+    asyncio.run(main())
+
+
+def test_window_of_a_trend_fits_into_the_time_limit(live: Served, ask: Ask) -> None:
+    arguments = {"all_groups": True, "trend": True}
+    offered = tools(records=False, store=None, rows=500, seconds=2.0)
+    connection = connected(live.bootstrap, timeout=20.0)
+    for window in (3600, 2, 1.1):
+        (result,) = ask(("check_groups", arguments | {"window": window}), offered=offered)
+        assert failure(result)[0] == f"window: {window} is greater than the maximum of 1.0"
+    assert document(ask(("check_groups", arguments), offered=offered, connection=connection)[0])["items"]
 
 
 def test_hostile_text_is_escaped_in_the_text_of_results(serve: Callable[..., Served], ask: Ask) -> None:

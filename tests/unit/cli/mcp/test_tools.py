@@ -122,7 +122,7 @@ def test_no_value_becomes_another_option(data: st.DataObject) -> None:
 def test_file_is_written_and_passed(tmp_path: Path) -> None:
     (tool,) = (tool for tool in ALL if tool.name == "check_groups")
     words = words_of(tool, RUNNER.command(tool), {"rules_toml": "[rules]"}, tmp_path)
-    assert words == [f"--rules={tmp_path}/rules.toml", "--"]
+    assert words == ["--window=15s", f"--rules={tmp_path}/rules.toml", "--"]
     assert (tmp_path / "rules.toml").read_text() == "[rules]"
 
 
