@@ -14,6 +14,7 @@ from kgroups.model import outcome as model
 from kgroups.model.groups import GroupState, GroupType
 from kgroups.model.health.limits import Limits
 from kgroups.model.names import check_sendable
+from kgroups.model.offsets import Commit
 from kgroups.model.operations.reset import (
     FromPlan,
     Scenario,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 P = TypeVar("P")
 
+_OFFSETS = "a dict such as {('group', 'topic', 0): 11}"
 _SCENARIOS = (ToEarliest, ToLatest, ToCurrent, ToOffset, ShiftBy, ToTime, FromPlan, ToGroup)
 
 
@@ -45,6 +47,7 @@ def selection(groups: Sequence[object], regex: str | None, topics: Iterable[str]
 
     :raises UsageError: if none is selected, or an argument is invalid.
     """
+    flag("all_groups", all_groups)
     names = tuple(dict.fromkeys(_group(name) for name in groups))
     topic_names = frozenset(_topic(topic) for topic in _strings("topics", topics or ()))
     if all_groups and (names or regex is not None):
@@ -135,6 +138,16 @@ def _positive(name: str, value: Any, what: str) -> Any:
     return value
 
 
+def flag(name: str, value: object) -> bool:
+    """Check and return a boolean.
+
+    :raises UsageError: for something else, such as the string "false", which is true.
+    """
+    if not isinstance(value, bool):
+        raise UsageError(f"{name} must be a bool, not {type(value).__name__}")
+    return value
+
+
 def text(name: str, value: Any) -> Any:
     """Check and return a string.
 
@@ -174,6 +187,8 @@ def scenario(to: object) -> Scenario:
     if not isinstance(to, _SCENARIOS):
         names = ", ".join(kind.__name__ for kind in _SCENARIOS)
         raise UsageError(f"to must be a scenario of kgroups ({names}), not {to!r}")
+    if isinstance(to, FromPlan):
+        _check_offsets(to.moves)
     for name in ("offset", "by", "ms"):
         value = getattr(to, name, 0)
         if type(value) is not int or (value < 0 and name == "offset"):
@@ -181,6 +196,23 @@ def scenario(to: object) -> Scenario:
     if isinstance(source := getattr(to, "source", "x"), str) and source:
         return to
     raise UsageError("to: the group to copy must be a non-empty str")
+
+
+def _check_offsets(offsets: object) -> None:
+    """Check the offsets of a FromPlan, of which ints are commits already.
+
+    :raises UsageError: if they are not by group, topic, and partition, or one of them is invalid.
+    """
+    if not isinstance(offsets, Mapping):
+        raise UsageError(f"to: FromPlan takes {_OFFSETS}, not {type(offsets).__name__}")
+    for key, value in offsets.items():
+        is_key = isinstance(key, tuple) and [type(part) for part in key] == [str, str, int]
+        if not is_key or not key[0] or not key[1] or key[2] < 0:
+            raise UsageError(f"to: {key!r} is not (group, topic, partition); FromPlan takes {_OFFSETS}")
+        if not isinstance(value, Commit | None) or (value and (type(value.offset) is not int or value.offset < 0)):
+            raise UsageError(f"to: {value!r} is not an offset, a Commit, or None; FromPlan takes {_OFFSETS}")
+        if value and value.partition != key[2]:
+            raise UsageError(f"to: the Commit for {key!r} is for partition {value.partition}")
 
 
 def scope(topics: Iterable[str] | None) -> TopicScope | None:
@@ -267,7 +299,28 @@ def path(name: str, value: object) -> str | None:
     return found
 
 
-def restore(file: object, groups: Sequence[object]) -> Restore:
+def file(value: object) -> Path:
+    """Check and return the path of a file.
+
+    :raises UsageError: for something other than a path of text.
+    """
+    found = path("file", value)
+    if not found:
+        raise UsageError("file must be a str or a path, and not empty")
+    return Path(found)
+
+
+def samples(value: object) -> int:
+    """Check and return a number of samples.
+
+    :raises UsageError: for something other than a positive int.
+    """
+    if type(value) is not int or value < 1:
+        raise UsageError(f"samples must be a positive int, not {value!r}")
+    return value
+
+
+def restore(file_name: object, groups: Sequence[object]) -> Restore:
     """Return what to restore: these groups of a snapshot, or all of its groups.
 
     :raises UsageError: if the file is not a complete snapshot, or lacks a group, or an argument is invalid.
@@ -275,8 +328,9 @@ def restore(file: object, groups: Sequence[object]) -> Restore:
     from kgroups.admin.snapshot.file import read_snapshot
     from kgroups.admin.snapshot.restore import Restore
 
-    name = str(path("file", file))
-    snapshot = read_snapshot(Path(name))
+    source = file(file_name)
+    name = str(source)
+    snapshot = read_snapshot(source)
     names = selection(groups, None, (), all_groups=False).names if groups else snapshot.names
     snapshot.check_names(names, name)
     return Restore(snapshot, name, names)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar, overload
 
@@ -94,7 +93,7 @@ class AsyncCluster(SettingsMethods):
             arguments.seconds("broker_timeout", broker_timeout),
             arguments.transport(transport),
             arguments.properties(properties),
-            config_providers,
+            None if config_providers is None else arguments.flag("config_providers", config_providers),
             arguments.rate(max_requests_per_second),
         )
         loaded = load_settings(flags, os.environ)
@@ -143,7 +142,8 @@ class AsyncCluster(SettingsMethods):
             >>> [(each.topic, each.partition, each.old, each.new) for each in plan]
         """
         selection = arguments.selection(groups, regex, (), all_groups)
-        request = ResetRequest(selection, arguments.scenario(to), arguments.scope(topics), create=create_group)
+        create = arguments.flag("create_group", create_group)
+        request = ResetRequest(selection, arguments.scenario(to), arguments.scope(topics), create=create)
         return Outcome.of(await self._change(lambda admin: admin.plan_reset(request)))
 
     async def apply(
@@ -173,6 +173,7 @@ class AsyncCluster(SettingsMethods):
             >>> done.raise_for_failures()
         """
         entries = arguments.plan(plan, PlannedOffset)
+        arguments.flag("force", force)
         window = arguments.seconds("commit_window", commit_window)
         return await self._change(lambda admin: _write(admin, entries, force=force, window=window))
 
@@ -232,6 +233,7 @@ class AsyncCluster(SettingsMethods):
             >>> done = await cluster.delete_offsets(plan.items)
         """
         entries = arguments.plan(plan, PlannedOffset)
+        arguments.flag("force", force)
         window = arguments.seconds("commit_window", commit_window)
         if any(entry.after is not None for entry in entries):
             raise UsageError("delete_offsets takes the items of plan_delete_offsets; pass those of plan_reset to apply")
@@ -295,8 +297,10 @@ class AsyncCluster(SettingsMethods):
         plans = {each.group: each for each in groups if isinstance(each, PlannedDeletion)}
         named = [each.group if isinstance(each, PlannedDeletion) else each for each in groups]
         names = arguments.selection(named, None, (), all_groups=False).names
+        arguments.flag("force", force)
         window = arguments.seconds("commit_window", commit_window)
-        way = None if including_hidden_offsets else "including_hidden_offsets=True"
+        hidden = arguments.flag("including_hidden_offsets", including_hidden_offsets)
+        way = None if hidden else "including_hidden_offsets=True"
         return await self._change(lambda admin: _delete(admin, names, plans, force=force, window=window, way=way))
 
     @overload
@@ -382,8 +386,9 @@ class AsyncCluster(SettingsMethods):
         from kgroups.model.operations.origin import Source
 
         selection = arguments.selection(groups, regex, topics, all_groups)
-        path = Path(str(arguments.path("file", file)))
-        check_writable(path, overwrite=overwrite)
+        path = arguments.file(file)
+        check_writable(path, overwrite=arguments.flag("overwrite", overwrite))
+        arguments.flag("records", records)
         source = Source().stamped(self.settings.bootstrap_servers)
         taken = await self._ask(lambda admin: take_snapshot(admin, selection, source, records=records))
         (found,) = taken.items
@@ -423,7 +428,8 @@ class AsyncCluster(SettingsMethods):
         from kgroups.admin.snapshot.restore import plan_restore
 
         scope = arguments.scope(topics)
-        request = arguments.restore(file, groups)._replace(topics=scope, create=create_group, exact=exact)
+        create, exact = arguments.flag("create_group", create_group), arguments.flag("exact", exact)
+        request = arguments.restore(file, groups)._replace(topics=scope, create=create, exact=exact)
         return Outcome.of(await self._change(lambda admin: plan_restore(admin, request)))
 
     async def _ask(self, question: Callable[[GroupAdmin], Awaitable[T]]) -> T:

@@ -105,6 +105,9 @@ class Cluster:
         topics: Iterable[str] = (),
         read_committed: bool = False,
         all_groups: bool = False,
+        time: bool = False,
+        headroom: bool = False,
+        exact: bool = False,
     ) -> Outcome[GroupLagRow]: ...
 
     @overload
@@ -116,6 +119,9 @@ class Cluster:
         topics: Iterable[str] = (),
         read_committed: bool = False,
         all_groups: bool = False,
+        time: bool = False,
+        headroom: bool = False,
+        exact: bool = False,
     ) -> Outcome[TopicLagRow]: ...
 
     @overload
@@ -127,6 +133,9 @@ class Cluster:
         topics: Iterable[str] = (),
         read_committed: bool = False,
         all_groups: bool = False,
+        time: bool = False,
+        headroom: bool = False,
+        exact: bool = False,
     ) -> Outcome[PartitionLagRow]: ...
 
     @overload
@@ -138,6 +147,9 @@ class Cluster:
         topics: Iterable[str] = (),
         read_committed: bool = False,
         all_groups: bool = False,
+        time: bool = False,
+        headroom: bool = False,
+        exact: bool = False,
     ) -> Outcome[MemberLagRow]: ...
 
     @overload
@@ -149,6 +161,9 @@ class Cluster:
         topics: Iterable[str] = (),
         read_committed: bool = False,
         all_groups: bool = False,
+        time: bool = False,
+        headroom: bool = False,
+        exact: bool = False,
     ) -> Outcome[LagRow]: ...
 
     def lag(
@@ -159,10 +174,21 @@ class Cluster:
         topics: Iterable[str] = (),
         read_committed: bool = False,
         all_groups: bool = False,
+        time: bool = False,
+        headroom: bool = False,
+        exact: bool = False,
     ) -> Outcome[Any]:
         return self._waited_for(
             self._cluster.lag(
-                *groups, by=by, regex=regex, topics=topics, read_committed=read_committed, all_groups=all_groups
+                *groups,
+                by=by,
+                regex=regex,
+                topics=topics,
+                read_committed=read_committed,
+                all_groups=all_groups,
+                time=time,
+                headroom=headroom,
+                exact=exact,
             )
         )
 

@@ -54,10 +54,21 @@ class Fleet:
         topics: Iterable[str] = (),
         read_committed: bool = False,
         all_groups: bool = False,
+        time: bool = False,
+        headroom: bool = False,
+        exact: bool = False,
     ) -> Outcome[InCluster[LagRow]]:
         return run(
             self._fleet.lag(
-                *groups, by=by, regex=regex, topics=topics, read_committed=read_committed, all_groups=all_groups
+                *groups,
+                by=by,
+                regex=regex,
+                topics=topics,
+                read_committed=read_committed,
+                all_groups=all_groups,
+                time=time,
+                headroom=headroom,
+                exact=exact,
             )
         )
 

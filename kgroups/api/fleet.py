@@ -161,6 +161,9 @@ class AsyncFleet:
         topics: Iterable[str] = (),
         read_committed: bool = False,
         all_groups: bool = False,
+        time: bool = False,
+        headroom: bool = False,
+        exact: bool = False,
     ) -> Outcome[InCluster[LagRow]]:
         """Return the lag of groups, in total or split.
 
@@ -171,6 +174,11 @@ class AsyncFleet:
             topics: Only groups with committed offsets or assignments on these topics, and only their lag on them.
             read_committed: Measure lag to the last stable offset, so that open transactions do not count.
             all_groups: Select all groups.
+            time: Also set ``time_lag_ms``, the age of the first unread record. Reads records.
+            headroom: Also set ``time_lag_ms``, ``headroom_by``, and ``headroom_ms`` and ``headroom_max_ms``, the time
+                until retention deletes the first unread record. Reads records.
+            exact: Also set ``time_lag_ms``, and ``unread_min`` and ``unread_max``, the number of unread records. Reads
+                records.
 
         Returns:
             Pairs: the cluster, and an item of :meth:`AsyncCluster.lag`.
@@ -191,6 +199,9 @@ class AsyncFleet:
                 topics=selection.topics,
                 read_committed=read_committed,
                 all_groups=all_groups,
+                time=time,
+                headroom=headroom,
+                exact=exact,
             ),
             selection,
         )
@@ -225,7 +236,12 @@ class AsyncFleet:
             >>> [(finding.cluster, finding.message) for finding in report.bad]
         """
         selection = arguments.selection(groups, regex, (), all_groups)
-        samplings = {name: Sampling(arguments.limits(limits), (), window, samples) for name in self.profiles}
+        samplings = {
+            name: Sampling(
+                arguments.limits(limits), (), arguments.seconds("window", window), arguments.samples(samples)
+            )
+            for name in self.profiles
+        }
         sampled = samplings
         ids: dict[str, str | None] = {}
         for sample in next(iter(samplings.values())).planned():

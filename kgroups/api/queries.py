@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import time
+import time as clock
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
@@ -120,6 +120,9 @@ class Queries(ABC):
         topics: Iterable[str] = (),
         read_committed: bool = False,
         all_groups: bool = False,
+        time: bool = False,
+        headroom: bool = False,
+        exact: bool = False,
     ) -> Outcome[GroupLagRow]: ...
 
     @overload
@@ -131,6 +134,9 @@ class Queries(ABC):
         topics: Iterable[str] = (),
         read_committed: bool = False,
         all_groups: bool = False,
+        time: bool = False,
+        headroom: bool = False,
+        exact: bool = False,
     ) -> Outcome[TopicLagRow]: ...
 
     @overload
@@ -142,6 +148,9 @@ class Queries(ABC):
         topics: Iterable[str] = (),
         read_committed: bool = False,
         all_groups: bool = False,
+        time: bool = False,
+        headroom: bool = False,
+        exact: bool = False,
     ) -> Outcome[PartitionLagRow]: ...
 
     @overload
@@ -153,6 +162,9 @@ class Queries(ABC):
         topics: Iterable[str] = (),
         read_committed: bool = False,
         all_groups: bool = False,
+        time: bool = False,
+        headroom: bool = False,
+        exact: bool = False,
     ) -> Outcome[MemberLagRow]: ...
 
     @overload
@@ -164,6 +176,9 @@ class Queries(ABC):
         topics: Iterable[str] = (),
         read_committed: bool = False,
         all_groups: bool = False,
+        time: bool = False,
+        headroom: bool = False,
+        exact: bool = False,
     ) -> Outcome[LagRow]: ...
 
     async def lag(
@@ -174,6 +189,9 @@ class Queries(ABC):
         topics: Iterable[str] = (),
         read_committed: bool = False,
         all_groups: bool = False,
+        time: bool = False,
+        headroom: bool = False,
+        exact: bool = False,
     ) -> Outcome[Any]:
         """Return the lag of groups, in total or split.
 
@@ -184,10 +202,16 @@ class Queries(ABC):
             topics: Only groups with committed offsets or assignments on these topics, and only their lag on them.
             read_committed: Measure lag to the last stable offset, so that open transactions do not count.
             all_groups: Select all groups.
+            time: Also set ``time_lag_ms``, the age of the first unread record. Reads records.
+            headroom: Also set ``time_lag_ms``, ``headroom_by``, and ``headroom_ms`` and ``headroom_max_ms``, the time
+                until retention deletes the first unread record. Reads records.
+            exact: Also set ``time_lag_ms``, and ``unread_min`` and ``unread_max``, the number of unread records. Reads
+                records.
 
         Returns:
             Items with ``total_lag``, which is None if the lag of one partition is unknown; ``known_lag`` is then the
-            sum of the others.
+            sum of the others. ``time_lag_ms`` and the other values that are read are None if they are unknown; ``note``
+            has the reason. If there are no unread records, ``time_lag_ms`` is 0.
 
         Raises:
             UsageError: If no groups are selected, or an argument is invalid.
@@ -198,8 +222,22 @@ class Queries(ABC):
         """
         selection = arguments.selection(groups, regex, topics, all_groups)
         level, split = _level(read_committed), arguments.split(by)
-        outcome = await self._ask(lambda admin: admin.describe_offsets(selection, isolation=level, whole_topics=True))
-        return Outcome.of(outcome.with_items(share.row() for item in outcome.items for share in shares(item, split)))
+        reads = [
+            arguments.flag(name, value) for name, value in (("time", time), ("headroom", headroom), ("exact", exact))
+        ]
+
+        async def question(admin: GroupAdmin) -> model.Outcome[Any]:
+            outcome = await admin.describe_offsets(selection, isolation=level, whole_topics=True)
+            found = [share for item in outcome.items for share in shares(item, split)]
+            if not any(reads):
+                return outcome.with_items(share.row() for share in found)
+            from kgroups.admin.observe import read_ages
+
+            now = int(clock.time() * 1000)
+            ages, failures = await read_ages(admin, found, now, isolation=level, headroom=headroom, exact=exact)
+            return outcome.with_items(share.row(ages) for share in found).with_failures(failures)
+
+        return Outcome.of(await self._ask(question))
 
     async def check(
         self,
@@ -233,11 +271,13 @@ class Queries(ABC):
             >>> [finding.message for finding in report.bad]
         """
         selection = arguments.selection(groups, regex, (), all_groups)
-        sampling = Sampling(arguments.limits(limits), (), window, samples)
+        sampling = Sampling(
+            arguments.limits(limits), (), arguments.seconds("window", window), arguments.samples(samples)
+        )
         for sample in sampling.planned():
             await asyncio.sleep(sample.pause)
             sampling.add(await self._ask(partial(sample_of, selection, sample)))
-        return sampling.report(int(time.time() * 1000))
+        return sampling.report(int(clock.time() * 1000))
 
 
 async def sample_of(selection: Selection, sample: Sample, admin: GroupAdmin) -> model.Outcome[Seen]:
@@ -248,4 +288,5 @@ async def sample_of(selection: Selection, sample: Sample, admin: GroupAdmin) -> 
 
 
 def _level(read_committed: bool) -> Isolation:
+    arguments.flag("read_committed", read_committed)
     return Isolation.READ_COMMITTED if read_committed else Isolation.READ_UNCOMMITTED

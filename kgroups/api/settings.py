@@ -54,6 +54,7 @@ class SettingsMethods(Queries):
             >>> rows = await cluster.describe_settings("orders", overridden=True)
             >>> {row.key: row.value for row in rows}
         """
+        arguments.flag("overridden", overridden)
         selection, names = arguments.selection(groups, regex, (), all_groups), arguments.keys(keys)
         found = await self._ask(lambda admin: SETTINGS.of(admin).describe_settings(selection))
         rows = (row for each in found.items for row in setting_rows(each, names, overridden=overridden))

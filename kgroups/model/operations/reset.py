@@ -7,7 +7,7 @@ scenarios restore or keep offsets outside the log: :class:`ToCurrent`, and a pla
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -71,22 +71,43 @@ class ToTime:
     ms: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class FromPlan:
-    """To the offsets of a plan or undo file; ``None`` deletes the commit.
+    """To an offset for each group, topic, and partition, as in a plan or undo file; ``None`` deletes the commit.
+
+    An offset is an int, or a :class:`Commit` with metadata: ``FromPlan({("group", "topic", 0): 11})``.
 
     ``exact``: it is an undo file, which restores old offsets even outside the log. ``where``: file and line of each
     offset, for errors. ``kinds``: the types of the groups to create if they do not exist.
     """
 
     moves: Mapping[PlanKey, Move]
-    exact: bool = False
-    where: Mapping[PlanKey, str] = field(default_factory=dict)
-    kinds: Mapping[GroupId, str] = field(default_factory=dict)
-    origin: Origin | None = None
+    exact: bool
+    where: Mapping[PlanKey, str]
+    kinds: Mapping[GroupId, str]
+    origin: Origin | None
     """``None`` unless the offsets come from a file."""
-    creates: bool = True
+    creates: bool
     """Whether a plan that is ``exact`` creates groups that do not exist, as an undo does."""
+
+    def __init__(
+        self,
+        moves: Mapping[PlanKey, Move | int],
+        exact: bool = False,
+        where: Mapping[PlanKey, str] = dict(),  # noqa: C408 not changed
+        kinds: Mapping[GroupId, str] = dict(),  # noqa: C408 not changed
+        origin: Origin | None = None,
+        creates: bool = True,
+    ) -> None:
+        if isinstance(moves, Mapping) and any(type(value) is int for value in moves.values()):
+            moves = {key: _commit(key, value) for key, value in moves.items()}
+        for name, value in zip(self.__slots__, (moves, exact, where, kinds, origin, creates), strict=True):
+            object.__setattr__(self, name, value)
+
+
+def _commit(key: PlanKey, value: Move | int) -> Move:
+    """Return an offset as a commit; what is invalid stays as it is, for the API to reject."""
+    return Commit(key[2], value) if type(value) is int and len(key) == 3 else value  # type: ignore[return-value]
 
 
 @dataclass(frozen=True, slots=True)
