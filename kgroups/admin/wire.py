@@ -16,7 +16,6 @@ from kgroups.net.cluster import Cluster
 from kgroups.net.connection import Observer
 from kgroups.protocol import required
 from kgroups.protocol.apis import describe_groups, list_groups, metadata
-from kgroups.protocol.error_codes import Code
 from kgroups.protocol.versions import BrokerVersions
 
 from .query.list_groups import ListFilter, fetch_groups
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
         RemovedMember,
         TopicDeletion,
     )
-    from kgroups.model.permissions import Acl
+    from kgroups.model.permissions import HiddenTopics
     from kgroups.model.settings.change import AppliedSetting, PlannedSetting, Wish
     from kgroups.model.settings.setting import GroupSettings
     from kgroups.model.time_lag import FirstUnread, Position
@@ -74,16 +73,15 @@ NEEDED = (
 class WireAdmin:
     """An admin over the wire client, which knows whether the principal can see all groups and topics."""
 
-    def __init__(
-        self,
-        cluster: Cluster,
-        hidden_by: tuple[Acl, ...] = (),
-        *,
-        sees_topics: bool = True,
-    ) -> None:
+    def __init__(self, cluster: Cluster, operations: frozenset[str] | None = None) -> None:
+        """Create an admin.
+
+        :param operations: the authorized operations on the cluster; ``None`` if brokers do not report them.
+        """
         self.cluster = cluster
-        self._hidden_by = hidden_by
-        self._sees_topics = sees_topics
+        self._operations = operations
+        self._hidden: dict[frozenset[str], HiddenTopics] = {}
+        """The hidden topics among the selected ones, or among all."""
 
     @classmethod
     async def connect(cls, settings: ClientSettings, observer: Observer | None = None) -> WireAdmin:
@@ -102,11 +100,12 @@ class WireAdmin:
         except BaseException:
             await cluster.close()
             raise
-        return cls(cluster, _hidden_by(answer.operations), sees_topics=_sees_offsets_topic(answer.topics))
+        return cls(cluster, answer.operations)
 
     async def renew(self) -> None:
         answer = await self.cluster.renew()
-        self._hidden_by, self._sees_topics = _hidden_by(answer.operations), _sees_offsets_topic(answer.topics)
+        self._operations = answer.operations
+        self._hidden.clear()
 
     def remember(self) -> None:
         from kgroups.protocol.repeats import RepeatsByApi
@@ -118,23 +117,20 @@ class WireAdmin:
         return self.cluster.cluster_id
 
     async def list_groups(self, wanted: ListFilter) -> Outcome[ListedGroup]:
-        return self._with_list_notice(await fetch_groups(self.cluster, wanted))
+        return await self._with_list_notice(None, await fetch_groups(self.cluster, wanted))
 
     async def describe(self, selection: Selection) -> Outcome[Group]:
         from .query import describe
 
-        answer = await describe.describe(self.cluster, selection)
-        return self._with_notices(selection, answer, commits=bool(selection.topics))
+        answer = await self._with_list_notice(selection, await describe.describe(self.cluster, selection))
+        return await self._with_commit_notice(selection, answer) if selection.topics else answer
 
     async def describe_offsets(
         self, selection: Selection, *, isolation: Isolation, whole_topics: bool = False
     ) -> Outcome[GroupOffsets]:
-        from .query import describe
+        from .query.stream import collect
 
-        answer = await describe.describe_offsets(
-            self.cluster, selection, isolation=isolation, whole_topics=whole_topics
-        )
-        return self._with_notices(selection, answer)
+        return await collect(self.stream_offsets(selection, isolation=isolation, whole_topics=whole_topics))
 
     async def describe_nodes(self, groups: Sequence[Group]) -> Outcome[Group]:
         from .query import topology_nodes
@@ -148,15 +144,17 @@ class WireAdmin:
 
         from .query import describe
 
-        failures: list[Failure] = []
+        hidden = asyncio.ensure_future(self._hidden_topics(selection))  # meanwhile
         batches = describe.stream_offsets(self.cluster, selection, isolation=isolation, whole_topics=whole_topics)
-        async with aclosing(batches):
-            async for batch in batches:
-                failures += batch.failures
-                yield batch
-        nothing: Outcome[GroupOffsets] = Outcome((), tuple(failures))
-        whole = self._with_notices(selection, nothing)
-        yield whole._replace(failures=whole.failures[len(failures) :])
+        try:
+            async with aclosing(batches):
+                async for batch in batches:
+                    yield self._with_hidden(batch, await hidden)
+            last: Outcome[GroupOffsets] = await self._with_list_notice(selection, Outcome())
+            await hidden
+            yield await self._with_commit_notice(selection, last)
+        finally:
+            hidden.cancel()
 
     async def find_unread(
         self, positions: Iterable[Position], *, isolation: Isolation, checksums: bool = False
@@ -207,7 +205,7 @@ class WireAdmin:
 
         request, notices = for_cluster(request, self.cluster_id)
         planned = await plan_reset(WireLookups(self.cluster), request)
-        return self._planned(request.selection, (await self._deletable(planned)).with_failures((), notices))
+        return await self._planned(request.selection, (await self._deletable(planned)).with_failures((), notices))
 
     async def topics(self, names: Sequence[str]) -> Mapping[str, TopicLeaders]:
         from .change.lookups import WireLookups
@@ -222,7 +220,7 @@ class WireAdmin:
         from .change import delete_offsets
 
         planned = await delete_offsets.plan_delete_offsets(self.cluster, selection, topics)
-        return self._planned(selection, await self._deletable(planned))
+        return await self._planned(selection, await self._deletable(planned))
 
     async def revalidate(
         self, planned: Sequence[PlannedOffset], *, with_members: bool = False, force: bool = False
@@ -244,14 +242,15 @@ class WireAdmin:
         from .change.lookups import WireLookups
 
         planned = await delete_groups.plan_delete(WireLookups(self.cluster), selection)
-        return self._planned(selection, planned)
+        return await self._planned(selection, planned)
 
     async def hidden_offsets(
         self, seen: Mapping[GroupId, Mapping[tuple[str, int], object]], way: str
     ) -> Mapping[GroupId, Failure]:
         from .change import hidden_offsets
 
-        return await hidden_offsets.hidden_offsets(hidden_offsets.WireLookups(self.cluster), seen, way)
+        topics = await self._find_hidden_topics(frozenset()) if seen else frozenset()
+        return await hidden_offsets.hidden_offsets(self.cluster, topics, seen, way)
 
     async def delete_offsets_now(self, group: GroupId, topics: TopicScope) -> Outcome[DeletedOffset]:
         from .change import delete_now
@@ -280,7 +279,7 @@ class WireAdmin:
         from .change.needs_kafka import members_that_can_be_removed
 
         planned = await remove_members.plan_removal(self.cluster, selection, wanted)
-        return self._planned(selection, await members_that_can_be_removed(self.cluster, planned), commits=False)
+        return await self._planned(selection, await members_that_can_be_removed(self.cluster, planned), commits=False)
 
     async def remove_members(
         self, members: Sequence[MemberRemoval], reason: str, journal: RemovalJournal | None = None
@@ -292,7 +291,8 @@ class WireAdmin:
     async def gather_facts(self, selection: Selection) -> Outcome[GroupFacts]:
         from .query.explain import gather_facts
 
-        return await gather_facts(self.cluster, selection)
+        facts = await self._with_list_notice(selection, await gather_facts(self.cluster, selection))
+        return await self._with_commit_notice(selection, facts)
 
     async def partition_facts(
         self, selection: Selection, wanted: Mapping[str, frozenset[int] | None] | None
@@ -319,12 +319,12 @@ class WireAdmin:
     async def describe_settings(self, selection: Selection) -> Outcome[GroupSettings]:
         from .query.group_configs import describe_settings
 
-        return self._with_notices(selection, await describe_settings(self.cluster, selection), commits=False)
+        return await self._with_list_notice(selection, await describe_settings(self.cluster, selection))
 
     async def plan_settings(self, selection: Selection, wish: Wish) -> Outcome[PlannedSetting]:
         from .change.alter_settings import plan_settings
 
-        return self._planned(selection, await plan_settings(self.cluster, selection, wish), commits=False)
+        return await self._planned(selection, await plan_settings(self.cluster, selection, wish), commits=False)
 
     async def alter_settings(
         self, planned: Sequence[PlannedSetting], journal: SettingsJournal | None = None
@@ -341,47 +341,67 @@ class WireAdmin:
 
         return await offsets_that_can_be_deleted(self.cluster, planned)
 
-    def _planned(self, selection: Selection, plan: Outcome[T], *, commits: bool = True) -> Outcome[T]:
+    async def _planned(self, selection: Selection, plan: Outcome[T], *, commits: bool = True) -> Outcome[T]:
         """Add the notices about omitted groups and offsets to a plan."""
         self.cluster.progress.clear()  # the revalidation before the change counts the groups again
-        return self._with_notices(selection, plan, commits=commits)
+        plan = await self._with_list_notice(selection, plan)
+        return await self._with_commit_notice(selection, plan) if commits else plan
 
-    def _with_notices(self, selection: Selection, outcome: Outcome[T], *, commits: bool = True) -> Outcome[T]:
-        """Add notices if groups may be missing in the list, or commits in the outcome.
+    async def _with_list_notice(self, selection: Selection | None, outcome: Outcome[T]) -> Outcome[T]:
+        """Add a notice if groups may be missing in the list from which the selection was made.
 
         Groups selected by name need none: they have their own failures.
         """
-        outcome = self._with_list_notice(outcome) if selection.needs_list else outcome
-        known = bool(self._hidden_by) or not self._sees_topics
-        if not commits or not (known or outcome.failures):
+        if selection and not selection.needs_list:
+            return outcome
+        if self._operations is None and await self._lists_in_part():
+            from .query.authorization import may_list_all
+
+            self._operations = frozenset({"DESCRIBE"} if await may_list_all(self.cluster) else ())
+        if self._operations is None or "DESCRIBE" in self._operations:
+            return outcome  # the usual case: do not load the module
+        from .query.authorization import missing_acls, note_omitted_groups
+
+        return note_omitted_groups(outcome, missing_acls(self._operations))
+
+    async def _lists_in_part(self) -> bool:
+        node = self.cluster.nodes_by_health()[0]
+        return await self.cluster.speaks(node, list_groups.API, list_groups.FILTERED)
+
+    async def _with_commit_notice(self, selection: Selection, outcome: Outcome[T]) -> Outcome[T]:
+        hidden = await self._hidden_topics(selection)
+        if not hidden:
             return outcome
         from .query.authorization import note_omitted_offsets
 
-        return note_omitted_offsets(outcome, known=known)
+        return note_omitted_offsets(outcome, hidden)
 
-    def _with_list_notice(self, outcome: Outcome[T]) -> Outcome[T]:
-        """Add a notice if the list of groups may be incomplete."""
-        if not self._hidden_by:
-            return outcome
-        from .query.authorization import note_omitted_groups
+    def _with_hidden(self, batch: Outcome[GroupOffsets], hidden: HiddenTopics) -> Outcome[GroupOffsets]:
+        if not hidden:
+            return batch
+        from kgroups.model.permissions import omitted_commits
 
-        return note_omitted_groups(outcome, self._hidden_by)
+        why = omitted_commits(hidden)
+        return batch.with_items(item._replace(hidden=why) for item in batch.items)
+
+    async def _hidden_topics(self, selection: Selection) -> HiddenTopics:
+        topics = selection.topics
+        if topics not in self._hidden:
+            self._hidden[topics] = await self._find_hidden_topics(topics)
+        return self._hidden[topics]
+
+    async def _find_hidden_topics(self, selected: frozenset[str]) -> HiddenTopics:
+        from kgroups.protocol.apis.describe_acls import authorizes
+
+        lists_acls = self._operations is None or "DESCRIBE" in self._operations
+        if lists_acls and not await authorizes(self.cluster.call_any):
+            return frozenset()  # the usual case: do not load the module
+        from .query.authorization import hidden_topics, missing_acls
+
+        return await hidden_topics(self.cluster, missing_acls(self._operations), selected)
 
     async def close(self) -> None:
         await self.cluster.close()
-
-
-def _sees_offsets_topic(topics: Iterable[metadata.TopicLeaders]) -> bool:
-    """Return whether the principal can see the offsets topic, as a principal that can see all topics can."""
-    return not any(topic.error and topic.error.code == Code.topic_authorization_failed for topic in topics)
-
-
-def _hidden_by(operations: frozenset[str] | None) -> tuple[Acl, ...]:
-    if operations is None or "DESCRIBE" in operations:
-        return ()  # the usual case: do not load the module
-    from .query.authorization import missing_acls
-
-    return missing_acls(operations)
 
 
 async def _first_versions(cluster: Cluster) -> tuple[Node, BrokerVersions]:

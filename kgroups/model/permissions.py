@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from .counts import some
+
 GROUP, TOPIC, CLUSTER = "GROUP", "TOPIC", "CLUSTER"
 """Resource types, as Kafka's own tools spell them."""
 
@@ -63,6 +65,18 @@ class Acl(NamedTuple):
 
 DESCRIBE_CLUSTER = Acl(_DESCRIBE, CLUSTER, CLUSTER_NAME)
 """A principal with this ACL lists all groups, others only groups that they can DESCRIBE (KIP-231, Kafka 2.1)."""
+
+
+HiddenTopics = frozenset[str] | str
+"""The topics without permission DESCRIBE, or why it is unknown which they are; empty: none."""
+
+
+def omitted_commits(hidden: HiddenTopics) -> str | None:
+    """Return why committed offsets of any group may be missing in responses; ``None`` if none are."""
+    if isinstance(hidden, str):
+        return f"committed offsets on topics without permission DESCRIBE may be hidden ({hidden})" if hidden else None
+    names = some(sorted(hidden))
+    return f"committed offsets on topics without permission DESCRIBE are hidden: {names}" if hidden else None
 
 
 OMITTED_GROUPS_NOTICE = (

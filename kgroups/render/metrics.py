@@ -45,6 +45,7 @@ class Scrape(NamedTuple):
 
     :ivar failures: number of failures of all polls so far, by scope.
     :ivar rebalances: by group, since the first poll.
+    :ivar hidden: what ACLs may hide from the last poll: ``groups``, ``offsets``.
     :ivar reached_at: the start of the last poll that reached the cluster; no value that is not stale is older.
     """
 
@@ -56,6 +57,7 @@ class Scrape(NamedTuple):
     scrapes: int = 0
     failures: Mapping[str, int] = MappingProxyType({})
     reached_at: float | None = None
+    hidden: frozenset[str] = frozenset()
 
 
 class _Series(NamedTuple):
@@ -182,6 +184,10 @@ def _of_polls(scrape: Scrape) -> Iterator[Metric]:
     for scope in Scope if scrape.scrapes else ():  # from 0, or increase() would miss the first failure
         failures.add_metric((scope.value,), scrape.failures.get(scope.value, 0))
     yield failures
+    family = _gauge("kgroups_hidden", "Whether ACLs hide, or may hide, groups or committed offsets.", ("what",))
+    for what in ("groups", "offsets") if scrape.scrapes else ():
+        family.add_metric((what,), what in scrape.hidden)
+    yield family
 
 
 def _omitted(omitted: Mapping[Level, int]) -> Metric:

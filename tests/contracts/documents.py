@@ -212,6 +212,7 @@ def _tick(name: str, item: Schema) -> Schema:
             "at": _AT,
             "items": listing("The rows.", ref("item")),
             "failures": listing("What is missing from the rows, and why.", ref("failure")),
+            "notices": listing("Remarks in words, which may change.", {"type": "string"}),
             "clusters": _CLUSTERS,
         },
         optional=["clusters"],

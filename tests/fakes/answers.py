@@ -485,6 +485,11 @@ def incremental_alter_configs(broker: FakeBroker, request: Any, kind: Any) -> An
     return build(kind, throttle_time=NO_TIME, responses=tuple(results))
 
 
+def describe_acls(broker: FakeBroker, request: Any, kind: Any) -> Any:
+    error = broker.state.error("DescribeAcls", "") or broker.state.acls_error
+    return build(kind, throttle_time=NO_TIME, error_code=error, error_message=None, resources=())
+
+
 def describe_log_dirs(broker: FakeBroker, request: Any, kind: Any) -> Any:
     entry, topic = nested(kind, "DescribeLogDirsResult"), nested(kind, "DescribeLogDirsTopic")
     part = nested(kind, "DescribeLogDirsPartition")
@@ -523,6 +528,7 @@ BY_API: Mapping[int, Callable[[Any, Any, Any], Any]] = {
     versions.DELETE_GROUPS: delete_groups,
     versions.LEAVE_GROUP: leave_group,
     versions.DESCRIBE_CONFIGS: describe_configs,
+    versions.DESCRIBE_ACLS: describe_acls,
     versions.DESCRIBE_LOG_DIRS: describe_log_dirs,
     versions.INCREMENTAL_ALTER_CONFIGS: incremental_alter_configs,
 }

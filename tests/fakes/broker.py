@@ -23,7 +23,7 @@ from . import answers, sasl, share, streams
 from .cluster_state import ClusterState
 from .oracle import build, read, request_type, response_type, write
 from .sasl import Guard
-from .versions import API_VERSIONS, KAFKA, NAMES, Ranges
+from .versions import API_VERSIONS, DESCRIBE_ACLS, KAFKA, NAMES, Ranges
 
 Fault = Callable[[asyncio.StreamWriter, bytes], Awaitable[None]]
 """Replaces the sending of a response, which is given without its length."""
@@ -222,6 +222,9 @@ class FakeBroker:
             kind = response_type(key, 0)
             refusal = answers.api_versions(self, None, kind, error=ErrorCode.unsupported_version)
             return NAMES[key], correlation_id.to_bytes(4, "big") + write(refusal)
+        if (key, version) == (DESCRIBE_ACLS, 0):  # which the schemas lack
+            self.requests.append(Request(self.id, NAMES[key], version, ()))
+            return NAMES[key], struct.pack(">iihhi", correlation_id, 0, self.state.acls_error, -1, 0)
         kind = request_type(key, version)
         _, offset = read(kind.__header_schema__, frame)
         request, offset = read(kind, frame, offset)

@@ -82,13 +82,22 @@ class FakeTopic:
     """Partition -> the size of its log in bytes."""
 
 
+_NOT_AUTHORIZED = {
+    ErrorCode.group_authorization_failed,
+    ErrorCode.topic_authorization_failed,
+    ErrorCode.cluster_authorization_failed,
+}
+
+
 @dataclass
 class ClusterState:
     groups: dict[str, FakeGroup] = field(default_factory=dict)
     topics: dict[str, FakeTopic] = field(default_factory=dict)
     cluster_id: str = "fake-cluster"
-    operations: int = -(1 << 31)
-    """Authorized operations on the cluster, one bit each (256: DESCRIBE); by default not reported."""
+    operations: int = 256
+    """Authorized operations on the cluster, one bit each (256: DESCRIBE), or ``-(1 << 31)``: not reported."""
+    has_authorizer: bool = False
+    """Whether the brokers check ACLs, as they do if they are to return an error about it."""
     settings: dict[str, dict[str, str | None]] = field(default_factory=dict)
     """Settings of brokers by ID, and of topics."""
     omitted: set[str] = field(default_factory=set)
@@ -126,6 +135,12 @@ class ClusterState:
             self._always[api, name] = code
         else:
             self._errors.setdefault((api, name), []).extend([code] * times)
+
+    @property
+    def acls_error(self) -> ErrorCode:
+        """Return the error of DescribeAcls."""
+        codes = {*self._always.values(), *(code for queued in self._errors.values() for code in queued)}
+        return ErrorCode.none if self.has_authorizer or codes & _NOT_AUTHORIZED else ErrorCode.security_disabled
 
     def error(self, api: str, name: str) -> ErrorCode:
         queued = self._errors.get((api, name))

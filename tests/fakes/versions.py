@@ -11,7 +11,7 @@ OFFSET_COMMIT, LEAVE_GROUP, DELETE_GROUPS, OFFSET_DELETE = 8, 13, 42, 47
 SHARE_GROUP_DESCRIBE, DESCRIBE_SHARE_GROUP_OFFSETS = 77, 90
 ALTER_SHARE_GROUP_OFFSETS, DELETE_SHARE_GROUP_OFFSETS = 91, 92
 DELETE_TOPICS, STREAMS_GROUP_DESCRIBE = 20, 89
-DESCRIBE_CONFIGS, DESCRIBE_LOG_DIRS, INCREMENTAL_ALTER_CONFIGS = 32, 35, 44
+DESCRIBE_ACLS, DESCRIBE_CONFIGS, DESCRIBE_LOG_DIRS, INCREMENTAL_ALTER_CONFIGS = 29, 32, 35, 44
 
 NAMES = {
     FETCH: "Fetch",
@@ -34,6 +34,7 @@ NAMES = {
     DELETE_SHARE_GROUP_OFFSETS: "DeleteShareGroupOffsets",
     DELETE_TOPICS: "DeleteTopics",
     STREAMS_GROUP_DESCRIBE: "StreamsGroupDescribe",
+    DESCRIBE_ACLS: "DescribeAcls",
     DESCRIBE_CONFIGS: "DescribeConfigs",
     DESCRIBE_LOG_DIRS: "DescribeLogDirs",
     INCREMENTAL_ALTER_CONFIGS: "IncrementalAlterConfigs",
@@ -78,4 +79,6 @@ for _release, _newest in {"1.1.1": 0, "2.5.1": 3, "2.8.2": 4, "3.9.1": 4, "4.3.1
     KAFKA[_release][OFFSET_FOR_LEADER_EPOCH] = (2 if _release == "4.3.1" else 0, _newest)
 for _release, _newest in {"1.1.1": 1, "2.5.1": 2, "2.8.2": 4, "3.9.1": 4}.items():
     KAFKA[_release][DESCRIBE_CONFIGS] = (0, _newest)
+for _release, _newest in {"1.1.1": 0, "2.5.1": 2, "2.8.2": 2, "3.9.1": 3, "4.3.1": 3}.items():
+    KAFKA[_release][DESCRIBE_ACLS] = (int(_release == "4.3.1"), _newest)
 KAFKA["4.4.0"] = KAFKA["4.3.1"] | {API_VERSIONS: (0, 5), DELETE_GROUPS: (0, 3), STREAMS_GROUP_DESCRIBE: (0, 1)}

@@ -94,6 +94,7 @@ def calls(api: Api) -> st.SearchStrategy[Any]:
             "changes": st.dictionaries(names, st.dictionaries(names, st.none() | st.text(max_size=6), max_size=3)),
             "validate_only": st.booleans(),
         },
+        "DescribeAcls": {"topic": names},
         "DescribeClientQuotas": {},
         "DescribeProducers": {"partitions": _partitions},
         "DescribeTransactions": {"transactional_ids": groups},

@@ -7,77 +7,31 @@ and deletes them all. A principal that may not DESCRIBE every topic must read th
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Protocol
 
-from kgroups.errors import KgroupsError
 from kgroups.model.counts import count
 from kgroups.model.groups import GroupId
-from kgroups.model.operations.committing import Pair, RecentCommits
+from kgroups.model.operations.committing import Pair
 from kgroups.model.outcome import Failure, Scope
+from kgroups.model.permissions import HiddenTopics
 from kgroups.net.cluster import Cluster
-from kgroups.net.fanout import fan_out
-from kgroups.protocol.apis.describe_log_dirs import DescribeLogDirs
-from kgroups.protocol.error_codes import NOT_AUTHORIZED, KafkaError
 
 from ..offsets_topic.recent_commits import recent_commits
 
 _SHOWN = 3
-_AT_ONCE = 2_000
-"""Topics that are asked about in one request."""
 
 Seen = Mapping[GroupId, Mapping[Pair, object]]
 """Groups with the partitions on which offsets were found."""
 
 
-class Lookups(Protocol):
-    async def hidden_topics(self) -> frozenset[str] | str:
-        """Return the topics that exist and that we may not DESCRIBE, or why they are unknown."""
-
-    async def all_commits(self, groups: tuple[GroupId, ...]) -> RecentCommits: ...
-
-
-class WireLookups:
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
-
-    async def hidden_topics(self) -> frozenset[str] | str:
-        # DescribeLogDirs names topics whatever their ACLs. DescribeAcls would not do: our principal is unknown, other
-        # authorizers list no ACLs, and with allow.everyone.if.no.acl.found another's ALLOW hides a topic from us too.
-        names: set[str] = set()
-        cluster = self._cluster
-        for node, sizes in await fan_out(
-            (node, cluster.call(node, DescribeLogDirs())) for node in cluster.nodes_by_health()
-        ):
-            if isinstance(sizes, KafkaError) and sizes.code in NOT_AUTHORIZED:
-                return "listing all topics needs the ACL DESCRIBE on CLUSTER"
-            if isinstance(sizes, KafkaError):
-                return f"{node}: topics are not listed: {sizes.message}"
-            if isinstance(sizes, KgroupsError):
-                return f"topics are not listed: {sizes}"
-            names.update(topic for topic, _ in sizes)
-        hidden: set[str] = set()
-        ordered = sorted(names)
-        try:
-            for at in range(0, len(ordered), _AT_ONCE):
-                found = (await cluster.refresh(ordered[at : at + _AT_ONCE])).topics
-                hidden.update(each.topic for each in found if each.error and each.error.code in NOT_AUTHORIZED)
-        except KgroupsError as error:
-            return f"topics are not described: {error}"
-        return frozenset(hidden)
-
-    async def all_commits(self, groups: tuple[GroupId, ...]) -> RecentCommits:
-        return await recent_commits(self._cluster, groups, 0, everything=True)
-
-
-async def hidden_offsets(lookups: Lookups, seen: Seen, way: str) -> dict[GroupId, Failure]:
+async def hidden_offsets(cluster: Cluster, topics: HiddenTopics, seen: Seen, way: str) -> dict[GroupId, Failure]:
     """Return why groups must not be deleted: offsets that are hidden, or that may be.
 
+    :param topics: those that ACLs hide.
     :param way: how to delete them all the same: a flag or an argument.
     """
-    topics = await lookups.hidden_topics() if seen else frozenset()
-    if not topics:
+    if not (seen and topics):
         return {}
-    there = await lookups.all_commits(tuple(seen))
+    there = await recent_commits(cluster, tuple(seen), 0, everything=True)
     failures: dict[GroupId, Failure] = {}
     for group in seen:
         message = None
@@ -94,7 +48,7 @@ async def hidden_offsets(lookups: Lookups, seen: Seen, way: str) -> dict[GroupId
     return failures
 
 
-def _perhaps(topics: frozenset[str] | str, unread: str, way: str) -> str:
+def _perhaps(topics: HiddenTopics, unread: str, way: str) -> str:
     """Say that offsets may be hidden.
 
     :param topics: those that are hidden, or why they are unknown.

@@ -1,15 +1,39 @@
-"""Report the ACLs without which brokers silently omit groups or topics from their responses."""
+"""What brokers hide from a principal without an error: groups in lists, and committed offsets on topics.
+
+One rule for all commands, which never assumes that nothing is hidden:
+
+- Groups: hidden unless the principal has DESCRIBE on CLUSTER (KIP-231).
+- Offsets: OffsetFetch leaves out topics without DESCRIBE. None are hidden if brokers have no authorizer, or if every
+  topic that has a replica (DescribeLogDirs, which needs DESCRIBE on CLUSTER only) can be described. ACLs themselves
+  show less: the principal is unknown, other authorizers list no ACLs, and with allow.everyone.if.no.acl.found, another
+  principal's ACL hides a topic, too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 from typing import TypeVar
 
+from kgroups.errors import KgroupsError
 from kgroups.model.outcome import Outcome
-from kgroups.model.permissions import DESCRIBE_CLUSTER, OMITTED_COMMITS_NOTICE, OMITTED_GROUPS_NOTICE, Acl
-from kgroups.protocol.error_codes import Code
+from kgroups.model.permissions import (
+    DESCRIBE_CLUSTER,
+    OMITTED_COMMITS_NOTICE,
+    OMITTED_GROUPS_NOTICE,
+    Acl,
+    HiddenTopics,
+)
+from kgroups.model.placement import OFFSETS_TOPIC
+from kgroups.net.cluster import Cluster
+from kgroups.net.fanout import fan_out
+from kgroups.protocol.apis.describe_acls import DescribeAcls
+from kgroups.protocol.apis.describe_log_dirs import DescribeLogDirs
+from kgroups.protocol.error_codes import NOT_AUTHORIZED, KafkaError
 
 T = TypeVar("T")
+
+_AT_ONCE = 2_000
+"""Topics that are described in one request."""
 
 
 def missing_acls(operations: Collection[str] | None) -> tuple[Acl, ...]:
@@ -25,12 +49,50 @@ def note_omitted_groups(outcome: Outcome[T], missing: tuple[Acl, ...]) -> Outcom
     return outcome.with_failures((), (OMITTED_GROUPS_NOTICE,))._replace(hidden_by=missing) if missing else outcome
 
 
-def note_omitted_offsets(outcome: Outcome[T], *, known: bool) -> Outcome[T]:
-    """Add a notice to an outcome with commits if some may be omitted.
+def note_omitted_offsets(outcome: Outcome[T], hidden: HiddenTopics) -> Outcome[T]:
+    """Add a notice to an outcome with commits if some are or may be omitted."""
+    return outcome.with_failures((), (OMITTED_COMMITS_NOTICE,)) if hidden else outcome
 
-    A principal without DESCRIBE on one topic may lack it on others.
 
-    :param known: whether it is known that the principal cannot see all topics or the whole cluster.
+async def may_list_all(cluster: Cluster) -> bool:
+    """Return whether the principal sees all groups, for brokers that do not report it (before Kafka 2.3)."""
+    try:
+        acls = await cluster.call_any(DescribeAcls(OFFSETS_TOPIC))
+    except KgroupsError:
+        return True  # ListGroups meets the same error and reports it
+    return not (isinstance(acls, KafkaError) and acls.code in NOT_AUTHORIZED)
+
+
+async def hidden_topics(cluster: Cluster, missing: Sequence[Acl] = (), selected: Collection[str] = ()) -> HiddenTopics:
+    """Return the topics without permission DESCRIBE whose committed offsets brokers with an authorizer leave out.
+
+    :param missing: the ACLs that are known to be missing.
+    :param selected: the only topics that count, if not empty.
     """
-    not_authorized = any(failure.code == Code.topic_authorization_failed for failure in outcome.failures)
-    return outcome.with_failures((), (OMITTED_COMMITS_NOTICE,)) if known or not_authorized else outcome
+    if selected:
+        return await _without_describe(cluster, selected)
+    if missing:
+        return f"needs {missing[0]}"
+    names: set[str] = set()
+    calls = ((node, cluster.call(node, DescribeLogDirs())) for node in cluster.nodes_by_health())
+    for node, sizes in await fan_out(calls):
+        if isinstance(sizes, KafkaError) and sizes.code in NOT_AUTHORIZED:
+            return f"needs {DESCRIBE_CLUSTER}"
+        if isinstance(sizes, KafkaError):
+            return f"{node}: topics are not listed: {sizes.message}"
+        if isinstance(sizes, KgroupsError):
+            return f"topics are not listed: {sizes}"
+        names.update(topic for topic, _ in sizes)
+    return await _without_describe(cluster, names)
+
+
+async def _without_describe(cluster: Cluster, names: Iterable[str]) -> HiddenTopics:
+    hidden: set[str] = set()
+    ordered = sorted(names)
+    try:
+        for at in range(0, len(ordered), _AT_ONCE):
+            found = (await cluster.refresh(ordered[at : at + _AT_ONCE])).topics
+            hidden.update(each.topic for each in found if each.error and each.error.code in NOT_AUTHORIZED)
+    except KgroupsError as error:
+        return f"topics are not described: {error}"
+    return frozenset(hidden)

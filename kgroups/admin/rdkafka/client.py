@@ -30,7 +30,7 @@ from confluent_kafka import (
     TopicCollection,
     TopicPartition,
 )
-from confluent_kafka.admin import AdminClient, OffsetSpec
+from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec
 
 from kgroups.config.librdkafka import librdkafka_options, make_client
 from kgroups.config.settings import ClientSettings
@@ -41,7 +41,7 @@ from kgroups.model.groups import Group, GroupId, GroupType, ListedGroup
 from kgroups.model.offsets import Commit, GroupCommits, Isolation, Logs
 from kgroups.model.operations.committing import RecentCommits
 from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Scope
-from kgroups.model.permissions import Acl
+from kgroups.model.permissions import Acl, HiddenTopics, omitted_commits
 from kgroups.model.placement import OFFSETS_TOPIC
 from kgroups.model.time_lag import FirstUnread, Position
 from kgroups.model.views.offset_row import GroupOffsets
@@ -85,7 +85,6 @@ class RdkafkaAdmin:
         self._deadline = Deadline(settings.timeout)
         self._cluster_id: str | None = None
         self._missing: tuple[Failure, ...] = ()
-        self._sees_topics = True
         self._placement = conversions.Placement()
         self._supported = SupportedApis(settings)
         self._breakers: dict[Node | None, CircuitBreaker] = {}
@@ -143,7 +142,6 @@ class RdkafkaAdmin:
         except KafkaException as error:
             if error.args[0].code() < 0:
                 raise self._unreachable(errors, error.args[0].str()) from None
-            self._sees_topics = error.args[0].code() != KafkaError.TOPIC_AUTHORIZATION_FAILED
         else:
             self._placement = conversions.placement_of(description)
             self._missing = missing_coordinators((conversions.leaders_of(description),))
@@ -208,9 +206,10 @@ class RdkafkaAdmin:
         pairs = await self._pairs(selection, with_commits=True)
         partitions = results.partitions_of(pairs.items, selection.topics)
         logs, failures = await self._logs(partitions, isolation, whole_topics)
-        described = (GroupOffsets(group, commits, logs, selection.topics) for group, commits in pairs.items)
-        known = bool(pairs.hidden_by) or not self._sees_topics
-        return note_omitted_offsets(pairs.with_items(described).with_failures(failures), known=known)
+        hidden: HiddenTopics = results.UNSEEN if await self._authorizes() else frozenset()
+        why = omitted_commits(hidden)
+        described = (GroupOffsets(group, commits, logs, selection.topics, why) for group, commits in pairs.items)
+        return note_omitted_offsets(pairs.with_items(described).with_failures(failures), hidden)
 
     async def describe_nodes(self, groups: Sequence[Group]) -> Outcome[Group]:
         return Outcome(tuple(groups))  # librdkafka does not describe streams groups
@@ -467,6 +466,25 @@ class RdkafkaAdmin:
                 collector.record(pair, conversions.log_offset_of(pair, found, start=starts))
 
         await asyncio.gather(*(find((entry.topic, entry.partition), future) for entry, future in futures.items()))
+
+    async def _authorizes(self) -> bool:
+        """Return whether brokers may check ACLs: ``False`` only if one reports that it has no authorizer."""
+        # DescribeAcls would show the same, but librdkafka returns an empty list instead of its error.
+        node = next(filter(None, self._placement.leaders), None)
+        if node is None:
+            return True
+        client, broker = self._client, ConfigResource(ConfigResource.Type.BROKER, str(node.id))
+
+        def start() -> Future[Any]:
+            future: Future[Any] = client.describe_configs([broker], request_timeout=UNBOUNDED)[broker]
+            return future
+
+        try:
+            configs = await self._reply(Scope.CLUSTER, self._name, "DescribeConfigs", start)
+        except RequestFailed:
+            return True
+        setting = configs.get("authorizer.class.name")
+        return setting is None or setting.value != ""
 
     # One request.
 

@@ -13,7 +13,7 @@ from kgroups.config.settings import ClientSettings
 from kgroups.errors import KgroupsError, UnsupportedVersion
 from kgroups.net.connector import Connector
 from kgroups.net.deadline import Deadline
-from kgroups.protocol.apis import consumer_group_describe, describe_groups, list_groups, metadata
+from kgroups.protocol.apis import consumer_group_describe, describe_configs, describe_groups, list_groups, metadata
 from kgroups.protocol.required import FIND_COORDINATOR, LIST_OFFSETS, OFFSET_FETCH
 from kgroups.protocol.versions import Api, BrokerVersions
 
@@ -26,6 +26,7 @@ _NEEDED: Mapping[str, tuple[Api, ...]] = {
     "DescribeGroups": (FIND_COORDINATOR, describe_groups.API),
     "OffsetFetch": (FIND_COORDINATOR, OFFSET_FETCH),
     "ListOffsets": (LIST_OFFSETS,),
+    "DescribeConfigs": (describe_configs.API,),
 }
 """The request, as failures name it -> the APIs that librdkafka sends for it."""
 

@@ -52,6 +52,7 @@ class Poller:
         self._rebalances = Rebalances()
         self._ends = LogEnds()
         self._failures: Counter[str] = Counter()
+        self._hidden: frozenset[str] = frozenset()
         self._scrapes = 0
         self._known: dict[GroupId, GroupSample] = {}
         self._reached_at: float | None = None
@@ -89,11 +90,13 @@ class Poller:
             up = True
             self._reached_at = at  # no value is older
             self._failures.update(failure.scope.value for failure in outcome.failures)
+            self._hidden = _hidden_in(outcome)
             logs = self._sample(outcome)
         groups = tuple(self._known[name] for name in sorted(self._known))
         counts = {each.name: self._rebalances.count(each.name) for each in groups}
         seconds = time.monotonic() - began
-        return Scrape(groups, logs, counts, up, seconds, self._scrapes, dict(self._failures), self._reached_at)
+        failures = dict(self._failures)
+        return Scrape(groups, logs, counts, up, seconds, self._scrapes, failures, self._reached_at, self._hidden)
 
     def _query(self) -> Outcome[Seen]:
         from kgroups.admin.observe import observe
@@ -150,3 +153,10 @@ class Poller:
     def _hold(self, names: frozenset[GroupId], now: float) -> None:
         for name in names:
             self._known[name] = self._known[name].held(now, self._polling.keep)
+
+
+def _hidden_in(outcome: Outcome[Seen]) -> frozenset[str]:
+    from kgroups.model.permissions import OMITTED_COMMITS_NOTICE
+
+    found = {"groups": bool(outcome.hidden_by), "offsets": OMITTED_COMMITS_NOTICE in outcome.notices}
+    return frozenset(what for what, hidden in found.items() if hidden)

@@ -79,7 +79,7 @@ def _in_lines(ticks: Ticks, *, by_cluster: bool) -> int:
         for notice in tick.notices:
             tell(notice)
         totals = tick.totals() if by_cluster else None
-        write_tick(tick.rows, tick.failures, tick.number, tick.at, sys.stdout, tick.ids, totals)
+        write_tick(tick.rows, tick.failures, tick.notices, tick.number, tick.at, sys.stdout, tick.ids, totals)
         failed = bool(tick.failures)
     return EXIT_FAILED if failed else EXIT_OK
 

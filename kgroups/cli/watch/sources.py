@@ -172,7 +172,8 @@ class Sources:
         if self._several:
             return self._merged(number)
         (only,) = self._sources
-        return Tick(number, only.at, only.outcome.items, only.outcome.failures, {"": only.sampled})
+        outcome = only.outcome
+        return Tick(number, only.at, outcome.items, outcome.failures, {"": only.sampled}, outcome.notices)
 
     def _wait(self, polls: set[Future[Polled]]) -> None:
         ends = time.monotonic() + self._limit

@@ -21,4 +21,5 @@ CHECK = Check(
     "a name",
     parse_name,
     judge=_judge,
+    about_offsets=False,
 )

@@ -81,6 +81,8 @@ class Check(NamedTuple):
     read_flag: Read | None = None
     judge: Callable[[Evidence], Iterable[Finding]] | None = None
     inputs: frozenset[Input] = frozenset()
+    about_offsets: bool = True
+    """Whether committed offsets that ACLs hide make the verdict unknown."""
 
     def is_set(self, limits: Limits) -> bool:
         return is_set(getattr(limits, self.field))

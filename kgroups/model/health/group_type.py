@@ -32,4 +32,5 @@ CHECK = Check(
     "a type",
     parse_type,
     judge=_judge,
+    about_offsets=False,
 )

@@ -88,5 +88,18 @@ def judge(seen: Sequence[Seen], limits: Limits) -> list[Finding]:
         findings.append(Finding(evidence.name, "subscribed", Severity.OK, remark))
     for check in CHECKS:
         if check.judge and check.is_set(limits):
-            findings += check.judge(evidence)
+            found = check.judge(evidence)
+            hidden = last.offsets.hidden if check.about_offsets else None
+            findings += [_despite(hidden, finding, limits) for finding in found] if hidden else found
     return findings
+
+
+def _despite(hidden: str, finding: Finding, limits: Limits) -> Finding:
+    """Return a finding as it is if committed offsets of the group are hidden: CRITICAL, or unknown.
+
+    Offsets on one topic are hidden all together or not at all, so that a limit on one topic is judged.
+    """
+    named = finding.topic is not None and all(glob == finding.topic for glob, _ in limits.topic_lag)
+    if finding.severity is Severity.CRITICAL or named:
+        return finding
+    return finding._replace(severity=Severity.UNKNOWN, message=f"{finding.message}; {hidden}", value=None)

@@ -39,6 +39,7 @@ CHECK = Check(
     "a number",
     parse_whole,
     judge=_exactly,
+    about_offsets=False,
 )
 AT_LEAST = Check(
     "min-members",
@@ -47,4 +48,5 @@ AT_LEAST = Check(
     "a number",
     parse_whole,
     judge=_at_least,
+    about_offsets=False,
 )

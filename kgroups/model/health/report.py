@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ..outcome import NOT_FOUND, Failure, Scope
+from ..permissions import Acl
 from .findings import Finding
 from .severity import Severity, worst
 
@@ -35,9 +36,15 @@ class Report(NamedTuple):
         return tuple(finding for severity in order for finding in self.findings if finding.severity is severity)
 
 
-def report_of(findings: Iterable[Finding], failures: Iterable[Failure], at: int) -> Report:
-    """Return a report of the findings, and of one finding for each failure."""
-    everything = [*findings, *map(_of_failure, failures)]
+def report_of(
+    findings: Iterable[Finding], failures: Iterable[Failure], at: int, hidden_by: Iterable[Acl] = ()
+) -> Report:
+    """Return a report of the findings, and of one finding for each failure, and for groups that may be hidden."""
+    hidden = (
+        Finding(CLUSTER, "answered", Severity.UNKNOWN, f"groups may be hidden: needs {acl}")
+        for acl in dict.fromkeys(hidden_by)
+    )
+    everything = [*findings, *map(_of_failure, failures), *hidden]
     return Report(tuple(sorted(everything, key=attrgetter("group"))), at)
 
 

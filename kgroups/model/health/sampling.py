@@ -8,6 +8,7 @@ from kgroups.errors import UsageError
 
 from ..groups import GroupId
 from ..outcome import Failure, Outcome
+from ..permissions import Acl
 from ..time_lag import Position
 from .check import Input
 from .findings import Finding, Place, Proof, Sample, Seen
@@ -58,6 +59,7 @@ class Sampling:
         self._share_states = Input.SHARE_STATES in inputs
         self._samples: dict[GroupId, list[Seen]] = {}
         self._failures: tuple[Failure, ...] = ()
+        self._hidden_by: tuple[Acl, ...] = ()
         self._findings: list[Finding] = []
         if self._trend and samples < 2:
             raise UsageError(f"a trend requires at least two samples, not {samples}")
@@ -85,7 +87,7 @@ class Sampling:
         self._samples = {
             (name := each.offsets.group.group_id): [*self._samples.get(name, ()), each] for each in seen.items
         }
-        self._failures = seen.failures
+        self._failures, self._hidden_by = seen.failures, seen.hidden_by
 
     @property
     def in_batches(self) -> bool:
@@ -99,6 +101,7 @@ class Sampling:
         for each in seen.items:
             self._findings += judge((each,), limits_of(each.offsets.group.group_id, self._limits, self._rules))
         self._failures += seen.failures
+        self._hidden_by += seen.hidden_by
 
     def unproven(self) -> dict[GroupId, dict[Place, Position]]:
         """Return the partitions of each group whose trend requires proof of an unread record, and where to search."""
@@ -122,7 +125,8 @@ class Sampling:
             for name, samples_of_group in self._samples.items()
             for finding in judge(samples_of_group, limits_of(name, self._limits, self._rules))
         )
-        return report_of((*self._findings, *findings, *self._unmatched()), self._failures, at)
+        found = (*self._findings, *findings, *self._unmatched())
+        return report_of(found, self._failures, at, self._hidden_by)
 
     def _unmatched(self) -> Iterator[Finding]:
         """Yield a finding for each rule's name or glob that means no group; a broker that failed may have had it."""

@@ -34,4 +34,5 @@ CHECK = Check(
     "a state, or a list of states",
     parse_states,
     judge=_judge,
+    about_offsets=False,
 )

@@ -43,4 +43,5 @@ CHECK = Check(
     parse_flag,
     judge=_judge,
     inputs=frozenset({Input.OUTSIDERS}),
+    about_offsets=False,
 )

@@ -50,10 +50,11 @@ offset_row = cast(Callable[[OffsetFields], OffsetRow], partial(tuple.__new__, Of
 class GroupOffsets(NamedTuple):
     """A described group and its commits; ``logs`` is shared by all groups of one result.
 
-    If ``topics`` is not empty, the view contains only these topics.
+    If ``topics`` is not empty, the view contains only these topics. ``hidden``: why commits may be missing.
     """
 
     group: Group
     commits: GroupCommits
     logs: Logs
     topics: frozenset[str] = frozenset()
+    hidden: str | None = None

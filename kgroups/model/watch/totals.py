@@ -81,7 +81,7 @@ class Totalling:
 
         ``None`` for other groups, and for those whose members own other partitions.
         """
-        group, commits, logs, _ = offsets
+        group, commits, logs, _, _ = offsets
         if group.type == GroupType.SHARE or commits.unset or not commits.topics:
             return None
         committed: tuple[int, ...] = ()

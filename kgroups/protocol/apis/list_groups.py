@@ -20,6 +20,8 @@ from ..writer import form_of
 
 API = Api(16, "ListGroups", 0, 5, flexible=3)
 
+FILTERED = 2
+"""The first version of brokers that leave out groups without DESCRIBE (KIP-231, Kafka 2.1); older ones reject."""
 STATES = 4
 """The first version with states."""
 TYPES = 5

@@ -1,4 +1,4 @@
-"""Write one JSON line per tick: ``{"schema": "kgroups/watch/v1", "tick", "at", "items", "failures"}``.
+"""Write one JSON line per tick: ``{"schema": "kgroups/watch/v1", "tick", "at", "items", "failures", "notices"}``.
 
 With several clusters, it has the key ``clusters``, and the items may be their totals (``kgroups/watch-by-cluster/v1``).
 """
@@ -19,6 +19,7 @@ from ..jsonout import VERSION, failure_object
 def write_tick(
     rows: Sequence[WatchRow],
     failures: Iterable[Failure],
+    notices: Iterable[str],
     tick: int,
     at: int,
     stream: TextIO,
@@ -37,6 +38,7 @@ def write_tick(
         "at": at,
         "items": [_item(row) for row in rows] if totals is None else [each._asdict() for each in totals],
         "failures": [failure_object(failure) for failure in failures],
+        "notices": list(notices),
         **({"clusters": clusters} if clusters is not None else {}),
     }
     stream.write(json.dumps(line) + "\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from kgroups.model.permissions import DESCRIBE_CLUSTER, OMITTED_COMMITS_NOTICE, 
 from tests.fakes.asking import ask, describe, describe_offsets, errors, list_groups, rows
 from tests.fakes.broker import FakeCluster
 from tests.fakes.cluster_state import FakeMember
+from tests.fakes.versions import DESCRIBE_ACLS, DESCRIBE_LOG_DIRS
 
 DESCRIBE, NOTHING = 1 << 8, 0
 
@@ -59,19 +61,22 @@ def test_describe_named_groups_has_no_hidden_groups_notice() -> None:
 def test_describe_notes_commits_hidden_by_acls() -> None:
     assert describe_offsets(shop(), Selection(("a",))).notices == (OMITTED_COMMITS_NOTICE,)
     fake = shop(operations=DESCRIBE)
+    fake.state.has_authorizer = True
     fake.state.fail("Metadata", "t", ErrorCode.topic_authorization_failed)
-    assert describe_offsets(fake, Selection(("b",))).notices == (OMITTED_COMMITS_NOTICE,)
+    answer = describe_offsets(fake, Selection(("b",)))
+    assert answer.notices == (OMITTED_COMMITS_NOTICE,)
+    assert answer.items[0].hidden == "committed offsets on topics without permission DESCRIBE are hidden: t"
 
 
 def test_describe_topics_unauthorized_despite_cluster_describe_is_noted() -> None:
-    """A group without members whose topics are all hidden: no row, no failure; the offsets topic, asked for at the
-    start, tells that not every topic may be seen."""
+    """A group without members whose topics are all hidden has no row and no failure."""
 
     def narrow(*, sees: bool) -> FakeCluster:
         fake = shop(operations=DESCRIBE)
+        fake.state.has_authorizer = True
         fake.state.group("empty")
         if not sees:
-            fake.state.fail("Metadata", "__consumer_offsets", ErrorCode.topic_authorization_failed)
+            fake.state.fail("Metadata", "t", ErrorCode.topic_authorization_failed)
         return fake
 
     empty = Selection(("empty",))
@@ -131,3 +136,71 @@ def test_list_refused_by_broker_names_the_acl() -> None:
         fake.state.fail("ListGroups", broker, ErrorCode.cluster_authorization_failed)
     answer = list_groups(fake)
     assert {failure.message for failure in answer.failures} == {"not authorized: needs DESCRIBE on CLUSTER"}
+
+
+EVERY_KAFKA = ("4.3.1", "3.9.1", "2.8.2", "2.5.1", "1.1.1")
+
+
+def seen_by(versions: str, change: Callable[[FakeCluster], None], *, topics: frozenset[str] = frozenset()) -> Any:
+    """Return the outcome about group ``a`` on brokers with an authorizer, for a principal with DESCRIBE on CLUSTER."""
+    fake = shop(versions, DESCRIBE)
+    fake.state.has_authorizer = True
+    change(fake)
+    return describe_offsets(fake, Selection(("a",), topics=topics))
+
+
+@pytest.mark.parametrize("versions", EVERY_KAFKA)
+def test_no_authorizer_means_nothing_is_hidden(versions: str) -> None:
+    fake = shop(versions, DESCRIBE)
+    answer = describe_offsets(fake, Selection(("a",)))
+    assert not answer.notices and answer.items[0].hidden is None
+    assert len(fake.asked("DescribeAcls")) == 1 and not fake.asked("DescribeLogDirs")
+
+
+@pytest.mark.parametrize("versions", EVERY_KAFKA[:-1])
+def test_principal_that_sees_all_topics_has_no_notice(versions: str) -> None:
+    answer = seen_by(versions, lambda fake: None)
+    assert not answer.notices and answer.items[0].hidden is None
+
+
+@pytest.mark.parametrize("api", ["DescribeAcls", "DescribeLogDirs"])
+@pytest.mark.parametrize(
+    "code", [ErrorCode.cluster_authorization_failed, ErrorCode.unknown_server_error, ErrorCode.unsupported_version]
+)
+def test_what_is_hidden_is_unknown_after_an_error(api: str, code: ErrorCode) -> None:
+    def fail(fake: FakeCluster) -> None:
+        for name in ("", "0", "1"):
+            fake.state.fail(api, name, code)
+
+    answer = seen_by("4.3.1", fail)
+    known = api == "DescribeAcls"  # the topics still show it
+    assert (answer.notices == ()) == known and (answer.items[0].hidden is None) == known
+
+
+@pytest.mark.parametrize("missing", [DESCRIBE_ACLS, DESCRIBE_LOG_DIRS])
+def test_what_is_hidden_is_unknown_without_the_api(missing: int) -> None:
+    def remove(fake: FakeCluster) -> None:
+        for broker in fake.brokers.values():
+            broker.ranges.pop(missing)
+
+    answer = seen_by("4.3.1", remove)
+    assert (answer.items[0].hidden is None) == (missing == DESCRIBE_ACLS)
+    if missing == DESCRIBE_LOG_DIRS:
+        assert "the broker does not support DescribeLogDirs" in answer.items[0].hidden
+
+
+def test_selected_topic_decides_alone() -> None:
+    def hide(fake: FakeCluster) -> None:
+        fake.state.topic("u", [0])
+        fake.state.fail("Metadata", "u", ErrorCode.topic_authorization_failed)
+
+    assert seen_by("4.3.1", hide).items[0].hidden
+    assert seen_by("4.3.1", hide, topics=frozenset({"t"})).items[0].hidden is None
+    assert seen_by("4.3.1", hide, topics=frozenset({"t", "u"})).items[0].hidden.endswith(": u")
+
+
+def test_list_of_kafka_2_1_is_partial_without_describe_on_cluster() -> None:
+    """Brokers do not report the operations before 2.3, and leave out groups from 2.1 on."""
+    fake = shop("2.5.1", -(1 << 31))
+    fake.state.fail("DescribeAcls", "", ErrorCode.cluster_authorization_failed)
+    assert list_groups(fake).notices == (OMITTED_GROUPS_NOTICE,)

@@ -19,6 +19,7 @@ from confluent_kafka import ConsumerGroupState, ConsumerGroupTopicPartitions, Ka
 from confluent_kafka.admin import (
     AclOperation,
     AdminClient,
+    ConfigEntry,
     ConsumerGroupDescription,
     ConsumerGroupListing,
     ListConsumerGroupsResult,
@@ -52,6 +53,7 @@ ONE = Node(1, "one", 9092)
 TWO = Node(2, "two", 9093)
 EVERYTHING = Selection(everything=True)
 CONSUMER, CLASSIC = 1, 2
+AUTHORIZER = "authorizer.class.name"
 
 
 @dataclass
@@ -142,7 +144,12 @@ class FakeClient:
     committed: dict[str, Any] = field(default_factory=dict)
     topics: dict[str, Any] = field(default_factory=dict)
     ends: dict[tuple[str, int], Any] = field(default_factory=dict)
+    configs: Any = field(default_factory=lambda: {AUTHORIZER: ConfigEntry(AUTHORIZER, "")})
     asked: list[tuple[Any, ...]] = field(default_factory=list)
+
+    def describe_configs(self, wanted: list[Any], request_timeout: float) -> dict[Any, Future[Any]]:
+        (each,) = wanted
+        return {each: future(self.configs)}
 
     def list_consumer_groups(self, request_timeout: float) -> Future[Any]:
         self.asked.append(("list", request_timeout))
@@ -260,14 +267,23 @@ class TestListGroups:
         assert (OMITTED_GROUPS_NOTICE in outcome.notices) is partial
         assert outcome.missing_acls() == ([DESCRIBE_CLUSTER] if partial else [])
 
-    def test_unauthorized_offsets_topic_notes_hidden_commits(self, connect_admin: Opened) -> None:
-        def notices(reported: Any) -> tuple[str, ...]:
-            admin = connect_admin(FakeClient(groups={"a": description("a")}, topics={"__consumer_offsets": reported}))
-            asked = admin.describe_offsets(Selection(("a",)), isolation=Isolation.READ_UNCOMMITTED)
-            return asyncio.run(asked).notices
-
-        assert OMITTED_COMMITS_NOTICE in notices(refusal(29))
-        assert OMITTED_COMMITS_NOTICE not in notices(topic("__consumer_offsets", TWO))
+    @pytest.mark.parametrize(
+        ("configs", "hidden"),
+        [
+            ({AUTHORIZER: ConfigEntry(AUTHORIZER, "")}, False),
+            ({AUTHORIZER: ConfigEntry(AUTHORIZER, "StandardAuthorizer")}, True),
+            ({}, True),
+            (refusal(31), True),
+            (SILENCE, True),
+        ],
+        ids=["no authorizer", "authorizer", "untold", "refused", "silence"],
+    )
+    def test_commits_may_be_hidden_unless_there_is_no_authorizer(
+        self, connect_admin: Opened, configs: Any, hidden: bool
+    ) -> None:
+        admin = connect_admin(FakeClient(groups={"a": description("a")}, topics=PLACES, configs=configs))
+        answer = asyncio.run(admin.describe_offsets(Selection(("a",)), isolation=Isolation.READ_UNCOMMITTED))
+        assert (OMITTED_COMMITS_NOTICE in answer.notices, bool(answer.items[0].hidden)) == (hidden, hidden)
 
     def test_coordinators_are_all_looked_up_if_the_sample_disagrees(self, connect_admin: Opened) -> None:
         names = ("a", "b", "c", "d", "e")

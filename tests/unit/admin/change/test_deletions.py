@@ -168,6 +168,8 @@ def test_plan_delete_offsets_includes_deleted_topics_and_partitions(scope: str) 
 @pytest.mark.parametrize("code", [ErrorCode.topic_authorization_failed, ErrorCode.invalid_topic_exception])
 def test_plan_delete_offsets_of_unavailable_topic_fails_alone(code: ErrorCode) -> None:
     fake = shop()
+    fake.state.has_authorizer = True
+    fake.state.topic("dark", [0])
     fake.state.fail("Metadata", "dark", code)
     planned = ask(fake, lambda admin: admin.plan_delete_offsets(NAMED, parse_topic_scope(["dark", "u"])))
     assert [entry.key for entry in planned.items] == [("a", "u", 0), ("busy", "u", 0)]

@@ -41,7 +41,14 @@ from .conftest import ALL, LARGE, Ask, connected
 READS = {
     *("ApiVersions", "Metadata", "ListGroups", "FindCoordinator", "DescribeGroups", "ConsumerGroupDescribe"),
     *("ShareGroupDescribe", "StreamsGroupDescribe", "OffsetFetch", "ListOffsets", "Fetch", "DescribeConfigs"),
-    *("DescribeShareGroupOffsets", "DescribeProducers", "DescribeTransactions", "ListTransactions", "DescribeLogDirs"),
+    *(
+        "DescribeShareGroupOffsets",
+        "DescribeProducers",
+        "DescribeTransactions",
+        "ListTransactions",
+        "DescribeLogDirs",
+        "DescribeAcls",
+    ),
     *("DescribeClientQuotas",),
 }
 

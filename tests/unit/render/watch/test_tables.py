@@ -139,17 +139,18 @@ def test_sparkline_scales_values() -> None:
 
 def test_tick_is_one_json_line() -> None:
     out = io.StringIO()
-    write_tick([row("a", 3)], [Failure(Scope.BROKER, "2", "refused")], 7, 1000, out)
+    write_tick([row("a", 3)], [Failure(Scope.BROKER, "2", "refused")], ["partial"], 7, 1000, out)
     (line,) = out.getvalue().splitlines()
     answer = json.loads(line)
     assert (answer["schema"], answer["tick"], answer["at"]) == ("kgroups/watch/v1", 7, 1000)
+    assert answer["notices"] == ["partial"]
     assert answer["items"][0]["catch_up_ms"] == 5000 and answer["failures"][0]["name"] == "2"
     assert (answer["items"][0]["unknown_partitions"], answer["items"][0]["known_lag"]) == (0, None)
 
 
 def test_tick_unknown_lag_is_null() -> None:
     out = io.StringIO()
-    write_tick([UNKNOWN], [], 1, 1000, out)
+    write_tick([UNKNOWN], [], [], 1, 1000, out)
     (item,) = json.loads(out.getvalue())["items"]
     names = ("total_lag", "catch_up_ms", "unknown_partitions", "known_lag", "last_lag", "lag_age_ms", "changed")
     assert [item[name] for name in names] == [None, None, 1, 0, 1000, 5000, []]
