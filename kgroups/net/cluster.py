@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import aclosing
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
@@ -28,10 +30,11 @@ from kgroups.protocol.apis import metadata
 from kgroups.protocol.call import Call
 from kgroups.protocol.versions import Api, BrokerVersions
 
-from .connection import ConnectionLost, NeverSent, Observer
-from .connector import ReadyConnection
+from .connection import ConnectionLost, KeptWaiting, NeverSent, Observer, Overdue
+from .connector import ReadyConnection, negotiate
 from .deadline import Deadline
-from .pool import ConnectionPool
+from .fanout import staggered
+from .pool import READS, ConnectionPool
 from .progress import Progress
 
 if TYPE_CHECKING:
@@ -41,6 +44,9 @@ T = TypeVar("T")
 
 BOOTSTRAP_STAGGER = 0.25
 """Seconds to wait for one bootstrap server before the next is tried in parallel."""
+
+BOOTSTRAP_SHARE = 0.25
+"""The part of the time limit in which all bootstrap servers are tried: the last one has the rest."""
 
 _HOPELESS = (AuthenticationFailed, ConfigError, MissingPackage)
 """Errors that another bootstrap server does not fix. Retrying a wrong password may lock the account."""
@@ -108,7 +114,10 @@ class Cluster:
         :raises ProtocolError: if the response cannot be decoded.
         :raises DeadlineExceeded: if the time limit of the command expired.
         """
-        return await self._put(node, 0, lambda link: self._ask(link, call, (node.host, node.port)))
+        if not call.api.waits:
+            return await self._put(node, READS, lambda link: self._ask(link, call, (node.host, node.port)))
+        with self._pool.free_lane(node.host, node.port, waits=True) as lane:
+            return await self._put(node, lane, lambda link: self._ask_patiently(link, call, node))
 
     async def change(self, node: Node, call: Call[T]) -> T:
         """Send a request that changes something. Before it is sent, raises what :meth:`call` raises.
@@ -117,8 +126,8 @@ class Cluster:
         :raises UsageError: if the client is read-only.
         """
         self.settings.check_writable(call.api.name)
-        with self._pool.free_lane(node.host, node.port) as lane:
-            return await self._put(node, lane, lambda link: self._sent(link, call, (node.host, node.port)))
+        with self._pool.free_lane(node.host, node.port, waits=call.api.waits) as lane:
+            return await self._put(node, lane, lambda link: self._sent(link, call, node))
 
     async def versions(self, node: Node) -> BrokerVersions:
         """Return the API versions of a broker. Raises what :meth:`call` raises."""
@@ -202,26 +211,20 @@ class Cluster:
 
     async def _bootstrap(self, call: metadata.Metadata) -> metadata.ClusterMetadata:
         servers = self.settings.bootstrap
-        tries = {asyncio.ensure_future(self._try(at, server, call)) for at, server in enumerate(servers)}
+        pause = min(BOOTSTRAP_STAGGER, BOOTSTRAP_SHARE * self.deadline.remaining() / len(servers))
         errors: list[KgroupsError] = []
-        pending = tries
-        try:
-            while pending:
-                done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
-                for task, error in [(task, task.exception()) for task in done]:  # read all, or asyncio logs them
-                    if error is None:
-                        self._learn(task.result())
-                        return task.result()
-                    if not isinstance(error, KgroupsError) or isinstance(error, _HOPELESS):
-                        raise error
-                    errors.append(error)
-        finally:
-            for task in pending:
-                task.cancel()
+        tries = staggered(((server, partial(self._try, server, call)) for server in servers), pause)
+        async with aclosing(tries):
+            async for _, answer in tries:
+                if not isinstance(answer, KgroupsError):
+                    self._learn(answer)
+                    return answer
+                if isinstance(answer, _HOPELESS):
+                    raise answer
+                errors.append(answer)
         raise _unreachable(errors)
 
-    async def _try(self, at: int, server: tuple[str, int], call: metadata.Metadata) -> metadata.ClusterMetadata:
-        await asyncio.sleep(at * BOOTSTRAP_STAGGER)
+    async def _try(self, server: tuple[str, int], call: metadata.Metadata) -> metadata.ClusterMetadata:
         host, port = server
         link = await self._pool.to(host, port, f"[{host}]:{port}" if ":" in host else f"{host}:{port}")
         try:
@@ -240,7 +243,17 @@ class Cluster:
         except NeverSent:
             return await send(await self._pool.to(node.host, node.port, str(node), number))
 
-    async def _ask(self, link: ReadyConnection, call: Call[T], address: tuple[str, int]) -> T:
+    async def _ask(
+        self,
+        link: ReadyConnection,
+        call: Call[T],
+        address: tuple[str, int],
+        alive: asyncio.Future[bool] | None = None,
+    ) -> T:
+        """Send a request, and return its response.
+
+        :param alive: whether the broker responds to another request meanwhile: without it, no response means down.
+        """
         try:
             version = link.versions.pick(call.api)
         except UnsupportedVersion as error:
@@ -252,16 +265,39 @@ class Cluster:
         except ConnectionLost:
             raise
         except BrokerUnavailable as error:
+            if alive and isinstance(error, Overdue):
+                link.connection.close()  # what is sent on it would wait, too
+                if alive.done() and alive.result():
+                    raise self._pool.kept_waiting(error) from None
             raise self._pool.mark_down(address, error) from None
 
-    async def _sent(self, link: ReadyConnection, call: Call[T], address: tuple[str, int]) -> T:
+    async def _ask_patiently(self, link: ReadyConnection, call: Call[T], node: Node) -> T:
+        """Send a request that may wait for other brokers; without a response, the broker may still be healthy."""
+        timeout = self.deadline.bound(self.settings.broker_timeout)
+        alive = asyncio.ensure_future(self._responds(node, timeout / 2))
+        try:
+            return await self._ask(link, call, (node.host, node.port), alive)
+        finally:
+            alive.cancel()
+
+    async def _responds(self, node: Node, seconds: float) -> bool:
+        """Return whether a broker responds to a request sent in ``seconds``, within as many."""
+        await asyncio.sleep(seconds)
+        try:
+            link = await self._pool.to(node.host, node.port, str(node))
+            await negotiate(link.connection, Deadline(seconds))
+        except KgroupsError:
+            return False
+        return True
+
+    async def _sent(self, link: ReadyConnection, call: Call[T], node: Node) -> T:
         """Return the response to a change; without one, the outcome is unknown."""
         self.deadline.bound(self.settings.broker_timeout)
         try:
-            return await self._ask(link, call, address)
+            return await self._ask_patiently(link, call, node)
         except (NeverSent, NotRequested):
             raise
-        except (BrokerUnavailable, DeadlineExceeded, RemoteProtocolError) as error:
+        except (BrokerUnavailable, KeptWaiting, DeadlineExceeded, RemoteProtocolError) as error:
             raise OutcomeUnknown(f"the change was sent, but its outcome is unknown: {error}") from error
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from kgroups.errors import (
     BrokerUnavailable,
     DecodingTimeout,
+    KgroupsError,
     ProtocolError,
     Reason,
     RemoteProtocolError,
@@ -73,6 +74,12 @@ class Overdue(BrokerUnavailable):
     def __init__(self, missing: str, seconds: float, *, peer: str | None = None) -> None:
         super().__init__(f"{missing} within {in_seconds(seconds)}", peer=peer)
         self.missing = missing
+
+
+class KeptWaiting(KgroupsError):
+    """A broker did not respond in time because it waits for another one: it is not down."""
+
+    default_reason = Reason.NO_RESPONSE
 
 
 class NeverSent(ConnectionLost):

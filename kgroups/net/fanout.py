@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Iterable
+from collections import deque
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from typing import Any, TypeVar
 
 from kgroups.errors import KgroupsError
@@ -49,6 +50,39 @@ async def as_answered(jobs: Iterable[tuple[K, Awaitable[T]]]) -> AsyncGenerator[
             for task in done:
                 error = None if task.cancelled() else task.exception()
                 yield keys[task], error if isinstance(error, KgroupsError) else task.result()
+    finally:
+        for task in keys:
+            task.cancel()
+        await asyncio.gather(*keys, return_exceptions=True)
+
+
+async def staggered(
+    jobs: Iterable[tuple[K, Callable[[], Awaitable[T]]]], pause: float
+) -> AsyncGenerator[tuple[K, T | KgroupsError]]:
+    """Start one job after the other; yield each key with its result or its error as soon as it is available.
+
+    A job starts when the one before has ended, or ``pause`` seconds after that has started. Closing the generator, and
+    any other exception of a job, cancels the jobs that are left.
+    """
+    loop = asyncio.get_running_loop()
+    waiting = deque(jobs)
+    keys: dict[asyncio.Future[T], K] = {}
+    pending: set[asyncio.Future[T]] = set()
+    newest: asyncio.Future[T] | None = None
+    turn = 0.0
+    try:
+        while waiting or pending:
+            if waiting and (newest is None or newest.done() or loop.time() >= turn):
+                key, job = waiting.popleft()
+                newest = asyncio.ensure_future(job())
+                keys[newest] = key
+                pending.add(newest)
+                turn = loop.time() + pause
+            left = max(0.0, turn - loop.time()) if waiting else None
+            done, pending = await asyncio.wait(pending, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                error = None if task.cancelled() else task.exception()
+                yield keys.pop(task), error if isinstance(error, KgroupsError) else task.result()
     finally:
         for task in keys:
             task.cancel()

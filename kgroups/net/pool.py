@@ -11,21 +11,31 @@ from contextlib import contextmanager
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import BrokerUnavailable, DeadlineExceeded, KgroupsError, NotRequested
 
-from .connection import Connection, ConnectionLost, Observer, Overdue
+from .connection import Connection, ConnectionLost, KeptWaiting, Observer, Overdue
 from .connector import Connector, ReadyConnection
 from .deadline import Deadline
 from .pace import Pace
+
+READS = 0
+"""The number of the connection for reads that no other broker can delay."""
 
 LANES = 4
 """Connections to one broker for changes: a broker processes one request of a connection at a time, and responds after
 enough replicas have the change. Measured on one machine, limited by its cores: 25 % less time with three replicas, no
 difference with one; distant replicas gain more."""
 
+WAITING = 64
+"""Connections to one broker for requests that wait for other brokers: so many may be unanswered without delaying
+others."""
+
 SILENCE = 0.05
 """Seconds without a response after which another broker is preferred for requests that any broker can serve."""
 
 DIALS = 64
 """Brokers to connect to at the same time. Metadata may name any number of hosts, and hostile metadata does."""
+
+BOOTSTRAP_DIALS = 256
+"""Bootstrap servers to connect to at the same time: those that never respond must not use up the turns of others."""
 
 MOST_OPEN = 512
 """Connections of one command: half of the file descriptors that Linux allows a process by default. For more brokers,
@@ -38,7 +48,7 @@ Address = tuple[str, int]
 """Host and port."""
 
 Lane = tuple[str, int, int]
-"""Host, port, and number of the connection; reads use the first."""
+"""Host, port, and number of the connection: :data:`READS`, then :data:`LANES`, then :data:`WAITING`."""
 
 
 class ConnectionPool:
@@ -53,13 +63,14 @@ class ConnectionPool:
         self._deadline = deadline
         self._made: dict[Lane, asyncio.Task[ReadyConnection]] = {}
         self._retired: list[asyncio.Task[ReadyConnection]] = []
-        self._changing: Counter[Lane] = Counter()
+        self._pending: Counter[Lane] = Counter()
         self._down: dict[Address, KgroupsError] = {}
         self._names: dict[Address, str] = {}
         self._connector = Connector(settings, observer, Pace(deadline, settings.max_requests_per_second))
         self._dials = asyncio.Semaphore(DIALS)
+        self._bootstrap_dials = asyncio.Semaphore(BOOTSTRAP_DIALS)
 
-    async def to(self, host: str, port: int, name: str, number: int = 0) -> ReadyConnection:
+    async def to(self, host: str, port: int, name: str, number: int = READS) -> ReadyConnection:
         """Return a usable connection.
 
         :raises BrokerUnavailable: if the broker cannot be reached or rejects the client, now or earlier.
@@ -84,9 +95,10 @@ class ConnectionPool:
             raise self.mark_down(address, error) from None
 
     async def _open(self, host: str, port: int, name: str) -> ReadyConnection:
+        dials = self._bootstrap_dials if (host, port) in self._settings.bootstrap else self._dials
         try:
             async with asyncio.timeout(self._deadline.remaining()):
-                await self._dials.acquire()
+                await dials.acquire()
         except TimeoutError:
             text = f"not contacted: --timeout ({self._deadline.seconds:g} s) expired"
             raise NotRequested(text, peer=name) from None
@@ -99,7 +111,7 @@ class ConnectionPool:
                 error.peer = self._names.get((host, port), name)
             raise
         finally:
-            self._dials.release()
+            dials.release()
         link.connection.name = self._names.get((host, port), name)
         return link
 
@@ -132,23 +144,33 @@ class ConnectionPool:
             connection.extend(seconds)
 
     @contextmanager
-    def free_lane(self, host: str, port: int) -> Iterator[int]:
-        """Yield the connection for one change: the one with the fewest pending changes."""
-        lane = min(((host, port, number) for number in range(LANES)), key=self._changing.__getitem__)
-        self._changing[lane] += 1
+    def free_lane(self, host: str, port: int, *, waits: bool) -> Iterator[int]:
+        """Yield the connection for one change, or for one request that waits: the one with the fewest pending ones."""
+        numbers = range(1 + LANES, 1 + LANES + WAITING) if waits else range(1, 1 + LANES)
+        lane = min(((host, port, number) for number in numbers), key=self._pending.__getitem__)
+        self._pending[lane] += 1
         try:
             yield lane[2]
         finally:
-            self._changing[lane] -= 1
+            self._pending[lane] -= 1
 
     def mark_down(self, address: Address, error: BrokerUnavailable) -> KgroupsError:
         """Send no further request to this broker; return the error to raise."""
-        reason: KgroupsError = error
-        if not self._deadline.remaining():
-            over = f"--timeout ({self._deadline.seconds:g} s) expired"
-            ended = f"{error.missing} before {over}" if isinstance(error, Overdue) else f"{error.text}, and {over}"
-            reason = DeadlineExceeded(ended, peer=error.peer, hint=error.hint)
-        return self._down.setdefault(address, reason)
+        return self._down.setdefault(address, self._over(error) or error)
+
+    def kept_waiting(self, error: Overdue) -> KgroupsError:
+        """Return the error to raise for a broker that responds to other requests: it is not down."""
+        return self._over(error) or KeptWaiting(
+            f"{error.text}: the broker responds to other requests, but waits for another broker", peer=error.peer
+        )
+
+    def _over(self, error: BrokerUnavailable) -> DeadlineExceeded | None:
+        """Return the error of a broker that did not respond before the time limit of the command."""
+        if self._deadline.remaining():
+            return None
+        over = f"--timeout ({self._deadline.seconds:g} s) expired"
+        ended = f"{error.missing} before {over}" if isinstance(error, Overdue) else f"{error.text}, and {over}"
+        return DeadlineExceeded(ended, peer=error.peer, hint=error.hint)
 
     def forgive(self) -> None:
         """Contact every broker again, also those that did not respond."""

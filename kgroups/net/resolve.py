@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .in_thread import Crew
 
-LOOKUPS = 16
-"""Names to resolve at the same time: metadata may name any number of hosts."""
+LOOKUPS = 256
+"""Names to resolve at the same time: metadata may name any number of hosts, and some may take long."""
 
 
 async def addresses(host: str, port: int) -> list[str]:

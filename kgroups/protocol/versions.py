@@ -25,6 +25,8 @@ class Api(NamedTuple):
     oldest: int
     newest: int
     flexible: int
+    waits: bool = False
+    """Whether a broker waits for other brokers before it responds: everything after it on its connection waits, too."""
 
     def __str__(self) -> str:
         return self.name

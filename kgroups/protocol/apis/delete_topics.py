@@ -18,7 +18,7 @@ from ..reader import reader_of
 from ..versions import Api
 from ..writer import form_of
 
-API = Api(20, "DeleteTopics", 1, 6, flexible=4)
+API = Api(20, "DeleteTopics", 1, 6, flexible=4, waits=True)
 
 _MESSAGE, _BY_ID = 5, 6
 """The first version that has each."""

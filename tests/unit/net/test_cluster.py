@@ -15,8 +15,11 @@ from kgroups.errors import (
     UnsupportedVersion,
 )
 from kgroups.net.cluster import Cluster
+from kgroups.net.connection import KeptWaiting
 from kgroups.net.deadline import Deadline
 from kgroups.net.pool import LANES
+from kgroups.protocol.apis.alter_share_group_offsets import AlterShareGroupOffsets
+from kgroups.protocol.apis.describe_share_group_offsets import DescribeShareGroupOffsets
 from kgroups.protocol.apis.find_coordinator import API as FIND_COORDINATOR
 from kgroups.protocol.apis.find_coordinator import FindCoordinator
 from kgroups.protocol.apis.list_groups import ListGroups
@@ -222,17 +225,57 @@ def test_invalid_api_versions_response_names_the_broker() -> None:
         with_cluster(fake, nothing)
 
 
-def test_change_uses_an_idle_connection() -> None:
+def test_change_uses_an_idle_connection_but_not_that_of_reads() -> None:
     async def work(cluster: Cluster) -> None:
         node = cluster.nodes[0]
         for _ in range(3):
             await cluster.change(node, ListGroups())
-        assert fake.brokers[0].connections == 1
+        assert fake.brokers[0].connections == 1 + 1
         await asyncio.gather(*(cluster.change(node, ListGroups()) for _ in range(50)))
-        assert fake.brokers[0].connections == LANES
+        assert fake.brokers[0].connections == 1 + LANES
 
     fake = FakeCluster(1)
     with_cluster(fake, work)
+
+
+def test_request_that_waits_for_another_broker_delays_no_other() -> None:
+    """And the broker, which responds to other requests, is not down."""
+
+    async def work(cluster: Cluster) -> None:
+        node = cluster.nodes[0]
+        waiting = [asyncio.ensure_future(cluster.call(node, DescribeShareGroupOffsets((f"s{at}",)))) for at in range(9)]
+        changing = asyncio.ensure_future(cluster.change(node, AlterShareGroupOffsets("s", {"t": [(0, 1)]})))
+        await asyncio.sleep(0.5)
+        with Stopwatch() as watch:
+            assert (await cluster.call(node, ListGroups())).error is None
+        assert watch.seconds == pytest.approx(0)
+        with Stopwatch() as watch:
+            answers = await asyncio.gather(*waiting, changing, return_exceptions=True)
+        assert watch.seconds == pytest.approx(PATIENCE - 0.5)
+        for answer in answers[:-1]:
+            assert isinstance(answer, KeptWaiting) and "no response to DescribeShareGroupOffsets" in str(answer)
+        assert isinstance(answers[-1], OutcomeUnknown)
+        assert cluster.reachable(node)
+        fake.brokers[0].recover()
+        await cluster.call(node, DescribeShareGroupOffsets(("s",)))  # on no connection that still waits
+
+    fake = FakeCluster(1)
+    for api in ("DescribeShareGroupOffsets", "AlterShareGroupOffsets"):
+        fake.brokers[0].fault(api, faults.silence)
+    with_cluster(fake, work, broker_timeout=PATIENCE)
+
+
+def test_broker_without_any_response_is_down_after_one_timeout() -> None:
+    async def work(cluster: Cluster) -> None:
+        node = cluster.nodes[0]
+        fake.brokers[0].fault("*", faults.silence)
+        with Stopwatch() as watch, pytest.raises(BrokerUnavailable):
+            await cluster.call(node, DescribeShareGroupOffsets(("s",)))
+        assert watch.seconds == pytest.approx(PATIENCE)
+        assert not cluster.reachable(node)
+
+    fake = FakeCluster(1)
+    with_cluster(fake, work, broker_timeout=PATIENCE)
 
 
 @pytest.mark.parametrize("fault", [faults.silence, faults.close, faults.truncated(6), faults.wrong_id])

@@ -1,0 +1,162 @@
+"""A healthy broker that waits for a frozen one for share groups responds to everything else, and no row is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import time
+import urllib.request
+from base64 import urlsafe_b64encode
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from kgroups.config.settings import ClientSettings, parse_bootstrap
+from kgroups.net.cluster import Cluster
+from kgroups.sandbox import DEFAULT_VERSION, Sandbox
+from kgroups.sandbox.coordinator_client import CoordinatorClient
+from kgroups.sandbox.share import start_share_groups
+from kgroups.sandbox.topics import create_topics, fill
+from kgroups.sandbox.wire.offset_commit import OffsetCommit
+from tests.integration.asking import run_kgroups
+from tests.integration.conftest import wanted_versions
+from tests.integration.monitoring.prometheus import run_exporter
+
+TOPICS = {f"kept-{at}": 1 for at in range(4)}
+CLASSIC = [f"kept-classic-{at}" for at in range(12)]
+SHARE = [f"kept-share-{at}" for at in range(24)]
+RECORDS = 7
+STATES = "__share_group_state"
+BOUNDS = ("--broker-timeout", "4s", "--timeout", "60s")
+
+
+def test_healthy_broker_loses_no_row_of_any_type(
+    request: pytest.FixtureRequest, require_kafka: Callable[[str], None], tmp_path: Path
+) -> None:
+    if DEFAULT_VERSION not in wanted_versions(request.config):
+        pytest.skip(f"harm is done to Kafka {DEFAULT_VERSION} only")
+    require_kafka(DEFAULT_VERSION)
+    kept = {"broker.session.timeout.ms": "3600000", "offsets.topic.num.partitions": "8"}  # leaders do not move
+    with Sandbox.up(brokers=2, name=f"pytest-{os.getpid()}-waiting", properties=kept) as sandbox:
+        healthy = asyncio.run(prepared(sandbox))
+        assert {name.split("-")[1] for name in healthy} == {"classic", "share"}
+
+        def ask(*words: str) -> Any:
+            return run_kgroups(*words, *BOUNDS, "-o", "json", bootstrap=sandbox.bootstrap)
+
+        before = {words: rows_of(ask(*words), healthy) for words in COMMANDS}
+        assert all({group for group, _ in rows} == healthy for rows in before.values())
+        sandbox.pause(2)
+        try:
+            for words in COMMANDS:
+                began = time.monotonic()
+                answer = ask(*words)
+                assert answer.code in (1, 3), (words, answer.err)
+                assert "Traceback" not in answer.err
+                assert rows_of(answer, healthy) == before[words], words
+                assert time.monotonic() - began < 40
+            assert healthy <= saved(sandbox.bootstrap, tmp_path / "saved.json")
+            assert healthy <= watched(sandbox)
+            assert healthy <= exported(sandbox)
+        finally:
+            sandbox.resume(2)
+
+
+COMMANDS = (
+    ("list",),
+    ("describe", "--all-groups"),
+    ("lag",),
+    ("lag", "--by", "partition"),
+    ("check", "--all-groups", "--max-lag", "1000"),
+    ("explain", "--all-groups"),
+)
+TELLING = (
+    "group",
+    "topic",
+    "partition",
+    "type",
+    "state",
+    "current_offset",
+    "start_offset",
+    "lag",
+    "total_lag",
+    "verdict",
+)
+
+
+async def prepared(sandbox: Sandbox) -> set[str]:
+    """Create groups of both types, and return those of which nothing is on broker 2."""
+    settings = ClientSettings(parse_bootstrap(sandbox.bootstrap), timeout=120, broker_timeout=60)
+    cluster, _ = await Cluster.connect(settings)
+    async with cluster:
+        await create_topics(cluster, TOPICS)
+        route = await CoordinatorClient.to(cluster, CLASSIC)
+        for at, name in enumerate(CLASSIC):
+            assert await route.call(name, OffsetCommit(name, {f"kept-{at % 4}": {0: 1}})) is None
+        topic_of = {name: f"kept-{at % 4}" for at, name in enumerate((*CLASSIC, *SHARE))}
+        await asyncio.to_thread(fill, sandbox.bootstrap, {topic: {0: RECORDS} for topic in TOPICS})
+        await asyncio.to_thread(start_share_groups, sandbox, {name: {topic_of[name]: {0: 2}} for name in SHARE})
+        states = run_kgroups("list", "-o", "json", bootstrap=sandbox.bootstrap).items
+        coordinators = {row["group"]: row["coordinator"]["id"] for row in states}
+        leaders = {each.topic: each for each in (await cluster.refresh((*TOPICS, STATES))).topics}
+    healthy = set()
+    for name, topic in topic_of.items():
+        brokers = {coordinators[name], leaders[topic].leaders[0]}
+        if name in SHARE:
+            key = f"{name}:{as_text(leaders[topic].topic_id)}:0"
+            brokers.add(leaders[STATES].leaders[java_hash(key) % len(leaders[STATES].leaders)])
+        if brokers == {1}:
+            healthy.add(name)
+    return healthy
+
+
+def as_text(topic_id: int) -> str:
+    return urlsafe_b64encode(topic_id.to_bytes(16, "big")).decode().rstrip("=")
+
+
+def java_hash(text: str) -> int:
+    """Return the absolute value of ``String.hashCode()`` as Kafka has it."""
+    found = 0
+    for letter in text:
+        found = (31 * found + ord(letter)) & 0xFFFFFFFF
+    return found & 0x7FFFFFFF if found < 1 << 31 else (1 << 32) - found
+
+
+def rows_of(answer: Any, groups: set[str]) -> list[tuple[str, list[object]]]:
+    rows = [(row["group"], [row.get(key) for key in TELLING]) for row in answer.items if row["group"] in groups]
+    return sorted(rows, key=repr)
+
+
+def saved(bootstrap: str, path: Path) -> set[str]:
+    answer = run_kgroups("snapshot", "save", str(path), "--all-groups", *BOUNDS, "-b", bootstrap)
+    assert answer.code == 1, answer.err
+    rows = run_kgroups("snapshot", "show", str(path), "--groups", "-o", "json").items
+    return {row["group"] for row in rows if row["total_lag"] == RECORDS - item_start(row["group"])}
+
+
+def watched(sandbox: Sandbox) -> set[str]:
+    answer = run_kgroups("watch", "--count", "1", *BOUNDS, bootstrap=sandbox.bootstrap)
+    (line,) = map(json.loads, answer.out.splitlines())
+    return {item["group"] for item in line["items"] if item["total_lag"] == (RECORDS - item_start(item["group"]))}
+
+
+def item_start(group: str) -> int:
+    return 2 if group in SHARE else 1
+
+
+def exported(sandbox: Sandbox) -> set[str]:
+    with run_exporter(sandbox.bootstrap, *BOUNDS) as address:
+        found = re.compile("kafka_consumergroup_total_lag")
+        with urllib.request.urlopen(f"http://{address}/metrics", timeout=120) as answer:
+            text = answer.read().decode()
+    samples = [each for family in text_string_to_metric_families(text) for each in family.samples]
+    return {
+        each.labels["consumergroup"]
+        for each in samples
+        if found.fullmatch(each.name) and each.value == RECORDS - item_start(each.labels["consumergroup"])
+    }
