@@ -56,7 +56,7 @@ BOUNDS = {
     "one response of a broker": (framing.MAX_FRAME // MIB, framing.MAX_UNTRUSTED_FRAME // 1024),
     "uncompressed records of one response": (budget.UNPACKED // MIB,),
     "brokers in the metadata": (metadata.MOST_BROKERS,),
-    "connections": (pool.DIALS, pool.MOST_OPEN),
+    "connections": (pool.DIALS, pool.BOOTSTRAP_DIALS, pool.MOST_OPEN),
     "name resolutions at a time": (resolve.LOOKUPS,),
     "clusters that are queried at a time": (fleet.PARALLEL,),
     "a client configuration file": (properties.MAX_SIZE // MIB,),
