@@ -1,16 +1,33 @@
-"""Run many jobs at once and return each result or error."""
+"""Run coroutines: one to its end, or many jobs at once with the result or the error of each."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable
 from typing import Any, TypeVar
 
 from kgroups.errors import KgroupsError
 
 K = TypeVar("K")
 T = TypeVar("T")
+
+
+def run(main: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine as ``asyncio.run``, but let an interrupt end quietly: errors of canceled tasks are not logged."""
+    interrupted = False
+
+    def report(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        if not interrupted and not isinstance(context.get("exception"), KgroupsError):
+            loop.default_exception_handler(context)
+
+    with asyncio.Runner() as runner:
+        runner.get_loop().set_exception_handler(report)
+        try:
+            return runner.run(main)
+        except KeyboardInterrupt:
+            interrupted = True
+            raise
 
 
 async def fan_out(jobs: Iterable[tuple[K, Awaitable[T]]]) -> list[tuple[K, T | KgroupsError]]:

@@ -27,10 +27,9 @@ def check(connection: ConnectionOptions, shape: Shape) -> int:
 
     Exit codes: 0 every step succeeded, 1 a step failed, 2 the configuration is invalid.
     """
-    import asyncio
-
     from kgroups.admin.diagnose.check_connection import check_connection
     from kgroups.model.connection_check import CheckRow, Result
+    from kgroups.net.fanout import run
     from kgroups.render.check_view import CHECK
 
     shape.check(CHECK)
@@ -43,7 +42,7 @@ def check(connection: ConnectionOptions, shape: Shape) -> int:
     async def query() -> None:
         results.append(await check_connection(connection.settings, print_exchange if connection.debug else None))
 
-    asyncio.run(query())
+    run(query())
     ((outcome, cluster_id),) = results
     rows = [*settings, *outcome.items]
     if shape.format in ("table", "plain"):

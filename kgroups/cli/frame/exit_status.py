@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 EXIT_CLOSED_PIPE = 128 + signal.SIGPIPE
 
 
+_CUTTING = (signal.SIGTERM, signal.SIGHUP)
+"""Signals that end a command without a message, unless it has begun to write."""
+
 _quiet = False
 _debug = False
 
@@ -35,13 +38,14 @@ def exit_code_of(run: Callable[[], int], print_error: Callable[[str], None]) -> 
     _reopen_closed_streams()
     before = sys.stdout, sys.stderr
     written = _Writes()
-    sys.stdout, sys.stderr = written.observed(sys.stdout), written.observed(sys.stderr)
+    sys.stdout, sys.stderr = written.observed(sys.stdout, report_if_cut), written.observed(sys.stderr)
     try:
         return _exit_code_of(run, print_error, written)
     finally:
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError, ValueError):
                 stream.flush()
+        _is_complete()
         sys.stdout, sys.stderr = before
 
 
@@ -83,8 +87,10 @@ class _Writes:
     def __init__(self) -> None:
         self.error: OSError | None = None
 
-    def observed(self, stream: TextIO) -> TextIO:
+    def observed(self, stream: TextIO, begin: Callable[[], None] | None = None) -> TextIO:
         """Return a stream that writes to the same file and keeps the error of a write.
+
+        ``begin`` is called before the first write.
 
         Characters that the encoding lacks, as in a group name, are written as escape sequences.
         """
@@ -97,6 +103,7 @@ class _Writes:
         stream.flush()
         file = _ObservedFile(raw.fileno(), "wb", closefd=False)
         file.writes = self
+        file.begin = begin
         return io.TextIOWrapper(
             file if raw is stream.buffer else io.BufferedWriter(file),  # unbuffered, with PYTHONUNBUFFERED
             encoding=stream.encoding,
@@ -108,8 +115,12 @@ class _Writes:
 
 class _ObservedFile(io.FileIO):
     writes: _Writes
+    begin: Callable[[], None] | None = None
 
     def write(self, data: Any, /) -> int:
+        if self.begin:
+            self.begin()
+            self.begin = None
         try:
             return super().write(data)
         except OSError as error:
@@ -186,11 +197,13 @@ def run_and_exit(run: Callable[[Sequence[str]], int]) -> NoReturn:
     """Run a command with the arguments of this process, and exit."""
     # A command is short: collecting cycles adds a third to the decoding time and frees nothing.
     gc.disable()
+    _interrupt_quietly()
     try:
         code = run(sys.argv[1:])
+        _end_on_interrupt()
     except KeyboardInterrupt:  # while an error was printed
         code = _interrupted_code()
-    _end_on_interrupt()
+        _end_on_interrupt()
     if "duckdb" not in sys.modules:  # its bindings would print what is frozen as leaked
         gc.freeze()  # skips the collection at exit, a tenth of the time of a small command
     sys.exit(code)
@@ -205,6 +218,46 @@ def _raise_on_interrupt() -> None:
     """Let Ctrl-C raise KeyboardInterrupt; until now it ended the process, see ``kgroups.__main__``."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _interrupt_quietly() -> None:
+    """Let Ctrl-C leave no traceback, wherever it arrives: in a handler, in a destructor, or between two handlers."""
+
+    def report(kind: type[BaseException], error: BaseException, trace: Any) -> None:
+        if not issubclass(kind, KeyboardInterrupt):  # after this hook, Python ends itself with SIGINT
+            sys.__excepthook__(kind, error, trace)
+
+    def report_unraisable(failed: sys.UnraisableHookArgs) -> None:
+        if issubclass(failed.exc_type, KeyboardInterrupt):  # Python would go on
+            os._exit(_interrupted_code())
+        sys.__unraisablehook__(failed)
+
+    sys.excepthook = report
+    sys.unraisablehook = report_unraisable
+
+
+def report_if_cut() -> None:
+    """From now on, let a signal that ends this command report that its output is incomplete."""
+    if threading.current_thread() is threading.main_thread():
+        for number in _CUTTING:
+            if signal.getsignal(number) is signal.SIG_DFL:
+                signal.signal(number, _cut)
+
+
+def _cut(number: int, _: object) -> None:
+    """End by this signal, with a message; it interrupts a write, so it uses no stream of Python."""
+    text = f"kgroups: error: ended by {signal.Signals(number).name}: the output is incomplete\n"
+    with suppress(OSError):
+        os.write(2, text.encode())
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+
+
+def _is_complete() -> None:
+    if threading.current_thread() is threading.main_thread():
+        for number in _CUTTING:
+            if signal.getsignal(number) is _cut:
+                signal.signal(number, signal.SIG_DFL)
 
 
 def end_on_signals(*numbers: signal.Signals) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
@@ -14,6 +13,7 @@ from kgroups.config.load import load_profile
 from kgroups.config.settings import ClientSettings, Transport
 from kgroups.errors import UsageError
 from kgroups.model.clusters import ClusterAnswer, ids_of, merge_clusters
+from kgroups.net.fanout import run
 from kgroups.render.cluster_view import with_cluster
 from kgroups.render.selection import sort_rows
 
@@ -115,7 +115,7 @@ class FleetQueries(NamedTuple):
     def answers(self, queries: Mapping[str, Query], *, debug: bool) -> Sequence[ClusterAnswer]:
         """Run the query of each of these clusters."""
         members = tuple(member for member in self.fleet.members if member.name in queries)
-        return asyncio.run(_answers(self.fleet._replace(members=members), queries, debug, self.tell))
+        return run(_answers(self.fleet._replace(members=members), queries, debug, self.tell))
 
     def merged(
         self, query: Query, selection: Selection | None, joined: Callable[[str, Any], T], *, debug: bool

@@ -6,7 +6,6 @@ the change before the next cluster.
 
 from __future__ import annotations
 
-import asyncio
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,7 @@ from kgroups.errors import KgroupsError, NotSent, OutcomeUnknown, UsageError
 from kgroups.model.clusters import ClusterAnswer, ids_of, merge_clusters
 from kgroups.model.counts import count
 from kgroups.model.outcome import Failure, Outcome, Result, Scope
+from kgroups.net.fanout import run
 from kgroups.render.cluster_view import with_cluster
 
 from .confirmation import Confirmation
@@ -81,7 +81,7 @@ class FleetChange:
 
     def apply(self) -> tuple[Outcome[Any], None]:
         answers: list[ClusterAnswer] = []
-        asyncio.run(self._apply(answers))
+        run(self._apply(answers))
         applied, _ = merge_clusters(answers, lambda name, row: (name, *row))
         if len(self._unchanged) == len(self._targets):
             return applied, None

@@ -227,12 +227,12 @@ def run_query(
 
     :param quiet: show no progress line, because the command draws on the terminal itself.
     """
-    import asyncio
+    from kgroups.net.fanout import run
 
     results: list[Answer] = []
-    # Appended, not returned: when asyncio.run restores the SIGINT handler, enum formats the main task with its result
+    # Appended, not returned: when asyncio restores the SIGINT handler, enum formats the main task with its result
     # into an error message that is discarded. For 90,000 rows that costs seconds and 200 MB.
-    asyncio.run(_query(settings, query, debug, quiet, results.append))
+    run(_query(settings, query, debug, quiet, results.append))
     (result,) = results
     return result
 
@@ -241,10 +241,10 @@ def run_queries(
     queries: Sequence[tuple[ClientSettings, Query]], *, debug: bool
 ) -> Sequence[Outcome[Any] | KgroupsError]:
     """Run one query against each of several clusters at the same time; return the result or the error of each."""
-    import asyncio
+    from kgroups.net.fanout import run
 
     results: dict[int, Outcome[Any] | KgroupsError] = {}
-    asyncio.run(_query_all(queries, debug, results))
+    run(_query_all(queries, debug, results))
     return [results[place] for place in range(len(queries))]
 
 

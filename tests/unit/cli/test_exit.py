@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import pty
+import random
 import re
 import select
 import signal
 import subprocess
 import sys
 import termios
+import threading
 import time
 from collections.abc import Callable
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
@@ -132,6 +135,74 @@ def test_interrupt_while_waiting_for_a_broker_exits_130(serve: Callable) -> None
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (130, "")
+
+
+def large(fake: FakeCluster) -> None:
+    fake.state.topic("orders", range(40), end=100)
+    for number in range(1000):
+        commits = {("orders", partition): 90 for partition in range(8)}
+        fake.state.group(f"group-{number:04}", number % 2, commits=commits)
+
+
+PIECE = 65536
+"""Bytes of a pipe: whoever has more to write waits until they are read."""
+
+
+@pytest.mark.parametrize("words", [("describe", "--all-groups", "-o", "json"), ("lag", "--by", "partition")])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_signal_during_output_reports_that_it_is_incomplete(
+    serve: Callable, words: tuple[str, ...], number: signal.Signals
+) -> None:
+    served = serve(fill=large)
+    pipe = subprocess.PIPE
+    with subprocess.Popen([*KGROUPS, *words, "-b", served.bootstrap], stdout=pipe, stderr=pipe) as process:
+        assert process.stdout
+        start = process.stdout.read(1)  # the rest does not fit into the pipe
+        process.send_signal(number)
+        out, err = process.communicate(timeout=60)
+    assert len(start + out) < 4 * PIECE
+    if number == signal.SIGINT:
+        assert (process.returncode, err) == (130, b"")
+    else:
+        text = f"kgroups: error: ended by {number.name}: the output is incomplete\n"
+        assert (process.returncode, err.decode()) == (-number, text)
+
+
+@pytest.mark.parametrize("runs", [12, pytest.param(400, marks=pytest.mark.soak)], ids=["few", "many"])
+def test_signal_at_any_moment_leaves_no_traceback_and_no_success(serve: Callable, runs: int) -> None:
+    """Neither while modules are imported, nor at the end; also a second signal shortly after the first."""
+    served = serve(fill=large)
+    source = random.Random(runs)
+    commands = [
+        ("list",), ("describe", "--all-groups", "-o", "json"), ("lag", "-o", "json"), ("check", "--all-groups"),
+    ]  # fmt: skip
+    whole = {}
+    for words in commands:
+        began = time.monotonic()
+        done = subprocess.run([*KGROUPS, *words, "-b", served.bootstrap], capture_output=True, check=False)
+        whole[words] = (time.monotonic() - began, done)
+    for _ in range(runs):
+        words = source.choice(commands)
+        seconds, done = whole[words]
+        number = source.choice((signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
+        moments = [source.uniform(0, 1.1 * seconds), *([source.uniform(0, 0.02)] if source.random() < 0.3 else [])]
+        pipe = subprocess.PIPE
+        with subprocess.Popen([*KGROUPS, *words, "-b", served.bootstrap], stdout=pipe, stderr=pipe) as process:
+            sums = accumulate(moments)
+            timers = [threading.Timer(seconds, process.send_signal, (number,)) for seconds in sums]
+            for timer in timers:
+                timer.start()
+            out, err = process.communicate(timeout=120)
+            for timer in timers:
+                timer.cancel()
+        if process.returncode == done.returncode:
+            assert (out, err) == (done.stdout, done.stderr), (words, number, moments)
+            continue
+        assert process.returncode in (-number, 128 + number), (words, number, moments, err)
+        if out and number != signal.SIGINT:
+            assert out == done.stdout or err.endswith(b": the output is incomplete\n"), (words, number, moments)
+        else:
+            assert err in (b"", done.stderr), (words, number, moments)
 
 
 class Left(NamedTuple):
