@@ -1,6 +1,7 @@
 """Convert samples of groups to Prometheus metrics. Only this module and the exporter command import the client library.
 
-Names and labels of ``kafka_*`` are those of kafka_exporter, and of ``kminion_*`` those of kminion. Unknown values have
+Names and labels of ``kafka_*`` are those of kafka_exporter, and of ``kminion_*`` those of kminion; Grafana's fork of
+kafka_exporter has two more. Unknown values have
 no sample, because a lag of 0 is a fact. A sum over partitions has no sample if one of them is unknown and was never
 known; ``kafka_consumergroup_unknown_partitions`` counts those that are unknown now.
 """
@@ -30,6 +31,9 @@ EOF = b"# EOF\n"
 """The end of an exposition in OpenMetrics."""
 
 Values = Iterable[float | None]
+
+KAFKA_EXPORTER, KMINION, GRAFANA = "kafka_exporter", "kminion", "grafana"
+"""Values of ``--compat``; the last one is Grafana's fork of kafka_exporter."""
 
 
 class Level(IntEnum):
@@ -93,7 +97,7 @@ def texts(
     encode: Encode,
     *,
     level: Level = Level.PARTITION,
-    kminion: bool = False,
+    compat: str = KAFKA_EXPORTER,
     max_series: int | None = None,
 ) -> Iterator[bytes]:
     """Yield the text of each metric family.
@@ -102,14 +106,17 @@ def texts(
 
     :param encode: an encoder of the client library; formats differ in the header of a family, not in its gauges.
     :param level: the finest granularity.
-    :param kminion: also yield the names of kminion.
+    :param compat: the exporter whose names are yielded, too.
     :param max_series: maximum number of series of groups and logs. Group series take precedence over topic series,
         those over log and partition series, and groups are taken in the order of their names.
     """
     for metric in _of_polls(scrape):
         yield text_of(metric, encode)
-    tables = [each for each in (*GROUP_FAMILIES, *(KMINION_FAMILIES if kminion else ())) if each.level <= level]
-    logs = (*LOG_FAMILIES, *(KMINION_LOG_FAMILIES if kminion else ())) if level is Level.PARTITION else ()
+    if compat == KMINION:
+        up = float(scrape.up) if scrape.scrapes else None
+        yield text_of(_single("kminion_exporter_up", "Whether the last poll reached the cluster.", up), encode)
+    tables = [each for each in (*GROUP_FAMILIES, *COMPAT_FAMILIES[compat]) if each.level <= level]
+    logs = (*LOG_FAMILIES, *(KMINION_LOG_FAMILIES if compat == KMINION else ())) if level is Level.PARTITION else ()
     admitted, admitted_logs, omitted = _admit(scrape, tables, len(logs), max_series)
     yield text_of(_omitted({each: count for each, count in omitted.items() if each <= level}), encode)
     for series, families in groupby(tables, attrgetter("series")):
@@ -291,6 +298,11 @@ def _since(time: Callable[[PartitionSample], float | None]) -> Callable[[GroupSa
         return [None if (at := time(each)) is None else max(0.0, now - at) for each in group.partitions]
 
     return values
+
+
+def _since_in_milliseconds(time: Callable[[PartitionSample], float | None]) -> Callable[[GroupSample], Values]:
+    seconds = _since(time)
+    return lambda group: [None if each is None else each * 1000 for each in seconds(group)]
 
 
 def _unread(each: PartitionSample) -> int | None:
@@ -480,6 +492,10 @@ _K_INFO = _Series(
     ),
 )
 
+_K_ASSIGNED = _Series(
+    Level.TOPIC, ("group_id", "topic_name"), lambda group: [(group.name, topic) for topic in group.assigned or ()]
+)
+
 KMINION_FAMILIES = (
     _Family(
         "kminion_kafka_consumer_group_info",
@@ -492,6 +508,24 @@ KMINION_FAMILIES = (
         "Members of the group.",
         _K_GROUP,
         _of_group(lambda each: each.members),
+    ),
+    _Family(
+        "kminion_kafka_consumer_group_empty_members",
+        "Members without a partition.",
+        _K_GROUP,
+        _of_group(lambda each: each.idle),
+    ),
+    _Family(
+        "kminion_kafka_consumer_group_topic_members",
+        "Members that have partitions of a topic.",
+        _K_ASSIGNED,
+        lambda group: [each.members for each in (group.assigned or {}).values()],
+    ),
+    _Family(
+        "kminion_kafka_consumer_group_topic_assigned_partitions",
+        "Partitions of a topic that members have.",
+        _K_ASSIGNED,
+        lambda group: [each.partitions for each in (group.assigned or {}).values()],
     ),
     _Family(
         "kminion_kafka_consumer_group_topic_lag",
@@ -512,6 +546,28 @@ KMINION_FAMILIES = (
         _of_partitions(lambda each: each.lag),
     ),
 )
+
+GRAFANA_FAMILIES = (
+    _Family(
+        "kafka_consumergroup_uncommitted_offsets_sum",
+        "Lag of a topic; no sample if the lag of a partition is unknown.",
+        _TOPIC,
+        _of_topics(_unread, whole=True),
+    ),
+    _Family(
+        "kafka_consumergroup_uncommitted_offsets",
+        "Records after the committed offset.",
+        _PARTITION,
+        _of_partitions(lambda each: each.lag),
+    ),
+    _Family(
+        "kafka_consumer_lag_millis",
+        "Age of the first unread record in milliseconds.",
+        _PARTITION,
+        _since_in_milliseconds(lambda each: each.unread_since),
+    ),
+)
+COMPAT_FAMILIES = {KAFKA_EXPORTER: (), KMINION: KMINION_FAMILIES, GRAFANA: GRAFANA_FAMILIES}
 
 LOG_FAMILIES = (
     _LogFamily("kafka_topic_partition_current_offset", "Log end offset.", _LOG, lambda log: log.end),

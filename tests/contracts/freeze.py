@@ -142,7 +142,7 @@ def _metrics() -> Iterator[str]:
     from kgroups.render import metrics
     from kgroups.render.health.openmetrics import LABELS, NAMES
 
-    families = (*metrics.GROUP_FAMILIES, *metrics.KMINION_FAMILIES)
+    families = (*metrics.GROUP_FAMILIES, *metrics.KMINION_FAMILIES, *metrics.GRAFANA_FAMILIES)
     for family in families:
         yield _metric(family.name, family.series.labels)
     for log in (*metrics.LOG_FAMILIES, *metrics.KMINION_LOG_FAMILIES):

@@ -9,9 +9,9 @@ from kgroups.cli.exporter.exposition import Exposition
 from kgroups.render.metrics import GROUP_FAMILIES, LOG_FAMILIES, Level
 
 
-def exported_metrics(*, kminion: bool = False) -> set[str]:
+def exported_metrics(*, compat: str = "kafka_exporter") -> set[str]:
     """Return the names of all families; families without values are in an exposition, too, with their types."""
-    page = Exposition(Level.PARTITION, kminion=kminion)({"HTTP_ACCEPT": "text/plain"}, lambda *_: None)
+    page = Exposition(Level.PARTITION, compat=compat)({"HTTP_ACCEPT": "text/plain"}, lambda *_: None)
     return set(re.findall(r"^# TYPE (\w+)", b"".join(page).decode(), re.MULTILINE))
 
 

@@ -73,10 +73,10 @@ _PRINTED: dict[str, Any] = {"is_eager": True, "expose_value": False, "callback":
 )
 @click.option(
     "--compat",
-    type=click.Choice(["kafka_exporter", "kminion"]),
+    type=click.Choice(["kafka_exporter", "kminion", "grafana"]),
     default="kafka_exporter",
     show_default=True,
-    help="Names that existing dashboards use; kminion adds its names to those of kafka_exporter.",
+    help="Names that existing dashboards use; kminion, and grafana for Grafana's fork of kafka_exporter, add theirs.",
 )
 @click.option(
     "--max-series",
@@ -200,7 +200,7 @@ def _expositions(by: str, compat: str, max_series: int) -> Callable[[], Expositi
         from kgroups.render.metrics import Level
     except ImportError:
         raise MissingPackage(f"kgroups exporter needs prometheus-client: {install_command('exporter')}") from None
-    return partial(Exposition, Level[by.upper()], kminion=compat == "kminion", max_series=max_series)
+    return partial(Exposition, Level[by.upper()], compat=compat, max_series=max_series)
 
 
 def _tls(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:

@@ -71,10 +71,10 @@ class Exposition:
     :param max_series: see :func:`kgroups.render.metrics.texts`.
     """
 
-    def __init__(self, level: Level, *, kminion: bool = False, max_series: int | None = None) -> None:
+    def __init__(self, level: Level, *, compat: str = "kafka_exporter", max_series: int | None = None) -> None:
         from kgroups.render.metrics import Scrape
 
-        self._level, self._kminion, self._max_series = level, kminion, max_series
+        self._level, self._compat, self._max_series = level, compat, max_series
         self._requested: dict[Format, float] = {}
         self._rendering = threading.Lock()
         self._latest: tuple[Scrape, dict[Format, bytes]] = Scrape(), {}
@@ -123,7 +123,7 @@ class Exposition:
     def _texts(self, scrape: Scrape, form: Format) -> Iterable[bytes]:
         from kgroups.render.metrics import texts
 
-        return texts(scrape, form.encode, level=self._level, kminion=self._kminion, max_series=self._max_series)
+        return texts(scrape, form.encode, level=self._level, compat=self._compat, max_series=self._max_series)
 
 
 def _compressed(texts: Iterable[bytes]) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from ..groups import GroupId
+from ..groups import Group, GroupId
 from ..offsets import Logs
 from ..unread_count import UNKNOWN, UnreadCount
 from ..views.lag_summary import (
@@ -54,6 +54,13 @@ class PartitionSample(NamedTuple):
     unread: UnreadCount = UNKNOWN
 
 
+class Assigned(NamedTuple):
+    """The number of members that have partitions of a topic, and of these partitions."""
+
+    members: int
+    partitions: int
+
+
 class GroupSample(NamedTuple):
     """One group; ``partitions`` are those with a committed offset, or of share groups, with a start offset.
 
@@ -88,6 +95,10 @@ class GroupSample(NamedTuple):
     """Partitions with an offset in an open transaction."""
     uncommitted: frozenset[str] = frozenset()
     """Topics with partitions of unknown lag because they have no commit."""
+    assigned: Mapping[str, Assigned] | None = None
+    """What members have, by topic; ``None`` if it is unknown."""
+    idle: int | None = None
+    """Members without a partition."""
 
     def held(self, now: Seconds, keep: Seconds) -> GroupSample:
         """Return the sample for a poll that did not reach the group: its last values, or only its name."""
@@ -175,7 +186,19 @@ def sample(polled: PolledGroup, ends: LogEnds, last: GroupSample | None, keep: S
         len({(row.topic, row.partition) for row in share.rows if row.topic in share.left}),
         None if polled.offsets.commits.pending is None else len(polled.offsets.commits.pending),
         frozenset(row.topic for row in rows if row.topic and reads_on_at(row) is None and lag_is_unknown(row)),
+        *_assigned(group),
     )
+
+
+def _assigned(group: Group) -> tuple[Mapping[str, Assigned] | None, int | None]:
+    """Return what members have, by topic, and the number of members without a partition."""
+    if group.members is None or any(member.assignment.raw for member in group.members):
+        return None, None
+    sizes: dict[str, list[int]] = {}
+    for entry in (entry for member in group.members for entry in member.assignment.topics if entry.partitions):
+        sizes.setdefault(entry.topic, []).append(len(entry.partitions))
+    assigned = {topic: Assigned(len(each), sum(each)) for topic, each in sorted(sizes.items())}
+    return assigned, sum(not member.assignment.size for member in group.members)
 
 
 def _seconds(ms: int | None) -> Seconds | None:

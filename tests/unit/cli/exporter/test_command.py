@@ -250,7 +250,7 @@ def test_exporter_serves_gzip(served: Any) -> None:
 
 
 def test_exporter_kminion_names_have_the_same_values(served: Any) -> None:
-    answer = samples(classic(scrape(_serve(looks_at(served.bootstrap), kminion=True))))
+    answer = samples(classic(scrape(_serve(looks_at(served.bootstrap), compat="kminion"))))
     assert answer["kminion_kafka_consumer_group_topic_lag", "busy", "orders"] == 10
     # The values of the labels are in the order of the labels' names: group_id, partition_id, topic_name.
     assert answer["kminion_kafka_consumer_group_topic_partition_lag", "busy", "0", "orders"] == 10
@@ -260,6 +260,25 @@ def test_exporter_kminion_names_have_the_same_values(served: Any) -> None:
     (info,) = (key for key in answer if key[0] == "kminion_kafka_consumer_group_info" and "busy" in key)
     assert answer[info] == 1 and info[-1] == "Stable"
     assert answer["kafka_consumergroup_lag_sum", "busy", "orders"] == 10
+    assert answer[("kminion_exporter_up",)] == 1
+    assert answer["kminion_kafka_consumer_group_empty_members", "busy"] == 0
+    assert answer["kminion_kafka_consumer_group_topic_members", "busy", "orders"] == 1
+    assert answer["kminion_kafka_consumer_group_topic_assigned_partitions", "busy", "orders"] == 2
+
+
+def test_exporter_grafana_names_have_the_same_values(served: Any) -> None:
+    answer = samples(classic(scrape(_serve(looks_at(served.bootstrap), compat="grafana"))))
+    for ours, theirs, factor in (
+        ("kafka_consumergroup_lag", "kafka_consumergroup_uncommitted_offsets", 1),
+        ("kafka_consumergroup_lag_sum", "kafka_consumergroup_uncommitted_offsets_sum", 1),
+        ("kafka_consumergroup_partition_lag_seconds", "kafka_consumer_lag_millis", 1000),
+    ):
+        values = {
+            tuple(sorted({*key[1:]} - {"sampled", "record"})): each * factor
+            for key, each in answer.items()
+            if key[0] == ours
+        }
+        assert values and values == {tuple(sorted(key[1:])): each for key, each in answer.items() if key[0] == theirs}
 
 
 def test_exporter_bounds_series_and_counts_omitted(served: Any) -> None:
@@ -345,12 +364,14 @@ def test_exporter_prints_kit_without_bootstrap_servers(run_cli: Run) -> None:
 
 
 def test_names_of_kminion_are_mapped_to_metrics_that_exist() -> None:
-    rows = re.findall(r"^\| `(kminion_\w+)` \| (.+) \|$", page_text("docs/exporter.md"), re.MULTILINE)
+    rows = re.findall(r"^\| `(kminion_\w+)` \| (`.+) \|$", page_text("docs/exporter.md"), re.MULTILINE)
     assert len(rows) > 5
-    exported, with_kminion = exported_metrics(), exported_metrics(kminion=True)
+    exported, with_kminion = exported_metrics(), exported_metrics(compat="kminion")
     for theirs, ours in rows:
         assert set(re.findall(r"\b(?:kafka|kgroups)_\w+", ours)) <= exported
-        assert theirs in with_kminion or theirs == "kminion_exporter_up"
+        assert theirs in with_kminion
+    missing = re.findall(r"^\| `(kminion_\w+)` \| not served", page_text("docs/exporter.md"), re.MULTILINE)
+    assert "kminion_kafka_consumer_group_offset_commits_total" in missing and not with_kminion & {*missing}
 
 
 def test_systemd_unit_is_valid_and_hardened(run_cli: Run, tmp_path: Path) -> None:
