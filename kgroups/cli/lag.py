@@ -200,7 +200,7 @@ class _ClusterQuery(NamedTuple):
             lambda item: [share.row() for share in shares(item, By.GROUP)],
         )
         groups = streamed.items
-        rows = [cluster_row(admin.cluster_id, groups)] if groups else []
+        rows = [cluster_row(admin.cluster_id, streamed)] if groups or streamed.failures else []
         kept, undecided = _filter(rows, self.only_lagging, self.min_lag)
         notices = _notices(undecided)
         if not groups and not streamed.failures:

@@ -120,6 +120,8 @@ CLUSTER_LAG = View(
         ("UNKNOWN", "unknown", _R, _W, None),
         ("AHEAD", "ahead", _R, _W, Sooner(_B, some_above_zero)),
         ("DATA-LOST", "data_lost", _R, _W, Sooner(_B, some_above_zero)),
+        ("#LISTED", "listed", _R, _W, None),
+        ("NOTE", "note", _L, _W, Sooner(_B, some_value)),
     ),
     drops=("max_group", "max_lag", "cluster_id"),
 )

@@ -123,9 +123,8 @@ class Poller:
         return outcome
 
     def _sample(self, outcome: Outcome[Seen]) -> tuple[LogSample, ...]:
+        from kgroups.model.unanswered import unanswered
         from kgroups.model.watch.group_samples import GroupSample, PolledGroup, sample, sample_logs
-
-        from ..frame.unanswered import unanswered
 
         logs = sample_logs(outcome.items[0].offsets.logs) if outcome.items else ()  # all groups share them
         now = outcome.items[0].now / 1000 if outcome.items else time.time()

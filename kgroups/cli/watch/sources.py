@@ -16,11 +16,11 @@ from kgroups.admin.loop_thread import LoopThread
 from kgroups.errors import KgroupsError, Reason
 from kgroups.model.clusters import ClusterAnswer, distinct, ids_of, merge_clusters
 from kgroups.model.outcome import Failure, Outcome, Scope
+from kgroups.model.unanswered import unanswered
 from kgroups.model.watch.watching import Watch, WatchRow
 
 from ..frame.options import ConnectionOptions
 from ..frame.repeated_query import RepeatedQuery
-from ..frame.unanswered import unanswered
 from .tick import Sampled, Tick
 
 if TYPE_CHECKING:

@@ -38,4 +38,5 @@ class Tick(NamedTuple):
 
     def totals(self) -> list[ClusterTotal]:
         """Return the totals of each of several clusters."""
-        return cluster_totals(self.rows, self.ids or (), {failure.cluster for failure in self.failures})
+        partial = {name for name, sampled in self.clusters.items() if sampled.watch.is_partial}
+        return cluster_totals(self.rows, self.ids or (), {failure.cluster for failure in self.failures}, partial)

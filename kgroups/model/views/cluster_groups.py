@@ -6,7 +6,8 @@ from collections import Counter
 from typing import NamedTuple
 
 from ..groups import GroupState, GroupType, ListedGroup
-from ..outcome import NOT_FOUND, Outcome
+from ..outcome import Outcome
+from ..unanswered import is_partial
 
 
 class ClusterGroupsRow(NamedTuple):
@@ -36,7 +37,6 @@ def cluster_groups_row(cluster_id: str | None, listed: Outcome[ListedGroup]) -> 
     states = Counter(each.state for each in listed.items)
     types = Counter(each.type for each in listed.items)
     count = len(listed.items)
-    is_partial = listed.hidden_by or any(failure.error != NOT_FOUND for failure in listed.failures)
 
     def of_states(*wanted: str) -> int | None:
         return None if states[None] else sum(states[state] for state in wanted)
@@ -47,7 +47,7 @@ def cluster_groups_row(cluster_id: str | None, listed: Outcome[ListedGroup]) -> 
     usual = (GroupState.STABLE, GroupState.EMPTY, *GroupState.REBALANCING)
     return ClusterGroupsRow(
         cluster_id,
-        None if is_partial else count,
+        None if is_partial(listed) else count,
         count,
         of_states(GroupState.STABLE),
         of_states(GroupState.EMPTY),

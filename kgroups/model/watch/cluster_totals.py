@@ -12,6 +12,8 @@ from .watching import WatchRow
 class ClusterTotal(NamedTuple):
     """The watched groups of one cluster; all fields are ``None`` if none was ever reported because it failed.
 
+    If some were never reported, only ``known_lag`` and ``stale`` are known.
+
     ``total_lag`` is ``None`` if the lag of a group is unknown: ``unknown`` counts these groups, and ``known_lag`` sums
     up what is known. ``stale``: how many groups show an older sample, because the newest one failed.
     """
@@ -30,19 +32,26 @@ class ClusterTotal(NamedTuple):
 
 
 def cluster_totals(
-    rows: Iterable[WatchRow], clusters: Iterable[str], unreached: Container[str | None]
+    rows: Iterable[WatchRow], clusters: Iterable[str], unreached: Container[str | None], partial: Container[str] = ()
 ) -> list[ClusterTotal]:
     """Return the totals of each of these clusters, sorted by name.
 
     :param unreached: the clusters whose last refresh failed: without rows, their groups are unknown.
+    :param partial: the clusters of which no refresh was complete so far.
     """
     of_cluster: dict[str, list[WatchRow]] = {name: [] for name in sorted(clusters)}
     for row in rows:
         of_cluster[row.cluster].append(row)
     return [
-        _total(name, found) if found or name not in unreached else ClusterTotal(name)
+        (_part(name, found) if name in partial else _total(name, found))
+        if found or name not in unreached
+        else ClusterTotal(name)
         for name, found in of_cluster.items()
     ]
+
+
+def _part(cluster: str, rows: list[WatchRow]) -> ClusterTotal:
+    return ClusterTotal(cluster, known_lag=_total(cluster, rows).known_lag, stale=sum(row.stale for row in rows))
 
 
 def _total(cluster: str, rows: list[WatchRow]) -> ClusterTotal:

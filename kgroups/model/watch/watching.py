@@ -156,6 +156,8 @@ class Watch:
         self._cluster = cluster
         self._groups: dict[GroupId, _History] = {}
         self._rebalances = Rebalances()
+        self.is_partial = True
+        """Whether groups may exist that were never reported: no poll was complete so far."""
 
     def add(self, at: int, groups: Iterable[GroupOffsets], unanswered: Iterable[GroupId] | None = ()) -> list[WatchRow]:
         """Add a sample; return the row of each group, sorted by group ID.
@@ -174,6 +176,8 @@ class Watch:
             if history.add(at, offsets, totalling):
                 self._rebalances.add(offsets.group)
         kept = None if unanswered is None else {*unanswered, *seen}
+        if kept is not None and kept <= self._groups.keys():
+            self.is_partial = False
         for name in [name for name in self._groups if kept is not None and name not in kept]:
             del self._groups[name]
             self._rebalances.drop(name)

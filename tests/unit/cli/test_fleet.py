@@ -107,6 +107,19 @@ def test_list_by_cluster_that_may_be_partial_has_no_count(serve: Serve, run_cli:
     assert (code, out.split()) == (1, ["-", "1"])
 
 
+@pytest.mark.parametrize("topic", [(), ("--topic", "orders")], ids=["all", "topic"])
+def test_lag_by_cluster_that_was_read_in_part_has_no_sum(serve: Serve, run_cli: Run, topic: tuple[str, ...]) -> None:
+    served = serve(fill=filled("A", "g"))
+    served.fake.brokers[1].fault("ListGroups", silence)
+    words = ("lag", "--by", "cluster", "-b", served.bootstrap, "--broker-timeout", "500ms", *topic)
+    code, out, _ = run_cli(*words, "-o", "json")
+    (row,) = json.loads(out)["items"]
+    unknown = {key for key, value in row.items() if value is None}
+    assert code == 1
+    assert unknown == row.keys() - {"cluster_id", "known_lag", "listed", "note"}
+    assert row["note"] == f"groups are missing: lag at least {row['known_lag']:,} in at least {row['listed']:,} group"
+
+
 def test_lag_by_cluster_sums_up_groups(two: None, run_cli: Run) -> None:
     columns = "cluster,cluster_id,groups,total_lag,lagging_groups"
     _, out, _ = run_cli("lag", "--all-profiles", "--by", "cluster", "--top", "2", "--columns", columns, "-o", "csv")

@@ -11,12 +11,12 @@ from kio.schema.errors import ErrorCode
 from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.routing.coverage import missing_coordinators
 from kgroups.cli.frame.options import ConnectionOptions
-from kgroups.cli.frame.unanswered import unanswered
 from kgroups.cli.watch.ticks import Ticks, pace_of
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import Failure, Scope
 from kgroups.model.placement import OFFSETS_TOPIC
+from kgroups.model.unanswered import unanswered
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, kafka_error
 from tests.fakes.broker import FakeCluster

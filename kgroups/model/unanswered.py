@@ -1,12 +1,13 @@
-"""Groups that may exist although an outcome lacks them: repeated polls must not take them for deleted."""
+"""Groups that may exist although an outcome lacks them: sums over its groups are not those of the cluster."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
+from typing import Any
 
-from kgroups.model.groups import GroupId
-from kgroups.model.outcome import NOT_FOUND, Failure, Scope
-from kgroups.model.placement import OFFSETS_TOPIC
+from .groups import GroupId
+from .outcome import NOT_FOUND, Failure, Outcome, Scope
+from .placement import OFFSETS_TOPIC
 
 
 def unanswered(failures: Iterable[Failure]) -> frozenset[GroupId] | None:
@@ -22,3 +23,12 @@ def unanswered(failures: Iterable[Failure]) -> frozenset[GroupId] | None:
     ):
         return None
     return frozenset(each.name for each in failures if each.scope is Scope.GROUP and each.error != NOT_FOUND)
+
+
+def is_partial(outcome: Outcome[Any], known: Container[GroupId] = ()) -> bool:
+    """Return whether groups may exist that the outcome lacks.
+
+    :param known: the groups that it has, although a failure may name them.
+    """
+    missing = unanswered(outcome.failures)
+    return bool(outcome.hidden_by) or missing is None or any(name not in known for name in missing)
