@@ -6,11 +6,12 @@ import time
 from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import aclosing
 
-from kgroups.model.group_log import LogQuery, ReadBudget, commit_keys, expires_at, keys_of
-from kgroups.model.groups import GroupState, GroupType
+from kgroups.model.group_log import CommitTimes, GroupLogs, LogQuery, ReadBudget, commit_keys, expires_at, keys_of
+from kgroups.model.groups import Group, GroupId, GroupState, GroupType
 from kgroups.model.health.findings import Proof, Sample, Seen, proof_of
 from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import Failure, Outcome
+from kgroups.model.subscriptions import left_topics
 from kgroups.model.time_lag import FirstUnread, Position
 from kgroups.model.views.lag_summary import NO_AGES, Ages, By, Share, shares
 from kgroups.model.views.offset_row import GroupOffsets
@@ -152,28 +153,42 @@ async def _with_commit_times(admin: GroupAdmin, seen: list[Seen]) -> list[Seen]:
 
 
 async def _with_expiry(admin: GroupAdmin, seen: list[Seen]) -> list[Seen]:
-    empty = {
+    expiring = {
         each.offsets.group.group_id: keys_of(each.offsets.group, LogQuery.OFFSETS, places)
         for each in seen
-        if each.offsets.group.state in GroupState.WITHOUT_MEMBERS and (places := _committed(each.offsets))
+        if (places := _expiring(each.offsets))
     }
-    if not empty:
+    if not expiring:
         return seen
-    logs = await admin.read_group_logs(empty, bounds_of(sum(map(len, empty.values()))), retention=True)
+    logs = await admin.read_group_logs(expiring, bounds_of(sum(map(len, expiring.values()))), retention=True)
     no_retention = None if logs.retention is not None else logs.notices[-1].removeprefix("--deep: ")
     return [
         each._replace(
             expires_at={
                 place: at
                 for place, commit in logs.of(name).commits.items()
-                if (at := expires_at(each.offsets.group, commit, logs.of(name), logs.retention)) is not None
+                if (at := _expires_at(each.offsets.group, place[0], commit, logs, name)) is not None
             },
             expiry_unread=logs.unread.get(name, no_retention),
         )
-        if (name := each.offsets.group.group_id) in empty
+        if (name := each.offsets.group.group_id) in expiring
         else each
         for each in seen
     ]
+
+
+def _expires_at(group: Group, topic: str, commit: CommitTimes, logs: GroupLogs, name: GroupId) -> int | None:
+    left = bool(left_topics(group, (topic,)))
+    return expires_at(group, commit, logs.of(name), logs.retention, left=left)
+
+
+def _expiring(offsets: GroupOffsets) -> list[tuple[str, int]]:
+    """Return the committed partitions whose offsets expire: all without members, otherwise those of left topics."""
+    committed = _committed(offsets)
+    if offsets.group.state in GroupState.WITHOUT_MEMBERS:
+        return committed
+    left = left_topics(offsets.group, offsets.commits.topics)
+    return [place for place in committed if place[0] in left]
 
 
 def _committed(offsets: GroupOffsets) -> list[tuple[str, int]]:

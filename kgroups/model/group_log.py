@@ -131,14 +131,19 @@ def counts_from_empty(group: Group) -> bool:
     return classic and group.state == GroupState.EMPTY and group.protocol_type != ""
 
 
-def expires_at(group: Group, commit: CommitTimes, log: GroupLog, retention: int | None) -> int | None:
-    """Return when an offset expires if no member joins; ``None`` if the group has members, or if unknown.
+def expires_at(
+    group: Group, commit: CommitTimes, log: GroupLog, retention: int | None, *, left: bool = False
+) -> int | None:
+    """Return when an offset expires if no member joins; ``None`` if it does not expire, or if unknown.
+
+    While a group has members, only offsets of topics that no member subscribes to expire, counted from the commit.
 
     :param retention: the broker's offset retention, in milliseconds.
+    :param left: whether no member subscribes to the topic.
     """
     if commit.expires is not None:
         return commit.expires
-    if retention is None or group.state not in GroupState.WITHOUT_MEMBERS:
+    if retention is None or not (left or group.state in GroupState.WITHOUT_MEMBERS):
         return None
     since = log.state_since if counts_from_empty(group) and log.state_since is not None else commit.committed
     return since + retention

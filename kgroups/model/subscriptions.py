@@ -65,6 +65,17 @@ def _owned(member: Member) -> Iterator[str]:
                 yield entry.topic
 
 
+def doubtful_topics(group: Group, topics: Iterable[str]) -> frozenset[str]:
+    """Return those of the topics that no member owns, and that no member may subscribe to: subscriptions are unknown.
+
+    Brokers keep the offsets of groups with members that have no subscriptions at all, such as Kafka Connect.
+    """
+    if not group.members or (group.type == GroupType.CLASSIC and group.protocol_type != CONSUMER_PROTOCOL_TYPE):
+        return _NONE
+    found = subscribed(group)
+    return _NONE if found.whole else frozenset(set(topics).difference(found.topics, *map(_owned, group.members)))
+
+
 def left_topics(group: Group, topics: Iterable[str]) -> frozenset[str]:
     """Return those of the topics that no member subscribes to or owns; none if subscriptions are unknown."""
     if not group.members:

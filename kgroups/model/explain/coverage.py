@@ -57,7 +57,8 @@ def _left(facts: GroupFacts) -> Iterator[Finding]:
         yield warning(
             "left-topics",
             f"no member subscribes to {_topics(left)} with committed offsets on {count(partitions, 'partition')}: "
-            f"{some(left)}; if they are not needed: kgroups delete-offsets {quote(facts.group.group_id)} {option}",
+            f"{some(left)}: brokers delete them after their retention although the group has members; if they are not "
+            f"needed: kgroups delete-offsets {quote(facts.group.group_id)} {option}",
             left,
         )
 

@@ -177,7 +177,7 @@ def test_judge_offset_headroom() -> None:
     assert one(limits, expiring({0: NOW - 7_000, 1: NOW})).message == "t-0: offset headroom 0 is below 5s"
     assert one(limits, expiring({0: NOW + 9_000, 1: NOW + 20_000})).severity is OK
     members = expiring({}, held=ALONE)
-    assert one(limits, members)[2:4] == (OK, "offsets of members do not expire")
+    assert one(limits, members)[2:4] == (OK, "offsets of topics that members subscribe to do not expire")
 
 
 def test_judge_offset_headroom_that_is_unknown_is_not_ok() -> None:
