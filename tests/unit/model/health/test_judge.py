@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kgroups.model.assignment import Assignment, Raw, assignment_of
+from kgroups.model.assignment import Assignment, Raw, Subscription, assignment_of
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, Member
 from kgroups.model.headroom import Policy, Retention
@@ -456,3 +456,22 @@ def test_judge_worst_severity_order() -> None:
     assert worst([WARNING, UNKNOWN, OK]) is UNKNOWN
     assert worst([CRITICAL, UNKNOWN]) is CRITICAL
     assert report_of((), (), NOW).severity is UNKNOWN
+
+
+def test_judge_offset_headroom_of_topics_that_a_group_left() -> None:
+    """KIP-211: the offsets of topics that no member subscribes to expire although the group has members."""
+    limit = Limits(offset_headroom=Minimum(critical=60_000))
+    now = seen()
+    group = now.offsets.group
+    members = tuple(each._replace(subscription=Subscription(("t",))) for each in group.members or ())
+    commits = GroupCommits("g", {**now.offsets.commits.topics, "old": (Commit(0, 1),)})
+    offsets = now.offsets._replace(group=group._replace(members=members), commits=commits)
+    soon = now._replace(offsets=offsets, expires_at={("old", 0): NOW + 5_000})
+    _, subscribed, finding = judge([soon], limit)
+    assert (subscribed.check, subscribed.severity) == ("subscribed", OK)
+    assert finding[2:4] == (CRITICAL, "old-0: offset headroom 5s is below 1m")
+    rebalancing = offsets._replace(group=offsets.group._replace(state="PreparingRebalance", members=group.members))
+    assert one(limit, now._replace(offsets=rebalancing))[2:4] == (
+        UNKNOWN,
+        "unknown: the subscriptions of members are not reported (PreparingRebalance): old",
+    )
