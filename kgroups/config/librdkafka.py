@@ -135,6 +135,8 @@ def _sasl(sasl: Sasl, host: str) -> dict[str, Any]:
 
 
 def _oidc(client: ClientCredentials) -> dict[str, Any]:
+    if client.assertion:
+        raise ConfigError("assertions of OAuth clients require the wire client; use --transport wire")
     options: dict[str, Any] = {
         "sasl.oauthbearer.method": "oidc",
         "sasl.oauthbearer.token.endpoint.url": client.endpoint,

@@ -68,6 +68,26 @@ class TokenFile(NamedTuple):
     extensions: Mapping[str, str] = {}
 
 
+class Assertion(NamedTuple):
+    """A JWT by which an OAuth client authenticates itself, instead of a secret (RFC 7523, KIP-1139, KIP-1258)."""
+
+    file: str | None = None
+    """A file with the JWT; ``None``: it is created, and signed with the key."""
+    key_file: str | None = None
+    passphrase: Secret | None = None
+    algorithm: str = "RS256"
+    """RS256 or ES256."""
+    claims: Mapping[str, str] = {}
+    template: str | None = None
+    """A JSON file with more claims and headers."""
+    expires: int = 300
+    """Seconds until it expires."""
+    valid_before: int = 60
+    """Seconds before it is created from which it is valid."""
+    with_id: bool = False
+    """Whether it has a unique ID (``jti``)."""
+
+
 class ClientCredentials(NamedTuple):
     """Credentials of OAUTHBEARER: an OAuth client that gets tokens from an endpoint (RFC 6749, 4.4; KIP-768)."""
 
@@ -84,6 +104,10 @@ class ClientCredentials(NamedTuple):
     url_encode: bool = False
     """Whether to URL-encode ID and secret in the header, as RFC 6749 requires; Java's default is not to
     (``sasl.oauthbearer.header.urlencode``)."""
+    assertion: Assertion | None = None
+    """Replaces the secret."""
+    bearer: bool = False
+    """Whether the assertion is the grant (``JwtBearerJwtRetriever``), not the authentication of the client."""
 
     def __repr__(self) -> str:
         shown_endpoint = shown(self.endpoint, secret=False)  # it may contain credentials

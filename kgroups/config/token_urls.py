@@ -14,8 +14,11 @@ from .jaas_line import JAAS
 from .oauth import ENDPOINT
 from .providers import PROGRAM
 from .security import ClientCredentials, Sasl, TokenFile
-from .settings_reader import SettingsReader
+from .settings_reader import Setting, SettingsReader
 
+_ASSERTION_FILES = tuple(
+    f"sasl.oauthbearer.assertion.{name}" for name in ("file", "private.key.file", "template.file", "jwt.template.file")
+)
 URLS_ENV = "KGROUPS_OAUTHBEARER_ALLOWED_URLS"
 
 
@@ -30,16 +33,21 @@ def check_token_url(sasl: Sasl, settings: SettingsReader, environ: Mapping[str, 
     found = settings.peek(ENDPOINT)
     setting = found if found and found.value.strip() else settings.peek(JAAS)
     assert setting
+    for each in settings:
+        if each.key in _ASSERTION_FILES and not _is_trusted(each, trusted):
+            raise each.error("names a file, which in properties of a program requires config_providers=True")
     allowed = environ.get(URLS_ENV)
     if allowed is not None:
         if not any(_matches(each.strip(), sasl.credentials) for each in allowed.split(",")):
             raise setting.error(f"names a token URL that is not in {URLS_ENV}")
-    elif isinstance(sasl.credentials, TokenFile):
-        is_trusted = setting.origin != PROGRAM if trusted is None else trusted
-        if not is_trusted:
-            raise setting.error(
-                f"names a file: URL, which in properties of a program requires config_providers=True, or {URLS_ENV}"
-            )
+    elif isinstance(sasl.credentials, TokenFile) and not _is_trusted(setting, trusted):
+        raise setting.error(
+            f"names a file: URL, which in properties of a program requires config_providers=True, or {URLS_ENV}"
+        )
+
+
+def _is_trusted(setting: Setting, trusted: bool | None) -> bool:
+    return setting.origin != PROGRAM if trusted is None else trusted
 
 
 def _matches(url: str, credentials: TokenFile | ClientCredentials) -> bool:

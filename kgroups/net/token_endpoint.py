@@ -38,8 +38,10 @@ SHORTEST_SECRET = 4
 """Characters; shorter secrets occur in any text by chance."""
 
 
+_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+_ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 _CHECK = "check sasl.oauthbearer.token.endpoint.url, and that the endpoint responds"
-_CREDENTIALS = "check the client ID, the secret, and the scope"
+_CREDENTIALS = "check the client ID, the secret or the assertion, and the scope"
 _TRUST = "if you trust it, add its certificate authority to the truststore for the token endpoint"
 
 
@@ -51,6 +53,7 @@ class TokenEndpoint:
 
     def __init__(self, credentials: ClientCredentials) -> None:
         self._credentials = credentials
+        self._assertion: Secret | None = None
         try:
             url = urlsplit(credentials.endpoint)
             port = url.port
@@ -148,15 +151,26 @@ class TokenEndpoint:
 
     @property
     def _body(self) -> bytes:
-        fields = {"grant_type": "client_credentials"}
+        client = self._credentials
+        fields = {"grant_type": _BEARER if client.bearer else "client_credentials"}
+        if client.assertion:
+            from kgroups.config.formats.assertion import assertion_of
+
+            self._assertion = assertion_of(client.assertion, time.time())
+            if client.bearer:
+                fields["assertion"] = self._assertion.reveal()
+            else:
+                fields |= {"client_assertion_type": _ASSERTION_TYPE, "client_assertion": self._assertion.reveal()}
+                fields |= {"client_id": client.client_id} if client.client_id else {}
         if self._credentials.scope:
             fields["scope"] = self._credentials.scope
         return urlencode(fields).encode()
 
     @property
     def _headers(self) -> dict[str, str]:
+        identity = {} if self._credentials.assertion else {"Authorization": f"Basic {self._basic[1]}"}
         return {
-            "Authorization": f"Basic {self._basic[1]}",
+            **identity,
             "Content-Type": "application/x-www-form-urlencoded",
             "Accept": "application/json",
             "Cache-Control": "no-cache",
@@ -179,7 +193,8 @@ class TokenEndpoint:
 
     def _masked(self, words: str) -> str:
         """Return the endpoint's message without the secrets that were sent to it."""
-        for secret in (self._credentials.client_secret.reveal(), *self._basic):
+        sent = self._assertion.reveal() if self._assertion else ""
+        for secret in (self._credentials.client_secret.reveal(), *self._basic, sent):
             if len(secret) >= SHORTEST_SECRET:
                 words = words.replace(secret, MASK)
         return one_line(words)[:LONGEST_WORD]

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import NamedTuple
 
 from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
 from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
+from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 from cryptography.hazmat.primitives.serialization import (
     BestAvailableEncryption,
     Encoding,
@@ -82,6 +86,28 @@ def encode_key(key: PrivateKey, password: Secret | None) -> Secret:
     if password:
         encryption = BestAvailableEncryption(password.reveal().encode())
     return Secret(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, encryption).decode())
+
+
+def signer_of(text: str, password: Secret | None, algorithm: str) -> Callable[[bytes], bytes]:
+    """Return a function that signs with a private key in PEM, in the form of JSON Web Signatures (RFC 7518).
+
+    :param algorithm: RS256 or ES256.
+    :raises ValueError: if the key is corrupt, the password does not open it, or it is not for this algorithm.
+    """
+    try:
+        key = load_pem_private_key(text.encode(), password.reveal().encode() if password else None)
+    except Exception:  # as in open_pkcs12
+        raise ValueError("is not a private key that opens with this passphrase") from None
+    if algorithm == "RS256" and isinstance(key, rsa.RSAPrivateKey):
+        return lambda data: key.sign(data, padding.PKCS1v15(), hashes.SHA256())
+    if algorithm == "ES256" and isinstance(key, ec.EllipticCurvePrivateKey) and key.key_size == 256:
+        return lambda data: _fixed(key.sign(data, ec.ECDSA(hashes.SHA256())))
+    raise ValueError(f"is not a key for {algorithm}")
+
+
+def _fixed(signature: bytes) -> bytes:
+    """Return a signature of P-256 as two numbers of 32 bytes."""
+    return b"".join(number.to_bytes(32, "big") for number in decode_dss_signature(signature))
 
 
 def check_match(key: PrivateKey, chain: str) -> None:

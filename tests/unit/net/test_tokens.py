@@ -10,11 +10,12 @@ import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 import pytest
 
 from kgroups.config.secret import Secret
-from kgroups.config.security import AwsIam, ClientCredentials, Credentials, TokenFile, UnsecuredToken
+from kgroups.config.security import Assertion, AwsIam, ClientCredentials, Credentials, TokenFile, UnsecuredToken
 from kgroups.errors import AuthenticationFailed, ConfigError, MissingPackage, Reason
 from kgroups.net import tokens
 from kgroups.net.token import Token
@@ -101,6 +102,45 @@ def test_token_endpoint_returns_token_for_client_credentials() -> None:
     basic = base64.b64encode(f"my client:{SECRET}".encode()).decode()
     assert f"Authorization: Basic {basic}" in headers
     assert body == b"grant_type=client_credentials&scope=kafka+read"
+
+
+@pytest.mark.parametrize(
+    ("bearer", "expected"),
+    [
+        (
+            False,
+            {
+                "grant_type": ["client_credentials"],
+                "client_assertion_type": ["urn:ietf:params:oauth:client-assertion-type:jwt-bearer"],
+                "client_assertion": ["a.b.c"],
+                "client_id": ["my client"],
+                "scope": ["s"],
+            },
+        ),
+        (
+            True,
+            {"grant_type": ["urn:ietf:params:oauth:grant-type:jwt-bearer"], "assertion": ["a.b.c"], "scope": ["s"]},
+        ),
+    ],
+)
+def test_assertion_replaces_the_secret(tmp_path: Path, bearer: bool, expected: dict[str, list[str]]) -> None:
+    file = tmp_path / "jwt"
+    file.write_text("a.b.c")
+    requests: list[bytes] = []
+    assertion = Assertion(str(file))
+    fetched(answering('{"access_token": "t"}'), requests, scope="s", assertion=assertion, bearer=bearer)
+    head, _, body = requests[0].partition(b"\r\n\r\n")
+    assert b"Authorization" not in head
+    assert parse_qs(body.decode(), strict_parsing=True) == expected
+
+
+def test_rejected_assertion_is_not_shown(tmp_path: Path) -> None:
+    file = tmp_path / "jwt"
+    file.write_text("aaaa.bbbb.cccc")
+    body = '{"error": "invalid_client", "error_description": "bad aaaa.bbbb.cccc"}'
+    with pytest.raises(AuthenticationFailed, match="HTTP 401, invalid_client: bad") as caught:
+        fetched(answering(body, "401 Unauthorized"), assertion=Assertion(str(file)))
+    assert "aaaa" not in str(caught.value)
 
 
 def test_client_credentials_are_url_encoded_on_request() -> None:
