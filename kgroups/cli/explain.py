@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -80,6 +81,24 @@ async def _with_outsiders(admin: GroupAdmin, outcome: Outcome[Any]) -> Outcome[A
     )
 
 
+_INSTANCES_WINDOW = 600_000
+"""Milliseconds of the log in which clients that use one instance ID are searched for."""
+
+
+async def _with_shared_instances(admin: GroupAdmin, outcome: Outcome[Any]) -> Outcome[Any]:
+    """Add to the facts of groups with static members the instance IDs that two clients use."""
+    from kgroups.model.stays import shared_instances
+
+    static = [facts.group.group_id for facts in outcome.items if any(member.instance_id for member in facts.members)]
+    if not static:
+        return outcome
+    recent = await admin.recent_commits(static, int(time.time() * 1000) - _INSTANCES_WINDOW)
+    return outcome.with_items(
+        facts._replace(shared_instances=tuple(shared_instances(recent.stays.get(facts.group.group_id, ()))))
+        for facts in outcome.items
+    )
+
+
 def style_options(command: F) -> F:
     """Add the output options; the command gets ``style``, a :class:`Style`."""
     return grouped_options(command, _STYLE, "style", Style)
@@ -137,7 +156,7 @@ def explain(
             return outcome.with_failures((), [NO_MATCH])
         from .frame.deep_columns import with_logs, with_share_facts
 
-        outcome = await _with_outsiders(admin, outcome)
+        outcome = await _with_shared_instances(admin, await _with_outsiders(admin, outcome))
         outcome = await with_share_facts(admin, outcome, *(deep or (_SHARE_MIB, _SHARE_SECONDS)))
         if deep is None:
             return outcome

@@ -35,8 +35,9 @@ class CommitTimes(NamedTuple):
 class GroupLog(NamedTuple):
     """The facts found in the log of one group, as far as it was read.
 
-    ``generation``, ``leader``, and ``state_since`` exist only for classic groups, ``state_since`` since Kafka 2.1.
-    ``rebalanced`` is when the assignment was last written.
+    ``generation``, ``leader``, ``state``, and ``state_since`` exist only for classic groups, ``state_since`` since
+    Kafka 2.1: a record is written when a group becomes Stable or Empty. ``rebalanced`` is when the assignment was last
+    written.
     """
 
     generation: int | None
@@ -45,6 +46,11 @@ class GroupLog(NamedTuple):
     rebalanced: int | None
     timeouts: Mapping[str, Timeouts]
     commits: Mapping[tuple[str, int], CommitTimes]
+    state: str | None = None
+
+    def since(self, state: str | None) -> int | None:
+        """Return since when the group has its present state; ``None`` while that is not the state in the record."""
+        return self.state_since if state is not None and state == self.state else None
 
 
 NOT_READ = GroupLog(None, None, None, None, {}, {})
@@ -145,8 +151,10 @@ def expires_at(
         return commit.expires
     if retention is None or not (left or group.state in GroupState.WITHOUT_MEMBERS):
         return None
-    since = log.state_since if counts_from_empty(group) and log.state_since is not None else commit.committed
-    return since + retention
+    if counts_from_empty(group) and log.state_since is not None:
+        since = log.since(group.state)
+        return None if since is None else since + retention
+    return commit.committed + retention
 
 
 class GroupLogs(NamedTuple):

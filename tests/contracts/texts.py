@@ -129,7 +129,7 @@ COLUMNS: Final[Mapping[str, str]] = {
     "standby_tasks": "Standby tasks of a member of a streams group.",
     "start_offset": "Start offset of a share group, which has no committed offsets.",
     "state": "State of the group.",
-    "state_since": f"Time since which the group has its state, {_ISO}.",
+    "state_since": f"Time since which the group has its state, {_ISO}; null while that is not the state in the log.",
     "status": "new, leaves, or null for a member that stays.",
     "step": "The setting, or the step of the connection.",
     "streams": "Groups of the type streams.",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from kgroups.model.group_log import CommitTimes, GroupLog, Key, Timeouts
-from kgroups.model.groups import GroupId
+from kgroups.model.groups import GroupId, GroupState
 from kgroups.model.operations.origin import topic_id_of
 from kgroups.protocol.record_schemas import NO_TOPIC_ID
 
@@ -51,6 +51,7 @@ def log_of(newest: Mapping[Key, Found], group: GroupId) -> GroupLog:
         rebalanced=_known(rebalanced),
         timeouts=timeouts,
         commits=commits,
+        state=None if classic is None else GroupState.STABLE if value.get("members") else GroupState.EMPTY,
     )
 
 

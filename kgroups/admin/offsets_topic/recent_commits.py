@@ -7,7 +7,7 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kgroups.errors import KgroupsError, RemoteProtocolError, UndecodableRecord
 from kgroups.model.cluster import Node
@@ -16,6 +16,7 @@ from kgroups.model.operations.committing import CommitMade, Pair, RecentCommits
 from kgroups.model.operations.origin import topic_id_of
 from kgroups.model.permissions import TOPIC, Acl
 from kgroups.model.placement import OFFSETS_TOPIC, partition_of
+from kgroups.model.stays import Presence, Stay, StayRecorder
 from kgroups.net.cluster import Cluster
 from kgroups.net.fanout import fan_out
 from kgroups.protocol.apis.fetch import Fetch, Fetched
@@ -23,6 +24,7 @@ from kgroups.protocol.error_codes import NOT_AUTHORIZED, Code, KafkaError
 from kgroups.protocol.offsets_topic import decode
 from kgroups.protocol.record_entries import Entry, Marker, read_entries
 from kgroups.protocol.record_schemas import NO_TOPIC_ID
+from kgroups.protocol.record_schemas.decoder import Record
 
 from ..query.log_offsets import fetch_ends_at
 from ..routing.partition_leaders import find_leaders
@@ -40,6 +42,9 @@ SHARE_OF_TIME_LEFT = 0.5
 _COMMITS = (0, 1)
 _MEMBERSHIP = frozenset({2, 3, 5, 6, 7, 8, 17, 19, 20, 21, 22})
 """The types of records that are written when members join, leave, or get an assignment, in groups of all types."""
+_CLASSIC_GROUP = 2
+_MEMBERS = frozenset({_CLASSIC_GROUP, 5, 19})
+"""The types of records with members: all of a classic group, or one of another group type."""
 
 READ_COMMITS = Acl("READ", TOPIC, OFFSETS_TOPIC)
 NEEDS_READ = f"reading {OFFSETS_TOPIC} needs the ACL READ on it"
@@ -112,18 +117,20 @@ async def _read(
     since_by_group: dict[GroupId, int] = {}
     changed: dict[GroupId, Sequence[int]] = {}
     topic_ids: dict[GroupId, Mapping[Pair, int]] = {}
+    stays: dict[GroupId, Sequence[Stay]] = {}
     for (number, part, reader), error in await fan_out(jobs):
         groups = by_partition[number]
         if error is None:
             made.update(reader.made())
             changed.update(reader.changed)
+            stays.update(reader.stays())
             topic_ids.update(reader.topic_ids())
             if part.cut and reader.oldest is not None:
                 since_by_group.update(dict.fromkeys(groups, reader.oldest))
         else:
             unread.update(dict.fromkeys(groups, str(error)))
     denied = any(reader.denied for (_, _, reader), _ in jobs)
-    return RecentCommits(made, unread, since_by_group, changed, topic_ids, denied)
+    return RecentCommits(made, unread, since_by_group, changed, topic_ids, stays, denied)
 
 
 class _Reader:
@@ -134,6 +141,7 @@ class _Reader:
         self.oldest: int | None = None
         self.denied = False
         self.changed: dict[GroupId, list[int]] = {}
+        self._recorders: dict[GroupId, StayRecorder] = {}
         self._names: dict[bytes, GroupId] = {}
         for group in groups:
             name = group.encode("utf-8", "surrogatepass")
@@ -200,6 +208,10 @@ class _Reader:
             return
         record_type = int.from_bytes(key[:2], "big")
         if record_type in _MEMBERSHIP:
+            if record_type in _MEMBERS:
+                recorder = self._recorders.setdefault(group, StayRecorder())
+                with suppress(UndecodableRecord):
+                    _record(recorder, decode(key, entry.value), entry.timestamp)
             if self._everything:
                 self.changed.setdefault(group, []).append(entry.timestamp)
             else:
@@ -223,6 +235,10 @@ class _Reader:
             if commits
         }
 
+    def stays(self) -> dict[GroupId, Sequence[Stay]]:
+        """Return who was a member of each group when."""
+        return {group: recorder.stays for group, recorder in self._recorders.items()}
+
     def topic_ids(self) -> dict[GroupId, dict[Pair, int]]:
         """Return the IDs of topics in the last commits; a record that cannot be decoded has none."""
         found: dict[GroupId, dict[Pair, int]] = {}
@@ -233,6 +249,25 @@ class _Reader:
                     if topic_id := topic_id_of(value.get("topicId") or NO_TOPIC_ID):
                         found.setdefault(group, {})[_pair(key)] = topic_id
         return found
+
+
+def _record(recorder: StayRecorder, record: Record, time: int) -> None:
+    """Record the members that a record shows, or that the tombstone of a member shows to be gone."""
+    value = record.value
+    if record.record_type == _CLASSIC_GROUP:
+        members = (value or {}).get("members", ())
+        recorder.snapshot(time, {member["memberId"]: _presence(member) for member in members})
+    elif value is None:
+        recorder.left(time, record.key["MemberId"])
+    else:
+        recorder.joined(time, record.key["MemberId"], _presence(value))
+
+
+def _presence(member: Mapping[str, Any]) -> Presence:
+    """Return a member: records of classic groups have other names of fields than those of other group types."""
+    found = {name[0].upper() + name[1:]: value for name, value in member.items()}
+    instance = found.get("GroupInstanceId") or found.get("InstanceId") or None
+    return Presence(instance, f"{found.get('ClientId', '')}@{found.get('ClientHost', '').removeprefix('/')}")
 
 
 def _pair(key: bytes) -> Pair:

@@ -376,7 +376,8 @@ def _facts(
     if reason is None:
         made = gathered.commits.made.get(group.group_id, {}).get(pair, ())
         changes = gathered.commits.changed.get(group.group_id, ())
-        history = History(made, changes, gathered.commits.since.get(group.group_id))
+        stays = gathered.commits.stays.get(group.group_id, ())
+        history = History(made, changes, gathered.commits.since.get(group.group_id), stays)
     else:
         lacking.append(Unavailable(Part.COMMITS, reason, READ_COMMITS if gathered.commits.denied else None))
     problem = problems.get(place_name(*pair)) or problems.get(topic)

@@ -17,8 +17,8 @@ def find(facts: GroupFacts) -> Iterator[Finding]:
     parts = []
     if log.generation is not None:
         parts.append(f"its generation is {log.generation:,}")
-    if log.state_since is not None:
-        parts.append(f"its state is {group.state} since {moment_text(log.state_since)}")
+    if (since := log.since(group.state)) is not None:
+        parts.append(f"its state is {group.state} since {moment_text(since)}")
     if log.rebalanced is not None and facts.members:
         parts.append(f"its assignment was last written at {moment_text(log.rebalanced)}")
     if parts:

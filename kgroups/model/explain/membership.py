@@ -7,13 +7,15 @@ from collections.abc import Iterator
 from kgroups.model.duration import Milliseconds
 
 from ..counts import count, some
+from ..moments import moment_text
+from ..stays import SharedInstance
 from .facts import GroupFacts
-from .findings import Finding, info, warning
+from .findings import Finding, info, problem, warning
 
 
 def find(facts: GroupFacts) -> Iterator[Finding]:
+    yield from _static(facts)
     if facts.members:
-        yield from _static(facts)
         yield from _upgrade(facts)
         yield from _reconciling(facts)
         yield from _racks(facts)
@@ -21,7 +23,8 @@ def find(facts: GroupFacts) -> Iterator[Finding]:
 
 def _static(facts: GroupFacts) -> Iterator[Finding]:
     static = [member.instance_id for member in facts.members if member.instance_id is not None]
-    if not static:
+    yield from map(_shared_instance, facts.shared_instances)
+    if not static or facts.shared_instances:  # no member that restarts gets its partitions back then
         return
     if len(static) == len(facts.members):
         session = facts.timeouts.session.number if facts.timeouts else None
@@ -39,6 +42,23 @@ def _static(facts: GroupFacts) -> Iterator[Finding]:
             "another member causes a rebalance",
             static,
         )
+
+
+def _shared_instance(found: SharedInstance) -> Finding:
+    since = moment_text(found.since)
+    if found.is_certain:
+        return problem(
+            "shared-instance-id",
+            f"{len(found.clients):,} clients use group.instance.id {found.instance_id} ({some(found.clients)}): each "
+            f"fences the other and takes its partitions, {found.turns:,} times since {since}; give each client its own",
+            [found.instance_id],
+        )
+    return problem(
+        "shared-instance-id",
+        f"the member with group.instance.id {found.instance_id} was replaced {found.turns:,} times since {since}: two "
+        f"clients use this ID and fence each other, or one restarts repeatedly ({found.clients[0]})",
+        [found.instance_id],
+    )
 
 
 def _of(number: int, facts: GroupFacts, one: str, many: str) -> str:

@@ -16,6 +16,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ..groups import GroupId
+from ..stays import Stay
 
 Pair = tuple[str, int]
 """Topic and partition."""
@@ -45,6 +46,8 @@ class RecentCommits(NamedTuple):
     """The times of the group's membership records, if all commits were requested."""
     topic_ids: Mapping[GroupId, Mapping[Pair, int]] = {}
     """The IDs of topics in the last commits (Kafka 4.1), if all commits were requested."""
+    stays: Mapping[GroupId, Sequence[Stay]] = {}
+    """Who was a member when, in the records that were read."""
     denied: bool = False
 
 

@@ -14,6 +14,7 @@ from kgroups.model.permissions import Acl
 from kgroups.model.quotas import FetchLimit
 from kgroups.model.rates import Pace
 from kgroups.model.record import RecordDetails
+from kgroups.model.stays import Stay
 
 
 class Part(StrEnum):
@@ -69,12 +70,14 @@ class Owner(NamedTuple):
 class History(NamedTuple):
     """The commits of one partition and the membership changes of its group, oldest first, as far as the log was read.
 
-    ``since``: the time of the oldest record that was read, if older ones were left out.
+    ``changes``: the times of membership records. ``since``: the time of the oldest record that was read, if older ones
+    were left out. ``stays``: who was a member when.
     """
 
     commits: Sequence[CommitMade] = ()
     changes: Sequence[int] = ()
     since: int | None = None
+    stays: Sequence[Stay] = ()
 
     @property
     def last(self) -> int | None:

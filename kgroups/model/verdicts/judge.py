@@ -20,6 +20,7 @@ from kgroups.model.operations.committing import OVERDUE, Rhythm, rhythm_of
 from kgroups.model.rates import Direction
 from kgroups.model.time_lag import ago
 
+from ..stays import restarts
 from .evidence import evidence_of
 from .facts import LogProblem, PartitionFacts
 from .verdict import Key, Severity, Verdict
@@ -27,11 +28,13 @@ from .verdict import Key, Severity, Verdict
 STUCK_AFTER = 30_000
 """Default milliseconds without progress after which a partition is stuck; consumers commit every 5 s by default."""
 REPEATS = 3
-"""Commits of the same offset, or membership changes, that are no coincidence."""
+"""Commits of the same offset that are no coincidence."""
 LARGE = 1_048_576
 """The default of ``max.partition.fetch.bytes``."""
-COMMITS_PER_CHANGE = 2
-"""A consumer that commits the same offset more often than this for each membership change does not crash there."""
+RESTARTS = 2
+"""Members that came and left again, each followed by another one, that are no coincidence."""
+COMMITS_PER_ATTEMPT = 4
+"""A consumer that commits the same offset more often than this for each attempt does not crash there."""
 RECENT_CHANGES = 10
 """A crash loop had its last membership change within this multiple of the time after which a partition is stuck."""
 OF_A_CLIENT = 5
@@ -120,6 +123,12 @@ class Case(NamedTuple):
         since = max(self.progressed or 0, self.written or 0)
         times = [time for time in (history.changes if history else ()) if time > since]
         return sum(not at or time - times[at - 1] > BURST for at, time in enumerate(times))
+
+    @property
+    def restarts(self) -> int:
+        """The members that came and left again since the first unread record waits."""
+        history = self.facts.history
+        return restarts(history.stays, max(self.progressed or 0, self.written or 0)) if history else 0
 
     @property
     def repeats(self) -> list[int]:
@@ -229,19 +238,19 @@ def _crash_loop(case: Case) -> Found | None:
     The group may have no members between two attempts. Then repeated commits prove that members came back: when a
     group is stopped, its members leave one by one, too.
     """
-    facts, changes = case.facts, case.changes
+    facts, restarted = case.facts, case.restarts
     readable = not facts.denied and not (facts.record_known and facts.first_unread is None)
     returned = not facts.members and len(case.repeats) >= REPEATS
     if not case.waits or not readable or not (facts.owner or facts.state in GroupState.REBALANCING or returned):
         return None
-    if changes < REPEATS or len(case.repeats) > COMMITS_PER_CHANGE * changes:
+    if restarted < RESTARTS or len(case.repeats) > COMMITS_PER_ATTEMPT * (restarted + 1):
         return None
     last = max(facts.history.changes) if facts.history else 0
     if facts.now - last >= RECENT_CHANGES * case.stuck_after:
         return None
     repeated = f"; the same offset was committed {len(case.repeats):,} times" if len(case.repeats) > 1 else ""
     text = (
-        f"members joined or left {changes:,} times without progress, last at {moment_text(last)}{repeated}: the "
+        f"members left and came back {restarted:,} times without progress, last at {moment_text(last)}{repeated}: the "
         "consumer fails at the record at this offset and starts again, or rebalances do not end"
     )
     return Found(Key.CRASH_LOOP, Severity.PROBLEM, text, case.inspect)

@@ -53,7 +53,7 @@ def deep_state_row(row: StateRow, logs: GroupLogs) -> tuple[Any, ...]:
     found = StateLog(
         generation=log.generation,
         leader=log.leader,
-        state_since=_moment(log.state_since),
+        state_since=_moment(log.since(row.state)),
         last_rebalance=_moment(log.rebalanced),
     )
     return (*row, *found)

@@ -4,7 +4,7 @@ with named as (
   select *, coalesce(instance_id, client_id || coalesce('@' || client_host, '')) as member from stays
 ),
 joins as (
-  select `group`, member, since as joined_at
+  select `group`, member, since as joined_at, instance_id is not null as static
   from named
   qualify
     coalesce(
@@ -42,7 +42,9 @@ select
   member,
   $flaps as expected,
   max(near) as found,
-  max(near) || ' joins within ' || $flap_window_text as note
+  max(near) || ' joins within ' || $flap_window_text || max(
+    case when static then ', of one group.instance.id: two clients use it, or one restarts repeatedly' else '' end
+  ) as note
 from bursts
 where near >= $flaps and joined_at >= $since
 group by `group`, member, burst

@@ -9,6 +9,7 @@ from itertools import accumulate
 from kgroups.model.quotas import FetchLimit
 from kgroups.model.rates import Direction, Pace
 from kgroups.model.record import Header, RecordDetails
+from kgroups.model.stays import Presence, StayRecorder
 from kgroups.model.verdicts.facts import (
     History,
     LogProblem,
@@ -146,12 +147,17 @@ def _same(random_: random.Random) -> PartitionFacts:
 
 def _crashing(random_: random.Random) -> PartitionFacts:
     facts = stuck(random_)
-    gaps = (random_.randrange(5_000, 20_000) for _ in range(random_.randrange(3, 9)))
+    attempts = random_.randrange(3, 9)
+    gaps = (random_.randrange(5_000, 20_000) for _ in range(2 * attempts - 1))
     changes = tuple(NOW - 3_000 - back for back in reversed(list(accumulate(gaps))))
+    recorder, unique = StayRecorder(), random_.random() < 0.5
+    recorder.snapshot(NOW - 60 * MINUTE, {})
+    for at, time in enumerate(changes):
+        presence = Presence(None, f"consumer-{at if unique else 1}@host")
+        recorder.snapshot(time, {} if at % 2 else {f"m-{at}": presence})
     history = facts.history or History()
-    return facts._replace(
-        history=history._replace(commits=((NOW - 50 * MINUTE, facts.committed or 0),), changes=changes)
-    )
+    commits = ((NOW - 50 * MINUTE, facts.committed or 0),)
+    return facts._replace(history=history._replace(commits=commits, changes=changes, stays=recorder.stays))
 
 
 def _large(random_: random.Random) -> PartitionFacts:

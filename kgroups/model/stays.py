@@ -1,0 +1,130 @@
+"""Who was a member of a group when, from its records: restarts, and instance IDs that two clients use."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+REPEATED = 3
+"""Restarts, or turns of two clients, that are no coincidence."""
+
+
+class Presence(NamedTuple):
+    """A member in a record. ``client``: its client ID and host."""
+
+    instance_id: str | None
+    client: str
+
+
+class Stay(NamedTuple):
+    """One membership, in milliseconds since 1970.
+
+    ``since``: ``None`` if it began before the first record that was read. ``until``: ``None`` if it has not ended.
+    """
+
+    member_id: str
+    presence: Presence
+    since: int | None
+    until: int | None = None
+
+    @property
+    def name(self) -> str:
+        """What a member that restarts keeps."""
+        return self.presence.instance_id or self.presence.client
+
+
+class StayRecorder:
+    """Turns the records of one group, oldest first, into stays."""
+
+    def __init__(self) -> None:
+        self._present: dict[str, Stay] = {}
+        self._ended: list[Stay] = []
+        self._begun = False
+
+    def snapshot(self, time: int, members: Mapping[str, Presence]) -> None:
+        """Record all members, as the record of a classic group has them."""
+        for member_id in self._present.keys() - members.keys():
+            self.left(time, member_id)
+        since = time if self._begun else None
+        for member_id, presence in members.items():
+            self._joined(since, member_id, presence)
+        self._begun = True
+
+    def joined(self, time: int, member_id: str, presence: Presence) -> None:
+        """Record one member, as the record of a member of another group type has it."""
+        self._joined(time, member_id, presence)
+
+    def _joined(self, since: int | None, member_id: str, presence: Presence) -> None:
+        before = self._present.get(member_id)
+        self._present[member_id] = Stay(member_id, presence, before.since if before else since)
+
+    def left(self, time: int, member_id: str) -> None:
+        if stay := self._present.pop(member_id, None):
+            self._ended.append(stay._replace(until=time))
+
+    @property
+    def stays(self) -> Sequence[Stay]:
+        """All stays, in the order in which they began."""
+        return sorted((*self._ended, *self._present.values()), key=lambda stay: (stay.since or 0, stay.until or 2**63))
+
+
+def restarts(stays: Sequence[Stay], since: int) -> int:
+    """Return how many members came and left again after a moment, each followed by another one that came.
+
+    A group that grows or shrinks has none. Nor has one whose members are all restarted, even twice: each name left
+    once.
+    """
+    joins = [stay.since for stay in stays if stay.since is not None]
+    over = [
+        stay
+        for stay in stays
+        if stay.since is not None and since < stay.since and stay.until is not None and stay.until <= max(joins)
+    ]
+    if max(Counter(stay.name for stay in over).values(), default=0) > 1:
+        return len(over)
+    before = {stay.name for stay in stays if stay.since is None or stay.since <= since}
+    return sum(stay.name not in before for stay in over)
+
+
+class SharedInstance(NamedTuple):
+    """An instance ID whose member was replaced repeatedly.
+
+    ``clients``: those that took turns; one if all have the same name. ``turns``: how often the member was replaced,
+    since a time in milliseconds.
+    """
+
+    instance_id: str
+    clients: tuple[str, ...]
+    turns: int
+    since: int
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether two clients use it; otherwise, one client may restart repeatedly."""
+        return len(self.clients) > 1
+
+
+def shared_instances(stays: Iterable[Stay]) -> list[SharedInstance]:
+    """Return the instance IDs that two clients use in turn, each of which fences the other; sorted by ID.
+
+    ``stays`` are in the order in which they began.
+
+    A client that replaces another one for good is none: one of them must come back. Without different names of clients,
+    only the number of replacements counts.
+    """
+    found = []
+    by_instance: dict[str, list[Stay]] = {}
+    for stay in stays:
+        if stay.presence.instance_id:
+            by_instance.setdefault(stay.presence.instance_id, []).append(stay)
+    for instance_id, own in sorted(by_instance.items()):
+        taken = [after for before, after in pairwise(own) if before.until is not None and before.until == after.since]
+        turns = [after for before, after in pairwise(own) if before.presence.client != after.presence.client]
+        clients = dict.fromkeys(stay.presence.client for stay in own)
+        if len(turns) >= REPEATED and len(turns) >= len(clients):
+            found.append(SharedInstance(instance_id, tuple(clients), len(turns), turns[0].since or 0))
+        elif len(clients) == 1 and len(taken) >= REPEATED:
+            found.append(SharedInstance(instance_id, tuple(clients), len(taken), taken[0].since or 0))
+    return found
