@@ -95,7 +95,8 @@ class WireAdmin:
         try:
             node, versions = await _first_versions(cluster)
             for api in NEEDED:
-                if not versions.speaks(api):
+                # Without the API at all, librdkafka cannot help either, and only the requests that need it fail.
+                if api.key in versions.ranges and not versions.speaks(api):
                     raise UnsupportedVersion(f"{node} and kgroups have no common version of {api}")
         except BaseException:
             await cluster.close()
@@ -200,11 +201,12 @@ class WireAdmin:
 
     async def plan_reset(self, request: ResetRequest) -> Outcome[PlannedOffset]:
         from .change.lookups import WireLookups
+        from .change.needs_kafka import supported_writes
         from .change.plan_reset import plan_reset
         from .change.restore import for_cluster
 
         request, notices = for_cluster(request, self.cluster_id)
-        planned = await plan_reset(WireLookups(self.cluster), request)
+        planned = await supported_writes(self.cluster, await plan_reset(WireLookups(self.cluster), request))
         return await self._planned(request.selection, (await self._deletable(planned)).with_failures((), notices))
 
     async def topics(self, names: Sequence[str]) -> Mapping[str, TopicLeaders]:
@@ -238,10 +240,14 @@ class WireAdmin:
         return await apply_offsets.apply_offsets(self.cluster, planned, journal)
 
     async def plan_delete(self, selection: Selection) -> Outcome[GroupDeletion]:
+        from kgroups.protocol.apis.delete_groups import API
+
         from .change import delete_groups
         from .change.lookups import WireLookups
+        from .change.needs_kafka import supported_changes
 
         planned = await delete_groups.plan_delete(WireLookups(self.cluster), selection)
+        planned = await supported_changes(self.cluster, planned, API, lambda each: each.group.group_id)
         return await self._planned(selection, planned)
 
     async def hidden_offsets(

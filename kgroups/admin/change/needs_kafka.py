@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
 
-from kgroups.errors import KgroupsError
+from kgroups.errors import KgroupsError, UnsupportedVersion
 from kgroups.model.cluster import Node
 from kgroups.model.counts import count
 from kgroups.model.groups import GroupId, GroupType
@@ -12,10 +13,18 @@ from kgroups.model.operations.reset import PlannedOffset
 from kgroups.model.operations.results import MemberRemoval
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.net.cluster import Cluster
-from kgroups.protocol.apis import leave_group, offset_delete
+from kgroups.protocol.apis import (
+    alter_share_group_offsets,
+    delete_share_group_offsets,
+    leave_group,
+    offset_commit,
+    offset_delete,
+)
 from kgroups.protocol.versions import Api
 
 from ..routing.coordinators import find_coordinators
+
+T = TypeVar("T")
 
 SINCE = "2.4"
 """The Kafka version with OffsetDelete (KIP-496), and with LeaveGroup v3 for other clients (KIP-345)."""
@@ -50,6 +59,37 @@ async def members_that_can_be_removed(cluster: Cluster, planned: Outcome[MemberR
     ]
     kept = (removal for removal in planned.items if removal.group_id not in too_old)
     return planned.with_items(kept).with_failures(failures) if too_old else planned
+
+
+async def supported_changes(
+    cluster: Cluster, planned: Outcome[T], api: Api, group_of: Callable[[T], GroupId | None]
+) -> Outcome[T]:
+    """Return the plan without groups whose coordinator does not support an API; each of them is a failure.
+
+    :param group_of: the group of an item that needs the API, or ``None``.
+    """
+    too_old = await _too_old(cluster, filter(None, map(group_of, planned.items)), api)
+    failures = []
+    for name, node in sorted(too_old.items()):
+        error = UnsupportedVersion(f"the broker does not support {api}", peer=str(node))
+        failures.append(Failure.of(error, Scope.GROUP, name, api=api.name, broker=node.id))
+    kept = (item for item in planned.items if group_of(item) not in too_old)
+    return planned.with_items(kept).with_failures(failures) if too_old else planned
+
+
+async def supported_writes(cluster: Cluster, planned: Outcome[PlannedOffset]) -> Outcome[PlannedOffset]:
+    """Return the plan without new offsets that the group's coordinator cannot write; each group is a failure."""
+
+    def of(*, share: bool, writes: bool) -> Callable[[PlannedOffset], GroupId | None]:
+        def group_of(entry: PlannedOffset) -> GroupId | None:
+            needed = (entry.kind == GroupType.SHARE, entry.after is not None) == (share, writes)
+            return entry.group_id if needed else None
+
+        return group_of
+
+    planned = await supported_changes(cluster, planned, offset_commit.API, of(share=False, writes=True))
+    planned = await supported_changes(cluster, planned, alter_share_group_offsets.API, of(share=True, writes=True))
+    return await supported_changes(cluster, planned, delete_share_group_offsets.API, of(share=True, writes=False))
 
 
 async def _too_old(cluster: Cluster, groups: Iterable[GroupId], api: Api) -> Mapping[GroupId, Node]:

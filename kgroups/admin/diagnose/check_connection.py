@@ -8,7 +8,7 @@ from shlex import quote
 
 from kgroups.config.security import Password
 from kgroups.config.settings import ClientSettings
-from kgroups.errors import KgroupsError
+from kgroups.errors import KgroupsError, Reason
 from kgroups.model.cluster import Node
 from kgroups.model.connection_check import CheckRow, Result
 from kgroups.model.counts import count
@@ -110,7 +110,8 @@ async def _rights(
         if groups:
             some = Selection(tuple(groups[:SAMPLE]))
             described = await admin.describe_offsets(some, isolation=Isolation.READ_UNCOMMITTED)
-            denied = [failure for failure in described.failures if failure.acl]
+            unsupported = Reason.VERSION_UNSUPPORTED
+            denied = [each for each in described.failures if each.acl or each.reason == unsupported]
             detail = f"{len(described.items)} of {count(len(some.names), 'checked group')} can be described"
             yield _summary(settings, "describe", detail, denied)
     except KgroupsError as error:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 
-from kgroups.errors import KgroupsError
+from kgroups.errors import KgroupsError, UnsupportedVersion
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, GroupId, GroupType, ListedGroup
 from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Scope
 from kgroups.net.cluster import Cluster
+from kgroups.protocol.apis import list_groups
+from kgroups.protocol.versions import Api
 
 from ..routing.query_coordinators import query_coordinators
 from . import group_types
@@ -47,10 +48,12 @@ async def describe_listed(cluster: Cluster, listed: Iterable[ListedGroup]) -> Ou
 async def describe_named(cluster: Cluster, where: Mapping[GroupId, Node]) -> Outcome[Group]:
     """Describe groups whose coordinator is known, but not their type. A group that does not exist is a failure."""
     classic: dict[str, Mapping[GroupId, Node | None]] = {GroupType.CLASSIC: dict(where)}
-    found, failures = await _describe_any(cluster, where, classic | await _capable(cluster, where, GroupType.CONSUMER))
+    found, failures = await _describe_any(
+        cluster, where, classic | await _describable(cluster, where, GroupType.CONSUMER)
+    )
     for group_type in GroupType.RARE:
         if missing := _missing(where, failures):
-            more, reasons = await _describe_any(cluster, missing, await _capable(cluster, missing, group_type))
+            more, reasons = await _describe_any(cluster, missing, await _describable(cluster, missing, group_type))
             found += more
             names = {group.group_id for group in more}
             failures = {name: failure for name, failure in failures.items() if name not in names}
@@ -58,7 +61,9 @@ async def describe_named(cluster: Cluster, where: Mapping[GroupId, Node]) -> Out
     others = await _list_undescribed(cluster, _missing(where, failures))
     for group in others.items:
         del failures[group.group_id]
-    return _outcome([*found, *others.items], failures).with_failures(others.failures)
+    failures.update({failure.name: failure for failure in others.failures if failure.scope is Scope.GROUP})
+    rest = (failure for failure in others.failures if failure.scope is not Scope.GROUP)
+    return _outcome([*found, *others.items], failures).with_failures(rest)
 
 
 async def _describe(cluster: Cluster, by_type: Mapping[str, Mapping[GroupId, Node | None]]) -> _Found:
@@ -96,19 +101,23 @@ def _missing(where: Mapping[GroupId, Node], failures: Mapping[GroupId, Failure])
     return {name: where[name] for name, failure in failures.items() if failure.error == NOT_FOUND}
 
 
-async def _capable(
-    cluster: Cluster, where: Mapping[GroupId, Node], group_type: str
-) -> dict[str, Mapping[GroupId, Node | None]]:
-    """Return the type, with the groups whose coordinator supports its describe API."""
-    query = group_types.describer_for(group_type).query
+async def _capable(cluster: Cluster, where: Mapping[GroupId, Node], api: Api, version: int = 0) -> dict[GroupId, Node]:
+    """Return the groups whose coordinator supports an API."""
     capable = set()
     for node in set(where.values()):
         try:
-            if await cluster.speaks(node, query.api):
+            if await cluster.speaks(node, api, version):
                 capable.add(node)
         except KgroupsError:
             continue  # DescribeGroups meets the same error and reports it
-    return {group_type: {name: node for name, node in where.items() if node in capable}}
+    return {name: node for name, node in where.items() if node in capable}
+
+
+async def _describable(
+    cluster: Cluster, where: Mapping[GroupId, Node], group_type: str
+) -> dict[str, Mapping[GroupId, Node | None]]:
+    """Return the type, with the groups whose coordinator supports its describe API."""
+    return {group_type: dict(await _capable(cluster, where, group_types.describer_for(group_type).query.api))}
 
 
 async def _remove_unsupported(
@@ -119,27 +128,54 @@ async def _remove_unsupported(
     :returns: a failure for each.
     """
     failures: dict[GroupId, Failure] = {}
-    for group_type in GroupType.RARE:
-        where = {name: node for name, node in by_type.get(group_type, {}).items() if node}
-        if not where:
-            continue
-        describer = group_types.describer_for(group_type)
-        query, since = describer.query, describer.since
-        for name, node in where.items():
-            with suppress(KgroupsError):  # an unavailable broker: the query meets the same error and reports it
-                if not await cluster.speaks(node, query.api):
-                    message = f"{group_type.lower()} groups can be described from Kafka {since} on"
-                    failures[name] = Failure(Scope.GROUP, name, message, api=query.api.name, broker=node.id)
-                    del by_type[group_type][name]
+    for group_type, where in by_type.items():
+        for name, node in list(where.items()):
+            if node and (failure := await _unsupported(cluster, node, group_type, name)):
+                failures[name] = failure
+                del where[name]
     return failures
 
 
+async def _unsupported(cluster: Cluster, node: Node, group_type: str, name: GroupId) -> Failure | None:
+    """Return why a broker cannot describe a group of a type: it does not support the API."""
+    describer = group_types.describer_for(group_type)
+    try:
+        (await cluster.versions(node)).pick(describer.query.api)
+    except UnsupportedVersion as error:
+        reason = f"{error.at(str(node))}; {group_type} groups can be described from Kafka {describer.since} on"
+        return Failure.of(error, Scope.GROUP, name, api=describer.query.api.name, broker=node.id)._replace(
+            message=reason
+        )
+    except KgroupsError:
+        pass  # an unavailable broker: the query meets the same error and reports it
+    return None
+
+
 async def _list_undescribed(cluster: Cluster, missing: Mapping[GroupId, Node]) -> Outcome[Group]:
-    """Return the groups that exist after all, of types that this version does not describe."""
-    if not _UNDESCRIBED or not any((await _capable(cluster, missing, GroupType.CONSUMER)).values()):
+    """Return the groups that exist after all: of types that this version does not describe, or their broker.
+
+    Those that their broker cannot describe are failures.
+    """
+    modern = await _capable(cluster, missing, list_groups.API, list_groups.TYPES)
+    if not modern or not (_UNDESCRIBED or await _lacking(cluster, set(modern.values()))):
         return Outcome()
-    listed = await fetch_groups(cluster, ListFilter(types=_UNDESCRIBED))
-    return listed.with_items(_undescribed(group) for group in listed.items if group.group_id in missing)
+    listed = await fetch_groups(cluster, ListFilter(with_types=True))
+    groups: list[Group] = []
+    failures = list(listed.failures)
+    for group in listed.items:
+        if group.group_id not in missing:
+            continue
+        if group.type in _UNDESCRIBED:
+            groups.append(_undescribed(group))
+        elif failure := await _unsupported(cluster, group.coordinator, group.type or "", group.group_id):
+            failures.append(failure)
+    return Outcome(tuple(groups), tuple(failures), listed.notices)
+
+
+async def _lacking(cluster: Cluster, nodes: Iterable[Node]) -> bool:
+    """Return whether a broker lacks the describe API of a type."""
+    apis = [group_types.describer_for(group_type).query.api for group_type in (*GroupType.COMMON, *GroupType.RARE)]
+    return any([not await cluster.speaks(node, api) for node in nodes for api in apis])
 
 
 def _outcome(groups: list[Group], failures: Mapping[GroupId, Failure]) -> Outcome[Group]:
