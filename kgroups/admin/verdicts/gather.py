@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kgroups.errors import KgroupsError
 from kgroups.model.cluster import Node
 from kgroups.model.counts import count
 from kgroups.model.groups import GroupType
-from kgroups.model.lag import EPOCH_AHEAD
+from kgroups.model.lag import is_epoch_ahead
 from kgroups.model.offsets import Isolation, LogOffsets, Logs
 from kgroups.model.operations.committing import RecentCommits
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.model.places import place_name
 from kgroups.model.rates import Direction, Pace, Reading, pace_of, reading_of, unbroken
 from kgroups.model.record import RecordDetails
+from kgroups.model.subscriptions import left_topics
 from kgroups.model.time_lag import FirstUnread, Position, position
 from kgroups.model.verdicts.facts import (
     History,
@@ -28,6 +29,7 @@ from kgroups.model.verdicts.facts import (
     Unavailable,
 )
 from kgroups.model.verdicts.judge import needs_pace
+from kgroups.model.views.lag_summary import left_remark
 from kgroups.model.views.offset_row import GroupOffsets, OffsetRow
 from kgroups.model.views.offsets import offset_rows
 from kgroups.net.cluster import Cluster
@@ -94,6 +96,8 @@ async def partition_facts(
         failures += [Failure(Scope.GROUP, each.group.group_id, NOT_SHARED) for each in shared]
     groups = [each for each in described.items if each.group.type != GroupType.SHARE]
     rows = {each.group.group_id: _rows(each, numbers) for each in groups}
+    if wanted is None:
+        notices = (*notices, *_leave_out(groups, rows))
     failures += await _add_logs(cluster, rows, groups)
     pairs = {_pair(row) for some in rows.values() for row in some}
     failures += [each for each in described.failures if _concerns(each, pairs)]
@@ -134,6 +138,16 @@ def _rows(offsets: GroupOffsets, numbers: Mapping[str, frozenset[int]] | None) -
         for topic in sorted(numbers)
         for number in sorted(numbers[topic])
     ]
+
+
+def _leave_out(groups: Iterable[GroupOffsets], rows: dict[str, list[OffsetRow]]) -> Iterator[str]:
+    """Drop the partitions of topics that no member subscribes to; yield a notice for each group that has some."""
+    for each in groups:
+        name = each.group.group_id
+        if left := left_topics(each.group, each.commits.topics):
+            every, rows[name] = rows[name], [row for row in rows[name] if row.topic not in left]
+            if len(every) > len(rows[name]):
+                yield f"group {name!r}: {left_remark(every, left)}"
 
 
 def _pair(row: OffsetRow) -> TopicPartition:
@@ -401,7 +415,8 @@ def _facts(
         leader=leader.id if leader else None,
         log_problem=problem if end is None else None,
         recreated=_has_other_topic_id(offsets, row, gathered),
-        epoch_ahead=row.note == EPOCH_AHEAD,
+        epoch_ahead=is_epoch_ahead(row.leader_epoch, offsets.logs.epochs.get(topic, {}).get(partition)),
+        left=bool(left_topics(group, (topic,))),
         owner=owner,
         record_known=unread is not None and unread.failed is None,
         first_unread=unread.offset if unread else None,

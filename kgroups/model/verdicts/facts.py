@@ -120,6 +120,8 @@ class PartitionFacts(NamedTuple):
     log_problem: LogProblem | None = None
     recreated: bool = False
     epoch_ahead: bool = False
+    left: bool = False
+    """Whether no member subscribes to the topic."""
     owner: Owner | None = None
     record_known: bool = False
     first_unread: int | None = None

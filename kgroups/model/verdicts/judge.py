@@ -262,6 +262,10 @@ def _member(case: Case) -> Found | None:
     if facts.state in GroupState.REBALANCING and facts.owner is None:
         text = f"the group is rebalancing ({facts.state}): no member consumes the partition until it ends"
         return Found(Key.REBALANCING, Severity.WARNING, text, case.command("explain {group} --deep"))
+    if facts.left and not case.outsider:
+        text = "no member subscribes to the topic: nothing reads the partition for this group; its offset expires"
+        command = f"kgroups delete-offsets {quote(facts.group)} --topic {quote(facts.topic)}"
+        return Found(Key.NOT_SUBSCRIBED, Severity.WARNING, text, command)
     if facts.owner is None and not case.outsider:
         text = "the group has no members"
         if facts.members:

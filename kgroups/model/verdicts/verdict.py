@@ -32,6 +32,7 @@ class Key(StrEnum):
     CAUGHT_UP = "caught-up"
     NO_UNREAD_RECORDS = "no-unread-records"
     CRASH_LOOP = "crash-loop"
+    NOT_SUBSCRIBED = "not-subscribed"
     UNASSIGNED = "unassigned"
     REBALANCING = "rebalancing"
     NEVER_COMMITTED = "never-committed"

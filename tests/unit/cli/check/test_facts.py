@@ -65,6 +65,14 @@ def test_lag_and_describe_say_that_no_member_subscribes_to_a_topic(run: Run) -> 
     assert "kgroups delete-offsets moved --topic old" in out
 
 
+def test_explain_partition_of_a_topic_that_no_member_subscribes_to(run: Run) -> None:
+    _, out, err = run("explain", "moved", "--lagging")
+    assert "old" not in out and f"group 'moved': {LEFT}" in err
+    _, out, _ = run("explain", "moved", "--partition", "old:0", "-o", "json")
+    (item,) = json.loads(out)["items"]
+    assert (item["verdict"], item["next"]) == ("not-subscribed", "kgroups delete-offsets moved --topic old")
+
+
 def test_check_joins_subscription_and_assignment(run: Run) -> None:
     answer = run("check", "static", "--assigned", "--max-lag", "10", "-o", "json")
     found = findings(answer)

@@ -113,6 +113,10 @@ def _hole(random_: random.Random) -> PartitionFacts:
     return facts._replace(first_unread=None, record=None, owner=random_.choice((OWNER, None)))
 
 
+def _left(random: random.Random) -> PartitionFacts:
+    return _unassigned(random)._replace(left=True, members=2, state="Stable")
+
+
 def _unassigned(random_: random.Random) -> PartitionFacts:
     facts = stuck(random_)
     members = random_.randrange(3)
@@ -209,6 +213,7 @@ PLANTED: dict[Key, Callable[[random.Random], PartitionFacts]] = {
     Key.CAUGHT_UP: _caught_up,
     Key.NO_UNREAD_RECORDS: _hole,
     Key.CRASH_LOOP: _crashing,
+    Key.NOT_SUBSCRIBED: _left,
     Key.UNASSIGNED: _unassigned,
     Key.REBALANCING: _rebalancing,
     Key.NEVER_COMMITTED: _uncommitted,
