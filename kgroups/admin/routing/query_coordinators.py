@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
@@ -65,6 +65,8 @@ class GroupQuery(NamedTuple, Generic[T]):
     witness: Witness[Any, Any, T] | None = None
     repeats: bool = False
     """Whether ``call`` accepts :class:`kgroups.protocol.repeats.Repeats` in second place."""
+    instead: Callable[..., Call[Mapping[GroupId, T | KafkaError]]] | None = None
+    """Make another request, without repeats, for groups whose coordinator waited in vain for replicas."""
 
 
 class GroupResults(Generic[T]):
@@ -87,16 +89,20 @@ async def query_coordinators(
     cluster.progress.begin(query.step, len(where))
     pending = dict(where)
     retried: set[tuple[GroupId, Node]] = set()
+    waited: set[GroupId] = set()
     while pending:
         round_ = _Round(query, results)
         placed = await _place(cluster, pending, results)
         for node, replies in await fan_out(
-            (node, _query_broker(cluster, query, node, groups)) for node, groups in _by_node(placed)
+            (node, _query_broker(cluster, part, node, groups))
+            for part, some in _parts(query, placed, waited)
+            for node, groups in _by_node(some)
         ):
             if isinstance(replies, KgroupsError):
                 raise replies  # never: _query_broker returns errors for each group
             for group, reply in replies.items():
                 round_.sort(node, group, reply)
+        waited |= round_.waited
         pending, lost = await _relocate(cluster, round_.unavailable, retried)
         if query.changes:  # nothing was sent, so it can wait until another broker coordinates the group
             round_.again.update({group: (None, failure) for group, failure in lost.items()})
@@ -112,6 +118,18 @@ async def query_coordinators(
     return results
 
 
+def _parts(
+    query: GroupQuery[T], placed: Mapping[GroupId, Node], waited: Set[GroupId]
+) -> Iterator[tuple[GroupQuery[T], Mapping[GroupId, Node]]]:
+    """Yield the request for most groups, and what is sent instead for those whose coordinator waited in vain."""
+    if query.instead is None or not waited:
+        yield query, placed
+        return
+    yield query, {group: node for group, node in placed.items() if group not in waited}
+    other = query._replace(call=query.instead, repeats=False)
+    yield other, {group: node for group, node in placed.items() if group in waited}
+
+
 class _Round(Generic[T]):
     """Sorts the replies of one round: results, failures, and groups that need another round."""
 
@@ -123,6 +141,8 @@ class _Round(Generic[T]):
         """The groups to query again after a pause: their broker, if known, and the error so far."""
         self.unavailable: dict[GroupId, tuple[Node, Failure]] = {}
         """The groups whose broker is unavailable."""
+        self.waited: set[GroupId] = set()
+        """The groups whose coordinator is not available, such as because replicas did not respond to it in time."""
         self.rejected = 0
         """Error codes after which the group is queried again."""
 
@@ -131,6 +151,8 @@ class _Round(Generic[T]):
             failure = reply.failure(Scope.GROUP, group, api=self._api, broker=node.id)
             if self._changes and reply.code in DOUBTFUL:
                 self._answers.unknown.add(group)
+            if reply.code in DOUBTFUL:
+                self.waited.add(group)
             if reply.code in MOVED or reply.code in BACK_OFF:
                 loading = reply.code == Code.coordinator_load_in_progress
                 self.again[group] = (node if loading else None, failure)

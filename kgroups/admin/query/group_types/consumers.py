@@ -16,9 +16,18 @@ COMMITS = GroupQuery("offsets", offset_fetch.API, offset_fetch.OffsetFetch, offs
 """The commits as they are now; a second request, so that it keeps no responses."""
 
 STABLE_COMMITS = GroupQuery(
-    "offsets", offset_fetch.API, partial(offset_fetch.OffsetFetch, stable=True), offset_fetch.BATCHED, repeats=True
+    "offsets",
+    offset_fetch.API,
+    partial(offset_fetch.OffsetFetch, stable=True),
+    offset_fetch.BATCHED,
+    repeats=True,
+    instead=offset_fetch.OffsetFetch,
 )
-"""The commits, without those that open transactions are going to replace."""
+"""The commits, without those that open transactions are going to replace.
+
+Since Kafka 4.0, coordinators wait until replicas have earlier writes to the group; commits that nothing can delay are
+requested instead if a replica does not respond. Whether transactions are open is unknown then.
+"""
 
 
 def _classic(name: GroupId, node: Node, group: ClassicGroup) -> Group:

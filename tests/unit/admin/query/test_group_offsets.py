@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from kio.schema.errors import ErrorCode
 
 from kgroups.admin.query.select_groups import Selection
 from kgroups.model.offsets import Commit
@@ -77,3 +78,14 @@ def test_commit_in_flight_is_not_an_open_transaction() -> None:
     offsets = found(fake)["g05"]
     assert offsets.commits.pending == frozenset()
     assert len(offsets.commits.topics["t"]) == 5
+
+
+def test_commits_are_read_although_the_coordinator_waits_for_replicas() -> None:
+    """A broker that does not respond as a replica makes no offsets of healthy coordinators unknown."""
+    fake = cluster("4.3.1")
+    for at in (3, 4):
+        fake.state.fail("OffsetFetch", f"g{at:02}", ErrorCode.coordinator_not_available, 1)
+    offsets = found(fake)
+    assert len(offsets) == 20 and all(len(each.commits.topics["t"]) == 5 for each in offsets.values())
+    unknown = {name for name, each in offsets.items() if each.commits.pending is None}
+    assert unknown == {"g03", "g04"}
