@@ -19,6 +19,7 @@ _FIRST_VERSIONS = {
     15: 2,  # DescribeGroups
     16: 2,  # ListGroups
     20: 2,  # DeleteTopics
+    23: 2,  # OffsetForLeaderEpoch
     29: 1,  # DescribeAcls
     32: 2,  # DescribeConfigs
     35: 1,  # DescribeLogDirs
