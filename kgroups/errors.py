@@ -10,6 +10,7 @@
     ├── DeadlineExceeded              1    the command's --timeout expired
     │   └── NotRequested                   ... before this request was sent
     ├── NotSent                       1    a change was not sent, because the command was interrupted
+    │   └── NotAsPlanned                   ... because its groups are not as planned
     ├── OutcomeUnknown                1    a change was sent, and no readable response arrived
     ├── BrokerUnavailable             1    one broker refused or closed the connection, or did not respond in time
     │   ├── DecodingTimeout                ... its response was not decoded in time
@@ -29,9 +30,9 @@ A failure that affects one group, topic, or broker of many is data, not an excep
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Self
+from typing import Any, Self
 
 EXIT_OK = 0
 EXIT_FAILED = 1
@@ -215,6 +216,14 @@ class NotSent(KgroupsError):
     """A change was not sent, because the command was interrupted."""
 
     default_reason = Reason.NOT_SENT
+
+
+class NotAsPlanned(NotSent):
+    """A change was not sent, because groups in it are not as planned. ``failures``: group -> its failure."""
+
+    def __init__(self, failures: Mapping[str, Any]) -> None:
+        super().__init__("not sent: its groups are not as planned")
+        self.failures = failures
 
 
 class OutcomeUnknown(KgroupsError):

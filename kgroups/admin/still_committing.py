@@ -14,7 +14,16 @@ from typing import NamedTuple
 from kgroups.model.counts import count
 from kgroups.model.groups import GroupId, GroupType
 from kgroups.model.offsets import Commit
-from kgroups.model.operations.committing import WHO, Pair, RecentCommits, Rhythm, moved_words, rhythm_of, rhythm_words
+from kgroups.model.operations.committing import (
+    WHO,
+    Pair,
+    RecentCommits,
+    Rhythm,
+    moved_words,
+    pending_words,
+    rhythm_of,
+    rhythm_words,
+)
 from kgroups.model.operations.reset import PlannedOffset
 from kgroups.model.outcome import Failure, Scope
 
@@ -65,6 +74,15 @@ def committed_of(planned: Iterable[PlannedOffset], members: Iterable[GroupId] = 
         if entry.kind not in GroupType.WITHOUT_COMMITS and entry.group_id not in excluded:
             committed.setdefault(entry.group_id, {})[entry.topic, entry.partition] = entry.before
     return committed
+
+
+def in_transactions(planned: Iterable[PlannedOffset]) -> dict[GroupId, str]:
+    """Return the groups with offsets in open transactions, which a client has sent, and the evidence."""
+    pending: dict[GroupId, list[Pair]] = {}
+    for entry in planned:
+        if entry.pending:
+            pending.setdefault(entry.group_id, []).append((entry.topic, entry.partition))
+    return {group: pending_words(pairs) for group, pairs in pending.items()}
 
 
 async def still_committing(

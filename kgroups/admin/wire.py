@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from kgroups.config.settings import ClientSettings
@@ -233,11 +233,19 @@ class WireAdmin:
         return await revalidate_offsets(WireLookups(self.cluster), planned, with_members=with_members, force=force)
 
     async def apply_offsets(
-        self, planned: Sequence[PlannedOffset], journal: WriteJournal | None = None
+        self,
+        planned: Sequence[PlannedOffset],
+        journal: WriteJournal | None = None,
+        *,
+        with_members: bool = False,
+        force: bool = False,
+        amend: Callable[[Sequence[PlannedOffset]], None] = lambda entries: None,
     ) -> Outcome[AppliedOffset]:
         from .change import apply_offsets
 
-        return await apply_offsets.apply_offsets(self.cluster, planned, journal)
+        return await apply_offsets.apply_offsets(
+            self.cluster, planned, journal, with_members=with_members, force=force, amend=amend
+        )
 
     async def plan_delete(self, selection: Selection) -> Outcome[GroupDeletion]:
         from kgroups.protocol.apis.delete_groups import API
@@ -269,11 +277,19 @@ class WireAdmin:
         return await delete_now.delete_share_offsets(self.cluster, group, topics)
 
     async def delete_groups(
-        self, names: Sequence[GroupId], journal: DeleteJournal | None = None
+        self,
+        names: Sequence[GroupId],
+        journal: DeleteJournal | None = None,
+        *,
+        planned: Sequence[GroupDeletion] = (),
+        force: bool = False,
+        amend: Callable[[Sequence[PlannedOffset]], None] = lambda entries: None,
     ) -> Outcome[DeletedGroup]:
         from .change import delete_groups
 
-        return await delete_groups.delete_groups(self.cluster, names, journal)
+        return await delete_groups.delete_groups(
+            self.cluster, names, journal, planned=planned, force=force, amend=amend
+        )
 
     async def delete_topics(self, deletions: Sequence[TopicDeletion]) -> Outcome[DeletedTopic]:
         from .change import delete_now

@@ -14,7 +14,7 @@ from kgroups.admin.change.write_in_chunks import write_in_chunks
 from kgroups.admin.port import GroupAdmin
 from kgroups.admin.port.capabilities import GroupChanger
 from kgroups.admin.query.select_groups import Selection
-from kgroups.admin.still_committing import WINDOW, Committing, committed_of, still_committing
+from kgroups.admin.still_committing import WINDOW, Committing, committed_of, in_transactions, still_committing
 from kgroups.config.flags import Flags
 from kgroups.config.load import load_settings
 from kgroups.errors import UsageError
@@ -151,9 +151,9 @@ class AsyncCluster(SettingsMethods):
     ) -> Outcome[AppliedOffset]:
         """Write the offsets of a plan.
 
-        Each group is checked again right before it is written: if it has members, if its offsets have changed, or if a
-        client that is not a member still commits for it, it is a failure and remains as it is. That check takes at most
-        ``commit_window``, in addition to ``timeout``.
+        Each group is checked again right before it is written: if it has members, if its offsets or topics have
+        changed, or if a client that is not a member still commits for it, it is a failure and remains as it is. That
+        check takes at most ``commit_window``, in addition to ``timeout``.
 
         Args:
             plan: Items of :meth:`plan_reset`, or some of them.
@@ -454,10 +454,13 @@ async def _write(
     committing = Committing()
     if not force:
         committing = await still_committing(admin, committed_of(plan, members), window=window)
+        committing = committing._replace(found={**committing.found, **in_transactions(plan)})
     kept = [entry for entry in plan if entry.group_id not in committing.found]
     undo = UndoMemory(admin)
     done = await write_in_chunks(admin, kept, undo, force=force, with_members=deletion)
-    written = model.Outcome(done.applied, (*done.failures, *committing.failures("force=True")), committing.notices)
+    written = model.Outcome(
+        done.applied, (*done.failures, *committing.failures("force=True")), (*committing.notices, *done.notices)
+    )
     return Outcome.of(written.after(earlier) if earlier else written, offsets_change(undo.source, done.applied))
 
 
@@ -484,6 +487,8 @@ async def _delete(
     if not force:
         committed = {name: each.commits for name, each in current.items() if name not in hidden}
         committing = await still_committing(admin, committed, window=window)
+        pending = in_transactions(entry for each in current.values() for entry in each.as_plan())
+        committing = committing._replace(found={**committing.found, **pending})
     failures = [*committing.failures("force=True"), *hidden.values()]
     failures += [failure for failure in now.failures if failure.name in names and failure.name not in current]
     left_alone = {failure.name for failure in failures}

@@ -59,6 +59,9 @@ class UndoMemory:
         """Look up the topic IDs of planned offsets."""
         self.source = await source_of(admin, (each for each in planned if isinstance(each, PlannedOffset)))
 
+    def amend(self, planned: Sequence[PlannedOffset]) -> None:
+        """Remember nothing: the outcome has the offsets as they were."""
+
     def record(self, results: Iterable[Any]) -> None:
         """Ignore results."""
 

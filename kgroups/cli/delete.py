@@ -73,6 +73,7 @@ def delete(
     safety.check(confirmation, connection)
     selection = chosen.selection()
     from kgroups.admin.change.delete_in_chunks import delete_in_chunks
+    from kgroups.admin.still_committing import in_transactions
     from kgroups.model.groups import GroupType
     from kgroups.model.operations.results import GroupDeletion, TopicDeletion
     from kgroups.model.outcome import Outcome, Result
@@ -94,8 +95,9 @@ def delete(
             for each in planned.items
             if each.group.type not in GroupType.WITHOUT_COMMITS
         }
+        pending = in_transactions(entry for each in planned.items for entry in each.as_plan())
         screened = await safety.screen(
-            admin, planned, committed, lambda each: each.group.group_id, execute=confirmation.execute
+            admin, planned, committed, lambda each: each.group.group_id, execute=confirmation.execute, pending=pending
         )
         return await _with_topics(admin, screened, all_internal)
 

@@ -30,7 +30,7 @@ from kgroups.protocol.apis import metadata
 from kgroups.protocol.call import Call
 from kgroups.protocol.versions import Api, BrokerVersions
 
-from .connection import ConnectionLost, KeptWaiting, NeverSent, Observer, Overdue
+from .connection import Before, ConnectionLost, KeptWaiting, NeverSent, Observer, Overdue
 from .connector import ReadyConnection, negotiate
 from .deadline import Deadline
 from .fanout import staggered
@@ -119,15 +119,16 @@ class Cluster:
         with self._pool.free_lane(node.host, node.port, waits=True) as lane:
             return await self._put(node, lane, lambda link: self._ask_patiently(link, call, node))
 
-    async def change(self, node: Node, call: Call[T]) -> T:
+    async def change(self, node: Node, call: Call[T], before: Before | None = None) -> T:
         """Send a request that changes something. Before it is sent, raises what :meth:`call` raises.
 
+        :param before: is awaited right before the request is sent, also over a second connection.
         :raises OutcomeUnknown: if it was sent, and no readable response arrived.
         :raises UsageError: if the client is read-only.
         """
         self.settings.check_writable(call.api.name)
         with self._pool.free_lane(node.host, node.port, waits=call.api.waits) as lane:
-            return await self._put(node, lane, lambda link: self._sent(link, call, node))
+            return await self._put(node, lane, lambda link: self._sent(link, call, node, before))
 
     async def versions(self, node: Node) -> BrokerVersions:
         """Return the API versions of a broker. Raises what :meth:`call` raises."""
@@ -249,6 +250,7 @@ class Cluster:
         call: Call[T],
         address: tuple[str, int],
         alive: asyncio.Future[bool] | None = None,
+        before: Before | None = None,
     ) -> T:
         """Send a request, and return its response.
 
@@ -261,7 +263,7 @@ class Cluster:
             raise
         try:
             timeout = self.deadline.bound(self.settings.broker_timeout)
-            return await link.connection.call(call, version, timeout, deadline=self.deadline)
+            return await link.connection.call(call, version, timeout, deadline=self.deadline, before=before)
         except ConnectionLost:
             raise
         except BrokerUnavailable as error:
@@ -271,12 +273,12 @@ class Cluster:
                     raise self._pool.kept_waiting(error) from None
             raise self._pool.mark_down(address, error) from None
 
-    async def _ask_patiently(self, link: ReadyConnection, call: Call[T], node: Node) -> T:
+    async def _ask_patiently(self, link: ReadyConnection, call: Call[T], node: Node, before: Before | None = None) -> T:
         """Send a request that may wait for other brokers; without a response, the broker may still be healthy."""
         timeout = self.deadline.bound(self.settings.broker_timeout)
         alive = asyncio.ensure_future(self._responds(node, timeout / 2))
         try:
-            return await self._ask(link, call, (node.host, node.port), alive)
+            return await self._ask(link, call, (node.host, node.port), alive, before)
         finally:
             alive.cancel()
 
@@ -290,11 +292,11 @@ class Cluster:
             return False
         return True
 
-    async def _sent(self, link: ReadyConnection, call: Call[T], node: Node) -> T:
+    async def _sent(self, link: ReadyConnection, call: Call[T], node: Node, before: Before | None) -> T:
         """Return the response to a change; without one, the outcome is unknown."""
         self.deadline.bound(self.settings.broker_timeout)
         try:
-            return await self._ask_patiently(link, call, node)
+            return await self._ask_patiently(link, call, node, before)
         except (NeverSent, NotRequested):
             raise
         except (BrokerUnavailable, KeptWaiting, DeadlineExceeded, RemoteProtocolError) as error:

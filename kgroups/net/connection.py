@@ -8,7 +8,7 @@ import socket
 import ssl  # asyncio has it already
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -58,6 +58,9 @@ class Exchange(NamedTuple):
 
 
 Observer = Callable[[Exchange], None]
+
+Before = Callable[[], Awaitable[bool]]
+"""Called right before a request is sent, and again until it returns that no time has passed: ``False``."""
 
 
 class ConnectionLost(BrokerUnavailable):
@@ -131,18 +134,26 @@ class Connection(asyncio.Protocol):
         return not self._waiting and not self._held
 
     async def call(
-        self, call: Call[T], version: int, timeout: float, *, ahead: bool = False, deadline: Deadline | None = None
+        self,
+        call: Call[T],
+        version: int,
+        timeout: float,
+        *,
+        ahead: bool = False,
+        deadline: Deadline | None = None,
+        before: Before | None = None,
     ) -> T:
         """Send a request and return its decoded response.
 
         :param ahead: send it even while other requests are held back.
         :param deadline: of the whole command. Decoding takes no longer, and no longer than ``timeout``.
+        :param before: is awaited right before the request is sent.
         :raises BrokerUnavailable: if the broker does not respond within ``timeout`` s, or closes the connection.
         :raises NeverSent: (a subclass) if the connection was closed before the request was sent.
         :raises DecodingTimeout: if decoding the response takes too long.
         :raises ProtocolError: if the response does not match the API version.
         """
-        frame = await self.exchange(call, version, timeout, ahead=ahead)
+        frame = await self.exchange(call, version, timeout, ahead=ahead, before=before)
         allowed = deadline.within(timeout) if deadline else Deadline(timeout)
         try:
             return decode_response(call, version, frame, Budget(allowed))
@@ -154,13 +165,20 @@ class Connection(asyncio.Protocol):
             error.within(f"{call.api} v{version}").at(self.name)
             raise
 
-    async def exchange(self, call: Call[Any], version: int, timeout: float, *, ahead: bool = False) -> bytes:
+    async def exchange(
+        self, call: Call[Any], version: int, timeout: float, *, ahead: bool = False, before: Before | None = None
+    ) -> bytes:
         """Send a request and return the frame of the response, undecoded.
 
         :param ahead: send it even while other requests are held back.
+        :param before: is awaited right before the request is sent.
         """
+        while True:
+            if self.pace:
+                await self.pace.turn(self.name, self._resumes)
+            if before is None or not await before():
+                break
         if self.pace:
-            await self.pace.turn(self.name, self._resumes)
             timeout = min(timeout, self.pace.deadline.remaining())
         started = time.perf_counter()
         error: str | None = None

@@ -24,15 +24,19 @@ _OF_A_PARTITION = frozenset(
 """Errors of one topic or partition. Any other error is the group's if each of its partitions has an error."""
 
 
-def read_partition_errors(reader: Reader, error: Callable[[Code], KafkaError]) -> PartitionErrors | KafkaError:
+def read_partition_errors(
+    reader: Reader, error: Callable[[Code], KafkaError], topic_name: Callable[[], str] | None = None
+) -> PartitionErrors | KafkaError:
     """Return the error of each partition, or the error of the whole group if there is one.
 
     If one partition has no error, no error is the group's: an applied write must never be reported as failed.
+
+    :param topic_name: reads the topic; by default its name.
     """
     errors: dict[tuple[str, int], KafkaError | None] = {}
     whole: Code | None = None
     for _ in reader.turns(reader.count()):
-        topic = reader.string()
+        topic = (topic_name or reader.string)()
         for _ in reader.turns(reader.count()):
             partition, code = reader.int32(), reader.int16()
             reader.tags()

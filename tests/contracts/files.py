@@ -32,7 +32,9 @@ _TOPIC_IDS = mapping("Topic -> topic ID, as Kafka's tools print it. Absent topic
 def files() -> Iterator[Schema]:
     yield document("plan", 1, "Plan of a reset (reset-offsets --export -o json, --from-file)", "json", _plan("plan/v1"))
     yield document("undo", 1, "Undo file of the first format, which is still read", "json", _plan("undo/v1"))
-    yield document("undo", 2, "Undo file of offsets, a line", "jsonl", _undo("undo/v2", "offsets", _undo_offset()))
+    yield document(
+        "undo", 2, "Undo file of offsets, a line", "jsonl", _undo("undo/v2", "offsets", _undo_offset(), _amendment())
+    )
     yield document(
         "undo-settings",
         1,
@@ -75,7 +77,7 @@ def _plan(schema: str) -> Schema:
     return record("A plan.", {"schema": head, **origin, "items": listing("The offsets.", item)}, optional=origin)
 
 
-def _undo(schema: str, what: str, item: Schema) -> Schema:
+def _undo(schema: str, what: str, item: Schema, *more: Schema) -> Schema:
     header = _header(schema, topic_ids=_TOPIC_IDS, **{what: whole(f"Number of {what} in the file.", minimum=0)})
     result = record(
         "The result of some of them; later lines take precedence.",
@@ -86,7 +88,7 @@ def _undo(schema: str, what: str, item: Schema) -> Schema:
         },
         optional=["error"],
     )
-    return {"description": "A line: the header, an entry, or a result.", "anyOf": [header, item, result]}
+    return {"description": "A line: the header, an entry, or a result.", "anyOf": [header, item, result, *more]}
 
 
 def _undo_offset() -> Schema:
@@ -96,6 +98,13 @@ def _undo_offset() -> Schema:
     properties = {"group": _GROUP, "topic": _TOPIC, "partition": _PARTITION, **before, **after, "type": _TYPE}
     properties["beyond_end"] = flag("Whether the old offset was already beyond the log end offset; absent: no.")
     return record("One offset.", properties, optional=[*optional, "type", "beyond_end"])
+
+
+def _amendment() -> Schema:
+    before = _commit("old_", "Offset that was overwritten.")
+    number = {"amended": whole("Number of the offset, from 1.", minimum=1)}
+    optional = [key for key in before if not key.endswith("_offset")]
+    return record("The old offset of one of them, if it was another one.", {**number, **before}, optional=optional)
 
 
 def _undo_setting() -> Schema:

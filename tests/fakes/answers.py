@@ -368,11 +368,16 @@ def offset_commit(broker: FakeBroker, request: Any, kind: Any) -> Any:
         error = ErrorCode.unknown_member_id
     entry, topic = nested(kind, "OffsetCommitResponsePartition"), nested(kind, "OffsetCommitResponseTopic")
     topics = []
+    names = {each.topic_id: each.name for each in broker.state.topics.values()}
     for asked in request.topics:
         answered = []
+        by_id = hasattr(asked, "topic_id")
+        name = names.get(asked.topic_id.int) if by_id else asked.name
         for each in asked.partitions:
-            pair = (asked.name, each.partition_index)
+            pair = (name, each.partition_index)
             code = error or broker.state.error("OffsetCommit", f"{pair[0]}-{pair[1]}")
+            if not code and name is None:
+                code = ErrorCode.unknown_topic_id
             if not code:
                 group = group or broker.state.group(request.group_id, broker.id)
                 epoch = getattr(each, "committed_leader_epoch", -1)
@@ -380,7 +385,8 @@ def offset_commit(broker: FakeBroker, request: Any, kind: Any) -> Any:
                     pair[1], each.committed_offset, None if epoch < 0 else epoch, each.committed_metadata or ""
                 )
             answered.append(build(entry, partition_index=pair[1], error_code=code))
-        topics.append(build(topic, name=asked.name, partitions=tuple(answered)))
+        which = {"topic_id": asked.topic_id} if by_id else {"name": asked.name}
+        topics.append(build(topic, **which, partitions=tuple(answered)))
     return build(kind, throttle_time=NO_TIME, topics=tuple(topics))
 
 

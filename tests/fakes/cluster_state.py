@@ -126,6 +126,8 @@ class ClusterState:
         return self.groups[name]
 
     def topic(self, name: str, leaders: Iterable[int], **rest: object) -> FakeTopic:
+        known = self.topics.get(name)
+        rest.setdefault("topic_id", known.topic_id if known else len(self.topics) + 1)
         self.topics[name] = FakeTopic(name, list(leaders), **rest)  # type: ignore[arg-type]
         return self.topics[name]
 

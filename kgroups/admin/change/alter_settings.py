@@ -25,6 +25,7 @@ from kgroups.protocol.error_codes import KafkaError
 from ..query.group_configs import describe_settings
 from ..query.select_groups import Selection
 from ..routing.query_coordinators import GroupQuery, GroupResults, query_coordinators
+from ..routing.recheck import Check, Recheck
 from ..routing.witness import Witness
 from .chunks import GROUPS_AT_ONCE, TopicIds, UndoLog, check_again, chunks
 from .interruption import Interruption
@@ -50,10 +51,21 @@ async def alter_settings(
 ) -> Outcome[AppliedSetting]:
     """Write settings; one item for each. Brokers change all settings of a group, or none.
 
+    Each group is checked again right before its request, and after each wait; if its settings have changed since they
+    were planned, it is left alone.
+
     :param journal: receives the results of each group as they arrive, and can stop the change.
     """
     journal = journal or Journal()
-    results = await _send(cluster, planned, journal)
+
+    async def check(part: Sequence[GroupId]) -> Mapping[GroupId, Failure]:
+        now = await describe_settings(cluster, Selection(tuple(part)))
+        members = frozenset(part)
+        entries = [each for each in planned if each.group_id in members]
+        reasons = {failure.name: failure for failure in now.failures if failure.name in members}
+        return reasons | changed_since(entries, {each.group_id: each for each in now.items})
+
+    results = await _send(cluster, planned, journal, check)
     items = []
     for each in planned:
         failure = results.failed.get(each.group_id)
@@ -67,6 +79,7 @@ async def _send(
     cluster: Cluster,
     planned: Sequence[PlannedSetting],
     journal: SettingsJournal | None = None,
+    check: Check | None = None,
     *,
     validate_only: bool = False,
 ) -> GroupResults[GroupId]:
@@ -81,7 +94,10 @@ async def _send(
 
     witness: Witness[Any, Any, GroupId] | None = Witness(journal, lambda group: (group,), applied) if journal else None
     step = "settings checked" if validate_only else "settings changed"
-    query: GroupQuery[GroupId] = GroupQuery(step, API, call, changes=not validate_only, witness=witness)
+    recheck = Recheck(check, changes) if check else None
+    query: GroupQuery[GroupId] = GroupQuery(
+        step, API, call, changes=not validate_only, witness=witness, recheck=recheck
+    )
     return await query_coordinators(cluster, query, dict.fromkeys(changes))
 
 

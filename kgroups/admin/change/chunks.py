@@ -18,8 +18,10 @@ from .interruption import Interruption
 
 T = TypeVar("T")
 
-GROUPS_AT_ONCE = 500
-"""Groups that are checked again in a few requests, and then changed."""
+GROUPS_AT_ONCE = 2_000
+"""Groups whose results are collected together."""
+FIRST_GROUPS = 64
+"""Groups that are checked before the old offsets are saved."""
 
 
 class TopicIds(Protocol):
@@ -42,6 +44,9 @@ class UndoLog(Protocol):
         :raises KgroupsError: if that fails; then nothing is changed.
         """
 
+    def amend(self, planned: Sequence[PlannedOffset]) -> None:
+        """Record that there were other old offsets than those that were saved."""
+
     def record(self, results: Iterable[Any]) -> None:
         """Record results as they become known."""
 
@@ -50,9 +55,11 @@ class UndoLog(Protocol):
 
 
 async def source_of(admin: TopicIds, planned: Iterable[PlannedOffset]) -> Source:
-    """Return the cluster ID and the topic IDs of planned offsets."""
-    topics = sorted({entry.topic for entry in planned})
-    return Source(cluster_id=admin.cluster_id, topic_ids=await admin.topic_ids(topics) if topics else {})
+    """Return the cluster ID, and the topic IDs when the offsets were planned: a topic may have been recreated since."""
+    seen = {entry.topic: entry.seen.topic_id for entry in planned}
+    unseen = sorted(topic for topic, topic_id in seen.items() if topic_id is None)
+    ids = {topic: topic_id for topic, topic_id in seen.items() if topic_id is not None}
+    return Source(cluster_id=admin.cluster_id, topic_ids=ids | dict(await admin.topic_ids(unseen) if unseen else {}))
 
 
 def chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:

@@ -5,39 +5,54 @@ Over the wire, because librdkafka sends one request per group.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any
 
-from kgroups.model.groups import Group, GroupId
+from kgroups.model.groups import Group, GroupId, GroupType
 from kgroups.model.operations.journal import Journal
-from kgroups.model.operations.results import DeletedGroup, GroupDeletion
-from kgroups.model.outcome import NO_MATCH, NOT_FOUND, Outcome, Result
+from kgroups.model.operations.reset import PlannedOffset
+from kgroups.model.operations.results import AppliedOffset, DeletedGroup, GroupDeletion
+from kgroups.model.outcome import NO_MATCH, NOT_FOUND, Failure, Outcome, Result
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis import delete_groups as api
 
 from ..query.select_groups import Selection
 from ..routing.partition_leaders import TopicPartition
 from ..routing.query_coordinators import GroupQuery, query_coordinators
+from ..routing.recheck import Recheck
 from ..routing.witness import Witness
-from .lookups import Lookups, without_members
+from .commit_log import CommitLog
+from .lookups import Lookups, WireLookups, without_members
+from .revalidate import revalidate_deletions
+from .verify_offsets import verified_offsets
 
 GONE = "unknown whether kgroups deleted it: the first response was lost, and on retry the group did not exist"
 DeleteJournal = Journal[GroupId, DeletedGroup]
+Amend = Callable[[Sequence[PlannedOffset]], None]
 
 _DELETE: GroupQuery[Any] = GroupQuery("groups deleted", api.API, api.DeleteGroups, changes=True)
 
 
 async def plan_delete(lookups: Lookups, selection: Selection) -> Outcome[GroupDeletion]:
     """Return the selected groups without members, sorted; those with members, or that do not exist, are failures."""
-    groups, committed = await lookups.groups(selection._replace(topics=frozenset()))  # all offsets are deleted
+    groups, committed, pending = await lookups.groups(selection._replace(topics=frozenset()))  # all offsets are deleted
     if selection.topics:
         used = (group for group in groups.items if _uses(group, committed.get(group.group_id, {}), selection.topics))
         groups = groups.with_items(used)
         if not (groups.items or groups.failures):
             groups = groups.with_failures((), (NO_MATCH,))
     empty, failures = without_members(groups.items)
+    empty = [group for group in sorted(empty) if group.group_id in committed]
+    topics = sorted({topic for group in empty for topic, _ in committed[group.group_id]})
+    ids = {name: each.topic_id for name, each in (await lookups.topics(topics)).items() if each.topic_id}
     deletions = (
-        GroupDeletion(group, committed[group.group_id]) for group in sorted(empty) if group.group_id in committed
+        GroupDeletion(
+            group,
+            committed[group.group_id],
+            {topic: ids[topic] for topic, _ in committed[group.group_id] if topic in ids},
+            pending.get(group.group_id, frozenset()),
+        )
+        for group in empty
     )
     return groups.with_items(deletions).with_failures(failures)
 
@@ -47,18 +62,39 @@ def _uses(group: Group, committed: Iterable[TopicPartition], topics: Container[s
 
 
 async def delete_groups(
-    cluster: Cluster, names: Iterable[GroupId], journal: DeleteJournal | None = None
+    cluster: Cluster,
+    names: Iterable[GroupId],
+    journal: DeleteJournal | None = None,
+    *,
+    planned: Sequence[GroupDeletion] = (),
+    force: bool = False,
+    amend: Amend = lambda entries: None,
 ) -> Outcome[DeletedGroup]:
     """Delete groups; one item for each, sorted. The broker rejects a group with members (NON_EMPTY_GROUP).
 
     :param journal: receives each result as it arrives, and can stop the deletion.
+    :param planned: the groups as planned: each is checked again right before its request. Others are deleted at once.
+    :param force: also delete groups whose offsets have changed, or with open transactions.
+    :param amend: receives the offsets that were really deleted, where they were others than planned.
     """
     groups = sorted(set(names))
     journal = journal or Journal()
     witness: Witness[GroupId, DeletedGroup, Any] = Witness(
         journal, lambda group: (group,), lambda node, group, reply: {group: DeletedGroup(group, Result.APPLIED)}
     )
-    query = _DELETE._replace(witness=witness)
+    lookups, log = WireLookups(cluster), CommitLog(cluster)
+    plans = {each.group.group_id: each for each in planned}
+    now: dict[GroupId, GroupDeletion] = {}
+
+    async def check(part: Sequence[GroupId]) -> Mapping[GroupId, Failure]:
+        known = [plans[name] for name in part if name in plans]
+        await log.mark(each.group.group_id for each in known if each.group.type not in GroupType.WITHOUT_COMMITS)
+        found = await plan_delete(lookups, Selection(tuple(each.group.group_id for each in known)))
+        checked = revalidate_deletions(known, found, force=force)
+        now.update({each.group.group_id: each for each in checked.items})
+        return {failure.name: failure for failure in checked.failures}
+
+    query = _DELETE._replace(witness=witness, recheck=Recheck(check, groups) if plans else None)
     results = await query_coordinators(cluster, query, dict.fromkeys(groups))
     items = []
     for name in groups:
@@ -68,4 +104,23 @@ async def delete_groups(
         unknown = Result.UNKNOWN if name in results.unknown else Result.FAILED
         items.append(DeletedGroup(name, unknown if failure else Result.APPLIED, failure))
     journal.enter({item.group_id: item for item in items})
-    return Outcome(tuple(items), tuple(item.failure for item in items if item.failure))
+    return await _verified(lookups, log, items, now, plans, amend)
+
+
+async def _verified(
+    lookups: WireLookups,
+    log: CommitLog,
+    items: Sequence[DeletedGroup],
+    now: Mapping[GroupId, GroupDeletion],
+    plans: Mapping[GroupId, GroupDeletion],
+    amend: Amend,
+) -> Outcome[DeletedGroup]:
+    """Return results with the failures of groups to which another client has committed since they were checked."""
+    gone = [each.group_id for each in items if each.result is Result.APPLIED and each.group_id in now]
+    offsets = [AppliedOffset(entry, Result.APPLIED) for name in gone for entry in now[name].as_plan()]
+    verified = await verified_offsets(lookups, log, offsets)
+    before = {entry.key: entry.before for each in plans.values() for entry in each.as_plan()}
+    amend([each.planned for each in verified.items if each.planned.before != before.get(each.planned.key)])
+    failures = {each.planned.group_id: each.failure for each in verified.items if each.failure}
+    kept = tuple(each._replace(failure=failures.get(each.group_id, each.failure)) for each in items)
+    return Outcome(kept, tuple(each.failure for each in kept if each.failure), verified.notices)

@@ -12,8 +12,8 @@ from kgroups.model.operations.results import AppliedOffset, DeletedGroup, GroupD
 from kgroups.model.outcome import Failure, Outcome, Result
 
 from ..query.select_groups import Selection
-from .chunks import GROUPS_AT_ONCE, TopicIds, UndoLog, check_again, chunks, not_together
-from .delete_groups import DeleteJournal
+from .chunks import FIRST_GROUPS, GROUPS_AT_ONCE, TopicIds, UndoLog, check_again, chunks, not_together
+from .delete_groups import Amend, DeleteJournal
 from .interruption import Interruption
 from .revalidate import revalidate_deletions
 
@@ -24,7 +24,13 @@ class GroupDeleter(TopicIds, Protocol):
     async def plan_delete(self, selection: Selection) -> Outcome[GroupDeletion]: ...
 
     async def delete_groups(
-        self, names: Sequence[GroupId], journal: DeleteJournal | None = None
+        self,
+        names: Sequence[GroupId],
+        journal: DeleteJournal | None = None,
+        *,
+        planned: Sequence[GroupDeletion] = (),
+        force: bool = False,
+        amend: Amend = ...,
     ) -> Outcome[DeletedGroup]: ...
 
 
@@ -56,33 +62,33 @@ async def delete_in_chunks(
     commits = {planned.group.group_id: tuple(planned.as_plan()) for planned in groups}
     journal: DeleteJournal = Journal(lambda items: undo.record(_as_applied(items, commits)))
     stop.watch(journal)
-    saved = False
     results: dict[GroupId, DeletedGroup] = {}
     failures: list[Failure] = []
-    parts = list(chunks(groups, GROUPS_AT_ONCE))
-    for number, part in enumerate(parts):
-        names = _names(part)
-        checked = await check_again(names, check(part), stop)
+    notices: dict[str, None] = {}
+    left, going = list(groups), list[GroupDeletion]()
+    while left and not going:
+        first, left = left[:FIRST_GROUPS], left[FIRST_GROUPS:]
+        names = _names(first)
+        checked = await check_again(names, check(first), stop)
         reasons = {failure.name: failure for failure in checked.failures}
-        results.update({name: DeletedGroup(name, Result.FAILED, reasons.get(name)) for name in names})
         failures += checked.failures
-        going = _names(checked.items)
-        kept = set(going)
-        journal.enter({name: results[name] for name in names if name not in kept})
-        if not checked.items:
-            continue
-        rest = [*checked.items, *(planned for each in parts[number + 1 :] for planned in each)]
-        offsets = [entry for planned in rest for entry in planned.as_plan()]
-        if offsets and not saved:
+        going += checked.items
+        alone = {name: DeletedGroup(name, Result.FAILED, reasons.get(name)) for name in {*names} - {*_names(going)}}
+        results.update(alone)
+        journal.enter(alone)
+    if going:
+        going += left
+        if offsets := [entry for each in going for entry in each.as_plan()]:
             await undo.save(admin, offsets)
-            saved = True
-        deleted = await stop.bound(admin.delete_groups(going, journal))
-        if deleted is None:
-            deleted = _so_far(journal, going, stop)
+    for part in chunks(going, GROUPS_AT_ONCE):
+        names = _names(part)
+        delete = admin.delete_groups(names, journal, planned=part, force=force, amend=undo.amend)
+        deleted = await stop.bound(delete) or _so_far(journal, names, stop)
         results.update({each.group_id: each for each in deleted.items})
         failures += deleted.failures
+        notices.update(dict.fromkeys(deleted.notices))
     undo.close()
-    return Outcome(tuple(results.values()), tuple(failures))
+    return Outcome(tuple(results[name] for name in everyone), tuple(failures), tuple(notices))
 
 
 def _names(groups: Iterable[GroupDeletion]) -> tuple[GroupId, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from kgroups.errors import UsageError
 from kgroups.model.groups import Group, GroupId, GroupState, GroupType
-from kgroups.model.operations.reset import PlannedOffset
+from kgroups.model.operations.reset import PlannedOffset, SeenLog
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.model.topic_scope import TopicScope, in_scope
 from kgroups.net.cluster import Cluster
@@ -26,7 +26,7 @@ async def plan_delete_offsets(cluster: Cluster, selection: Selection, topics: To
     :raises UsageError: if ``topics`` names a topic or partition that neither exists nor has a committed offset.
     """
     lookups = WireLookups(cluster)
-    groups, committed = await lookups.groups(selection)
+    groups, committed, pending = await lookups.groups(selection)
     kinds = {group.group_id: group.type for group in groups.items}
     busy, partial = _share_group_failures(groups.items, committed, topics)
     planned = [
@@ -36,7 +36,15 @@ async def plan_delete_offsets(cluster: Cluster, selection: Selection, topics: To
         if in_scope(topics, topic, partition)
     ]
     unseen = _without_commits(topics, planned)
-    unknown = _check_exist(unseen, await lookups.topics(sorted(unseen)))
+    found = await lookups.topics(sorted({*unseen, *(entry.topic for entry in planned)}))
+    unknown = _check_exist(unseen, found)
+    planned = [
+        entry._replace(
+            seen=SeenLog(found[entry.topic].topic_id or None if entry.topic in found else None),
+            pending=(entry.topic, entry.partition) in pending.get(entry.group_id, ()),
+        )
+        for entry in planned
+    ]
     held = {(group.group_id, topic) for group in groups.items for topic in _subscribed(group)}
     refused = sorted({(entry.group_id, entry.topic) for entry in planned if entry.group_id not in busy} & held)
     idle = sorted(set(topics) - {entry.topic for entry in planned} - {failure.name for failure in unknown})

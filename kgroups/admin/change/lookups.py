@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Protocol
 
 from kgroups.model.counts import count
@@ -17,7 +17,7 @@ from kgroups.protocol.error_codes import Code, kafka_error
 
 from ..query.describe import describe_with_offsets
 from ..query.group_types import describer_for
-from ..query.leader_epochs import EpochAt, epochs_in_log
+from ..query.leader_epochs import EpochAt, epochs_in_log, logs_kept
 from ..query.log_offsets import fetch_logs, fetch_logs_at
 from ..query.next_records import next_records
 from ..query.select_groups import Selection, resolve
@@ -26,6 +26,9 @@ from ..routing.partition_leaders import TopicPartition, by_topic, read_topics
 Committed = Mapping[GroupId, Mapping[TopicPartition, Commit | None]]
 """Committed offsets by group; groups whose offsets could not be read are absent. ``None``: a partition of a share group
 without a start offset."""
+
+Pending = Mapping[GroupId, Set[TopicPartition]]
+"""The partitions of groups with an offset in an open transaction; groups of which that is unknown are absent."""
 
 Times = Mapping[TopicPartition, int | None]
 """The first offset of each partition at some time; ``None`` if every record is older."""
@@ -37,8 +40,8 @@ class Lookups(Protocol):
     async def topics(self, names: Sequence[str]) -> Mapping[str, TopicLeaders]:
         """Return topics, each with its partitions or its error."""
 
-    async def groups(self, selection: Selection) -> tuple[Outcome[Group], Committed]:
-        """Return the selected groups and their committed offsets.
+    async def groups(self, selection: Selection) -> tuple[Outcome[Group], Committed, Pending]:
+        """Return the selected groups, their committed offsets, and where open transactions will replace these.
 
         Of the groups that were not named, only consumer groups. A group that does not exist has no offsets, and is a
         failure (GROUP_ID_NOT_FOUND).
@@ -51,6 +54,9 @@ class Lookups(Protocol):
         self, positions: Iterable[Position], most: int, isolation: Isolation
     ) -> tuple[Mapping[Position, NextRecords], Mapping[Position, Failure]]:
         """Return the next records at each position, at most ``most``, and the failures."""
+
+    async def logs_kept(self, wanted: Iterable[EpochAt]) -> Mapping[EpochAt, bool]:
+        """Return whether the records before each offset are those of the epoch, as far as brokers report it."""
 
     async def epochs_in_log(self, wanted: Iterable[EpochAt]) -> Mapping[EpochAt, bool]:
         """Return whether the log of its partition has each leader epoch at that offset, as far as brokers report it."""
@@ -72,7 +78,7 @@ class WireLookups:
             raise error
         return topics
 
-    async def groups(self, selection: Selection) -> tuple[Outcome[Group], Committed]:
+    async def groups(self, selection: Selection) -> tuple[Outcome[Group], Committed, Pending]:
         resolved = await resolve(self._cluster, selection)
         selection.check_complete(resolved.failures)
         unmatched = selection.unmatched(group.group_id for group in resolved.listed)
@@ -85,7 +91,8 @@ class WireLookups:
         committed = committed_by_group(found for _, found in commits.found.values())
         committed.update({name: {} for name, failure in commits.failed.items() if failure.error == NOT_FOUND})
         unread = [failure for name, failure in commits.failed.items() if name not in reported and name not in committed]
-        return groups.with_failures(unread), committed
+        pending = {name: each.pending for name, (_, each) in commits.found.items() if each.pending is not None}
+        return groups.with_failures(unread), committed, pending
 
     async def logs(self, pairs: Iterable[TopicPartition], ms: int | None) -> tuple[Logs, Times, tuple[Failure, ...]]:
         partitions = by_topic(pairs)
@@ -101,6 +108,9 @@ class WireLookups:
 
     async def epochs_in_log(self, wanted: Iterable[EpochAt]) -> Mapping[EpochAt, bool]:
         return await epochs_in_log(self._cluster, wanted)
+
+    async def logs_kept(self, wanted: Iterable[EpochAt]) -> Mapping[EpochAt, bool]:
+        return await logs_kept(self._cluster, wanted)
 
 
 def consumer_groups(listed: Iterable[ListedGroup], selection: Selection) -> tuple[list[ListedGroup], tuple[str, ...]]:

@@ -14,6 +14,7 @@ from kgroups.model.operations.reset import (
     FromPlan,
     PlannedOffset,
     Scenario,
+    SeenLog,
     SkipRecords,
     ToGroup,
     ToTime,
@@ -29,7 +30,7 @@ from kgroups.protocol.error_codes import Code, KafkaError
 from ..query.select_groups import Selection
 from ..routing.partition_leaders import TopicPartition, partition_name
 from . import restore
-from .lookups import Committed, Lookups, Times, without_members
+from .lookups import Committed, Lookups, Pending, Times, without_members
 from .own_epochs import OwnEpochs
 from .reset_request import (
     MISSING,
@@ -54,7 +55,7 @@ async def plan_reset(lookups: Lookups, request: ResetRequest) -> Outcome[Planned
     """
     topics = await lookups.topics(topics_to_check(request))
     check_topics(request, topics)
-    groups, committed = await lookups.groups(request.selection)
+    groups, committed, pending = await lookups.groups(request.selection)
     missing = _missing(groups, request.selection)
     unreadable = [failure for failure in groups.failures if failure.name not in missing or failure.error != NOT_FOUND]
     failures = [*unreadable, *(() if request.creates else map(_not_created, missing))]
@@ -68,7 +69,7 @@ async def plan_reset(lookups: Lookups, request: ResetRequest) -> Outcome[Planned
     blamed = None
     if isinstance(request.scenario, ToGroup):
         blamed = request.scenario.source
-        found, source = await lookups.groups(Selection((request.scenario.source,)))
+        found, source, _ = await lookups.groups(Selection((request.scenario.source,)))
         groups = groups._replace(notices=tuple(dict.fromkeys((*groups.notices, *found.notices))))
         if request.scenario.source not in source:  # it could not be read: a failure, not a mistake
             return Outcome((), (*found.failures, *failures, *refused), groups.notices)
@@ -86,7 +87,7 @@ async def plan_reset(lookups: Lookups, request: ResetRequest) -> Outcome[Planned
     allowed = await restore.applicable(request.scenario, there.items, committed, topics, epochs)
     logs, times, holes = await _logs(lookups, request, allowed.items)
     unread, unskippable = await _next_records(lookups, request.scenario, allowed.items, committed, logs)
-    planned = _plan(request.scenario, unread, committed, logs, times, kinds)
+    planned = _plan(request.scenario, unread, committed, logs, times, kinds, topics, pending)
     planned = planned.with_items(await epochs.applied(planned.items))
     planned = restore.inside(request.scenario, planned, logs, topics)
     notices = _made(request, missing, [entry.key for entry in planned.items])
@@ -180,6 +181,8 @@ def _plan(
     logs: Logs,
     times: Mapping[TopicPartition, int | None],
     kinds: Mapping[GroupId, str | None],
+    topics: Mapping[str, TopicLeaders],
+    pending: Pending,
 ) -> Outcome[PlannedOffset]:
     """Plan each partition, or return its failure. Partitions whose log could not be read have one already."""
     planned: list[PlannedOffset] = []
@@ -195,8 +198,17 @@ def _plan(
             failures.append(entry)
         else:
             beyond = bool(entry.before and log.end is not None and entry.before.offset > log.end)
-            planned.append(entry._replace(kind=kinds.get(group), beyond_end=beyond))
+            held = pair in pending.get(group, ())
+            seen = _seen(key, log, logs, topics)
+            planned.append(entry._replace(kind=kinds.get(group), beyond_end=beyond, seen=seen, pending=held))
     return Outcome(tuple(planned), tuple(failures))
+
+
+def _seen(key: PlanKey, log: LogOffsets, logs: Logs, topics: Mapping[str, TopicLeaders]) -> SeenLog:
+    """Return what is compared before an offset is written."""
+    _, topic, partition = key
+    topic_id = logs.topic_ids.get(topic) or (topics[topic].topic_id if topic in topics else 0)
+    return SeenLog(topic_id or None, log.start, log.end, logs.epochs.get(topic, {}).get(partition))
 
 
 def _missing(groups: Outcome[Group], selection: Selection) -> dict[GroupId, None]:

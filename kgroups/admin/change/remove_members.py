@@ -5,7 +5,7 @@ A member that is alive joins again when it notices.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from kgroups.model.cluster import Node
@@ -21,6 +21,7 @@ from kgroups.protocol.error_codes import KafkaError
 from ..query.describe import describe
 from ..query.select_groups import Selection
 from ..routing.query_coordinators import GroupQuery, GroupResults, query_coordinators
+from ..routing.recheck import Recheck
 from ..routing.witness import Witness
 
 STAYING = {
@@ -104,6 +105,8 @@ async def remove_members(
 ) -> Outcome[RemovedMember]:
     """Remove members; one item for each.
 
+    Each group is checked again right before its request, and after each wait: see :func:`not_as_planned`.
+
     :param reason: for the log of the brokers, since Kafka 3.2 (KIP-800).
     :param journal: receives the results of each group as they arrive, and can stop the removal.
     """
@@ -120,8 +123,20 @@ async def remove_members(
         lambda group: (group,),
         lambda node, group, errors: {group: tuple(_result(removal, node, errors) for removal in groups[group])},
     )
+
+    async def check(part: Sequence[GroupId]) -> Mapping[GroupId, Failure]:
+        now = await describe(cluster, Selection(tuple(part)))
+        changed = not_as_planned((removal for name in part for removal in groups[name]), now)
+        return {each.removal.group_id: each.failure for each in changed if each.failure}
+
     question: GroupQuery[MemberErrors] = GroupQuery(
-        "groups left", leave_group.API, call, chunk=1, changes=True, witness=witness
+        "groups left",
+        leave_group.API,
+        call,
+        chunk=1,
+        changes=True,
+        witness=witness,
+        recheck=Recheck(check, groups),
     )
     answers = await query_coordinators(cluster, question, dict.fromkeys(groups))
     items = [_removed(removal, answers) for name in sorted(groups) for removal in groups[name]]

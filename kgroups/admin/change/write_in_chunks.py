@@ -1,8 +1,8 @@
-"""Write planned offsets in chunks of groups, each checked again right before."""
+"""Write planned offsets of many groups: save the old offsets, then write, each group checked again right before."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from kgroups.model.operations.journal import Journal
@@ -10,7 +10,7 @@ from kgroups.model.operations.reset import PlannedOffset, by_group
 from kgroups.model.operations.results import AppliedOffset
 from kgroups.model.outcome import Failure, Outcome, Result
 
-from .chunks import GROUPS_AT_ONCE, TopicIds, UndoLog, check_again, chunks, not_together
+from .chunks import FIRST_GROUPS, GROUPS_AT_ONCE, TopicIds, UndoLog, check_again, chunks, not_together
 from .interruption import Interruption
 from .writers.ledger import WriteJournal
 
@@ -23,7 +23,13 @@ class OffsetWriter(TopicIds, Protocol):
     ) -> Outcome[PlannedOffset]: ...
 
     async def apply_offsets(
-        self, planned: Sequence[PlannedOffset], journal: WriteJournal | None = None
+        self,
+        planned: Sequence[PlannedOffset],
+        journal: WriteJournal | None = None,
+        *,
+        with_members: bool = False,
+        force: bool = False,
+        amend: Callable[[Sequence[PlannedOffset]], None] = ...,
     ) -> Outcome[AppliedOffset]: ...
 
 
@@ -33,6 +39,7 @@ class Written(NamedTuple):
     applied: tuple[AppliedOffset, ...]
     left_alone: tuple[AppliedOffset, ...]
     failures: tuple[Failure, ...]
+    notices: tuple[str, ...] = ()
 
 
 async def write_in_chunks(
@@ -48,7 +55,7 @@ async def write_in_chunks(
 
     A group that has changed since it was planned is left alone and is a failure.
 
-    :param force: also write groups whose offsets have changed.
+    :param force: also write groups whose offsets have changed, or with open transactions.
     :param with_members: also write groups that have members.
     :param together: check all groups before the first one is written; if one has changed, write none.
     """
@@ -59,38 +66,39 @@ async def write_in_chunks(
     stop = undo.stop
     journal: WriteJournal = Journal(undo.record)
     stop.watch(journal)
-    saved = False
     done: list[AppliedOffset] = []
-    left_alone: list[AppliedOffset] = []
-    failures: list[Failure] = []
-    parts = list(chunks(list(by_group(planned)), GROUPS_AT_ONCE))
-    for number, part in enumerate(parts):
-        entries = [entry for _, each in part for entry in each]
+    failures: dict[Failure, None] = {}
+    notices: dict[str, None] = {}
+    groups = list(by_group(planned))
+    going: list[PlannedOffset] = []
+    while groups and not going:
+        first, groups = groups[:FIRST_GROUPS], groups[FIRST_GROUPS:]
+        entries = [entry for _, each in first for entry in each]
         check = admin.revalidate(entries, with_members=with_members, force=force)
-        checked = await check_again([name for name, _ in part], check, stop)
+        checked = await check_again([name for name, _ in first], check, stop)
         kept = {entry.key for entry in checked.items}
         reasons = {failure.name: failure for failure in checked.failures}
-        dropped = [
-            AppliedOffset(entry, Result.FAILED, reasons.get(entry.group_id))
+        done += (
+            AppliedOffset(entry, Result.FAILED, reasons.get(entry.group_id), True)
             for entry in entries
             if entry.key not in kept
-        ]
-        undo.record(dropped)
-        left_alone += dropped
-        failures += checked.failures
-        if not checked.items:
-            continue
-        if not saved:
-            rest = [*checked.items, *(entry for each in parts[number + 1 :] for _, more in each for entry in more)]
-            await undo.save(admin, rest)
-            saved = True
-        applied = await stop.bound(admin.apply_offsets(checked.items, journal))
-        if applied is None:
-            applied = _so_far(journal, checked.items, stop)
+        )
+        failures.update(dict.fromkeys(checked.failures))
+        going += checked.items
+    if going:
+        going += (entry for _, each in groups for entry in each)
+        await undo.save(admin, going)
+    for part in chunks(list(by_group(going)), GROUPS_AT_ONCE):
+        entries = [entry for _, each in part for entry in each]
+        write = admin.apply_offsets(entries, journal, with_members=with_members, force=force, amend=undo.amend)
+        applied = await stop.bound(write) or _so_far(journal, entries, stop)
+        undo.record(each for each in applied.items if each.result is Result.APPLIED and each.failure)
         done += applied.items
-        failures += applied.failures
+        failures.update(dict.fromkeys(applied.failures))
+        notices.update(dict.fromkeys(applied.notices))
     undo.close()
-    return Written(tuple(done), tuple(left_alone), tuple(failures))
+    left_alone = tuple(each for each in done if each.left_alone)
+    return Written(tuple(each for each in done if not each.left_alone), left_alone, tuple(failures), tuple(notices))
 
 
 def _so_far(journal: WriteJournal, planned: Sequence[PlannedOffset], stop: Interruption) -> Outcome[AppliedOffset]:

@@ -64,8 +64,15 @@ class GroupChanger(GroupAdmin, Protocol):
     ) -> Outcome[PlannedOffset]: ...
 
     async def apply_offsets(
-        self, planned: Sequence[PlannedOffset], journal: WriteJournal | None = None
-    ) -> Outcome[AppliedOffset]: ...
+        self,
+        planned: Sequence[PlannedOffset],
+        journal: WriteJournal | None = None,
+        *,
+        with_members: bool = False,
+        force: bool = False,
+        amend: Callable[[Sequence[PlannedOffset]], None] = ...,
+    ) -> Outcome[AppliedOffset]:
+        """Write planned offsets; each group is checked again right before it is written."""
 
     async def plan_delete_offsets(self, selection: Selection, topics: TopicScope) -> Outcome[PlannedOffset]: ...
 
@@ -80,8 +87,15 @@ class GroupChanger(GroupAdmin, Protocol):
     ) -> Mapping[GroupId, Failure]: ...
 
     async def delete_groups(
-        self, names: Sequence[GroupId], journal: DeleteJournal | None = None
-    ) -> Outcome[DeletedGroup]: ...
+        self,
+        names: Sequence[GroupId],
+        journal: DeleteJournal | None = None,
+        *,
+        planned: Sequence[GroupDeletion] = (),
+        force: bool = False,
+        amend: Callable[[Sequence[PlannedOffset]], None] = ...,
+    ) -> Outcome[DeletedGroup]:
+        """Delete groups; those of a plan are checked again right before."""
 
     async def delete_topics(self, deletions: Sequence[TopicDeletion]) -> Outcome[DeletedTopic]: ...
 

@@ -85,6 +85,13 @@ async def fetch_logs_at(
     return _logs(collector), times, _failures(collector.failures)
 
 
+async def fetch_ends(cluster: Cluster, partitions: Partitions) -> Mapping[TopicPartition, int]:
+    """Return the log end offsets of partitions, as far as they can be read."""
+    collector = _Collector((Where.END,))
+    await _fill(cluster, partitions, collector)
+    return collector.found.get(Where.END, {})
+
+
 async def fetch_ends_at(
     cluster: Cluster, partitions: Partitions, ms: int
 ) -> tuple[Mapping[TopicPartition, int], Mapping[TopicPartition, int | None], tuple[Failure, ...]]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from kgroups.errors import (
     BrokerUnavailable,
     KgroupsError,
+    NotAsPlanned,
     NotRequested,
     OutcomeUnknown,
     RemoteProtocolError,
@@ -33,6 +34,7 @@ from .backoff import Backoff, window
 from .coordinators import find_coordinators
 
 if TYPE_CHECKING:
+    from .recheck import Recheck
     from .witness import Witness
 
 
@@ -63,6 +65,8 @@ class GroupQuery(NamedTuple, Generic[T]):
     changes: bool = False
     """Whether it is a change, which is sent only once."""
     witness: Witness[Any, Any, T] | None = None
+    recheck: Recheck | None = None
+    """Checks the groups of a change right before each request."""
     repeats: bool = False
     """Whether ``call`` accepts :class:`kgroups.protocol.repeats.Repeats` in second place."""
     instead: Callable[..., Call[Mapping[GroupId, T | KafkaError]]] | None = None
@@ -166,7 +170,9 @@ class _Round(Generic[T]):
             failure = Failure.of(reply, Scope.GROUP, group, api=self._api, broker=contacted)
             if unsent:
                 failure = failure._replace(message=f"not sent: {reply}")
-            if isinstance(reply, BrokerUnavailable):
+            if isinstance(reply, NotAsPlanned):
+                self._answers.failed[group] = reply.failures[group]
+            elif isinstance(reply, BrokerUnavailable):
                 self.unavailable[group] = (node, failure)
             else:
                 self._answers.failed[group] = failure
@@ -240,7 +246,7 @@ async def _query_broker(
     async def send(chunk: tuple[GroupId, ...]) -> Mapping[GroupId, T | KafkaError | KgroupsError]:
         try:
             async with slots:
-                reply = await _send(cluster, query, node, chunk)
+                reply = await _send_as_planned(cluster, query, node, chunk)
         except ResponseTooLarge as error:
             if query.changes:
                 raise
@@ -266,6 +272,21 @@ async def _query_broker(
     return replies
 
 
+async def _send_as_planned(
+    cluster: Cluster, query: GroupQuery[T], node: Node, chunk: tuple[GroupId, ...]
+) -> Mapping[GroupId, T | KafkaError | KgroupsError]:
+    """Send one request, without the groups that are not as planned; each of these has an error."""
+    try:
+        return await _send(cluster, query, node, chunk)
+    except NotAsPlanned as error:
+        rest = tuple(group for group in chunk if group not in error.failures)
+        replies: dict[GroupId, T | KafkaError | KgroupsError] = dict.fromkeys(error.failures, error)
+        if rest:
+            others = await _send_as_planned(cluster, query, node, rest)
+            replies.update(others)
+        return replies
+
+
 async def _send(
     cluster: Cluster, query: GroupQuery[T], node: Node, chunk: tuple[GroupId, ...]
 ) -> Mapping[GroupId, T | KafkaError]:
@@ -275,9 +296,16 @@ async def _send(
         if query.repeats and cluster.repeats is not None:
             return await send(node, query.call(chunk, cluster.repeats[query.api.key]))
         return await send(node, query.call(chunk))
-    witness.sending(chunk)
+    recheck = query.recheck
+
+    async def before() -> bool:
+        if recheck is not None and await recheck.took_time(chunk):
+            return True
+        witness.sending(chunk)
+        return False
+
     try:
-        reply = await cluster.change(node, query.call(chunk))
+        reply = await cluster.change(node, query.call(chunk), before)
     except OutcomeUnknown:
         raise
     except KgroupsError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
@@ -88,15 +88,25 @@ class Safety(NamedTuple):
         group_of: Callable[[P], GroupId],
         *,
         execute: bool,
+        pending: Mapping[GroupId, str],
     ) -> Outcome[P]:
         """Return the plan without the groups for which a client still commits; each of these is a failure.
 
         :param committed: the commits of the planned groups that have no members.
+        :param pending: the groups with offsets in open transactions, and the evidence.
         :param execute: whether the plan is executed; a dry run does not wait for a second sample.
         """
+        from kgroups.admin.still_committing import Committing, still_committing
+
+        if pending and self.force:
+            notes = tuple(f"group '{name}': {evidence}; changed anyway (--force)" for name, evidence in pending.items())
+            planned = planned.with_failures((), notes)
+        elif pending:
+            kept = (item for item in planned.items if group_of(item) not in pending)
+            planned = planned.with_items(kept).with_failures(Committing(pending).failures("--force"))
+            committed = {name: commits for name, commits in committed.items() if name not in pending}
         if not committed:
             return planned
-        from kgroups.admin.still_committing import still_committing
 
         watch = execute and not self.force
         sample = self.when_empty is None  # otherwise the members have just left, and changes must not wait
@@ -126,10 +136,12 @@ class Safety(NamedTuple):
 
         :param members: groups with members; these are expected to commit and are not checked.
         """
-        from kgroups.admin.still_committing import committed_of
+        from kgroups.admin.still_committing import committed_of, in_transactions
 
-        committed = committed_of(planned.items, members)
-        return await self.screen(admin, planned, committed, lambda entry: entry.group_id, execute=execute)
+        committed, pending = committed_of(planned.items, members), in_transactions(planned.items)
+        return await self.screen(
+            admin, planned, committed, lambda entry: entry.group_id, execute=execute, pending=pending
+        )
 
 
 def _print_note(text: str) -> None:

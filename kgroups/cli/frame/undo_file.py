@@ -161,6 +161,14 @@ class UndoFile:
         if beside is not None:
             self._tell(f"the skipped records are in {beside}")
 
+    def amend(self, planned: Sequence[PlannedOffset]) -> None:
+        """Append what the old offsets really were, of planned offsets that were saved with others."""
+        from kgroups.model.operations.undo_file import amendment_line
+
+        self._append(
+            amendment_line(number, entry.before) for entry in planned if (number := self._numbers.get(entry.key))
+        )
+
     def record(self, results: Iterable[Any]) -> None:
         """Append results, which survive a kill of the process once this returns.
 
@@ -175,12 +183,15 @@ class UndoFile:
             if number := self._numbers.get(each.planned.key):
                 error = each.failure.message if each.failure else None
                 lines_by_result.setdefault((each.result, error), []).append(number)
-        lines = [
-            result_line(result, numbers, error, self.kind.what) + "\n"
-            for (result, error), numbers in lines_by_result.items()
-        ]
+        self._append(
+            result_line(result, numbers, error, self.kind.what) for (result, error), numbers in lines_by_result.items()
+        )
+
+    def _append(self, lines: Iterable[str]) -> None:
+        if self._file is None:
+            return
         try:
-            _write_whole(self._file, "".join(lines).encode())
+            _write_whole(self._file, "".join(f"{line}\n" for line in lines).encode())
         except OSError as error:
             self._file.close()  # a truncated line must remain the last one
             self._file = None

@@ -29,4 +29,4 @@ async def write_offsets(
 
     done = await write_in_chunks(admin, planned, undo, force=force, with_members=with_members, together=together)
     items = sorted((*done.applied, *done.left_alone), key=lambda each: each.planned.key)
-    return Outcome(tuple(items), done.failures)
+    return Outcome(tuple(items), done.failures, done.notices)

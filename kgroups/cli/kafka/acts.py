@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kgroups.errors import UsageError
-from kgroups.model.outcome import Failure, Outcome, Scope
+from kgroups.model.outcome import Failure, Outcome, Result, Scope
 
 from .command import change_and_write, escape_for
 from .joptsimple import OptionError, ParsedOptions
@@ -47,10 +47,9 @@ def reset(parsed: ParsedOptions) -> int:
         planned = planned.with_failures(others)
         if "execute" not in parsed:
             return planned
-        checked = await admin.revalidate(planned.items)
-        applied = await admin.apply_offsets(checked.items)
-        written = [entry.planned for entry in applied.items if not entry.failure]
-        return planned.with_items(written).with_failures((*checked.failures, *applied.failures))
+        applied = await admin.apply_offsets(planned.items)
+        written = [entry.planned for entry in applied.items if entry.result is Result.APPLIED]
+        return planned.with_items(written).with_failures(applied.failures)
 
     def write(outcome: Outcome[Any]) -> None:
         planned: tuple[PlannedOffset, ...] = outcome.items

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from kgroups.model.outcome import Failure, Outcome, Scope
+from kgroups.model.outcome import Failure, Outcome, Result, Scope
 
 from .acts import moment_of, topics_of
 from .command import change_and_write, escape_for
@@ -41,10 +41,9 @@ def reset(parsed: ParsedOptions) -> int:
             return planned.with_items(()).with_failures([other_type("share", name)])
         if "execute" not in parsed:
             return planned
-        checked = await admin.revalidate(planned.items)
-        applied = await admin.apply_offsets(checked.items)
-        written = [entry.planned for entry in applied.items if not entry.failure]
-        return planned.with_items(written).with_failures((*checked.failures, *applied.failures))
+        applied = await admin.apply_offsets(planned.items)
+        written = [entry.planned for entry in applied.items if entry.result is Result.APPLIED]
+        return planned.with_items(written).with_failures(applied.failures)
 
     def write(outcome: Outcome[Any]) -> None:
         for line in remark_lines(outcome.items):
@@ -102,7 +101,6 @@ def _rejection(name: str, listed: ListedGroup | None) -> DeletedGroup | None:
     """Return the failure of a group that is not requested, with the message of the Java tool; otherwise ``None``."""
     from kgroups.model.groups import GroupState
     from kgroups.model.operations.results import DeletedGroup
-    from kgroups.model.outcome import Result
 
     if listed is None:
         message = f"java.lang.IllegalArgumentException: Group '{name}' is not a share group."

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kgroups.model.operations.internal_topics import doomed_topics
-from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Scope
+from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Result, Scope
 
 from .acts import groups_without_plan, print_groups_without_plan, scenario_of, topics_of
 from .command import change_and_write, escape_for
@@ -72,14 +72,13 @@ async def _execute(
 ) -> Outcome[PlannedOffset]:
     """Write the plan, then delete the internal topics of the groups that were written; return the written offsets."""
 
-    checked = await admin.revalidate(planned.items)
-    applied = await admin.apply_offsets(checked.items)
-    written = [entry.planned for entry in applied.items if not entry.failure]
-    failures = [*checked.failures, *applied.failures]
+    applied = await admin.apply_offsets(planned.items)
+    written = [entry.planned for entry in applied.items if entry.result is Result.APPLIED]
+    failures = list(applied.failures)
     named = parsed.all("delete-internal-topic")
     if named or "delete-all-internal-topics" in parsed:
         reset_groups = {entry.group_id for entry in written} - {
-            entry.planned.group_id for entry in applied.items if entry.failure
+            entry.planned.group_id for entry in applied.items if entry.result is not Result.APPLIED
         }
         topics_to_delete = doomed_topics(
             (group for group in groups if group.group_id in reset_groups),
@@ -108,7 +107,6 @@ def _topics(parsed: ParsedOptions) -> Mapping[str, frozenset[int] | None] | None
 
 def delete(parsed: ParsedOptions) -> int:
     from kgroups.model.operations.results import DeletedGroup
-    from kgroups.model.outcome import Result
     from kgroups.render.kafka.streams import deleted_text, undeleted_text
 
     selection = streams_selection(parsed)

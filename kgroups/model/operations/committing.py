@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from ..counts import some
 from ..groups import GroupId
 from ..stays import Stay
 
@@ -94,6 +95,15 @@ def _rhythm(pair: Pair, commits: Sequence[CommitMade]) -> Rhythm | None:
         return None
     gap = max(after[0] - before[0] for before, after in pairwise(row))
     return Rhythm(*pair, len(row), gap, *row[-1])
+
+
+def pending_words(pairs: Sequence[Pair]) -> str:
+    """Return a message that a client has sent offsets to a transaction that is still open.
+
+    When it commits, brokers discard those that are older than the last commit: a reset is one, too.
+    """
+    names = some([f"{topic}-{partition}" for topic, partition in pairs])
+    return f"an open transaction holds offsets of {names}: a client is active, and the change would discard them"
 
 
 WHO = "a client that is not a member still commits"

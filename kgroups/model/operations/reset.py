@@ -120,6 +120,16 @@ class ToGroup:
 Scenario = ToEarliest | ToLatest | ToCurrent | ToOffset | ShiftBy | SkipRecords | ToTime | FromPlan | ToGroup
 
 
+class SeenLog(NamedTuple):
+    """The log of a partition when its offset was planned; what brokers did not report is ``None``."""
+
+    topic_id: int | None = None
+    start: int | None = None
+    end: int | None = None
+    epoch: int | None = None
+    """The leader epoch of the partition."""
+
+
 class PlannedOffset(NamedTuple):
     """A planned offset of one partition of one group: the current commit (``before``) and the new one (``after``).
 
@@ -139,6 +149,9 @@ class PlannedOffset(NamedTuple):
     """Whether ``before`` is known to be beyond the log end offset."""
     skipped: tuple[RecordDetails, ...] = ()
     """The records of a :class:`SkipRecords`."""
+    seen: SeenLog = SeenLog()
+    pending: bool = False
+    """Whether an open transaction holds an offset, which the change would discard."""
 
     @property
     def group(self) -> GroupId:

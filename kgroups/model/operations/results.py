@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ..groups import Group, GroupId, Member
 from ..offsets import Commit
 from ..outcome import Failure, Result
-from .reset import PlannedOffset
+from .reset import PlannedOffset, SeenLog
 
 
 class AppliedOffset(NamedTuple):
-    """A planned offset after execution; ``failure`` is why it was not applied, or why that is unknown."""
+    """A planned offset after execution.
+
+    ``failure`` is why it was not applied, or why that is unknown; of an applied one, what another client committed.
+    """
 
     planned: PlannedOffset
     result: Result
     failure: Failure | None = None
+    left_alone: bool = False
+    """Whether it was not sent, because its group is not as planned."""
 
     @property
     def group(self) -> GroupId:
@@ -46,11 +52,18 @@ class GroupDeletion(NamedTuple):
 
     group: Group
     commits: Mapping[tuple[str, int], Commit | None]
+    topic_ids: Mapping[str, int] = MappingProxyType({})
+    pending: Set[tuple[str, int]] = frozenset()
+    """The partitions with an offset in an open transaction."""
 
     def as_plan(self) -> Iterator[PlannedOffset]:
         """Yield its commits as offsets to delete, sorted, for an undo file."""
         for (topic, partition), commit in sorted(self.commits.items()):
-            yield PlannedOffset(self.group.group_id, topic, partition, commit, None, kind=self.group.type)
+            seen = SeenLog(self.topic_ids.get(topic))
+            pending = (topic, partition) in self.pending
+            yield PlannedOffset(
+                self.group.group_id, topic, partition, commit, None, kind=self.group.type, seen=seen, pending=pending
+            )
 
 
 class DeletedGroup(NamedTuple):

@@ -5,10 +5,12 @@
     {"schema": "kgroups/undo/v2", "cluster_id": ..., "topic_ids": {...}, "command": ..., "offsets": 2}
     {"group": "g", "topic": "t", "partition": 0, "old_offset": 5, "new_offset": 9}
     {"group": "g", "topic": "t", "partition": 1, "old_offset": null, "new_offset": 9}
+    {"amended": 1, "old_offset": 6}
     {"result": "applied", "offsets": [1, 2]}
 
-Offsets are numbered from 1. An offset without a result may have been written: the run was killed. All offsets are in
-the file before anything is changed. A truncated last line is ignored.
+Offsets are numbered from 1. An amended one was another one when it was overwritten. An offset without a result may have
+been written: the run was killed. All offsets are in the file before anything is changed. A truncated last line is
+ignored.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from kgroups.errors import UsageError
 
 from ..counts import count
 from ..groups import GroupType
+from ..offsets import Move
 from ..outcome import Result
 from .origin import Source
 from .plan_row import PlanFile, PlanRow, commit_item, envelope, key_of, move_of, row_of, source_of, type_of
@@ -53,6 +56,11 @@ def result_line(result: Result, numbers: Iterable[int], error: str | None = None
     """Return the line to append when items have a result."""
     line: dict[str, Any] = {"result": result.value, what: list(numbers)}
     return _json_line(line | {"error": error} if error else line)
+
+
+def amendment_line(number: int, before: Move) -> str:
+    """Return the line to append when the old offset was another one."""
+    return _json_line({"amended": number, **commit_item(before, "old_")})
 
 
 def _item(entry: PlannedOffset) -> dict[str, Any]:
@@ -138,13 +146,21 @@ def _enter_results(rows: list[Any], lines: Sequence[str], name: str, what: str) 
             if number == len(lines) - 1:
                 return  # the run was killed while it wrote this line
             raise UsageError(f"{where}: not a JSON object")
+        if "amended" in found:
+            row = rows[_number(found["amended"], where, rows, what) - 1]
+            rows[found["amended"] - 1] = row._replace(move=move_of(where, found, row.partition, "old_"))
+            continue
         result, numbers = found.get("result"), found.get(f"{what}s")
         if result not in list(Result) or not isinstance(numbers, list):
             raise UsageError(f"{where}: not a result: {', '.join(Result)}, with the numbers of its {what}s")
         for at in numbers:
-            if type(at) is not int or not 1 <= at <= len(rows):
-                raise UsageError(f"{where}: {at!r} is not a number of {_A[what]}, from 1 to {len(rows):,}")
-            rows[at - 1] = rows[at - 1]._replace(result=Result(result))
+            rows[_number(at, where, rows, what) - 1] = rows[at - 1]._replace(result=Result(result))
+
+
+def _number(at: Any, where: str, rows: Sequence[Any], what: str) -> int:
+    if type(at) is not int or not 1 <= at <= len(rows):
+        raise UsageError(f"{where}: {at!r} is not a number of {_A[what]}, from 1 to {len(rows):,}")
+    return at
 
 
 def _object(line: str) -> dict[str, Any] | None:

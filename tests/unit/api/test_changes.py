@@ -127,13 +127,15 @@ def test_each_chunk_of_groups_is_checked_right_before_it_is_changed(
     fake.state.group("second", 1, commits={("orders", 0): 60})
     change = getattr(WireAdmin, act)
 
-    async def first_chunk(*given: Any) -> Any:
-        done = await change(*given)
+    async def first_chunk(*given: Any, **rest: Any) -> Any:
+        done = await change(*given, **rest)
         fake.state.groups["second"].commits["orders", 0] = 61
         return done
 
     monkeypatch.setattr(WireAdmin, act, first_chunk)
+    monkeypatch.setattr("kgroups.admin.change.write_in_chunks.FIRST_GROUPS", 1)
     monkeypatch.setattr("kgroups.admin.change.write_in_chunks.GROUPS_AT_ONCE", 1)
+    monkeypatch.setattr("kgroups.admin.change.delete_in_chunks.FIRST_GROUPS", 1)
     monkeypatch.setattr("kgroups.admin.change.delete_in_chunks.GROUPS_AT_ONCE", 1)
     done: Outcome[Any]
     if act == "delete_groups":

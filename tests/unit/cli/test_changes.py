@@ -524,13 +524,15 @@ def test_each_batch_is_rechecked_right_before_it_is_written(
     """Many groups take several requests: changes during the first ones are detected."""
     write = getattr(WireAdmin, act)
 
-    async def first_part(*asked: Any) -> Any:
-        done = await write(*asked)
+    async def first_part(*asked: Any, **rest: Any) -> Any:
+        done = await write(*asked, **rest)
         served.state.groups["b"].commits["t", 0] = Commit(0, 77, 4)
         return done
 
     monkeypatch.setattr(WireAdmin, act, first_part)
+    monkeypatch.setattr("kgroups.admin.change.write_in_chunks.FIRST_GROUPS", 1)
     monkeypatch.setattr("kgroups.admin.change.write_in_chunks.GROUPS_AT_ONCE", 1)
+    monkeypatch.setattr("kgroups.admin.change.delete_in_chunks.FIRST_GROUPS", 1)
     monkeypatch.setattr("kgroups.admin.change.delete_in_chunks.GROUPS_AT_ONCE", 1)
     code, out, err = ask(*words, "--execute", "--yes", "--undo-file", "undo.json", "-o", "json")
     assert code == 1 and "group 'b': its offsets have changed since the plan was made" in err

@@ -449,7 +449,8 @@ TO_LATEST = ("reset-offsets", "--all-groups", "--all-topics", "--to-latest", "--
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
 def test_interrupted_write_reports_known_results(hung_cluster: Any, number: signal.Signals) -> None:
-    code, out, err = interrupted(in_the_middle(hung_cluster, 4), number, *TO_LATEST, "-b", hung_cluster.bootstrap)
+    middle = in_the_middle(hung_cluster, 4)
+    code, out, err = interrupted(middle, number, *TO_LATEST, "-b", hung_cluster.bootstrap)
     assert code == 128 + number, err
     answer = json.loads(out)
     results = {row["group"]: (row["result"], row["error"]) for row in answer["items"]}
@@ -458,9 +459,13 @@ def test_interrupted_write_reports_known_results(hung_cluster: Any, number: sign
     unknown = f"the result is unknown: interrupted by {number.name} before the response arrived"
     unsent = f"not sent: interrupted by {number.name}"
     others = [results[f"b{each:02}"] for each in range(PIPELINE + 6)]
-    assert others.count(("unknown", unknown)) == PIPELINE and others.count(("failed", unsent)) == 6
+    hung = others.count(("unknown", unknown))
+    assert 0 < hung <= PIPELINE and others.count(("failed", unsent)) == PIPELINE + 6 - hung
     last = err.splitlines()[-1]
-    assert f"interrupted by {number.name}, 6 applied, 6 failed, {PIPELINE} unknown; to restore the old" in last
+    assert (
+        f"interrupted by {number.name}, 6 applied, {PIPELINE + 6 - hung} failed, {hung} unknown; to restore the old"
+        in last
+    )
     assert last.endswith(f": kgroups reset-offsets --from-file undo.json --execute -b {hung_cluster.bootstrap}")
     assert "plan again" not in err and "Traceback" not in err
     scenario = parse_plan(Path("undo.json").read_text(), "f").scenario(None)

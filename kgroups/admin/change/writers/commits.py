@@ -52,10 +52,13 @@ def _requests(entries: Part) -> Iterator[Part]:
 
 def _commit(group: GroupId, part: Part) -> offset_commit.OffsetCommit:
     topics: dict[str, list[Commit]] = {}
+    ids: dict[str, int] = {}
     for entry in part:
         if entry.after:
             topics.setdefault(entry.topic, []).append(entry.after)
-    return offset_commit.OffsetCommit(group, topics)
+            if entry.seen.topic_id:
+                ids[entry.topic] = entry.seen.topic_id
+    return offset_commit.OffsetCommit(group, topics, topic_ids=ids)
 
 
 def _delete(group: GroupId, part: Part) -> offset_delete.OffsetDelete:

@@ -10,7 +10,7 @@ from kgroups.model.offsets import PlanKey
 from kgroups.model.operations.journal import Journal
 from kgroups.model.operations.reset import PlannedOffset
 from kgroups.model.operations.results import AppliedOffset
-from kgroups.model.outcome import NOT_FOUND, Failure, Result, Scope
+from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Result, Scope
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.call import Call
 from kgroups.protocol.error_codes import KafkaError
@@ -19,19 +19,28 @@ from kgroups.protocol.versions import Api
 
 from ...routing.partition_leaders import partition_name
 from ...routing.query_coordinators import GroupQuery, query_coordinators
+from ...routing.recheck import Recheck
 from ...routing.witness import Witness
 
 WriteJournal = Journal[PlanKey, AppliedOffset]
 Part = Sequence[PlannedOffset]
 """Planned partitions of one group in one request."""
 Write = Callable[[GroupId, Part], Call[Mapping[GroupId, PartitionErrors | KafkaError]]]
+Check = Callable[[Sequence[PlannedOffset]], Awaitable[Outcome[PlannedOffset]]]
+"""Returns planned offsets as they are to be written now, and why groups must be left alone."""
 
 
 class Ledger:
-    """The result of each planned partition, and the groups with a failed request."""
+    """The result of each planned partition, and the groups with a failed request.
 
-    def __init__(self, journal: WriteJournal | None = None) -> None:
+    :ivar left_alone: the groups that are not as planned.
+    """
+
+    def __init__(self, journal: WriteJournal | None, check: Check) -> None:
         self.journal: WriteJournal = journal or Journal()
+        self.left_alone: dict[GroupId, Failure] = {}
+        self._check = check
+        self._checked: dict[PlanKey, PlannedOffset] = {}
         self._results: dict[PlanKey, tuple[Result, Failure | None]] = {}
         self._given_up: dict[GroupId, Failure] = {}
 
@@ -44,7 +53,7 @@ class Ledger:
         *,
         gone_is_done: bool = False,
     ) -> None:
-        """Send one request for each group without a failed request.
+        """Send one request for each group without a failed request, each checked again right before.
 
         :param gone_is_done: whether a group that does not exist is a success, as for deletions.
         """
@@ -59,14 +68,24 @@ class Ledger:
         def results(node: Node, group: GroupId, errors: PartitionErrors) -> Mapping[PlanKey, AppliedOffset]:
             refused = {entry: _refusal(entry, errors, api, node.id) for entry in parts[group]}
             return {
-                entry.key: AppliedOffset(entry, *(each or (Result.APPLIED, None))) for entry, each in refused.items()
+                entry.key: AppliedOffset(self._now(entry), *(each or (Result.APPLIED, None)))
+                for entry, each in refused.items()
             }
 
+        async def check(groups: Sequence[GroupId]) -> Mapping[GroupId, Failure]:
+            checked = await self._check([entry for group in groups for entry in parts[group]])
+            self._checked.update({entry.key: entry for entry in checked.items})
+            kept = {entry.group_id for entry in checked.items}
+            reasons = {failure.name: failure for failure in checked.failures}
+            return {group: reasons.get(group) or _unread(group) for group in groups if group not in kept}
+
         witness = Witness(self.journal, lambda group: (entry.key for entry in parts[group]), results)
+        recheck = Recheck(check, parts)
         question: GroupQuery[PartitionErrors] = GroupQuery(
-            "groups written", api, call, chunk=1, changes=True, witness=witness
+            "groups written", api, call, chunk=1, changes=True, witness=witness, recheck=recheck
         )
         answers = await query_coordinators(cluster, question, dict.fromkeys(parts))
+        self.left_alone.update(recheck.refused)
         for group, failure in answers.failed.items():
             if gone_is_done and failure.error == NOT_FOUND:
                 continue
@@ -85,11 +104,20 @@ class Ledger:
     def entered(self, entry: PlannedOffset) -> AppliedOffset:
         """Return the result of a partition. Without a failure it was written, or had no offset to delete."""
         result, failure = self._results.get(entry.key, (Result.APPLIED, None))
-        return AppliedOffset(entry, result, failure)
+        left_alone = failure is not None and failure == self.left_alone.get(entry.group_id)
+        return AppliedOffset(self._now(entry), result, failure, left_alone)
+
+    def _now(self, entry: PlannedOffset) -> PlannedOffset:
+        """Return a planned offset with what was committed when it was last checked."""
+        return self._checked.get(entry.key, entry)
 
 
 Writer = Callable[[Cluster, Ledger, Part], Awaitable[None]]
 """Writes the planned offsets of groups of one type, sorted, and enters the results."""
+
+
+def _unread(group: GroupId) -> Failure:
+    return Failure(Scope.GROUP, group, "not changed: the check before the change returned nothing about it")
 
 
 def _refusal(entry: PlannedOffset, errors: PartitionErrors, api: Api, broker: int) -> tuple[Result, Failure] | None:

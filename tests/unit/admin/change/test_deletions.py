@@ -212,7 +212,7 @@ def test_remove_members_that_already_left_is_a_failure() -> None:
     fake.state.groups["busy"].members = ()
     outcome = ask(fake, lambda admin: admin.remove_members([leaver], ""))
     assert [each.result for each in outcome.items] == [Result.FAILED]
-    assert outcome.failures[0].message == "member 'm-1': the group has no such member"
+    assert outcome.failures[0].message == "member 'm-1' left the group after the plan was made"
 
 
 def test_remove_members_before_kafka_2_4_is_a_failure() -> None:

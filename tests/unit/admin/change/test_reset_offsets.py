@@ -133,9 +133,9 @@ def test_plan_reset_compares_each_name_once_for_many_missing_groups() -> None:
         async def topics(self, names: Sequence[str]) -> dict[str, Any]:
             return {}
 
-        async def groups(self, selection: Selection) -> tuple[Outcome[Any], dict[str, dict[Any, Any]]]:
+        async def groups(self, selection: Selection) -> tuple[Outcome[Any], dict[str, dict[Any, Any]], dict[str, Any]]:
             failures = tuple(Failure(Scope.GROUP, name, "it is not there", NOT_FOUND) for name in names)
-            return Outcome((), failures), {name: {} for name in names}
+            return Outcome((), failures), {name: {} for name in names}, {}
 
         async def logs(self, *_: Any) -> Any:
             return Logs(), {}, ()
@@ -262,8 +262,18 @@ def test_apply_offsets_is_rejected_if_a_member_joined(versions: str) -> None:
         ("a", "t", 1): Result.FAILED,
         ("b", "t", 0): Result.APPLIED,
     }
-    assert errors(written) == {"a": "UNKNOWN_MEMBER_ID"} and len(written.failures) == 1
-    assert fake.state.groups["a"].commits == commits
+    assert errors(written) == {"a": "NON_EMPTY_GROUP"} and len(written.failures) == 1
+    assert fake.state.groups["a"].commits == commits and not any(
+        request.keys == ("a",) for request in fake.asked("OffsetCommit")
+    )
+
+
+def test_apply_offsets_is_rejected_by_the_broker_if_a_member_joins_after_the_check() -> None:
+    fake = shop()
+    planned = plan(fake, ToOffset(30), "a").items
+    fake.state.fail("OffsetCommit", "a", ErrorCode.unknown_member_id)
+    written = write(fake, planned)
+    assert set(results(written).values()) == {Result.FAILED} and errors(written) == {"a": "UNKNOWN_MEMBER_ID"}
 
 
 def test_revalidate_rejects_offsets_that_changed() -> None:
@@ -335,6 +345,7 @@ def test_apply_offsets_of_many_partitions_is_split() -> None:
     assert set(results(write(fake, planned)).values()) == {Result.APPLIED}
     assert len(fake.asked("OffsetCommit")) == 2
     fake.state.fail("OffsetCommit", "a", ErrorCode.group_authorization_failed)
+    planned = plan(fake, ToOffset(3), "a", topics={"wide": None}).items
     refused = write(fake, planned)
     assert set(results(refused).values()) == {Result.FAILED} and len(refused.failures) == 1
     assert len(fake.asked("OffsetCommit")) == 1, "once refused, nothing more is asked"

@@ -1,0 +1,162 @@
+"""Read the commits of groups in ``__consumer_offsets`` since these were checked, to find those of other clients."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from kgroups.errors import KgroupsError
+from kgroups.model.cluster import Node
+from kgroups.model.groups import GroupId
+from kgroups.model.offsets import Commit, Move, PlanKey
+from kgroups.model.operations.reset import PlannedOffset, by_group
+from kgroups.model.placement import OFFSETS_TOPIC, partition_of
+from kgroups.net.cluster import Cluster
+from kgroups.net.fanout import fan_out
+from kgroups.protocol.apis.fetch import Fetch, Fetched
+from kgroups.protocol.error_codes import NOT_AUTHORIZED, KafkaError
+from kgroups.protocol.offsets_topic import decode
+from kgroups.protocol.record_entries import read_entries
+
+from ..offsets_topic.recent_commits import NEEDS_READ
+from ..query.log_offsets import fetch_ends
+from ..routing.partition_leaders import find_leaders
+
+PORTION = 1024 * 1024
+SHARE_OF_TIME_LEFT = 0.5
+"""The maximum part of the remaining ``--timeout`` to spend on reading."""
+
+Records = dict[PlanKey, list[tuple[bytes, bytes | None]]]
+"""The keys and values of commit records."""
+
+
+class CommitLog:
+    """The log of groups from when each was checked."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._since: dict[GroupId, int] = {}
+
+    async def mark(self, groups: Iterable[GroupId]) -> None:
+        """Begin with the next commit of these groups; what brokers return about them from now on has the others."""
+        topic = self._cluster.topics.get(OFFSETS_TOPIC)
+        if topic is None or topic.error or not topic.leaders:
+            return
+        numbers = {group: partition_of(group, len(topic.leaders)) for group in groups}
+        ends = await fetch_ends(self._cluster, {OFFSETS_TOPIC: sorted(set(numbers.values()))})
+        for group, number in numbers.items():
+            if (end := ends.get((OFFSETS_TOPIC, number))) is not None:
+                self._since[group] = end
+            else:
+                self._since.pop(group, None)
+
+    async def read(self, planned: Iterable[PlannedOffset]) -> tuple[Records, dict[GroupId, str]]:
+        """Return the records of planned partitions since their groups were marked, and the groups without, and why."""
+        keys: dict[int, dict[bytes, PlanKey]] = {}
+        unread: dict[GroupId, str] = {}
+        topic = self._cluster.topics.get(OFFSETS_TOPIC)
+        starts: dict[int, int] = {}
+        for group, part in by_group(planned):
+            since = self._since.get(group)
+            if since is None or topic is None:
+                unread[group] = _why(topic.error if topic else None)
+                continue
+            number = partition_of(group, len(topic.leaders))
+            starts[number] = min(since, starts.get(number, since))
+            keys.setdefault(number, {}).update(_keys(group, part))
+        found: Records = {}
+        until = time.monotonic() + self._cluster.deadline.remaining() * SHARE_OF_TIME_LEFT
+        by_leader = await find_leaders(self._cluster, {(OFFSETS_TOPIC, number) for number in starts})
+        lost = {number: by_leader.failures[name, number].message for name, number in by_leader.failures}
+        jobs = [
+            (numbers, self._read(node, {number: starts[number] for number in numbers}, keys, found, until))
+            for node, pairs in by_leader.leaders.items()
+            if (numbers := [number for _, number in pairs])
+        ]
+        for numbers, done in await fan_out(jobs):
+            lost.update(dict.fromkeys(numbers, str(done)) if isinstance(done, KgroupsError) else done)
+        for number, reason in lost.items():
+            unread.update({group: reason for group, _, _ in keys[number].values()})
+        return found, unread
+
+    async def _read(
+        self,
+        node: Node,
+        starts: Mapping[int, int],
+        keys: Mapping[int, Mapping[bytes, PlanKey]],
+        found: Records,
+        until: float,
+    ) -> dict[int, str]:
+        """Read partitions of one broker to their ends; return why others were not."""
+        at = dict(starts)
+        lost: dict[int, str] = {}
+        while at:
+            if time.monotonic() >= until:
+                return {**lost, **dict.fromkeys(at, f"reading {OFFSETS_TOPIC} timed out")}
+            response = await self._cluster.call(node, Fetch({OFFSETS_TOPIC: at}, PORTION))
+            first = next(iter(at))
+            for number, position in list(at.items()):
+                fetched = response.get((OFFSETS_TOPIC, number))
+                if not isinstance(fetched, Fetched):
+                    lost[number] = _why(fetched)
+                    del at[number]
+                    continue
+                after = self._collect(fetched, position, keys[number], found)
+                if after >= fetched.high_watermark:
+                    del at[number]
+                elif after > position:
+                    at[number] = after
+                elif number == first:  # brokers leave out batches only of the others
+                    lost[number] = f"{OFFSETS_TOPIC}-{number}: a batch is larger than the maximum response size"
+                    del at[number]
+            if first in at:
+                at[first] = at.pop(first)
+        return lost
+
+    def _collect(self, fetched: Fetched, at: int, keys: Mapping[bytes, PlanKey], found: Records) -> int:
+        """Collect the commits in a response; return the offset to continue at."""
+        entries, after, _ = read_entries(fetched.records, at)
+        for entry in entries:
+            key = keys.get((entry.key or b"")[2:])
+            if key and entry.offset >= self._since[key[0]]:
+                found.setdefault(key, []).append((entry.key or b"", entry.value))
+        return after
+
+
+def _keys(group: GroupId, part: Iterable[PlannedOffset]) -> Iterator[tuple[bytes, PlanKey]]:
+    """Yield the keys of commit records without their version, which is 0 or 1."""
+    prefixes: dict[str, bytes] = {}
+    for entry in part:
+        topic = entry.topic
+        if topic not in prefixes:
+            prefixes[topic] = _string(group) + _string(topic)
+        yield prefixes[topic] + entry.partition.to_bytes(4, "big"), entry.key
+
+
+def _string(text: str) -> bytes:
+    data = text.encode("utf-8", "surrogatepass")
+    return len(data).to_bytes(2, "big") + data
+
+
+def is_alone(records: Sequence[tuple[bytes, bytes | None]], wrote: Move) -> bool:
+    """Return whether there is one record, which is what was written: without decoding, since all others are rare."""
+    if len(records) != 1:
+        return False
+    value = records[0][1]
+    return wrote.offset == int.from_bytes(value[2:10], "big") if wrote and value else not wrote and value is None
+
+
+def move_of(key: bytes, value: bytes | None) -> Move:
+    """Return a commit, or ``None`` for its deletion."""
+    if value is None:
+        return None
+    fields = decode(key, value).value or {}
+    epoch = fields.get("leaderEpoch", -1)
+    partition = int.from_bytes(key[-4:], "big")
+    return Commit(partition, fields["offset"], None if epoch < 0 else epoch, fields.get("metadata") or "")
+
+
+def _why(error: KafkaError | object | None) -> str:
+    if isinstance(error, KafkaError):
+        return NEEDS_READ if error.code in NOT_AUTHORIZED else f"{OFFSETS_TOPIC}: {error.message}"
+    return f"{OFFSETS_TOPIC} is not in the brokers' responses"

@@ -1,0 +1,83 @@
+"""Compare what was written with the log of the group: another client may have committed since the check."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from kgroups.model.counts import count, some
+from kgroups.model.groups import GroupId, GroupType
+from kgroups.model.offsets import PlanKey
+from kgroups.model.operations.reset import PlannedOffset, by_group
+from kgroups.model.operations.results import AppliedOffset
+from kgroups.model.operations.rivals import Rivals, rivals_of
+from kgroups.model.outcome import Failure, Outcome, Result, Scope
+from kgroups.model.places import place_name
+
+from ..query.select_groups import Selection
+from .commit_log import CommitLog, is_alone, move_of
+from .lookups import WireLookups
+
+
+async def verified_offsets(
+    lookups: WireLookups, log: CommitLog, applied: Sequence[AppliedOffset]
+) -> Outcome[AppliedOffset]:
+    """Return results with the failures of groups to which another client has committed since they were checked."""
+    written = [
+        each.planned
+        for each in applied
+        if each.result is Result.APPLIED
+        and not each.failure
+        and each.planned.kind not in GroupType.WITHOUT_COMMITS
+        and (each.planned.before or each.planned.after)
+    ]
+    rivals: dict[PlanKey, Rivals] = {}
+    unseen: dict[GroupId, str] = {}
+    if written:
+        records, unseen = await log.read(written)
+        for entry in written:
+            made = records.get(entry.key, [])
+            if entry.group_id not in unseen and not is_alone(made, entry.after):
+                found = rivals_of(entry.after, [move_of(*record) for record in made])
+                if found is None:
+                    unseen[entry.group_id] = "what was written is not in the log of the group"
+                elif found != Rivals():
+                    rivals[entry.key] = found
+    rivals |= await _read_back(lookups, [entry for entry in written if entry.group_id in unseen])
+    failures = {
+        name: _failure(name, [(entry, rivals[entry.key]) for entry in part])
+        for name, part in by_group(entry for entry in written if entry.key in rivals)
+    }
+    items = tuple(_with_rivals(each, rivals.get(each.planned.key), failures) if failures else each for each in applied)
+    reasons = sorted({reason for reason in unseen.values() if reason})
+    notices = tuple(
+        f"{count(sum(each == reason for each in unseen.values()), 'group')}: a commit of another client between the "
+        f"check and the write would not have been noticed: {reason}"
+        for reason in reasons
+    )
+    return Outcome(items, tuple(dict.fromkeys(each.failure for each in items if each.failure)), notices)
+
+
+def _with_rivals(each: AppliedOffset, rivals: Rivals | None, failures: Mapping[GroupId, Failure]) -> AppliedOffset:
+    if rivals is None:
+        return each
+    planned = each.planned._replace(before=rivals.overwritten[-1]) if rivals.overwritten else each.planned
+    return each._replace(planned=planned, failure=failures[planned.group_id])
+
+
+def _failure(name: GroupId, found: Sequence[tuple[PlannedOffset, Rivals]]) -> Failure:
+    words = [text for entry, rivals in found if (text := rivals.words(place_name(entry.topic, entry.partition)))]
+    return Failure(Scope.GROUP, name, f"written, but not alone: {some(words)}")
+
+
+async def _read_back(lookups: WireLookups, written: Sequence[PlannedOffset]) -> dict[PlanKey, Rivals]:
+    """Return the partitions whose committed offset is not the one that was written."""
+    if not written:
+        return {}
+    names = tuple(sorted({entry.group_id for entry in written}))
+    _, committed, _ = await lookups.groups(Selection(names))
+    found = {}
+    for entry in written:
+        now = committed.get(entry.group_id, {}).get((entry.topic, entry.partition))
+        if entry.group_id in committed and now != entry.after:
+            found[entry.key] = Rivals(replaced_by=(now,))
+    return found

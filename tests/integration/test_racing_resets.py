@@ -1,0 +1,109 @@
+"""Two operators reset the same groups at once: nothing is overwritten without that one of them is told."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kgroups.admin.change.commit_log import CommitLog, move_of
+from kgroups.admin.wire import WireAdmin
+from kgroups.config.settings import ClientSettings, parse_bootstrap
+from kgroups.model.offsets import PlanKey
+from kgroups.model.operations.plan_file import parse_plan
+from kgroups.model.operations.reset import PlannedOffset
+from tests.integration.scratch_cluster import LOG, ScratchCluster
+from tests.integration.versions import newest_only
+
+GROUPS = [f"race-{number:03}" for number in range(700)]
+TARGETS = (3, 7)
+
+Answers = dict[int, tuple[int, dict[PlanKey, dict[str, object]]]]
+"""The exit code and the rows of each target."""
+OLD = 10
+
+
+@newest_only
+@pytest.mark.parametrize("force", [(), ("--force",)], ids=["", "force"])
+def test_racing_resets_overwrite_nothing_silently(
+    scratch_cluster: ScratchCluster, tmp_path: Path, force: tuple[str, ...]
+) -> None:
+    """What was overwritten is read from ``__consumer_offsets``; rows and undo files must agree with it."""
+    scratch_cluster.commit({group: {LOG: {1: OLD}} for group in GROUPS})
+    asyncio.run(race(scratch_cluster.sandbox.bootstrap, tmp_path, force))
+
+
+async def race(bootstrap: str, folder: Path, force: tuple[str, ...]) -> None:
+    admin = await WireAdmin.connect(ClientSettings(parse_bootstrap(bootstrap), timeout=300, broker_timeout=60))
+    try:
+        log = CommitLog(admin.cluster)
+        await log.mark(GROUPS)
+        answers = await asyncio.to_thread(run_both, bootstrap, folder, force)
+        keys = [PlannedOffset(group, LOG, 1, None, None) for group in GROUPS]
+        records, unread = await log.read(keys)
+    finally:
+        await admin.close()
+    assert not unread
+    commits = {
+        key: [move.offset for record in made if (move := move_of(*record)) is not None] for key, made in records.items()
+    }
+    overwritten = judge(commits, answers, folder)
+    print(f"{overwritten} offsets of one operator were overwritten by the other, and its rows say so")
+
+
+def run_both(bootstrap: str, folder: Path, force: tuple[str, ...]) -> Answers:
+    """Return the exit code and the rows of each target."""
+    started = {}
+    for target in TARGETS:
+        words = (
+            "reset-offsets",
+            "-b",
+            bootstrap,
+            "--regex",
+            "race-.*",
+            "--topic",
+            f"{LOG}:1",
+            "--force",
+            "--execute",
+        )
+        more = ("--yes", "--to-offset", str(target), "--undo-file", str(folder / f"{target}.json"), "-o", "json")
+        command = [sys.executable, "-m", "kgroups", *words, *more]
+        started[target] = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=os.environ)
+    ended = {target: (each.communicate(timeout=300)[0], each.returncode) for target, each in started.items()}
+    return {
+        target: (code, {(row["group"], row["topic"], row["partition"]): row for row in json.loads(out)["items"]})
+        for target, (out, code) in ended.items()
+    }
+
+
+def judge(
+    commits: dict[PlanKey, list[int]],
+    answers: Answers,
+    folder: Path,
+) -> int:
+    """Assert that rows and undo files say what the log says; return how many offsets were overwritten."""
+    overwritten = told = 0
+    for target, (code, rows) in answers.items():
+        scenario = parse_plan((folder / f"{target}.json").read_text(), "undo").scenario(None)
+        errors = 0
+        for key, row in rows.items():
+            made = commits.get(key, [])
+            assert (row["result"] == "applied") == (target in made), (key, row, made)
+            errors += row["error"] is not None
+            if row["result"] != "applied":
+                continue
+            told += row["error"] is not None
+            at = made.index(target)
+            before = made[at - 1] if at else OLD
+            assert row["old_offset"] == before, (key, row, made)
+            undo = scenario.moves[key]
+            assert undo is not None and undo.offset == before, (key, undo, made)
+            overwritten += before != OLD
+        assert (code != 0) == (errors > 0)
+    print(f"{told} applied rows have a message about the other operator")
+    return overwritten
