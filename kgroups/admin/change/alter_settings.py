@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from kgroups.model.groups import GroupId
 from kgroups.model.operations.journal import Journal
-from kgroups.model.outcome import Failure, Outcome, Result, merge
+from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Result, merge
 from kgroups.model.settings.change import (
     AppliedSetting,
     PlannedSetting,
@@ -22,6 +22,7 @@ from kgroups.protocol.apis.incremental_alter_configs import API, IncrementalAlte
 from kgroups.protocol.call import Call
 from kgroups.protocol.error_codes import KafkaError
 
+from ..query.describe import describe
 from ..query.group_configs import describe_settings
 from ..query.select_groups import Selection
 from ..routing.query_coordinators import GroupQuery, GroupResults, query_coordinators
@@ -41,6 +42,11 @@ async def plan_settings(cluster: Cluster, selection: Selection, wish: Wish) -> O
     found = await describe_settings(cluster, selection)
     selection.check_complete(found.failures)
     planned = merge([plan_group(each, wish) for each in found.items])
+    named = {each.group_id for each in planned.items}.intersection(selection.names)
+    there = await describe(cluster, Selection(tuple(sorted(named)))) if named else Outcome()
+    missing = sorted(failure.name for failure in there.failures if failure.error == NOT_FOUND)
+    notices = [f"group '{name}' does not exist: its settings apply when it is created" for name in missing]
+    planned = planned.with_failures((), notices)
     rejected = (await _send(cluster, planned.items, validate_only=True)).failed
     kept = (each for each in planned.items if each.group_id not in rejected)
     return planned.with_items(kept).with_failures(failure for _, failure in sorted(rejected.items())).after(found)

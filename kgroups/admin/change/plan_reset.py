@@ -226,7 +226,13 @@ def _not_created(name: GroupId) -> Failure:
 def _made(request: ResetRequest, missing: Iterable[GroupId], keys: Iterable[PlanKey]) -> list[str]:
     """Return a notice for each group that will be created."""
     planned = {group for group, _, _ in keys}
-    return [f"group '{name}' does not exist; --create-group creates it" for name in missing if name in planned]
+    undo = _is_undo(request.scenario) and not request.create
+    way = "the undo creates it again" if undo else "--create-group creates it"
+    return [f"group '{name}' does not exist; {way}" for name in missing if name in planned]
+
+
+def _is_undo(scenario: Scenario) -> bool:
+    return isinstance(scenario, FromPlan) and scenario.exact and bool(scenario.origin and scenario.origin.written)
 
 
 def _nothing_to_do(
@@ -237,7 +243,7 @@ def _nothing_to_do(
     :param source: the group whose commits are copied.
     """
     idle = frozenset(request.selection.names) - {group for group, _, _ in keys}
-    if source is not None and idle:
+    if source is not None and idle.intersection(groups):
         return [f"--to-group: group '{source}' has no committed offsets on the selected partitions"]
     if isinstance(request.scenario, FromPlan):
         idle &= {group for group, _, _ in request.scenario.moves}

@@ -52,7 +52,8 @@ async def describe_settings(cluster: Cluster, selection: Selection) -> Outcome[G
     selected = await resolve(cluster, selection)
     where: dict[GroupId, Node | None] = {group.group_id: group.coordinator for group in selected.listed}
     found = await fetch_settings(cluster, {**selected.named, **where})
-    return found.with_failures(selected.failures, selected.notices)
+    unmatched = selection.unmatched(group.group_id for group in selected.listed)
+    return found.with_failures((*selected.failures, *unmatched), selected.notices)
 
 
 async def fetch_effective(

@@ -14,6 +14,9 @@ from kgroups.model.snapshot.snapshot import Snapshot
 LARGEST = 1024**3
 """Bytes of a snapshot that is not compressed: more than ten million offsets."""
 
+_PORTION = 1024**2
+"""Bytes that are decompressed at a time."""
+
 _MAGIC = b"\x1f\x8b"
 """The first bytes of each gzip file."""
 
@@ -62,6 +65,9 @@ def read_snapshot(path: Path) -> Snapshot:
             if head != _MAGIC:
                 raise UsageError(f"{path}: not a snapshot of kgroups")
             with gzip.GzipFile(fileobj=file) as unpacked:
+                _check_content(path, unpacked)
+            file.seek(0)
+            with gzip.GzipFile(fileobj=file) as unpacked:
                 data = unpacked.read(LARGEST + 1)
     except EOFError:
         raise UsageError(f"{path}: truncated: the file ends before its last line") from None
@@ -71,6 +77,18 @@ def read_snapshot(path: Path) -> Snapshot:
         raise UsageError(f"{path}: damaged: its contents cannot be decompressed") from None
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}") from None
-    if len(data) > LARGEST:
-        raise UsageError(f"{path}: larger than {LARGEST // 1024**2:,} MiB when decompressed")
     return parse_snapshot(data, str(path))
+
+
+def _check_content(path: Path, unpacked: gzip.GzipFile) -> None:
+    """Check the beginning and the size of a file before it is in memory: a few kilobytes can decompress to gigabytes.
+
+    :raises UsageError: if it does not begin as a snapshot, or is too large.
+    """
+    size = 0
+    while chunk := unpacked.read(_PORTION):
+        if not size and not chunk.startswith(b"{"):
+            raise UsageError(f"{path}: not a snapshot of kgroups")
+        size += len(chunk)
+        if size > LARGEST:
+            raise UsageError(f"{path}: larger than {LARGEST // 1024**2:,} MiB when decompressed")

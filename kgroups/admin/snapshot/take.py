@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -33,7 +33,7 @@ def extent_of(selection: Selection) -> Extent:
 
 
 async def take_snapshot(
-    admin: GroupAdmin, selection: Selection, source: Source, *, records: bool = False
+    admin: GroupAdmin, selection: Selection, source: Source, *, records: bool = False, topics: Iterable[str] = ()
 ) -> Outcome[Snapshot]:
     """Return a snapshot of the selected groups, with its failures, and the notices.
 
@@ -41,6 +41,7 @@ async def take_snapshot(
 
     :param source: the run that takes it; cluster ID and topic IDs are added here.
     :param records: also read the first record at each committed offset.
+    :param topics: also look up the IDs of these topics, on which no group may have an offset any more.
     """
     reader = GROUP_CONFIGS.of(admin)
     taken = _Taken()
@@ -49,6 +50,9 @@ async def take_snapshot(
             taken.add(batch)
     configs, failures = await reader.group_configs([group for group in taken.described if has_configs(group.type)])
     taken.failures += failures
+    if unseen := sorted({*topics} - taken.topic_ids.keys()):
+        named = await admin.topics(unseen)
+        taken.topic_ids.update({name: each.topic_id for name, each in named.items() if each.topic_id})
     logs = Logs(taken.logs, topic_ids=taken.topic_ids)
     found: Mapping[Position, FirstUnread] = {}
     if records:

@@ -71,6 +71,7 @@ def show_differences(
             side.settings,
             _live_selection(selection, other.snapshot),
             What.RECORDS in what and bool(other.snapshot and other.snapshot.records),
+            tuple(other.snapshot.source.topic_ids) if other.snapshot and What.TOPICS in what else (),
         )
         for side, other in ((first, second), (second, first))
         if side.settings

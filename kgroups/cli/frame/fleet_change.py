@@ -47,6 +47,7 @@ class FleetChange:
         self._targets: dict[str, Target[Any]] = {}
         self._ids: Mapping[str, str | None] = {}
         self._unchanged: dict[str, None] = {}
+        self._incomplete: dict[str, None] = {}
         self.stop = Interruption()
         self.view = with_cluster(operation.view)
 
@@ -83,12 +84,12 @@ class FleetChange:
         answers: list[ClusterAnswer] = []
         run(self._apply(answers))
         applied, _ = merge_clusters(answers, lambda name, row: (name, *row))
-        if len(self._unchanged) == len(self._targets):
+        if len(self._unchanged) == len(self._targets) or not self._incomplete:
             return applied, None
-        rest = _options(self._unchanged)
-        hint = f"to continue, select only the clusters that were not changed: {rest} --fleet"
+        rest = _options(self._incomplete)
+        hint = f"to continue, select only the clusters that are not complete: {rest} --fleet"
         failures = (
-            each._replace(hint=each.hint or hint) if each.cluster in self._unchanged else each
+            each._replace(hint=each.hint or hint) if each.cluster in self._incomplete else each
             for each in applied.failures
         )
         return applied._replace(failures=tuple(failures)), None
@@ -118,6 +119,8 @@ class FleetChange:
                 else:
                     outcome = await self._write(name, target, line)
                 answers.append(ClusterAnswer(name, target.cluster_id, outcome))
+                if outcome.failures:
+                    self._incomplete[name] = None
                 if self.stop.signal:
                     halted = self.stop.reason
                 elif outcome.failures and not halted:

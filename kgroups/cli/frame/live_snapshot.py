@@ -31,11 +31,12 @@ def live_snapshot(
 
 
 class Live(NamedTuple):
-    """A cluster, the groups whose state is compared, and whether their records are."""
+    """A cluster, the groups whose state is compared, whether their records are, and the topics in the other state."""
 
     settings: ClientSettings
     selection: Selection
     records: bool
+    topics: tuple[str, ...] = ()
 
 
 def live_snapshots(clusters: Sequence[Live], *, debug: bool) -> list[Outcome[Snapshot] | KgroupsError]:
@@ -45,7 +46,9 @@ def live_snapshots(clusters: Sequence[Live], *, debug: bool) -> list[Outcome[Sna
     return [each if isinstance(each, KgroupsError) else _complete(each) for each in found]
 
 
-def _snapshot_query(settings: ClientSettings, selection: Selection, records: bool) -> Query:
+def _snapshot_query(
+    settings: ClientSettings, selection: Selection, records: bool, topics: tuple[str, ...] = ()
+) -> Query:
     from kgroups.model.operations.origin import Source
 
     from .repeat_options import this_command
@@ -55,7 +58,7 @@ def _snapshot_query(settings: ClientSettings, selection: Selection, records: boo
     async def query(admin: GroupAdmin) -> Outcome[Snapshot]:
         from kgroups.admin.snapshot.take import take_snapshot
 
-        return await take_snapshot(admin, selection, source, records=records)
+        return await take_snapshot(admin, selection, source, records=records, topics=topics)
 
     return hinted(query, selection)
 

@@ -127,10 +127,13 @@ async def execute(operation: Operation[P], admin: GroupChanger, planned: Sequenc
     from kgroups.model.outcome import Outcome
 
     undo.stop.listen()
+    before = undo.stop.sent
     applied = await undo.stop.bound(operation.apply(admin, planned, undo)) or Outcome()
     if not applied.items:
         return applied
-    return applied.with_failures((), (f"executed on {undo.connection.cluster(admin.cluster_id)}",))
+    where = undo.connection.cluster(admin.cluster_id)
+    done = undo.stop.sent > before
+    return applied.with_failures((), (f"executed on {where}" if done else f"no change was sent to {where}",))
 
 
 def nothing_planned(planned: Outcome[Any]) -> str:

@@ -248,7 +248,7 @@ def test_failure_stops_before_the_next_cluster(
     ]
     assert [each["error"] for each in found["items"][2:]] == [why] * 4
     assert f"kgroups: cluster b: {why}\nkgroups: cluster late: {why}\n" in err
-    hint = "to continue, select only the clusters that were not changed: --profile b --profile late --fleet"
+    hint = "to continue, select only the clusters that are not complete: --profile a --profile b --profile late --fleet"
     assert lines(err, "kgroups: hint: ") == [f"kgroups: hint: {hint}"]
     assert not written(b) and not written(late)
 

@@ -220,3 +220,18 @@ def test_settings_of_several_clusters_are_changed_together(
         undo = ("settings", "set", "--from-file", file, "--profile", name, "--execute", "--yes")
         assert run_cli(*undo)[0] == 0
     assert {each.state.settings["orders-us"][TIMEOUT] for each in (one, other)} == {"50000"}
+
+
+def test_settings_of_a_group_that_does_not_exist_are_noted(ask: Any, served: Any) -> None:
+    code, rows, err = ask("set", "nosuch-typo", f"{TIMEOUT}=50000")
+    assert code == 0 and [row[0] for row in rows] == ["nosuch-typo"]
+    assert "group 'nosuch-typo' does not exist: its settings apply when it is created" in err
+    assert "does not exist" not in ask("set", "orders-eu", f"{TIMEOUT}=50000")[2]
+
+
+@pytest.mark.parametrize(
+    "words", [("set", f"{TIMEOUT}=50000"), ("unset", TIMEOUT), ("show",)], ids=lambda words: words[0]
+)
+def test_pattern_without_a_match_is_a_failure(ask: Any, words: tuple[str, ...]) -> None:
+    code, rows, err = ask(words[0], "--regex", "nosuch-.*", *words[1:])
+    assert (code, rows) == (1, []) and "no group matches --regex 'nosuch-.*'" in err

@@ -15,6 +15,7 @@ from kgroups.admin.query.pattern import compile_pattern
 from kgroups.admin.query.select_groups import Selection
 from kgroups.errors import UsageError
 from kgroups.model.offsets import Commit, Logs
+from kgroups.model.operations.origin import Origin
 from kgroups.model.operations.reset import (
     FromPlan,
     PlannedOffset,
@@ -363,3 +364,17 @@ def test_plan_removing_a_commit_before_kafka_2_4_is_a_failure() -> None:
     assert set(results(written).values()) == {Result.FAILED}
     assert "not sent" in written.failures[0].message and "does not support OffsetDelete" in written.failures[0].message
     assert not plan(shop(), FromPlan({("b", "t", 0): None}, exact=True), "b").failures
+
+
+def test_copy_to_a_group_that_is_not_created_says_nothing_about_the_source() -> None:
+    found = plan(shop(), ToGroup("a"), "missing")
+    assert not found.items and "add --create-group" in found.failures[0].message
+    assert not any("no committed offsets" in notice for notice in found.notices)
+    assert len(plan(shop(), ToGroup("a"), "missing", create=True).items) == 2
+
+
+def test_undo_that_creates_a_group_does_not_name_the_flag() -> None:
+    origin = Origin("undo", written={("new", "t", 0): None})
+    found = plan(shop(), FromPlan({("new", "t", 0): Commit(0, 50)}, exact=True, origin=origin), "new")
+    assert "group 'new' does not exist; the undo creates it again" in found.notices
+    assert not any("--create-group" in notice for notice in found.notices)

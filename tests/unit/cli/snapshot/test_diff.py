@@ -222,3 +222,14 @@ def test_name_of_a_profile_and_a_file_is_ambiguous(run_cli: Run, profiles: Any) 
     Path("eu").touch()
     code, _, err = run_cli("diff", "eu", "us")
     assert code == 2 and "'eu' is a profile and a file; for the file, use ./eu" in err
+
+
+def test_recreated_topic_without_offsets_has_another_id(diff: Any, served: Any) -> None:
+    """Brokers delete the offsets of a topic with it."""
+    served.state.topics["t"].topic_id = 70
+    for group in served.state.groups.values():
+        group.commits = {pair: commit for pair, commit in group.commits.items() if pair[0] != "t"}
+    code, rows, _ = diff("--only", "topics")
+    assert code == 1 and [row[1:4] + row[-1:] for row in rows if row[3] == "topic-id"] == [
+        ("t", None, "topic-id", "differs")
+    ]

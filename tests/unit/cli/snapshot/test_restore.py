@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -233,3 +235,19 @@ def test_librdkafka_is_refused(restore: Any, served: Any, monkeypatch: pytest.Mo
     monkeypatch.setattr(CHANGES, "_protocol", int)  # no admin has the capability
     code, _, err = restore("--execute", "--yes")
     assert code == 2 and "kgroups only reads over librdkafka" in err and not writes(served)
+
+
+def test_file_that_decompresses_to_gigabytes_is_refused_without_reading_it_whole(
+    restore: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kgroups.admin.snapshot.file.LARGEST", 4 * 1024**2)
+    for content, reason in (
+        (b"\0", "not a snapshot of kgroups"),
+        (b'{"schema":', "larger than 4 MiB when decompressed"),
+    ):
+        (tmp_path / FILE).write_bytes(gzip.compress(content + bytes(64 * 1024**2)))
+        tracemalloc.start()
+        code, _, err = restore()
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert code == 2 and reason in err and peak < 32 * 1024**2, (reason, err, peak)
