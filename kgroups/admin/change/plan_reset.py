@@ -228,6 +228,8 @@ def _made(request: ResetRequest, missing: Iterable[GroupId], keys: Iterable[Plan
     planned = {group for group, _, _ in keys}
     undo = _is_undo(request.scenario) and not request.create
     way = "the undo creates it again" if undo else "--create-group creates it"
+    if not undo and request.kind is None:
+        way += " as a classic group (kafka-share-groups --reset-offsets creates a share group)"
     return [f"group '{name}' does not exist; {way}" for name in missing if name in planned]
 
 

@@ -113,7 +113,10 @@ def test_plan_reset_creates_missing_group_only_with_create() -> None:
     assert "add --create-group" in refused.failures[0].message
     found = plan(shop(), ToLatest(), "new", topics={"t": frozenset({0})}, create=True)
     assert moved(found) == {("new", "t", 0): 100} and not found.failures
-    assert found.notices == ("group 'new' does not exist; --create-group creates it",)
+    assert found.notices == (
+        "group 'new' does not exist; --create-group creates it as a classic group "
+        "(kafka-share-groups --reset-offsets creates a share group)",
+    )
 
 
 def test_plan_reset_compares_each_name_once_for_many_missing_groups() -> None:
