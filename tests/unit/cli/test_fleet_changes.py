@@ -444,3 +444,18 @@ def test_interrupted_connection_to_the_next_cluster_leaves_it_unchanged(two: Any
     ]
     assert found["undo_files"] == {"a": "undo-a.json"}
     assert "kgroups: cluster b: not changed: interrupted by SIGINT\n" in err and not written(b)
+
+
+def test_cluster_to_which_nothing_was_sent_is_not_called_executed(
+    two: Any, run_cli: Run, answer: Callable[..., list[str]]
+) -> None:
+    a, b = two
+
+    def change() -> None:
+        a.state.groups["g"].commits["t", 0] = 1
+
+    answer("2 clusters", change)
+    code, out, err = run_cli(*RESET, "--execute", "-o", "json")
+    assert (code, {each["result"] for each in json.loads(out)["items"]}) == (1, {"failed"})
+    assert f"a: no change was sent to cluster {a.state.cluster_id}" in err and "executed on" not in err
+    assert not written(a) and not written(b)
