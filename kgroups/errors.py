@@ -255,6 +255,9 @@ class AuthenticationFailed(BrokerUnavailable):
 
     default_reason = Reason.AUTHENTICATION_FAILED
 
+    received: str | None = None
+    """The broker's message."""
+
 
 class ProtocolError(KgroupsError):
     """Bytes that violate Kafka's protocol."""

@@ -21,7 +21,7 @@ from .placeholders import placeholder_warnings
 from .precedence import SERVERS, effective
 from .properties import read_properties
 from .providers import PROGRAM, resolve_placeholders
-from .safe_text import describe_value, known_unused_keys
+from .safe_text import describe_value, known_unused_keys, shown_key
 from .security import Security
 from .settings import ClientSettings, Transport, parse_bootstrap
 from .settings_reader import Setting, SettingsReader, is_secret
@@ -49,6 +49,7 @@ def load_layers(flags: Flags, environ: Mapping[str, str], *, own: bool) -> Loade
     named = (*(of_file if flags.command_config else ()), *(of_profile if flags.profile else ()))
     if flags.profile and profile and file == profile.command_config:
         named += of_file
+    warnings += _repeated(of_file)
     overrides = tuple(settings_of_overrides(flags.overrides, warnings))
     layers = (
         _of_jaas_file(environ, warnings, (*of_file, *overrides)) if profile is None else (),
@@ -86,6 +87,15 @@ def load_layers(flags: Flags, environ: Mapping[str, str], *, own: bool) -> Loade
     if profile and any(setting.origin.startswith(f"profile {profile.name} ") for setting in secrets):
         warnings += filter(None, [permission_warning(profile.file, "secrets")])
     return Loaded(settings, tuple(dict.fromkeys(warnings)), tuple(reader.understood))
+
+
+def _repeated(settings: Iterable[Setting]) -> Iterator[str]:
+    """Yield a warning for each setting that a later line of the same file replaces by another value."""
+    last = {setting.key: setting for setting in settings}
+    for setting in settings:
+        again = last[setting.key]
+        if setting.value != again.value:
+            yield f"{shown_key(setting.key)} ({setting.origin}): ignored because it is set again ({again.origin})"
 
 
 def _of_jaas_file(environ: Mapping[str, str], warnings: list[str], settings: Iterable[Setting]) -> Iterable[Setting]:

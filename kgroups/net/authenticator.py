@@ -190,7 +190,9 @@ class Authenticator:
         if over := self._identity.over:
             text = f"{text}; the token expired at {over}"
             return AuthenticationFailed(text, peer=connection.name, reason=Reason.TOKEN_EXPIRED, hint="get a new token")
-        return AuthenticationFailed(text, peer=connection.name, hint=self._identity.placeholder or CHECK_CREDENTIALS)
+        error = AuthenticationFailed(text, peer=connection.name, hint=self._identity.placeholder or CHECK_CREDENTIALS)
+        error.received = why
+        return error
 
     async def _step(
         self, connection: Connection, dialogue: Dialogue, answer: bytes | None, allowed: Deadline

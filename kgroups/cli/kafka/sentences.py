@@ -30,11 +30,8 @@ _EXECUTION = "java.util.concurrent.ExecutionException: "
 _UNKNOWN_TOPIC = f"{_ERRORS}UnknownTopicOrPartitionException: This server does not host this topic-partition."
 _NO_CLIENT = "Failed to create new KafkaAdminClient"
 _NO_BROKER = f"{_EXECUTION}org.apache.kafka.common.KafkaException: Failed to find brokers to send ListGroups"
-_AUTHORIZATION = {
-    29: "TopicAuthorizationException: Topic authorization failed.",
-    30: "GroupAuthorizationException: Group authorization failed.",
-    31: "ClusterAuthorizationException: Cluster authorization failed.",
-}
+_AUTHORIZATION = (29, 30, 31)
+"""Error codes of topics, groups, and the cluster."""
 _CALLS = {"consumer": "describeConsumerGroups", "share": "describeShareGroups", "streams": "describeStreamsGroups"}
 _WRAPPED = ("reset-offsets", "delete-offsets")
 """Actions that show an exception of the admin client within another one."""
@@ -105,8 +102,11 @@ def of_error(error: KgroupsError, parsed: ParsedOptions) -> Lines | None:
             return failed_due_to(kind, _unknown_topic(error, parsed))
         case ConfigError():
             return failed_due_to(kind, _NO_CLIENT)
+        case AuthenticationFailed() if not _lists(kind, parsed):
+            wrap = _EXECUTION if parsed.any_of(*_WRAPPED) else ""
+            return failed_due_to(kind, f"{wrap}{_ERRORS}SaslAuthenticationException: {error.received or error.text}")
         case AuthenticationFailed():
-            return failed_due_to(kind, f"{_EXECUTION}{_ERRORS}SaslAuthenticationException: {error.text}")
+            return failed_due_to(kind, _NO_BROKER)
         case ClusterUnreachable() | DeadlineExceeded():
             if error.reason in (Reason.NAME_NOT_RESOLVED, Reason.INVALID_ADDRESS):
                 return failed_due_to(kind, _NO_CLIENT)
@@ -123,11 +123,16 @@ def _unknown_topic(error: UnknownTopic, parsed: ParsedOptions) -> str:
     return _EXECUTION + _UNKNOWN_TOPIC
 
 
+def _lists(kind: str, parsed: ParsedOptions) -> bool:
+    """Return whether the first request of the action is ListGroups."""
+    return parsed.any_of("list", "all-groups") or ("delete" in parsed and kind != "consumer")
+
+
 def _no_response(kind: str, parsed: ParsedOptions) -> Lines:
     """Return the sentence if no broker responds, which depends on the first request of the action."""
     timeout = "Timed out waiting for a node assignment. Call: "
     exception = f"{_ERRORS}TimeoutException: {timeout}"
-    if "list" in parsed or "all-groups" in parsed or ("delete" in parsed and kind != "consumer"):
+    if _lists(kind, parsed):
         return failed_due_to(kind, _NO_BROKER)
     if "delete" in parsed:
         cause = f"could not be deleted due to: {exception}deleteConsumerGroups(api=FIND_COORDINATOR)"
@@ -164,18 +169,37 @@ def _of_failure(failure: Failure, parsed: ParsedOptions) -> Lines | None:
     if isinstance(failure.message, Sentence):
         return "", f"Error: {failure.message}"
     if failure.state and "reset-offsets" in parsed:
-        if kind == "share":
-            return (f"Share group '{name}' is not empty.",)
-        inactive = f"Assignments can only be reset if the group '{name}' is inactive"
-        return "", f"Error: {inactive}, but the current state is {failure.state}."
+        return _not_inactive(failure, kind)
     if failure.error == NOT_FOUND and failure.scope is Scope.GROUP:
-        if "reset-offsets" in parsed and "input-topic" in parsed:
-            return "", f"Error: {not_part(name)}"
-        return failed_due_to(kind, f"{wrap}{_ERRORS}GroupIdNotFoundException: Group {name} not found.")
+        return _not_found(name, parsed)
     if failure.code in _AUTHORIZATION:
-        return failed_due_to(kind, f"{wrap}{_ERRORS}{_AUTHORIZATION[failure.code]}")
+        return _not_authorized(failure, parsed)
     if failure.code == 3 and "describe" in parsed:
         return failed_due_to(kind, _EXECUTION + _UNKNOWN_TOPIC)
     if failure.scope is Scope.PARTITION and failure.error is None and "shift-by" in parsed:
         return (f"Cannot shift offset for partition {name} since there is no current committed offset",)
     return None
+
+
+def _not_inactive(failure: Failure, kind: str) -> Lines:
+    if kind == "share":
+        return (f"Share group '{failure.name}' is not empty.",)
+    inactive = f"Assignments can only be reset if the group '{failure.name}' is inactive"
+    return "", f"Error: {inactive}, but the current state is {failure.state}."
+
+
+def _not_found(name: str, parsed: ParsedOptions) -> Lines:
+    if "reset-offsets" in parsed and "input-topic" in parsed:
+        return "", f"Error: {not_part(name)}"
+    cause = f"{_ERRORS}GroupIdNotFoundException: Group {name} not found."
+    return failed_due_to(parsed.kind, (_EXECUTION if parsed.any_of(*_WRAPPED) else "") + cause)
+
+
+def _not_authorized(failure: Failure, parsed: ParsedOptions) -> Lines:
+    from kgroups.render.kafka.operations import java_error, java_message
+
+    if "delete-offsets" in parsed and failure.scope is Scope.GROUP:
+        return "", f"Error: {java_message(failure)}"
+    if parsed.kind == "share" and "reset-offsets" in parsed:
+        return (java_error(failure).partition(": ")[2],)
+    return failed_due_to(parsed.kind, (_EXECUTION if parsed.any_of(*_WRAPPED) else "") + java_error(failure))

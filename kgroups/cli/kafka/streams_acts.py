@@ -175,7 +175,8 @@ def delete_offsets(parsed: ParsedOptions) -> int:
         sys.stderr.writelines(offset_errors_text(outcome.items, escape_for(sys.stderr)))
         sys.stderr.flush()
         if outcome.items or not outcome.failures:
-            sys.stdout.writelines(deleted_offsets_text(group, outcome.items, show=escape_for(sys.stdout)))
+            show, failed = escape_for(sys.stdout), bool(outcome.failures)
+            sys.stdout.writelines(deleted_offsets_text(group, outcome.items, show=show, failed=failed))
 
     return change_and_write(parsed, query, write, failed=lambda outcome: any(item.failure for item in outcome.items))
 

@@ -26,6 +26,7 @@ _EXCEPTIONS = {
     24: ("InvalidGroupId", "The configured groupId is invalid."),
     29: ("TopicAuthorization", "Topic authorization failed."),
     30: ("GroupAuthorization", "Group authorization failed."),
+    31: ("ClusterAuthorization", "Cluster authorization failed."),
     68: ("GroupNotEmpty", "The group is not empty."),
     69: ("GroupIdNotFound", "The group id does not exist."),
     86: (
@@ -34,6 +35,8 @@ _EXCEPTIONS = {
     ),
 }
 """Error code of an operation -> Java's name and message."""
+
+_GROUP_AUTHORIZATION = 30
 
 
 def plan_text(planned: Sequence[PlannedOffset], groups: Iterable[GroupId], show: Show = str) -> Iterator[str]:
@@ -101,9 +104,14 @@ def undeleted_text(groups: Sequence[DeletedGroup], show: Show = str, kind: str =
         yield f"* Group '{name}' could not be deleted due to: {show(java_error(failure))}\n"
 
 
-def deleted_offsets_text(group: str, offsets: Sequence[DeletedOffset], show: Show = str) -> Iterator[str]:
-    """Yield the table of ``--delete-offsets``; partitions are sorted as text, and a missing topic has none."""
-    if all(entry.partition is None or not entry.failure for entry in offsets):
+def deleted_offsets_text(
+    group: str, offsets: Sequence[DeletedOffset], show: Show = str, *, failed: bool = False
+) -> Iterator[str]:
+    """Yield the table of ``--delete-offsets``; partitions are sorted as text, and a missing topic has none.
+
+    :param failed: whether the request failed as a whole.
+    """
+    if not failed and all(entry.partition is None or not entry.failure for entry in offsets):
         yield f"Request succeeded for deleting offsets from group {show(group)}.\n"
     wide = widest(NAME, (show(entry.topic) for entry in offsets))
     yield f"\n{pad('TOPIC', wide)} {'PARTITION':10} {'STATUS':15}"
@@ -134,7 +142,13 @@ def offset_errors_text(offsets: Iterable[DeletedOffset], show: Show = str) -> It
 def java_error(failure: Failure) -> str:
     """Return the failure as Java prints the exception; for other failures than error codes of brokers, the message."""
     known = _EXCEPTIONS.get(failure.code or 0)
-    return f"org.apache.kafka.common.errors.{known[0]}Exception: {known[1]}" if known else java_message(failure)
+    if known is None:
+        return java_message(failure)
+    text = known[1]
+    if failure.code == _GROUP_AUTHORIZATION and failure.api == "FindCoordinator":
+        key = f"CoordinatorKey(idValue='{failure.name}', type=GROUP)"
+        text = f"FindCoordinator request for groupId `{key}` failed due to authorization failure"
+    return f"org.apache.kafka.common.errors.{known[0]}Exception: {text}"
 
 
 def java_message(failure: Failure) -> str:

@@ -13,7 +13,7 @@ from kgroups.model.outcome import NOT_FOUND, Scope
 from kgroups.model.views.offset_row import GroupOffsets
 from kgroups.model.views.offsets import offset_rows
 
-from .operations import java_message
+from .operations import java_error
 from .text import COORDINATOR, NAME, Show, assignment_text, coordinator_text, or_dash, pad, widest
 
 
@@ -94,7 +94,8 @@ def offset_errors_text(topics: Iterable[ForgottenTopic], show: Show = str) -> It
     group_failures = [entry.failure for entry in topics if entry.failure and entry.failure.scope is Scope.GROUP]
     if group_failures:
         failure = group_failures[0]
-        yield f"\nError: {show(failure.message if failure.error == NOT_FOUND else java_message(failure))}\n"
+        text = failure.message if failure.error == NOT_FOUND else java_error(failure).rpartition("Exception: ")[2]
+        yield f"\nError: {show(text)}\n"
 
 
 def _not_below_zero(value: int | None) -> str:

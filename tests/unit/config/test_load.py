@@ -170,6 +170,12 @@ def test_second_spelling_of_a_setting_is_a_remark(load: Load) -> None:
     assert load("request.timeout.ms=1000\nsocket.timeout.ms=1000\n").warnings == ()
 
 
+def test_repeated_setting_is_a_remark(load: Load) -> None:
+    (remark,) = load("client.id=a\nclient.id=b\nclient.id=b\n").warnings
+    assert "line 1): ignored because it is set again (" in remark and remark.endswith("line 3)")
+    assert load("client.id=a\nclient.id=a\n").warnings == ()
+
+
 def test_each_setting_has_one_meaning(load: Load) -> None:
     text = "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=OAUTHBEARER\n"
     handler = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginCallbackHandler"

@@ -117,7 +117,23 @@ def test_describe_unauthorized_group_keeps_the_others(run_tool: Run, serve: Call
     code, out, err = run_tool(TOOL, "--bootstrap-server", served.bootstrap, "--describe", "--all-groups", "--state")
     assert code == 1
     assert "idle" in out
+    exception = "org.apache.kafka.common.errors.GroupAuthorizationException: Group authorization failed."
+    assert f"\nError: Executing consumer group command failed due to {exception}\n" in err
     assert "Error: group 'busy': not authorized" in err
+
+
+def test_unauthorized_coordinator_request_is_kafka_sentence(run_tool: Run, serve: Callable) -> None:
+    served = serve(fill=shop)
+    served.state.fail("FindCoordinator", "busy", ErrorCode.group_authorization_failed)
+    ask = functools.partial(run_tool, TOOL, "--bootstrap-server", served.bootstrap)
+    key = "CoordinatorKey(idValue='busy', type=GROUP)"
+    text = f"FindCoordinator request for groupId `{key}` failed due to authorization failure"
+    _, _, err = ask("--describe", "--group", "busy", "--state")
+    assert f"due to org.apache.kafka.common.errors.GroupAuthorizationException: {text}\n" in err
+    _, _, err = ask("--delete", "--group", "busy")
+    assert f"could not be deleted due to: org.apache.kafka.common.errors.GroupAuthorizationException: {text}\n" in err
+    _, out, err = ask("--delete-offsets", "--group", "busy", "--topic", "orders")
+    assert "\nError: Group authorization failed.\n" in err and "succeeded" not in out
 
 
 @pytest.mark.parametrize("words", [(), ("--help",), ("--help", "--members"), ("--list", "--help")])
