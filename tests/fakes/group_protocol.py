@@ -64,6 +64,8 @@ class Group:
     """Member ID -> instance ID, or the same for a dynamic member."""
     generation: int = 0
     exists: bool = False
+    by_commit: bool = False
+    """Whether a commit created it after its deletion, and it has had no members since."""
 
     @property
     def topic(self) -> str:
@@ -158,6 +160,12 @@ class RandomGroups:
     def _write_commit(self, group: Group, time: float, partition: int, offset: int | None) -> None:
         group.commits.append((time, partition, offset))
         self.history.commit(group.name, time, offset, topic=group.topic, partition=partition, log_partition=group.log)
+        if offset is not None and group.states and not group.exists:
+            group.exists = group.by_commit = True
+            group.enter(time, "Empty")
+        elif group.by_commit and not group.offsets():
+            group.exists = group.by_commit = False
+            group.enter(time, "Dead")
 
     def _join(self, group: Group, time: float) -> None:
         static = group.type == CLASSIC and self._random.random() < 0.3
@@ -178,7 +186,7 @@ class RandomGroups:
     def _rebalance(self, group: Group, time: float, joined: tuple[str, ...] = (), left: tuple[str, ...] = ()) -> None:
         self._replace_members(group, time, joined, left)
         group.generation += 1
-        group.exists = True
+        group.exists, group.by_commit = True, False
         ids = [frozenset(group.identities[each.partition("=")[0]] for each in names) for names in (joined, left)]
         group.rounds.append(Round(time, group.generation, *ids))
         if group.type == CLASSIC:
@@ -217,9 +225,10 @@ class RandomGroups:
             group.enter(settled, "Stable")
 
     def _delete_group(self, group: Group, time: float) -> None:
+        is_classic = group.type == CLASSIC or group.by_commit
         for partition in sorted(group.offsets()):
             self._write_commit(group, time, partition, None)
-        if group.type == CLASSIC:
+        if is_classic:
             self.history.snapshot(group.name, time, None, log_partition=group.log)
         else:
             where: dict[str, Any] = {"kind": group.type, "log_partition": group.log}
@@ -227,7 +236,7 @@ class RandomGroups:
             self.history.epoch(group.name, time, "group", None, **where)
         group.events.append(time)
         group.enter(time, "Dead")
-        group.generation, group.exists = 0, False
+        group.generation, group.exists, group.by_commit = 0, False, False
 
     # What is left of the log, and how it was read.
 

@@ -234,11 +234,13 @@ def _groups() -> Groups:
                 partitions=12 - number % 5,
                 members=0 if verdict == "STOP" else 1 + number % 7,
                 last_commit=at(24 - number / 60),
+                unjudged={None: "share", "UNKNOWN": "samples"}.get(verdict),
             )
         )
     tallies = (
         Tally("LIVE", "Stable", "OK", 31), Tally("LIVE", "Stable", "WARN", 3), Tally("LIVE", "Stable", "STALL", 1),
-        Tally("EMPTY", "Empty", "STOP", 1), Tally("LIVE", "Stable", "UNKNOWN", 1), Tally("STALE", "Stable", None, 1),
+        Tally("EMPTY", "Empty", "STOP", 1), Tally("LIVE", "Stable", "UNKNOWN", 1, unjudged="samples"),
+        Tally("STALE", "Stable", None, 1, unjudged="share"),
         Tally("DELETED", "Dead", None, 1),
     )  # fmt: skip
     return Groups(Kept(tuple(rows), 38), tallies)

@@ -32,6 +32,9 @@ BATCH = 10_000
 _POLL = 0.2
 """Maximum seconds of one call of the consumer."""
 
+_LONGEST_POLL = 1.0
+"""What counts of a call without a response: if it took longer, the process or the machine was suspended."""
+
 
 def read(
     settings: ClientSettings, ranges: Sequence[Range], *, topic: str = OFFSETS_TOPIC, batch: int = BATCH
@@ -81,15 +84,18 @@ class _RangeReader:
         self._consumer.assign(
             [TopicPartition(self._topic, piece.partition, piece.start) for piece in self._remaining.values()]
         )
-        last_response = time.monotonic()
+        silent = 0.0
         while self._remaining:
+            began = time.monotonic()
             with _paused_collection():
                 answered, batch = self._next(size)
             if answered:
                 if batch is not None:
                     yield batch
-                last_response = time.monotonic()  # after the caller has processed the batch, which may take long
-            elif time.monotonic() - last_response > self._settings.timeout:
+                silent = 0.0
+                continue
+            silent += min(time.monotonic() - began, _LONGEST_POLL)
+            if silent > self._settings.timeout:
                 raise BrokerUnavailable(self._timeout_message())
 
     def _next(self, size: int) -> tuple[bool, pa.RecordBatch | None]:

@@ -20,7 +20,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from kgroups.config.settings import ClientSettings
-from kgroups.errors import HistoryError
+from kgroups.errors import BrokerUnavailable, ClusterUnreachable, HistoryError
 from kgroups.model.counts import count
 from kgroups.model.placement import OFFSETS_TOPIC
 
@@ -35,6 +35,7 @@ from ..load.records import SplitJob, collect_split, entry_of
 from ..load.store import Identity, Store
 from ..load.tasks import Notify, Result, TaskRunner
 from ..session import root_cause
+from ..suspended import Suspensions
 from ..tables import BASELINE, COVERAGE, SWEEPS, to_batch
 from ..upkeep.automatic import Upkeep
 from .heads import HeadSampler
@@ -162,25 +163,36 @@ class _Collector:
 
     def _follow(self, ends: Mapping[int, Ends], sampler: HeadSampler, until: float | None) -> None:
         """Collect up to the stable offsets; again and again if there is an interval."""
-        while True:
-            due = time.monotonic() + (self._plan.interval or 0)
-            targets = {partition: each.stable for partition, each in ends.items()}
-            while batch := self._next_batch(targets, ends):
-                sampler.watch(self._collect(batch))
-                self._stalls.poll()
-                self._pause(0)
-                if until is not None and time.monotonic() >= until:
-                    return
-            self._collect_shares()
-            if self._plan.interval is None:
-                return
-            wake = due if until is None else min(due, until)
-            while (left := wake - time.monotonic()) > 0:
-                self._stalls.poll()
-                self._pause(min(1.0, left))
+        with Suspensions() as suspensions:
+            while True:
+                began, due = suspensions.now(), time.monotonic() + (self._plan.interval or 0)
+                try:
+                    self._collect_up_to(ends, sampler, until)
+                    if self._plan.interval is None:
+                        return
+                    wake = due if until is None else min(due, until)
+                    while (left := wake - time.monotonic()) > 0:
+                        self._stalls.poll()
+                        self._pause(min(1.0, left))
+                    if until is not None and time.monotonic() >= until:
+                        return
+                    ends = self._log.ends()
+                except (BrokerUnavailable, ClusterUnreachable) as error:
+                    # Time limits expire while the process is suspended, and brokers close its connections.
+                    if not (seconds := suspensions.since(began)):
+                        raise
+                    self._notify(f"this process was suspended for {seconds:.0f} s; trying again after: {error}")
+
+    def _collect_up_to(self, ends: Mapping[int, Ends], sampler: HeadSampler, until: float | None) -> None:
+        """Collect up to the stable offsets, and the states of share groups."""
+        targets = {partition: each.stable for partition, each in ends.items()}
+        while batch := self._next_batch(targets, ends):
+            sampler.watch(self._collect(batch))
+            self._stalls.poll()
+            self._pause(0)
             if until is not None and time.monotonic() >= until:
                 return
-            ends = self._log.ends()
+        self._collect_shares()
 
     def _collect_shares(self) -> None:
         """Collect the states of share groups, unless the topic is a copy: then they are of another cluster."""

@@ -10,6 +10,7 @@ from the location: ``s3://bucket/path?region=eu-west-1``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -183,9 +184,8 @@ class Storage:
     def _reason(self, error: Exception) -> str:
         if isinstance(error, OSError) and error.strerror:
             return error.strerror
-        line = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
         # A message may repeat parts of the location, with other quoting.
-        return line if self.shown == self.location else type(error).__name__
+        return full_reason(error) if self.shown == self.location else type(error).__name__
 
     @staticmethod
     def _check_folder(folder: Path) -> None:
@@ -228,6 +228,23 @@ class _Upload:
 
     def close(self) -> None:
         """Do nothing: Arrow closes also after a failure."""
+
+
+def full_reason(error: Exception) -> str:
+    """Return the message of an object store, a Delta table, or a catalog in one line, with all its causes.
+
+    Causes are on lines of their own, in color, or only in the debug output after the message.
+    """
+    text, _, debug = str(error).partition("Debug source:")
+    lines = [_DECORATION.sub("", line).strip(" :") for line in text.splitlines()]
+    causes = [line for line in lines if line] or [type(error).__name__]
+    if (innermost := _CAUSE.findall(debug)[-1:]) and innermost[0] not in text:
+        causes += innermost
+    return ": ".join(causes)
+
+
+_DECORATION = re.compile(r"\x1b\[[0-9;]*m|\u21b3")
+_CAUSE = re.compile(r'message: "([^"]+)"')
 
 
 def redact_location(location: str) -> str:

@@ -20,7 +20,7 @@ from deltalake.transaction import AddAction, RemoveAction, create_table_with_add
 from kgroups.errors import HistoryError
 
 from ..load.manifest import DataFile
-from ..load.storage import Storage
+from ..load.storage import Storage, full_reason
 from ..tables import Table
 from .target import Conflict, commented_schema
 
@@ -94,7 +94,7 @@ class DeltaTarget:
     def _reason(self, error: Exception) -> str:
         if self._storage.shown != self._storage.location:  # a message may repeat parts of the location
             return type(error).__name__
-        return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+        return full_reason(error)
 
 
 class PublishedDelta:

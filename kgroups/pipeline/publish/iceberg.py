@@ -26,7 +26,7 @@ from pyiceberg.utils.config import Config
 from kgroups.errors import HistoryError
 
 from ..load.manifest import DataFile
-from ..load.storage import Storage
+from ..load.storage import Storage, full_reason
 from ..load.write import time_column
 from ..tables import Table
 from .target import Conflict, commented_schema, comments
@@ -122,7 +122,7 @@ class IcebergTarget:
             raise HistoryError(f"{place}{self._reason(error)}") from None
 
     def _reason(self, error: Exception) -> str:
-        line = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+        line = full_reason(error)
         for key, value in self._properties.items():
             if value and _SECRET.search(key):
                 line = line.replace(str(value), "****")

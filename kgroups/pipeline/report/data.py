@@ -135,6 +135,8 @@ class GroupRow(NamedTuple):
     partitions: int
     members: int
     last_commit: datetime | None
+    unjudged: str | None = None
+    """Why it is unknown whether it keeps up, a key of :data:`~.findings.UNJUDGED`; ``None``: it is known."""
 
 
 class Tally(NamedTuple):
@@ -148,6 +150,8 @@ class Tally(NamedTuple):
     """Whether some of their offsets expire soon."""
     anomalous: bool = False
     """Whether they had anomalies."""
+    unjudged: str | None = None
+    """Why it is unknown whether they keep up, as in :class:`GroupRow`."""
 
 
 class Groups(NamedTuple):

@@ -58,7 +58,17 @@ ANOMALIES: Final = {
 }
 _GROWING = Problem(WARNING, "lags more and more", "lag more and more", "more in each quarter of this time than before",
                    "lag")  # fmt: skip
-_UNKNOWN = Problem(NOTE, "is unknown", "are unknown", "too few samples of the lag, or an open transaction", "verdicts")
+UNJUDGED: Final = {
+    reason: Problem(NOTE, "is unknown", "are unknown", why, table)
+    for reason, why, table in (
+        ("transaction", "an open transaction hides commits", "verdicts"),
+        ("samples", "too few samples of the lag", "verdicts"),
+        ("share", "history has no lag of share groups", None),
+        ("commits", "no committed offsets", "stale"),
+        ("heads", "no sample of the log end offsets", "stale"),
+    )
+}
+"""Why it is unknown whether a group keeps up."""
 _STALE = Problem(NOTE, "has members, but does not commit", "have members, but do not commit", None, "stale")
 _ORDER = {CRITICAL: 0, WARNING: 1, NOTE: 2}
 
@@ -113,12 +123,14 @@ def in_trouble(data: ReportData) -> int:
 
 def unknown(data: ReportData) -> int:
     """Count the groups of which it is unknown whether they keep up."""
-    judged = {row.group: row.verdict for row in data.groups.rows.rows}
-    grows = sum(judged.get(series.group, "OK") in _UNJUDGED for series in growing(data))
-    return data.groups.number() - sum(data.groups.number(verdict=each) for each in ("OK", *VERDICTS)) - grows
+    return sum(_unjudged(data, reason) for reason in UNJUDGED)
 
 
-_UNJUDGED = (None, "UNKNOWN")
+def _unjudged(data: ReportData, reason: str) -> int:
+    """Count the groups that are unknown for a reason, without those of which the lag is known to grow."""
+    grows = {series.group for series in growing(data)}
+    known = sum(row.unjudged == reason and row.group in grows for row in data.groups.rows.rows)
+    return sum(each.groups for each in data.groups.tallies if each.use != "DELETED" and each.unjudged == reason) - known
 
 
 def growing(data: ReportData) -> list[LagSeries]:
@@ -228,8 +240,9 @@ def _stale(data: ReportData) -> Iterator[Finding]:
 
 def _unknown(data: ReportData) -> Iterator[Finding]:
     grows = {series.group for series in growing(data)}
-    rows = [row for row in data.groups.rows.rows if row.verdict in _UNJUDGED and row.group not in grows]
-    return _found(data, _UNKNOWN, unknown(data), _groups(rows), "groups")
+    for reason, problem in UNJUDGED.items():
+        rows = [row for row in data.groups.rows.rows if row.unjudged == reason and row.group not in grows]
+        yield from _found(data, problem, _unjudged(data, reason), _groups(rows), "groups")
 
 
 def completeness_findings(data: ReportData) -> Iterator[Finding]:

@@ -12,6 +12,7 @@ from . import words
 from .charts import group_chart
 from .commands import explain, history
 from .data import GroupPage, ReportData
+from .findings import UNJUDGED
 from .html import Html, join, tag
 from .lists import OF_GROUP, verdict
 from .table import GROUP, Column, List, brief_rows, framed, left_out, share
@@ -74,7 +75,8 @@ def _facts(page: GroupPage) -> list[tuple[str, str]]:
         ("Last commit", row.last_commit, words.moment),
     ]
     shown = [(title, "unknown" if value is None else text(value)) for title, value, text in facts]  # type: ignore[operator]
-    return [("Verdict", verdict(row.verdict).shown), *shown]
+    why = [("Unknown because", UNJUDGED[row.unjudged].why or "")] if row.unjudged else []
+    return [("Verdict", verdict(row.verdict).shown), *why, *shown]
 
 
 def _list(page: GroupPage, listed: List, columns: Sequence[Column], rows: Sequence[Html]) -> tuple[Html, bool]:

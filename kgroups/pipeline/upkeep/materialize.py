@@ -21,7 +21,7 @@ has more partitions now), queries read all commits, and the next step begins aga
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from ..load.manifest import MATERIALIZED, DataFile, Entry, Snapshot
 from ..load.sql import sql_literal
@@ -42,39 +42,88 @@ from ..transform.definitions import fill, relations
 from .compact import choose_similar
 from .rewrite import Rewriter, repeated
 
-ROWS = 4_000_000
-"""Maximum number of rows that are processed at once, about: all of some partitions of the log."""
+ROWS = 200_000
+"""Number of rows that are processed at once, about, so that they fit into memory with all that is computed of them."""
+
+_PREPARED = """
+create temp table chunks as
+with counted as (
+    select log_partition, log_offset // $width as place, count(*) as rows, min(log_time) as first_time
+    from all_commits group by all
+)
+select *, (sum(rows) over (partition by log_partition order by place) - rows) // $chunk_rows as chunk from counted;
+
+create temp table reached as select log_partition, cut from open_since;
+create temp table samples as select distinct sampled_at from heads where sampled_at is not null;
+create temp table standing as from open_commits;
+create temp table new_kept as from standing limit 0;
+create temp table new_buckets as select * from finished_buckets limit 0;
+"""
+
+_CHUNK = """
+create or replace temp table places as
+select log_partition, min(place) as first_place, max(place) as last_place from chunks where chunk = $chunk group by all;
+
+create or replace temp view new_commits as
+select all_commits.* from all_commits join places using (log_partition)
+where log_offset // $width between first_place and last_place;
+
+create or replace temp table cuts as
+with ends as (
+    select log_partition, max(epoch_us(log_time)) as last_us from (
+        select log_partition, log_time from standing union all select log_partition, log_time from new_commits
+    ) group by all
+), later as (
+    -- A bucket ends when no commit of a later chunk is in it: clocks of brokers may go back.
+    select log_partition, min(epoch_us(first_time)) as first_us from chunks where chunk > $chunk group by all
+), moments as (
+    select log_partition, least(last_us, first_us, $horizon_us) as moment
+    from ends left join later using (log_partition) where last_us is not null
+)
+select log_partition, make_timestamptz(moment - moment % $bucket_us) as cut from moments;
+
+create or replace temp table slices as
+with sizes as (
+    select "group", count(*) as rows
+    from (select "group" from standing union all select "group" from new_commits) group by all
+), numbered as (select "group", (sum(rows) over (order by "group") - rows) // $rows as slice from sizes)
+select slice, min("group") as first_group, max("group") as last_group from numbered group by all;
+
+create or replace temp table next_standing as from standing limit 0;
+"""
 
 _ARRIVED = """
+set variable first_group = (select first_group from slices where slice = $slice);
+set variable last_group = (select last_group from slices where slice = $slice);
+
 create or replace temp view arriving as
-select *, false as is_new from open_commits where log_partition % $parts = $part
+select *, false as is_new from standing where "group" between getvariable('first_group') and getvariable('last_group')
 union all by name
-select *, false as kept, true as is_new from new_commits where log_partition % $parts = $part;
+select *, false as kept, true as is_new from new_commits
+where "group" between getvariable('first_group') and getvariable('last_group');
 
 create or replace temp table arrived as
 select arriving.*, sampled_at, log_time < sampled_at as early from arriving
-asof left join (select distinct sampled_at from heads) as samples on arriving.log_time <= samples.sampled_at;
+asof left join samples on arriving.log_time <= samples.sampled_at;
 
 create or replace temp view recent_commits as from arrived where log_time is not null;
-create or replace temp table cuts as select * from ($cuts);
 """
 
 _MARKED = """
 create or replace temp table decisive as
 with spans as (
-    select log_partition, sampled_at, early, min(log_offset) as first, max(log_offset) as last
+    select "group", log_partition, sampled_at, early, min(log_offset) as first, max(log_offset) as last
     from arrived where log_time >= make_timestamptz($first) group by all
 ), mixed as (
     select *, max(last) over (
-        partition by log_partition order by sampled_at nulls last, early desc
+        partition by "group", log_partition order by sampled_at nulls last, early desc
         rows between unbounded preceding and 1 preceding
     ) as last_before, min(first) over (
-        partition by log_partition order by sampled_at nulls last, early desc
+        partition by "group", log_partition order by sampled_at nulls last, early desc
         rows between 1 following and unbounded following
     ) as first_after from spans
 ), rounds as (
-    select "group", log_offset as begun from group_metadata
-    union all select "group", log_offset from epochs where subject = 'group'
+    select * from all_rounds where "group" between getvariable('first_group') and getvariable('last_group')
 ), beside as (
     select log_partition, max(log_offset) as last, min(log_offset) filter (is_new) as first
     from (from arrived semi join rounds using ("group")) as arrived
@@ -91,15 +140,15 @@ union select log_partition, max(log_offset) from arrived where sampled_at is not
     group by "group", topic, "partition", log_partition, sampled_at, early
 union select log_partition, last from beside
 union select log_partition, first from beside where first is not null
-union select arrived.log_partition, log_offset from arrived join mixed on arrived.log_partition = mixed.log_partition
-    and log_offset between first and greatest(last_before, last) where last_before > first or last > first_after;
+union select arrived.log_partition, log_offset from arrived join mixed using ("group", log_partition)
+    where log_offset between first and greatest(last_before, last) and (last_before > first or last > first_after);
 
 create or replace temp table staying as
 with begun as (
-    select log_partition, min(log_offset) as first from arrived join cuts using (log_partition)
-    where log_time >= cut group by log_partition
+    select "group", log_partition, min(log_offset) as first from arrived join cuts using (log_partition)
+    where log_time >= cut group by all
 ), begun_or_not as (
-    select arrived.*, log_offset >= first is true as is_open from arrived left join begun using (log_partition)
+    select arrived.*, log_offset >= first is true as is_open from arrived left join begun using ("group", log_partition)
 )
 select log_partition, log_offset from begun_or_not where is_open
 union select log_partition, max(log_offset) from begun_or_not where not is_open
@@ -121,18 +170,34 @@ from (
 ) as rest;
 """
 
+_ADDED = """
+insert into next_standing select * exclude (is_new, sampled_at, early, stays) from marked where stays;
+insert into new_kept select * exclude (is_new, sampled_at, early, stays) from marked where kept and not stays;
+insert into new_buckets by name
+select commit_buckets.* from commit_buckets join cuts using (log_partition) left join reached using (log_partition)
+where bucket < cuts.cut and coalesce(bucket >= reached.cut, true);
+"""
+
+_CHUNK_DONE = """
+create or replace temp table reached as
+select log_partition, coalesce(cuts.cut, reached.cut) as cut from reached full join cuts using (log_partition);
+create or replace temp table standing as from next_standing;
+"""
+
 _MOVED = 'select 1 from new_commits group by "group" having min(log_partition) <> max(log_partition) limit 1'
 
-_RESULTS: tuple[tuple[Table, str], ...] = (
-    (KEPT_COMMITS, "select * from marked where kept and not stays"),
-    (OPEN_COMMITS, "select * from marked where stays"),
-    (
-        FINISHED_BUCKETS,
-        "select commit_buckets.* from commit_buckets join cuts using (log_partition)"
-        " left join open_since using (log_partition)"
-        " where bucket < cuts.cut and coalesce(bucket >= open_since.cut, true)",
-    ),
-)
+_ROUNDS = """
+select "group", log_offset as begun from group_metadata
+union all select "group", log_offset from epochs where subject = 'group'
+"""
+
+_OF_SLICES = ("commit_steps", "commit_buckets")
+"""The relations that are computed for each slice."""
+
+_RECENT = "recent_commits"
+"""What they use; here the commits of the slice."""
+
+_RESULTS = ((KEPT_COMMITS, "new_kept"), (OPEN_COMMITS, "standing"), (FINISHED_BUCKETS, "new_buckets"))
 
 
 @repeated
@@ -181,32 +246,46 @@ class _Step:
         if self._done and (before is None or any((file.first or 0) <= before for file in later)):
             return None
         for table, files in new.items():
-            rewriter.view("new_commits" if table is COMMITS else table.name, table, files)
+            rewriter.view("all_commits" if table is COMMITS else table.name, table, files)
+        rewriter.view("new_commits", COMMITS, new[COMMITS])
         rewriter.view(HEADS.name, HEADS, [*(file for file in heads if (file.last or 0) >= first), *later])
         rewriter.view(COVERAGE.name, COVERAGE, snapshot.files(COVERAGE))
         rewriter.view(OPEN_COMMITS.name, OPEN_COMMITS, self._old(OPEN_COMMITS))
-        self._define("late_commits", before or 0)
-        if rewriter.value(f"select (select count(*) from late_commits) + (select count(*) from ({_MOVED}))"):
+        rewriter.view(FINISHED_BUCKETS.name, FINISHED_BUCKETS, [])
+        self._define(["open_since"], before or 0)
+        late = relations(["late_commits"])["late_commits"]
+        if rewriter.value(f"select exists (from ({late})) or exists ({_MOVED})"):
             return None
-        rows = sum(file.rows for file in (*new[COMMITS], *self._old(OPEN_COMMITS)))
+        self._define([name for name in relations(["commit_buckets"]) if name not in (*_OF_SLICES, _RECENT)], self._at)
+        rewriter.define("all_rounds", _ROUNDS)
+        self._process(sum(file.rows for file in new[COMMITS]), first)
         found = [*self._merged(KEPT_COMMITS), *self._merged(FINISHED_BUCKETS)]
-        parts = -(-rows // ROWS)
-        for part in range(parts):
-            cuts = fill(relations(["open_since"])["open_since"], literals(sql_literal, self._at))
-            cuts = cuts.replace("open_commits", "arrived")
-            values = {"parts": str(parts), "part": str(part), "first": str(first), "cuts": cuts}
-            rewriter.run(fill(_ARRIVED, values))
-            self._define("commit_buckets", self._at, but="recent_commits")
-            rewriter.run(fill(_MARKED, values))
-            for table, query in _RESULTS:
-                columns = ", ".join(f'"{name}"' for name in table.names)
-                found += rewriter.write(table, f"select {columns} from ({query})", rows)
+        for table, name in _RESULTS:
+            columns = ", ".join(f'"{each}"' for each in table.names)
+            rows = rewriter.value(f"select count(*) from {name}")
+            found += rewriter.write(table, f"select {columns} from {name}", rows)
         return found
 
-    def _define(self, name: str, at: int, but: str = "") -> None:
-        for each, query in relations([name]).items():
-            if each != but:
-                self._rewriter.define(each, fill(query, literals(sql_literal, at)))
+    def _process(self, new: int, first: int) -> None:
+        """Process the new commits in chunks in the order of the log, each of them in slices of groups."""
+        rewriter = self._rewriter
+        largest = 'select coalesce(max(rows), 0) from (select count(*) as rows from all_commits group by "group")'
+        chunk_rows = ROWS if rewriter.value(largest) > ROWS else new + 1
+        values = literals(sql_literal, self._at) | {
+            "rows": str(ROWS), "chunk_rows": str(chunk_rows), "width": str(max(1, ROWS // 16)), "first": str(first),
+        }  # fmt: skip
+        rewriter.run(fill(_PREPARED, values))
+        for chunk in range(rewriter.value("select max(chunk) + 1 from chunks")):
+            rewriter.run(fill(_CHUNK, values | {"chunk": str(chunk)}))
+            for slice_ in rewriter.column("select slice from slices order by slice"):
+                rewriter.run(fill(_ARRIVED, values | {"slice": str(slice_)}))
+                self._define(_OF_SLICES, self._at)
+                rewriter.run(fill(_MARKED, values) + _ADDED)
+            rewriter.run(_CHUNK_DONE)
+
+    def _define(self, names: Iterable[str], at: int) -> None:
+        for name in names:
+            self._rewriter.define(name, fill(relations([name])[name], literals(sql_literal, at)))
 
     def _old(self, table: Table) -> list[DataFile]:
         return [file for file in self._done.files if file.table == table.name] if self._done else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -28,6 +29,9 @@ BATCH_ROWS = 20_000
 
 MEMORY = "256MB"
 """Maximum memory of DuckDB; it spills the rest to the directory for temporary files."""
+
+SPACE = 1 << 30
+"""Free bytes in the directory for temporary files below which it is regarded as full: DuckDB reports both alike."""
 
 _ORDER = ("group", "topic", "partition", "log_partition", "log_offset", "from_offset", "sampled_at", "swept_at")
 
@@ -94,8 +98,17 @@ class Rewriter:
 
     def value(self, query: str) -> Any:
         """Return the only value of a query."""
+        return self.column(query)[0]
+
+    def column(self, query: str) -> list[Any]:
+        """Return the only column of a query.
+
+        :raises Stopped: if the process ends.
+        """
+        if self._stopped():
+            raise Stopped("stopped")
         with self._errors():
-            return self._connection.sql(query).fetchall()[0][0]
+            return [value for (value,) in self._connection.sql(query).fetchall()]
 
     def view(self, name: str, table: Table, files: Sequence[DataFile]) -> None:
         """Define a view of the rows of files; columns of the table that a file does not have are null."""
@@ -199,7 +212,11 @@ class Rewriter:
         try:
             yield
         except duckdb.OutOfMemoryException:
-            reason = f"{MEMORY} of memory, or the space in {tempfile.gettempdir()} (TMPDIR), is not enough"
+            is_full = shutil.disk_usage(self._folder.name).free < SPACE
+            lacking = (
+                f"the space in {tempfile.gettempdir()} (TMPDIR)" if is_full else f"the limit of {MEMORY} of memory"
+            )
+            reason = f"{lacking} is not enough"
             raise HistoryError(f"store {self._store.shown}: {reason}; nothing was changed") from None
         except (duckdb.Error, pa.ArrowException, OSError) as error:
             reason = getattr(error, "strerror", None) or first_line(error)

@@ -39,8 +39,8 @@ from kgroups.pipeline.report.data import (
     Period,
     ReportData,
     Stale,
-    Tally,
 )
+from kgroups.pipeline.report.findings import unknown
 from kgroups.pipeline.report.gather import gather
 from kgroups.pipeline.report.gather.lists import rebalances
 from kgroups.pipeline.report.page import page
@@ -207,13 +207,33 @@ def test_report_rebalance_has_first_names_and_unknown_values() -> None:
     assert (second.joined, second.joined_names, second.left, second.pause_ms) == (None, (), None, 7)
 
 
+def test_unknown_group_has_its_own_reason() -> None:
+    unread = {**use("hidden", "UNKNOWN", "Unknown"), "unread_since": at(60)}
+    stale = [
+        use("new", "LIVE", "Stable"), unread, {**use("shared", "LIVE", "Stable"), "kind": "share", "partitions": 0},
+        {**use("members", "LIVE", "Stable"), "partitions": 0}, use("unsampled", "LIVE", "Stable"),
+        use("known", "LIVE", "Stable"),
+    ]  # fmt: skip
+    verdicts = [verdict("new", "UNKNOWN", 1), verdict("hidden", "UNKNOWN", 1), verdict("known", "OK", 0)]
+    with engine_with({STALE: stale, VERDICTS: verdicts}) as engine:
+        found = gather(engine, HOUR, "cluster")
+    assert {row.group: row.unjudged for row in found.groups.rows.rows} == {
+        "new": "samples", "hidden": "transaction", "shared": "share", "members": "commits", "unsampled": "heads",
+        "known": None,
+    }  # fmt: skip
+    assert sorted(each.unjudged or "" for each in found.groups.tallies) == [
+        "", "commits", "heads", "samples", "share", "transaction"
+    ]  # fmt: skip
+    assert unknown(found) == 5
+
+
 def test_report_groups_are_ordered_by_verdict(report_data: ReportData) -> None:
     assert [row.group for row in report_data.groups.rows.rows] == ["middle", "big", "small", "new"]
     assert report_data.groups.rows.rows[1] == GroupRow(
         "big", "classic", "Stable", at(60), "LIVE", "WARN", 10, 70, 2, 3, at(3000)
     )
     assert report_data.groups.rows.rows[3].verdict is None
-    assert Tally("DELETED", "Dead", None, 1) in report_data.groups.tallies
+    assert [each.use for each in report_data.groups.tallies].count("DELETED") == 1
     assert [each.expiring for each in report_data.groups.tallies].count(True) == 1
     assert sum(each.groups for each in report_data.groups.tallies if each.anomalous) == 2
     assert (report_data.groups.number(), report_data.groups.number(verdict="WARN"), report_data.groups.rows.total) == (

@@ -30,7 +30,7 @@ Derive = Callable[[str], list[Row]]
 
 @pytest.fixture(scope="module")
 def random_groups() -> RandomGroups:
-    return RandomGroups(seed=20260301, logs=80, groups=15, actions=120)
+    return RandomGroups(seed=20260303, logs=80, groups=15, actions=120)
 
 
 @pytest.fixture(scope="module")
@@ -178,6 +178,15 @@ def test_states_are_true_or_unknown(derive: Derive, known: dict[str, list[Group]
             assert last[group.name]["state"] == group.states[-1][1]
         elif group.states:
             pytest.fail(f"{group} has no state")
+    created = 0
+    for group in read(known, WHOLE, ABORTED):
+        if group.states:
+            since, row = group.states[-1][0], last[group.name]
+            # A group that a commit created is regarded as the same until its last offset is deleted at the end.
+            assert row["since"] <= at(since) if group.by_commit else row["since"] == at(since)
+            assert row["kind"] == "classic" or not group.by_commit
+            created += group.by_commit
+    assert created > 5
     hidden = [last[group.name] for group in known[HUNG] if group.name in last]
     assert len(hidden) > 100
     for row in hidden:
@@ -195,7 +204,8 @@ def status(group: Group) -> str | None:
     fresh = active is not None and END - active <= RULES.stale_after.total_seconds()
     if not group.offsets() and state in (None, "Dead"):
         return "DELETED"
-    if state == "Empty" and not (fresh and last is not None and (state_since is None or last > state_since)):
+    is_used = last is not None and (state_since is None or last > state_since or group.by_commit)
+    if state == "Empty" and not (fresh and is_used):
         return "EMPTY"
     return "LIVE" if fresh or (group.type == "share" and state == "Stable") else "STALE"
 
@@ -209,6 +219,24 @@ def test_stale_status_is_true_or_unknown(derive: Derive, known: dict[str, list[G
         assert found.get(group.name) in (None, "UNKNOWN", "LIVE")
         if found.get(group.name) == "LIVE":
             assert any(time >= END - 120 for time, _, offset in group.commits if offset is not None)
+
+
+def test_state_and_deletion_agree_with_the_commits(derive: Derive, known: dict[str, list[Group]]) -> None:
+    groups = {group.name: group for group in read(known, WHOLE, ABORTED)}
+    deleted = 0
+    for row in derive("stale"):
+        if row["status"] == "DELETED":
+            assert row["deleted_at"] is not None
+            assert row["last_commit"] is None or row["last_commit"] <= row["deleted_at"]
+            assert row["partitions"] == 0
+            deleted += row["state"] == "Dead"
+            if group := groups.get(row["group"]):
+                gone = [time for time, _, offset in group.commits if offset is None]
+                gone += [time for time, state in group.states[-1:] if state == "Dead"]
+                assert row["deleted_at"] == at(max(gone))
+        else:
+            assert row["deleted_at"] is None and row["state"] != "Dead"
+    assert deleted > 10
 
 
 def verdict(group: Group, partition: int) -> str | None:

@@ -9,21 +9,24 @@ from itertools import cycle, pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 
 from kgroups.cli.main import cli
+from kgroups.errors import HistoryError
 from kgroups.pipeline import materialized
 from kgroups.pipeline.engine import derive, open_tables
 from kgroups.pipeline.engine.duck import DuckDB
-from kgroups.pipeline.load.manifest import BATCH, COMPACTED, HEADS_SAMPLED, MATERIALIZED, SWEEP
+from kgroups.pipeline.load.manifest import BATCH, COMPACTED, HEADS_SAMPLED, MATERIALIZED, SWEEP, Entry
 from kgroups.pipeline.load.storage import Storage
 from kgroups.pipeline.load.store import Identity, Store
 from kgroups.pipeline.rules import Rules
 from kgroups.pipeline.tables import COMMITS, COVERAGE, HEADS, STORED, Table, arrow_schema, to_batch
 from kgroups.pipeline.transform.definitions import BEGINNING, DERIVED, Span, stored_tables
 from kgroups.pipeline.upkeep import materialize as steps
+from kgroups.pipeline.upkeep import rewrite
 from kgroups.pipeline.upkeep.automatic import MANY, NEW, Upkeep
 from kgroups.pipeline.upkeep.compact import compact
 from kgroups.pipeline.upkeep.expire import expire
@@ -233,6 +236,79 @@ def test_lasting_entries_are_materialized_during_a_collection(tmp_path: Path) ->
     assert upkeep.step() and not store.snapshot().materialized
     store.add(HEADS_SAMPLED, {HEADS: to_batch(HEADS, [{"sampled_at": at(99), "topic": "orders", "partition": 0}])})
     assert upkeep.step() and store.snapshot().materialized
+
+
+def large_batch(store: Store, number: int, rows: int = 150_000, groups: int = 2_000) -> None:
+    """Add an entry with ten minutes of commits: every fourth one of one group, the others of many groups."""
+    index = np.arange(rows)
+    group = np.where(index % 4 == 0, 0, index % groups)
+    partition = (group % 10).astype(np.int32)
+    offsets = np.empty(rows, np.int64)
+    times = index * 600_000 // rows * 1000 + (at(600 * number) - BEGINNING) // timedelta(microseconds=1)
+    positions = store.snapshot().positions
+    ranges = []
+    for each in range(10):
+        chosen = partition == each
+        start, size = positions.get(each, 0), int(chosen.sum())
+        offsets[chosen] = start + np.arange(size)
+        ranges.append(
+            {
+                "sampled_at": at(600 * (number + 1)),
+                "log_partition": each,
+                "from_offset": start,
+                "to_offset": start + size,
+                "records": size,
+                "first_time": at(600 * number),
+                "last_time": at(600 * (number + 1)),
+                "compacted": 0,
+            }
+        )
+    columns = {
+        "log_partition": partition,
+        "log_offset": offsets,
+        "log_time": times,
+        "group": np.char.add("some-group-with-a-long-name-", group.astype(str)),
+        "topic": np.char.add("some-topic-", (index % 2).astype(str)),
+        "partition": (index % 3).astype(np.int32),
+        "committed_offset": offsets,
+        "commit_time": times,
+        "tombstone": np.zeros(rows, bool),
+    }
+    fields = arrow_schema(COMMITS)
+    arrays = [
+        pa.array(columns[field.name]).cast(field.type) if field.name in columns else pa.nulls(rows, field.type)
+        for field in fields
+    ]
+    commits = pa.Table.from_arrays(arrays, schema=fields)
+    heads = [
+        {"sampled_at": at(600 * number + second), "topic": "some-topic-1", "partition": 1, "log_end": second}
+        for second in range(0, 600, 300)
+    ]
+    with store.writer() as writer:
+        for batch in commits.to_batches(50_000):
+            writer.add(COMMITS, batch)
+        writer.add(COVERAGE, to_batch(COVERAGE, ranges))
+        writer.add(HEADS, to_batch(HEADS, heads))
+    ends = {each["log_partition"]: each["to_offset"] for each in ranges}
+    store.commit(Entry(BATCH, writer.files, rows, positions=ends))
+
+
+def test_large_step_needs_little_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Store(str(tmp_path))
+    store.create(Identity("cluster", "__consumer_offsets", "2026-03-01"))
+    monkeypatch.setattr(rewrite, "MEMORY", "48MB")
+    monkeypatch.setattr(steps, "ROWS", 20_000)
+    for number in range(2):
+        large_batch(store, number)
+        assert materialize(store) == 150_000
+    names, span = ["stale", "commit_rate"], Span(BEGINNING, at(10_000))
+    found, read = answers(store, names, span, RULES)
+    assert found == full(store, names, span, RULES)
+    assert read < 100_000
+    large_batch(store, 2)
+    monkeypatch.setattr(steps, "ROWS", 4_000_000)
+    with pytest.raises(HistoryError, match="the limit of 48MB of memory is not enough; nothing was changed"):
+        materialize(store)
 
 
 def test_expired_rows_are_no_longer_materialized(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from kgroups.pipeline.load.manifest import (
     to_json,
 )
 from kgroups.pipeline.load.object_files import Found
-from kgroups.pipeline.load.storage import Storage, redact_location
+from kgroups.pipeline.load.storage import Storage, full_reason, redact_location
 from kgroups.pipeline.load.store import CHECKPOINT_EVERY, Store
 from kgroups.pipeline.tables import HEADS, arrow_schema
 
@@ -300,3 +300,31 @@ def test_store_on_this_machine_is_private(tmp_path: Path) -> None:
     (tmp_path / "shared").mkdir(0o755)
     Store(str(tmp_path / "shared")).create(IDENTITY)
     assert stat.S_IMODE((tmp_path / "shared").stat().st_mode) == 0o755
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (
+            "Generic S3 error: Error performing GET http://h/b in 5ms - HTTP error: error sending request\n\n"
+            'Debug source:\nGeneric {\n  source: Os {\n code: 111,\n message: "Connection refused",\n },\n}',
+            "Generic S3 error: Error performing GET http://h/b in 5ms - HTTP error: error sending request: "
+            "Connection refused",
+        ),
+        (
+            "Generic LocalFileSystem error\n  \x1b[31m\u21b3\x1b[0m Unable to open file /a#1\n"
+            "   \x1b[31m\u21b3\x1b[0m Permission denied (os error 13)\n",
+            "Generic LocalFileSystem error: Unable to open file /a#1: Permission denied (os error 13)",
+        ),
+        ('no such key\n\nDebug source:\nX { message: "no such key" }', "no such key"),
+        ("", "OSError"),
+    ],
+)
+def test_error_of_an_object_store_is_one_line_with_all_causes(text: str, reason: str) -> None:
+    assert full_reason(OSError(text)) == reason
+
+
+def test_error_of_a_location_names_its_cause(tmp_path: Path) -> None:
+    (tmp_path / "commits").write_text("")
+    with pytest.raises(HistoryError, match=r"commits/x: Generic LocalFileSystem error: .*: Not a directory"):
+        Storage(str(tmp_path)).replace("commits/x", b"1")

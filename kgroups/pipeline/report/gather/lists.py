@@ -142,7 +142,15 @@ def define_groups(engine: Engine) -> None:
         select
           `group`, kind, state, state_since, stale.status as `use`, verdict, lag, behind_ms, partitions,
           coalesce(members, 0) as members, last_commit, expiring_group is not null as expiring,
-          anomalous_group is not null as anomalous
+          anomalous_group is not null as anomalous,
+          case
+            when verdict <> 'UNKNOWN' then null
+            when stale.unread_since is not null then 'transaction'
+            when verdict is not null then 'samples'
+            when kind = 'share' then 'share'
+            when partitions = 0 then 'commits'
+            else 'heads'
+          end as unjudged
         from stale
         left join judged using (`group`)
         left join lasting using (`group`)
@@ -157,8 +165,8 @@ def groups(engine: Engine, bounds: Bounds) -> Groups:
     """Gather the groups, worst first."""
     tallies = fetch(
         engine,
-        "select `use`, state, verdict, count(*) as groups, expiring, anomalous from report_groups "
-        "group by `use`, state, verdict, expiring, anomalous",
+        "select `use`, state, verdict, count(*) as groups, expiring, anomalous, unjudged from report_groups "
+        "group by `use`, state, verdict, expiring, anomalous, unjudged",
     )
     found = Groups(Kept((), 0), tuple(sorted((Tally(**row) for row in tallies), key=repr)))
     existing = f"select {columns(GroupRow)} from report_groups where `use` <> 'DELETED'"

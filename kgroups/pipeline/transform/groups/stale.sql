@@ -15,12 +15,12 @@ offsets as (
   select
     `group`,
     count(case when not tombstone and gone_at is null then 1 end) as partitions,
-    max(gone_at) as gone_at
+    max(case when not tombstone then gone_at end) as gone_at
   from last_offsets
   group by `group`
 ),
 states as (
-  select `group`, max(kind) as kind, max(state) as state, max(since) as state_since
+  select `group`, max(kind) as kind, max(state) as state, max(since) as state_since, bool_or(by_commit) as by_commit
   from timeline
   where until is null
   group by `group`
@@ -40,6 +40,7 @@ known as (
     coalesce(kind, swept_kind) as kind,
     coalesce(state, swept_state) as state,
     state_since,
+    coalesce(by_commit, false) as by_commit,
     coalesce(partitions, 0) as partitions,
     last_commit,
     last_tombstone,
@@ -76,7 +77,8 @@ judged as (
         then case when fresh and last_commit is not null and partitions > 0 then 'LIVE' else 'UNKNOWN' end
       when partitions = 0 and coalesce(state, 'Dead') = 'Dead' then 'DELETED'
       -- Consumers that use assign() commit to a group that is empty, or of which only commits are known.
-      when state = 'Empty' and not (fresh and last_commit is not null and coalesce(last_commit > state_since, true))
+      when state = 'Empty'
+        and not (fresh and last_commit is not null and coalesce(by_commit or last_commit > state_since, true))
         then 'EMPTY'
       -- Share groups store their offsets elsewhere: only their members show that they are in use.
       when fresh or coalesce(kind = 'share' and state = 'Stable', false) then 'LIVE'
@@ -87,6 +89,6 @@ judged as (
 select
   *,
   case when unread_since is null then (epoch_us($until) - epoch_us(last_commit)) // 1000 end as commit_age_ms,
-  case when status = 'DELETED' then coalesce(state_since, gone_at, last_tombstone) end as deleted_at,
+  case when status = 'DELETED' then greatest(state_since, gone_at, last_tombstone) end as deleted_at,
   case when unread_since is not null then unread_remark end as remark
 from judged

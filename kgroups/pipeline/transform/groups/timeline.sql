@@ -1,5 +1,7 @@
 -- All states of all groups up to the end of the span: the columns of group_states. A group has one timeline for all group types:
--- a conversion to another type (KIP-848) is one operation of the coordinator.
+-- a conversion to another type (KIP-848) is one operation of the coordinator. A commit to a group that was deleted creates a
+-- classic group without members, and the log has no other record of that.
+--   by_commit  whether a commit created the group, and it has had no members since
 with written as (
   select `group`, kind, log_partition, log_offset, log_time, state from modern_records where state is not null
   union all
@@ -10,9 +12,33 @@ operations as (
   from written
   qualify coalesce(lead(log_time) over (partition by `group` order by log_partition, log_offset) <> log_time, true)
 ),
+deaths as (
+  select *, lead(log_offset) over (partition by `group` order by log_partition, log_offset) as next_offset
+  from operations
+  qualify state = 'Dead'
+),
+created as (
+  select `group`, deaths.log_partition, min(commits.log_offset) as log_offset
+  from commits
+  join deaths using (`group`)
+  where
+    commits.log_partition = deaths.log_partition
+    and commits.log_offset > deaths.log_offset
+    and (next_offset is null or commits.log_offset < next_offset)
+    and commits.log_time < $until
+    and not commits.tombstone
+  group by `group`, deaths.log_partition, deaths.log_offset
+),
+known as (
+  select *, false as by_commit from operations
+  union all
+  select `group`, 'classic' as kind, log_partition, log_offset, log_time, 'Empty' as state, true as by_commit
+  from commits
+  semi join created using (`group`, log_partition, log_offset)
+),
 changes as (
   select *
-  from operations
+  from known
   qualify
     coalesce(
       kind <> lag(kind) over (partition by `group` order by log_partition, log_offset)
@@ -23,17 +49,31 @@ changes as (
 intervals as (
   select *, lead(log_time) over (partition by `group` order by log_partition, log_offset) as next_time from changes
 ),
+-- Such a group ends with its last offset: older coordinators write no record of the group then.
+emptied as (
+  select `group`, max(coalesce(gone_at, log_time)) as emptied_at
+  from last_offsets
+  group by `group`
+  having count(case when not tombstone and gone_at is null then 1 end) = 0
+),
+ended as (
+  select
+    intervals.*,
+    case when by_commit and next_time is null and emptied_at >= log_time then emptied_at end as ended_at
+  from intervals
+  left join emptied using (`group`)
+),
 marked as (
   select
     *,
     -- A group that a complete sweep does not find is dead, whatever its last known state.
-    next_time is null and state <> 'Dead' and gone_at is not null as vanished,
+    next_time is null and state <> 'Dead' and ended_at is null and gone_at is not null as vanished,
     -- After the last record read, only a later sweep shows that it does not exist.
     case
       when next_time is null and unread_since is not null and not coalesce(gone_at >= unread_since, false)
-        then greatest(unread_since, log_time)
+        then greatest(unread_since, log_time, ended_at)
     end as hidden_since
-  from intervals
+  from ended
   left join gone_groups using (`group`)
   left join unread_groups using (`group`)
 )
@@ -42,14 +82,19 @@ select
   kind,
   state,
   log_time as since,
-  case when vanished then gone_at else coalesce(next_time, hidden_since) end as until,
-  'log' as source
+  case when vanished then gone_at else coalesce(next_time, ended_at, hidden_since) end as until,
+  'log' as source,
+  by_commit
 from marked
 union all
-select `group`, kind, 'Dead' as state, gone_at as since, hidden_since as until, 'baseline' as source
+select `group`, kind, 'Dead' as state, ended_at as since, hidden_since as until, 'log' as source, false as by_commit
+from marked
+where ended_at is not null
+union all
+select `group`, kind, 'Dead' as state, gone_at as since, hidden_since as until, 'baseline' as source, false as by_commit
 from marked
 where vanished
 union all
-select `group`, kind, 'Unknown' as state, hidden_since as since, null as until, 'unread' as source
+select `group`, kind, 'Unknown' as state, hidden_since as since, null as until, 'unread' as source, false as by_commit
 from marked
 where hidden_since is not null

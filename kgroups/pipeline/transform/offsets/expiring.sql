@@ -8,7 +8,7 @@ with empty_groups as (
   where next_time is null and state = 'Empty'
 ),
 standing as (
-  select `group`, state, counted, coalesce(counted, case when state = 'Empty' then since end) as empty_since
+  select `group`, state, counted, coalesce(counted, case when state = 'Empty' and not by_commit then since end) as empty_since
   from timeline
   left join empty_groups using (`group`, kind, state)
   where until is null

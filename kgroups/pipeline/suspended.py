@@ -1,0 +1,59 @@
+"""Notices that this process did not run: it was stopped, or the machine slept. Responses do not arrive in that time."""
+
+from __future__ import annotations
+
+import threading
+import time
+from types import TracebackType
+
+TICK = 1.0
+"""Seconds between two looks at the clock."""
+
+GAP = 5.0
+"""Seconds without a look after which the process is regarded as suspended; a busy machine delays it by less."""
+
+_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+"""Of the clocks that never go back, the one that also advances while the machine sleeps."""
+
+
+class Suspensions:
+    """A context that watches the clock."""
+
+    def __init__(self) -> None:
+        self._looked = self._resumed = _now()
+        self._suspended = 0.0
+        self._closed = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="kgroups-suspensions", daemon=True)
+
+    def __enter__(self) -> Suspensions:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._closed.set()
+        self._thread.join()
+
+    def now(self) -> float:
+        """Return the time, for :meth:`since`."""
+        return _now()
+
+    def since(self, began: float) -> float:
+        """Return for how many seconds the process was suspended after a time, the last time that it was; 0: not."""
+        self._look()
+        return self._suspended if self._resumed > began else 0.0
+
+    def _watch(self) -> None:
+        while not self._closed.wait(TICK):
+            self._look()
+
+    def _look(self) -> None:
+        now = _now()
+        if now - self._looked > GAP:
+            self._suspended, self._resumed = now - self._looked, now
+        self._looked = now
+
+
+def _now() -> float:
+    return time.clock_gettime(_CLOCK)
