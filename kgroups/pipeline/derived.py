@@ -100,7 +100,8 @@ REBALANCES = Table(
 
 GROUP_STATES = Table(
     "group_states",
-    "The states of groups, and how long they lasted. Intervals are not clipped to the span.",
+    "The states of groups, and how long they lasted. Intervals are not clipped to the span. A commit to a group that "
+    "was deleted creates a classic group, which is Empty until it has members, or until its last offset is deleted.",
     (
         _GROUP,
         _KIND,

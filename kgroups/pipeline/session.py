@@ -6,13 +6,14 @@ import logging
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from kgroups.errors import HistoryError, MissingPackage, install_command
 
+from .spark_health import NO_EXECUTORS, StartNotes, check_server, watch_executors
 from .startup import find_java, java_options
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ def open_session(
     short: bool = False,
     settings: Mapping[str, str] | None = None,
     py_files: Sequence[str] = (),
+    notify: Callable[[str], None] = lambda line: None,
 ) -> SparkSession:
     """Open a session with the data sources of kgroups.
 
@@ -67,10 +69,12 @@ def open_session(
     :param short: whether the command takes seconds only.
     :param settings: additional Spark settings, which take precedence over those of kgroups.
     :param py_files: Python archives and files for the executors.
+    :param notify: gets a line while Spark waits: for its master, or for executors.
     :raises MissingPackage: if PySpark, or for ``remote`` a package that Spark Connect needs, is not installed.
     :raises HistoryError: if Java is not installed, Spark does not start, or the server rejects a setting.
     """
     try:
+        from py4j.protocol import Py4JError
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
     except ImportError:
@@ -79,6 +83,8 @@ def open_session(
 
     if not remote and find_java() is None:
         raise HistoryError(f"Spark needs Java {JAVA} or newer: install one, or set JAVA_HOME to it")
+    place = remote or master or LOCAL
+    check_server(place)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("kgroups")
     given = dict(settings or {})
@@ -97,14 +103,17 @@ def open_session(
     # Java and Spark log much that is of interest only after a failure.
     path = Path(log) if log else _cache() / "spark.log"
     try:
-        with _redirect_output(path):
+        with StartNotes(place, notify), _redirect_output(path):
             session = builder.getOrCreate()
     except ImportError as error:  # gRPC or one of its packages
         raise MissingPackage(f"--remote needs Spark Connect ({error}): {install_command('connect')}") from None
-    except (PySparkException, RuntimeError, OSError) as error:
+    except (PySparkException, Py4JError, RuntimeError, OSError) as error:
         raise HistoryError(f"Spark does not start: {root_cause(error)}; see {path}") from None
-    # Spark also logs the exceptions that it raises, as JSON, to stderr.
+    # Spark also logs the exceptions that it raises, as JSON, to stderr, and Py4J an interrupt, with a traceback.
     logging.getLogger("SQLQueryContextLogger").disabled = True
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)
+    if not remote and not _LOCAL_MASTER.match(session.sparkContext.master or LOCAL):
+        watch_executors(session, notify)
     if remote:
         _apply(session, given, py_files)
     register(session)
@@ -207,6 +216,9 @@ def root_cause(error: Exception) -> str:
     raised_here = [line for line in lines if line.startswith("kgroups.errors.")]
     if raised_here:
         return raised_here[-1].partition(": ")[2]
+    if cancelled := next((line for line in lines if NO_EXECUTORS in line), None):
+        reason = cancelled[cancelled.index(NO_EXECUTORS) :].partition(" SQLSTATE")[0]
+        return f"a job was cancelled {reason}; check that its workers run"
     causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
     if causes and lines[0].startswith(JAVA_CALL):
         return causes[-1]

@@ -20,7 +20,7 @@ class Suspensions:
     """A context that watches the clock."""
 
     def __init__(self) -> None:
-        self._looked = self._resumed = _now()
+        self._looked = self._resumed = elapsed()
         self._suspended = 0.0
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="kgroups-suspensions", daemon=True)
@@ -35,12 +35,8 @@ class Suspensions:
         self._closed.set()
         self._thread.join()
 
-    def now(self) -> float:
-        """Return the time, for :meth:`since`."""
-        return _now()
-
     def since(self, began: float) -> float:
-        """Return for how many seconds the process was suspended after a time, the last time that it was; 0: not."""
+        """Return the seconds of the last suspension if it ended after a time of :func:`elapsed`, otherwise 0."""
         self._look()
         return self._suspended if self._resumed > began else 0.0
 
@@ -49,11 +45,12 @@ class Suspensions:
             self._look()
 
     def _look(self) -> None:
-        now = _now()
+        now = elapsed()
         if now - self._looked > GAP:
             self._suspended, self._resumed = now - self._looked, now
         self._looked = now
 
 
-def _now() -> float:
+def elapsed() -> float:
+    """Return seconds on a clock that also advances while the process is stopped, or the machine sleeps."""
     return time.clock_gettime(_CLOCK)

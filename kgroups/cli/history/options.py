@@ -16,6 +16,7 @@ from kgroups.errors import MissingPackage, UsageError, install_command
 from kgroups.model.duration import parse_age
 from kgroups.model.placement import OFFSETS_TOPIC
 
+from ..frame.exit_status import is_quiet, print_to_stderr
 from ..frame.group_options import complete_topic
 from ..frame.options import Duration, check_exclusive, grouped_options
 from .spark_settings import SQL, PackageList, PythonFiles, SparkSetting, is_remote
@@ -118,6 +119,7 @@ class Engine(NamedTuple):
             short=short,
             settings=settings,
             py_files=self.py_files,
+            notify=lambda line: None if is_quiet() else print_to_stderr(f"kgroups: {line}"),
         )
 
 

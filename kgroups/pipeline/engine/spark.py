@@ -16,6 +16,7 @@ from kgroups.errors import HistoryError, UsageError
 from ..load.manifest import DataFile
 from ..load.read import read_files
 from ..load.store import Store
+from ..load.tasks import check_visible
 from ..session import root_cause, tune_session
 from ..tables import Table
 from ..transform.definitions import Value, union
@@ -42,6 +43,7 @@ class Spark:
 
     def __init__(self, session: SparkSession) -> None:
         self.session = session
+        self._visible: set[str] = set()
 
     def prepare(self, records: int) -> None:
         tune_session(self.session, records)
@@ -49,6 +51,12 @@ class Spark:
             self.session.conf.set(name, "false")
 
     def load(self, store: Store, table: Table, files: Sequence[DataFile]) -> None:
+        if store.location not in self._visible:
+            try:
+                check_visible(self.session, store, lambda line: None)
+            except (PySparkException, Py4JError) as error:
+                raise HistoryError(f"history cannot be read: {root_cause(error)}") from None
+            self._visible.add(store.location)
         self.load_frame(table, read_files(self.session, store, table, files))
 
     def load_frame(self, table: Table, rows: DataFrame) -> None:

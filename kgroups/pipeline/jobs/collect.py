@@ -16,6 +16,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import NamedTuple
 
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
@@ -32,10 +33,10 @@ from ..live.ask import cluster_id, sample_heads, sweep
 from ..load.manifest import BATCH, SWEEP, DataFile, Entry, Snapshot
 from ..load.owner import Owner
 from ..load.records import SplitJob, collect_split, entry_of
-from ..load.store import Identity, Store
+from ..load.store import UNNAMED_FOR, Identity, Store
 from ..load.tasks import Notify, Result, TaskRunner
 from ..session import root_cause
-from ..suspended import Suspensions
+from ..suspended import Suspensions, elapsed
 from ..tables import BASELINE, COVERAGE, SWEEPS, to_batch
 from ..upkeep.automatic import Upkeep
 from .heads import HeadSampler
@@ -98,7 +99,7 @@ def collect(
     try:
         stopped = stopped or threading.Event()
         return _Collector(open_session, store, plan, notify, small, on_batch, stopped, progress or notify).run()
-    except PySparkException as error:
+    except (PySparkException, Py4JError) as error:
         raise HistoryError(f"collecting stopped: {root_cause(error)}") from None
 
 
@@ -124,7 +125,7 @@ class _Collector:
         stopped: threading.Event,
         progress: Notify,
     ) -> None:
-        self._tasks = TaskRunner(open_session, small, notify)
+        self._tasks = TaskRunner(open_session, store, small, notify)
         self._on_batch, self._stopped = on_batch, stopped
         self._store, self._plan, self._notify, self._progress = store, plan, notify, progress
         self._log = OffsetsLog(plan.settings, plan.topic)
@@ -165,7 +166,7 @@ class _Collector:
         """Collect up to the stable offsets; again and again if there is an interval."""
         with Suspensions() as suspensions:
             while True:
-                began, due = suspensions.now(), time.monotonic() + (self._plan.interval or 0)
+                began, due = elapsed(), time.monotonic() + (self._plan.interval or 0)
                 try:
                     self._collect_up_to(ends, sampler, until)
                     if self._plan.interval is None:
@@ -214,9 +215,12 @@ class _Collector:
 
     def _collect(self, batch: _Batch) -> Iterable[tuple[str, int]]:
         """Collect a batch, and return the partitions with a commit in it."""
-        ranges = between(batch.starts, batch.stops)
+        began, ranges = elapsed(), between(batch.starts, batch.stops)
         results = self._tasks.run(partial(collect_split, self._job), ranges)
         entry = entry_of(BATCH, results, self._write_coverage(results, batch), batch.stops)
+        if elapsed() - began > UNNAMED_FOR.total_seconds():
+            self._notify("this batch took so long that other processes may have deleted its files; reading it again")
+            return []
         self._store.commit(entry, partial(self._check_still_ours, batch))
         self._on_batch(entry)
         self._report(entry)

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 import pyarrow as pa
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -20,8 +21,10 @@ from ..load.manifest import LANDED
 from ..load.read import read_table
 from ..load.records import entry_of, write_records
 from ..load.storage import Storage
-from ..load.store import Store
+from ..load.store import UNNAMED_FOR, Store
+from ..load.tasks import check_visible
 from ..session import root_cause
+from ..suspended import elapsed
 from ..tables import COVERAGE, RECORDS, to_batch
 
 COLUMNS = {
@@ -46,6 +49,7 @@ def land(spark: SparkSession, store: Store, path: str, given: GivenHosts = AS_ST
     cluster_id, identity = store.cluster, store.identity()
     hosts = given.for_store(store.shown, identity.client_hosts, identity.salt_id)
     try:
+        check_visible(spark, store, lambda line: None)
         landed = spark.read.parquet(path)
         missing = [name for name in COLUMNS if name not in landed.columns]
         if missing:
@@ -58,12 +62,17 @@ def land(spark: SparkSession, store: Store, path: str, given: GivenHosts = AS_ST
         new = records.join(stored, place, "left_anti").select(*RECORDS.names).persist()
         if new.isEmpty():
             return 0
+        began = elapsed()
         write = partial(_write, store.storage, cluster_id, hosts)
         results = [json.loads(row["result"]) for row in new.mapInArrow(write, "result string").collect()]
         with store.writer() as writer:
             writer.add(COVERAGE, _coverage(spark, new, read_table(spark, store, COVERAGE)))
+        if elapsed() - began > UNNAMED_FOR.total_seconds():
+            raise HistoryError(
+                f"{path}: this took longer than {UNNAMED_FOR}; nothing was landed; land fewer files at once"
+            )
         return store.commit(entry_of(LANDED, results, writer.files)).records
-    except PySparkException as error:
+    except (PySparkException, Py4JError) as error:
         raise HistoryError(f"{path} cannot be landed: {root_cause(error)}") from None
 
 

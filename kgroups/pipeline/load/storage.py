@@ -40,7 +40,8 @@ class Storage:
     """
 
     def __init__(self, location: str) -> None:
-        self.location = location.rstrip("/") or "/"
+        # Executors, and processes that are started elsewhere, have another working directory.
+        self.location = (location if "://" in location else str(Path(location).absolute())).rstrip("/") or "/"
         self.shown = redact_location(self.location)
         """The location for messages: a URI may contain the keys of an object store."""
         scheme, separator, _ = self.location.partition("://")

@@ -50,6 +50,10 @@ GRACE = timedelta(hours=1)
 """How long files of replaced entries remain, for readers that began before."""
 ORPHAN_AGE = timedelta(days=1)
 """Age of a file that no entry names at which it is left over from a killed process."""
+UNNAMED_FOR = ORPHAN_AGE / 2
+"""Age of the first file of an entry at which the entry is not added anymore: other processes may delete its files."""
+SWEPT = "orphans"
+"""Notes when files that no entry names were last deleted."""
 PUBLISHED = "published-"
 PUBLISHED_FOR = timedelta(days=7)
 """How long the files that a publish registered remain, if nothing is published afterwards."""
@@ -316,6 +320,15 @@ class Store:
         unfinished = self.storage.names_before(UNFINISHED, limit)
         self.storage.delete([*orphans, *checkpoints[:-1], *unfinished])
         return len(orphans)
+
+    def delete_orphans_daily(self) -> int:
+        """Delete them if the last time, of any process, was a day ago: it lists all files. Return their number."""
+        now = datetime.now(UTC)
+        note = self.read_json(SWEPT) or {}
+        if note.get("swept_at", "") > (now - ORPHAN_AGE).isoformat():
+            return 0
+        self.replace_json(SWEPT, {"swept_at": now.isoformat()})
+        return self.delete_orphans()
 
     # Other files beside the manifest.
 

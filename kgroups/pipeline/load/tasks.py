@@ -6,7 +6,10 @@ The function and its tasks are pickled, and so are the settings in them: Spark n
 from __future__ import annotations
 
 import json
+import re
+import socket
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import pyarrow as pa
@@ -14,7 +17,11 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from kgroups.errors import HistoryError
+
 from ..extract.ranges import Range, divide
+from .storage import Storage
+from .store import IDENTITY, Store
 
 STARTS = 3
 """Maximum number of attempts."""
@@ -63,16 +70,55 @@ def run_on_spark(
     return [json.loads(row["result"]) for row in sorted(rows, key=lambda row: row["id"])]
 
 
+def check_visible(spark: SparkSession, store: Store, notify: Notify) -> None:
+    """Check that executors see the directory of a store, if it is one of the driver's machine.
+
+    :raises HistoryError: if an executor does not.
+    """
+    storage = store.storage
+    if storage.folder is None or _is_local(spark):
+        return
+    found = run_on_spark(spark, notify, partial(_look, storage.read(IDENTITY)), [storage] * min(cores(spark), 64))
+    hidden = sorted({each["host"] for each in found if not each["is_same"]})
+    if hidden:
+        raise HistoryError(
+            f"store {store.shown}: Spark's executors on {', '.join(hidden[:NAMED])} do not see this directory",
+            hint="use a directory that the driver and all executors share, or an object store",
+        )
+
+
+NAMED = 5
+"""Maximum number of hosts in a message."""
+
+
+def _look(expected: bytes | None, storage: Storage) -> dict[str, Any]:
+    """Return the host of this task, and whether it sees the same store."""
+    try:
+        is_same = storage.read(IDENTITY) == expected
+    except HistoryError:  # there is no such directory
+        is_same = False
+    return {"host": socket.gethostname(), "is_same": is_same}
+
+
+def _is_local(spark: SparkSession) -> bool:
+    """Return whether tasks run in the process of the driver."""
+    try:
+        return re.match(r"local(\[|$)", spark.sparkContext.master or "") is not None
+    except PySparkException:  # Spark Connect: the server may be on another machine
+        return False
+
+
 class TaskRunner:
     """Run the tasks of batches: in this process until a batch is large, then on Spark, which starts once."""
 
-    def __init__(self, open_session: Callable[[], SparkSession], small: int, notify: Notify) -> None:
+    def __init__(self, open_session: Callable[[], SparkSession], store: Store, small: int, notify: Notify) -> None:
         """Start nothing yet.
 
         :param open_session: starts Spark; called for the first batch that is not small.
+        :param store: to which the tasks write.
         :param small: maximum number of offsets in a batch that is read without Spark.
         """
-        self._open_session, self._small, self._notify = open_session, small, notify
+        self._open_session, self._store, self._small, self._notify = open_session, store, small, notify
         self._spark: SparkSession | None = None
 
     def run(self, function: Callable[[Sequence[Range]], Result], ranges: Sequence[Range]) -> list[Result]:
@@ -84,6 +130,7 @@ class TaskRunner:
             return run_here(function, [ranges])
         if self._spark is None:
             self._spark = self._open_session()
+            check_visible(self._spark, self._store, self._notify)
         return run_on_spark(self._spark, self._notify, function, divide(ranges, cores(self._spark)))
 
 

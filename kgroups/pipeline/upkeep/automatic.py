@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
@@ -53,7 +52,6 @@ class Upkeep:
         self._store = Store(store.location, store.cluster)  # a thread needs its own
         self._notify, self._retention, self._once = notify, retention, once
         self._stopped = threading.Event()
-        self._swept = time.monotonic()
         self._thread = threading.Thread(target=self._run, name="kgroups-upkeep", daemon=True)
 
     def __enter__(self) -> Upkeep:
@@ -78,9 +76,7 @@ class Upkeep:
             else:
                 merge_many(self._store, self._stopped.is_set)
             self._materialize()
-            if time.monotonic() - self._swept >= DAY.total_seconds():
-                self._swept = time.monotonic()
-                self._store.delete_orphans()
+            self._store.delete_orphans_daily()
         except (KgroupsError, OSError, MemoryError) as error:
             if not self._stopped.is_set():
                 self._notify(f"maintenance of the store failed, and collection continues: {error}")

@@ -18,7 +18,8 @@ from kgroups.errors import HistoryError
 
 from ..load.manifest import COMPACTED, DataFile, Entry, Snapshot
 from ..load.sql import connect, first_line, rows_of_files
-from ..load.store import Store
+from ..load.store import UNNAMED_FOR, Store
+from ..suspended import elapsed
 from ..tables import Table, arrow_schema
 
 FILE_ROWS = 5_000_000
@@ -69,6 +70,7 @@ class Rewriter:
 
     def __init__(self, store: Store, stopped: Callable[[], bool] = lambda: False) -> None:
         self._store, self._stopped = store, stopped
+        self._began = elapsed()
         self._written: list[DataFile] = []
         self._copies: dict[str, Path] = {}
 
@@ -171,6 +173,8 @@ class Rewriter:
                 )
 
         try:
+            if elapsed() - self._began > UNNAMED_FOR.total_seconds():
+                raise Replaced(f"store {store.shown}: this took longer than {UNNAMED_FOR}; nothing was changed")
             store.commit(new, check)
         except HistoryError:
             if is_merged(store.snapshot()):  # an object store may repeat a request that had succeeded

@@ -21,7 +21,7 @@ from kgroups.errors import HistoryError
 from kgroups.pipeline.load.manifest import BATCH, DataFile, Entry
 from kgroups.pipeline.load.read import read_rows
 from kgroups.pipeline.load.storage import Storage
-from kgroups.pipeline.load.store import Store
+from kgroups.pipeline.load.store import UNNAMED_FOR, Store
 from kgroups.pipeline.tables import COMMITS, HEADS, MATERIALIZED, RECORDS, STORED, Table, to_batch
 from kgroups.pipeline.upkeep import rewrite
 from kgroups.pipeline.upkeep.automatic import MANY, Upkeep
@@ -211,6 +211,36 @@ def test_only_old_files_without_an_entry_are_orphans(any_store: Store) -> None:
     assert any_store.storage.names("commits").keys() == before[2] - {orphan.path}
 
 
+def test_orphans_are_deleted_at_most_once_a_day_by_any_process(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(store, 1)
+    for _ in range(2):
+        written(store, COMMITS, [commits(("g", 1))])
+    for path in (store.storage.folder or Path()).glob("commits/date=*/*.parquet"):
+        os.utime(path, (0, 0))
+    before = rows(store)
+    assert [Store(store.location).delete_orphans_daily() for _ in range(2)] == [2, 0]
+    written(store, COMMITS, [commits(("g", 1))])
+    assert store.delete_orphans_daily() == 0
+    store.replace_json("orphans", {"swept_at": "2026-01-01T00:00:00+00:00"})
+    assert store.delete_orphans_daily() == 0  # it may belong to a collection under way
+    assert rows(store) == before
+
+
+def test_step_that_took_too_long_is_not_committed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its files may be deleted as those of a process that was killed."""
+    fill(store, 2)
+    before, now = store.snapshot(), [0.0]
+
+    def later() -> float:
+        now[0] += UNNAMED_FOR.total_seconds() + 1
+        return now[0]
+
+    monkeypatch.setattr(rewrite, "elapsed", later)
+    with pytest.raises(HistoryError, match="took longer than 12:00:00; nothing was changed"):
+        compact(store)
+    assert store.snapshot() == before
+
+
 def test_old_checkpoints_are_deleted(store: Store) -> None:
     for number in range(65):
         store.commit(Entry(BATCH, (), positions={0: number}))
@@ -309,7 +339,7 @@ def test_vanished_store_is_an_error(store: Store) -> None:
 _LIMITED = """
 import resource, signal, sys
 from kgroups.errors import HistoryError
-from kgroups.pipeline.load.store import Store
+from kgroups.pipeline.load.store import UNNAMED_FOR, Store
 from kgroups.pipeline.upkeep.compact import compact
 store = Store(sys.argv[1])
 store.snapshot()

@@ -10,6 +10,7 @@ import pytest
 from pyspark.errors import PySparkException
 
 from kgroups.pipeline.extract.ranges import Range
+from kgroups.pipeline.load.store import Store
 from kgroups.pipeline.load.tasks import STARTS, TaskRunner, run_here, run_on_spark
 
 LATE = "Job aborted due to stage failure: org.apache.spark.SparkException: Python worker failed to connect back."
@@ -81,7 +82,7 @@ def test_spark_starts_once_with_the_first_large_batch() -> None:
         started.append(spark)
         return spark
 
-    runner = TaskRunner(start, 10, print)  # type: ignore[arg-type]
+    runner = TaskRunner(start, Store("s3://bucket/history"), 10, print)  # type: ignore[arg-type]
     assert runner.run(spans, [Range(0, 0, 10)]) == [{"spans": [10]}]
     assert not started
     for size in (11, 1, 12):  # a small batch after a large one also runs on Spark
@@ -91,7 +92,7 @@ def test_spark_starts_once_with_the_first_large_batch() -> None:
 
 def test_tasks_follow_the_cores_of_the_cluster_in_each_batch() -> None:
     spark = Spark()
-    runner = TaskRunner(lambda: spark, 0, print)  # type: ignore[arg-type,return-value]
+    runner = TaskRunner(lambda: spark, Store("s3://bucket/history"), 0, print)  # type: ignore[arg-type,return-value]
     for cores in (2, 6, 3):  # executors start and end
         spark.defaultParallelism = cores
         assert len(runner.run(spans, [Range(0, 0, 600)])) == cores
