@@ -5,7 +5,9 @@ from __future__ import annotations
 import logging
 import os
 import re
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -103,13 +105,13 @@ def open_session(
     # Java and Spark log much that is of interest only after a failure.
     path = Path(log) if log else _cache() / "spark.log"
     try:
-        with StartNotes(place, notify), _redirect_output(path):
+        with StartNotes(place, notify), _own_interrupts(), _redirect_output(path):
             session = builder.getOrCreate()
     except ImportError as error:  # gRPC or one of its packages
         raise MissingPackage(f"--remote needs Spark Connect ({error}): {install_command('connect')}") from None
     except (PySparkException, Py4JError, RuntimeError, OSError) as error:
         raise HistoryError(f"Spark does not start: {root_cause(error)}; see {path}") from None
-    # Spark also logs the exceptions that it raises, as JSON, to stderr, and Py4J an interrupt, with a traceback.
+    # Spark also logs the exceptions that it raises, as JSON, to stderr.
     logging.getLogger("SQLQueryContextLogger").disabled = True
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
     if not remote and not _LOCAL_MASTER.match(session.sparkContext.master or LOCAL):
@@ -118,6 +120,26 @@ def open_session(
         _apply(session, given, py_files)
     register(session)
     return session
+
+
+@contextmanager
+def _own_interrupts() -> Iterator[None]:
+    """Keep the handler of Ctrl-C: Spark's calls Java while a call to Java is interrupted.
+
+    An interrupted job ends with the application, that is, with this process.
+    """
+    logging.getLogger().addFilter(_is_no_interrupt)  # Py4J logs it with a traceback, by the root logger
+    is_main = threading.current_thread() is threading.main_thread()
+    handler = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if is_main:
+            signal.signal(signal.SIGINT, handler)
+
+
+def _is_no_interrupt(record: logging.LogRecord) -> bool:
+    return not (record.exc_info and record.exc_info[0] and issubclass(record.exc_info[0], KeyboardInterrupt))
 
 
 def _own_settings(master: str | None, *, short: bool) -> dict[str, str]:

@@ -219,7 +219,9 @@ class _Collector:
         results = self._tasks.run(partial(collect_split, self._job), ranges)
         entry = entry_of(BATCH, results, self._write_coverage(results, batch), batch.stops)
         if elapsed() - began > UNNAMED_FOR.total_seconds():
-            self._notify("this batch took so long that other processes may have deleted its files; reading it again")
+            self._notify(
+                f"a batch took longer than {UNNAMED_FOR}, and other processes may delete its files; reading it again"
+            )
             return []
         self._store.commit(entry, partial(self._check_still_ours, batch))
         self._on_batch(entry)

@@ -236,11 +236,12 @@ def full_reason(error: Exception) -> str:
 
     Causes are on lines of their own, in color, or only in the debug output after the message.
     """
-    text, _, debug = str(error).partition("Debug source:")
-    lines = [_DECORATION.sub("", line).strip(" :") for line in text.splitlines()]
-    causes = [line for line in lines if line] or [type(error).__name__]
-    if (innermost := _CAUSE.findall(debug)[-1:]) and innermost[0] not in text:
-        causes += innermost
+    lines = str(error).splitlines()
+    end = next((number for number, line in enumerate(lines) if line.startswith("Debug source")), len(lines))
+    shown = [_DECORATION.sub("", line).strip(" :") for line in lines[:end]]
+    causes = [line for line in shown if line] or [type(error).__name__]
+    innermost = [found for line in lines[end:] for found in _CAUSE.findall(line)][-1:]
+    causes += (cause for cause in innermost if not any(cause in line for line in shown))
     return ": ".join(causes)
 
 
