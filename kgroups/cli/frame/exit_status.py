@@ -24,6 +24,7 @@ _CUTTING = (signal.SIGTERM, signal.SIGHUP)
 
 _quiet = False
 _debug = False
+_endless = False
 
 _ended_by: list[int] = []
 """Signals that raised KeyboardInterrupt in place of Ctrl-C."""
@@ -34,6 +35,7 @@ def exit_code_of(run: Callable[[], int], print_error: Callable[[str], None]) -> 
 
     :param print_error: prints the message of an error.
     """
+    set_endless(False)
     _raise_on_interrupt()
     _reopen_closed_streams()
     before = sys.stdout, sys.stderr
@@ -238,10 +240,16 @@ def _interrupt_quietly() -> None:
 
 def report_if_cut() -> None:
     """From now on, let a signal that ends this command report that its output is incomplete."""
-    if threading.current_thread() is threading.main_thread():
+    if not _endless and threading.current_thread() is threading.main_thread():
         for number in _CUTTING:
             if signal.getsignal(number) is signal.SIG_DFL:
                 signal.signal(number, _cut)
+
+
+def set_endless(endless: bool = True) -> None:
+    """Set whether this command writes messages until a signal ends it: its output is never complete."""
+    global _endless
+    _endless = endless
 
 
 def _cut(number: int, _: object) -> None:

@@ -9,7 +9,7 @@ import click
 
 from kgroups.errors import EXIT_OK, MissingPackage, install_command
 
-from ..frame.exit_status import enable_gc, is_quiet, print_to_stderr
+from ..frame.exit_status import enable_gc, is_quiet, print_to_stderr, set_endless
 from ..frame.lazy_command import Command
 from ..frame.options import ConnectionOptions, fleet_options
 
@@ -72,6 +72,7 @@ def mcp(
     except ImportError:
         raise MissingPackage(f"kgroups mcp needs the package mcp: {install_command('mcp')}") from None
     enable_gc()
+    set_endless()
     if sys.stdin.isatty() and not is_quiet():
         print_to_stderr(
             "kgroups: note: waiting for requests on standard input; the program that uses the tools starts this command"

@@ -9,7 +9,7 @@ import click
 
 from kgroups.errors import EXIT_FAILED, EXIT_OK, UsageError
 
-from ..frame.exit_status import is_quiet
+from ..frame.exit_status import is_quiet, set_endless
 from ..frame.group_options import GroupOptions, group_and_topic_options
 from ..frame.lazy_command import Command
 from ..frame.options import ConnectionOptions, Duration, fleet_options, isolation_option
@@ -48,6 +48,8 @@ def watch(
     if by_cluster and not connection.fleet:
         raise UsageError("--by cluster requires several profiles")
     selection = chosen.selection(all_by_default=True)
+    if count is None:
+        set_endless()
     on_screen = sys.stdout.isatty()
     level = Isolation[isolation.upper()]
     ticks = Ticks(connection, selection, level, interval, count, on_screen=on_screen)

@@ -168,6 +168,16 @@ def test_signal_during_output_reports_that_it_is_incomplete(
         assert (process.returncode, err.decode()) == (-number, text)
 
 
+def test_watch_that_is_terminated_ends_quietly(serve: Callable) -> None:
+    served = serve(fill=shop)
+    words, pipe = ["watch", "-b", served.bootstrap, "--interval", "100ms"], subprocess.PIPE
+    with subprocess.Popen([*KGROUPS, *words], stdout=pipe, stderr=pipe) as process:
+        assert process.stdout and process.stdout.readline()
+        process.terminate()
+        _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (-signal.SIGTERM, b"")
+
+
 STARTED = """
 import _signal, os, sys
 _signal.signal(_signal.SIGINT, _signal.SIG_DFL)  # as the first line of kgroups does
