@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from kgroups.errors import HistoryError, UsageError
 
+from ..load.files import damaged_file
 from ..load.manifest import DataFile
 from ..load.read import read_rows
 from ..load.sql import connect, first_line, rows_of_files, sql_literal, sql_type
@@ -29,6 +30,9 @@ SMALL_FILE = 10_000
 _UNREADABLE = (duckdb.IOException, duckdb.InvalidInputException)
 """Errors of files."""
 
+_OF_QUERIES = (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException)
+"""Errors that no file causes."""
+
 
 class DuckDB:
     """Relations of DuckDB; derived ones are computed once, when they are defined."""
@@ -42,6 +46,9 @@ class DuckDB:
         self._numbers = count()
         where = self._folder.name if self._folder else folder or ""
         self._connection = connect(where, default_null_order=_AS_SPARK)
+        self._paths: list[str] = []
+        self._failure: HistoryError | None = None
+        """The error of a file that is elsewhere."""
 
     def __enter__(self) -> DuckDB:
         return self
@@ -57,7 +64,7 @@ class DuckDB:
     def load(self, store: Store, table: Table, files: Sequence[DataFile]) -> None:
         store.check_files(files)
         if store.storage.folder is None:
-            self.load_arrow(table, _stream(store, table, files))
+            self.load_arrow(table, self._stream(store, table, files))
             return
         paths = [store.storage.opened(file.path) for file in files]
         self.load_paths(table, paths, sum(file.rows for file in files))
@@ -67,6 +74,7 @@ class DuckDB:
 
         :param rows: number of rows of all files.
         """
+        self._paths += paths
         query = rows_of_files(table, paths)
         if len(paths) > MANY_FILES and rows < len(paths) * SMALL_FILE:
             name = f"{table.name}_{next(self._numbers)}"
@@ -100,7 +108,7 @@ class DuckDB:
 
     def fetch(self, query: str) -> pa.Table:
         try:
-            with reading():
+            with self.naming_files(), reading():
                 found = self._connection.sql(query)
                 return pa.table({}) if found is None else plain(found.to_arrow_table())
         except duckdb.InterruptException:
@@ -112,8 +120,38 @@ class DuckDB:
         return self.fetch(query)
 
     def _run(self, statement: str) -> None:
-        with reading():
-            self._connection.execute(statement)
+        try:
+            with self.naming_files(), reading():
+                self._connection.execute(statement)
+        except duckdb.Error as error:
+            raise HistoryError(f"history cannot be read: {first_line(error)}") from None
+
+    @contextmanager
+    def naming_files(self) -> Iterator[None]:
+        """Raise an error of a file as one that names it; other errors pass.
+
+        :raises HistoryError: for these.
+        """
+        try:
+            yield
+        except (duckdb.Error, HistoryError) as error:
+            if self._failure:
+                raise self._failure from None
+            is_other = isinstance(error, (*_OF_QUERIES, duckdb.OutOfMemoryException, duckdb.InterruptException))
+            if not is_other and (damage := damaged_file(self._paths)):
+                raise HistoryError(f"history cannot be read: {damage}") from None
+            raise
+
+    def _stream(self, store: Store, table: Table, files: Sequence[DataFile]) -> pa.RecordBatchReader:
+        def batches() -> Iterator[pa.RecordBatch]:
+            try:
+                for file in files:
+                    yield from read_rows(store.storage, table, file.path, file.rows)
+            except HistoryError as error:  # DuckDB would raise another one
+                self._failure = error
+                raise
+
+        return pa.RecordBatchReader.from_batches(arrow_schema(table), batches())
 
 
 def plain(table: pa.Table) -> pa.Table:
@@ -144,11 +182,3 @@ def reading(smaller: str = "use --engine spark, or read less with --since") -> I
 
 
 _SUM = pa.decimal128(38, 0)
-
-
-def _stream(store: Store, table: Table, files: Sequence[DataFile]) -> pa.RecordBatchReader:
-    def batches() -> Iterator[pa.RecordBatch]:
-        for file in files:
-            yield from read_rows(store.storage, table, file.path)
-
-    return pa.RecordBatchReader.from_batches(arrow_schema(table), batches())

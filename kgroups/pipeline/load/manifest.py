@@ -7,10 +7,12 @@ the entries alone: :class:`Snapshot`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
+from ..tables import MATERIALIZED as TABLES_OF_MATERIALIZED
 from ..tables import Table
 
 BATCH, SWEEP, HEADS_SAMPLED, STALLED, SHARES = "batch", "sweep", "heads", "stalled", "shares"
@@ -156,30 +158,107 @@ def to_json(entry: Entry) -> dict[str, Any]:
     }
 
 
-def from_json(data: Mapping[str, Any]) -> Entry:
+def from_json(data: Any) -> Entry:
     """Return the entry; members that this version does not know are ignored.
 
-    :raises KeyError, TypeError, ValueError, AttributeError: if it is none.
+    :raises ValueError: if it is not one that a collector writes; the text names the member.
     """
+    if not isinstance(data, dict):
+        raise ValueError("it is not an entry")
     # Entries of earlier versions do not have it, and only these two kinds may lack rows.
-    expired = None if data["kind"] in (COMPACTED, UPGRADED) else 0
-    later = {
-        "expired": data.get("expired", expired),
-        "through": data.get("through", -1),
-        "share_positions": _positions_from_json(data.get("share_positions", {})),
-    }
-    known = {name: data[name] for name in Entry._fields if name not in later} | later
-    files = tuple(
-        DataFile(**{name: file[name] for name in DataFile._fields if name != "entry"}, entry=file.get("entry"))
-        for file in known["files"]
+    expired = None if data.get("kind") in (COMPACTED, UPGRADED) else 0
+    known: dict[str, Any] = {"expired": expired, "through": -1, "share_positions": {}} | data
+    members: dict[str, Any] = {name: known.get(name) for name in Entry._fields}
+    found = Entry(**members)
+    replaces: Any = found.replaces
+    number, kind = found.number, found.kind
+    _check("kind", isinstance(kind, str) and kind.isidentifier())
+    _check("number", _is_count(number))
+    _check("records", _is_count(found.records))
+    _check("undecoded", _is_count(found.undecoded))
+    _check("committed_at", _is_time(found.committed_at))
+    _check("expired", found.expired is None or _is_time_us(found.expired))
+    _check("through", _is_count(found.through, -1, number - 1))
+    _check("replaces", isinstance(replaces, list | tuple) and all(_is_count(each, 0, number - 1) for each in replaces))
+    _check("replaces", not replaces or kind in (COMPACTED, UPGRADED, MATERIALIZED))
+    _check("files", isinstance(found.files, list | tuple))
+    files = tuple(_file_from_json(each, number) for each in found.files)
+    _check("kind", all((file.table in _MATERIALIZED) == (kind == MATERIALIZED) for file in files))
+    return found._replace(
+        files=files,
+        positions=_positions_from_json("positions", found.positions),
+        share_positions=_positions_from_json("share_positions", found.share_positions),
+        replaces=tuple(replaces),
     )
-    positions = _positions_from_json(known["positions"])
-    return Entry(**known | {"files": files, "positions": positions, "replaces": tuple(known["replaces"])})
+
+
+def _file_from_json(data: Any, number: int) -> DataFile:
+    _check("files", isinstance(data, dict))
+    members: dict[str, Any] = {name: data.get(name) for name in DataFile._fields}
+    file = DataFile(**members)
+    _check("path", isinstance(file.path, str) and _PATH.fullmatch(file.path) is not None)
+    _check("table", file.table == file.path.partition("/")[0])
+    _check("rows", _is_count(file.rows))
+    _check("size", _is_count(file.size))
+    times = [each for each in (file.first, file.last) if each is not None]
+    _check("first", len(times) in (0, 2) and all(map(_is_time_us, times)) and times == sorted(times))
+    _check("entry", file.entry is None or _is_count(file.entry, 0, number))
+    return file
+
+
+def contradiction(entries: Iterable[Entry]) -> str | None:
+    """Return how entries contradict one another; ``None`` if they do not.
+
+    :param entries: all that were read, also hidden ones.
+    """
+    found = {entry.number: entry for entry in entries}
+    for entry in found.values():
+        for other in (found[number] for number in entry.replaces if number in found):
+            known = entry.positions
+            if entry.kind == MATERIALIZED != other.kind:
+                return f"entry {entry.number} replaces entry {other.number}, which is of another kind"
+            if entry.kind != MATERIALIZED and any(known.get(at, -1) < offset for at, offset in other.positions.items()):
+                return f"entry {entry.number} replaces entry {other.number}, but ends before it"
+    hidden = {number for entry in found.values() for number in entry.replaces}
+    # Replaced entries are deleted, and so are those that replaced others before.
+    if gaps := set(range(max(hidden, default=0), max(found, default=0))) - found.keys() - hidden:
+        return f"entry {min(gaps)} is missing"
+    paths = [file.path for number, entry in found.items() if number not in hidden for file in entry.files]
+    if len(paths) > len(set(paths)):
+        return f"two entries have the file {next(each for each in paths if paths.count(each) > 1)}"
+    return None
+
+
+_MATERIALIZED = frozenset(table.name for table in TABLES_OF_MATERIALIZED)
+_PATH = re.compile(r"\w+(/(?!\.)[\w.=+-]+)+\.parquet", re.ASCII)
+_MAX = 2**63 - 1
+
+
+def _check(name: str, is_valid: bool) -> None:
+    if not is_valid:
+        raise ValueError(f"{name} is invalid")
+
+
+def _is_count(value: Any, least: int = 0, most: int = _MAX) -> bool:
+    return type(value) is int and least <= value <= most  # a bool is an int
+
+
+def _is_time_us(value: Any) -> bool:
+    return _is_count(value, -_MAX)
+
+
+def _is_time(value: Any) -> bool:
+    try:
+        return isinstance(value, str) and datetime.fromisoformat(value) is not None
+    except ValueError:
+        return False
 
 
 def _positions_to_json(positions: Mapping[int, int]) -> dict[str, int]:
     return {str(partition): offset for partition, offset in sorted(positions.items())}
 
 
-def _positions_from_json(data: Mapping[str, Any]) -> dict[int, int]:
-    return {int(partition): int(offset) for partition, offset in data.items()}
+def _positions_from_json(name: str, data: Any) -> dict[int, int]:
+    _check(name, isinstance(data, dict))
+    _check(name, all(key.isdecimal() and len(key) < 10 and _is_count(offset) for key, offset in data.items()))
+    return {int(partition): offset for partition, offset in data.items()}

@@ -45,7 +45,9 @@ class Owner:
         last = names[-1] if names else None
         if last:
             self._check_free(last)
-        number = int(last.removeprefix(PREFIX)) + 1 if last else 0
+        number = (
+            max((int(each.removeprefix(PREFIX)) for each in names if each[len(PREFIX) :].isdecimal()), default=-1) + 1
+        )
         self._name = f"{PREFIX}{number:08}"
         if not self._store.create_json(self._name, self._state()):
             raise HistoryError(f"store {self._store.shown}: another collector started at this moment; try again")
@@ -68,11 +70,15 @@ class Owner:
         data = self._store.read_json(name)
         if data is None:
             return
-        host, pid, until = data["host"], data["pid"], datetime.fromisoformat(data["until"])
-        if until < _now() or (host == socket.gethostname() and _is_dead(pid, data["started"])):
+        try:
+            host, pid, until = data["host"], int(data["pid"]), datetime.fromisoformat(data["until"])
+            is_free = until < _now() or (host == socket.gethostname() and _is_dead(pid, data["started"]))
+        except (KeyError, TypeError, ValueError, OverflowError):
+            raise self._store.damaged(f"{name}.json", "it does not name a collector; delete it") from None
+        if is_free:
             return
         raise HistoryError(
-            f"store {self._store.shown}: another collector has it: process {pid} on {host}, since {data['since']}; "
+            f"store {self._store.shown}: another collector has it: process {pid} on {host}, since {data.get('since')}; "
             f"stop that one. If it is dead, the store is free at {until:%Y-%m-%dT%H:%M:%SZ}"
         )
 

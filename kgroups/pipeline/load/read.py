@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from kgroups.errors import HistoryError
+
 from ..tables import Table, arrow_schema, ddl
 from .manifest import DataFile
 from .storage import Storage
@@ -33,25 +35,29 @@ def read_files(spark: SparkSession, store: Store, table: Table, files: Sequence[
     store.check_files(files)
     if store.storage.folder:
         return spark.read.schema(ddl(table)).parquet(*(store.storage.opened(file.path) for file in files))
-    paths = [file.path for file in files]
+    found = [(file.path, file.rows) for file in files]
     storage = store.storage
 
     def rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for number in batch["id"].to_pylist():
-                yield from read_rows(storage, table, paths[number])
+                yield from read_rows(storage, table, *found[number])
 
-    return spark.range(0, len(paths), 1, min(len(paths), 64)).mapInArrow(rows, ddl(table))
+    return spark.range(0, len(found), 1, min(len(found), 64)).mapInArrow(rows, ddl(table))
 
 
-def read_rows(storage: Storage, table: Table, path: str) -> Iterator[pa.RecordBatch]:
+def read_rows(storage: Storage, table: Table, path: str, rows: int | None = None) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a file, with the columns of the table; columns that it does not have are null.
 
-    :raises HistoryError: if it is not a Parquet file with such columns.
+    :param rows: number of rows that the manifest names.
+    :raises HistoryError: if it is not a Parquet file with such columns, and this number of rows.
     """
     schema = arrow_schema(table)
     with storage.errors(path):
-        for batch in pq.ParquetFile(storage.opened(path)).iter_batches():
+        file = pq.ParquetFile(storage.opened(path))
+        if rows is not None and file.metadata.num_rows != rows:
+            raise HistoryError(f"store {storage.shown}: {path} has {file.metadata.num_rows:,} rows, not {rows:,}")
+        for batch in file.iter_batches():
             missing = [name for name in table.names if name not in batch.schema.names]
             for name in missing:
                 batch = batch.append_column(name, pa.nulls(batch.num_rows, schema.field(name).type))

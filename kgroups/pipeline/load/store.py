@@ -30,7 +30,7 @@ from kgroups.errors import HistoryError
 
 from ..hosts import KEEP
 from ..tables import MATERIALIZED, SCHEMA_VERSION, STORED, Table
-from .manifest import EMPTY, UPGRADED, DataFile, Entry, Snapshot, from_json, to_json
+from .manifest import EMPTY, UPGRADED, DataFile, Entry, Snapshot, contradiction, from_json, to_json
 from .storage import Storage
 from .web_hdfs import UNFINISHED
 
@@ -136,11 +136,16 @@ class Store:
         data = self._read_json(self._name(CLUSTER))
         if data is None:
             raise HistoryError(f"store {self.shown} holds no history of cluster {self._cluster}")
-        try:
-            added = Identity._field_defaults | data  # earlier versions did not write all members
-            return Identity(**{name: added[name] for name in Identity._fields})
-        except KeyError as error:
-            raise self._damaged(self._name(CLUSTER), f"it has no {error}") from None
+        added: dict[str, Any] = Identity._field_defaults | data  # earlier versions did not write all members
+        members: dict[str, Any] = {name: added.get(name) for name in Identity._fields}
+        identity = Identity(**members)
+        texts = (identity.topic, identity.created, identity.client_hosts)
+        others = (identity.cluster_id, identity.topic_id, identity.salt_id)
+        if not all(isinstance(each, str) for each in texts) or not all(isinstance(each, str | None) for each in others):
+            raise self._damaged(self._name(CLUSTER), "it is not the identity of a cluster")
+        if (identity.cluster_id or UNKNOWN_CLUSTER) != self._cluster:
+            raise self._damaged(self._name(CLUSTER), f"it is that of cluster {identity.cluster_id}")
+        return identity
 
     def create(self, identity: Identity) -> Identity:
         """Create the cluster's history, and the store if it is not there, or return the identity of the existing one.
@@ -199,20 +204,22 @@ class Store:
         entries = [entry for number in numbers for entry in self._entries(f"{number:08}")]
         if len(entries) < len(numbers):  # replaced, and deleted since the names were listed
             return self.snapshot()
+        if reason := contradiction([*found.entries.values(), *entries]):
+            raise self._damaged(self._name("").rstrip("/"), reason)
         self._snapshot = found.with_entries(entries)
         return self._snapshot
 
     def check_files(self, files: Iterable[DataFile]) -> None:
-        """Check that files are there as they were written, as far as that is cheap: on this machine.
+        """Check that files are there as they were written, as far as that is cheap: on this machine, by their ends.
 
         :raises HistoryError: naming the first file that is not.
         """
+        from .files import fault
+
         for file in files if self.storage.folder else ():
-            size = self.storage.size(file.path)
-            if size != file.size:
+            if reason := fault(self.storage, file, self.cluster):
                 raise HistoryError(
-                    f"store {self.shown}: {file.path} has {size:,} bytes, not the {file.size:,} that were written: "
-                    "restore it from a backup, or collect into a new store"
+                    f"store {self.shown}: {reason}", hint="restore it from a backup, or collect into a new store"
                 )
 
     # Changes.
@@ -293,8 +300,14 @@ class Store:
     def _published(self) -> float:
         """Return the number of the first entry that a published table does not show; infinity if there is none."""
         limit = (datetime.now(UTC) - PUBLISHED_FOR).isoformat()
-        notes = (self.read_json(stem) or {} for stem in self.names(PUBLISHED))
-        return min((note["next"] for note in notes if note.get("published_at", "") > limit), default=math.inf)
+        found = math.inf
+        for stem in self.names(PUBLISHED):
+            note = self.read_json(stem) or {"next": math.inf, "published_at": ""}
+            number, time = note.get("next"), note.get("published_at")
+            if not isinstance(number, int | float) or not isinstance(time, str):
+                raise self._damaged(self._name(f"{stem}.json"), "it is not the note of a publish")
+            found = min(found, number) if time > limit else found
+        return found
 
     def delete_orphans(self, age: timedelta = ORPHAN_AGE) -> int:
         """Delete files that no entry of any cluster names, and old checkpoints; return the number of files.
@@ -374,9 +387,17 @@ class Store:
         if data is None:  # replaced, and deleted since its name was listed
             return []
         try:
-            return [from_json(each) for each in (data["entries"] if stem.startswith(CHECKPOINT) else [data])]
-        except (KeyError, TypeError, ValueError, AttributeError):
-            raise self._damaged(name, "it is not an entry") from None
+            found = [from_json(each) for each in (data["entries"] if stem.startswith(CHECKPOINT) else [data])]
+        except (KeyError, TypeError):
+            raise self._damaged(name, "it has no entries") from None
+        except ValueError as error:
+            raise self._damaged(name, str(error)) from None
+        numbers, number = [entry.number for entry in found], _number(stem)
+        if not (len(set(numbers)) == len(numbers) and max(numbers, default=number) <= number) or (
+            not stem.startswith(CHECKPOINT) and numbers != [number]
+        ):
+            raise self._damaged(name, "number is invalid")
+        return found
 
     def _check_format(self) -> None:
         if self.is_first_format():
@@ -412,6 +433,10 @@ class Store:
     def _no_history(self) -> HistoryError:
         return HistoryError(f"{self.shown} holds no history; begin one with: kgroups history collect --store …")
 
+    def damaged(self, file: str, why: str) -> HistoryError:
+        """Return the error of a file beside the manifest."""
+        return self._damaged(self._name(file), why)
+
     def _damaged(self, name: str, why: str) -> HistoryError:
         return HistoryError(f"{self.shown}/{name} is damaged: {why}")
 
@@ -424,7 +449,7 @@ class Store:
             return None
         try:
             data = json.loads(content)
-        except ValueError:
+        except (ValueError, RecursionError):
             data = None
         if not isinstance(data, dict):
             raise self._damaged(name, "it is not JSON")

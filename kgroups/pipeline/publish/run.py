@@ -57,12 +57,12 @@ def _publish_once(location: str, target: Target, changes: Counter[str]) -> None:
     snapshots = _snapshots(location)  # before a table is created for what is not a store
     tables = {table: target.open(table) for table in STORED}
     snapshots = _snapshots(location)
-    store = Store(location)
     for table, published in tables.items():
         current = {published.place(file): file for file in _files(snapshots, table)}
         added = [current[place] for place in sorted(current.keys() - published.files)]
         removed = sorted(published.files - current.keys())
-        store.check_files(added)
+        for cluster, snapshot in snapshots.items():
+            Store(location, cluster).check_files(file for file in snapshot.files(table) if file in added)
         if added or removed:
             published.commit(added, removed)
             changes.update(added=len(added), removed=len(removed))

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from kgroups.errors import HistoryError
 
+from ..load.files import damaged_file
 from ..load.manifest import COMPACTED, DataFile, Entry, Snapshot
 from ..load.sql import connect, first_line, rows_of_files
 from ..load.store import UNNAMED_FOR, Store
@@ -73,6 +74,7 @@ class Rewriter:
         self._began = elapsed()
         self._written: list[DataFile] = []
         self._copies: dict[str, Path] = {}
+        self._read: list[str] = []
 
     def __enter__(self) -> Rewriter:
         with self._errors():
@@ -114,7 +116,9 @@ class Rewriter:
 
     def view(self, name: str, table: Table, files: Sequence[DataFile]) -> None:
         """Define a view of the rows of files; columns of the table that a file does not have are null."""
-        query = rows_of_files(table, self._paths(files))
+        paths = list(self._paths(files))
+        self._read += paths
+        query = rows_of_files(table, paths)
         self.run(f'create or replace temp view "{name}" as {query}')
 
     def define(self, name: str, query: str) -> None:
@@ -223,7 +227,7 @@ class Rewriter:
             reason = f"{lacking} is not enough"
             raise HistoryError(f"store {self._store.shown}: {reason}; nothing was changed") from None
         except (duckdb.Error, pa.ArrowException, OSError) as error:
-            reason = getattr(error, "strerror", None) or first_line(error)
+            reason = damaged_file(self._read) or getattr(error, "strerror", None) or first_line(error)
             raise HistoryError(f"store {self._store.shown}: {reason}; nothing was changed") from None
 
 

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from kgroups.errors import HistoryError
-from kgroups.pipeline.load.manifest import BATCH, DataFile, Entry
+from kgroups.pipeline.load.manifest import BATCH, COMPACTED, DataFile, Entry
 from kgroups.pipeline.load.read import read_rows
 from kgroups.pipeline.load.storage import Storage
 from kgroups.pipeline.load.store import UNNAMED_FOR, Store
@@ -122,7 +122,8 @@ def test_columns_of_later_versions_are_null(store: Store) -> None:
         path = Path(store.location, file.path)
         pq.write_table(pq.read_table(path).drop(["topic_id", "metadata"]), path)
     sized = [file._replace(size=store.storage.size(file.path)) for file in store.snapshot().files(COMMITS)]
-    store.commit(Entry(BATCH, tuple(sized), replaces=tuple(store.snapshot().entries)))
+    current = store.snapshot()
+    store.commit(Entry(COMPACTED, tuple(sized), positions=current.positions, replaces=tuple(current.entries)))
     before = rows(store)
     compact(store)
     assert rows(store) == before

@@ -56,7 +56,7 @@ def merge(store: Store, *numbers: int) -> Entry:
     ]
     with store.writer() as writer:
         writer.add(HEADS, heads(*ends))
-    return store.commit(Entry(COMPACTED, writer.files, replaces=numbers))
+    return store.commit(Entry(COMPACTED, writer.files, positions=store.snapshot().positions, replaces=numbers))
 
 
 def test_added_rows_are_read_with_cluster_and_statistics(any_store: Store) -> None:
@@ -131,7 +131,8 @@ def test_time_of_the_last_expiry_is_known(store: Store) -> None:
 
 @pytest.mark.parametrize(("kind", "expired"), [(BATCH, 0), (COMPACTED, None), (UPGRADED, None)])
 def test_expiry_of_entries_of_earlier_versions(kind: str, expired: int | None) -> None:
-    data = {name: value for name, value in to_json(Entry(kind, ())).items() if name != "expired"}
+    written = Entry(kind, (), number=0, committed_at="2026-01-01T00:00:00+00:00")
+    data = {name: value for name, value in to_json(written).items() if name != "expired"}
     entry = from_json(data)
     assert entry.expired == expired
     snapshot = Snapshot({0: entry, 1: Entry(BATCH, ())}, 2)

@@ -232,8 +232,8 @@ def changed(store: Store, **values: Any) -> Iterator[str]:
     [
         ({"rows": 3}, "rows 2, not 3"),
         ({"first": 5}, "first 1760000000000000, not 5"),
-        ({"last": 5}, "last 1760000000001000, not 5"),
-        ({"size": 5}, "bytes, not 5"),
+        ({"last": 1770000000000000}, "last 1760000000001000, not 1770000000000000"),
+        ({"size": 5}, "bytes, not the 5 that were written"),
     ],
 )
 def test_file_that_differs_from_the_manifest_is_found(store: Store, values: dict[str, int], what: str) -> None:
