@@ -38,20 +38,26 @@ class Reading(NamedTuple):
     topic_ids: tuple[int | None, ...]
     members: frozenset[str] | None
 
+    def is_same_log(self, before: Reading) -> bool:
+        """Return whether no topic was recreated, no log was truncated, and no partition was added since a reading."""
+        if self.at <= before.at or self.places != before.places or _any_change(before.topic_ids, self.topic_ids):
+            return False
+        return not _any_less(self.ends, before.ends) and not _any_less(self.epochs, before.epochs)
+
     def continues(self, before: Reading) -> bool:
         """Return whether only members and producers can have changed the offsets since a reading.
 
         A member that is in both was a member all the time, because a member that returns has another ID.
         """
-        if self.at <= before.at or self.places != before.places or _any_change(before.topic_ids, self.topic_ids):
-            return False
-        if _any_less(self.ends, before.ends) or _any_less(self.epochs, before.epochs):
+        if not self.is_same_log(before):
             return False
         if self.committed == before.committed:
             return True
         if not self.members or not before.members or not self.members & before.members:
             return False
-        return not _any_less(self.committed, before.committed) and not _any_less(before.committed, self.starts)
+        if _any_less(self.committed, before.committed) or _any_less(before.committed, self.starts):
+            return False
+        return not _any_less(before.ends, before.committed)
 
     def of(self, at: int, place: Place) -> Reading:
         """Return the reading of the partition at an index."""
@@ -132,6 +138,12 @@ def rates_of(readings: Sequence[Reading]) -> tuple[float | None, float | None]:
     return written, (sum(last.committed) - sum(first.committed)) / seconds
 
 
+SURE = 1.5
+"""A time is known if the bounds of what it follows from differ by less than this factor."""
+USUAL = 10.0
+"""A lag is usual if it is read in this number of seconds: consumers commit every 5 s by default."""
+
+
 class Direction(StrEnum):
     """What a lag did."""
 
@@ -143,16 +155,24 @@ class Direction(StrEnum):
 class Pace(NamedTuple):
     """One partition between two commits, or, if nobody reads it, between two readings; times in milliseconds.
 
-    ``lag_before`` and ``lag`` are its lags then. The direction is :attr:`Direction.STEADY` also if the lags differ by
-    less than what was written between a commit and the next reading.
+    ``lag_before`` and ``lag`` are its lags then, and ``least_before`` and ``least`` the least ones at the commits: some
+    of the records may have been written between a commit and its reading.
     """
 
     since: int
     until: int
     lag_before: int
     lag: int
+    least_before: int
+    least: int
     consumed: int
-    direction: Direction
+
+    @property
+    def direction(self) -> Direction:
+        """What the lag did for certain; a lag that may have been 0 at the last commit is steady."""
+        if self.least > self.lag_before:
+            return Direction.GREW
+        return Direction.SHRANK if self.least > 0 and self.lag < self.least_before else Direction.STEADY
 
     @property
     def produced(self) -> int:
@@ -168,9 +188,15 @@ class Pace(NamedTuple):
         """Offsets per second."""
         return self.produced * 1000 / (self.until - self.since)
 
+    @property
+    def falls_behind(self) -> bool:
+        """Whether the lag grew, and is more than what is usual between two commits."""
+        return self.direction is Direction.GREW and self.lag > self.consumption * USUAL
+
     def catch_up(self, lag: int) -> Milliseconds | None:
-        """Return the time until a lag is 0 at this pace; ``None`` if it does not shrink."""
-        if self.direction is not Direction.SHRANK:
+        """Return the time until a lag is 0 at this pace; ``None`` if it does not shrink, or by an unknown amount."""
+        certain, possible = self.least_before - self.lag, self.lag_before - self.least
+        if self.direction is not Direction.SHRANK or possible > SURE * certain:
             return None
         return Milliseconds(lag * (self.until - self.since) / (self.lag_before - self.lag))
 
@@ -201,8 +227,7 @@ def pace_of(readings: Sequence[Reading], at: int = 0) -> Pace | None:
     (since, began, _), (until, ended, _) = known[first], known[last]
     least_before, before = _lags(known, first)
     least, lag = _lags(known, last)
-    direction = Direction.GREW if least > before else Direction.SHRANK if lag < least_before else Direction.STEADY
-    return Pace(since, until, before, lag, ended - began, direction)
+    return Pace(since, until, before, lag, least_before, least, ended - began)
 
 
 def _lags(known: Sequence[tuple[int, int, int]], at: int) -> tuple[int, int]:

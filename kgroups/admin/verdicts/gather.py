@@ -15,7 +15,7 @@ from kgroups.model.offsets import Isolation, LogOffsets, Logs
 from kgroups.model.operations.committing import RecentCommits
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.model.places import place_name
-from kgroups.model.rates import Direction, Pace, Reading, pace_of, reading_of, unbroken
+from kgroups.model.rates import Pace, Reading, pace_of, reading_of, unbroken
 from kgroups.model.record import RecordDetails
 from kgroups.model.subscriptions import left_topics
 from kgroups.model.time_lag import FirstUnread, Position, position
@@ -326,6 +326,8 @@ async def _with_pace(cluster: Cluster, facts: Sequence[PartitionFacts]) -> list[
             if group in groups and (reading := reading_of(at, *groups[group][:3], pair)):
                 some.append(reading)
                 paces[key] = pace_of(unbroken(some))
+            elif group in groups:
+                some.clear()  # without a commit in between, it begins again
         if all((pace := paces.get(key)) and pace.until - pace.since >= SPAN for key in readings):
             break
         await asyncio.sleep(PAUSE)
@@ -357,7 +359,7 @@ def _slow_client(facts: PartitionFacts) -> str | None:
     A quota delays a consumer and never stops it.
     """
     pace = facts.pace
-    behind = pace is not None and pace.direction is Direction.GREW and pace.consumed > 0
+    behind = pace is not None and pace.falls_behind and pace.consumed > 0
     return facts.owner.client_id if facts.owner and behind else None
 
 

@@ -128,7 +128,9 @@ class Poller:
 
         logs = sample_logs(outcome.items[0].offsets.logs) if outcome.items else ()  # all groups share them
         now = outcome.items[0].now / 1000 if outcome.items else time.time()
-        self._ends.add(now, (((each.topic, each.partition), each.end) for each in logs if each.end is not None))
+        topic_ids = outcome.items[0].offsets.logs.topic_ids if outcome.items else {}
+        ends = (((each.topic, each.partition), each.end) for each in logs if each.end is not None)
+        self._ends.add(now, ends, topic_ids)
         seen = set()
         for each in outcome.items:
             name = each.offsets.group.group_id

@@ -60,7 +60,7 @@ def verdict(samples: Sequence[OffsetSample], *, committing: bool | None = None) 
         return Verdict.OK
     if len(known) < 2:
         return Verdict.UNKNOWN
-    if len(set(offsets)) == 1:
+    if len({sample.committed for sample in samples} - {None}) == 1:
         return Verdict.STALL if committing else Verdict.STOP
     if all(later >= before for before, later in pairwise(lags)):
         return Verdict.WARN

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from ..counts import some
 from ..duration import Milliseconds
+from ..operations.committing import OF_A_CLIENT
 from ..places import place_name
+from ..rates import Reading, reading_of
 from ..subscriptions import left_topics
 from ..time_lag import Position
 from ..views.lag_summary import By, reads_on_at, shares
@@ -26,6 +29,16 @@ _SEVERITIES = {
 """All others are CRITICAL."""
 
 
+OTHERS = (
+    "offsets were set while no member was there all the time: by resets, or by a client that is not a member; take at "
+    f"least {OF_A_CLIENT} samples"
+)
+
+
+NEW = "the topic was created, or the first offset committed, since the first sample"
+PEAK = 2
+
+
 class Doubt(NamedTuple):
     """A verdict that may be right, and why that is unknown."""
 
@@ -40,17 +53,75 @@ def trend(seen: Sequence[Seen], unknown_lag: UnknownLag) -> Iterator[Finding]:
     it is unknown whether a record is unread, the verdict is unknown, and shown with a question mark.
     """
     name = seen[-1].offsets.group.group_id
-    samples = _samples(seen)
-    never = [place for place in unknown_lag.places if place not in samples]
+    windows = _windows(seen)
+    never = [place for place in unknown_lag.places if place not in windows]
     gap = unknown_lag.text(len(never), [unknown_lag.places[place] for place in never])
-    if not samples:
+    if not windows:
         severity, message = without_any("trend", gap, unknown_lag)
         yield Finding(name, "trend", severity, message)
         return
-    judged = {place: _judged(seen, place, samples_of_partition) for place, samples_of_partition in samples.items()}
+    judged = {place: _judged(seen, place, window) for place, window in windows.items()}
     severities = [_severity(each) for each, _ in judged.values()]
     message = _message(seen, judged) + (f", {gap}" if gap else "")
     yield Finding(name, "trend", worst((*severities, Severity.UNKNOWN if gap else Severity.OK)), message)
+
+
+class _Window(NamedTuple):
+    """The samples of one partition since its topic was created, or its first commit; ``first``: the first of these.
+
+    ``doubt``: why its offset may have been set by something else than a consumer.
+    """
+
+    first: int
+    samples: Sequence[OffsetSample]
+    grew: bool
+    doubt: str | None
+
+    @property
+    def was_caught_up(self) -> bool:
+        return any(each.committed is not None and each.committed == each.end for each in self.samples)
+
+
+def _windows(seen: Sequence[Seen]) -> dict[Place, _Window]:
+    """Return the windows of the partitions that had a commit in at least one sample."""
+    return {place: _window(seen, place, samples) for place, samples in _samples(seen).items()}
+
+
+def _window(seen: Sequence[Seen], place: Place, samples: Sequence[OffsetSample]) -> _Window:
+    readings = [reading_of(each.now, *each.offsets[:3], place) for each in seen]
+    pairs = [(at, before, now) for at, (before, now) in enumerate(pairwise(readings), 1) if before and now]
+    starts = [at + 1 for at, reading in enumerate(readings) if reading is None or _is_ahead(reading)]
+    first = max((*starts, *(at for at, before, now in pairs if not now.is_same_log(before))), default=0)
+    if first and readings[-1] is not None:  # share groups have no readings
+        samples = samples[max(0, len(samples) - len(seen) + first) :]
+    else:
+        first = 0
+    steps = [(before, now) for at, before, now in pairs if at > first]
+    moved = [now.committed > before.committed for before, now in steps]
+    set_by_others = any(
+        has_moved and not now.continues(before) for has_moved, (before, now) in zip(moved, steps, strict=True)
+    )
+    doubt = OTHERS if set_by_others and not (all(moved) and len(moved) >= OF_A_CLIENT - 1) else None
+    return _Window(first, samples, _grew(seen[-1], place, steps), doubt)
+
+
+def _is_ahead(reading: Reading) -> bool:
+    """Return whether the offset is that of an earlier topic, or was set by hand."""
+    (end,), (committed,) = reading.ends, reading.committed
+    return end is not None and committed > end
+
+
+def _grew(last: Seen, place: Place, steps: Sequence[tuple[Reading, Reading]]) -> bool:
+    """Return whether the lag grew, even if producers wrote at twice their average rate since the last commit."""
+    if not steps:
+        return False
+    (began, _), (_, ended) = steps[0], steps[-1]
+    if began.ends[0] is None or ended.ends[0] is None:
+        return False
+    at = (last.committed_at or {}).get(place)
+    age = 0 if at is None else max(0, last.now - at)
+    grown = ended.ends[0] - ended.committed[0] - (began.ends[0] - began.committed[0])
+    return grown > PEAK * (ended.ends[0] - began.ends[0]) * age / (ended.at - began.at)
 
 
 def _samples(seen: Sequence[Seen]) -> dict[Place, list[OffsetSample]]:
@@ -71,10 +142,7 @@ def _samples(seen: Sequence[Seen]) -> dict[Place, list[OffsetSample]]:
 
 def suspects(seen: Sequence[Seen]) -> dict[Place, Position]:
     """Return partitions whose verdict requires proof of an unread record, and the offsets to search from."""
-    samples = _samples(seen)
-    found = {
-        place for place, each in samples.items() if verdict(each, committing=_committing(seen, place)) in NEED_PROOF
-    }
+    found = {place for place, window in _windows(seen).items() if _burrow(seen, place, window) in NEED_PROOF}
     positions = (at for share in shares(seen[-1].offsets, By.GROUP) for at in share.positions())
     return {place: at for at in positions if (place := (at.topic, at.partition)) in found}
 
@@ -82,9 +150,19 @@ def suspects(seen: Sequence[Seen]) -> dict[Place, Position]:
 _Judged = tuple[Verdict, Doubt | None]
 
 
-def _judged(seen: Sequence[Seen], place: Place, samples: Sequence[OffsetSample]) -> _Judged:
+def _burrow(seen: Sequence[Seen], place: Place, window: _Window) -> Verdict:
+    """Return Burrow's verdict; a lag that grew only since the last commit is OK."""
+    found = verdict(window.samples, committing=_committing(seen[min(window.first, len(seen) - 1) :], place))
+    return Verdict.OK if found is Verdict.WARN and not window.grew else found
+
+
+def _judged(seen: Sequence[Seen], place: Place, window: _Window) -> _Judged:
     """Return the verdict on a partition, and the one that may be right if the proof is unknown."""
-    found = verdict(samples, committing=_committing(seen, place))
+    found = _burrow(seen, place, window)
+    if window.doubt and (found is Verdict.WARN or (found is Verdict.OK and not window.was_caught_up)):
+        return Verdict.UNKNOWN, Doubt(found, window.doubt)
+    if window.first and found in NEED_PROOF:
+        return Verdict.UNKNOWN, Doubt(found, NEW)
     proof = seen[-1].proofs.get(place) if found in NEED_PROOF else None
     if proof is None or proof.unread:
         return found, None

@@ -16,8 +16,8 @@ from kgroups.model.duration import Milliseconds
 from kgroups.model.groups import GroupState
 from kgroups.model.lag import EPOCH_AHEAD, RECREATED
 from kgroups.model.moments import moment_text
-from kgroups.model.operations.committing import OVERDUE, Rhythm, rhythm_of
-from kgroups.model.rates import Direction
+from kgroups.model.operations.committing import OF_A_CLIENT, OVERDUE, Rhythm, rhythm_of
+from kgroups.model.rates import USUAL, Direction
 from kgroups.model.time_lag import ago
 
 from ..stays import restarts
@@ -37,10 +37,6 @@ COMMITS_PER_ATTEMPT = 4
 """A consumer that commits the same offset more often than this for each attempt does not crash there."""
 RECENT_CHANGES = 10
 """A crash loop had its last membership change within this multiple of the time after which a partition is stuck."""
-OF_A_CLIENT = 5
-"""Resets are not repeated more often than this at the pace of a client, without going back."""
-MUCH = 3
-"""A consumer has much left to read if it takes longer than this part of the limit: it commits more often."""
 PAUSES = 3
 """Commits that are at most half of this multiple of the limit apart are a rhythm."""
 BURST = 1_000
@@ -88,7 +84,8 @@ class Case(NamedTuple):
         if (
             history is None
             or self.facts.committed is None
-            or (self.facts.record_known and self.facts.first_unread is None)
+            or not self.facts.record_known
+            or self.facts.first_unread is None
         ):
             return None
         return self.facts.now - max(self.progressed or 0, self.written or 0)
@@ -380,11 +377,12 @@ def _pace(case: Case) -> Found | None:
     if history is None or facts.committed is None or lag is None:
         return None
     if (pace := facts.pace) and facts.last_stable == facts.end:
-        if pace.direction is Direction.GREW and pace.lag * MUCH > pace.consumption * case.stuck_after / 1000:
+        if pace.falls_behind:
             return _behind(case, f"the consumer is slower than the producers: {pace}")
-        if left := pace.catch_up(pace.lag):
-            text = f"the lag shrinks: {pace}; at this pace, the group will have caught up in about {left}"
-            return Found(Key.CATCHING_UP, Severity.INFO, text)
+        if pace.direction is Direction.SHRANK:
+            left = pace.catch_up(pace.lag)
+            when = f"; at this pace, the group will have caught up in about {left}" if left else ""
+            return Found(Key.CATCHING_UP, Severity.INFO, f"the lag shrinks: {pace}{when}")
     if not case.overdue and facts.record_known and (history.last is not None or case.written is not None):
         limit = Milliseconds(case.stuck_after)
         text = f"the group makes progress, or its first unread record is not older than {limit}; the lag is {lag:,}"
@@ -404,7 +402,7 @@ def needs_pace(facts: PartitionFacts) -> bool:
     if len(made) < 2 or made[-1][1] <= made[0][1]:
         return False
     (began, first), (ended, last) = made[0], made[-1]
-    return facts.lag * MUCH * max(1, ended - began) > (last - first) * STUCK_AFTER
+    return facts.lag * (ended - began) > (last - first) * USUAL * 1000
 
 
 def _behind(case: Case, text: str) -> Found:

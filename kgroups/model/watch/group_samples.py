@@ -137,7 +137,9 @@ def sample(polled: PolledGroup, ends: LogEnds, last: GroupSample | None, keep: S
     rows, tally = share.counted, share.tally(polled.ages)
     unknown = count_unknown(rows)
     before: Mapping[tuple[str, int], PartitionSample] = {
-        (each.topic, each.partition): each for each in (last.partitions if last else ())
+        (each.topic, each.partition): each
+        for each in (last.partitions if last else ())
+        if each.topic not in ends.recreated
     }
     partitions, held = [], 0
     for row in {(row.topic, row.partition): row for row in rows if reads_on_at(row) is not None}.values():

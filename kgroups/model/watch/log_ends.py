@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Set
+from types import MappingProxyType
 
 Place = tuple[str, int]
 """Topic and partition."""
@@ -12,14 +13,26 @@ POINTS = 32
 """Maximum number of samples of one partition. Older samples are thinned out, so that they reach far back."""
 
 
+NO_IDS: Mapping[str, int] = MappingProxyType({})
+
+
 class LogEnds:
     """Samples of log end offsets, with times in seconds."""
 
     def __init__(self) -> None:
+        self._topic_ids: Mapping[str, int] = {}
+        self.recreated: Set[str] = frozenset()
+        """The topics that were created again before the last sample."""
         self._samples: dict[Place, tuple[array[float], array[int]]] = {}
 
-    def add(self, now: float, ends: Iterable[tuple[Place, int]]) -> None:
-        """Add one sample of each partition; a partition whose log end offset decreased starts again."""
+    def add(self, now: float, ends: Iterable[tuple[Place, int]], topic_ids: Mapping[str, int] = NO_IDS) -> None:
+        """Add one sample of each partition; those of a recreated topic, or with a lower log end offset, start again."""
+        before = self._topic_ids
+        self.recreated = {topic for topic, known in topic_ids.items() if before.get(topic, known) != known}
+        if self.recreated:
+            self._samples = {place: found for place, found in self._samples.items() if place[0] not in self.recreated}
+        if self.recreated or topic_ids.keys() != before.keys():
+            self._topic_ids = {**before, **topic_ids}
         sampled = 0
         for place, end in ends:
             sampled += 1

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ..duration import Milliseconds
 from ..groups import Group, GroupId, GroupType
 from ..offsets import GroupCommits
-from ..rates import Direction, Reading, catch_up, members_of, pace_of, rates_of
+from ..rates import Reading, catch_up, members_of, pace_of, rates_of
 from ..views.offset_row import GroupOffsets
 from .rebalances import Rebalances
 from .totals import Topics, Totalling, Totals
@@ -242,5 +242,5 @@ def _outlook(totals: Totals, readings: Sequence[Reading], *, shared: bool) -> tu
         return None, False
     paces = [pace_of(readings, at) if lag else None for at, lag in enumerate(lags)]
     unread = totals.total_lag > 0 and last.members == frozenset()
-    behind = any(pace is not None and (unread or pace.direction is Direction.GREW) for pace in paces)
+    behind = any(pace is not None and (unread or pace.falls_behind) for pace in paces)
     return catch_up(lags, paces), behind

@@ -42,6 +42,7 @@ def test_lag_that_shrinks_between_two_commits_only_is_not_a_direction() -> None:
         reading(8, 2000, 5000, members=None),
         reading(8, 2000, 5000, starts=(1501,)),  # unread records were deleted
         reading(6, 2000, 5000),  # the clock
+        reading(8, 2000, 5000, places=(("t", (0, 1)),)),
         reading(8, 2000, 5000, places=(("t", (1,)),)),
     ],
 )

@@ -13,7 +13,7 @@ from kgroups.model.health.rules import Rule
 from kgroups.model.health.sampling import Sampling
 from kgroups.model.health.severity import Minimum, Severity, Threshold
 from kgroups.model.outcome import Failure, Outcome, Scope
-from tests.unit.model.health.test_judge import seen
+from tests.unit.model.health.test_judge import NOW, seen
 
 AGE = Threshold(critical=5)
 
@@ -60,7 +60,7 @@ def test_sampling_reports_all_samples_of_remaining_groups() -> None:
     alone = {"a": (0,)}
     slow, gone = named("slow", seen({0: 10}, held=alone)), named("gone", seen({0: 10}))
     sampling.add(Outcome((slow, gone), (Failure(Scope.BROKER, "1", "x"),)))
-    sampling.add(Outcome((named("slow", seen({0: 20}, {0: 120}, alone)),)))
+    sampling.add(Outcome((named("slow", seen({0: 20}, {0: 120}, alone))._replace(now=NOW + 2_000),)))
     report = sampling.report(7)
     assert (report.at, {finding.group for finding in report.findings}) == (7, {"slow"})
     assert [(finding.check, finding.severity) for finding in report.bad] == [

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from itertools import accumulate
 
 from kgroups.model.quotas import FetchLimit
-from kgroups.model.rates import Direction, Pace
+from kgroups.model.rates import Pace
 from kgroups.model.record import Header, RecordDetails
 from kgroups.model.stays import Presence, StayRecorder
 from kgroups.model.verdicts.facts import (
@@ -178,7 +178,9 @@ def _slow(random_: random.Random) -> PartitionFacts:
     commits = tuple((time, committed - rate * (NOW - time) // 1000) for time in range(NOW - 5 * MINUTE, NOW, 5_000))
     end = committed + rate * 1_000
     grown = rate * random_.randrange(2, 9) * 10
-    pace = Pace(0, 10_000, end - committed - grown, end - committed, rate * 10, Direction.GREW)
+    pace = Pace(
+        0, 10_000, end - committed - grown, end - committed, end - committed - grown, end - committed, rate * 10
+    )
     old = record(committed, 20 * MINUTE)
     return facts._replace(end=end, last_stable=end, record=old, history=History(commits), pace=pace)
 
@@ -190,7 +192,7 @@ def _throttled(random_: random.Random) -> PartitionFacts:
 def _fast(random_: random.Random) -> PartitionFacts:
     facts = _slow(random_)
     lag, rate = facts.lag or 0, random_.randrange(2, 50)
-    return facts._replace(pace=Pace(0, 10_000, lag + 5 * rate, lag, 10 * rate, Direction.SHRANK))
+    return facts._replace(pace=Pace(0, 10_000, lag + 5 * rate, lag, lag + 5 * rate, lag, 10 * rate))
 
 
 def _progressing(random_: random.Random) -> PartitionFacts:

@@ -46,3 +46,11 @@ def test_samples_of_deleted_topics_are_dropped() -> None:
     found.add(1, [((f"deleted-{number}", 0), 1) for number in range(9)])
     found.add(2, [(PLACE, 1)])
     assert set(found._samples) == {PLACE}
+
+
+def test_log_ends_of_a_recreated_topic_start_again() -> None:
+    ends = LogEnds()
+    ends.add(0.0, [(("t", 0), 10), (("u", 0), 10)], {"t": 1, "u": 2})
+    ends.add(10.0, [(("t", 0), 20), (("u", 0), 20)], {"t": 3, "u": 2})
+    assert ends.recreated == {"t"}
+    assert (ends.appended(("t", 0), 15), ends.appended(("u", 0), 15)) == (None, 6.0)

@@ -36,8 +36,9 @@ def test_watch_computes_rates_and_catch_up_time() -> None:
     assert (row.catch_up_ms, row.falls_behind) == (None, False)  # one commit: the lag before it is unknown
     assert row.changed == {"total_lag"}
     assert row.lags == (100, 80)
-    (row,) = watch.add(4000, [group(committed=140, end=170)])
-    assert (row.rate_in, row.rate_out, row.catch_up_ms) == (17.5, 35, 1200)
+    for at in range(3):
+        (row,) = watch.add(4000 + 2000 * at, [group(committed=200 * at, end=1000 + 2 * at)], None)
+    assert (row.rate_in, row.rate_out, row.catch_up_ms) == (1, 100, 6101)  # from 802 to 604
 
 
 def test_watch_group_slower_than_producers_never_catches_up() -> None:

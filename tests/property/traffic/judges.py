@@ -1,0 +1,494 @@
+"""Put a world before all judges, and compare what they say with what is true.
+
+What contradicts the truth:
+
+=================================  ====================================================================================
+verdict                            contradicts if
+=================================  ====================================================================================
+total lag, partition lag           it is not the number of entries after the committed offset, of all partitions
+check --max-lag OK                 more is unread on the partitions with a committed offset, or records are unread on a
+                                   partition without one
+check --max-lag CRITICAL           not more is unread
+check --max-time-lag OK            a readable record was appended before the limit (not by its own time)
+check --trend OK                   a record was readable all the time, and no client advanced
+check --trend STOP                 an offset was committed in the window
+check --trend STALL                the committed offset changed in the window
+check --trend REWIND               it did not go back within one topic
+check --trend WARN                 the backlog of the reader did not grow; except for bursts since the last commit
+check --stopped, --assigned OK     the group has members; a partition of a subscribed topic has no owner
+explain caught-up                  a record is readable, or the commit is of an earlier topic
+explain no-unread-records          a record is readable, or a transaction is open
+explain below-, beyond-log ...     the offset is in the log
+explain crash-loop                 no member left since the progress
+explain unassigned                 a client reads the partition; one that is no member has committed twice
+explain rebalancing                the group is not rebalancing
+explain never-committed            there is a commit
+explain open-transaction           no transaction is open
+explain not-committing, same-...   the committed offset changed, or the record was appended, within the limit
+explain progressing                neither the offset changed nor the record was appended for 3 limits; without an
+                                   owner, no client read for 2 limits
+explain falling-behind             the backlog of the reader did not grow in the span, nobody reads, or something else
+                                   than a member changed the offset in the span
+explain catching-up                likewise did not shrink; or the time is not half to twice the true one
+watch IN/S, OUT/S                  no span of the last samples has this production, or consumption by members
+watch CATCH-UP                     a partition with a backlog does not shrink in its span; or as above, of the slowest
+watch never                        the backlog grew nowhere, and the group has members
+exporter lags                      as total lag; values that are not stale
+exporter lag seconds (sampled)     the record was not appended between the two polls, one poll of tolerance
+exporter unchanged seconds         the offset changed within them, other than by several resets between two polls
+=================================  ====================================================================================
+
+A verdict that is unknown contradicts nothing; :class:`Tally` counts these.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from kgroups.admin.verdicts.gather import _facts, _Gathered, _position
+from kgroups.model.health.findings import Proof, Seen
+from kgroups.model.health.judge import judge as check
+from kgroups.model.health.limits import Limits
+from kgroups.model.health.severity import Severity, Threshold
+from kgroups.model.health.trend import suspects
+from kgroups.model.operations.committing import RecentCommits
+from kgroups.model.places import place_name
+from kgroups.model.rates import Pace, Place, pace_of, reading_of, unbroken
+from kgroups.model.record import RecordDetails
+from kgroups.model.verdicts.facts import OpenTransaction, PartitionFacts
+from kgroups.model.verdicts.judge import REPEATS, STUCK_AFTER, needs_pace
+from kgroups.model.verdicts.judge import judge as explain
+from kgroups.model.verdicts.verdict import Key, Verdict
+from kgroups.model.views.lag_rows import GroupLagRow
+from kgroups.model.views.lag_summary import Ages, By, shares
+from kgroups.model.views.offset_row import GroupOffsets, OffsetRow
+from kgroups.model.views.offsets import offset_rows
+from kgroups.model.watch.group_samples import GroupSample, PolledGroup, sample, sample_logs
+from kgroups.model.watch.log_ends import LogEnds
+from kgroups.model.watch.watching import RATED, SAMPLED, Watch
+
+from .world import BEGAN, NODE, TICK, Truth, World
+
+EVERY = 4
+"""Ticks between two moments, and refreshes of watch."""
+POLL = 8
+"""Ticks between two polls of the exporter, and samples of a trend."""
+WINDOW = 10
+SLACK = 20_000
+"""Milliseconds of a time to catch up: consumers commit every 12 s at most, and refreshes take 2 s."""
+LAG, AGE = 500, 20_000
+LIMITS = Limits(lag=Threshold(LAG, LAG), time_lag=Threshold(AGE, AGE), trend=True, stopped=True, assigned=True)
+
+
+class Contradiction(NamedTuple):
+    judge: str
+    said: object
+    truth: object
+    seed: int
+    now: int
+
+
+class Tally:
+    """What judges said: numbers of verdicts, of those that are unknown, and the contradictions."""
+
+    def __init__(self) -> None:
+        self.moments = 0
+        self.said: Counter[str] = Counter()
+        self.unknown: Counter[str] = Counter()
+        self.calm: Counter[str] = Counter()
+        self.calm_unknown: Counter[str] = Counter()
+        self.verdicts: Counter[str] = Counter()
+        self.wrong: list[Contradiction] = []
+
+    def add(self, world: World, judge: str, verdict: object, *, known: bool, wrong: object = None) -> None:
+        """Add a verdict.
+
+        :param wrong: what is true instead.
+        """
+        self.said[judge] += 1
+        self.unknown[judge] += not known
+        if world.suffices:
+            self.calm[judge] += 1
+            self.calm_unknown[judge] += not known
+        self.verdicts[f"{judge} {verdict if isinstance(verdict, str) else ''}"] += 1
+        if known and wrong:
+            self.wrong.append(Contradiction(judge, verdict, wrong, world.now and id(world), world.now))
+
+
+def play(seed: int, ticks: int, tally: Tally) -> None:
+    """Let a world pass, and judge it every two seconds."""
+    world, watch, ends = World(seed), Watch(), LogEnds()
+    looks: list[tuple[int, GroupOffsets]] = []
+    seen: list[Seen] = []
+    watched: list[dict[Place, Truth]] = []
+    last: GroupSample | None = None
+    before = len(tally.wrong)
+    for tick in range(ticks):
+        world.step()
+        offsets = world.offsets()
+        looks = [*looks[-22:], (world.now, offsets)]
+        if tick % POLL == 0:
+            seen = [*seen[1 - WINDOW :], _seen(world, offsets)]
+            last = _exporter(world, offsets, ends, last, tally)
+        if tick % EVERY == 0:
+            tally.moments += 1
+            watched = [*watched[1 - SAMPLED :], world.kept[-1]]
+            _totals(world, offsets, tally)
+            _check(world, [*seen[:-1], _seen(world, offsets)], tally)
+            _watch(world, watch, offsets, watched, tally)
+            _explain(world, offsets, looks, tally)
+    tally.wrong[before:] = [each._replace(seed=seed) for each in tally.wrong[before:]]
+
+
+def _rows(offsets: GroupOffsets) -> list[OffsetRow]:
+    return [row for share in shares(offsets, By.GROUP) for row in share.rows]
+
+
+def _lags(world: World) -> dict[Place, int | None]:
+    """Return how much is unread after each committed offset; ``None`` if the log cannot be read."""
+    found: dict[Place, int | None] = {}
+    for place, at in world.committed.items():
+        if not world.is_used(place[0]):
+            continue
+        log = world.log(place)
+        found[place] = None if log is None or log.down else max(0, log.end - at)
+    return found
+
+
+def _totals(world: World, offsets: GroupOffsets, tally: Tally) -> None:
+    (share,) = shares(offsets, By.GROUP)
+    row = share.row()
+    assert isinstance(row, GroupLagRow)
+    lags = _lags(world)
+    true = sum(filter(None, lags.values()))
+    hidden = [place for place, lag in lags.items() if lag is None]
+    wrong = f"{true} {hidden}" if row.total_lag not in (true, None) or (row.total_lag is not None and hidden) else None
+    known = row.total_lag is not None
+    tally.add(world, "total lag", row.total_lag, known=known or not lags, wrong=wrong)
+
+
+def _seen(world: World, offsets: GroupOffsets) -> Seen:
+    unread = {}
+    for row in offset_rows(offsets):
+        at = _position(row) if row.topic is not None else None
+        log = world.log((at.topic, at.partition)) if at else None
+        if at and log:
+            unread[at] = log.first_readable(at.offset)
+    committed_at = {place: made[-1][0] for place, made in world.commits.items() if made and place in world.committed}
+    outsiders = "commits" if world.outsider else None
+    return Seen(offsets, world.now, Ages(unread, world.now), committed_at, commits_before=BEGAN, outsiders=outsiders)
+
+
+def _check(world: World, seen: list[Seen], tally: Tally) -> None:
+    now = seen[-1]
+    proofs = {
+        place: Proof(log.unread(at.offset) > 0) for place, at in suspects(seen).items() if (log := world.log(place))
+    }
+    seen[-1] = now._replace(proofs=proofs)
+    truths = world.kept[-1]
+    for finding in check(seen, LIMITS):
+        known, wrong = finding.severity is not Severity.UNKNOWN, None
+        ok, critical = finding.severity is Severity.OK, finding.severity is Severity.CRITICAL
+        if finding.check == "lag":
+            lags = _lags(world)
+            most = sum(filter(None, lags.values()))
+            topics = {place[0] for place in lags} | {each.topic for each in world.members.values()}
+            # Brokers report subscriptions only of groups that are Stable.
+            reported = world.state != "PreparingRebalance"
+            more = [p for p, each in truths.items() if reported and p[0] in topics and p not in lags and world.size(p)]
+            if (ok and (most > LAG or None in lags.values() or more)) or (critical and most <= LAG):
+                wrong = f"{most} {more} {lags}"
+            wrong = None if critical and _ahead(world) else wrong  # another problem
+            tally.add(
+                world, "check --max-lag", finding.severity.name, known=known, wrong=wrong and f"{wrong}: {finding}"
+            )
+        elif finding.check == "time-lag":
+            old = _old(world, AGE + TICK)
+            past = min(world.clocks) < -1000  # then the age is that of the record's own time
+            if (ok and old) or (
+                critical and not _lost(world) and not past and not _old(world, AGE - TICK) and not _of_future(world)
+            ):
+                wrong = f"{old}: {finding}"
+            tally.add(world, "check --max-time-lag", finding.severity.name, known=known, wrong=wrong)
+        elif finding.check == "trend":
+            word = finding.message.split(" ")[0]
+            wrong = _trend(world, word, seen, finding.message) if len(seen) > 2 else None
+            tally.add(world, "check --trend", word, known=known, wrong=wrong and f"{wrong}: {finding}")
+        elif finding.check == "stopped":
+            used = bool(world.members or world.outsider)
+            tally.add(world, "check --stopped", finding.severity.name, known=known, wrong=ok is used and str(finding))
+        elif finding.check == "assigned":
+            topics = {each.topic for each in world.members.values()}
+            free = [p for p in truths if p[0] in topics and p not in world.owners]
+            wrong = ok and world.state == "Stable" and free and f"{free}: {finding}"
+            tally.add(world, "check --assigned", finding.severity.name, known=known, wrong=wrong)
+
+
+def _ahead(world: World) -> bool:
+    return any(at > log.end for place, at in world.committed.items() if (log := world.log(place)))
+
+
+def _lost(world: World) -> bool:
+    return any(at < log.start for place, at in world.committed.items() if (log := world.log(place)))
+
+
+def _old(world: World, age: int) -> list[Place]:
+    """Return the partitions with a readable record that was appended before this age."""
+    return [
+        place
+        for place, each in world.kept[-1].items()
+        if place in world.committed
+        and world.is_used(place[0])
+        and each.appended is not None
+        and world.now - each.appended > age
+        and not world.topics[place[0]][place[1]].down
+    ]
+
+
+def _of_future(world: World) -> bool:
+    return max(world.clocks) > 1000
+
+
+def _trend(world: World, word: str, seen: Sequence[Seen], message: str) -> str | None:
+    """Return what is true instead of the worst verdict of a trend; the verdict needs one partition that has it."""
+    span = (seen[-1].now - seen[0].now) // TICK
+    kept = world.kept[-span - 1 :]
+    places = [p for p in kept[-1] if p in world.committed and p in kept[0] and world.is_used(p[0])]
+    if word != "OK":
+        places = [p for p in places if place_name(*p) in message]
+        if not places:
+            return None
+    sampled = [each.now for each in seen]
+    reasons = []
+    for place in places:
+        truths = [each[place] for each in kept if place in each]
+        first, last = truths[0], truths[-1]
+        at = [each for each in truths if each.now in sampled]
+        commits = [t for t, _ in world.commits.get(place, ()) if first.now < t <= last.now]
+        offsets = [each.committed for each in at if each.committed is not None]
+        back = any(
+            before.life == now.life and (now.committed or 0) < (before.committed or 0) for before, now in pairwise(at)
+        )
+        stuck = (
+            all(each.unread for each in truths) and last.advanced_at <= first.now and len({t.life for t in truths}) == 1
+        )
+        reasons.append((place, commits, offsets, back, stuck, first, last))
+    if word == "OK" and any(stuck for *_, stuck, _, _ in reasons):
+        return f"stuck {[each for each in reasons if each[4]]}"
+    if word == "STOP" and all(commits for _, commits, *_ in reasons):
+        return f"commits {reasons}"
+    if word == "STALL" and all(len(set(offsets)) > 1 for _, _, offsets, *_ in reasons):
+        return f"changed {reasons}"
+    if word == "REWIND" and not any(back for _, _, _, back, *_ in reasons):
+        return f"not back {reasons}"
+    if word == "WARN" and not any(
+        last.backlog > first.backlog or last.blocked > first.blocked or _burst(kept, place, commits)
+        for place, commits, *_, first, last in reasons
+    ):
+        return f"did not grow {reasons}"
+    return None
+
+
+def _burst(kept: Sequence[Mapping[Place, Truth]], place: Place, commits: Sequence[int]) -> bool:
+    """Return whether producers wrote at more than twice their average rate since the last commit."""
+    truths = [each[place] for each in kept if place in each]
+    then = next((each for each in truths if commits and each.now >= commits[-1]), truths[0])
+    first, last = truths[0], truths[-1]
+    return (last.produced - then.produced) * (last.now - first.now) > 2 * (last.produced - first.produced) * (
+        last.now - then.now
+    )
+
+
+def _at(world: World, place: Place, now: int) -> Truth | None:
+    """Return the truth at the last commit before a time, whose lag is judged, or without members at that time."""
+    commits = [at for at, _ in world.commits.get(place, ()) if at <= now]
+    then = max(commits[-1] if commits and world.members else now, world.now - (len(world.kept) - 1) * TICK)
+    return world.kept[(then - world.now) // TICK - 1].get(place)
+
+
+def _direction(world: World, place: Place, pace: Pace, *, grew: bool) -> str | None:
+    """Return what is true instead of a direction over the span of a pace."""
+    first, last = _at(world, place, pace.since), _at(world, place, pace.until)
+    if first is None or last is None or first.life != last.life:
+        return f"another topic {first} {last}"
+    if first.moves != last.moves:
+        return f"moved {first} {last}"
+    change = last.backlog - first.backlog
+    if not (last.advanced_at > first.now or grew) or (change <= 0 if grew else change >= 0):
+        return f"changed by {change}, read {last.read} {first} {last}"
+    return None
+
+
+def _time_left(world: World, place: Place, pace: Pace, backlog: int) -> float:
+    """Return the true milliseconds until this backlog is caught up."""
+    first, last = _at(world, place, pace.since), _at(world, place, pace.until)
+    assert first and last
+    return backlog * (pace.until - pace.since) / max(1, first.backlog - last.backlog)
+
+
+def _watch(
+    world: World, watch: Watch, offsets: GroupOffsets, watched: Sequence[Mapping[Place, Truth]], tally: Tally
+) -> None:
+    (row,) = watch.add(world.now, [offsets])
+    truths = [next(iter(each.values())).now if each else 0 for each in watched]
+    oldest = {place: truth for each in reversed(watched) for place, truth in each.items()}
+    for name, rate, field in (("IN/S", row.rate_in, "produced"), ("OUT/S", row.rate_out, "consumed")):
+        spans = []
+        for back in range(2, min(RATED, len(watched)) + 1):
+            first, last = watched[-back], watched[-1]
+            places = [p for p in world.committed if p in last and world.is_used(p[0])]
+            seconds = (truths[-1] - truths[-back]) / 1000
+            spans.append(
+                sum(getattr(last[p], field) - getattr(first.get(p, oldest[p]), field) for p in places) / seconds
+            )
+        wrong = rate is not None and not any(abs(rate - each) < 1e-6 for each in spans) and (rate, spans)
+        tally.add(
+            world, f"watch {name}", "", known=rate is not None or len(watched) < 3 or not world.committed, wrong=wrong
+        )
+    (sampled,) = (watch.samples_of("g"),)
+    readings = unbroken([each.reading for each in sampled])
+    places = [(topic, number) for topic, numbers in readings[-1].places for number in numbers]
+    paces = {place: pace for at, place in enumerate(places) if (pace := pace_of(readings, at))}
+    behind = [p for p in places if (log := world.log(p)) and log.end > world.committed[p]]
+    wrong = None
+    if row.catch_up_ms:
+        bad = [_direction(world, p, paces[p], grew=False) if p in paces else f"{p} unknown" for p in behind]
+        wrong = [each for each in bad if each]
+        if not wrong:
+            true = max((_time_left(world, p, paces[p], _lags(world)[p] or 0) for p in behind), default=0)
+            slack = SLACK
+            if not true / 2 - slack <= row.catch_up_ms <= true * 2 + slack:
+                wrong = [f"{row.catch_up_ms} not {true}"]
+    elif row.falls_behind and world.members:
+        wrong = all(p not in paces or _direction(world, p, paces[p], grew=True) for p in behind) and str(paces)
+    said = "time" if row.catch_up_ms else "0" if row.catch_up_ms == 0 else "never" if row.falls_behind else "unknown"
+    tally.add(world, "watch CATCH-UP", said, known=said != "unknown", wrong=wrong and f"{wrong} {row}")
+
+
+def _exporter(
+    world: World, offsets: GroupOffsets, ends: LogEnds, last: GroupSample | None, tally: Tally
+) -> GroupSample:
+    logs = sample_logs(offsets.logs)
+    known = (((each.topic, each.partition), each.end) for each in logs if each.end is not None)
+    ends.add(world.now / 1000, known, offsets.logs.topic_ids)
+    found = sample(PolledGroup(offsets, world.now, Ages({}, 0)), ends, last, 3600)
+    lags = _lags(world)
+    true = sum(filter(None, lags.values()))
+    wrong = not found.stale and found.total_lag not in (None, true) and f"{true} {found}"
+    tally.add(world, "exporter total lag", "", known=found.total_lag is not None or not lags, wrong=wrong)
+    for each in found.partitions:
+        place = each.topic, each.partition
+        truth, log = world.kept[-1].get(place), world.log(place)
+        if truth is None or log is None or log.down:
+            continue
+        wrong = each.lag is not None and each.lag != log.end - world.committed[place] and f"{truth} {each}"
+        tally.add(world, "exporter lag", "", known=each.lag is not None, wrong=wrong)
+        appended = log.appended(world.committed[place])
+        if each.unread_since is not None and appended is not None:
+            wrong = (
+                abs(each.unread_since * 1000 - appended) > 2 * POLL * TICK + (world.now - appended) / 4
+                and f"{appended} {each}"
+            )
+            tally.add(world, "exporter lag seconds", "", known=True, wrong=wrong)
+        if each.unchanged_since is not None:
+            wrong = (
+                each.unchanged_since * 1000 < truth.changed_at - POLL * TICK and truth.moves < 2 and f"{truth} {each}"
+            )
+            tally.add(world, "exporter unchanged", "", known=True, wrong=wrong)
+    return found
+
+
+def _gathered(world: World, rows: Sequence[OffsetRow]) -> _Gathered:
+    """Return the answers of the cluster as the admin layer gathers them."""
+    found = _Gathered()
+    found.now = world.now
+    for row in rows:
+        place = row.topic or "", row.partition or 0
+        log, at = world.log(place), _position(row)
+        if log is None or log.down:
+            continue
+        found.leaders[place] = NODE
+        found.stable[place] = log.stable
+        if log.open_at is not None:
+            found.transactions = {**found.transactions, place: (OpenTransaction(7, log.open_at, world.now - 1_000),)}
+        if at:
+            unread = log.first_readable(at.offset)
+            found.unread = {**found.unread, at: unread}
+            if unread.offset is not None:
+                found.records[at] = RecordDetails(
+                    unread.offset, unread.timestamp, None, b"x", (), 1, 60, unread.offset, None
+                )
+    made = {place: list(each) for place, each in world.commits.items() if place in world.committed}
+    stays = {"g": list(world.stays.values())}
+    found.commits = RecentCommits({"g": made}, changed={"g": list(world.changes)}, stays=stays)
+    return found
+
+
+def _explain(world: World, offsets: GroupOffsets, looks: Sequence[tuple[int, GroupOffsets]], tally: Tally) -> None:
+    rows = [row for row in _rows(offsets) if row.topic is not None]
+    gathered = _gathered(world, rows)
+    for row in rows:
+        place = row.topic or "", row.partition or 0
+        if world.log(place) is None:
+            continue
+        facts: PartitionFacts = _facts(offsets, row, gathered, {})
+        if needs_pace(facts):
+            readings = [r for at, each in looks if (r := reading_of(at, *each[:3], place))]
+            facts = facts._replace(pace=pace_of(unbroken(readings)) if readings else None)
+        verdict = explain(facts)
+        wrong = _verdict(world, place, facts, verdict)
+        known = verdict.key is not Key.UNKNOWN or facts.end is None
+        tally.add(world, "explain --partition", str(verdict.key), known=known, wrong=wrong and f"{wrong} {verdict}")
+
+
+def _verdict(world: World, place: Place, facts: PartitionFacts, verdict: Verdict) -> str | None:
+    truth, log = world.kept[-1][place], world.topics[place[0]][place[1]]
+    key, committed = verdict.key, truth.committed
+    at = committed if committed is not None else log.start
+    fresh = min((world.now - each for each in (truth.changed_at, truth.appended) if each is not None), default=0)
+    past = min(world.clocks) < -1_000  # such a record is as old as it says
+    repeats = sum(to == committed and time >= (truth.appended or 0) for time, to in world.commits.get(place, ()))
+    wrong = {
+        Key.MISSING_PARTITION: True,
+        Key.LEADERLESS: not log.down,
+        Key.LEADER_UNRESPONSIVE: not log.down,
+        Key.RECREATED_TOPIC: truth.life == 1,
+        Key.BELOW_LOG_START: at >= log.start,
+        Key.BEYOND_LOG_END: at <= log.end,
+        Key.CAUGHT_UP: log.unread(at) > 0,
+        Key.NO_UNREAD_RECORDS: log.unread(at) > 0 or log.open_at is not None,
+        Key.CRASH_LOOP: not any(time > truth.changed_at for time in world.left),
+        Key.UNASSIGNED: truth.read and (bool(world.members) or len(world.outsider_commits(place)) > 1),
+        Key.REBALANCING: world.state == "Stable",
+        Key.NEVER_COMMITTED: committed is not None,
+        Key.OPEN_TRANSACTION: log.open_at is None,
+        Key.SAME_OFFSET_COMMITTED: not past and (repeats < REPEATS or truth.appended is None),
+        Key.NOT_COMMITTING: not past and fresh < STUCK_AFTER - TICK,
+        Key.PROGRESSING: not truth.read
+        and (fresh > 3 * STUCK_AFTER if facts.owner else world.now - truth.advanced_at > 2 * STUCK_AFTER),
+    }.get(key)
+    if wrong:
+        return f"{truth} start {log.start} end {log.end} open {log.open_at} state {world.state}"
+    pace = facts.pace
+    if key in (Key.FALLING_BEHIND, Key.THROTTLED, Key.CATCHING_UP) and pace is not None:
+        if direction := _direction(world, place, pace, grew=key is not Key.CATCHING_UP):
+            return direction
+        left, then = pace.catch_up(pace.lag), _at(world, place, pace.until)
+        true = _time_left(world, place, pace, then.backlog) if then else 0
+        if left and not true / 2 - SLACK <= left <= true * 2 + SLACK:
+            return f"{left} not {true}"
+    return None
+
+
+def report(tally: Tally) -> Iterator[str]:
+    """Yield lines with the numbers of a run."""
+    yield f"{tally.moments:,} moments, {sum(tally.said.values()):,} verdicts, {len(tally.wrong):,} contradictions"
+    for judge, said in sorted(tally.said.items()):
+        calm = tally.calm[judge]
+        share = f", {tally.calm_unknown[judge] / calm:.1%} where evidence suffices" if calm else ""
+        yield f"  {judge}: {said:,}, unknown {tally.unknown[judge] / said:.1%}{share}"
+    for judge, count in sorted(Counter(each.judge for each in tally.wrong).items()):
+        yield f"  CONTRADICTED {judge}: {count:,}"
