@@ -47,7 +47,7 @@ CALLS = 4
 GRACE = 2.0
 """Seconds after the time limit of a call at which it is abandoned: the command's own error says more."""
 
-_LARGER = "ask for less, or start the server with a larger --timeout"
+_LARGER = "request less, or start the server with a larger --timeout"
 
 _ROWS = {"type": "array", "items": {"type": "object"}}
 OUTPUT_SCHEMA: dict[str, Any] = {
