@@ -16,7 +16,7 @@ from kgroups.model.duration import Milliseconds
 from kgroups.model.groups import GroupState
 from kgroups.model.lag import EPOCH_AHEAD, RECREATED
 from kgroups.model.moments import moment_text
-from kgroups.model.operations.committing import OF_A_CLIENT, OVERDUE, Rhythm, rhythm_of
+from kgroups.model.operations.committing import OF_A_CLIENT, OVERDUE, SKEW, Rhythm, rhythm_of
 from kgroups.model.rates import USUAL, Direction
 from kgroups.model.time_lag import ago
 
@@ -383,6 +383,10 @@ def _pace(case: Case) -> Found | None:
             left = pace.catch_up(pace.lag)
             when = f"; at this pace, the group will have caught up in about {left}" if left else ""
             return Found(Key.CATCHING_UP, Severity.INFO, f"the lag shrinks: {pace}{when}")
+    recent = case.progressed is not None and facts.now - case.progressed < case.stuck_after
+    if not recent and case.written is not None and case.written > facts.now + SKEW:
+        text = "no verdict, because the time of the first unread record is in the future, and no progress is recent"
+        return Found(Key.UNKNOWN, Severity.UNKNOWN, text)
     if not case.overdue and facts.record_known and (history.last is not None or case.written is not None):
         limit = Milliseconds(case.stuck_after)
         text = f"the group makes progress, or its first unread record is not older than {limit}; the lag is {lag:,}"

@@ -26,7 +26,7 @@ explain never-committed            there is a commit
 explain open-transaction           no transaction is open
 explain not-committing, same-...   the committed offset changed, or the record was appended, within the limit
 explain progressing                neither the offset changed nor the record was appended for 3 limits; without an
-                                   owner, no client read for 2 limits
+                                   owner, only resets committed
 explain falling-behind             the backlog of the reader did not grow in the span, nobody reads, or something else
                                    than a member changed the offset in the span
 explain catching-up                likewise did not shrink; or the time is not half to twice the true one
@@ -468,7 +468,7 @@ def _verdict(world: World, place: Place, facts: PartitionFacts, verdict: Verdict
         Key.SAME_OFFSET_COMMITTED: not past and (repeats < REPEATS or truth.appended is None),
         Key.NOT_COMMITTING: not past and fresh < STUCK_AFTER - TICK,
         Key.PROGRESSING: not truth.read
-        and (fresh > 3 * STUCK_AFTER if facts.owner else world.now - truth.advanced_at > 2 * STUCK_AFTER),
+        and (fresh > 3 * STUCK_AFTER if facts.owner else not world.had_outsider and world.age > 2 * STUCK_AFTER),
     }.get(key)
     if wrong:
         return f"{truth} start {log.start} end {log.end} open {log.open_at} state {world.state}"

@@ -165,6 +165,7 @@ class World:
         self.members: dict[str, Reader] = {}
         self.outsider: Reader | None = None
         self.resets = 0
+        self.had_outsider = False
         self.committed: dict[Place, int] = {}
         self.commits: dict[Place, list[CommitMade]] = {}
         self.changes: list[int] = []
@@ -346,6 +347,7 @@ class World:
         elif draw > 0.946:
             self.outsider = Reader("outsider", self.random, "")
             self.outsider.began = self.now
+            self.had_outsider = True
             self.outsider.positions = {
                 (topic, number): self._first((topic, number)) for topic, logs in self.topics.items() for number in logs
             }
