@@ -34,7 +34,7 @@ watch IN/S, OUT/S                  no span of the last samples has this producti
 watch CATCH-UP                     a partition with a backlog does not shrink in its span; or as above, of the slowest
 watch never                        the backlog grew nowhere, and the group has members
 exporter lags                      as total lag; values that are not stale
-exporter lag seconds (sampled)     the record was not appended between the two polls, one poll of tolerance
+exporter lag seconds (sampled)     it is wrong by 5 polls (a leader that is down cannot be polled) and a quarter
 exporter unchanged seconds         the offset changed within them, other than by several resets between two polls
 =================================  ====================================================================================
 
@@ -389,7 +389,7 @@ def _exporter(
         appended = log.appended(world.committed[place])
         if each.unread_since is not None and appended is not None:
             wrong = (
-                abs(each.unread_since * 1000 - appended) > 2 * POLL * TICK + (world.now - appended) / 4
+                abs(each.unread_since * 1000 - appended) > 5 * POLL * TICK + (world.now - appended) / 4
                 and f"{appended} {each}"
             )
             tally.add(world, "exporter lag seconds", "", known=True, wrong=wrong)
