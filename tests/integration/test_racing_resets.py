@@ -8,15 +8,22 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from kgroups.admin.change import apply_offsets
 from kgroups.admin.change.commit_log import CommitLog, move_of
+from kgroups.admin.change.reset_request import ResetRequest
+from kgroups.admin.change.revalidate import revalidate_offsets
+from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.wire import WireAdmin
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.model.offsets import PlanKey
 from kgroups.model.operations.plan_file import parse_plan
-from kgroups.model.operations.reset import PlannedOffset
+from kgroups.model.operations.reset import FromPlan, PlannedOffset
+from kgroups.model.operations.results import AppliedOffset
+from kgroups.model.outcome import Outcome, Result
 from tests.integration.scratch_cluster import LOG, ScratchCluster
 from tests.integration.versions import newest_only
 
@@ -38,13 +45,46 @@ def test_racing_resets_overwrite_nothing_silently(
     asyncio.run(race(scratch_cluster.sandbox.bootstrap, tmp_path, force))
 
 
+@newest_only
+def test_group_written_by_two_requests_names_what_was_overwritten(
+    scratch_cluster: ScratchCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An undo commits first and then deletes; the second check must not hide a commit that came before the first write."""
+    group, late = "race-twice", iter([{LOG: {0: 12}}])
+    scratch_cluster.commit({group: {LOG: {0: 11, 1: OLD}}})
+
+    async def committed_in_between(*words: Any, **options: Any) -> Outcome[PlannedOffset]:
+        checked = await revalidate_offsets(*words, **options)
+        if (offsets := next(late, None)) is not None:
+            await asyncio.to_thread(scratch_cluster.commit, {group: offsets})
+        return checked
+
+    monkeypatch.setattr(apply_offsets, "revalidate_offsets", committed_in_between)
+    undo = FromPlan({(group, LOG, 0): 13, (group, LOG, 1): None}, exact=True)
+    done = asyncio.run(apply(scratch_cluster.sandbox.bootstrap, ResetRequest(Selection((group,)), undo)))
+    assert scratch_cluster.committed(group) == {group: {(LOG, 0): 13}}
+    assert [(each.result, each.planned.old, bool(each.failure)) for each in done.items] == [
+        (Result.APPLIED, 12, True),
+        (Result.APPLIED, OLD, False),
+    ]
+    assert not done.notices
+
+
+async def apply(bootstrap: str, request: ResetRequest) -> Outcome[AppliedOffset]:
+    admin = await WireAdmin.connect(ClientSettings(parse_bootstrap(bootstrap), timeout=60, broker_timeout=60))
+    try:
+        return await admin.apply_offsets((await admin.plan_reset(request)).items)
+    finally:
+        await admin.close()
+
+
 async def race(bootstrap: str, folder: Path, force: tuple[str, ...]) -> None:
     admin = await WireAdmin.connect(ClientSettings(parse_bootstrap(bootstrap), timeout=300, broker_timeout=60))
     try:
         log = CommitLog(admin.cluster)
-        await log.mark(GROUPS)
-        answers = await asyncio.to_thread(run_both, bootstrap, folder, force)
         keys = [PlannedOffset(group, LOG, 1, None, None) for group in GROUPS]
+        await log.mark(keys)
+        answers = await asyncio.to_thread(run_both, bootstrap, folder, force)
         records, unread = await log.read(keys)
     finally:
         await admin.close()

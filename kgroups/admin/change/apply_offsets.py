@@ -48,7 +48,7 @@ async def apply_offsets(
     before = {entry.key: entry.before for entry in entries} if force else {}
 
     async def check(part: Sequence[PlannedOffset]) -> Outcome[PlannedOffset]:
-        await log.mark({entry.group_id for entry in part if entry.kind not in GroupType.WITHOUT_COMMITS})
+        await log.mark(entry for entry in part if entry.kind not in GroupType.WITHOUT_COMMITS)
         checked = await revalidate_offsets(lookups, part, with_members=with_members, force=force)
         if force and (changed := [entry for entry in checked.items if entry.before != before[entry.key]]):
             amend(changed)

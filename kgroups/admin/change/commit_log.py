@@ -31,24 +31,27 @@ Records = dict[PlanKey, list[tuple[bytes, bytes | None]]]
 
 
 class CommitLog:
-    """The log of groups from when each was checked."""
+    """The log of planned offsets from when each was checked: those of one group may be written by several requests."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._since: dict[GroupId, int] = {}
+        self._since: dict[PlanKey, int] = {}
 
-    async def mark(self, groups: Iterable[GroupId]) -> None:
-        """Begin with the next commit of these groups; what brokers return about them from now on has the others."""
+    async def mark(self, planned: Iterable[PlannedOffset]) -> None:
+        """Begin with the next commit of these partitions; what brokers return about them from now on has the others."""
         topic = self._cluster.topics.get(OFFSETS_TOPIC)
         if topic is None or topic.error or not topic.leaders:
             return
-        numbers = {group: partition_of(group, len(topic.leaders)) for group in groups}
+        groups = list(by_group(planned))
+        numbers = {group: partition_of(group, len(topic.leaders)) for group, _ in groups}
         ends = await fetch_ends(self._cluster, {OFFSETS_TOPIC: sorted(set(numbers.values()))})
-        for group, number in numbers.items():
-            if (end := ends.get((OFFSETS_TOPIC, number))) is not None:
-                self._since[group] = end
-            else:
-                self._since.pop(group, None)
+        for group, part in groups:
+            end = ends.get((OFFSETS_TOPIC, numbers[group]))
+            for entry in part:
+                if end is not None:
+                    self._since[entry.key] = end
+                else:
+                    self._since.pop(entry.key, None)
 
     async def read(self, planned: Iterable[PlannedOffset]) -> tuple[Records, dict[GroupId, str]]:
         """Return the records of planned partitions since their groups were marked, and the groups without, and why."""
@@ -57,12 +60,13 @@ class CommitLog:
         topic = self._cluster.topics.get(OFFSETS_TOPIC)
         starts: dict[int, int] = {}
         for group, part in by_group(planned):
-            since = self._since.get(group)
-            if since is None or topic is None:
+            marks = [self._since.get(entry.key) for entry in part]
+            since = [mark for mark in marks if mark is not None]
+            if len(since) < len(marks) or topic is None:
                 unread[group] = _why(topic.error if topic else None)
                 continue
             number = partition_of(group, len(topic.leaders))
-            starts[number] = min(since, starts.get(number, since))
+            starts[number] = min(*since, starts.get(number, since[0]))
             keys.setdefault(number, {}).update(_keys(group, part))
         found: Records = {}
         until = time.monotonic() + self._cluster.deadline.remaining() * SHARE_OF_TIME_LEFT
@@ -118,7 +122,7 @@ class CommitLog:
         entries, after, _ = read_entries(fetched.records, at)
         for entry in entries:
             key = keys.get((entry.key or b"")[2:])
-            if key and entry.offset >= self._since[key[0]]:
+            if key and entry.offset >= self._since[key]:
                 found.setdefault(key, []).append((entry.key or b"", entry.value))
         return after
 
