@@ -49,7 +49,7 @@ def test_racing_resets_overwrite_nothing_silently(
 def test_group_written_by_two_requests_names_what_was_overwritten(
     scratch_cluster: ScratchCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An undo commits first and then deletes; the second check must not hide a commit that came before the first write."""
+    """An undo commits first and then deletes; the second check must not hide a commit before the first."""
     group, late = "race-twice", iter([{LOG: {0: 12}}])
     scratch_cluster.commit({group: {LOG: {0: 11, 1: OLD}}})
 

@@ -88,7 +88,8 @@ async def delete_groups(
 
     async def check(part: Sequence[GroupId]) -> Mapping[GroupId, Failure]:
         known = [plans[name] for name in part if name in plans]
-        await log.mark(each.group.group_id for each in known if each.group.type not in GroupType.WITHOUT_COMMITS)
+        committing = (each for each in known if each.group.type not in GroupType.WITHOUT_COMMITS)
+        await log.mark(entry for each in committing for entry in each.as_plan())
         found = await plan_delete(lookups, Selection(tuple(each.group.group_id for each in known)))
         checked = revalidate_deletions(known, found, force=force)
         now.update({each.group.group_id: each for each in checked.items})
