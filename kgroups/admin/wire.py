@@ -39,7 +39,7 @@ if TYPE_CHECKING:
         RemovedMember,
         TopicDeletion,
     )
-    from kgroups.model.permissions import HiddenTopics
+    from kgroups.model.permissions import Acl, HiddenTopics
     from kgroups.model.settings.change import AppliedSetting, PlannedSetting, Wish
     from kgroups.model.settings.setting import GroupSettings
     from kgroups.model.time_lag import FirstUnread, Position
@@ -201,13 +201,14 @@ class WireAdmin:
 
     async def plan_reset(self, request: ResetRequest) -> Outcome[PlannedOffset]:
         from .change.lookups import WireLookups
-        from .change.needs_kafka import supported_writes
+        from .change.needs_kafka import acls_of_offsets, supported_writes
         from .change.plan_reset import plan_reset
         from .change.restore import for_cluster
 
         request, notices = for_cluster(request, self.cluster_id)
         planned = await supported_writes(self.cluster, await plan_reset(WireLookups(self.cluster), request))
-        return await self._planned(request.selection, (await self._deletable(planned)).with_failures((), notices))
+        planned = (await self._deletable(planned)).with_failures((), notices)
+        return await self._planned(request.selection, planned, acls_of_offsets(planned.items))
 
     async def topics(self, names: Sequence[str]) -> Mapping[str, TopicLeaders]:
         from .change.lookups import WireLookups
@@ -220,9 +221,11 @@ class WireAdmin:
 
     async def plan_delete_offsets(self, selection: Selection, topics: TopicScope) -> Outcome[PlannedOffset]:
         from .change import delete_offsets
+        from .change.needs_kafka import acls_of_offsets
 
         planned = await delete_offsets.plan_delete_offsets(self.cluster, selection, topics)
-        return await self._planned(selection, await self._deletable(planned))
+        planned = await self._deletable(planned)
+        return await self._planned(selection, planned, acls_of_offsets(planned.items))
 
     async def revalidate(
         self, planned: Sequence[PlannedOffset], *, with_members: bool = False, force: bool = False
@@ -248,6 +251,7 @@ class WireAdmin:
         )
 
     async def plan_delete(self, selection: Selection) -> Outcome[GroupDeletion]:
+        from kgroups.model.permissions import needed_acls
         from kgroups.protocol.apis.delete_groups import API
 
         from .change import delete_groups
@@ -256,7 +260,8 @@ class WireAdmin:
 
         planned = await delete_groups.plan_delete(WireLookups(self.cluster), selection)
         planned = await supported_changes(self.cluster, planned, API, lambda each: each.group.group_id)
-        return await self._planned(selection, planned)
+        needed = (acl for each in planned.items for acl in needed_acls(API.name, each.group.group_id))
+        return await self._planned(selection, planned, needed)
 
     async def hidden_offsets(
         self, seen: Mapping[GroupId, Mapping[tuple[str, int], object]], way: str
@@ -297,11 +302,16 @@ class WireAdmin:
         return await delete_now.delete_topics(self.cluster, deletions)
 
     async def plan_removal(self, selection: Selection, wanted: WantedMembers) -> Outcome[MemberRemoval]:
+        from kgroups.model.permissions import needed_acls
+        from kgroups.protocol.apis.leave_group import API
+
         from .change import remove_members
         from .change.needs_kafka import members_that_can_be_removed
 
         planned = await remove_members.plan_removal(self.cluster, selection, wanted)
-        return await self._planned(selection, await members_that_can_be_removed(self.cluster, planned), commits=False)
+        planned = await members_that_can_be_removed(self.cluster, planned)
+        needed = (acl for each in planned.items for acl in needed_acls(API.name, each.group_id))
+        return await self._planned(selection, planned, needed, commits=False)
 
     async def remove_members(
         self, members: Sequence[MemberRemoval], reason: str, journal: RemovalJournal | None = None
@@ -363,11 +373,27 @@ class WireAdmin:
 
         return await offsets_that_can_be_deleted(self.cluster, planned)
 
-    async def _planned(self, selection: Selection, plan: Outcome[T], *, commits: bool = True) -> Outcome[T]:
-        """Add the notices about omitted groups and offsets to a plan."""
+    async def _planned(
+        self, selection: Selection, plan: Outcome[T], needed: Iterable[Acl] = (), *, commits: bool = True
+    ) -> Outcome[T]:
+        """Add the notices about omitted groups and offsets to a plan, and about ACLs that the change will lack.
+
+        :param needed: the ACLs that the change needs.
+        """
+        plan = await self._with_needed(plan, needed)
         self.cluster.progress.clear()  # the revalidation before the change counts the groups again
         plan = await self._with_list_notice(selection, plan)
         return await self._with_commit_notice(selection, plan) if commits else plan
+
+    async def _with_needed(self, plan: Outcome[T], needed: Iterable[Acl]) -> Outcome[T]:
+        if not plan.items or not await self._checks_acls():
+            return plan
+        from kgroups.model.permissions import rejection_notices
+
+        from .query.authorization import rejected_without
+
+        lacking = await rejected_without(self.cluster, needed)
+        return plan.with_failures((), rejection_notices(lacking))._replace(needed=lacking)
 
     async def _with_list_notice(self, selection: Selection | None, outcome: Outcome[T]) -> Outcome[T]:
         """Add a notice if groups may be missing in the list from which the selection was made.
@@ -413,14 +439,18 @@ class WireAdmin:
         return self._hidden[topics]
 
     async def _find_hidden_topics(self, selected: frozenset[str]) -> HiddenTopics:
-        from kgroups.protocol.apis.describe_acls import authorizes
-
-        lists_acls = self._operations is None or "DESCRIBE" in self._operations
-        if lists_acls and not await authorizes(self.cluster.call_any):
+        if not await self._checks_acls():
             return frozenset()  # the usual case: do not load the module
         from .query.authorization import hidden_topics, missing_acls
 
         return await hidden_topics(self.cluster, missing_acls(self._operations), selected)
+
+    async def _checks_acls(self) -> bool:
+        """Return whether brokers may check ACLs."""
+        from kgroups.protocol.apis.describe_acls import authorizes
+
+        lists_acls = self._operations is None or "DESCRIBE" in self._operations
+        return not lists_acls or await authorizes(self.cluster.call_any)
 
     async def close(self) -> None:
         await self.cluster.close()

@@ -67,7 +67,8 @@ def merge_clusters(
     if not items and not failures:
         notices += list(dict.fromkeys(n for each in kept for n in each.outcome.notices if isinstance(n, NoMatch)))
     hidden_by = dict.fromkeys(acl for each in kept for acl in each.outcome.hidden_by)
-    return Outcome(tuple(items), tuple(failures), tuple(notices), tuple(hidden_by)), tuple(kept)
+    needed = dict.fromkeys(acl for each in kept for acl in each.outcome.needed)
+    return Outcome(tuple(items), tuple(failures), tuple(notices), tuple(hidden_by), tuple(needed)), tuple(kept)
 
 
 def _is_absent(failure: Failure) -> bool:

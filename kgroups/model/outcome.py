@@ -106,12 +106,14 @@ class Outcome(NamedTuple, Generic[T]):
     """A possibly partial result: its items, its failures, and notices, which are not failures.
 
     ``hidden_by``: without these ACLs, brokers silently omit items, so that the result may be partial.
+    ``needed``: without these, brokers will reject the planned change.
     """
 
     items: tuple[T, ...] = ()
     failures: tuple[Failure, ...] = ()
     notices: tuple[str, ...] = ()
     hidden_by: tuple[Acl, ...] = ()
+    needed: tuple[Acl, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -120,21 +122,24 @@ class Outcome(NamedTuple, Generic[T]):
 
     def with_items(self, items: Iterable[U]) -> Outcome[U]:
         """Return the same failures and notices with other items."""
-        return Outcome(tuple(items), self.failures, self.notices, self.hidden_by)
+        return Outcome(tuple(items), self.failures, self.notices, self.hidden_by, self.needed)
 
     def with_failures(self, failures: Iterable[Failure], notices: Iterable[str] = ()) -> Outcome[T]:
         """Return the same items with additional failures and notices."""
-        return Outcome(self.items, (*self.failures, *failures), (*self.notices, *notices), self.hidden_by)
+        return self._replace(failures=(*self.failures, *failures), notices=(*self.notices, *notices))
 
     def after(self, earlier: Outcome[Any]) -> Outcome[T]:
         """Return the same items, with the failures and notices of an earlier step before those of this one."""
         failures, notices = (*earlier.failures, *self.failures), (*earlier.notices, *self.notices)
-        return Outcome(self.items, failures, notices, (*earlier.hidden_by, *self.hidden_by))
+        hidden_by, needed = (*earlier.hidden_by, *self.hidden_by), (*earlier.needed, *self.needed)
+        return Outcome(self.items, failures, notices, hidden_by, needed)
 
     def missing_acls(self) -> list[Acl]:
-        """Return the ACLs without which it failed or may be partial, each once, sorted."""
+        """Return the ACLs without which it failed, may be partial, or will be rejected, each once, sorted."""
         found = {failure.acl for failure in self.failures if failure.acl}
-        return sorted(found.union(self.hidden_by), key=lambda acl: (acl.resource, acl.name or "", acl.operation))
+        return sorted(
+            found.union(self.hidden_by, self.needed), key=lambda acl: (acl.resource, acl.name or "", acl.operation)
+        )
 
 
 def merge(outcomes: Iterable[Outcome[T]]) -> Outcome[T]:
@@ -143,9 +148,11 @@ def merge(outcomes: Iterable[Outcome[T]]) -> Outcome[T]:
     failures: list[Failure] = []
     notices: dict[str, None] = {}
     hidden_by: dict[Acl, None] = {}
+    needed: dict[Acl, None] = {}
     for outcome in outcomes:
         items += outcome.items
         failures += outcome.failures
         notices.update(dict.fromkeys(outcome.notices))
         hidden_by.update(dict.fromkeys(outcome.hidden_by))
-    return Outcome(tuple(items), tuple(failures), tuple(notices), tuple(hidden_by))
+        needed.update(dict.fromkeys(outcome.needed))
+    return Outcome(tuple(items), tuple(failures), tuple(notices), tuple(hidden_by), tuple(needed))

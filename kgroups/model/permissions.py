@@ -6,7 +6,7 @@ DESCRIBE.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from .counts import some
@@ -33,6 +33,11 @@ _MORE_THAN_DESCRIBE: Mapping[tuple[str, str], str] = {
     ("OffsetDelete", GROUP): _DELETE,
     ("OffsetDelete", TOPIC): _READ,
     ("DeleteGroups", GROUP): _DELETE,
+    ("AlterShareGroupOffsets", GROUP): _READ,
+    ("AlterShareGroupOffsets", TOPIC): _READ,
+    ("DeleteShareGroupOffsets", GROUP): _DELETE,
+    ("DeleteShareGroupOffsets", TOPIC): _READ,
+    ("DeleteTopics", TOPIC): _DELETE,
     ("LeaveGroup", GROUP): _READ,
     ("DescribeConfigs", GROUP): _DESCRIBE_CONFIGS,
     ("DescribeConfigs", TOPIC): _DESCRIBE_CONFIGS,
@@ -87,6 +92,24 @@ OMITTED_COMMITS_NOTICE = (
     "commits on topics on which DESCRIBE is missing are not shown: brokers leave them out without an error"
 )
 """Notices about items that brokers omit silently, so that their names are unknown."""
+
+
+def needed_acls(api: str, group: str, topics: Iterable[str] = ()) -> Iterator[Acl]:
+    """Yield the ACLs that a change of a group needs."""
+    yield Acl(_MORE_THAN_DESCRIBE[api, GROUP], GROUP, group)
+    for topic in topics:
+        yield Acl(_MORE_THAN_DESCRIBE[api, TOPIC], TOPIC, topic)
+
+
+def rejection_notices(needed: Iterable[Acl]) -> Iterator[str]:
+    """Yield that brokers will reject a change without these ACLs; one notice for each kind."""
+    kinds: dict[tuple[str, str], list[Acl]] = {}
+    for acl in needed:
+        kinds.setdefault((acl.operation, acl.resource), []).append(acl)
+    for acls in kinds.values():
+        names = some([acl.name or "" for acl in acls])
+        needs = str(acls[0]) if len(acls) == 1 else f"{acls[0].of_each}: {names}"
+        yield f"brokers will reject the change: not authorized: needs {needs}"
 
 
 def missing_acl(error: str, api: str, *, group: str | None = None, topic: str | None = None) -> Acl | None:

@@ -12,6 +12,7 @@ from kio.static.primitive import Records
 
 from kgroups.model.offsets import Commit
 from kgroups.protocol.apis.describe_configs import DYNAMIC_GROUP, GROUP
+from kgroups.protocol.operations import UNAVAILABLE
 
 from . import versions
 from .cluster_state import FakeGroup, FakeMember, FakeTopic, assignment_bytes, subscription_bytes
@@ -75,6 +76,7 @@ def _topic(broker: FakeBroker, kind: Any, name: str) -> Any:
         name=name,
         topic_id=UUID(int=topic.topic_id if topic and not error else 0),
         partitions=partitions,
+        topic_authorized_operations=broker.state.authorized.get(name, UNAVAILABLE),
     )
 
 
@@ -143,7 +145,7 @@ def describe_groups(broker: FakeBroker, request: Any, kind: Any) -> Any:
         group, error = kept(broker, "DescribeGroups", name)
         if group and group.type != "Classic":
             group = None
-        if not group and not error and broker.ranges[versions.DESCRIBE_GROUPS][1] >= 6:
+        if not group and not error and kind.__version__ >= 6:
             error = ErrorCode.group_id_not_found
         described.append(
             build(
@@ -154,6 +156,7 @@ def describe_groups(broker: FakeBroker, request: Any, kind: Any) -> Any:
                 protocol_type=group.protocol_type if group else "",
                 protocol_data=group.protocol if group else "",
                 members=tuple(_classic_member(member, each) for each in group.members) if group else (),
+                authorized_operations=broker.state.authorized.get(name, UNAVAILABLE),
             )
         )
     return build(kind, throttle_time=NO_TIME, groups=tuple(described))

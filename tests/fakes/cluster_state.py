@@ -96,6 +96,8 @@ class ClusterState:
     cluster_id: str = "fake-cluster"
     operations: int = 256
     """Authorized operations on the cluster, one bit each (256: DESCRIBE), or ``-(1 << 31)``: not reported."""
+    authorized: dict[str, int] = field(default_factory=dict)
+    """Authorized operations on groups and topics, as ``operations``; of others, they are not reported."""
     has_authorizer: bool = False
     """Whether the brokers check ACLs, as they do if they are to return an error about it."""
     settings: dict[str, dict[str, str | None]] = field(default_factory=dict)

@@ -121,6 +121,12 @@ def test_operations_name_the_missing_acl_and_change_nothing(
     assert {row["result"] for row in answer.items} == {"failed"}
     assert ask(restricted_users, "ann", "list").lines == [FIRST]
 
+    topics = set() if words[0] == "delete" else {("READ", "TOPIC", TOPIC)}
+    planned = ask(restricted_users, "ann", *words, "-o", "json")
+    operation, _, _, group = needs.split()
+    assert planned.code == 0 and planned.items and set(missing(planned)) >= {(operation, "GROUP", group), *topics}
+    assert f"brokers will reject the change: not authorized: needs {needs}" in planned.err
+
 
 def test_remove_members_needs_describe(restricted_users: Secure) -> None:
     answer = ask(restricted_users, "ann", "remove-members", SECOND, "--all-members", "-o", "json")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 from kgroups.errors import KgroupsError, UnsupportedVersion
@@ -12,6 +12,7 @@ from kgroups.model.groups import GroupId, GroupType
 from kgroups.model.operations.reset import PlannedOffset
 from kgroups.model.operations.results import MemberRemoval
 from kgroups.model.outcome import Failure, Outcome, Scope
+from kgroups.model.permissions import Acl, needed_acls
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis import (
     alter_share_group_offsets,
@@ -28,6 +29,14 @@ T = TypeVar("T")
 
 SINCE = "2.4"
 """The Kafka version with OffsetDelete (KIP-496), and with LeaveGroup v3 for other clients (KIP-345)."""
+
+_WRITES_OF = {
+    (False, True): offset_commit.API,
+    (False, False): offset_delete.API,
+    (True, True): alter_share_group_offsets.API,
+    (True, False): delete_share_group_offsets.API,
+}
+"""Whether it is a share group, and whether there will be an offset -> the API that changes offsets."""
 
 
 async def offsets_that_can_be_deleted(cluster: Cluster, planned: Outcome[PlannedOffset]) -> Outcome[PlannedOffset]:
@@ -90,6 +99,14 @@ async def supported_writes(cluster: Cluster, planned: Outcome[PlannedOffset]) ->
     planned = await supported_changes(cluster, planned, offset_commit.API, of(share=False, writes=True))
     planned = await supported_changes(cluster, planned, alter_share_group_offsets.API, of(share=True, writes=True))
     return await supported_changes(cluster, planned, delete_share_group_offsets.API, of(share=True, writes=False))
+
+
+def acls_of_offsets(planned: Iterable[PlannedOffset]) -> Iterator[Acl]:
+    """Yield the ACLs that writing or deleting the offsets needs."""
+    for entry in planned:
+        share = entry.kind == GroupType.SHARE
+        api = _WRITES_OF[share, entry.after is not None]
+        yield from needed_acls(api.name, entry.group_id, (entry.topic,))
 
 
 async def _too_old(cluster: Cluster, groups: Iterable[GroupId], api: Api) -> Mapping[GroupId, Node]:

@@ -7,6 +7,9 @@ One rule for all commands, which never assumes that nothing is hidden:
   topic that has a replica (DescribeLogDirs, which needs DESCRIBE on CLUSTER only) can be described. ACLs themselves
   show less: the principal is unknown, other authorizers list no ACLs, and with allow.everyone.if.no.acl.found, another
   principal's ACL hides a topic, too.
+
+And which changes brokers will reject: those whose ACLs are not among the authorized operations on the group or topic,
+which brokers report on request (KIP-430).
 """
 
 from __future__ import annotations
@@ -18,19 +21,29 @@ from kgroups.errors import KgroupsError
 from kgroups.model.outcome import Outcome
 from kgroups.model.permissions import (
     DESCRIBE_CLUSTER,
+    GROUP,
     OMITTED_COMMITS_NOTICE,
     OMITTED_GROUPS_NOTICE,
+    TOPIC,
     Acl,
     HiddenTopics,
 )
 from kgroups.model.placement import OFFSETS_TOPIC
 from kgroups.net.cluster import Cluster
 from kgroups.net.fanout import fan_out
+from kgroups.protocol.apis import describe_groups
 from kgroups.protocol.apis.describe_acls import DescribeAcls
 from kgroups.protocol.apis.describe_log_dirs import DescribeLogDirs
+from kgroups.protocol.apis.metadata import Metadata
 from kgroups.protocol.error_codes import NOT_AUTHORIZED, KafkaError
 
+from ..routing.query_coordinators import GroupQuery, query_coordinators
+
 T = TypeVar("T")
+
+_OPERATIONS: GroupQuery[frozenset[str]] = GroupQuery(
+    "permissions read", describe_groups.OPERATIONS_API, describe_groups.GroupOperations
+)
 
 _AT_ONCE = 2_000
 """Topics that are described in one request."""
@@ -84,6 +97,27 @@ async def hidden_topics(cluster: Cluster, missing: Sequence[Acl] = (), selected:
             return f"topics are not listed: {sizes}"
         names.update(topic for topic, _ in sizes)
     return await _without_describe(cluster, names)
+
+
+async def rejected_without(cluster: Cluster, wanted: Iterable[Acl]) -> tuple[Acl, ...]:
+    """Return which of the ACLs on groups and topics the principal lacks, as far as brokers report it."""
+    acls = dict.fromkeys(wanted)
+    named = {kind: sorted({acl.name for acl in acls if acl.resource == kind and acl.name}) for kind in (GROUP, TOPIC)}
+    found = await query_coordinators(cluster, _OPERATIONS, dict.fromkeys(named[GROUP]))
+    cluster.progress.clear()
+    allowed = {(GROUP, name): operations for name, (_, operations) in found.found.items()}
+    try:
+        for at in range(0, len(named[TOPIC]), _AT_ONCE):
+            request = Metadata(tuple(named[TOPIC][at : at + _AT_ONCE]), of_topics=True)
+            for each in (await cluster.call_any(request)).topics:
+                if each.error and each.error.code in NOT_AUTHORIZED:
+                    allowed[TOPIC, each.topic] = frozenset()
+                elif each.operations is not None and not each.error:
+                    allowed[TOPIC, each.topic] = each.operations
+    except KgroupsError:
+        pass  # unknown: the change reports what it needs
+    known = [(acl, allowed.get((acl.resource, acl.name or ""))) for acl in acls]
+    return tuple(acl for acl, operations in known if operations is not None and acl.operation not in operations)
 
 
 async def _without_describe(cluster: Cluster, names: Iterable[str]) -> HiddenTopics:

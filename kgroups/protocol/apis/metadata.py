@@ -4,7 +4,7 @@ v1  an empty list of topics means none (v0: all)
 v2  cluster ID
 v4  topics are not created by the request (KIP-204, Kafka 0.11)
 v7  leader epochs (KIP-320, Kafka 2.1)
-v8  authorized operations on the cluster, on request (KIP-430, Kafka 2.3)
+v8  authorized operations on the cluster and on topics, on request (KIP-430, Kafka 2.3)
 v10 topic IDs (KIP-516, Kafka 2.8). Later versions lack the operations, which would require DescribeCluster: not used
 """
 
@@ -39,6 +39,7 @@ class TopicLeaders(NamedTuple):
 
     ``topic_id`` has 128 bits, and is 0 if it is not reported (before Kafka 2.8). ``epochs`` are the leader epochs by
     partition, empty before Kafka 2.1. ``out_of_sync`` are the partitions with a replica that is not in sync.
+    ``operations`` are the authorized operations; ``None`` if they were not requested or not reported.
     """
 
     topic: str
@@ -47,6 +48,7 @@ class TopicLeaders(NamedTuple):
     topic_id: int = 0
     epochs: Mapping[int, int] = MappingProxyType({})
     out_of_sync: frozenset[int] = frozenset()
+    operations: frozenset[str] | None = None
 
 
 class ClusterMetadata(NamedTuple):
@@ -67,11 +69,12 @@ class Metadata(NamedTuple):
     """Request the brokers, and the leaders of ``topics``; never create a topic (v4 and later).
 
     ``None`` requests all topics that the principal is authorized to DESCRIBE. ``operations`` requests the authorized
-    operations on the cluster.
+    operations on the cluster, ``of_topics`` those on each topic.
     """
 
     topics: tuple[str, ...] | None = ()
     operations: bool = False
+    of_topics: bool = False
 
     @property
     def api(self) -> Api:
@@ -90,7 +93,8 @@ class Metadata(NamedTuple):
             else form.array(no_id + form.string(name) + form.tags for name in self.topics)
         )
         create = _NO if version >= _NO_CREATION else b""
-        operations = b"" if version < _OPERATIONS else (_YES if self.operations else _NO) + _NO
+        wanted = b"".join(_YES if asked else _NO for asked in (self.operations, self.of_topics))
+        operations = wanted if version >= _OPERATIONS else b""
         return topics + create + operations + form.tags
 
     def decode(self, version: int, data: bytes, offset: int) -> ClusterMetadata:
@@ -130,8 +134,7 @@ def _topic(reader: Reader, version: int) -> TopicLeaders:
     topic_id = reader.uuid() if version >= _TOPIC_IDS else 0
     reader.skip(1)  # internal
     partitions = [_partition(reader, version) for _ in reader.turns(reader.count())]
-    if version >= _OPERATIONS:
-        reader.skip(4)
+    operations = operations_of(reader.int32()) if version >= _OPERATIONS else None
     reader.tags()
     return TopicLeaders(
         name,
@@ -140,6 +143,7 @@ def _topic(reader: Reader, version: int) -> TopicLeaders:
         topic_id,
         {index: epoch for index, _, epoch, _ in partitions} if version >= _EPOCHS else {},
         frozenset([index for index, _, _, in_sync in partitions if not in_sync]),
+        operations,
     )
 
 

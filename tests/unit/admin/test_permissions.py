@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import pytest
 from kio.schema.errors import ErrorCode
 
+from kgroups.admin.change.remove_members import WantedMembers
+from kgroups.admin.change.reset_request import ResetRequest
 from kgroups.admin.query.select_groups import Selection
 from kgroups.model.operations.reset import ToEarliest
-from kgroups.model.permissions import DESCRIBE_CLUSTER, OMITTED_COMMITS_NOTICE, OMITTED_GROUPS_NOTICE
+from kgroups.model.permissions import DESCRIBE_CLUSTER, OMITTED_COMMITS_NOTICE, OMITTED_GROUPS_NOTICE, Acl
 from tests.fakes.asking import ask, describe, describe_offsets, errors, list_groups, rows
 from tests.fakes.broker import FakeCluster
 from tests.fakes.cluster_state import FakeMember
@@ -122,12 +125,82 @@ def test_operations_name_the_missing_acl(api: str, name: str, code: ErrorCode, m
     async def act(admin: Any) -> Any:
         if api == "DeleteGroups":
             return await admin.delete_groups(["a"])
-        from kgroups.admin.change.reset_request import ResetRequest
-
         planned = await admin.plan_reset(ResetRequest(Selection(("a",)), ToEarliest()))
         return await admin.apply_offsets(planned.items)
 
     assert [failure.message for failure in ask(fake, act).failures] == [message]
+
+
+READ, DELETE = 1 << 3, 1 << 6
+PLANS: dict[str, tuple[Callable[[Any], Any], dict[str, int]]] = {
+    "reset": (
+        lambda admin: admin.plan_reset(ResetRequest(Selection(("a",)), ToEarliest())),
+        {"a": READ, "t": READ},
+    ),
+    "create": (
+        lambda admin: admin.plan_reset(
+            ResetRequest(Selection(("new",)), ToEarliest(), topics={"t": frozenset({0})}, create=True)
+        ),
+        {"new": READ, "t": READ},
+    ),
+    "modern": (
+        lambda admin: admin.plan_reset(ResetRequest(Selection(("modern",)), ToEarliest())),
+        {"modern": READ, "t": READ},
+    ),
+    "delete offsets": (
+        lambda admin: admin.plan_delete_offsets(Selection(("a",)), {"t": None}),
+        {"a": DELETE, "t": READ},
+    ),
+    "delete": (lambda admin: admin.plan_delete(Selection(("a",))), {"a": DELETE}),
+    "remove members": (
+        lambda admin: admin.plan_removal(Selection(("b",)), WantedMembers(everyone=True)),
+        {"b": READ},
+    ),
+}
+"""Changes, and the operation that each resource needs."""
+NAMES = {READ: "READ", DELETE: "DELETE"}
+
+
+@pytest.mark.parametrize("versions", ["4.3.1", "3.9.1", "2.5.1"])
+@pytest.mark.parametrize("name", PLANS)
+def test_plan_names_each_acl_that_the_change_will_lack(name: str, versions: str) -> None:
+    plan, needs = PLANS[name]
+    everything = READ | DELETE | DESCRIBE
+    for granted in product((True, False), repeat=len(needs)):
+        fake = shop(versions, DESCRIBE)
+        fake.state.has_authorizer = True
+        if name == "modern":
+            if versions == "2.5.1":
+                return
+            fake.state.group("modern", 0, type="Consumer", commits={("t", 0): 7})
+        allowed = dict(zip(needs, granted, strict=True))
+        fake.state.authorized = {each: everything if allowed[each] else everything & ~needs[each] for each in needs}
+        answer = ask(fake, plan)
+        lacking = [
+            Acl(NAMES[needs[each]], "TOPIC" if each == "t" else "GROUP", each) for each in needs if not allowed[each]
+        ]
+        assert answer.items and answer.exit_code == 0
+        assert answer.missing_acls() == lacking
+        assert [notice for notice in answer.notices if "reject" in notice] == [
+            f"brokers will reject the change: not authorized: needs {acl}" for acl in lacking
+        ]
+
+
+def test_reads_and_clusters_without_authorizer_ask_for_no_operations() -> None:
+    fake = shop(operations=DESCRIBE)
+    fake.state.authorized = {"a": DESCRIBE, "t": DESCRIBE}
+    planned = ask(fake, PLANS["reset"][0])
+    assert planned.items and not planned.missing_acls()
+    fake = shop(operations=DESCRIBE)
+    fake.state.has_authorizer, fake.state.authorized = True, {"a": DESCRIBE, "t": DESCRIBE}
+    assert not describe_offsets(fake).missing_acls()
+
+
+def test_operations_that_brokers_do_not_report_are_not_called_missing() -> None:
+    fake = shop("1.1.1", DESCRIBE)
+    fake.state.has_authorizer, fake.state.authorized = True, {"a": DESCRIBE, "t": DESCRIBE}
+    answer = ask(fake, PLANS["reset"][0])
+    assert answer.items and not [notice for notice in answer.notices if "reject" in notice]
 
 
 def test_list_refused_by_broker_names_the_acl() -> None:

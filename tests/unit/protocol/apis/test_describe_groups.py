@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import pytest
+from kio.schema.errors import ErrorCode
 
-from kgroups.protocol.apis.describe_groups import ClassicGroup, DescribeGroups
+from kgroups.protocol.apis.describe_groups import ClassicGroup, DescribeGroups, GroupOperations
 from kgroups.protocol.error_codes import KafkaError
+from kgroups.protocol.operations import UNAVAILABLE
 from tests.fakes.replies import OK, asked, heard, part, reply
 
 
@@ -35,3 +37,31 @@ def test_describe_groups_dead_group_is_not_found_in_any_version(version: int) ->
     entry = part(15, version, "DescribedGroup", error_code=OK, group_id="g", **values)
     found = heard(DescribeGroups(("g",)), reply(15, version, groups=(entry,)))["g"]
     assert isinstance(found, KafkaError) and found.name == "GROUP_ID_NOT_FOUND"
+
+
+@pytest.mark.parametrize("version", [3, 4, 5])
+def test_operations_are_those_of_groups_that_exist_or_not(version: int) -> None:
+    request = GroupOperations(("g", "gone", "refused"))
+    assert asked(request, version).include_authorized_operations is True
+    values = {"protocol_type": "", "protocol_data": "", "members": ()}
+    entries = [
+        part(
+            15,
+            version,
+            "DescribedGroup",
+            error_code=error,
+            group_id=name,
+            group_state="Dead",
+            authorized_operations=bits,
+            **values,
+        )
+        for name, error, bits in (
+            ("g", OK, 1 << 3),
+            ("gone", OK, 0),
+            ("silent", OK, UNAVAILABLE),
+            ("refused", ErrorCode.group_authorization_failed, UNAVAILABLE),
+        )
+    ]
+    found = dict(heard(request, reply(15, version, groups=tuple(entries))))
+    assert isinstance(found.pop("refused"), KafkaError)
+    assert found == {"g": {"READ"}, "gone": frozenset()}
