@@ -63,7 +63,8 @@ class Share(NamedTuple):
     """The offsets that one row summarizes: those of a group, or of one of its topics, members, or partitions.
 
     ``left`` are the topics that the group has left: no member subscribes to them. Summaries do not include them, unless
-    there is nothing else in the row. ``pending`` are the partitions with an offset in an open transaction.
+    there is nothing else in the row. ``pending`` are the partitions with an offset in an open transaction. ``hidden``:
+    why partitions of the row may be missing.
     """
 
     by: By
@@ -71,6 +72,7 @@ class Share(NamedTuple):
     rows: tuple[OffsetRow, ...]
     left: frozenset[str] = frozenset()
     pending: Set[tuple[str, int]] = frozenset()
+    hidden: str | None = None
 
     @property
     def counted(self) -> tuple[OffsetRow, ...]:
@@ -112,7 +114,7 @@ class Share(NamedTuple):
         counted, remarks = self.counted, []
         if not (counted or self.by is By.GROUP):
             counted = self.rows
-        tally = tally_of(counted, ages)
+        tally = tally_of(counted, ages, hidden=self.hidden)
         if self.pending:  # as for few groups
             remarks += pending_remark(self.pending & {(row.topic, row.partition) for row in counted})
         if len(counted) < len(self.rows):
@@ -126,15 +128,21 @@ def shares(offsets: GroupOffsets, by: By) -> list[Share]:
     A member without partitions has a share. The partitions without an owner have one, the last. Partitions are those
     with a commit or an owner, and those of the same topics, and of topics that members subscribe to, whose log offsets
     are in ``offsets``.
+
+    Offsets on one topic are hidden all together, and members have their partitions even then: only the share of the
+    whole group and that of the partitions without an owner may lack hidden ones.
     """
     group = offsets.group
     left, pending = left_topics(group, offsets.commits.topics), offsets.commits.pending or frozenset()
     rows = [*offset_rows(offsets), *_without_commit_or_owner(offsets)]
     if by is By.GROUP:
-        return [Share(by, group, tuple(rows), left, pending)]
+        return [Share(by, group, tuple(rows), left, pending, offsets.hidden)]
     if by is By.MEMBER:
         rows.sort(key=lambda row: (row.consumer_id is None, row.consumer_id or "", row.topic or "", row.partition or 0))
-        return [Share(by, group, part, left, pending) for part in _split(rows, lambda row: row.consumer_id)]
+        parts = _split(rows, lambda row: row.consumer_id)
+        return [
+            Share(by, group, part, left, pending, None if part[0].consumer_id else offsets.hidden) for part in parts
+        ]
     rows = sorted((row for row in rows if row.topic is not None), key=lambda row: (row.topic or "", row.partition or 0))
     if by is By.TOPIC:
         return [Share(by, group, part, left, pending) for part in _split(rows, lambda row: row.topic)]
@@ -215,7 +223,9 @@ def left_remark(rows: Iterable[OffsetRow], left: frozenset[str]) -> str:
     return f"not included: {count(len(pairs), 'partition')} of topics that no member subscribes to: {some(topics)}"
 
 
-def tally_of(rows: Iterable[OffsetRow], ages: Ages = NO_AGES, *, allow_uncommitted: bool = False) -> Tally:
+def tally_of(
+    rows: Iterable[OffsetRow], ages: Ages = NO_AGES, *, allow_uncommitted: bool = False, hidden: str | None = None
+) -> Tally:
     """Sum up partitions, each once, even if several members claim it.
 
     Only unread records count: a lag below 0 is counted as ``ahead``, and does not make up for other partitions. The
@@ -223,6 +233,7 @@ def tally_of(rows: Iterable[OffsetRow], ages: Ages = NO_AGES, *, allow_uncommitt
     low. Then the time lag is ``None``, too, and so is the maximum unless a known lag is above 0.
 
     :param allow_uncommitted: see :func:`lag_is_unknown`.
+    :param hidden: why partitions may be missing, whose lag is unknown, too.
     """
     rows = list(rows)
     undecoded = len([row for row in rows if row.topic is None and row.note is not None])
@@ -235,7 +246,7 @@ def tally_of(rows: Iterable[OffsetRow], ages: Ages = NO_AGES, *, allow_uncommitt
     missing = len(known) < len(partitions) and any(
         lag_is_unknown(row, allow_uncommitted=allow_uncommitted) for row in partitions
     )
-    whole = not (undecoded or missing)
+    whole = not (undecoded or missing or hidden)
     most = max(lags, default=None)
     worst = None if most is None or most < 0 or (most == 0 and not whole) else known[lags.index(most)]
     age, remarks = _oldest([time_of(row, ages) for _, row in placed] if ages.now else [], whole)
@@ -243,6 +254,8 @@ def tally_of(rows: Iterable[OffsetRow], ages: Ages = NO_AGES, *, allow_uncommitt
     unread, uncounted = _unread([row for _, row in placed], ages, whole)
     remarks += [*more, *uncounted]
     least = [f"lag at least {total:,}"] if total and total > 0 and not whole else []
+    if hidden:
+        remarks.append(hidden)
     if undecoded:
         remarks.append(f"assignments not decoded: {undecoded:,}")
     holes = [row.note for _, row in placed if row.lag is None and row.note]

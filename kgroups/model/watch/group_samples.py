@@ -164,7 +164,7 @@ def sample(polled: PolledGroup, ends: LogEnds, last: GroupSample | None, keep: S
         )
     undecoded = any(row.topic is None and row.note is not None for row in rows)
     known = [max(0, each.lag) for each in partitions if each.lag is not None]
-    whole = tally.total_lag is not None or bool(held and held == unknown and not undecoded)
+    whole = tally.total_lag is not None or bool(held and held == unknown and not (undecoded or share.hidden))
     return GroupSample(
         group.group_id,
         now,

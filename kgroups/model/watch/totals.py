@@ -79,10 +79,10 @@ class Totalling:
     def _usual(self, offsets: GroupOffsets) -> tuple[Totals, Topics] | None:
         """Return the totals of a group with commits on all partitions of its topics, and known log end offsets.
 
-        ``None`` for other groups, and for those whose members own other partitions.
+        ``None`` for other groups, those whose members own other partitions, and those with hidden commits.
         """
-        group, commits, logs, _, _ = offsets
-        if group.type == GroupType.SHARE or commits.unset or not commits.topics:
+        group, commits, logs, _, hidden = offsets
+        if hidden or group.type == GroupType.SHARE or commits.unset or not commits.topics:
             return None
         committed: tuple[int, ...] = ()
         topics: dict[str, TopicEnds] = {}

@@ -107,6 +107,7 @@ class _History:
         seen = self.seen
         if (
             self.topics is not None
+            and not offsets.hidden
             and seen == (offsets.group, offsets.commits)
             and totalling.are_current(offsets.logs, self.topics)
         ):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -210,6 +211,35 @@ def test_summary_total_is_unknown_with_undecoded_assignment() -> None:
     (row,) = rows(of)
     assert (row.total_lag, row.known_lag) == (None, 40)
     assert row.note == "lag at least 40; assignments not decoded: 1"
+
+
+WHY = "committed offsets on topics without permission DESCRIBE may be hidden (needs DESCRIBE on CLUSTER)"
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_summary_total_that_hidden_offsets_may_raise_is_unknown(seed: int) -> None:
+    """Offsets on some topics are hidden: each total is that of all offsets, or unknown."""
+    chance = random.Random(seed)
+    logs = {(topic, at): (0, 100) for topic in "tuv" for at in range(2)}
+    commits = {place: chance.choice((50, 99, 100)) for place in logs if chance.random() < 0.7}
+    held = {"m": [place for place in commits if chance.random() < 0.5]} if chance.random() < 0.5 else {}
+    away = set(chance.sample("tuv", chance.randint(0, 2)))
+    seen = {place: at for place, at in commits.items() if place[0] not in away}
+    open_logs = {place: ends for place, ends in logs.items() if place[0] not in away}
+    visible = offsets(seen, open_logs, held)._replace(hidden=WHY if away else None)
+    for by in (By.GROUP, By.TOPIC, By.MEMBER):
+        truth = {values(row, *NAMES[by]): row.total_lag for row in rows(offsets(commits, logs, held), by)}
+        for row in rows(visible, by):
+            if row.total_lag is not None:
+                assert row.total_lag == truth[values(row, *NAMES[by])], by
+            if by is By.GROUP and away:
+                assert row.total_lag is None and WHY in row.note
+                assert not row.known_lag or f"lag at least {row.known_lag}" in row.note
+            if by is By.TOPIC and row.topic not in away:
+                assert row.total_lag == truth["g", row.topic]
+
+
+NAMES = {By.GROUP: ("group",), By.TOPIC: ("group", "topic"), By.MEMBER: ("group", "consumer_id")}
 
 
 def test_summary_by_partition_has_time_lag_and_note() -> None:

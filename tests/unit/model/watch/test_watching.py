@@ -118,6 +118,13 @@ def test_watch_lag_is_unknown_while_a_leader_is_down() -> None:
     assert row.rate_in == 200 / 6  # since the first look, which saw both logs
 
 
+def test_watch_lag_is_unknown_while_offsets_may_be_hidden() -> None:
+    watch = Watch()
+    for at, hidden, total in ((0, None, 1000), (1, "needs DESCRIBE on CLUSTER", None), (2, None, 1000)):
+        (row,) = watch.add(at * 1000, [both(UP)._replace(hidden=hidden)])
+        assert (row.total_lag, row.known_lag) == (total, 1000)
+
+
 def test_watch_last_known_lag_outlives_the_history() -> None:
     watch = Watch()
     watch.add(0, [both(UP)])
