@@ -44,8 +44,9 @@ Committed = Mapping[GroupId, Mapping[Pair, Commit | None]]
 class Committing(NamedTuple):
     """Groups for which a client that is not a member commits.
 
-    ``found``: group -> the commit seen while it was watched. ``perhaps``: group -> what its records show, if it was not
-    watched. ``notices``: what could not be checked. ``unread``: group -> why its records could not be read.
+    ``found``: group -> the commit seen while it was watched, or in an open transaction. ``perhaps``: group -> what its
+    records show, if it was not watched. ``notices``: what could not be checked. ``unread``: group -> why its records
+    could not be read.
     """
 
     found: Mapping[GroupId, str] = {}
@@ -112,22 +113,22 @@ async def still_committing(
     rhythms = {
         group: rhythm
         for group, made in sorted(recent.made.items())
-        if (rhythm := rhythm_of(made, now, window)) is not None
+        if group not in recent.pending and (rhythm := rhythm_of(made, now, window)) is not None
     }
+    held = {group: pending_words(pairs) for group, pairs in sorted(recent.pending.items())}
     wait = min(SAMPLE, window)
     sample = sample and watch
     notices = (*_unread_notices(recent, wait if sample else None), *_cut_notices(recent, now, window))
     if not watch:
-        return Committing(
-            {}, {group: rhythm_words(rhythm, now) for group, rhythm in rhythms.items()}, notices, recent.unread
-        )
+        seen = {group: rhythm_words(rhythm, now) for group, rhythm in rhythms.items()}
+        return Committing(held, seen, notices, recent.unread)
     unread = {group: committed[group] for group in recent.unread if sample}
     longest = max([wait] * bool(unread) + [rhythm.wait(now) for rhythm in rhythms.values()], default=0)
     if longest > MOMENT:
         groups = count(len(unread) + len(rhythms), "group")
         tell(f"watching {groups} for up to {longest:.0f} s: clients that are not members may still commit")
     watched, moved = await asyncio.gather(_watched(admin, rhythms, recent), _moved(admin, unread, wait, began))
-    return Committing(dict(sorted({**watched, **moved}.items())), {}, notices, recent.unread)
+    return Committing(dict(sorted({**watched, **moved, **held}.items())), {}, notices, recent.unread)
 
 
 async def _watched(admin: GroupAdmin, rhythms: Mapping[GroupId, Rhythm], recent: RecentCommits) -> dict[GroupId, str]:

@@ -74,11 +74,10 @@ async def _with_outsiders(admin: GroupAdmin, outcome: Outcome[Any]) -> Outcome[A
         if facts.group.state == GroupState.EMPTY and facts.group.type != GroupType.SHARE
     }
     activity = await still_committing(admin, idle, watch=False)
-    if not activity.perhaps:
+    seen = {**activity.perhaps, **activity.found}
+    if not seen:
         return outcome
-    return outcome.with_items(
-        facts._replace(outsiders=activity.perhaps.get(facts.group.group_id)) for facts in outcome.items
-    )
+    return outcome.with_items(facts._replace(outsiders=seen.get(facts.group.group_id)) for facts in outcome.items)
 
 
 _INSTANCES_WINDOW = 600_000

@@ -123,3 +123,28 @@ def test_group_with_an_open_transaction_is_changed_only_with_force(place: Place,
     assert forced.code == 0 and "changed anyway (--force)" in forced.err, forced.err
     producer.commit_transaction(60)
     assert place.committed() == 0, "brokers discard the offsets of a transaction that are older than a commit"
+
+
+@on("2.8.2", "4.3.1")
+def test_first_commit_of_a_group_in_an_open_transaction_is_a_client(place: Place, tmp_path: Path) -> None:
+    """OffsetFetch for all topics does not report it: no partition of the group has a commit."""
+    group = "first-transaction"
+    consumer = Consumer({"bootstrap.servers": place.bootstrap, "group.id": group, "enable.auto.commit": False})
+    consumer.assign([TopicPartition(TOPIC, 0, 0)])
+    producer = Producer({"bootstrap.servers": place.bootstrap, "transactional.id": group})
+    producer.init_transactions(60)
+    producer.begin_transaction()
+    producer.send_offsets_to_transaction([TopicPartition(TOPIC, 0, 20)], consumer.consumer_group_metadata(), 60)
+    consumer.close()
+    evidence = f"an open transaction holds offsets of {TOPIC}-0"
+    at_once = ("--execute", "--yes", "--commit-window", "100ms", "--undo-file", str(tmp_path / "undo.json"))
+    for words in (("reset-offsets", group, "--topic", TOPIC, "--to-earliest", "--create-group"), ("delete", group)):
+        for more in ((), at_once):
+            answer = run_kgroups(*words, *more, "-o", "json", bootstrap=place.bootstrap)
+            assert answer.code == 1 and not json.loads(answer.out)["items"], answer.out
+            assert evidence in answer.err and "add --force" in answer.err
+    stopped = run_kgroups("check", group, "--stopped", bootstrap=place.bootstrap)
+    assert stopped.code == 2 and evidence in stopped.out, stopped.out
+    producer.commit_transaction(60)
+    ended = run_kgroups("check", group, "--stopped", bootstrap=place.bootstrap)
+    assert ended.code == 0, ended.out

@@ -6,12 +6,14 @@ import heapq
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 from kgroups.errors import KgroupsError, RemoteProtocolError, UndecodableRecord
 from kgroups.model.cluster import Node
 from kgroups.model.groups import GroupId
+from kgroups.model.offsets import Isolation
 from kgroups.model.operations.committing import CommitMade, Pair, RecentCommits
 from kgroups.model.operations.origin import topic_id_of
 from kgroups.model.permissions import TOPIC, Acl
@@ -26,7 +28,7 @@ from kgroups.protocol.record_entries import Entry, Marker, read_entries
 from kgroups.protocol.record_schemas import NO_TOPIC_ID
 from kgroups.protocol.record_schemas.decoder import Record
 
-from ..query.log_offsets import fetch_ends_at
+from ..query.log_offsets import fetch_ends, fetch_ends_at
 from ..routing.partition_leaders import find_leaders
 
 MOST_RECORDS = 400_000
@@ -51,9 +53,13 @@ NEEDS_READ = f"reading {OFFSETS_TOPIC} needs the ACL READ on it"
 
 
 class _Range(NamedTuple):
-    """The offsets of a partition to read, without ``end``; ``cut`` if older ones are left out."""
+    """The offsets of a partition to read, without ``end``; ``cut`` if older ones are left out.
+
+    From ``begin`` to ``start``, only records of open transactions are wanted.
+    """
 
     number: int
+    begin: int
     start: int
     end: int
     cut: bool
@@ -65,7 +71,9 @@ async def recent_commits(
     """Return the commits of these groups from a time on, in milliseconds since 1970.
 
     Commits in open and aborted transactions count, because a client made them, but not with ``everything``: they are
-    not in effect. Errors are in ``unread``, not raised.
+    not in effect. Those in open transactions are found however old they are, since the last stable offset shows where
+    these begin; OffsetFetch does not report them on partitions without an earlier commit. Errors are in ``unread``, not
+    raised.
 
     :param everything: include commits from before the group's last membership record, and read many more records.
     :param most: the maximum number of records of each partition of the offsets topic, if not the default.
@@ -95,7 +103,9 @@ def _unread(groups: Collection[GroupId], reason: str) -> RecentCommits:
 async def _read(
     cluster: Cluster, by_partition: Mapping[int, set[GroupId]], since: int, everything: bool, most: int
 ) -> RecentCommits:
-    ends, starts, failures = await fetch_ends_at(cluster, {OFFSETS_TOPIC: list(by_partition)}, since)
+    names = {OFFSETS_TOPIC: list(by_partition)}
+    stable = {} if everything else await fetch_ends(cluster, names, Isolation.READ_COMMITTED)  # before the ends
+    ends, starts, failures = await fetch_ends_at(cluster, names, since)
     by_leader = await find_leaders(cluster, [(OFFSETS_TOPIC, number) for number in by_partition])
     leaders = {number: node for node, pairs in by_leader.leaders.items() for _, number in pairs}
     reasons = {int(each.name.rpartition("-")[2]): each.message for each in failures if "-" in each.name}
@@ -106,11 +116,16 @@ async def _read(
         end = ends.get((OFFSETS_TOPIC, number))
         start = starts.get((OFFSETS_TOPIC, number), -1)
         node = leaders.get(number)
-        if start == -1 or end is None or node is None:
+        first = end if everything else stable.get((OFFSETS_TOPIC, number))
+        if start == -1 or end is None or node is None or first is None:
             reason = reasons.get(number, "no response from its leader")
             unread.update(dict.fromkeys(groups, f"{OFFSETS_TOPIC}-{number}: {reason}"))
-        elif start is not None and start < end:
-            part = _Range(number, max(start, end - most), end, end - most > start)
+        elif end - first > MOST_OF_ALL:
+            reason = f"{OFFSETS_TOPIC}-{number}: an open transaction began more than {MOST_OF_ALL:,} records ago"
+            unread.update(dict.fromkeys(groups, reason))
+        elif (after := end if start is None else start) < end or first < end:
+            kept = max(after, end - most)
+            part = _Range(number, min(kept, first), kept, end, end - most > after)
             reader = _Reader(groups, everything)
             jobs.append(((number, part, reader), reader.read(cluster, node, part, until)))
     made: dict[GroupId, Mapping[Pair, list[CommitMade]]] = {}
@@ -118,19 +133,21 @@ async def _read(
     changed: dict[GroupId, Sequence[int]] = {}
     topic_ids: dict[GroupId, Mapping[Pair, int]] = {}
     stays: dict[GroupId, Sequence[Stay]] = {}
+    pending: dict[GroupId, Sequence[Pair]] = {}
     for (number, part, reader), error in await fan_out(jobs):
         groups = by_partition[number]
         if error is None:
             made.update(reader.made())
             changed.update(reader.changed)
             stays.update(reader.stays())
+            pending.update(reader.pending())
             topic_ids.update(reader.topic_ids())
             if part.cut and reader.oldest is not None:
                 since_by_group.update(dict.fromkeys(groups, reader.oldest))
         else:
             unread.update(dict.fromkeys(groups, str(error)))
     denied = any(reader.denied for (_, _, reader), _ in jobs)
-    return RecentCommits(made, unread, since_by_group, changed, topic_ids, stays, denied)
+    return RecentCommits(made, unread, since_by_group, changed, topic_ids, stays, denied, pending)
 
 
 class _Reader:
@@ -155,7 +172,7 @@ class _Reader:
     async def read(self, cluster: Cluster, node: Node, part: _Range, until: float) -> str | None:
         """Read the records; return why the end was not reached, or ``None`` if it was."""
         name = f"{OFFSETS_TOPIC}-{part.number}"
-        at = part.start
+        at = part.begin
         while at < part.end:
             if time.monotonic() >= until:
                 return f"{name}: reading timed out"
@@ -174,10 +191,10 @@ class _Reader:
                 if not fetched.records:
                     return None  # the rest was compacted
                 return f"{name}: a batch is larger than the maximum response size"
-            if self._everything:
-                entries = self._in_effect(entries, markers)
-            for entry in entries:
-                self._collect(entry)
+            in_effect = self._in_effect(entries, markers)
+            for entry in in_effect if self._everything else entries:
+                if entry.offset >= part.start:
+                    self._collect(entry)
             at = after
         return None
 
@@ -234,6 +251,15 @@ class _Reader:
             for group, commits in self._found.items()
             if commits
         }
+
+    def pending(self) -> dict[GroupId, Sequence[Pair]]:
+        """Return the partitions of which an open transaction has an offset."""
+        found: dict[GroupId, set[Pair]] = {}
+        for entry in chain.from_iterable(self._open.values()):
+            group, key = self._group(entry), entry.key
+            if group is not None and key is not None and int.from_bytes(key[:2], "big") in _COMMITS:
+                found.setdefault(group, set()).add(_pair(key))
+        return {group: sorted(pairs) for group, pairs in found.items()}
 
     def stays(self) -> dict[GroupId, Sequence[Stay]]:
         """Return who was a member of each group when."""

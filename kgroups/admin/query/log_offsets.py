@@ -85,9 +85,14 @@ async def fetch_logs_at(
     return _logs(collector), times, _failures(collector.failures)
 
 
-async def fetch_ends(cluster: Cluster, partitions: Partitions) -> Mapping[TopicPartition, int]:
-    """Return the log end offsets of partitions, as far as they can be read."""
-    collector = _Collector((Where.END,))
+async def fetch_ends(
+    cluster: Cluster, partitions: Partitions, isolation: Isolation = Isolation.READ_UNCOMMITTED
+) -> Mapping[TopicPartition, int]:
+    """Return the log end offsets of partitions, as far as they can be read.
+
+    :param isolation: with ``READ_COMMITTED``, the last stable offsets: the first ones of an open transaction, if any.
+    """
+    collector = _Collector((Where.END,), isolation=isolation)
     await _fill(cluster, partitions, collector)
     return collector.found.get(Where.END, {})
 

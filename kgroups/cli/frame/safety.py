@@ -98,12 +98,15 @@ class Safety(NamedTuple):
         """
         from kgroups.admin.still_committing import Committing, still_committing
 
-        if pending and self.force:
-            notes = tuple(f"group '{name}': {evidence}; changed anyway (--force)" for name, evidence in pending.items())
-            planned = planned.with_failures((), notes)
-        elif pending:
-            kept = (item for item in planned.items if group_of(item) not in pending)
-            planned = planned.with_items(kept).with_failures(Committing(pending).failures("--force"))
+        def without(planned: Outcome[P], found: Mapping[GroupId, str]) -> Outcome[P]:
+            if self.force:
+                notes = (f"group '{name}': {evidence}; changed anyway (--force)" for name, evidence in found.items())
+                return planned.with_failures((), notes)
+            kept = (item for item in planned.items if group_of(item) not in found)
+            return planned.with_items(kept).with_failures(Committing(found).failures("--force"))
+
+        if pending:
+            planned = without(planned, pending)
             committed = {name: commits for name, commits in committed.items() if name not in pending}
         if not committed:
             return planned
@@ -119,10 +122,7 @@ class Safety(NamedTuple):
         notices = [
             f"group '{name}': not by a member: {evidence}; {consequence}" for name, evidence in activity.perhaps.items()
         ]
-        safe = (item for item in planned.items if group_of(item) not in activity.found)
-        return planned.with_items(safe).with_failures(
-            activity.failures("--force"), (*notices, *(() if self.force else activity.notices))
-        )
+        return without(planned, activity.found).with_failures((), (*notices, *(() if self.force else activity.notices)))
 
     async def screen_offsets(
         self,

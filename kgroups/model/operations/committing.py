@@ -52,6 +52,8 @@ class RecentCommits(NamedTuple):
     stays: Mapping[GroupId, Sequence[Stay]] = {}
     """Who was a member when, in the records that were read."""
     denied: bool = False
+    pending: Mapping[GroupId, Sequence[Pair]] = {}
+    """The partitions with an offset in an open transaction, unless all commits were requested."""
 
 
 class Rhythm(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import time
 from collections.abc import Iterable
 
@@ -17,7 +18,7 @@ from kgroups.model.offsets import Commit
 from tests.fakes.asking import ask_again
 from tests.fakes.broker import FakeCluster
 from tests.fakes.offset_records import commit_key, commit_value, key_bytes, value_bytes
-from tests.fakes.record_batches import Batch, batch
+from tests.fakes.record_batches import TRANSACTIONAL, Batch, batch, marker
 
 LOG = "__consumer_offsets"
 
@@ -33,14 +34,25 @@ class Log:
         self.times: dict[int, int] = {}
         self.topic.times = self.times
 
-    def add(self, key: bytes, value: bytes | None, ago: float, now: float | None = None) -> None:
+    def add(
+        self, key: bytes, value: bytes | None, ago: float, now: float | None = None, producer: int | None = None
+    ) -> None:
         at = int(((now or time.time()) - ago) * 1000)
-        self.topic.logs[0] = [*self.topic.logs[0], self._batch(key, value, at)]
+        made = self._batch(key, value, at) if producer is None else self._in_transaction(key, value, at, producer)
+        self.topic.logs[0] = [*self.topic.logs[0], made]
         self.times[self.topic.end] = at
         self.topic.end += 1
 
     def _batch(self, key: bytes, value: bytes | None, at: int) -> Batch:
         return batch(self.topic.end, [(self.topic.end, at)], key=key, value=value)
+
+    def _in_transaction(self, key: bytes, value: bytes | None, at: int, producer: int) -> Batch:
+        end = self.topic.end
+        return batch(end, [(end, at)], key=key, value=value, attributes=TRANSACTIONAL, producer=producer)
+
+    def end_transaction(self, producer: int) -> None:
+        self.topic.logs[0] = [*self.topic.logs[0], marker(self.topic.end, producer)]
+        self.topic.end += 1
 
     def commit(
         self,
@@ -50,8 +62,9 @@ class Log:
         partition: int = 0,
         version: int = 4,
         now: float | None = None,
+        producer: int | None = None,
     ) -> None:
-        self.add(commit_key(group, "t", partition), commit_value(version, offset=offset), ago, now)
+        self.add(commit_key(group, "t", partition), commit_value(version, offset=offset), ago, now, producer)
 
     def commits(self, ages: Iterable[float], group: str = "g") -> None:
         now = time.time()  # of all: their distances do not depend on the machine
@@ -116,11 +129,45 @@ def test_stopped_client_and_repeated_resets_are_ignored() -> None:
     assert check(log) == Committing()
 
 
-def test_check_without_commit_rhythm_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def pause(self: object, seconds: float) -> None:
-        raise AssertionError("waited")
+@pytest.mark.parametrize("seed", range(40))
+def test_offsets_of_open_transactions_are_found_however_old(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Producers send offsets of two groups to transactions, of which some have ended, before and in the window."""
+    monkeypatch.setattr(WireAdmin, "pause", never)
+    chance, log = random.Random(seed), Log()
+    log.cluster.state.group("other", 0)
+    log.commit(1, 9_000, "other")
+    running: dict[int, list[tuple[int, str, int]]] = {}
+    for _ in range(chance.randint(0, 25)):
+        producer, group, partition = chance.randint(1, 4), chance.choice(("g", "other")), chance.randint(0, 1)
+        if producer in running and chance.random() < 0.5:
+            log.end_transaction(producer)
+            del running[producer]
+        else:
+            running.setdefault(producer, []).append((log.topic.end, group, partition))
+            log.commit(7, chance.choice((2_000, 400)), group, partition, producer=producer)
+    log.topic.stable = min([each[0][0] for each in running.values()], default=log.topic.end)
+    held = sorted({f"t-{partition}" for each in running.values() for _, group, partition in each if group == "g"})
+    for watch in (True, False):
+        found = check(log, watch=watch)
+        assert not (found.perhaps or found.unread or found.notices)
+        assert list(found.found) == (["g"] if held else [])
+        assert not held or f"an open transaction holds offsets of {', '.join(held)}: " in found.found["g"]
 
-    monkeypatch.setattr(WireAdmin, "pause", pause)
+
+def test_open_transaction_that_began_too_many_records_ago_is_unread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recent_commits, "MOST_OF_ALL", 3)
+    log = Log()
+    log.commits([400] * 5)
+    log.topic.stable = 1
+    assert "an open transaction began more than 3 records ago" in check(log, watch=False).unread["g"]
+
+
+async def never(self: object, seconds: float) -> None:
+    raise AssertionError("waited")
+
+
+def test_check_without_commit_rhythm_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(WireAdmin, "pause", never)
     for ages in ((), (0.1,), (300, 299, 298), (80, 75, 70, 65)):
         log = Log()
         log.commits(ages)
