@@ -504,4 +504,4 @@ async def _delete(
         key=lambda each: each.group_id,
     )
     whole = done.with_items(items).with_failures(failures, committing.notices)
-    return Outcome.of(whole, deletion_change(undo.source, now.items, items))
+    return Outcome.of(whole, deletion_change(undo, now.items, items))

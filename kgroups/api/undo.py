@@ -49,18 +49,20 @@ class SettingsChange(NamedTuple):
 
 
 class UndoMemory:
-    """Remembers the cluster and the topic IDs of a change; the results are in its outcome."""
+    """Remembers the cluster and the topic IDs of a change, and corrections; the results are in its outcome."""
 
     def __init__(self, admin: TopicIds) -> None:
         self.stop = Interruption()
         self.source = Source(cluster_id=admin.cluster_id)
+        self.amended: dict[PlanKey, PlannedOffset] = {}
 
     async def save(self, admin: TopicIds, planned: Sequence[Any]) -> None:
         """Look up the topic IDs of planned offsets."""
         self.source = await source_of(admin, (each for each in planned if isinstance(each, PlannedOffset)))
 
     def amend(self, planned: Sequence[PlannedOffset]) -> None:
-        """Remember nothing: the outcome has the offsets as they were."""
+        """Remember the offsets as they were, which the outcome of a deletion does not have."""
+        self.amended.update({entry.key: entry for entry in planned})
 
     def record(self, results: Iterable[Any]) -> None:
         """Ignore results."""
@@ -76,8 +78,8 @@ def offsets_change(source: Source, done: Iterable[AppliedOffset]) -> Change:
     return Change(source, tuple(each.planned for each in done), results)
 
 
-def deletion_change(source: Source, planned: Iterable[GroupDeletion], done: Iterable[DeletedGroup]) -> Change:
+def deletion_change(undo: UndoMemory, planned: Iterable[GroupDeletion], done: Iterable[DeletedGroup]) -> Change:
     """Return the change of deleted groups."""
-    entries = tuple(entry for group in planned for entry in group.as_plan())
+    entries = tuple(({entry.key: entry for group in planned for entry in group.as_plan()} | undo.amended).values())
     results = {each.group_id: each.result for each in done}
-    return Change(source, entries, {entry.key: results.get(entry.group_id, Result.FAILED) for entry in entries})
+    return Change(undo.source, entries, {entry.key: results.get(entry.group_id, Result.FAILED) for entry in entries})

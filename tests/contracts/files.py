@@ -101,10 +101,17 @@ def _undo_offset() -> Schema:
 
 
 def _amendment() -> Schema:
+    item = _undo_offset()["properties"]
     before = _commit("old_", "Offset that was overwritten.")
-    number = {"amended": whole("Number of the offset, from 1.", minimum=1)}
-    optional = [key for key in before if not key.endswith("_offset")]
-    return record("The old offset of one of them, if it was another one.", {**number, **before}, optional=optional)
+    number = {
+        "amended": whole("Number of the offset, from 1; one more than there are: it was not there before.", minimum=1)
+    }
+    optional = [key for key in item if key != "old_offset"]
+    return record(
+        "The old offset of one of them, if it was another one, or one more offset.",
+        {**number, **item, **before},
+        optional=optional,
+    )
 
 
 def _undo_setting() -> Schema:

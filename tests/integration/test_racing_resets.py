@@ -7,22 +7,23 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kgroups.admin.change import apply_offsets
+from kgroups.admin.change import apply_offsets, delete_groups
 from kgroups.admin.change.commit_log import CommitLog, move_of
 from kgroups.admin.change.reset_request import ResetRequest
-from kgroups.admin.change.revalidate import revalidate_offsets
+from kgroups.admin.change.revalidate import revalidate_deletions, revalidate_offsets
 from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.wire import WireAdmin
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.model.offsets import PlanKey
 from kgroups.model.operations.plan_file import parse_plan
 from kgroups.model.operations.reset import FromPlan, PlannedOffset
-from kgroups.model.operations.results import AppliedOffset
+from kgroups.model.operations.results import AppliedOffset, GroupDeletion
 from kgroups.model.outcome import Outcome, Result
 from tests.integration.scratch_cluster import LOG, ScratchCluster
 from tests.integration.versions import newest_only
@@ -68,6 +69,32 @@ def test_group_written_by_two_requests_names_what_was_overwritten(
         (Result.APPLIED, OLD, False),
     ]
     assert not done.notices
+
+
+@newest_only
+def test_deletion_names_what_was_committed_to_another_partition(
+    scratch_cluster: ScratchCluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """DeleteGroups deletes all offsets of a group, also one that was committed after the check."""
+    group, late = "race-deleted", iter([{LOG: {1: 7}}])
+    scratch_cluster.commit({group: {LOG: {0: 11}}})
+
+    def checked(*words: Any, **options: Any) -> Outcome[GroupDeletion]:
+        found = revalidate_deletions(*words, **options)
+        if (offsets := next(late, None)) is not None:
+            client = threading.Thread(target=scratch_cluster.commit, args=({group: offsets},))
+            client.start()
+            client.join()
+        return found
+
+    monkeypatch.setattr(delete_groups, "revalidate_deletions", checked)
+    write = ("--execute", "--yes", "-o", "json", "--undo-file")
+    answer = scratch_cluster.ask("delete", group, *write, str(tmp_path / "undo.json"))
+    assert answer.code == 1 and f"{LOG}-1: offset 7 of another client was overwritten" in answer.err
+    scratch_cluster.ask(
+        "reset-offsets", "--from-file", str(tmp_path / "undo.json"), *write, str(tmp_path / "redo.json")
+    )
+    assert scratch_cluster.committed(group) == {group: {(LOG, 0): 11, (LOG, 1): 7}}
 
 
 async def apply(bootstrap: str, request: ResetRequest) -> Outcome[AppliedOffset]:

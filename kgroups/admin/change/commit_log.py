@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from kgroups.errors import KgroupsError
 from kgroups.model.cluster import Node
@@ -26,6 +26,8 @@ PORTION = 1024 * 1024
 SHARE_OF_TIME_LEFT = 0.5
 """The maximum part of the remaining ``--timeout`` to spend on reading."""
 
+COMMIT_VERSIONS = (b"\0\0", b"\0\1")
+
 Records = dict[PlanKey, list[tuple[bytes, bytes | None]]]
 """The keys and values of commit records."""
 
@@ -36,14 +38,19 @@ class CommitLog:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._since: dict[PlanKey, int] = {}
+        self._whole: dict[GroupId, int] = {}
 
-    async def mark(self, planned: Iterable[PlannedOffset]) -> None:
-        """Begin with the next commit of these partitions; what brokers return about them from now on has the others."""
+    async def mark(self, planned: Iterable[PlannedOffset], whole: Collection[GroupId] = ()) -> None:
+        """Begin with the next commit of these partitions; what brokers return about them from now on has the others.
+
+        :param whole: groups of which other partitions are read, too.
+        """
         topic = self._cluster.topics.get(OFFSETS_TOPIC)
         if topic is None or topic.error or not topic.leaders:
             return
         groups = list(by_group(planned))
-        numbers = {group: partition_of(group, len(topic.leaders)) for group, _ in groups}
+        names = {*whole, *(group for group, _ in groups)}
+        numbers = {group: partition_of(group, len(topic.leaders)) for group in names}
         ends = await fetch_ends(self._cluster, {OFFSETS_TOPIC: sorted(set(numbers.values()))})
         for group, part in groups:
             end = ends.get((OFFSETS_TOPIC, numbers[group]))
@@ -52,9 +59,16 @@ class CommitLog:
                     self._since[entry.key] = end
                 else:
                     self._since.pop(entry.key, None)
+        found = {group: ends.get((OFFSETS_TOPIC, numbers[group])) for group in whole}
+        self._whole.update({group: end for group, end in found.items() if end is not None})
 
-    async def read(self, planned: Iterable[PlannedOffset]) -> tuple[Records, dict[GroupId, str]]:
-        """Return the records of planned partitions since their groups were marked, and the groups without, and why."""
+    async def read(
+        self, planned: Iterable[PlannedOffset], whole: Collection[GroupId] = ()
+    ) -> tuple[Records, dict[GroupId, str]]:
+        """Return the records of partitions since they were marked, and the groups without, and why.
+
+        :param whole: groups of which other partitions are read, too.
+        """
         keys: dict[int, dict[bytes, PlanKey]] = {}
         unread: dict[GroupId, str] = {}
         topic = self._cluster.topics.get(OFFSETS_TOPIC)
@@ -68,6 +82,11 @@ class CommitLog:
             number = partition_of(group, len(topic.leaders))
             starts[number] = min(*since, starts.get(number, since[0]))
             keys.setdefault(number, {}).update(_keys(group, part))
+        for group in whole:
+            if topic is not None and group in self._whole:
+                number = partition_of(group, len(topic.leaders))
+                starts[number] = min(self._whole[group], starts.get(number, self._whole[group]))
+                keys.setdefault(number, {})[_string(group)] = (group, "", -1)
         found: Records = {}
         until = time.monotonic() + self._cluster.deadline.remaining() * SHARE_OF_TIME_LEFT
         by_leader = await find_leaders(self._cluster, {(OFFSETS_TOPIC, number) for number in starts})
@@ -121,8 +140,8 @@ class CommitLog:
         """Collect the commits in a response; return the offset to continue at."""
         entries, after, _ = read_entries(fetched.records, at)
         for entry in entries:
-            key = keys.get((entry.key or b"")[2:])
-            if key and entry.offset >= self._since[key]:
+            key = keys.get((entry.key or b"")[2:]) or _other(keys, entry.key or b"")
+            if key and entry.offset >= self._since.get(key, self._whole.get(key[0], 0)):
                 found.setdefault(key, []).append((entry.key or b"", entry.value))
         return after
 
@@ -135,6 +154,15 @@ def _keys(group: GroupId, part: Iterable[PlannedOffset]) -> Iterator[tuple[bytes
         if topic not in prefixes:
             prefixes[topic] = _string(group) + _string(topic)
         yield prefixes[topic] + entry.partition.to_bytes(4, "big"), entry.key
+
+
+def _other(keys: Mapping[bytes, PlanKey], key: bytes) -> PlanKey | None:
+    """Return the partition of a commit that was not planned, of a group that is read as a whole."""
+    end = 4 + int.from_bytes(key[2:4], "big")
+    topic = key[end + 2 : -4]
+    if key[2:end] not in keys or key[:2] not in COMMIT_VERSIONS or not topic:
+        return None
+    return keys[key[2:end]][0], topic.decode("utf-8", "surrogatepass"), int.from_bytes(key[-4:], "big")
 
 
 def _string(text: str) -> bytes:

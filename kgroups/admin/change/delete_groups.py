@@ -84,15 +84,21 @@ async def delete_groups(
     )
     lookups, log = WireLookups(cluster), CommitLog(cluster)
     plans = {each.group.group_id: each for each in planned}
+    before = {entry.key: entry.before for each in planned for entry in each.as_plan()}
     now: dict[GroupId, GroupDeletion] = {}
 
     async def check(part: Sequence[GroupId]) -> Mapping[GroupId, Failure]:
         known = [plans[name] for name in part if name in plans]
-        committing = (each for each in known if each.group.type not in GroupType.WITHOUT_COMMITS)
-        await log.mark(entry for each in committing for entry in each.as_plan())
+        committing = [each for each in known if each.group.type not in GroupType.WITHOUT_COMMITS]
+        names = [each.group.group_id for each in committing]
+        await log.mark((entry for each in committing for entry in each.as_plan()), names)
         found = await plan_delete(lookups, Selection(tuple(each.group.group_id for each in known)))
         checked = revalidate_deletions(known, found, force=force)
         now.update({each.group.group_id: each for each in checked.items})
+        if changed := [
+            entry for each in checked.items for entry in each.as_plan() if entry.before != before.get(entry.key)
+        ]:
+            amend(changed)
         return {failure.name: failure for failure in checked.failures}
 
     query = _DELETE._replace(witness=witness, recheck=Recheck(check, groups) if plans else None)
@@ -105,7 +111,7 @@ async def delete_groups(
         unknown = Result.UNKNOWN if name in results.unknown else Result.FAILED
         items.append(DeletedGroup(name, unknown if failure else Result.APPLIED, failure))
     journal.enter({item.group_id: item for item in items})
-    return await _verified(lookups, log, items, now, plans, amend)
+    return await _verified(lookups, log, items, now, amend)
 
 
 async def _verified(
@@ -113,14 +119,14 @@ async def _verified(
     log: CommitLog,
     items: Sequence[DeletedGroup],
     now: Mapping[GroupId, GroupDeletion],
-    plans: Mapping[GroupId, GroupDeletion],
     amend: Amend,
 ) -> Outcome[DeletedGroup]:
     """Return results with the failures of groups to which another client has committed since they were checked."""
     gone = [each.group_id for each in items if each.result is Result.APPLIED and each.group_id in now]
     offsets = [AppliedOffset(entry, Result.APPLIED) for name in gone for entry in now[name].as_plan()]
-    verified = await verified_offsets(lookups, log, offsets)
-    before = {entry.key: entry.before for each in plans.values() for entry in each.as_plan()}
+    committing = [name for name in gone if now[name].group.type not in GroupType.WITHOUT_COMMITS]
+    verified = await verified_offsets(lookups, log, offsets, committing)
+    before = {each.planned.key: each.planned.before for each in offsets}
     amend([each.planned for each in verified.items if each.planned.before != before.get(each.planned.key)])
     failures = {each.planned.group_id: each.failure for each in verified.items if each.failure}
     kept = tuple(each._replace(failure=failures.get(each.group_id, each.failure)) for each in items)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from kgroups.model.counts import count, some
 from kgroups.model.groups import GroupId, GroupType
@@ -19,9 +19,12 @@ from .lookups import WireLookups
 
 
 async def verified_offsets(
-    lookups: WireLookups, log: CommitLog, applied: Sequence[AppliedOffset]
+    lookups: WireLookups, log: CommitLog, applied: Sequence[AppliedOffset], whole: Collection[GroupId] = ()
 ) -> Outcome[AppliedOffset]:
-    """Return results with the failures of groups to which another client has committed since they were checked."""
+    """Return results with the failures of groups to which another client has committed since they were checked.
+
+    :param whole: deleted groups. An offset on a partition that was not planned is one more item.
+    """
     written = [
         each.planned
         for each in applied
@@ -32,9 +35,16 @@ async def verified_offsets(
     ]
     rivals: dict[PlanKey, Rivals] = {}
     unseen: dict[GroupId, str] = {}
-    if written:
-        records, unseen = await log.read(written)
-        for entry in written:
+    if written or whole:
+        records, unseen = await log.read(written, whole)
+        others = [PlannedOffset(*key, None, None) for key in sorted({*records} - {entry.key for entry in written})]
+        for entry in others:
+            moves = [move_of(*record) for record in records[entry.key]]
+            if any(moves):
+                rivals[entry.key] = rivals_of(None, moves) or Rivals(replaced_by=tuple(moves))
+                written.append(entry)
+        applied = [*applied, *(AppliedOffset(entry, Result.APPLIED) for entry in others if entry.key in rivals)]
+        for entry in (each for each in written if each.key not in rivals):
             made = records.get(entry.key, [])
             if entry.group_id not in unseen and not is_alone(made, entry.after):
                 found = rivals_of(entry.after, [move_of(*record) for record in made])

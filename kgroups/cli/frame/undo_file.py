@@ -162,12 +162,17 @@ class UndoFile:
             self._tell(f"the skipped records are in {beside}")
 
     def amend(self, planned: Sequence[PlannedOffset]) -> None:
-        """Append what the old offsets really were, of planned offsets that were saved with others."""
-        from kgroups.model.operations.undo_file import amendment_line
+        """Append what the old offsets really were, of planned offsets that were saved with others, or not at all."""
+        from kgroups.model.operations.undo_file import addition_line, amendment_line
 
-        self._append(
-            amendment_line(number, entry.before) for entry in planned if (number := self._numbers.get(entry.key))
-        )
+        lines = []
+        for entry in planned:
+            if number := self._numbers.get(entry.key):
+                lines.append(amendment_line(number, entry.before))
+            else:
+                self._numbers[entry.key] = number = len(self._numbers) + 1
+                lines.append(addition_line(number, entry))
+        self._append(lines)
 
     def record(self, results: Iterable[Any]) -> None:
         """Append results, which survive a kill of the process once this returns.

@@ -6,9 +6,11 @@
     {"group": "g", "topic": "t", "partition": 0, "old_offset": 5, "new_offset": 9}
     {"group": "g", "topic": "t", "partition": 1, "old_offset": null, "new_offset": 9}
     {"amended": 1, "old_offset": 6}
+    {"amended": 3, "group": "g", "topic": "t", "partition": 2, "old_offset": 7, "new_offset": null}
     {"result": "applied", "offsets": [1, 2]}
 
-Offsets are numbered from 1. An amended one was another one when it was overwritten. An offset without a result may have
+Offsets are numbered from 1. An amended one was another one when it was overwritten; if it was not there before, it gets
+the next number. An offset without a result may have
 been written: the run was killed. All offsets are in the file before anything is changed. A truncated last line is
 ignored.
 """
@@ -61,6 +63,11 @@ def result_line(result: Result, numbers: Iterable[int], error: str | None = None
 def amendment_line(number: int, before: Move) -> str:
     """Return the line to append when the old offset was another one."""
     return _json_line({"amended": number, **commit_item(before, "old_")})
+
+
+def addition_line(number: int, entry: PlannedOffset) -> str:
+    """Return the line to append when there was one more offset."""
+    return _json_line({"amended": number, **_item(entry)})
 
 
 def _item(entry: PlannedOffset) -> dict[str, Any]:
@@ -122,7 +129,7 @@ def parse_rows(text: str, name: str, what: str, row_of: Callable[[str, dict[str,
                 "kgroups changes nothing before an undo file is complete"
             )
         rows.append(row_of(where, found))
-    _enter_results(rows, lines[total:], name, what)
+    _enter_results(rows, lines[total:], name, what, row_of)
     return rows, source
 
 
@@ -135,17 +142,23 @@ def _row(where: str, item: dict[str, Any]) -> PlanRow:
     return row._replace(written=new, has_written=True, beyond_end=item.get("beyond_end") is True)
 
 
-def _enter_results(rows: list[Any], lines: Sequence[str], name: str, what: str) -> None:
+def _enter_results(
+    rows: list[R], lines: Sequence[str], name: str, what: str, row_of: Callable[[str, dict[str, Any]], R]
+) -> None:
     """Set the results of rows; later lines take precedence."""
+    total = len(rows)
     for number, line in enumerate(lines):
         if not line.strip():
             continue
-        where = f"{name}, line {len(rows) + number + 2}"
+        where = f"{name}, line {total + number + 2}"
         found = _object(line)
         if found is None:
             if number == len(lines) - 1:
                 return  # the run was killed while it wrote this line
             raise UsageError(f"{where}: not a JSON object")
+        if "amended" in found and "group" in found and found["amended"] == len(rows) + 1:
+            rows.append(row_of(where, found))
+            continue
         if "amended" in found:
             row = rows[_number(found["amended"], where, rows, what) - 1]
             rows[found["amended"] - 1] = row._replace(move=move_of(where, found, row.partition, "old_"))

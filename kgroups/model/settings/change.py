@@ -18,7 +18,7 @@ class PlannedSetting(NamedTuple):
     """One value to set for a group, or to remove.
 
     ``before`` and ``after`` are the values in effect; ``old`` and ``new`` the values that are set for the group, where
-    ``None`` is none.
+    ``None`` is none. ``seen`` are all values that were set for the group when it was planned; ``None`` if unknown.
     """
 
     group_id: GroupId
@@ -27,6 +27,7 @@ class PlannedSetting(NamedTuple):
     after: Value
     old: str | None
     new: str | None
+    seen: frozenset[tuple[str, str | None]] | None = None
 
     @property
     def key(self) -> tuple[GroupId, str]:
@@ -93,13 +94,13 @@ class Together(NamedTuple):
 def plan_group(found: GroupSettings, wish: Wish) -> Outcome[PlannedSetting]:
     """Return the changes of a group, sorted by name; values that are already as wanted are omitted."""
     wanted = wish.of(found)
-    now = found.by_name
+    now, seen = found.by_name, frozenset(found.overrides.items())
     planned = []
     for name, new in sorted(wanted.items):
         each = now.get(name, Setting(name, UNKNOWN, UNKNOWN))
         if new != each.override or (new is None) != (each.value.origin != GROUP):
             after = each.inherited if new is None else Value(new, GROUP)
-            planned.append(PlannedSetting(found.group_id, name, each.value, after, each.override, new))
+            planned.append(PlannedSetting(found.group_id, name, each.value, after, each.override, new, seen))
     return wanted.with_items(planned)
 
 
@@ -115,12 +116,14 @@ def changed_since(planned: Iterable[PlannedSetting], now: Mapping[GroupId, Group
     """Return the groups whose settings have changed since the plan was made, each with the reason."""
     changed: dict[GroupId, Failure] = {}
     for each in planned:
-        found = now.get(each.group_id)
-        if found is not None and found.overrides.get(each.name) != each.old:
-            value = found.overrides.get(each.name)
+        if (found := now.get(each.group_id)) is None:
+            continue
+        was, values = {**dict(each.seen or ()), each.name: each.old}, found.overrides
+        names = [each.name] if each.seen is None else [each.name, *sorted(was.keys() | values.keys())]
+        if name := next((name for name in names if values.get(name) != was.get(name)), None):
             message = (
-                f"not changed: {each.name} has changed since the plan was made: it was {shown(each.old)}, "
-                f"now {shown(value)}; run the command again"
+                f"not changed: {name} has changed since the plan was made: it was {shown(was.get(name))}, "
+                f"now {shown(values.get(name))}; run the command again"
             )
             changed.setdefault(each.group_id, Failure(Scope.GROUP, each.group_id, message))
     return changed

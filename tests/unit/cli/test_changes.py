@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from kio.schema.errors import ErrorCode
 
+from kgroups.admin.change.chunks import FIRST_GROUPS
 from kgroups.admin.wire import WireAdmin
 from kgroups.cli.frame.plan_source import LARGEST, read_plan
 from kgroups.errors import ClusterUnreachable
@@ -412,6 +413,27 @@ def test_group_changed_during_confirmation_is_not_written(
     assert results["a"] == ("applied", None)
     assert results[kept][0] == "failed" and "(state Stable)" in results[kept][1]
     assert commits(served, kept) == before
+
+
+def test_forced_deletion_saves_offsets_on_partitions_that_were_not_planned(
+    ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of many groups, only the first are checked again before the undo file is written."""
+    names = [f"many-{number:03}" for number in range(FIRST_GROUPS + 1)]
+    for name in names:
+        served.state.group(name, 0, commits={("t", 0): 50})
+
+    def commits_and_says_yes(prompt: str) -> str:
+        served.state.groups[names[-1]].commits["t", 1] = Commit(1, 51, 3, "late")
+        return "y"
+
+    monkeypatch.setattr("kgroups.cli.frame.confirmation.Confirmation.check", lambda self: None)
+    monkeypatch.setattr("click.termui.visible_prompt_func", commits_and_says_yes)
+    code, _, err = ask("delete", *names, "--force", "--execute", "--undo-file", "undo.json")
+    assert code == 0 and not {*names} & {*served.state.groups}, err
+    code, _, err = ask("reset-offsets", "--from-file", "undo.json", "--execute", "--yes", "--undo-file", "redo.json")
+    assert code == 0, err
+    assert commits(served, names[-1])["t", 1] == Commit(1, 51, 3, "late")
 
 
 def test_member_that_rejoined_or_left_during_confirmation_is_kept(

@@ -160,6 +160,25 @@ def test_undo_leaves_alone_what_has_changed_since(ask: Any, served: Any) -> None
     assert code == 2 and "belongs to cluster" in err
 
 
+@pytest.mark.parametrize("words", [("unset", "*"), ("set", f"{TIMEOUT}=1")])
+def test_group_with_another_setting_since_the_plan_is_left_alone(
+    ask: Any, served: Any, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    """All values of a group are checked and changed together: another new one counts, too."""
+    settings = served.state.settings["orders-eu"] = {TIMEOUT: "60000"}
+
+    def changes_another_and_says_yes(prompt: str) -> str:
+        settings[LOCKS] = "7"
+        return "y"
+
+    monkeypatch.setattr("kgroups.cli.frame.confirmation.Confirmation.check", lambda self: None)
+    monkeypatch.setattr("click.termui.visible_prompt_func", changes_another_and_says_yes)
+    code, rows, err = ask(*words, "orders-eu", "--execute")
+    assert code == 1 and [row[-2] for row in rows] == ["failed"]
+    assert f"{LOCKS} has changed since the plan was made: it was not set, now 7" in err
+    assert served.state.settings["orders-eu"] == {TIMEOUT: "60000", LOCKS: "7"}
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
