@@ -6,10 +6,14 @@ import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from kgroups import Cluster, Outcome, ToEarliest
+from kgroups.cli.kafka.consumer_groups import TOOL
 from kgroups.cli.main import main
+from kgroups.errors import KgroupsError
 from tests.fakes.broker import FakeCluster
 from tests.fakes.live_cluster import fill_live
 from tests.fakes.versions import API_VERSIONS, KAFKA, NAMES
@@ -53,10 +57,31 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "remove members": ("remove-members", "orders", "--all-members"),
     "set": ("settings", "set", "new", "consumer.session.timeout.ms=50000"),
 }
+OF_KAFKA: dict[str, tuple[str, ...]] = {
+    "tool list": ("--list",),
+    "tool describe": ("--describe", "--group", "orders-old"),
+    "tool members": ("--describe", "--group", "orders", "--members"),
+    "tool state": ("--describe", "--all-groups", "--state"),
+    "tool reset": ("--reset-offsets", "--group", "orders-old", "--all-topics", "--to-earliest", "--execute"),
+    "tool delete": ("--delete", "--group", "orders-old"),
+    "tool delete offsets": ("--delete-offsets", "--group", "orders-old", "--topic", "t"),
+}
+"""Commands of the drop-in of kafka-consumer-groups."""
+OF_API: dict[str, Callable[[Cluster], Outcome[Any]]] = {
+    "api list": lambda cluster: cluster.list(),
+    "api lag": lambda cluster: cluster.lag("orders", "new"),
+    "api describe": lambda cluster: cluster.describe("orders", "new"),
+    "api plan": lambda cluster: cluster.plan_reset("orders-old", to=ToEarliest()),
+}
+"""Calls of the Python API."""
 WRITES = {"plan reset": "OffsetCommit", "plan delete": "DeleteGroups"} | {
     "reset": "OffsetCommit",
     "delete": "DeleteGroups",
     "delete offsets": "OffsetDelete",
+    "tool reset": "OffsetCommit",
+    "tool delete": "DeleteGroups",
+    "tool delete offsets": "OffsetDelete",
+    "api plan": "OffsetCommit",
     "remove members": "LeaveGroup",
     "set": "IncrementalAlterConfigs",
 }
@@ -80,11 +105,28 @@ def ask(serve: Callable[..., Served], capsys: pytest.CaptureFixture[str], tmp_pa
         folder = tmp_path / str(api)
         folder.mkdir()
         files = {"UNDO": str(folder / "undo.json"), "FILE": str(folder / "snapshot.json")}
-        code = main([files.get(word, word) for word in (*COMMANDS[name], "-b", served.bootstrap)])
+        if name in OF_API:
+            code = call_api(served.bootstrap, OF_API[name])
+        elif name in OF_KAFKA:
+            code = TOOL.main(("--bootstrap-server", served.bootstrap, *OF_KAFKA[name]))
+        else:
+            code = main([files.get(word, word) for word in (*COMMANDS[name], "-b", served.bootstrap)])
         masked = [masked_text(text, served, folder) for text in capsys.readouterr()]
         return Ran(code, *masked)
 
     return run
+
+
+def call_api(bootstrap: str, ask: Callable[[Cluster], Outcome[Any]]) -> int:
+    """Print what a call returns or raises, as a program would."""
+    try:
+        with Cluster(bootstrap) as cluster:
+            found = ask(cluster)
+    except KgroupsError as error:
+        print(error)
+        return error.exit_code
+    print(*found, *found.failures, *found.notices, sep="\n")
+    return 1 if found.failures else 0
 
 
 def masked_text(text: str, served: Served, folder: Path) -> str:
@@ -108,9 +150,10 @@ def verdict(found: Ran, whole: Ran, api: str) -> str:
     return "named"
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", [*COMMANDS, *OF_KAFKA, *OF_API])
 def test_missing_api_is_named_or_not_needed(name: str, ask: Ask) -> None:
     whole = ask(None, name)
+    assert whole.code < 2 or name in COMMANDS, whole.out  # else the call itself is wrong
     verdicts = {}
     for api in APIS:
         verdicts[NAMES[api]] = verdict(ask(api, name), whole, NAMES[api])
