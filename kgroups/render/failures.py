@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kgroups.model.counts import count, some
 from kgroups.model.outcome import NOT_FOUND, Failure, Scope
+from kgroups.model.visible import escape_message
 
 from .cells import escape
 
@@ -15,13 +16,13 @@ _WIDEST_FIRST = {scope: place for place, scope in enumerate(Scope)}
 
 def notice_lines(notices: Iterable[str]) -> Iterator[str]:
     for notice in notices:
-        yield f"{PROGRAM}: note: {escape(notice)}"
+        yield f"{PROGRAM}: note: {escape_message(notice)}"
 
 
 def hint_lines(failures: Iterable[Failure]) -> Iterator[str]:
     """Yield one line for each distinct hint."""
     for hint in dict.fromkeys(failure.hint for failure in failures if failure.hint):
-        yield f"{PROGRAM}: hint: {escape(hint)}"
+        yield f"{PROGRAM}: hint: {escape_message(hint)}"
 
 
 def reference_lines(failures: Iterable[Failure]) -> Iterator[str]:

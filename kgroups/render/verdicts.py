@@ -9,6 +9,7 @@ from kgroups.model.outcome import Outcome
 from kgroups.model.places import place_name
 from kgroups.model.record import RecordDetails
 from kgroups.model.verdicts.verdict import Severity, Verdict
+from kgroups.model.visible import escape_message
 
 from .cells import escape
 from .color import has_color
@@ -53,7 +54,7 @@ def verdict_lines(item: Judged, *, colored: bool = False) -> list[str]:
     if item.record is not None:
         lines += [f"  - {name}: {text}" for name, text in _contents(item.record).items()]
     if verdict.next:
-        lines.append(f"  next: {escape(verdict.next)}")
+        lines.append(f"  next: {escape_message(verdict.next)}")
     return lines
 
 

@@ -12,6 +12,7 @@ from kgroups.errors import KgroupsError
 from kgroups.model.counts import some
 from kgroups.model.groups import GroupState, canonical_word, is_glob
 from kgroups.model.outcome import NO_MATCH, NOT_FOUND, Failure, NoMatch, Outcome, Scope
+from kgroups.model.shell import shell
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
@@ -105,7 +106,12 @@ def _hint(name: str, names: Sequence[str]) -> str | None:
         return f"the names of --group are literal; to select groups by a glob, use the argument '{name}'"
     close = [each for each in names if abs(len(each) - len(name)) <= 3][:_MOST_NAMES]
     found = get_close_matches(name, close, cutoff=_ALIKE)
-    return f"did you mean {' or '.join(repr(each) for each in found)}?" if found else None
+    return f"did you mean {' or '.join(_quoted(each) for each in found)}?" if found else None
+
+
+def _quoted(name: str) -> str:
+    """Quote a name as in Python, or for a shell if it has characters that are shown escaped."""
+    return repr(name) if name.isprintable() and "\\" not in name else shell(name)
 
 
 def _glob_hint(glob: str, names: Sequence[str]) -> str | None:
@@ -119,7 +125,7 @@ def _glob_hint(glob: str, names: Sequence[str]) -> str | None:
             named.setdefault(part, []).append(name)
     parts = get_close_matches(text.casefold(), named, cutoff=_ALIKE)
     found = dict.fromkeys(name for part in parts for name in named[part])
-    return f"similar names: {some(list(map(repr, found)))}" if found else None
+    return f"similar names: {some(list(map(_quoted, found)))}" if found else None
 
 
 def _why_empty(selection: Selection, failures: Iterable[Failure], names: Collection[str]) -> list[str]:

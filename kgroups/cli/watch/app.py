@@ -23,6 +23,7 @@ from textual.widget import Widget
 
 from kgroups.errors import EXIT_FAILED, EXIT_OK, KgroupsError
 from kgroups.model.offsets import Isolation
+from kgroups.model.shell import group_words
 from kgroups.model.watch.cluster_totals import ClusterTotal
 from kgroups.model.watch.partitions import TimeLags, partitions_of
 from kgroups.model.watch.reset_dialog import ResetDialog, Step
@@ -270,7 +271,7 @@ class WatchApp(App[int]):
         key = self.view.cursor
         if key is not None:
             options = f"--profile {shlex.quote(key.cluster)}" if key.cluster else f"-b {self._headline}"
-            self.copy_to_clipboard(f"kgroups describe {shlex.quote(key.group)} {options}")
+            self.copy_to_clipboard(f"kgroups describe {group_words(key.group)} {options}")
             self._flash = ("copied the command to the clipboard", time.monotonic() + _FLASH)
 
     def _start_explain(self) -> None:

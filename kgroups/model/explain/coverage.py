@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from shlex import quote
+from itertools import compress
 
 from kgroups.model.assignors.shape import TopicPartition
 from kgroups.model.groups import GroupState, Member
 from kgroups.model.lag import EPOCH_AHEAD
 from kgroups.model.places import place_name
+from kgroups.model.shell import group_words_in_text, shell
 from kgroups.model.subscriptions import left_topics, not_owners
 
 from ..counts import count, some
 from .facts import GroupFacts, subscribed_topics
 from .findings import Finding, info, problem, warning
-from .participants import assignor_of, current, participants_of, run_to_fixed_point
+from .participants import assignor_of, could_hold, current, participants_of, run_to_fixed_point
 
 
 def _fixes(facts: GroupFacts, names: list[str]) -> str:
-    places = "".join(f" --topic {quote(':'.join(name.rsplit('-', 1)))}" for name in names)
-    command = f"kgroups reset-offsets {quote(facts.group.group_id)}{places}"
+    places = "".join(f" --topic {shell(':'.join(name.rsplit('-', 1)))}" for name in names)
+    command = f"kgroups reset-offsets {group_words_in_text(facts.group.group_id)}{places}"
     return f"to read from the log start: {command} --to-earliest --execute; to keep the offsets, use --to-current"
 
 
@@ -53,12 +54,12 @@ def _left(facts: GroupFacts) -> Iterator[Finding]:
     commits = facts.commits.topics if facts.commits else {}
     if left := sorted(left_topics(facts.group, commits)):
         partitions = sum(len(commits[topic]) for topic in left)
-        option = f"--topic {quote(left[0])}" if len(left) == 1 else "--topic TOPIC"
+        option = f"--topic {shell(left[0])}" if len(left) == 1 else "--topic TOPIC"
         yield warning(
             "left-topics",
             f"no member subscribes to {_topics(left)} with committed offsets on {count(partitions, 'partition')}: "
             f"{some(left)}: brokers delete them after their retention although the group has members; if they are not "
-            f"needed: kgroups delete-offsets {quote(facts.group.group_id)} {option}",
+            f"needed: kgroups delete-offsets {group_words_in_text(facts.group.group_id)} {option}",
             left,
         )
 
@@ -166,11 +167,13 @@ def _without_member(
 
 def _idle(facts: GroupFacts, partitions: int) -> Iterator[Finding]:
     # Members with a target assignment wait for it, which the rule about reconciliation reports.
-    idle = [
-        member.member_id
-        for member in facts.members
-        if member.assignment.size == 0 and not (member.target and member.target.size)
+    every = [
+        member for member in facts.members if member.assignment.size == 0 and not (member.target and member.target.size)
     ]
+    topicless = [could_hold(facts, member) == 0 for member in every]
+    if any(topicless):
+        yield _without_topics(facts, list(compress(every, topicless)))
+    idle = [member.member_id for member, nothing in zip(every, topicless, strict=True) if not nothing]
     if not idle:
         return
     verb = "has" if len(idle) == 1 else "have"
@@ -182,6 +185,20 @@ def _idle(facts: GroupFacts, partitions: int) -> Iterator[Finding]:
     else:
         why = "all partitions of their topics are assigned to other members"
     yield warning("idle-members", f"{text}: {why}", idle)
+
+
+def _without_topics(facts: GroupFacts, members: list[Member]) -> Finding:
+    names = [member.member_id for member in members]
+    expressions = sorted({member.subscription.regex for member in members if member.subscription.regex})
+    if expressions:
+        why = f"no topic that their principals can describe matches {some(list(map(repr, expressions)))}"
+    elif any(member.subscription.topics for member in members):
+        why = "no topic that they subscribe to exists"
+    else:
+        why = "they subscribe to no topic; those that subscribe to a pattern, report only topics that match it"
+    verb = "has" if len(names) == 1 else "have"
+    text = f"{len(names):,} of {count(len(facts.members), 'member')} {verb} nothing to read ({some(names)}): {why}"
+    return warning("members-without-topics", text, names)
 
 
 def _as_the_assignor_gives(facts: GroupFacts) -> Iterator[Finding]:

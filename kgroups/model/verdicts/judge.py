@@ -8,7 +8,6 @@ records, and last what the commits show about the member.
 from __future__ import annotations
 
 from collections.abc import Callable
-from shlex import quote
 from typing import NamedTuple
 
 from kgroups.model.counts import count
@@ -18,6 +17,7 @@ from kgroups.model.lag import EPOCH_AHEAD, RECREATED
 from kgroups.model.moments import moment_text
 from kgroups.model.operations.committing import OF_A_CLIENT, OVERDUE, SKEW, Rhythm, rhythm_of
 from kgroups.model.rates import USUAL, Direction
+from kgroups.model.shell import group_words, group_words_in_text, shell
 from kgroups.model.time_lag import ago
 
 from ..stays import restarts
@@ -140,10 +140,17 @@ class Case(NamedTuple):
         return self.command("explain {group} --partition {place} --show-record")
 
     def command(self, words: str) -> str:
-        """Return a kgroups command about this group; ``{place}`` becomes the partition."""
-        place = quote(f"{self.facts.topic}:{self.facts.partition}")
-        group = quote(self.facts.group)
-        return f"kgroups {words.format(group=group, place=place)}"
+        """Return a kgroups command about this group; ``{topic}`` and ``{place}`` become the topic and the partition."""
+        return self._command(words, group_words(self.facts.group))
+
+    def command_in_text(self, words: str) -> str:
+        """Return the same for a sentence."""
+        return self._command(words, group_words_in_text(self.facts.group))
+
+    def _command(self, words: str, group: str) -> str:
+        topic = shell(self.facts.topic)
+        place = shell(f"{self.facts.topic}:{self.facts.partition}")
+        return f"kgroups {words.format(group=group, topic=topic, place=place)}"
 
 
 Rule = Callable[[Case], Found | None]
@@ -175,7 +182,7 @@ def _log(case: Case) -> Found | None:
             Key.LEADERLESS,
             Severity.PROBLEM,
             "the partition has no leader: no client can read it or write to it",
-            f"kafka-topics.sh --bootstrap-server BOOTSTRAP --describe --topic {quote(facts.topic)}",
+            f"kafka-topics.sh --bootstrap-server BOOTSTRAP --describe --topic {shell(facts.topic)}",
         )
     if facts.log_problem is LogProblem.UNRESPONSIVE:
         leader = "its leader" if facts.leader is None else f"its leader, broker {facts.leader},"
@@ -186,7 +193,7 @@ def _log(case: Case) -> Found | None:
 def _commit(case: Case) -> Found | None:
     facts = case.facts
     if facts.epoch_ahead:
-        keep = case.command("reset-offsets {group} --topic {place} --to-current --execute")
+        keep = case.command_in_text("reset-offsets {group} --topic {place} --to-current --execute")
         text = f"{EPOCH_AHEAD}, without an error; to keep the offset without its leader epoch: {keep}"
         return Found(Key.LEADER_EPOCH_AHEAD, Severity.PROBLEM, text, f"{_to_earliest(case)} --execute")
     if facts.recreated:
@@ -261,8 +268,7 @@ def _member(case: Case) -> Found | None:
         return Found(Key.REBALANCING, Severity.WARNING, text, case.command("explain {group} --deep"))
     if facts.left and not case.outsider:
         text = "no member subscribes to the topic: nothing reads the partition for this group; its offset expires"
-        command = f"kgroups delete-offsets {quote(facts.group)} --topic {quote(facts.topic)}"
-        return Found(Key.NOT_SUBSCRIBED, Severity.WARNING, text, command)
+        return Found(Key.NOT_SUBSCRIBED, Severity.WARNING, text, case.command("delete-offsets {group} --topic {topic}"))
     if facts.owner is None and not case.outsider:
         text = "the group has no members"
         if facts.members:
@@ -275,7 +281,7 @@ def _member(case: Case) -> Found | None:
     if facts.owner is None and case.outsider and case.outsider.commits < OF_A_CLIENT:
         text = (
             f"no member has the partition; its offset was set {case.outsider.commits} times, by resets or by a client "
-            f"that is not a member: {case.command('check {group} --stopped')} waits for the next commit"
+            f"that is not a member: {case.command_in_text('check {group} --stopped')} waits for the next commit"
         )
         return Found(Key.UNKNOWN, Severity.UNKNOWN, text)
     if uncommitted:
@@ -318,7 +324,7 @@ def _transaction(case: Case) -> Found | None:
 
 
 def _at(facts: PartitionFacts) -> str:
-    return f"--topic {quote(facts.topic)} --partition {facts.partition}"
+    return f"--topic {shell(facts.topic)} --partition {facts.partition}"
 
 
 def _denied(case: Case) -> Found | None:
@@ -334,7 +340,7 @@ def _denied(case: Case) -> Found | None:
         Key.FETCH_DENIED,
         Severity.WARNING,
         text,
-        f"kafka-acls.sh --bootstrap-server BOOTSTRAP --list --topic {quote(facts.topic)}",
+        f"kafka-acls.sh --bootstrap-server BOOTSTRAP --list --topic {shell(facts.topic)}",
     )
 
 
@@ -419,7 +425,7 @@ def _behind(case: Case, text: str) -> Found:
         f"{text}; a quota for {facts.limit.entity} allows {facts.limit.bytes_per_second:,.0f} bytes per second, and "
         "the broker delays what exceeds it",
         f"kafka-configs.sh --bootstrap-server BOOTSTRAP --describe --entity-type clients --entity-name "
-        f"{quote(facts.owner.client_id)}",
+        f"{shell(facts.owner.client_id)}",
     )
 
 

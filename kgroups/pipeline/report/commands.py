@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kgroups.model.shell import shell
+
 from . import words
 from .data import Period
 
@@ -28,5 +30,5 @@ def history(tables: str | Sequence[str], period: Period, groups: Sequence[str] =
 
 
 def _options(groups: Sequence[str], longest: int) -> str:
-    quoted = [words.shell(group) if len(group) <= longest else "GROUP" for group in groups]
+    quoted = [shell(group) if len(group) <= longest else "GROUP" for group in groups]
     return "".join(f" --group {each if len(each.encode()) <= longest else 'GROUP'}" for each in dict.fromkeys(quoted))

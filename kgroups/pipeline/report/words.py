@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from hashlib import sha256
@@ -54,17 +53,6 @@ def anchor(group: str) -> str:
 
 _UNSAFE = re.compile(rb"[^A-Za-z0-9._-]")
 _LONGEST_ANCHOR = 60
-
-
-def shell(text: str) -> str:
-    """Quote text for a shell; if a character is invisible, as in ``$'\\x1b'``, which Bash and Zsh understand."""
-    if escape(text) == text:
-        return shlex.quote(text)
-    quoted = _HIDDEN.sub(lambda found: rb"\x%02x" % found[0][0], text.encode("utf-8", "surrogatepass"))
-    return f"$'{quoted.decode()}'"
-
-
-_HIDDEN = re.compile(rb"[^ -~]|['\\]")
 
 
 def number(value: float | None) -> str:

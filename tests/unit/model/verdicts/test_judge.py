@@ -95,7 +95,7 @@ def test_group_that_reads_uncommitted_records_is_not_blocked_by_a_transaction() 
 
 def test_names_in_the_next_command_are_quoted() -> None:
     facts = stuck(random.Random(6))._replace(group="a b;c", topic="t$x")
-    assert judge(facts).next == f"kgroups explain 'a b;c' --partition 't$x:{facts.partition}' --show-record"
+    assert judge(facts).next == f"kgroups explain --group 'a b;c' --partition 't$x:{facts.partition}' --show-record"
 
 
 @pytest.mark.parametrize(
