@@ -69,7 +69,8 @@ def _notes(facts: GroupFacts, member: Member) -> Iterator[str]:
     if member.target is not None and member.target.topics != member.assignment.topics:
         yield f"target assignment: {str(member.target) or 'none'}"
     if facts.of_consumers and facts.has_subscriptions and not subscribed_topics(facts, member):
-        yield "no subscription"
+        regex = member.subscription.regex
+        yield f"no topic is known to match {regex!r}" if regex else "no subscription"
     if member.subscription.raw and facts.of_consumers:
         yield "its subscription cannot be decoded"
     yield from filter(None, (member.subscription.note, member.assignment.note))

@@ -69,6 +69,26 @@ def test_idle_members_are_a_warning_with_reason() -> None:
     assert "range assigns each topic separately" in found(ranged)["idle-members"].text
 
 
+@pytest.mark.parametrize(
+    ("subscription", "cause"),
+    [
+        (Subscription(regex="^no.*"), "no topic that their principals can describe matches '^no.*'"),
+        (Subscription(("gone",)), "no topic that they subscribe to exists"),
+        (Subscription(), "they subscribe to no topic; "),
+    ],
+)
+def test_members_without_topics_are_not_told_of_too_few_partitions(subscription: Subscription, cause: str) -> None:
+    lost = member("b")._replace(subscription=subscription)
+    reader = member("a", {"t": (0, 1)})
+    for others in ((), (reader,)) if subscription != Subscription() else ((reader,),):
+        given = facts(*others, lost, partitions=2)._replace(missing=frozenset({"gone"}))
+        answer = found(given)
+        assert answer["members-without-topics"].subjects == ("b",) and "idle-members" not in answer
+        assert f"has nothing to read (b): {cause}" in answer["members-without-topics"].text
+    note = list(explained_members(given))[-1].note or ""
+    assert ("'^no.*'" in note, "no subscription" in note) == (bool(subscription.regex), subscription == Subscription())
+
+
 def test_undecodable_assignments_are_a_warning_and_hide_other_findings() -> None:
     """The assignment is unknown: neither idle members nor unassigned partitions are reported."""
     raw = Raw(b"?", "it ends too soon")
