@@ -333,7 +333,9 @@ class WireAdmin:
 
         from .verdicts.gather import partition_facts
 
-        described = await self.describe_offsets(selection, isolation=Isolation.READ_UNCOMMITTED)
+        described = await self.describe_offsets(
+            selection, isolation=Isolation.READ_UNCOMMITTED, whole_topics=wanted is None
+        )
         return await partition_facts(self.cluster, described, wanted)
 
     async def group_configs(

@@ -29,9 +29,8 @@ from kgroups.model.verdicts.facts import (
     Unavailable,
 )
 from kgroups.model.verdicts.judge import needs_pace
-from kgroups.model.views.lag_summary import left_remark
+from kgroups.model.views.lag_summary import By, lag_is_unknown, left_remark, shares
 from kgroups.model.views.offset_row import GroupOffsets, OffsetRow
-from kgroups.model.views.offsets import offset_rows
 from kgroups.net.cluster import Cluster
 from kgroups.net.fanout import fan_out
 from kgroups.protocol.apis.fetch import Fetch, Fetched
@@ -127,11 +126,11 @@ async def _numbers(
 def _rows(offsets: GroupOffsets, numbers: Mapping[str, frozenset[int]] | None) -> list[OffsetRow]:
     """Return one row for each partition of interest; a partition that the group does not use has an empty one."""
     found: dict[TopicPartition, OffsetRow] = {}
-    for row in offset_rows(offsets):
-        if row.topic is not None and row.partition is not None:
-            found.setdefault((row.topic, row.partition), row)
+    for share in shares(offsets, By.PARTITION):
+        for row in share.rows:
+            found.setdefault(_pair(row), row)
     if numbers is None:
-        return [row for row in found.values() if row.lag != 0 and (row.lag is not None or not _is_empty(row))]
+        return [row for row in found.values() if row.lag or lag_is_unknown(row)]
     name = offsets.group.group_id
     return [
         found.get((topic, number), OffsetRow(name, topic, number))
@@ -153,10 +152,6 @@ def _leave_out(groups: Iterable[GroupOffsets], rows: dict[str, list[OffsetRow]])
 def _pair(row: OffsetRow) -> TopicPartition:
     """Return the partition of a row of interest, which has one."""
     return row.topic or "", row.partition or 0
-
-
-def _is_empty(row: OffsetRow) -> bool:
-    return row.log_end_offset is not None and row.log_end_offset == row.log_start_offset
 
 
 async def _add_logs(

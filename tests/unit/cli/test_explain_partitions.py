@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import subprocess
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from kio.schema.errors import ErrorCode
 
 from tests.fakes.broker import FakeCluster
-from tests.fakes.cluster_state import FakeMember
+from tests.fakes.cluster_state import FakeMember, subscription_bytes
 from tests.fakes.offset_records import commit_key, commit_value
 from tests.fakes.record_batches import batch
 
@@ -66,6 +67,7 @@ def test_lagging_selects_partitions_and_shows_problems_first(explain: Run) -> No
     found = verdicts(answer)
     assert {key: item["verdict"] for key, item in found.items()} == {
         ("idle", "orders", 0): "unassigned",
+        ("idle", "orders", 1): "unassigned",  # without a committed offset
         ("shop", "lost", 0): "leaderless",
         ("shop", "orders", 0): "unassigned",
         ("shop", "sales", 0): "open-transaction",
@@ -73,6 +75,43 @@ def test_lagging_selects_partitions_and_shows_problems_first(explain: Run) -> No
     assert answer[0] == 1, "the log offsets of a partition without a leader are unknown"
     text = explain("--all-groups", "--lagging")[1]
     assert text.index("leaderless") < text.index("open-transaction")
+
+
+@pytest.mark.parametrize(
+    "name", ["--all-groups", "-x", "*", "[ab]", "new\nline", "new\\nline", "\\n", "two words", "it's"]
+)
+def test_next_command_selects_the_group_whatever_its_name_is(run_cli: Run, serve: Callable, name: str) -> None:
+    def fill_with_names(fake: FakeCluster) -> None:
+        fill(fake)
+        fake.state.group(name, 0, commits={("orders", 0): 90})
+
+    served = serve(fill=fill_with_names)
+    _, out, _ = run_cli("explain", "-b", served.bootstrap, "--group", name, "--partition", "orders:0")
+    (suggested,) = [line.removeprefix("  next: kgroups ") for line in out.splitlines() if line.startswith("  next: ")]
+    done = subprocess.run(["bash", "-c", f"printf '%s\\0' {suggested}"], capture_output=True, check=True)
+    code, out, err = run_cli(*done.stdout.decode().split("\0")[:-1], "-b", served.bootstrap, "-o", "json")
+    assert (code, err) == (0, "")
+    assert [item["group"] for item in json.loads(out)["items"]] == [name]
+
+
+def test_lagging_selects_partitions_without_a_commit_or_an_owner(run_cli: Run, serve: Callable) -> None:
+    def add_partitions(fake: FakeCluster) -> None:
+        fake.state.topic("__consumer_offsets", [0], end=0)
+        fake.state.topic("grown", [0, 0, 0])
+        fake.state.topic("untouched", [0])
+        fake.state.topic("empty", [0], end=0)
+        metadata = subscription_bytes(["grown", "untouched", "empty"])
+        member = FakeMember("m-1", {"grown": (0,)}, metadata=metadata)
+        fake.state.group("shop", 0, state="Stable", members=(member,), commits={("grown", 0): 100})
+
+    served = serve(fill=add_partitions)
+    code, _, err = answer = run_cli("explain", "-b", served.bootstrap, "shop", "--lagging", "-o", "json")
+    assert (code, err) == (0, "")
+    places = [("shop", "grown", 1), ("shop", "grown", 2), ("shop", "untouched", 0)]
+    assert {place: item["verdict"] for place, item in verdicts(answer).items()} == dict.fromkeys(places, "unassigned")
+    rows = json.loads(run_cli("lag", "-b", served.bootstrap, "shop", "--by", "partition", "-o", "json")[1])["items"]
+    unknown = [(row["group"], row["topic"], row["partition"]) for row in rows if row["lag"] is None]
+    assert [place for place in unknown if place[1] != "empty"] == places, "the same partitions as in lag"
 
 
 def test_open_transaction_names_the_version_that_its_details_require(explain: Run) -> None:
@@ -133,7 +172,7 @@ def test_share_groups_have_no_verdicts(run_cli: Run, serve: Callable) -> None:
     assert "1 share group not examined" in run_cli("explain", "-b", served.bootstrap, "--all-groups", "--lagging")[2]
 
 
-@pytest.mark.parametrize(("topic_id", "verdict"), [(1, "unassigned"), (7, "recreated-topic")])
+@pytest.mark.parametrize(("topic_id", "verdict"), [(2, "unassigned"), (7, "recreated-topic")])
 def test_topic_id_in_the_commit_record_proves_a_recreated_topic(
     run_cli: Run, serve: Callable, topic_id: int, verdict: str
 ) -> None:
