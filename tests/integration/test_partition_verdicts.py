@@ -29,7 +29,8 @@ SOON = ("--stuck-after", "1ms")
 
 EXPECTED = {
     "open": "open-transaction",
-    "aborted": "no-unread-records",
+    "aborted": "unknown",
+    "marker": "no-unread-records",
     "done": "caught-up",
     "beyond": "beyond-log-end",
     "below": "below-log-start",
@@ -37,7 +38,7 @@ EXPECTED = {
     "silent": "not-committing",
     "same": "same-offset-committed",
     "large": "large-record",
-    "hole": "no-unread-records",
+    "hole": "unknown",
 }
 """Group, and the verdict about its partition 0 of the topic ``verdict-GROUP``."""
 LIVE = {
@@ -207,6 +208,8 @@ class Planter:
         self.commit("open", 10)
         self.produce("aborted", **{"transactional.id": "verdict-aborted"}).abort_transaction(60)
         self.commit("aborted", 0)
+        self.produce("marker", **{"transactional.id": "verdict-marker"}).commit_transaction(60)
+        self.commit("marker", 5)
         for name in ("done", "beyond", "below", "nobody", "silent", "same"):
             self.produce(name)
         self.commit("done", 5)
@@ -299,7 +302,7 @@ def test_verdict_names_each_planted_cause(scratch_cluster: ScratchCluster) -> No
 
         planter.hanging.abort_transaction(60)
         (item,) = verdicts(scratch_cluster, "verdict-open", "--partition", "verdict-open:0").values()
-        assert item["verdict"] == "no-unread-records"
+        assert item["verdict"] == "unknown" and "only records of aborted transactions are unread" in item["text"]
 
 
 @on("1.1.1", "2.8.2")

@@ -69,6 +69,7 @@ class _Gathered:
         self.leaders: dict[TopicPartition, Node] = {}
         self.stable: dict[TopicPartition, int] = {}
         self.unread: Mapping[Position, FirstUnread] = {}
+        self.aborted: Mapping[Position, FirstUnread] = {}
         self.denied: dict[TopicPartition, str] = {}
         self.records: dict[Position, RecordDetails] = {}
         self.transactions: Mapping[TopicPartition, tuple[OpenTransaction, ...]] = {}
@@ -203,13 +204,13 @@ async def _ask(cluster: Cluster, rows: Mapping[str, Sequence[OffsetRow]], gather
     pairs = sorted({_pair(row) for row in every if row.log_end_offset is not None})
     partitions = by_topic(pairs)
     positions = {found for row in every if (found := _position(row))}
-    leaders, (stable, unread, unread_failures), commits = await asyncio.gather(
+    leaders, (stable, unread, aborted, unread_failures), commits = await asyncio.gather(
         find_leaders(cluster, pairs),
         _stable_records(cluster, partitions, positions),
         recent_commits(cluster, tuple(rows), 0, everything=True, most=COMMITS),
     )
     gathered.leaders = {pair: node for node, some in leaders.leaders.items() for pair in some}
-    gathered.unread, gathered.commits = unread, commits
+    gathered.unread, gathered.aborted, gathered.commits = unread, aborted, commits
     ends = {_pair(row): row.log_end_offset or 0 for row in every}
     for topic, logs in stable.offsets.items():
         gathered.stable.update(((topic, number), log.end) for number, log in logs.items() if log.end is not None)
@@ -224,8 +225,8 @@ async def _ask(cluster: Cluster, rows: Mapping[str, Sequence[OffsetRow]], gather
 
 async def _stable_records(
     cluster: Cluster, partitions: Mapping[str, tuple[int, ...]], positions: Iterable[Position]
-) -> tuple[Logs, Mapping[Position, FirstUnread], tuple[Failure, ...]]:
-    """Return the last stable offsets, and the first unread records before them.
+) -> tuple[Logs, Mapping[Position, FirstUnread], Mapping[Position, FirstUnread], tuple[Failure, ...]]:
+    """Return the last stable offsets, the first unread records before them, and the aborted ones where none is.
 
     Nothing is read at or after the last stable offset: a leader waits there until records arrive.
     """
@@ -239,7 +240,9 @@ async def _stable_records(
         else:
             below.append(at)
     found, failures = await find_unread(cluster, below, isolation=Isolation.READ_COMMITTED)
-    return stable, {**unread, **found}, failures
+    passed = [at for at in below if found.get(at) == FirstUnread()]
+    aborted, _ = await find_unread(cluster, passed, isolation=Isolation.READ_UNCOMMITTED)
+    return stable, {**unread, **found}, aborted, failures
 
 
 def _note_missing(
@@ -252,8 +255,8 @@ def _note_missing(
     for pair, reason in holes.items():
         gathered.lacks(pair, Part.LAST_STABLE, reason)
     for at, found in gathered.unread.items():
-        if found.failed is not None:
-            gathered.lacks(at[:2], Part.RECORD, found.failed)
+        if failed := found.failed or gathered.aborted.get(at, found).failed:
+            gathered.lacks(at[:2], Part.RECORD, failed)
     for failure in unread_failures:
         if failure.acl:
             gathered.denied.update(dict.fromkeys(_named(failure, pairs), str(failure.acl)))
@@ -380,6 +383,7 @@ def _facts(
     pair = topic, partition = _pair(row)
     at = _position(row)
     unread = gathered.unread.get(at) if at else None
+    aborted = gathered.aborted.get(at) if at else None
     end, stable = row.log_end_offset, gathered.stable.get(pair)
     lacking = list(gathered.lacking.get(pair, ()))
     reason = gathered.commits.unread.get(group.group_id)
@@ -415,8 +419,9 @@ def _facts(
         epoch_ahead=is_epoch_ahead(row.leader_epoch, offsets.logs.epochs.get(topic, {}).get(partition)),
         left=bool(left_topics(group, (topic,))),
         owner=owner,
-        record_known=unread is not None and unread.failed is None,
+        record_known=unread is not None and unread.failed is None and (aborted is None or aborted.failed is None),
         first_unread=unread.offset if unread else None,
+        first_aborted=aborted.offset if aborted else None,
         record=gathered.records.get(at) if at else None,
         denied=gathered.denied.get(pair),
         transactions=tuple(gathered.transactions.get(pair, ())),

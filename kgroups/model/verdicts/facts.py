@@ -101,9 +101,10 @@ class PartitionFacts(NamedTuple):
     """The facts about one partition of one group at the time ``now``.
 
     ``start``, ``end``, ``last_stable``: of the log. ``first_unread``: the offset of the first record that a consumer
-    with ``read_committed`` receives, ``None`` if there is none and ``record_known`` is true. ``denied``: the ACL that
-    the principal of kgroups lacks to read the records. ``pace``: observed only if the verdict depends on it. ``limit``:
-    the quota of the member, read only if the lag grows.
+    with ``read_committed`` receives, ``None`` if there is none and ``record_known`` is true. ``first_aborted``: then
+    the offset of the first record of an aborted transaction, which consumers with ``read_uncommitted`` receive.
+    ``denied``: the ACL that the principal of kgroups lacks to read the records. ``pace``: observed only if the verdict
+    depends on it. ``limit``: the quota of the member, read only if the lag grows.
     """
 
     group: str
@@ -125,6 +126,7 @@ class PartitionFacts(NamedTuple):
     owner: Owner | None = None
     record_known: bool = False
     first_unread: int | None = None
+    first_aborted: int | None = None
     record: RecordDetails | None = None
     denied: str | None = None
     transactions: tuple[OpenTransaction, ...] = ()

@@ -227,10 +227,16 @@ def _nothing_left(case: Case) -> Found | None:
         return None
     if facts.lag == 0 or (facts.committed is None and facts.start == facts.end):
         return Found(Key.CAUGHT_UP, Severity.INFO, "no record is unread: the group has consumed the whole log")
+    if facts.nothing_unread and facts.first_aborted is not None:
+        text = (
+            f"only records of aborted transactions are unread, from offset {facts.first_aborted} on: consumers with "
+            "isolation.level=read_committed have nothing to read, those with the default have; brokers do not report it"
+        )
+        return Found(Key.UNKNOWN, Severity.UNKNOWN, text)
     if facts.nothing_unread:
         text = (
-            f"no record is unread: the last {count(facts.lag or 0, 'offset')} are transaction markers, aborted "
-            "records, or offsets removed by compaction"
+            "no record is unread: only transaction markers, or offsets removed by compaction, are in the last "
+            f"{count(facts.lag or 0, 'offset')}"
         )
         return Found(Key.NO_UNREAD_RECORDS, Severity.INFO, text)
     return None

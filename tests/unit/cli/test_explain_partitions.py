@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from kio.schema.errors import ErrorCode
 
+from kgroups.protocol.record_batch import Aborted
 from tests.fakes.broker import FakeCluster
 from tests.fakes.cluster_state import FakeMember, subscription_bytes
 from tests.fakes.offset_records import commit_key, commit_value
-from tests.fakes.record_batches import batch
+from tests.fakes.record_batches import TRANSACTIONAL, batch, marker
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -112,6 +113,25 @@ def test_lagging_selects_partitions_without_a_commit_or_an_owner(run_cli: Run, s
     rows = json.loads(run_cli("lag", "-b", served.bootstrap, "shop", "--by", "partition", "-o", "json")[1])["items"]
     unknown = [(row["group"], row["topic"], row["partition"]) for row in rows if row["lag"] is None]
     assert [place for place in unknown if place[1] != "empty"] == places, "the same partitions as in lag"
+
+
+@pytest.mark.parametrize(
+    ("committed", "verdict"), [(3, "unknown"), (1, "unknown"), (2, "unknown"), (4, "no-unread-records")]
+)
+def test_aborted_records_are_unread_for_consumers_with_the_default_isolation(
+    run_cli: Run, serve: Callable, committed: int, verdict: str
+) -> None:
+    def abort(fake: FakeCluster) -> None:
+        log = [batch(0, [(0, 1)], attributes=TRANSACTIONAL, producer=7), marker(1, 7)]
+        log += [batch(2, [(2, 1), (3, 1)], attributes=TRANSACTIONAL, producer=9), marker(4, 9)]
+        fake.state.topic("__consumer_offsets", [0], end=0)
+        fake.state.topic("t", [0], end=5, logs={0: log}, aborted=[Aborted(9, 2)])
+        fake.state.group("g", 0, commits={("t", 0): committed})
+
+    served = serve(fill=abort)
+    code, _, err = answer = run_cli("explain", "-b", served.bootstrap, "g", "--lagging", "-o", "json")
+    (item,) = verdicts(answer).values()
+    assert (code, err, item["verdict"]) == (0, "", verdict)
 
 
 def test_open_transaction_names_the_version_that_its_details_require(explain: Run) -> None:

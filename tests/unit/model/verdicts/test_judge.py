@@ -93,6 +93,14 @@ def test_group_that_reads_uncommitted_records_is_not_blocked_by_a_transaction() 
     assert judge(beyond).key is not Key.OPEN_TRANSACTION
 
 
+def test_aborted_records_are_neither_read_nor_unread() -> None:
+    hole = stuck(random.Random(6))._replace(first_unread=None, record=None, owner=None, members=0, state="Empty")
+    assert judge(hole).key is Key.NO_UNREAD_RECORDS
+    aborted = judge(hole._replace(first_aborted=hole.committed))
+    assert (aborted.key, aborted.severity) == (Key.UNKNOWN, Severity.UNKNOWN)
+    assert f"only records of aborted transactions are unread, from offset {hole.committed} on" in aborted.text
+
+
 def test_names_in_the_next_command_are_quoted() -> None:
     facts = stuck(random.Random(6))._replace(group="a b;c", topic="t$x")
     assert judge(facts).next == f"kgroups explain --group 'a b;c' --partition 't$x:{facts.partition}' --show-record"
