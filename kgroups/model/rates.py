@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
+from itertools import pairwise
 from typing import NamedTuple
 
 from .duration import Milliseconds
@@ -228,6 +229,13 @@ def pace_of(readings: Sequence[Reading], at: int = 0) -> Pace | None:
     least_before, before = _lags(known, first)
     least, lag = _lags(known, last)
     return Pace(since, until, before, lag, least_before, least, ended - began)
+
+
+def may_have_paces(readings: Sequence[Reading]) -> bool:
+    """Return whether :func:`pace_of` may be known for a partition; mostly it is not, and none must be looked at."""
+    if all(reading.members == frozenset() for reading in readings):
+        return len(readings) > 1
+    return sum(now.committed != before.committed for before, now in pairwise(readings)) > 1
 
 
 def _lags(known: Sequence[tuple[int, int, int]], at: int) -> tuple[int, int]:

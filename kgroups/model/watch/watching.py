@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ..duration import Milliseconds
 from ..groups import Group, GroupId, GroupType
 from ..offsets import GroupCommits
-from ..rates import Reading, catch_up, members_of, pace_of, rates_of
+from ..rates import Reading, catch_up, may_have_paces, members_of, pace_of, rates_of
 from ..views.offset_row import GroupOffsets
 from .rebalances import Rebalances
 from .totals import Topics, Totalling, Totals
@@ -88,12 +88,14 @@ class StateChange(NamedTuple):
 class _History:
     """What is known about one group."""
 
-    __slots__ = ("changed", "changes", "known", "lags", "samples", "seen", "topics", "unbroken")
+    __slots__ = ("changed", "changes", "equal", "known", "lags", "samples", "seen", "topics", "unbroken")
 
     def __init__(self) -> None:
         self.samples: deque[Sample] = deque(maxlen=SAMPLED)
         self.unbroken = 0
         """How many of the newest samples continue each other."""
+        self.equal = 0
+        """How many of the newest samples differ only in their times."""
         self.lags: tuple[int | None, ...] = ()
         self.known: tuple[int, int] | None = None
         """The last known total lag, and its time."""
@@ -112,11 +114,13 @@ class _History:
             and totalling.are_current(offsets.logs, self.topics)
         ):
             last = self.samples[-1]
+            self.equal += 1
             self._append(last._replace(at=at, reading=last.reading._replace(at=at)), _UNCHANGED)
             return False
         group = offsets.group
         totals, self.topics = totalling.of(offsets)
         self.seen = group, offsets.commits
+        self.equal = 1
         members = members_of(group)
         reading = Reading(
             at, totals.places, totals.committed, totals.ends, totals.starts, totals.epochs, totals.topic_ids, members
@@ -200,7 +204,8 @@ class Watch:
         now, totals = samples[-1], samples[-1].totals
         readings = [sample.reading for sample in samples][-history.unbroken :]
         written, consumed = rates_of(readings[-RATED:])
-        caught_up_in, behind = _outlook(totals, readings, shared=now.type == GroupType.SHARE)
+        idle = history.equal >= history.unbroken
+        caught_up_in, behind = _outlook(totals, readings, shared=now.type == GroupType.SHARE, idle=idle)
         lag, since = history.known or (None, None)
         return WatchRow(
             name,
@@ -228,20 +233,25 @@ _UNCHANGED: frozenset[str] = frozenset()
 _NO_AGE = Milliseconds(0)
 
 
-def _outlook(totals: Totals, readings: Sequence[Reading], *, shared: bool) -> tuple[Milliseconds | None, bool]:
+def _outlook(
+    totals: Totals, readings: Sequence[Reading], *, shared: bool, idle: bool
+) -> tuple[Milliseconds | None, bool]:
     """Return the time until the group is caught up, and whether it never is, because a lag grows or nobody reads.
 
     :param shared: whether it is a share group, whose members finish records in any order.
+    :param idle: whether the readings differ only in their times.
     """
     if totals.total_lag is None or shared:
         return (Milliseconds(0) if totals.total_lag == 0 else None), False
     last = readings[-1]
+    if totals.total_lag and idle:
+        return None, totals.total_lag > 0 and len(readings) > 1 and last.members == frozenset()
+    if totals.total_lag and not may_have_paces(readings):
+        return None, False
     lags = [None if end is None else end - committed for end, committed in zip(last.ends, last.committed, strict=True)]
     if not any(lags):
         return (Milliseconds(0) if totals.total_lag == 0 else None), False
-    if len(readings) < 2:
-        return None, False
-    paces = [pace_of(readings, at) if lag else None for at, lag in enumerate(lags)]
     unread = totals.total_lag > 0 and last.members == frozenset()
+    paces = [pace_of(readings, at) if lag else None for at, lag in enumerate(lags)]
     behind = any(pace is not None and (unread or pace.falls_behind) for pace in paces)
     return catch_up(lags, paces), behind
