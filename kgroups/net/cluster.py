@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from functools import partial
@@ -33,8 +34,8 @@ from kgroups.protocol.versions import Api, BrokerVersions
 from .connection import Before, ConnectionLost, KeptWaiting, NeverSent, Observer, Overdue
 from .connector import ReadyConnection, negotiate
 from .deadline import Deadline
-from .fanout import staggered
-from .pool import READS, ConnectionPool
+from .fanout import as_answered, staggered
+from .pool import READS, REPLICAS, ConnectionPool
 from .progress import Progress
 
 if TYPE_CHECKING:
@@ -47,6 +48,12 @@ BOOTSTRAP_STAGGER = 0.25
 
 BOOTSTRAP_SHARE = 0.25
 """The part of the time limit in which all bootstrap servers are tried: the last one has the rest."""
+
+PATIENCE = 1.0
+"""Seconds without a response from a broker that waits for replicas after which a request that does not is sent, too."""
+
+_TICKS = 4
+"""Parts of :data:`PATIENCE`: while this process does not run, only one of them passes."""
 
 _HOPELESS = (AuthenticationFailed, ConfigError, MissingPackage)
 """Errors that another bootstrap server does not fix. Retrying a wrong password may lock the account."""
@@ -118,6 +125,55 @@ class Cluster:
             return await self._put(node, READS, lambda link: self._ask(link, call, (node.host, node.port)))
         with self._pool.free_lane(node.host, node.port, waits=True) as lane:
             return await self._put(node, lane, lambda link: self._ask_patiently(link, call, node))
+
+    async def call_or(self, node: Node, call: Call[T], instead: Call[T]) -> T:
+        """Send a request that waits until replicas have what was written before; it delays no other request.
+
+        Without a response in :data:`PATIENCE`, ``instead``, which does not wait, is sent as well, and the first
+        response is returned. If it is that of ``instead``, only that is sent to this broker until :meth:`renew`.
+        Raises what :meth:`call` raises.
+        """
+        address = (node.host, node.port)
+        if self._pool.is_late(address):
+            return await self.call(node, instead)
+        alive = asyncio.get_running_loop().create_future()
+        alive.set_result(True)  # the other request finds out whether the broker is down
+        first = self._put(node, REPLICAS, lambda link: self._ask(link, call, address, alive))
+        reason: KgroupsError | None = None
+        answers = as_answered(((False, first), (True, self._call_late(node, instead))))
+        async with aclosing(answers):
+            async for late, answer in answers:
+                if not isinstance(answer, KgroupsError):
+                    if late:
+                        self._pool.mark_late(address)
+                    return answer
+                if not late and not (isinstance(answer, KeptWaiting) and self.reachable(node)):
+                    raise answer
+                reason = answer if late else reason or answer
+        assert reason
+        raise reason
+
+    def mark_late(self, node: Node) -> None:
+        """Wait for the replicas of a broker no more: see :meth:`call_or`."""
+        self._pool.mark_late((node.host, node.port))
+
+    async def _call_late(self, node: Node, call: Call[T]) -> T:
+        """Send a request when the broker has responded to nothing over :data:`REPLICAS` for :data:`PATIENCE`."""
+        seconds = self.deadline.bound(self.settings.broker_timeout) / 2
+        try:
+            async with asyncio.timeout(seconds):
+                await self._pool.to(node.host, node.port, str(node), REPLICAS)
+        except TimeoutError:
+            return await self.call(node, call)
+        ticks, before = 0, None
+        while ticks < _TICKS:
+            await asyncio.sleep(min(PATIENCE, seconds) / _TICKS)
+            connection = (await self._pool.to(node.host, node.port, str(node), REPLICAS)).connection
+            throttled = connection.resumes > time.monotonic()
+            since = None if throttled else connection.waits_since
+            ticks = ticks + 1 if since is not None and since == before else 0
+            before = since
+        return await self.call(node, call)
 
     async def change(self, node: Node, call: Call[T], before: Before | None = None) -> T:
         """Send a request that changes something. Before it is sent, raises what :meth:`call` raises.

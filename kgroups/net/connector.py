@@ -51,9 +51,12 @@ class Connector:
 
             self._authenticator = Authenticator(settings.security.sasl)
 
-    async def link(self, host: str, port: int, name: str, allowed: Deadline) -> ReadyConnection:
+    async def link(
+        self, host: str, port: int, name: str, allowed: Deadline, versions: BrokerVersions | None = None
+    ) -> ReadyConnection:
         """Return a new connection, ready for requests.
 
+        :param versions: those of the broker, if they are known from another open connection.
         :raises BrokerUnavailable: (or a subclass) if the broker cannot be reached, or rejects the client.
         :raises ProtocolError: if the response is not a Kafka broker's.
         """
@@ -69,7 +72,7 @@ class Connector:
         connection.pace = self._pace
         try:
             try:
-                link = ReadyConnection(connection, await negotiate(connection, allowed))
+                link = ReadyConnection(connection, versions or await negotiate(connection, allowed))
                 self._answered.add((host, port))
                 connection.throttled(link.versions.pause)
             except ConnectionLost as error:

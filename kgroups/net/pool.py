@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import BrokerUnavailable, DeadlineExceeded, KgroupsError, NotRequested
+from kgroups.protocol.versions import BrokerVersions
 
 from .connection import Connection, ConnectionLost, KeptWaiting, Observer, Overdue
 from .connector import Connector, ReadyConnection
@@ -27,6 +28,9 @@ difference with one; distant replicas gain more."""
 WAITING = 64
 """Connections to one broker for requests that wait for other brokers: so many may be unanswered without delaying
 others."""
+
+REPLICAS = 1 + LANES + WAITING
+"""The number of the connection for reads that wait until replicas have what was written before."""
 
 SILENCE = 0.05
 """Seconds without a response after which another broker is preferred for requests that any broker can serve."""
@@ -48,7 +52,7 @@ Address = tuple[str, int]
 """Host and port."""
 
 Lane = tuple[str, int, int]
-"""Host, port, and number of the connection: :data:`READS`, then :data:`LANES`, then :data:`WAITING`."""
+"""Host, port, and number of the connection: :data:`READS`, :data:`LANES`, :data:`WAITING`, then :data:`REPLICAS`."""
 
 
 class ConnectionPool:
@@ -65,6 +69,7 @@ class ConnectionPool:
         self._retired: list[asyncio.Task[ReadyConnection]] = []
         self._pending: Counter[Lane] = Counter()
         self._down: dict[Address, KgroupsError] = {}
+        self._late: set[Address] = set()
         self._names: dict[Address, str] = {}
         self._connector = Connector(settings, observer, Pace(deadline, settings.max_requests_per_second))
         self._dials = asyncio.Semaphore(DIALS)
@@ -105,7 +110,7 @@ class ConnectionPool:
         try:
             await self._make_room()
             allowed = Deadline(self._deadline.bound(self._settings.broker_timeout))
-            link = await self._connector.link(host, port, name, allowed)
+            link = await self._connector.link(host, port, name, allowed, self._versions((host, port, READS)))
         except KgroupsError as error:
             if error.peer == name:
                 error.peer = self._names.get((host, port), name)
@@ -114,6 +119,13 @@ class ConnectionPool:
             dials.release()
         link.connection.name = self._names.get((host, port), name)
         return link
+
+    def _versions(self, lane: Lane) -> BrokerVersions | None:
+        """Return the API versions of a broker to which a connection is open."""
+        task = self._made.get(lane)
+        if task is None or not task.done() or task.cancelled() or task.exception():
+            return None
+        return task.result().versions._replace(pause=0.0) if task.result().connection.usable else None
 
     async def _make_room(self) -> None:
         """Close the oldest idle connection if too many are open; wait for one if none is idle.
@@ -173,8 +185,18 @@ class ConnectionPool:
         return DeadlineExceeded(ended, peer=error.peer, hint=error.hint)
 
     def forgive(self) -> None:
-        """Contact every broker again, also those that did not respond."""
+        """Contact every broker again, also those that did not respond; not for replicas before it has responded."""
         self._down.clear()
+        live = self._live()
+        lanes = {address: live.get((*address, REPLICAS)) for address in self._late}
+        self._late = {address for address, connection in lanes.items() if connection and not connection.idle}
+
+    def mark_late(self, address: Address) -> None:
+        """Send no further request over :data:`REPLICAS` to this broker: a replica does not respond to it."""
+        self._late.add(address)
+
+    def is_late(self, address: Address) -> bool:
+        return address in self._late
 
     def is_down(self, address: Address) -> bool:
         return address in self._down

@@ -26,7 +26,7 @@ class Api(NamedTuple):
     newest: int
     flexible: int
     waits: bool = False
-    """Whether a broker waits for other brokers before it responds: everything after it on its connection waits, too."""
+    """Whether a broker waits for other brokers, or for disks: everything after it on its connection waits, too."""
 
     def __str__(self) -> str:
         return self.name

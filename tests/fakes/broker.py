@@ -29,6 +29,8 @@ Fault = Callable[[asyncio.StreamWriter, bytes], Awaitable[None]]
 """Replaces the sending of a response, which is given without its length."""
 
 
+STABLE = " (require_stable)"
+
 BY_API = {**answers.BY_API, **share.BY_API, **streams.BY_API}
 
 
@@ -136,7 +138,10 @@ class FakeBroker:
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
     def fault(self, api: str, fault: Fault, times: int | None = None) -> None:
-        """Apply a fault to requests of an API (``*``: of any); to the next ``times`` ones, or always."""
+        """Apply a fault to requests of an API (``*``: of any); to the next ``times`` ones, or always.
+
+        :param api: with :data:`STABLE` at its end, only if ``require_stable`` is set.
+        """
         self._faults.setdefault(api, []).append((fault, times))
 
     def recover(self) -> None:
@@ -200,7 +205,7 @@ class FakeBroker:
             await writer.drain()
 
     def _next_fault(self, api: str) -> Fault | None:
-        for name in (api, "*"):
+        for name in (api, api.removesuffix(STABLE), "*"):
             queue = self._faults.get(name)
             if queue:
                 fault, times = queue[0]
@@ -235,7 +240,8 @@ class FakeBroker:
         answer = BY_API[key](self, request, reply)
         if self.bend:
             answer = self.bend(NAMES[key], answer)
-        return NAMES[key], write(header) + write(answer)
+        stable = STABLE if getattr(request, "require_stable", False) else ""
+        return NAMES[key] + stable, write(header) + write(answer)
 
     def _sign_in(self, frame: bytes, guard: Guard) -> tuple[str, bytes]:
         key, version, correlation_id = struct.unpack_from(">hhi", frame)

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
@@ -70,7 +70,7 @@ class GroupQuery(NamedTuple, Generic[T]):
     repeats: bool = False
     """Whether ``call`` accepts :class:`kgroups.protocol.repeats.Repeats` in second place."""
     instead: Callable[..., Call[Mapping[GroupId, T | KafkaError]]] | None = None
-    """Make another request, without repeats, for groups whose coordinator waited in vain for replicas."""
+    """Make another request, without repeats, for groups whose coordinator waits in vain for replicas."""
 
 
 class GroupResults(Generic[T]):
@@ -93,20 +93,16 @@ async def query_coordinators(
     cluster.progress.begin(query.step, len(where))
     pending = dict(where)
     retried: set[tuple[GroupId, Node]] = set()
-    waited: set[GroupId] = set()
     while pending:
         round_ = _Round(query, results)
         placed = await _place(cluster, pending, results)
         for node, replies in await fan_out(
-            (node, _query_broker(cluster, part, node, groups))
-            for part, some in _parts(query, placed, waited)
-            for node, groups in _by_node(some)
+            (node, _query_broker(cluster, query, node, groups)) for node, groups in _by_node(placed)
         ):
             if isinstance(replies, KgroupsError):
                 raise replies  # never: _query_broker returns errors for each group
             for group, reply in replies.items():
                 round_.sort(node, group, reply)
-        waited |= round_.waited
         pending, lost = await _relocate(cluster, round_.unavailable, retried)
         if query.changes:  # nothing was sent, so it can wait until another broker coordinates the group
             round_.again.update({group: (None, failure) for group, failure in lost.items()})
@@ -122,18 +118,6 @@ async def query_coordinators(
     return results
 
 
-def _parts(
-    query: GroupQuery[T], placed: Mapping[GroupId, Node], waited: Set[GroupId]
-) -> Iterator[tuple[GroupQuery[T], Mapping[GroupId, Node]]]:
-    """Yield the request for most groups, and what is sent instead for those whose coordinator waited in vain."""
-    if query.instead is None or not waited:
-        yield query, placed
-        return
-    yield query, {group: node for group, node in placed.items() if group not in waited}
-    other = query._replace(call=query.instead, repeats=False)
-    yield other, {group: node for group, node in placed.items() if group in waited}
-
-
 class _Round(Generic[T]):
     """Sorts the replies of one round: results, failures, and groups that need another round."""
 
@@ -145,8 +129,6 @@ class _Round(Generic[T]):
         """The groups to query again after a pause: their broker, if known, and the error so far."""
         self.unavailable: dict[GroupId, tuple[Node, Failure]] = {}
         """The groups whose broker is unavailable."""
-        self.waited: set[GroupId] = set()
-        """The groups whose coordinator is not available, such as because replicas did not respond to it in time."""
         self.rejected = 0
         """Error codes after which the group is queried again."""
 
@@ -155,8 +137,6 @@ class _Round(Generic[T]):
             failure = reply.failure(Scope.GROUP, group, api=self._api, broker=node.id)
             if self._changes and reply.code in DOUBTFUL:
                 self._answers.unknown.add(group)
-            if reply.code in DOUBTFUL:
-                self.waited.add(group)
             if reply.code in MOVED or reply.code in BACK_OFF:
                 loading = reply.code == Code.coordinator_load_in_progress
                 self.again[group] = (node if loading else None, failure)
@@ -227,6 +207,15 @@ def _by_node(placed: Mapping[GroupId, Node]) -> list[tuple[Node, list[GroupId]]]
     return sorted(by_node.items())
 
 
+async def _fitted(cluster: Cluster, query: GroupQuery[T], node: Node, groups: int) -> tuple[GroupQuery[T], int]:
+    """Return the request that a broker supports, and the number of groups in each."""
+    if not await cluster.speaks(node, query.api, query.batched):
+        return query._replace(instead=None), 1  # no broker this old waits for replicas
+    if query.api.waits and not query.changes:
+        return query, min(query.chunk, -(-groups // MOST_WAITING))
+    return query, query.chunk
+
+
 async def _query_broker(
     cluster: Cluster, query: GroupQuery[T], node: Node, groups: Sequence[GroupId]
 ) -> dict[GroupId, T | KafkaError | KgroupsError]:
@@ -235,12 +224,10 @@ async def _query_broker(
     The error of a request counts for each of its groups. If a response is too large, request it again in halves.
     """
     try:
-        size = query.chunk if await cluster.speaks(node, query.api, query.batched) else 1
+        query, size = await _fitted(cluster, query, node, len(groups))
     except KgroupsError as error:
         return dict.fromkeys(groups, error)
     one_by_one = query.api.waits and not query.changes
-    if one_by_one:
-        size = min(size, -(-len(groups) // MOST_WAITING))
     slots = cluster.gate(node, query.api, window(1 if one_by_one else size))
 
     async def send(chunk: tuple[GroupId, ...]) -> Mapping[GroupId, T | KafkaError | KgroupsError]:
@@ -293,9 +280,14 @@ async def _send(
     witness = query.witness
     if not query.changes or witness is None:
         send = cluster.change if query.changes else cluster.call
-        if query.repeats and cluster.repeats is not None:
-            return await send(node, query.call(chunk, cluster.repeats[query.api.key]))
-        return await send(node, query.call(chunk))
+        repeats = (cluster.repeats[query.api.key],) if query.repeats and cluster.repeats is not None else ()
+        call = query.call(chunk, *repeats)
+        if query.instead is None:
+            return await send(node, call)
+        replies = await cluster.call_or(node, call, query.instead(chunk))
+        if any(isinstance(reply, KafkaError) and reply.code in DOUBTFUL for reply in replies.values()):
+            cluster.mark_late(node)  # it gave up; the next request would wait as long
+        return replies
     recheck = query.recheck
 
     async def before() -> bool:

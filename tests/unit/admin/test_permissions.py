@@ -15,7 +15,7 @@ from kgroups.admin.query.select_groups import Selection
 from kgroups.model.operations.reset import ToEarliest
 from kgroups.model.permissions import DESCRIBE_CLUSTER, OMITTED_COMMITS_NOTICE, OMITTED_GROUPS_NOTICE, Acl
 from tests.fakes.asking import ask, describe, describe_offsets, errors, list_groups, rows
-from tests.fakes.broker import FakeCluster
+from tests.fakes.broker import FakeCluster, silence
 from tests.fakes.cluster_state import FakeMember
 from tests.fakes.versions import DESCRIBE_ACLS, DESCRIBE_LOG_DIRS
 
@@ -260,6 +260,16 @@ def test_what_is_hidden_is_unknown_without_the_api(missing: int) -> None:
     assert (answer.items[0].hidden is None) == (missing == DESCRIBE_ACLS)
     if missing == DESCRIBE_LOG_DIRS:
         assert "the broker does not support DescribeLogDirs" in answer.items[0].hidden
+
+
+def test_slow_disks_delay_no_other_request() -> None:
+    """A broker processes the requests of a connection one after the other, and DescribeLogDirs reads its disks."""
+    fake = shop(operations=DESCRIBE)
+    fake.state.has_authorizer = True
+    fake.brokers[0].fault("DescribeLogDirs", silence)
+    answer = describe_offsets(fake, Selection(everything=True))
+    assert [each.group.group_id for each in answer.items] == ["a", "b"] and not answer.failures
+    assert all("no response to DescribeLogDirs" in (each.hidden or "") for each in answer.items)
 
 
 def test_selected_topic_decides_alone() -> None:

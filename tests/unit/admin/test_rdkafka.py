@@ -45,7 +45,6 @@ from kgroups.model.time_lag import FirstUnread, Position
 from kgroups.model.views.offset_row import GroupOffsets
 from kgroups.model.views.offsets import offset_rows
 from kgroups.net.connector import Connector, ReadyConnection
-from kgroups.net.deadline import Deadline
 from kgroups.protocol.versions import BrokerVersions, VersionRange
 from tests.fakes.versions import KAFKA
 
@@ -215,7 +214,7 @@ Opened = Callable[..., RdkafkaAdmin]
 @pytest.fixture
 def connect_admin(monkeypatch: pytest.MonkeyPatch) -> Opened:
     def connect(client: FakeClient, broker_timeout: float = 0.2, without: int | None = None) -> RdkafkaAdmin:
-        async def link(self: Connector, host: str, port: int, name: str, allowed: Deadline) -> ReadyConnection:
+        async def link(self: Connector, *_: object) -> ReadyConnection:
             ranges = {key: VersionRange(*each) for key, each in KAFKA["4.3.1"].items() if key != without}
             return ReadyConnection(Mock(), BrokerVersions(ranges))
 

@@ -91,7 +91,7 @@ def connect(monkeypatch: pytest.MonkeyPatch, listed: list[Server], timeout: floa
     """
     by_name = {server.name: server for server in listed}
 
-    async def link(_: object, host: str, port: int, name: str, allowed: Deadline) -> ReadyConnection:
+    async def link(_: object, host: str, port: int, name: str, allowed: Deadline, *__: object) -> ReadyConnection:
         server = by_name[host]
         if server.connects > allowed.remaining():
             await asyncio.sleep(allowed.remaining())

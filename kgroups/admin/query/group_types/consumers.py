@@ -25,8 +25,8 @@ STABLE_COMMITS = GroupQuery(
 )
 """The commits, without those that open transactions are going to replace.
 
-Since Kafka 4.0, coordinators wait until replicas have earlier writes to the group; commits that nothing can delay are
-requested instead if a replica does not respond. Whether transactions are open is unknown then.
+Since Kafka 4.0, coordinators wait until replicas have earlier writes to the group; if one does not respond, commits
+that nothing can delay are requested instead. Whether transactions are open is unknown then.
 """
 
 

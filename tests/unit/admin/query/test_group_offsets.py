@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
+
 import pytest
 from kio.schema.errors import ErrorCode
 
+from kgroups.admin.query import group_offsets
+from kgroups.admin.query.group_types.consumers import STABLE_COMMITS
 from kgroups.admin.query.select_groups import Selection
-from kgroups.model.offsets import Commit
+from kgroups.admin.wire import WireAdmin
+from kgroups.model.offsets import Commit, Isolation
 from kgroups.model.views.offset_row import GroupOffsets
-from tests.fakes.asking import describe_offsets
-from tests.fakes.broker import FakeCluster
+from kgroups.net.cluster import PATIENCE
+from tests.fakes.asking import ask, describe_offsets
+from tests.fakes.broker import STABLE, FakeCluster, late, silence
 
 PARTITIONS = range(5)
 NOT_REPORTED = {"1.1.1"}
@@ -89,3 +96,39 @@ def test_commits_are_read_although_the_coordinator_waits_for_replicas() -> None:
     assert len(offsets) == 20 and all(len(each.commits.topics["t"]) == 5 for each in offsets.values())
     unknown = {name for name, each in offsets.items() if each.commits.pending is None}
     assert unknown == {"g03", "g04"}
+
+
+def test_coordinator_that_waits_for_a_replica_delays_no_other_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It responds to one request of a connection at a time: what follows would wait as long, batch after batch."""
+    monkeypatch.setattr(group_offsets, "STABLE_COMMITS", STABLE_COMMITS._replace(chunk=2))
+    fake = cluster("4.3.1")
+    fake.state.groups["g01"].pending = {("t", 1)}
+    fake.brokers[0].fault(f"OffsetFetch{STABLE}", silence)
+    began = time.monotonic()
+    offsets = found(fake)
+    assert time.monotonic() - began < 2 * PATIENCE  # once, not for each batch
+    assert len(offsets) == 20 and all(len(each.commits.topics["t"]) == 5 for each in offsets.values())
+    assert {name for name, each in offsets.items() if each.commits.pending is None} == {
+        f"g{at:02}" for at in range(0, 20, 2)
+    }
+    assert offsets["g01"].commits.pending == {("t", 1)}
+    assert sum(each.broker == 0 for each in fake.asked("OffsetFetch")) == 1 + 5  # the connection holds back the rest
+
+
+def test_replicas_are_waited_for_again_in_the_next_command_if_they_have_responded() -> None:
+    fake = cluster("4.3.1")
+    fake.brokers[0].fault(f"OffsetFetch{STABLE}", late(3), 1)
+    selection = Selection(everything=True)
+
+    async def pending(admin: WireAdmin) -> list[bool]:
+        known = []
+        for pause in (0, 0, 5):
+            await asyncio.sleep(pause)
+            await admin.renew()
+            answer = await admin.describe_offsets(selection, isolation=Isolation.READ_UNCOMMITTED)
+            assert len(answer.items) == 20 and not answer.failures
+            known.append(all(each.commits.pending is not None for each in answer.items))
+        return known
+
+    assert ask(fake, pending) == [False, False, True]
+    assert sum(each.broker == 0 for each in fake.asked("OffsetFetch")) == 2 + 1 + 1
