@@ -93,7 +93,10 @@ async def _with_shared_instances(admin: GroupAdmin, outcome: Outcome[Any]) -> Ou
         return outcome
     recent = await admin.recent_commits(static, int(time.time() * 1000) - _INSTANCES_WINDOW)
     return outcome.with_items(
-        facts._replace(shared_instances=tuple(shared_instances(recent.stays.get(facts.group.group_id, ()))))
+        facts._replace(
+            shared_instances=tuple(shared_instances(recent.stays.get(facts.group.group_id, ()))),
+            instances_unknown=recent.unread.get(facts.group.group_id),
+        )
         for facts in outcome.items
     )
 

@@ -168,10 +168,12 @@ LAG = Table(
 
 VERDICTS = Table(
     "verdicts",
-    "Status of groups by Burrow's rules, over the last samples of the span (10 by default), in this order: "
+    "Status of groups by Burrow's rules, over the last samples of the span (10 by default) since the topic was last "
+    "recreated, its log truncated, or the offset deleted, in this order: "
     "UNKNOWN (lag unknown at more than half of the samples because of an open transaction, see remark), "
-    "REWIND (went back, and has not caught up), OK (at least one sample without lag), UNKNOWN (too few samples), STOP "
-    "(no commit), STALL (commits, all of the same offset), WARN (lag never shrank), OK.",
+    "REWIND (went back, and has not caught up), UNKNOWN (committed beyond the end of the log), OK (at least one sample "
+    "without lag), UNKNOWN (too few samples), STOP (no commit), STALL (commits, all of the same offset), WARN (lag "
+    "grew since offsets last went back, never shrank, and is more than what the group reads in 10 s), OK.",
     (
         _GROUP,
         *_PARTITION,
@@ -185,7 +187,11 @@ VERDICTS = Table(
         Column("last_offset", "bigint", "committed offset at the last sample"),
         Column("first_lag", "bigint", "lag at the first sample"),
         Column("last_lag", "bigint", "lag at the last sample"),
-        Column("remark", "string", "why the lag at the last samples is unknown: an open transaction hides commits"),
+        Column(
+            "remark",
+            "string",
+            "why the status is unknown: an open transaction hides commits, or the commit is beyond the end",
+        ),
     ),
 )
 
@@ -235,10 +241,12 @@ EXPIRING = Table(
 
 ANOMALIES = Table(
     "anomalies",
-    "Anomalies: rewind, beyond_end (committed offset after the log end offset of the next sample), data_lost "
-    "(committed offset before the log start offset), rebalance_storm, flapping_member, coverage_gap.",
+    "Anomalies: rewind, beyond_end (committed offset after the log end offsets of two samples), data_lost "
+    "(committed offset before the log start offset), rebalance_storm, flapping_member, shared_instance_id (clients "
+    "that use one group.instance.id in turn), coverage_gap. Rebalances of a group that grows or shrinks, or of which "
+    "each member is restarted once, are no storm.",
     (
-        Column("anomaly", "string", "one of the six"),
+        Column("anomaly", "string", "one of the seven"),
         Column("group", "string", "name of the group; null for a coverage_gap"),
         Column("since", "timestamp", "start of the anomaly"),
         Column("until", "timestamp", "time of the last occurrence"),
@@ -250,10 +258,12 @@ ANOMALIES = Table(
         Column(
             "expected",
             "bigint",
-            "previous commit; log end or start offset; bound on rebalances, or joins; first missing offset",
+            "previous commit; log end or start offset; bound on rebalances, joins, or turns; first missing offset",
         ),
         Column(
-            "found", "bigint", "the commit; number of rebalances, or joins; first offset that was read after the gap"
+            "found",
+            "bigint",
+            "the commit; number of rebalances, joins, or turns; first offset that was read after the gap",
         ),
         Column("note", "string", "the anomaly in words"),
     ),

@@ -383,6 +383,12 @@ GROUP_FAMILIES = (
         _of_group(lambda each: each.ahead),
     ),
     _Family(
+        "kafka_consumergroup_epoch_ahead_partitions",
+        "Partitions with a commit of a later leader epoch than theirs, so of another log; no sample if unknown.",
+        _GROUP,
+        _of_group(lambda each: each.epoch_ahead),
+    ),
+    _Family(
         "kafka_consumergroup_unsubscribed_partitions",
         "Partitions with a committed offset of topics that no member subscribes to; no other metric includes them.",
         _GROUP,

@@ -80,12 +80,15 @@ class History:
         members: Iterable[str] = (),
         *,
         topics: Mapping[str, Sequence[str]] = {},
-        client: str = "app",
+        client: str | Mapping[str, str] = "app",
         host: str | None = "/10.0.0.1",
         log_partition: int = 0,
         **columns: Any,
     ) -> None:
-        """A classic group: members are ``id`` or ``id=instance``; without generation a tombstone."""
+        """A classic group: members are ``id`` or ``id=instance``; without generation a tombstone.
+
+        ``client``: the client ID of all members, or of each by member ID.
+        """
         members = list(members)
         if generation is None:
             self._write("group_metadata", group, seconds, log_partition, tombstone=True)
@@ -105,7 +108,7 @@ class History:
                     "generation": generation,
                     "member_id": member_id,
                     "instance_id": instance or None,
-                    "client_id": client,
+                    "client_id": client if isinstance(client, str) else client[member_id],
                     "client_host": host,
                     "topics": list(topics.get(member_id, ["orders"])),
                 }

@@ -81,6 +81,8 @@ class GroupFacts(NamedTuple):
 
     shared_instances: tuple[SharedInstance, ...] = ()
     """The instance IDs of members that two clients use, as far as the log was read."""
+    instances_unknown: str | None = None
+    """Why it is unknown whether two clients use one instance ID."""
 
     @property
     def members(self) -> tuple[Member, ...]:

@@ -30,10 +30,11 @@ def _static(facts: GroupFacts) -> Iterator[Finding]:
         session = facts.timeouts.session.number if facts.timeouts else None
         limit = "" if session is None else f" of {Milliseconds(session)}"
         whole = "its only member is" if len(static) == 1 else f"all {len(static):,} members are"
+        unknown = f", unless another client uses its ID, which is unknown: {facts.instances_unknown}"
         yield info(
             "static-members",
             f"{whole} static: a member that restarts within its session timeout{limit} gets its partitions back "
-            "without a rebalance",
+            "without a rebalance" + (unknown if facts.instances_unknown else ""),
         )
     else:
         yield warning(

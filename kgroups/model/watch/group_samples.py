@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from ..groups import Group, GroupId
+from ..lag import is_epoch_ahead
 from ..offsets import Logs
 from ..unread_count import UNKNOWN, UnreadCount
 from ..views.lag_summary import (
@@ -99,6 +100,8 @@ class GroupSample(NamedTuple):
     """What members have, by topic; ``None`` if it is unknown."""
     idle: int | None = None
     """Members without a partition."""
+    epoch_ahead: int | None = None
+    """Partitions with a commit of a later leader epoch than theirs: Java consumers read nothing there."""
 
     def held(self, now: Seconds, keep: Seconds) -> GroupSample:
         """Return the sample for a poll that did not reach the group: its last values, or only its name."""
@@ -189,7 +192,20 @@ def sample(polled: PolledGroup, ends: LogEnds, last: GroupSample | None, keep: S
         None if polled.offsets.commits.pending is None else len(polled.offsets.commits.pending),
         frozenset(row.topic for row in rows if row.topic and reads_on_at(row) is None and lag_is_unknown(row)),
         *_assigned(group),
+        _epoch_ahead(polled.offsets),
     )
+
+
+def _epoch_ahead(offsets: GroupOffsets) -> int | None:
+    """Return the number of partitions with a commit of another log; ``None`` if no leader epoch is known."""
+    epochs = offsets.logs.epochs
+    found = [
+        is_epoch_ahead(commit.leader_epoch, epochs[topic].get(commit.partition))
+        for topic, commits in offsets.commits.topics.items()
+        if topic in epochs
+        for commit in commits
+    ]
+    return sum(found) if found else None
 
 
 def _assigned(group: Group) -> tuple[Mapping[str, Assigned] | None, int | None]:

@@ -7,6 +7,8 @@ from itertools import pairwise
 from statistics import median
 from typing import Final, NamedTuple
 
+from kgroups.model.lag import AHEAD
+
 from . import words
 from .commands import explain, history
 from .data import GroupRow, LagPoint, LagSeries, ReportData
@@ -43,7 +45,7 @@ VERDICTS: Final = {
     "STOP": Problem(CRITICAL, "has stopped", "have stopped", "no commits, while records wait", None),
     "REWIND": Problem(CRITICAL, "went back", "went back", "committed offsets went back, and have not caught up",
                       "anomalies"),
-    "WARN": Problem(WARNING, "falls behind", "fall behind", "lag never shrank", "lag"),
+    "WARN": Problem(WARNING, "falls behind", "fall behind", "lag grew, and never shrank", "lag"),
 }  # fmt: skip
 ANOMALIES: Final = {
     "data_lost": Problem(CRITICAL, "lost records", "lost records", "deleted before they were read", "anomalies"),
@@ -52,6 +54,13 @@ ANOMALIES: Final = {
     ),
     "rewind": Problem(WARNING, "had offsets go back", "had offsets go back", None, "anomalies"),
     "rebalance_storm": Problem(WARNING, "rebalanced in storms", "rebalanced in storms", None, "rebalances"),
+    "shared_instance_id": Problem(
+        CRITICAL,
+        "has clients that share a group.instance.id",
+        "have clients that share a group.instance.id",
+        "each fences the other and takes its partitions",
+        "anomalies",
+    ),
     "flapping_member": Problem(
         WARNING, "had members that came and went", "had members that came and went", None, "memberships"
     ),
@@ -62,6 +71,7 @@ UNJUDGED: Final = {
     reason: Problem(NOTE, "is unknown", "are unknown", why, table)
     for reason, why, table in (
         ("transaction", "an open transaction hides commits", "verdicts"),
+        ("ahead", AHEAD, "anomalies"),
         ("samples", "too few samples of the lag", "verdicts"),
         ("share", "history has no lag of share groups", None),
         ("commits", "no committed offsets", "stale"),

@@ -244,10 +244,13 @@ def verdict(group: Group, partition: int) -> str | None:
     samples = [(at, committed(group, partition, at)) for at in SAMPLES[-RULES.samples :]]
     if samples[-1][1] is None:
         return None
-    known = [(at, offset, log_end(at) - offset) for at, offset in samples if offset is not None]
+    known: list[tuple[int, int, int]] = []
+    for second, offset in samples:
+        # After a deletion, nothing is compared with what was committed before it.
+        known = [] if offset is None else [*known, (second, offset, log_end(second) - offset)]
     offsets, lags = [offset for _, offset, _ in known], [lag for _, _, lag in known]
-    steps = range(1, len(known))
-    if any(offsets[i] < offsets[i - 1] for i in steps) and offsets[-1] < max(offsets):
+    back = [i for i in range(1, len(known)) if offsets[i] < offsets[i - 1]]
+    if back and offsets[-1] < max(offsets):
         return "REWIND"
     if min(lags) <= 0:
         return "OK"
@@ -258,7 +261,13 @@ def verdict(group: Group, partition: int) -> str | None:
         return "STOP"
     if min(offsets) == max(offsets):
         return "STALL"
-    return "OK" if any(lags[i] < lags[i - 1] for i in steps) else "WARN"
+    since = max(back, default=0)
+    if any(lags[i] < lags[i - 1] for i in range(since + 1, len(known))):
+        return "OK"
+    if since == len(known) - 1:
+        return "UNKNOWN"
+    consumed = (offsets[-1] - offsets[since]) / (known[-1][0] - known[since][0])
+    return "WARN" if lags[-1] > max(lags[since], 10 * consumed) else "OK"
 
 
 def test_verdicts_are_true_or_unknown(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from kgroups.model.lag import AHEAD
 from kgroups.pipeline.engine import Engine
 
 from ..data import (
@@ -122,11 +123,20 @@ def define_groups(engine: Engine) -> None:
     )
     engine.define(
         "report_groups",
-        """
+        f"""
         with judged as (
-          select `group`, max(group_status) as verdict,
-            sum(case when last_lag is not null then greatest(last_lag, 0) end) as lag
-          from verdicts group by `group`
+          select
+            `group`,
+            case
+              when max(group_status) = 'OK' and count(status) < count(*) then 'UNKNOWN' else max(group_status)
+            end as verdict,
+            count(status) as judged,
+            count(*) as offsets,
+            -- A sum without some partitions is not the lag of the group. What is ahead makes up for no other partition.
+            case when count(last_lag) = count(*) then sum(greatest(last_lag, 0)) end as lag,
+            bool_or(remark = '{AHEAD}') as ahead
+          from latest_offsets full outer join verdicts using (`group`, topic, partition)
+          group by `group`
         ),
         lasting as (
           select `group`, max(since) as state_since from group_states where until is null group by `group`
@@ -146,7 +156,8 @@ def define_groups(engine: Engine) -> None:
           case
             when verdict <> 'UNKNOWN' then null
             when stale.unread_since is not null then 'transaction'
-            when verdict is not null then 'samples'
+            when ahead then 'ahead'
+            when judged.judged = judged.offsets then 'samples'
             when kind = 'share' then 'share'
             when partitions = 0 then 'commits'
             else 'heads'

@@ -3,7 +3,7 @@
 with outside as (
   select
     *,
-    case when committed_offset < log_start then 'data_lost' when lag < 0 then 'beyond_end' end as anomaly,
+    case when committed_offset < log_start then 'data_lost' when is_ahead then 'beyond_end' end as anomaly,
     case when committed_offset < log_start then log_start else log_end end as expected
   from samples
 )

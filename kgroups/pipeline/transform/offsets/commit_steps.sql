@@ -1,5 +1,5 @@
 -- The commits in the order of the log, compared with those next to them of the same partition of a group.
---   step         offsets since the previous commit; null next to a tombstone, which has no offset
+--   step         offsets since the previous commit; null next to a tombstone, which has no offset, and of another topic ID
 --   next_step    likewise to the next commit
 --   was_unknown  whether history was incomplete at the previous commit
 select
@@ -12,8 +12,14 @@ select
   log_time,
   tombstone,
   known_since,
-  committed_offset - lag(committed_offset) over of_key as step,
-  -(committed_offset - lead(committed_offset) over of_key) as next_step,
+  case
+    when not coalesce(topic_id <> lag(topic_id) over of_key, false)
+      then committed_offset - lag(committed_offset) over of_key
+  end as step,
+  case
+    when not coalesce(topic_id <> lead(topic_id) over of_key, false)
+      then -(committed_offset - lead(committed_offset) over of_key)
+  end as next_step,
   lag(log_time) over of_key < known_since as was_unknown
 from recent_commits
 left join completeness using (log_partition)

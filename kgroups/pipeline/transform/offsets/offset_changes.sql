@@ -13,11 +13,11 @@ last_places as (
   group by `group`, topic, partition, log_partition
   qualify row_number() over (partition by `group`, topic, partition order by log_partition desc) = 1
 )
-select `group`, topic, partition, log_partition, log_offset, log_time as changed_at, committed_offset, 0 as swept
+select `group`, topic, partition, log_partition, log_offset, log_time as changed_at, committed_offset, topic_id, 0 as swept
 from commits
 semi join last_places using (log_partition, log_offset)
 union all
-select `group`, topic, partition, log_partition, log_offset, log_time as changed_at, committed_offset, 0 as swept
+select `group`, topic, partition, log_partition, log_offset, log_time as changed_at, committed_offset, topic_id, 0 as swept
 from commits
 cross join first_sample
 where log_time >= first_time and log_time < $until
@@ -30,6 +30,7 @@ select
   log_offset,
   coalesce(gone_at, log_time) as changed_at,
   case when gone_at is null then committed_offset end as committed_offset,
+  topic_id,
   1 as swept
 from last_offsets
 where source = 'baseline' or (gone_at is not null and not tombstone)

@@ -2,6 +2,9 @@
 --   committed_offset, committed_at, lag  null if they are unknown
 --   remark                               what is wrong with the offset, or why it is unknown; otherwise null
 --   is_unread                            whether records of that time are unread
+--   topic_id                             that of the last commit that has one
+--   is_ahead                             whether the offset is beyond the end of the log also at the next or the previous sample:
+--                                        the clocks of collector and broker differ, so one sample alone is no evidence
 -- Partitions without a commit at any sample are omitted.
 -- The commits and samples of a group's partition are merged by time, and a window carries the last commit to each sample.
 with keys as (
@@ -12,14 +15,14 @@ with keys as (
 events as (
   select
     `group`, topic, partition, 1 as is_sample, cast(null as int) as log_partition, cast(null as bigint) as log_offset,
-    0 as swept, cast(null as timestamptz) as changed_at, cast(null as bigint) as changed_offset,
+    0 as swept, cast(null as timestamptz) as changed_at, cast(null as bigint) as changed_offset, cast(null as string) as changed_id,
     sampled_at, log_start, log_end, life
   from span_heads
   join keys using (topic, partition)
   union all
   select
     `group`, topic, partition, 0 as is_sample, log_partition, log_offset,
-    swept, changed_at, coalesce(committed_offset, -1) as changed_offset,
+    swept, changed_at, coalesce(committed_offset, -1) as changed_offset, topic_id as changed_id,
     null as sampled_at, null as log_start, null as log_end, null as life
   from offset_changes
 ),
@@ -49,7 +52,11 @@ carried as (
     last_value(changed_at ignore nulls) over (
       partition by `group`, topic, partition order by time, is_sample, log_partition, log_offset, swept
       rows between unbounded preceding and current row
-    ) as changed_then
+    ) as changed_then,
+    last_value(changed_id ignore nulls) over (
+      partition by `group`, topic, partition order by time, is_sample, log_partition, log_offset, swept
+      rows between unbounded preceding and current row
+    ) as topic_id
   from timed
 ),
 known as (
@@ -81,6 +88,13 @@ select
   case when committed_offset is not null then changed_then end as committed_at,
   log_end - committed_offset as lag,
   is_unread,
+  topic_id,
+  committed_offset > log_end
+  and coalesce(
+    committed_offset > lead(log_end) over of_key,
+    lag(committed_offset) over of_key > log_end,
+    false
+  ) as is_ahead,
   case
     when is_unread then unread_remark
     when log_start > committed_offset
@@ -88,3 +102,4 @@ select
     when log_end < committed_offset then 'committed beyond the end of the log'
   end as remark
 from shown
+window of_key as (partition by `group`, topic, partition order by sampled_at)

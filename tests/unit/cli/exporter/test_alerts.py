@@ -38,6 +38,10 @@ HEADROOM = f"kafka_consumergroup_headroom_seconds{{{GROUP}}}"
 REBALANCES = f"kafka_consumergroup_rebalances_total{{{GROUP}}}"
 LAG = f"kafka_consumergroup_lag{{{PARTITION}}}"
 OFFSET = f"kafka_consumergroup_current_offset{{{PARTITION}}}"
+HIDDEN = f'kgroups_hidden{{{EXPORTER},what="offsets"}}'
+AHEAD = f"kafka_consumergroup_ahead_partitions{{{GROUP}}}"
+EPOCH_AHEAD = f"kafka_consumergroup_epoch_ahead_partitions{{{GROUP}}}"
+PENDING = f"kafka_consumergroup_pending_partitions{{{GROUP}}}"
 OFFSET_SUM = f'kafka_consumergroup_current_offset_sum{{{GROUP},topic="orders"}}'
 UNCHANGED = f"kafka_consumergroup_offset_unchanged_seconds{{{PARTITION}}}"
 COMMITTED = f"kafka_consumergroup_commit_age_seconds{{{PARTITION}}}"
@@ -67,6 +71,10 @@ HEALTHY: Mapping[str, str | None] = {
     UNCHANGED: f"0x{MINUTES}",
     COMMITTED: f"5x{MINUTES}",
     OLDEST: f"100x{MINUTES}",
+    HIDDEN: f"0x{MINUTES}",
+    AHEAD: f"0x{MINUTES}",
+    EPOCH_AHEAD: f"0x{MINUTES}",
+    PENDING: f"2x{MINUTES}",  # a client that commits in short transactions
 }
 """Series -> values, one a minute; ``None``: no such series."""
 
@@ -90,16 +98,19 @@ CASES: Mapping[str, Case] = {
     "KgroupsClusterUnreachable": Case({REACHED: f"1x10 0x{MINUTES}"}, 14, 17),
     "KgroupsDataStale": Case({AGE: f"15x10 15+60x{MINUTES}"}, 15, 20),
     "KgroupsPartialData": Case({BROKER_FAILURES: f"0x10 1+4x{MINUTES}"}, 14, 17),
+    "KgroupsHidden": Case({HIDDEN: f"0x10 1x{MINUTES}"}, 14, 17),
     "KgroupsSeriesOmitted": Case({OMITTED: f"0x10 7x{MINUTES}"}, 14, 17),
     "ConsumerGroupStopped": Case({MEMBERS: f"2x10 0x{MINUTES}", TOTAL: f"0x10 10+60x{MINUTES}"}, 14, 18),
     "ConsumerGroupPartitionStuck": Case(
         {LAG: f"0x10 1+1x{MINUTES}", UNCHANGED: f"0x10 0+60x{MINUTES}", OFFSET: f"500+60x10 1100x{MINUTES}"}, 24, 28
     ),
-    "ConsumerGroupDisappeared": Case(dict.fromkeys((LAG, OFFSET, OFFSET_SUM, TOTAL)) | {STALE: "0x10 stale"}, 14, 18),
+    "ConsumerGroupDisappeared": Case(
+        dict.fromkeys((LAG, OFFSET, OFFSET_SUM, TOTAL, PENDING)) | {STALE: "0x10 stale"}, 14, 18
+    ),
     "ConsumerGroupStale": Case({STALE: f"0x10 1x{MINUTES}", UNKNOWN: f"0x10 1x{MINUTES}"}, 14, 17),
     "ConsumerGroupUnknownPartitions": Case({UNKNOWN: f"0x10 2x{MINUTES}"}, 19, 22),
     "ConsumerGroupNoCommits": Case(
-        dict.fromkeys((TOTAL, KNOWN, LAG, OFFSET, OFFSET_SUM, UNCHANGED)) | {UNKNOWN: always(1)},
+        dict.fromkeys((TOTAL, KNOWN, LAG, OFFSET, OFFSET_SUM, UNCHANGED, PENDING)) | {UNKNOWN: always(1)},
         8,
         12,
         ["ConsumerGroupUnknownPartitions"],
@@ -109,6 +120,12 @@ CASES: Mapping[str, Case] = {
     "ConsumerGroupRebalanceStorm": Case({REBALANCES: f"0x10 0+1x{MINUTES}"}, 16, 24),
     "ConsumerGroupDataLost": Case({OLDEST: f"100x10 100+1000x{MINUTES}"}, 15, 18),
     "ConsumerGroupAheadOfLog": Case({LAG: f"0x10 -5x{MINUTES}"}, 14, 17),
+    "ConsumerGroupEpochAhead": Case({EPOCH_AHEAD: f"0x10 2x{MINUTES}"}, 14, 17),
+    "ConsumerGroupOpenTransaction": Case(
+        {PENDING: f"0x10 1x{MINUTES}", OFFSET: f"500+60x10 1100x{MINUTES}", OFFSET_SUM: f"500+60x10 1100x{MINUTES}"},
+        26,
+        32,
+    ),
     "ConsumerGroupNearExpiry": Case({MEMBERS: always(0), COMMITTED: f"518000+60x{MINUTES}"}, 65, 72),
 }
 
@@ -149,11 +166,31 @@ def test_no_alert_fires_for(case: str, tmp_path: Path, require_program: Callable
     run_promtool(require_program("promtool"), tmp_path, QUIET[case], dict.fromkeys(range(1, MINUTES, 3), ()))
 
 
+ALSO_FIRES: Mapping[str, tuple[str, Mapping[str, str | None]]] = {
+    "a commit beyond the end, without series of partitions": (
+        "ConsumerGroupAheadOfLog",
+        dict.fromkeys((LAG, OFFSET, UNCHANGED, COMMITTED)) | {AHEAD: always(1)},
+    ),
+    "a transaction that holds the only offsets of a group": (
+        "ConsumerGroupOpenTransaction",
+        dict.fromkeys((LAG, OFFSET, OFFSET_SUM, UNCHANGED, COMMITTED)) | {PENDING: always(1)},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ALSO_FIRES)
+def test_alert_fires_although_other_metrics_are_absent(
+    case: str, tmp_path: Path, require_program: Callable[..., str]
+) -> None:
+    name, series = ALSO_FIRES[case]
+    run_promtool(require_program("promtool"), tmp_path, series, {40: [name]})
+
+
 def test_group_is_not_reported_as_gone_while_a_broker_is_down(
     tmp_path: Path, require_program: Callable[..., str]
 ) -> None:
     """An exporter that was started meanwhile does not know the groups of that broker."""
-    series = dict.fromkeys((LAG, OFFSET, OFFSET_SUM, TOTAL)) | {
+    series = dict.fromkeys((LAG, OFFSET, OFFSET_SUM, TOTAL, PENDING)) | {
         STALE: "0x10 stale",
         BROKER_FAILURES: f"0x10 1+4x{MINUTES}",
     }

@@ -14,6 +14,12 @@ def test_instance_id_of_two_clients_is_a_problem_and_explain_does_not_reassure()
     group = Group("g", "Classic", "Stable", "consumer", "range", Node(1, "h", 1), (member,))
     facts = GroupFacts(group, Placement("ListGroups v5"), {})
     assert "gets its partitions back" in {each.rule: each.text for each in explain(facts)}["static-members"]
+    unread = facts._replace(instances_unknown="missing permission READ on topic __consumer_offsets")
+    text = {each.rule: each.text for each in explain(unread)}["static-members"]
+    assert text.endswith(
+        "without a rebalance, unless another client uses its ID, which is unknown: missing permission READ on topic "
+        "__consumer_offsets"
+    )
     for clients in (("podA@10.0.0.1", "podB@10.0.0.2"), ("podA@10.0.0.1",)):
         shared = facts._replace(shared_instances=(SharedInstance("pod-0", clients, 15, 1_000),))
         found = {each.rule: each for each in explain(shared)}
