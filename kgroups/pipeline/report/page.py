@@ -156,7 +156,7 @@ def _nothing(data: ReportData) -> Html:
 def _footer(data: ReportData) -> Html:
     terms = [(each, VERDICTS[each].why) for each in VERDICTS] + [
         ("OK", "keeps up, or has caught up at least once"),
-        ("UNKNOWN", "too few samples to judge, or an open transaction hides commits"),
+        ("UNKNOWN", "too few samples, a commit beyond the end of the log, or an open transaction that hides commits"),
     ]
     glossary = tag("dl", *(join(tag("dt", term), tag("dd", meaning)) for term, meaning in terms))
     about = (

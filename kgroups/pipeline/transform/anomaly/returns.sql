@@ -11,7 +11,9 @@ with named as (
 moves as (
   select `group`, member, epoch_us(since) as at_us, 1 as came, 0 as ended, epoch_us(since) as since_us from named
   union all
-  select `group`, member, epoch_us(until) as at_us, -1 as came, 0 as ended, epoch_us(since) as since_us from named where until is not null
+  select `group`, member, epoch_us(until) as at_us, -1 as came, 0 as ended, epoch_us(since) as since_us
+  from named
+  where until is not null
   union all
   select `group`, member, epoch_us(until) as at_us, 0 as came, 1 as ended, epoch_us(since) as since_us
   from named

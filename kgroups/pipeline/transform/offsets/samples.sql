@@ -2,7 +2,7 @@
 --   committed_offset, committed_at, lag  null if they are unknown
 --   remark                               what is wrong with the offset, or why it is unknown; otherwise null
 --   is_unread                            whether records of that time are unread
---   topic_id                             that of the last commit that has one
+--   topic_id                             that of the commit; null: unknown
 --   is_ahead                             whether the offset is beyond the end of the log also at the next or the previous sample:
 --                                        the clocks of collector and broker differ, so one sample alone is no evidence
 -- Partitions without a commit at any sample are omitted.
@@ -15,14 +15,14 @@ with keys as (
 events as (
   select
     `group`, topic, partition, 1 as is_sample, cast(null as int) as log_partition, cast(null as bigint) as log_offset,
-    0 as swept, cast(null as timestamptz) as changed_at, cast(null as bigint) as changed_offset, cast(null as string) as changed_id,
-    sampled_at, log_start, log_end, life
+    0 as swept, cast(null as timestamptz) as changed_at, cast(null as bigint) as changed_offset,
+    cast(null as string) as changed_id, sampled_at, log_start, log_end, life
   from span_heads
   join keys using (topic, partition)
   union all
   select
     `group`, topic, partition, 0 as is_sample, log_partition, log_offset,
-    swept, changed_at, coalesce(committed_offset, -1) as changed_offset, topic_id as changed_id,
+    swept, changed_at, coalesce(committed_offset, -1) as changed_offset, coalesce(topic_id, '') as changed_id,
     null as sampled_at, null as log_start, null as log_end, null as life
   from offset_changes
 ),
@@ -53,9 +53,12 @@ carried as (
       partition by `group`, topic, partition order by time, is_sample, log_partition, log_offset, swept
       rows between unbounded preceding and current row
     ) as changed_then,
-    last_value(changed_id ignore nulls) over (
-      partition by `group`, topic, partition order by time, is_sample, log_partition, log_offset, swept
-      rows between unbounded preceding and current row
+    nullif(
+      last_value(changed_id ignore nulls) over (
+        partition by `group`, topic, partition order by time, is_sample, log_partition, log_offset, swept
+        rows between unbounded preceding and current row
+      ),
+      ''
     ) as topic_id
   from timed
 ),
