@@ -57,8 +57,8 @@ def tallied(*tallies: Tally) -> ReportData:
 
 def test_findings_count_groups_without_names() -> None:
     assert said(tallied(Tally("LIVE", "Stable", "WARN", 5))) == [
-        (WARNING, "5 groups fall behind – lag grew, and never shrank.")
-    ]  # noqa: RUF001
+        (WARNING, "5 groups fall behind – lag grew, and never shrank.")  # noqa: RUF001
+    ]
     day = busy_day()
     many = day.groups._replace(tallies=(Tally("LIVE", "Stable", "WARN", 9),))
     texts = [text for _, text in said(day._replace(groups=many))]
