@@ -12,6 +12,7 @@ from kgroups.model.offsets import Move, PlanKey
 from kgroups.model.operations.origin import Mismatch, Origin
 from kgroups.model.operations.reset import FromPlan, PlannedOffset
 from kgroups.model.outcome import Failure, Outcome, Scope
+from kgroups.model.places import place_name
 from kgroups.model.settings.change import PlannedSetting
 from kgroups.model.snapshot.settings import SavedSettings
 from kgroups.model.snapshot.snapshot import Snapshot, commits_of, has_configs
@@ -75,6 +76,21 @@ async def plan_restore(admin: GroupChanger, request: Restore) -> Outcome[Planned
     planned = await admin.plan_reset(ResetRequest(Selection(tuple(sorted({*saved} - idle))), scenario))
     differing = await _configs(admin, request, saved)
     return planned.with_failures(failures, (*notices, *remarks, *differing))
+
+
+async def committed_since(admin: GroupChanger, request: Restore, planned: Iterable[PlannedOffset]) -> list[Failure]:
+    """Return a failure for each planned group that has other offsets than the snapshot since it was planned."""
+    known = {entry.key for entry in planned}
+    groups = {name for name, _, _ in known}
+    saved = {each.group.group_id: commits_of(each) for each in request.snapshot.groups if each.group.group_id in groups}
+    moves = {(name, *pair): commit for name, commits in saved.items() for pair, commit in commits.items()}
+    found: dict[GroupId, list[str]] = {}
+    for name, topic, partition in sorted({*await _extra(admin, request, saved, moves)} - known):
+        found.setdefault(name, []).append(place_name(topic, partition))
+    reason = "not restored exactly: offsets were committed since the plan was made"
+    return [
+        Failure(Scope.GROUP, name, f"{reason}: {some(places)}; run the command again") for name, places in found.items()
+    ]
 
 
 async def plan_restore_settings(admin: GroupChanger, request: Restore) -> Outcome[PlannedSetting]:

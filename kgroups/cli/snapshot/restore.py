@@ -93,8 +93,9 @@ def restore(
     the old settings are saved to an undo file, from which settings set --from-file restores them.
     """
     from kgroups.admin.snapshot.file import read_snapshot
-    from kgroups.admin.snapshot.restore import Restore, plan_restore, plan_restore_settings
+    from kgroups.admin.snapshot.restore import Restore, committed_since, plan_restore, plan_restore_settings
     from kgroups.model.operations.origin import Mismatch
+    from kgroups.model.outcome import Result
     from kgroups.model.topic_scope import parse_topic_scope
     from kgroups.model.views.operation_rows import reset_row
     from kgroups.render.act_views import RESET_OFFSETS
@@ -129,7 +130,9 @@ def restore(
 
     async def apply(admin: GroupChanger, planned: Sequence[PlannedOffset], undo: UndoFile) -> Outcome[Any]:
         applied, rows = await write_reset(admin, planned, undo, safety)
-        return applied.with_items(rows)
+        written = [each.planned for each in applied.items if each.result is Result.APPLIED]
+        late = await committed_since(admin, request, written) if exact else []
+        return applied.with_items(rows).with_failures(late)
 
     def question(planned: Sequence[PlannedOffset]) -> str:
         groups = len({entry.group_id for entry in planned})

@@ -84,6 +84,23 @@ def test_other_offsets_are_deleted_only_with_exact(restore: Any, served: Any) ->
     assert served.state.groups["a"].commits == SAVED
 
 
+def test_exact_restore_names_offsets_that_were_committed_since_the_plan(
+    restore: Any, served: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commits = served.state.groups["a"].commits
+    commits["t", 0] = 60
+
+    def commits_and_says_yes(prompt: str) -> str:
+        commits["other", 0] = 1
+        return "y"
+
+    monkeypatch.setattr("kgroups.cli.frame.confirmation.Confirmation.check", lambda self: None)
+    monkeypatch.setattr("click.termui.visible_prompt_func", commits_and_says_yes)
+    code, rows, err = restore("a", "--exact", "--execute")
+    assert (code, rows) == (1, [("a", "t", 0, 60, 50, "applied")])
+    assert "group 'a': not restored exactly: offsets were committed since the plan was made: other-0;" in err
+
+
 def test_groups_with_members_are_refused_and_the_others_restored(restore: Any, served: Any) -> None:
     served.state.groups["a"].commits[("t", 0)] = 60
     group = served.state.groups["b"]
