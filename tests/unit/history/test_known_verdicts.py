@@ -126,6 +126,12 @@ def is_set_beyond_the_end(each: Partition) -> None:
     each.run(END, each.is_dead)
 
 
+def is_set_beyond_the_end_before_the_only_sample(each: Partition) -> None:
+    each.commit(END - EVERY - 1, each.end + 1_000_000)
+    each.time = END - EVERY
+    each.run(END, each.is_dead)
+
+
 def is_deleted(each: Partition) -> None:
     """The offset, and the group begins again at an earlier one."""
     each.run(each.chance.randint(WINDOW + 2 * EVERY, END - 5 * EVERY), each.reads_all)
@@ -153,6 +159,7 @@ LIVES: Mapping[Callable[[Partition], None], Truth] = {
     is_recreated: Truth({"OK", "UNKNOWN"}),
     is_recreated_and_never_read: Truth({"UNKNOWN"}, {"beyond_end"}),
     is_set_beyond_the_end: Truth({"UNKNOWN"}, {"beyond_end"}),
+    is_set_beyond_the_end_before_the_only_sample: Truth({"UNKNOWN"}, {"beyond_end"}),
     is_deleted: Truth({"UNKNOWN"}),
 }
 

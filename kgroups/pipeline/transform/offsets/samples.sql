@@ -4,7 +4,7 @@
 --   is_unread                            whether records of that time are unread
 --   topic_id                             that of the commit; null: unknown
 --   is_ahead                             whether the offset is beyond the end of the log also at the next or the previous sample:
---                                        the clocks of collector and broker differ, so one sample alone is no evidence
+--                                        if there is one, because the clocks of collector and broker differ
 -- Partitions without a commit at any sample are omitted.
 -- The commits and samples of a group's partition are merged by time, and a window carries the last commit to each sample.
 with keys as (
@@ -96,7 +96,7 @@ select
   and coalesce(
     committed_offset > lead(log_end) over of_key,
     lag(committed_offset) over of_key > log_end,
-    false
+    true
   ) as is_ahead,
   case
     when is_unread then unread_remark
