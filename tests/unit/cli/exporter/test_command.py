@@ -28,7 +28,7 @@ from kgroups.cli.exporter.poller import Poller, Polling
 from kgroups.cli.exporter.server import serve as serve_http
 from kgroups.cli.frame.options import ConnectionOptions
 from kgroups.config.settings import ClientSettings, parse_bootstrap
-from kgroups.model.offsets import Isolation
+from kgroups.model.offsets import Commit, Isolation
 from kgroups.render.metrics import Level
 from tests.documentation.exported_metrics import exported_metrics
 from tests.documentation.pages import page_text
@@ -179,6 +179,16 @@ def test_exporter_counts_what_sums_do_not_include(served: Any) -> None:
     assert answer["kafka_consumergroup_lag", "moved", "0", "orders"] == -5
     assert answer["kafka_consumergroup_lag_sum", "moved", "orders"] == 10
     assert lag_samples(answer, "busy")["pending_partitions"] == 0
+
+
+def test_exporter_counts_commits_of_another_log(served: Any) -> None:
+    served.state.topic("same", [0], epoch=4)
+    served.state.topic("made-anew", [0], epoch=3)
+    commits: dict[tuple[str, int], int | Commit] = {("same", 0): Commit(0, 10, 4), ("made-anew", 0): Commit(0, 10, 4)}
+    served.state.group("restored", 0, commits=commits)
+    found = lag_samples(samples(classic(scrape(_serve(looks_at(served.bootstrap))))), "restored")
+    assert found["epoch_ahead_partitions"] == 1
+    assert "total_lag" not in found and found["unknown_partitions"] == 1
 
 
 def test_exporter_marks_groups_of_failed_coordinator_as_unknown(served: Any, monkeypatch: pytest.MonkeyPatch) -> None:
