@@ -176,10 +176,18 @@ class _Sides(NamedTuple):
 
 
 def _topics(a: Snapshot, b: Snapshot) -> Iterator[DiffRow]:
-    """Yield the topics that were deleted and created again."""
-    for topic in sorted({*a.source.topic_ids} & {*b.source.topic_ids}):
+    """Yield the topics of the groups that were deleted and created again."""
+    used = {topic for state in (a, b) for each in state.groups for topic in _topics_of(each)}
+    for topic in sorted(used & {*a.source.topic_ids} & {*b.source.topic_ids}):
         ids = (topic_id_text(each.source.topic_ids[topic]) for each in (a, b))
         yield from _difference((None, topic, None), "topic-id", *ids)
+
+
+def _topics_of(offsets: GroupOffsets) -> Iterator[str]:
+    yield from offsets.commits.topics
+    yield from offsets.commits.unset
+    for member in offsets.group.members or ():
+        yield from (entry.topic for entry in member.assignment.topics)
 
 
 def _members(a: Group, b: Group) -> Iterator[DiffRow]:
