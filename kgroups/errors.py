@@ -191,13 +191,9 @@ class MissingPackage(KgroupsError):
 
 
 class HistoryError(KgroupsError):
-    """History cannot be collected, stored, or read; the text names the topic, or the store and its file.
-
-    ``fault``: the file and what is wrong with it, without the store.
-    """
+    """History cannot be collected, stored, or read; the text names the topic, or the store and its file."""
 
     default_reason = Reason.HISTORY_FAILED
-    fault: str | None = None
 
 
 class ClusterUnreachable(KgroupsError):

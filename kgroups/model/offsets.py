@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Collection, Mapping, Set
 from enum import IntEnum
 from functools import partial
 from types import MappingProxyType
@@ -85,3 +85,15 @@ class Logs(NamedTuple):
     epochs: Mapping[str, Mapping[int, int]] = MappingProxyType({})
     topic_ids: Mapping[str, int] = MappingProxyType({})
     stable: bool = False
+
+    def holes_of(self, topic: str, known: Collection[int]) -> list[int]:
+        """Return the partitions of a topic whose log could not be read, without those that are known otherwise."""
+        if not self.holes:  # as for nearly all results
+            return []
+        number, found = 0, []
+        last = max((*known, *self.offsets.get(topic, ())), default=-1)
+        while number <= last or (topic, number) in self.holes:  # partitions have consecutive numbers
+            if (topic, number) in self.holes and number not in known:
+                found.append(number)
+            number += 1
+        return found

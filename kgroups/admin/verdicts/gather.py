@@ -158,17 +158,18 @@ def _pair(row: OffsetRow) -> TopicPartition:
 async def _add_logs(
     cluster: Cluster, rows: dict[str, list[OffsetRow]], groups: Sequence[GroupOffsets]
 ) -> tuple[Failure, ...]:
-    """Add the log offsets of partitions that the groups do not use; return the failures."""
-    known = {(topic, n) for each in groups for topic, logs in each.logs.offsets.items() for n in logs}
-    known.update(pair for each in groups for pair in each.logs.holes)
-    new = {_pair(row) for some in rows.values() for row in some} - known
-    if not new:
-        return ()
-    logs, failures = await fetch_logs(cluster, by_topic(sorted(new)))
+    """Add the log offsets of partitions that a group does not use, but that are wanted; return the failures."""
+    known = {(topic, n): log for each in groups for topic, logs in each.logs.offsets.items() for n, log in logs.items()}
+    holes = {pair for each in groups for pair in each.logs.holes}
+    new = {_pair(row) for some in rows.values() for row in some} - known.keys() - holes
+    failures: tuple[Failure, ...] = ()
+    if new:
+        logs, failures = await fetch_logs(cluster, by_topic(sorted(new)))
+        known |= {(topic, n): log for topic, some in logs.offsets.items() for n, log in some.items()}
     for name, some in rows.items():
         rows[name] = [
             row._replace(log_start_offset=log.start, log_end_offset=log.end)
-            if (log := logs.offsets.get(row.topic or "", {}).get(row.partition or 0)) and row.log_end_offset is None
+            if row.log_end_offset is None and (log := known.get(_pair(row)))
             else row
             for row in some
         ]

@@ -4,7 +4,7 @@
 
 * Only commits after the group's last membership record count. A member that commits and leaves is ignored.
 * One commit is no rhythm: a reset, and an undo of it, write each partition once. Offsets of consecutive commits must
-  not decrease: a reset to an earlier offset starts a new sequence.
+  not decrease: a reset to an earlier offset starts a new sequence, and so does a long pause.
 * Two or more commits are a rhythm. It is alive until the next commit is overdue. To find out, wait for that commit:
   several resets in a row look like a rhythm, too, and only the next commit proves that a client is active.
 """
@@ -83,16 +83,19 @@ class Rhythm(NamedTuple):
 def rhythm_of(made: Mapping[Pair, Sequence[CommitMade]], now: int, window: float) -> Rhythm | None:
     """Return the fastest living rhythm of a group's commits, or ``None``.
 
-    :param window: in seconds; gaps of more than half of it are ignored.
+    :param window: in seconds; a gap of more than half of it starts a new sequence.
     """
-    found = [rhythm for pair, commits in made.items() if (rhythm := _rhythm(pair, commits))]
-    living = [rhythm for rhythm in found if rhythm.gap <= window * 500 and rhythm.lives(now)]
+    found = [rhythm for pair, commits in made.items() if (rhythm := _rhythm(pair, commits, window * 500))]
+    living = [rhythm for rhythm in found if rhythm.lives(now)]
     return min(living, key=lambda each: (each.wait(now), -each.commits), default=None)
 
 
-def _rhythm(pair: Pair, commits: Sequence[CommitMade]) -> Rhythm | None:
+def _rhythm(pair: Pair, commits: Sequence[CommitMade], longest: float) -> Rhythm | None:
     first = len(commits) - 1
-    while first > 0 and commits[first - 1][1] <= commits[first][1]:
+    while first > 0:
+        (before, earlier), (time, offset) = commits[first - 1], commits[first]
+        if earlier > offset or time - before > longest:
+            break
         first -= 1
     row = commits[first:]
     if len(row) < 2:

@@ -157,14 +157,15 @@ def _without_commit_or_owner(offsets: GroupOffsets) -> Iterator[OffsetRow]:
     """Yield the partitions of the group's topics that have neither a commit nor an owner."""
     for topic, known in _partitions(offsets).items():
         logs = offsets.logs.offsets.get(topic, {})
-        for partition in sorted(logs.keys() - known):
-            log = logs[partition]
+        for partition in sorted({*logs, *offsets.logs.holes_of(topic, known)} - known):
+            log = logs.get(partition, LogOffsets())
             yield OffsetRow(
                 offsets.group.group_id,
                 topic=topic,
                 partition=partition,
                 log_start_offset=log.start,
                 log_end_offset=log.end,
+                note=offsets.logs.holes.get((topic, partition)),
             )
 
 

@@ -115,7 +115,7 @@ def _whole_topic(logs: Logs, topic: str, partitions: tuple[int, ...]) -> TopicEn
     log, epochs = logs.offsets.get(topic, {}), logs.epochs.get(topic, {})
     ends = [offsets.end for partition in partitions if (offsets := log.get(partition)) and offsets.end is not None]
     numbers = frozenset(partitions)
-    if not len(ends) == len(numbers) == len(partitions) == len(log):
+    if not len(ends) == len(numbers) == len(partitions) == len(log) or logs.holes_of(topic, numbers):
         return None
     starts = tuple(log[partition].start for partition in partitions)
     current = tuple(map(epochs.get, partitions))

@@ -31,6 +31,12 @@ def test_rhythm_is_found_up_to_half_the_window(seconds: float, step: int) -> Non
 
 def test_rhythm_of_fewer_than_two_commits_is_none() -> None:
     assert rhythm_of({}, NOW, 90) is None
+
+
+def test_old_commit_does_not_hide_a_client_that_began_later() -> None:
+    client = [(NOW - 5_000 + 500 * at, 20 + at) for at in range(10)]
+    rhythm = rhythm_of({PAIR: [(NOW - 3_600_000, 10), *client]}, NOW, 90)
+    assert rhythm is not None and (rhythm.commits, rhythm.gap) == (10, 500)
     assert found((NOW, 5)) is None
 
 
