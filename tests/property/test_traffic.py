@@ -6,17 +6,36 @@ the truth.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from typing import Any
+
 import pytest
 
-from kgroups.model import rates
+from kgroups.model import rates, subscriptions
+from kgroups.model.duration import Milliseconds
+from kgroups.model.groups import Group
+from kgroups.model.health import amounts, headroom, stopped, time_lag, trend
+from kgroups.model.health import judge as judging
+from kgroups.model.health.burrow import OffsetSample
+from kgroups.model.health.check import Evidence
+from kgroups.model.health.findings import Seen
+from kgroups.model.offsets import Logs
 from kgroups.model.operations.committing import Rhythm
-from kgroups.model.rates import Pace, Reading
+from kgroups.model.rates import Pace, Place, Reading
+from kgroups.model.subscriptions import Subscribed
+from kgroups.model.time_lag import FirstUnread, TimeLag
 from kgroups.model.verdicts.judge import Case
+from kgroups.model.views import lag_summary
+from kgroups.model.views.lag_rows import Tally as Sums
+from kgroups.model.views.offset_row import GroupOffsets, OffsetRow
 from kgroups.model.watch import watching
+from kgroups.model.watch.log_ends import LogEnds
 from tests.property.traffic import judges
 from tests.property.traffic.judges import Tally, play, report
 
 WORLDS, TICKS = 40, 240
+MUTATED = 150
+"""Worlds of which one, at least, must have the situation of a fault; most faults are caught in the first ones."""
 SOAKED = 1_700
 UNKNOWN = {"watch CATCH-UP": 0.7, "check --trend": 0.1}
 """Maximum share of unknown verdicts where evidence suffices, if not 1 %. A lag that is steady is never caught up."""
@@ -91,6 +110,41 @@ def _client_of_any(case: Case) -> Rhythm | None:
     return Rhythm("t", 0, 9, 1_000, *made[-1]) if made else None
 
 
+window, tally_of, add = trend._window, lag_summary.tally_of, LogEnds.add
+without_commit_or_owner = lag_summary._without_commit_or_owner
+
+
+def _without_doubt(seen: Sequence[Seen], place: Place, samples: Sequence[OffsetSample]) -> trend._Window:
+    return window(seen, place, samples)._replace(doubt=None)
+
+
+def _credit(rows: Iterable[OffsetRow], *words: Any, **options: Any) -> Sums:
+    every = list(rows)
+    ahead = sum(row.lag for row in every if row.lag is not None and row.lag < 0)
+    tally = tally_of(every, *words, **options)
+    total, known = tally.total_lag, tally.known_lag
+    return tally._replace(
+        total_lag=None if total is None else total + ahead, known_lag=None if known is None else known + ahead
+    )
+
+
+def _any_age(lag: int | None, unread: FirstUnread | None, now: int) -> TimeLag:
+    at = unread.timestamp if unread else None
+    return TimeLag(None if lag is None or at is None else Milliseconds(now - at))
+
+
+def _no_subscriptions(_group: Group) -> Subscribed:
+    return Subscribed(frozenset(), False)
+
+
+def _of_any_topic(self: LogEnds, now: float, ends: Iterable[tuple[Place, int]], _ids: object) -> None:
+    add(self, now, ends)
+
+
+def _if_members(offsets: GroupOffsets) -> Iterable[OffsetRow]:
+    return without_commit_or_owner(offsets) if offsets.group.members else ()
+
+
 MUTANTS: dict[str, tuple[str, list[tuple[object, str, object]]]] = {
     "T1: rates of different spans": (
         "explain",
@@ -102,13 +156,35 @@ MUTANTS: dict[str, tuple[str, list[tuple[object, str, object]]]] = {
     "T10: the sum of partitions": ("CATCH-UP", [(watching, "catch_up", _sum_of_partitions)]),
     "a rewind over a recreated topic": ("trend", [(Reading, "is_same_log", _any_continues)]),
     "T2: any commit is a client's": ("explain", [(Case, "outsider", property(_client_of_any))]),
+    "T2: a reset is progress": ("check --trend", [(trend, "_window", _without_doubt)]),
+    "T3: a commit beyond the end makes up for others": ("total lag", [(lag_summary, "tally_of", _credit)]),
+    "T3: check, too": ("check --lag", [(amounts, "tally_of", _credit), (Evidence, "ahead", lambda *_: "")]),
+    "T4: a record of the future is young": ("check --time-lag", [(lag_summary, "time_lag", _any_age)]),
+    "T5: subscriptions are unknown": ("total lag", [(subscriptions, "subscribed", _no_subscriptions)]),
+    "T5: a topic that was left stops the group": ("check --trend", [(trend, "left_topics", lambda *_: frozenset())]),
+    "T8: offsets in transactions are invisible": ("check --stopped", [(stopped, "pending_remark", lambda _: [])]),
+    "T10: times of an earlier topic": ("exporter", [(LogEnds, "add", _of_any_topic)]),
+    "T17: what ACLs hide is not there": (
+        "check --lag",
+        [(judging, "_despite", lambda _hidden, finding, _limits: finding)],
+    ),
+    "T28: partitions without members do not count": (
+        "check --lag",
+        [(lag_summary, "_without_commit_or_owner", _if_members)],
+    ),
+    "T28: partitions without a leader do not count": ("total lag", [(Logs, "holes_of", lambda *_: [])]),
+    "T30: lost records are not unread": (
+        "check --time-lag",
+        [(time_lag, "unless_lost", lambda finding, _: finding)],
+    ),
+    "T30: nor do they lack headroom": ("check --headroom", [(headroom, "unless_lost", lambda finding, _: finding)]),
 }
 """Faults: their name, the judge that must contradict the truth, and what they replace."""
 
 
 @pytest.mark.parametrize("name", MUTANTS)
 def test_fault_is_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    judge, replaced = MUTANTS[name]
+    said, replaced = MUTANTS[name]
     for owner, attribute, fault in replaced:
         monkeypatch.setattr(owner, attribute, fault)
-    assert any(judge in each.judge for each in run(30, until_wrong=judge).wrong)
+    assert any(said in each.judge for each in run(MUTATED, until_wrong=said).wrong)

@@ -6,11 +6,11 @@ What contradicts the truth:
 verdict                            contradicts if
 =================================  ====================================================================================
 total lag, partition lag           it is not the number of entries after the committed offset, of all partitions
-check --max-lag OK                 more is unread on the partitions with a committed offset, or records are unread on a
+check --lag OK                     more is unread on the partitions with a committed offset, or records are unread on a
                                    partition without one
-check --max-lag CRITICAL           not more is unread
-check --max-time-lag OK            a readable record was appended before the limit (not by its own time)
-check --trend OK                   a record was readable all the time, and no client advanced
+check --lag CRITICAL               not more is unread
+check --time-lag OK                a readable record was appended before the limit (not by its own time)
+check --trend OK                   a record was readable all the time, and no client advanced or committed an advance
 check --trend STOP                 an offset was committed in the window
 check --trend STALL                the committed offset changed in the window
 check --trend REWIND               it did not go back within one topic
@@ -44,15 +44,16 @@ A verdict that is unknown contradicts nothing; :class:`Tally` counts these.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 from kgroups.admin.verdicts.gather import _facts, _Gathered, _position
+from kgroups.model.headroom import Policy, Retention
 from kgroups.model.health.findings import Proof, Seen
 from kgroups.model.health.judge import judge as check
 from kgroups.model.health.limits import Limits
-from kgroups.model.health.severity import Severity, Threshold
+from kgroups.model.health.severity import Minimum, Severity, Threshold
 from kgroups.model.health.trend import suspects
 from kgroups.model.operations.committing import RecentCommits
 from kgroups.model.places import place_name
@@ -80,7 +81,16 @@ WINDOW = 10
 SLACK = 20_000
 """Milliseconds of a time to catch up: consumers commit every 12 s at most, and refreshes take 2 s."""
 LAG, AGE = 500, 20_000
-LIMITS = Limits(lag=Threshold(LAG, LAG), time_lag=Threshold(AGE, AGE), trend=True, stopped=True, assigned=True)
+RETAINED, ROOM = 60_000, 30_000
+LIMITS = Limits(
+    lag=Threshold(LAG, LAG),
+    time_lag=Threshold(AGE, AGE),
+    headroom=Minimum(ROOM, ROOM),
+    trend=True,
+    stopped=True,
+    assigned=True,
+)
+_DELETED = Policy(True, False, RETAINED, None, 1_000, 1 << 30)
 
 
 class Contradiction(NamedTuple):
@@ -147,10 +157,10 @@ def _rows(offsets: GroupOffsets) -> list[OffsetRow]:
     return [row for share in shares(offsets, By.GROUP) for row in share.rows]
 
 
-def _lags(world: World) -> dict[Place, int | None]:
-    """Return how much is unread after each committed offset; ``None`` if the log cannot be read."""
+def lags_of(world: World, committed: Mapping[Place, int]) -> dict[Place, int | None]:
+    """Return how much is unread after each of the offsets; ``None`` if the log cannot be read."""
     found: dict[Place, int | None] = {}
-    for place, at in world.committed.items():
+    for place, at in committed.items():
         if not world.is_used(place[0]):
             continue
         log = world.log(place)
@@ -158,16 +168,37 @@ def _lags(world: World) -> dict[Place, int | None]:
     return found
 
 
+def never_committed(world: World, committed: Mapping[Place, int]) -> list[Place]:
+    """Return the partitions of the group's topics that have records, but no commit.
+
+    Brokers report subscriptions only of groups that are Stable: others have the topics with commits.
+    """
+    topics = {place[0] for place in committed if world.is_used(place[0])}
+    if world.state == "Stable":
+        topics |= {each.topic for each in world.members.values()} | {topic for topic, _ in world.owners}
+    return [
+        (topic, number)
+        for topic, logs in world.topics.items()
+        for number in logs
+        if topic in topics and (topic, number) not in committed and world.size((topic, number))
+    ]
+
+
+def total_is_wrong(world: World, total: int | None) -> str | None:
+    """Return what is true instead of the total lag that a principal can see."""
+    lags = lags_of(world, world.visible)
+    unknown = [place for place, lag in lags.items() if lag is None]
+    unknown += [place for place in never_committed(world, world.visible) if place[0] not in world.hidden]
+    true = sum(filter(None, lags.values()))
+    return f"{true} {unknown}" if total is not None and (unknown or total != true) else None
+
+
 def _totals(world: World, offsets: GroupOffsets, tally: Tally) -> None:
     (share,) = shares(offsets, By.GROUP)
     row = share.row()
     assert isinstance(row, GroupLagRow)
-    lags = _lags(world)
-    true = sum(filter(None, lags.values()))
-    hidden = [place for place, lag in lags.items() if lag is None]
-    wrong = f"{true} {hidden}" if row.total_lag not in (true, None) or (row.total_lag is not None and hidden) else None
-    known = row.total_lag is not None
-    tally.add(world, "total lag", row.total_lag, known=known or not lags, wrong=wrong)
+    known = row.total_lag is not None or not lags_of(world, world.visible)
+    tally.add(world, "total lag", row.total_lag, known=known, wrong=total_is_wrong(world, row.total_lag))
 
 
 def _seen(world: World, offsets: GroupOffsets) -> Seen:
@@ -178,8 +209,10 @@ def _seen(world: World, offsets: GroupOffsets) -> Seen:
         if at and log:
             unread[at] = log.first_readable(at.offset)
     committed_at = {place: made[-1][0] for place, made in world.commits.items() if made and place in world.committed}
-    outsiders = "commits" if world.outsider else None
-    return Seen(offsets, world.now, Ages(unread, world.now), committed_at, commits_before=BEGAN, outsiders=outsiders)
+    # Offsets in transactions are reported only of partitions with a commit; their records show the others.
+    outsiders = "commits" if world.outsider or world.pending.keys() - world.visible.keys() else None
+    ages = Ages(unread, world.now, Retention(dict.fromkeys(world.topics, _DELETED)))
+    return Seen(offsets, world.now, ages, committed_at, commits_before=BEGAN, outsiders=outsiders)
 
 
 def _check(world: World, seen: list[Seen], tally: Tally) -> None:
@@ -188,51 +221,98 @@ def _check(world: World, seen: list[Seen], tally: Tally) -> None:
         place: Proof(log.unread(at.offset) > 0) for place, at in suspects(seen).items() if (log := world.log(place))
     }
     seen[-1] = now._replace(proofs=proofs)
-    truths = world.kept[-1]
     for finding in check(seen, LIMITS):
-        known, wrong = finding.severity is not Severity.UNKNOWN, None
-        ok, critical = finding.severity is Severity.OK, finding.severity is Severity.CRITICAL
-        if finding.check == "lag":
-            lags = _lags(world)
-            most = sum(filter(None, lags.values()))
-            topics = {place[0] for place in lags} | {each.topic for each in world.members.values()}
-            # Brokers report subscriptions only of groups that are Stable.
-            reported = world.state != "PreparingRebalance"
-            more = [p for p, each in truths.items() if reported and p[0] in topics and p not in lags and world.size(p)]
-            if (ok and (most > LAG or None in lags.values() or more)) or (critical and most <= LAG):
-                wrong = f"{most} {more} {lags}"
-            wrong = None if critical and _ahead(world) else wrong  # another problem
-            tally.add(
-                world, "check --max-lag", finding.severity.name, known=known, wrong=wrong and f"{wrong}: {finding}"
-            )
-        elif finding.check == "time-lag":
-            old = _old(world, AGE + TICK)
-            past = min(world.clocks) < -1000  # then the age is that of the record's own time
-            if (ok and old) or (
-                critical and not _lost(world) and not past and not _old(world, AGE - TICK) and not _of_future(world)
-            ):
-                wrong = f"{old}: {finding}"
-            tally.add(world, "check --max-time-lag", finding.severity.name, known=known, wrong=wrong)
-        elif finding.check == "trend":
-            word = finding.message.split(" ")[0]
-            wrong = _trend(world, word, seen, finding.message) if len(seen) > 2 else None
-            tally.add(world, "check --trend", word, known=known, wrong=wrong and f"{wrong}: {finding}")
-        elif finding.check == "stopped":
-            used = bool(world.members or world.outsider)
-            tally.add(world, "check --stopped", finding.severity.name, known=known, wrong=ok is used and str(finding))
-        elif finding.check == "assigned":
-            topics = {each.topic for each in world.members.values()}
-            free = [p for p in truths if p[0] in topics and p not in world.owners]
-            wrong = ok and world.state == "Stable" and free and f"{free}: {finding}"
-            tally.add(world, "check --assigned", finding.severity.name, known=known, wrong=wrong)
+        said = finding.severity.name
+        wrong = against_check(world, finding.check, finding.severity)
+        if finding.check == "trend":
+            said = finding.message.split(" ")[0]
+            wrong = _trend(world, said, seen, finding.message) if len(seen) > 2 else None
+        known = finding.severity is not Severity.UNKNOWN
+        tally.add(world, f"check --{finding.check}", said, known=known, wrong=wrong and f"{wrong}: {finding}")
+
+
+def against_check(world: World, check: str, severity: Severity, old: int | None = None) -> str | None:
+    """Return what is true instead of the severity of a rule.
+
+    :param old: the limit of the time lag if the times of records, not those of appends, are true.
+    """
+    rule = _RULES.get(check)
+    wrong = rule and rule(world, severity, old)
+    return str(wrong) if wrong else None
+
+
+def _against_lag(world: World, severity: Severity, _: int | None) -> object:
+    lags, more = lags_of(world, world.committed), never_committed(world, world.committed)
+    most = sum(filter(None, lags.values()))
+    if severity is Severity.CRITICAL:
+        return most <= LAG and not _ahead(world) and lags  # a commit beyond the end is another problem
+    return severity is Severity.OK and (most > LAG or None in lags.values() or more) and (most, more, lags)
+
+
+def _against_time_lag(world: World, severity: Severity, old: int | None) -> object:
+    lost = _lost(world)
+    if old is not None:
+        stamped = lost or _stamped(world, old, uncommitted=True)
+        return (severity is Severity.OK and stamped) or (severity is Severity.CRITICAL and not stamped and "not old")
+    if severity is Severity.CRITICAL:
+        wrong_clocks = min(world.clocks) < -1000 or max(world.clocks) > 1000  # the age is that of the record's own time
+        return not (lost or wrong_clocks or _old(world, AGE - TICK)) and "not old"
+    return severity is Severity.OK and (lost or _old(world, AGE + TICK))
+
+
+def _against_headroom(world: World, severity: Severity, _: int | None) -> object:
+    lost, oldest = _lost(world), RETAINED - ROOM
+    if severity is Severity.CRITICAL:
+        return not (lost or max(world.clocks) > 1000 or _stamped(world, oldest - TICK)) and "not old"
+    return severity is Severity.OK and (lost or _stamped(world, oldest + TICK))
+
+
+def _against_stopped(world: World, severity: Severity, _: int | None) -> object:
+    used = bool(world.members or world.outsider or world.pending)
+    if severity is Severity.UNKNOWN or (severity is Severity.OK) is not used:
+        return None
+    return world.members, world.outsider, world.pending
+
+
+def _against_assigned(world: World, severity: Severity, _: int | None) -> object:
+    topics = {each.topic for each in world.members.values()}
+    free = [p for p in world.kept[-1] if p[0] in topics and p not in world.owners]
+    return severity is Severity.OK and world.state == "Stable" and (free or world.strays)
+
+
+_RULES: Mapping[str, Callable[[World, Severity, int | None], object]] = {
+    "lag": _against_lag,
+    "time-lag": _against_time_lag,
+    "headroom": _against_headroom,
+    "stopped": _against_stopped,
+    "assigned": _against_assigned,
+}
 
 
 def _ahead(world: World) -> bool:
     return any(at > log.end for place, at in world.committed.items() if (log := world.log(place)))
 
 
-def _lost(world: World) -> bool:
-    return any(at < log.start for place, at in world.committed.items() if (log := world.log(place)))
+def _lost(world: World) -> list[Place]:
+    """Return the partitions with unread records that were deleted."""
+    return [
+        place
+        for place, at in world.committed.items()
+        if world.is_used(place[0]) and (log := world.log(place)) and not log.down and at < log.start
+    ]
+
+
+def _stamped(world: World, age: int, *, uncommitted: bool = False) -> list[Place]:
+    """Return the partitions whose first unread record has a time before this age."""
+    found = []
+    for place, at in world.committed.items():
+        log = world.log(place)
+        if log is None or log.down or not world.is_used(place[0]):
+            continue
+        stamp = log.first_readable(at, uncommitted=uncommitted).timestamp
+        if stamp is not None and world.now - stamp > age:
+            found.append(place)
+    return found
 
 
 def _old(world: World, age: int) -> list[Place]:
@@ -248,17 +328,16 @@ def _old(world: World, age: int) -> list[Place]:
     ]
 
 
-def _of_future(world: World) -> bool:
-    return max(world.clocks) > 1000
-
-
 def _trend(world: World, word: str, seen: Sequence[Seen], message: str) -> str | None:
     """Return what is true instead of the worst verdict of a trend; the verdict needs one partition that has it."""
     span = (seen[-1].now - seen[0].now) // TICK
     kept = world.kept[-span - 1 :]
-    places = [p for p in kept[-1] if p in world.committed and p in kept[0] and world.is_used(p[0])]
+    places = [p for p in kept[-1] if p in world.visible and p in kept[0] and world.is_used(p[0])]
     if word != "OK":
-        places = [p for p in places if place_name(*p) in message]
+        named = [p for p in kept[-1] if place_name(*p) in message]
+        if named and not any(world.is_used(topic) for topic, _ in named):
+            return f"not used: {named}"
+        places = [p for p in places if p in named]
         if not places:
             return None
     sampled = [each.now for each in seen]
@@ -273,7 +352,10 @@ def _trend(world: World, word: str, seen: Sequence[Seen], message: str) -> str |
             before.life == now.life and (now.committed or 0) < (before.committed or 0) for before, now in pairwise(at)
         )
         stuck = (
-            all(each.unread for each in truths) and last.advanced_at <= first.now and len({t.life for t in truths}) == 1
+            all(each.unread for each in truths)
+            and last.advanced_at <= first.now
+            and not (commits and last.consumed > first.consumed)
+            and len({t.life for t in truths}) == 1
         )
         reasons.append((place, commits, offsets, back, stuck, first, last))
     if word == "OK" and any(stuck for *_, stuck, _, _ in reasons):
@@ -339,14 +421,14 @@ def _watch(
         spans = []
         for back in range(2, min(RATED, len(watched)) + 1):
             first, last = watched[-back], watched[-1]
-            places = [p for p in world.committed if p in last and world.is_used(p[0])]
+            places = [p for p in world.visible if p in last and world.is_used(p[0])]
             seconds = (truths[-1] - truths[-back]) / 1000
             spans.append(
                 sum(getattr(last[p], field) - getattr(first.get(p, oldest[p]), field) for p in places) / seconds
             )
         wrong = rate is not None and not any(abs(rate - each) < 1e-6 for each in spans) and (rate, spans)
         tally.add(
-            world, f"watch {name}", "", known=rate is not None or len(watched) < 3 or not world.committed, wrong=wrong
+            world, f"watch {name}", "", known=rate is not None or len(watched) < 3 or not world.visible, wrong=wrong
         )
     (sampled,) = (watch.samples_of("g"),)
     readings = unbroken([each.reading for each in sampled])
@@ -358,7 +440,9 @@ def _watch(
         bad = [_direction(world, p, paces[p], grew=False) if p in paces else f"{p} unknown" for p in behind]
         wrong = [each for each in bad if each]
         if not wrong:
-            true = max((_time_left(world, p, paces[p], _lags(world)[p] or 0) for p in behind), default=0)
+            true = max(
+                (_time_left(world, p, paces[p], lags_of(world, world.visible)[p] or 0) for p in behind), default=0
+            )
             slack = SLACK
             if not true / 2 - slack <= row.catch_up_ms <= true * 2 + slack:
                 wrong = [f"{row.catch_up_ms} not {true}"]
@@ -375,10 +459,9 @@ def _exporter(
     known = (((each.topic, each.partition), each.end) for each in logs if each.end is not None)
     ends.add(world.now / 1000, known, offsets.logs.topic_ids)
     found = sample(PolledGroup(offsets, world.now, Ages({}, 0)), ends, last, 3600)
-    lags = _lags(world)
-    true = sum(filter(None, lags.values()))
-    wrong = not found.stale and found.total_lag not in (None, true) and f"{true} {found}"
-    tally.add(world, "exporter total lag", "", known=found.total_lag is not None or not lags, wrong=wrong)
+    known = found.total_lag is not None or not lags_of(world, world.visible)
+    wrong = not found.stale and total_is_wrong(world, found.total_lag)
+    tally.add(world, "exporter total lag", "", known=known, wrong=wrong and f"{wrong} {found}")
     for each in found.partitions:
         place = each.topic, each.partition
         truth, log = world.kept[-1].get(place), world.log(place)
@@ -444,9 +527,10 @@ def _explain(world: World, offsets: GroupOffsets, looks: Sequence[tuple[int, Gro
         tally.add(world, "explain --partition", str(verdict.key), known=known, wrong=wrong and f"{wrong} {verdict}")
 
 
-def _verdict(world: World, place: Place, facts: PartitionFacts, verdict: Verdict) -> str | None:
+def against_key(world: World, place: Place, key: Key, *, owned: bool) -> str | None:
+    """Return what is true instead of a verdict that is not about a direction."""
     truth, log = world.kept[-1][place], world.topics[place[0]][place[1]]
-    key, committed = verdict.key, truth.committed
+    committed = truth.committed
     at = committed if committed is not None else log.start
     fresh = min((world.now - each for each in (truth.changed_at, truth.appended) if each is not None), default=0)
     past = min(world.clocks) < -1_000  # such a record is as old as it says
@@ -468,11 +552,17 @@ def _verdict(world: World, place: Place, facts: PartitionFacts, verdict: Verdict
         Key.SAME_OFFSET_COMMITTED: not past and (repeats < REPEATS or truth.appended is None),
         Key.NOT_COMMITTING: not past and fresh < STUCK_AFTER - TICK,
         Key.PROGRESSING: not truth.read
-        and (fresh > 3 * STUCK_AFTER if facts.owner else not world.had_outsider and world.age > 2 * STUCK_AFTER),
+        and (fresh > 3 * STUCK_AFTER if owned else not world.had_outsider and world.age > 2 * STUCK_AFTER),
     }.get(key)
     if wrong:
         return f"{truth} start {log.start} end {log.end} open {log.open_at} state {world.state}"
-    pace = facts.pace
+    return None
+
+
+def _verdict(world: World, place: Place, facts: PartitionFacts, verdict: Verdict) -> str | None:
+    if wrong := against_key(world, place, verdict.key, owned=facts.owner is not None):
+        return f"{wrong} {facts}"
+    pace, key = facts.pace, verdict.key
     if key in (Key.FALLING_BEHIND, Key.THROTTLED, Key.CATCHING_UP) and pace is not None:
         if direction := _direction(world, place, pace, grew=key is not Key.CATCHING_UP):
             return direction

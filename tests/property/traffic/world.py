@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from bisect import bisect_right
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from kgroups.model.assignment import Subscription, assignment_of
@@ -34,6 +35,7 @@ class Batch(NamedTuple):
     appended: int
     stamp: int
     readable: bool
+    marker: bool = False
 
 
 class Log:
@@ -49,15 +51,18 @@ class Log:
         """The first offset of the open transaction."""
         self.down = False
         self.blocked = 0
+        self.events: list[tuple[str, int, int]] = []
+        """What happened to it: ``append``, ``open``, ``commit``, ``abort``, ``trim``; a number; the record's time."""
 
     @property
     def stable(self) -> int:
         return self.end if self.open_at is None else self.open_at
 
-    def append(self, now: int, size: int, *, readable: bool = True) -> None:
+    def append(self, now: int, size: int, *, readable: bool = True, event: str = "append") -> None:
         if size:
             stamp = now + self._random.choice(self.clocks)
-            self.batches.append(Batch(self.end, size, now, stamp, readable))
+            self.events.append((event, size, stamp - now))
+            self.batches.append(Batch(self.end, size, now, stamp, readable, not readable))
             self.end += size
             self.produced += size
 
@@ -71,27 +76,31 @@ class Log:
         opened = None
         if self.open_at is None and draw > 0.99:
             self.open_at = opened = self.end
-            self.append(now, self._random.randrange(1, 50))
+            self.append(now, self._random.randrange(1, 50), event="open")
         if self.open_at is not None:
             self.blocked = now
         if self.open_at not in (None, opened) and draw > 0.95:
-            if draw > 0.975:  # aborted
+            aborted = draw > 0.975
+            if aborted:
                 self.batches = [
                     each._replace(readable=False) if each.base == self.open_at else each for each in self.batches
                 ]
             self.open_at = None
-            self.append(now, 1, readable=False)
+            self.append(now, 1, readable=False, event="abort" if aborted else "commit")
         if self._random.random() < 0.002:
             self.start = self._random.randrange(self.start, self.end + 1)
+            self.events.append(("trim", self.start, 0))
             self.batches = [each for each in self.batches if each.base + each.size > self.start]
         self.down = self._random.random() < (0.8 if self.down else 0.002)
 
-    def first_readable(self, offset: int) -> FirstUnread:
-        """Return the next record for a consumer with ``read_committed``."""
+    def first_readable(self, offset: int, *, uncommitted: bool = False) -> FirstUnread:
+        """Return the next record for a consumer with ``read_committed``, or ``read_uncommitted``."""
+        end = self.end if uncommitted else self.stable
         at = max(0, bisect_right(self.batches, offset, key=lambda each: each.base) - 1)
         for batch in self.batches[at:]:
             first = max(batch.base, offset, self.start)
-            if batch.readable and first < min(batch.base + batch.size, self.stable):
+            is_received = not batch.marker if uncommitted else batch.readable
+            if is_received and first < min(batch.base + batch.size, end):
                 return FirstUnread(first, batch.stamp)
         return FirstUnread()
 
@@ -123,6 +132,21 @@ class Reader:
         self.gone_at: int | None = None
 
 
+class Event(NamedTuple):
+    """What somebody did, in order, so that real clients can repeat it; records are in :attr:`Log.events`.
+
+    ``create`` (with the commits that are there again), ``partition``: ``topic``, ``logs``. ``join``, ``leave``,
+    ``move``: ``name``, ``topic``. ``commit``: ``name`` (a member, ``outsider``, or ``operator``), ``offsets``.
+    ``pending``, ``applied``, ``dropped``: ``offsets`` of a transaction.
+    """
+
+    kind: str
+    name: str = ""
+    topic: str = ""
+    logs: Mapping[int, Log] = {}
+    offsets: Mapping[Place, int] = {}
+
+
 class Truth(NamedTuple):
     """What is true about a partition at one moment.
 
@@ -151,9 +175,12 @@ class Truth(NamedTuple):
 class World:
     """The group ``g``, its topics, and an operator."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, *, real: bool = False) -> None:
         self.random = draw = random.Random(seed)
         self.now = BEGAN
+        self.real = real
+        """Whether only what clients of one real broker can repeat happens."""
+        self.events: list[Event] = []
         self.names = 0
         self.clocks = draw.choice(((0,), (0,), (0, -40), (-3_600_000,), (3_600_000,), (0, 3_600_000)))
         self.ids = 0
@@ -162,6 +189,11 @@ class World:
         self.lives: dict[str, int] = {}
         for topic in ("t", "u")[: draw.choice((1, 1, 2))]:
             self._create(topic, draw.randrange(1, 4))
+        self.hidden = frozenset({"u"} if "u" in self.topics and not real and draw.random() < 0.2 else ())
+        """The topics that ACLs hide."""
+        self.pending: dict[Place, int] = {}
+        """The offsets of the group in an open transaction."""
+        self.pending_since = 0
         self.members: dict[str, Reader] = {}
         self.outsider: Reader | None = None
         self.resets = 0
@@ -181,7 +213,7 @@ class World:
         self.advanced: dict[Place, int] = {}
         self.changed: dict[Place, int] = {}
         self.kept: list[dict[Place, Truth]] = []
-        self.calm = draw.random() < 0.3
+        self.calm = draw.random() < 0.3 and not real
         """Whether only producers and members act: evidence suffices."""
         for _ in range(draw.choice((0, 1, 1, 2, 3))):
             self._join()
@@ -191,6 +223,7 @@ class World:
         self.topic_ids[topic] = self.ids
         self.lives[topic] = self.lives.get(topic, 0) + 1
         self.topics[topic] = {number: Log(self.random, self.clocks) for number in range(partitions)}
+        self.events.append(Event("create", topic=topic, logs=dict(self.topics[topic])))
 
     def size(self, place: Place) -> int:
         log = self.topics[place[0]][place[1]]
@@ -217,6 +250,7 @@ class World:
             and bool(self.members)
             and committed
             and not down
+            and not self.hidden
             and self.now >= BEGAN + 90_000
         )
 
@@ -227,6 +261,7 @@ class World:
         member = Reader(f"m-{self.names}", self.random, self.random.choice(list(self.topics)))
         self.members[member.name] = member
         self.stays[member.name] = Stay(member.name, Presence(None, "client/host"), self.now)
+        self.events.append(Event("join", member.name, member.topic))
         self._rebalance()
 
     def _rebalance(self) -> None:
@@ -236,6 +271,7 @@ class World:
             member.positions = {}
         self.owners = {}
         self.changes.append(self.now)
+        self.resets = 0
         self.settled = self.now + REBALANCE
         self.state = "PreparingRebalance" if self.members else "Empty"
 
@@ -243,6 +279,7 @@ class World:
         if not member.hangs:
             self._commit(member)
         del self.members[member.name]
+        self.events.append(Event("leave", member.name))
         self.left.append(self.now)
         self.stays[member.name] = self.stays[member.name]._replace(until=self.now)
         self._rebalance()
@@ -281,6 +318,8 @@ class World:
 
     def _commit(self, reader: Reader) -> None:
         reader.committed_at = self.now
+        reader.positions = {place: at for place, at in reader.positions.items() if self.log(place)}
+        self.events.append(Event("commit", reader.name, offsets=dict(reader.positions)))
         for place, at in reader.positions.items():
             before = self.committed.get(place)
             if before is None or at < before or reader is self.outsider:
@@ -300,15 +339,19 @@ class World:
 
     # Operators
 
-    def _reset(self) -> None:
+    def reset(self) -> None:
+        """Set the offsets of most partitions of a topic."""
         topic = self.random.choice(list(self.topics))
+        set_to = {}
         for number, log in self.topics[topic].items():
             place = topic, number
             if self.random.random() < 0.8:
                 near = self.committed.get(place, log.end) + self.random.randrange(-50, 50)
                 to = self.random.choice((log.start, log.end, near, self.random.randrange(log.start, log.end + 1)))
                 self._moved(place)
-                self._write(place, min(log.end, max(log.start, to)))
+                set_to[place] = min(log.end, max(log.start, to))
+                self._write(place, set_to[place])
+        self.events.append(Event("commit", "operator", offsets=set_to))
 
     def _recreate(self) -> None:
         topic = self.random.choice(list(self.topics))
@@ -322,6 +365,9 @@ class World:
             if self.random.random() < 0.7 or number not in self.topics[topic]:
                 self.committed.pop(place, None)
                 self.commits.pop(place, None)
+            self.pending.pop(place, None)
+        again = {place: at for place, at in self.committed.items() if place[0] == topic}
+        self.events[-1] = self.events[-1]._replace(offsets=again)
         if self.random.random() < 0.5:
             for log in self.topics[topic].values():
                 log.append(self.now, self.random.randrange(1, 3_000))
@@ -329,20 +375,50 @@ class World:
             self._rebalance()
 
     def _add_partition(self) -> None:
-        logs = self.topics[self.random.choice(list(self.topics))]
-        logs[len(logs)] = Log(self.random, self.clocks)
+        self._new_partition(self.random.choice(list(self.topics)))
         if self.members:
             self._rebalance()
+
+    def _new_partition(self, topic: str) -> Log:
+        logs, log = self.topics[topic], Log(self.random, self.clocks)
+        self.events.append(Event("partition", topic=topic, logs={len(logs): log}))
+        logs[len(logs)] = log
+        return log
+
+    def _strand(self) -> None:
+        """Add partitions with records, and let all members crash before one commits there."""
+        topic = self.random.choice(list(self.topics))
+        for _ in range(self.random.randrange(1, 3)):
+            self._new_partition(topic).append(self.now, self.random.randrange(1, 3_000))
+        for member in self.members.values():
+            member.gone_at = member.gone_at or self.now + SESSION
+
+    def _begin_pending(self) -> None:
+        self.pending = {
+            (topic, number): self.random.randrange(log.start, log.end + 1)
+            for topic, logs in self.topics.items()
+            for number, log in logs.items()
+        }
+        self.pending_since, self.had_outsider = self.now, True
+        self.events.append(Event("pending", offsets=dict(self.pending)))
+
+    def _end_pending(self) -> None:
+        """Commit or abort the transaction; brokers drop its offsets where others were committed since."""
+        applied = self.random.random() < 0.5
+        self.events.append(Event("applied" if applied else "dropped", offsets=dict(self.pending)))
+        for place, at in self.pending.items() if applied else ():
+            if not any(time >= self.pending_since for time, _ in self.commits.get(place, ())):
+                self._moved(place)
+                self._write(place, at)
+        self.pending = {}
 
     def _operate(self) -> None:
         draw = self.random.random()
         member = self.random.choice(list(self.members.values())) if self.members else None
         if member:
             self._change_members(draw, member)
-        elif draw > 0.99:
-            self.resets = 0
         elif draw > 0.95 and self.outsider is None and self.resets < 3:
-            self._reset()
+            self.reset()
             self.resets += 1  # a series of more would look like a client: see docs/limits.md
         elif draw > 0.946:
             self.outsider = Reader("outsider", self.random, "")
@@ -351,6 +427,10 @@ class World:
             self.outsider.positions = {
                 (topic, number): self._first((topic, number)) for topic, logs in self.topics.items() for number in logs
             }
+        elif draw > 0.94 and self.outsider is None and not self.pending:
+            self._begin_pending()
+        if self.pending and self.random.random() < 0.05:
+            self._end_pending()
         if draw < 0.01 and len(self.members) < 4:
             self._join()
         elif draw < 0.012:
@@ -369,9 +449,17 @@ class World:
         elif 0.03 < draw < 0.034:
             member.hangs = not member.hangs
         elif 0.034 < draw < 0.036 and len(self.topics) > 1:
-            self._commit(member)
+            if not member.hangs:
+                self._commit(member)
             member.topic = self.random.choice(list(self.topics))
+            self.events.append(Event("move", member.name, member.topic))
             self._rebalance()
+        elif 0.036 < draw < 0.038:
+            self._strand()
+        elif 0.038 < draw < 0.042 and len(self.topics) > 1 and self.state == "Stable" and not self.real:
+            # A static member that restarts with another topic: the coordinator keeps its assignment.
+            member.topic = self.random.choice(list(self.topics))
+            member.positions = {place: at for place, at in member.positions.items() if place[0] == member.topic}
 
     def _write_records(self) -> None:
         for logs in self.topics.values():
@@ -414,8 +502,29 @@ class World:
         return made[first:]
 
     def is_used(self, topic: str) -> bool:
-        """Return whether a topic counts: it has commits, and the group is not known to have left it."""
-        return not self.members or self.state != "Stable" or any(each.topic == topic for each in self.members.values())
+        """Return whether a topic counts: the group is not known to have left it."""
+        if not self.members or self.state != "Stable" or any(each.topic == topic for each in self.members.values()):
+            return True
+        return any(place[0] == topic for place in self.owners)
+
+    @property
+    def visible(self) -> dict[Place, int]:
+        """The committed offsets that no ACL hides."""
+        return {place: at for place, at in self.committed.items() if place[0] not in self.hidden}
+
+    @property
+    def strays(self) -> list[Place]:
+        """The partitions whose owner does not subscribe to their topic."""
+        return [place for place, owner in self.owners.items() if self.members[owner].topic != place[0]]
+
+    def settle(self) -> None:
+        """Let rebalances end, and logs have leaders."""
+        self.calm = True
+        while self.members and self.state != "Stable":
+            self.step()
+        for log in (log for logs in self.topics.values() for log in logs.values()):
+            log.down = False
+        self.kept[-1] = self._truth()
 
     def reader(self, place: Place) -> Reader | None:
         """Return who reads a partition now."""
@@ -454,13 +563,13 @@ class World:
     def offsets(self) -> GroupOffsets:
         members = tuple(self._member(each) for each in self.members.values())
         by_topic: dict[str, tuple[Commit, ...]] = {}
-        for (topic, number), at in sorted(self.committed.items()):
+        for (topic, number), at in sorted(self.visible.items()):
             by_topic[topic] = (*by_topic.get(topic, ()), Commit(number, at, 0))
-        used = {*by_topic, *(each.topic for each in self.members.values())}
+        used = {*by_topic, *(each.topic for each in self.members.values())} - self.hidden
         logs = {topic: self.topics[topic] for topic in sorted(used & self.topics.keys())}
         return GroupOffsets(
             Group("g", GroupType.CLASSIC, self.state, "consumer", "range", NODE, members),
-            GroupCommits("g", by_topic),
+            GroupCommits("g", by_topic, pending=frozenset(self.pending.keys() & self.visible.keys())),
             Logs(
                 {
                     topic: {number: LogOffsets(log.start, log.end) for number, log in some.items() if not log.down}
@@ -470,6 +579,7 @@ class World:
                 {topic: dict.fromkeys(some, 0) for topic, some in logs.items()},
                 {topic: self.topic_ids[topic] for topic in logs},
             ),
+            hidden=f"missing permission DESCRIBE on topics {self.hidden}" if self.hidden else None,
         )
 
     def _member(self, member: Reader) -> Member:
