@@ -94,7 +94,12 @@ REBALANCES = Table(
             "bigint",
             "from the epoch until all members had it and were stable; null: never, or a classic group",
         ),
-        Column("complete", "boolean", "whether history is complete from there on"),
+        Column(
+            "complete",
+            "boolean",
+            "whether history is complete from there on; false if this may be the restart of a static member in a "
+            "generation whose first record compaction deleted",
+        ),
     ),
 )
 
@@ -155,7 +160,7 @@ LAG = Table(
             "time_lag_ms",
             "bigint",
             "time since the log end offset was the committed offset, interpolated between two samples; 0 without lag; "
-            "null: unknown, for example older than the first sample",
+            "null: unknown, for example older than the first sample, or since a sample with a time in 1970",
         ),
         Column(
             "remark",
@@ -207,7 +212,11 @@ STALE = Table(
         Column("state", "string", "as in group_states, otherwise as in the last sweep; null if only commits are known"),
         Column("partitions", "bigint", "number of partitions with a committed offset"),
         Column("last_commit", "timestamp", "log time of its last commit that was read"),
-        Column("commit_age_ms", "bigint", "from the last commit to the end of the span; null: unknown"),
+        Column(
+            "commit_age_ms",
+            "bigint",
+            "from the last commit to the end of the span; null: unknown, or the commit has a time in 1970",
+        ),
         Column("last_event", "timestamp", "log time of the last record of the group or its members"),
         Column("deleted_at", "timestamp", "latest possible time of the deletion"),
         _UNREAD,
@@ -217,16 +226,17 @@ STALE = Table(
 
 EXPIRING = Table(
     "expiring",
-    "Offsets of groups without members that expire soon (within a day by default) or are due; without groups of which "
-    "an open transaction hides the last records. Kafka counts "
-    "offsets.retention.minutes from when a classic group became empty (KIP-211); for other types, and groups that "
-    "never had members, from the commit.",
+    "Offsets that expire soon (within a day by default) or are due: those of groups without members, and of topics "
+    "that no member of the group subscribes to (KIP-211). Without groups of which an open transaction hides the last "
+    "records, and without topics of groups whose subscriptions are unknown: they are rebalancing, subscribe to a "
+    "pattern, or are streams groups. Kafka counts offsets.retention.minutes from when a classic group became empty; in "
+    "other groups, and groups that never had members, from the commit.",
     (
         _GROUP,
         *_PARTITION,
         _COMMITTED,
         Column("commit_time", "timestamp", "when the coordinator received it"),
-        Column("empty_since", "timestamp", "when the group became empty; null if it never had members"),
+        Column("empty_since", "timestamp", "when the group became empty; null if it has members, or never had any"),
         Column("counted_from", "string", "empty, commit; or expire_time, if the record contains it"),
         Column("expires_at", "timestamp", "earliest time of the expiry; brokers check every ten minutes"),
         Column("left_ms", "bigint", "time left at the end of the span; negative: it is due"),

@@ -33,7 +33,7 @@ from ..live.ask import cluster_id, sample_heads, sweep
 from ..load.manifest import BATCH, SWEEP, DataFile, Entry, Snapshot
 from ..load.owner import Owner
 from ..load.records import SplitJob, collect_split, entry_of
-from ..load.store import UNNAMED_FOR, Identity, Store
+from ..load.store import UNNAMED_FOR, Identity, Store, TooLate
 from ..load.tasks import Notify, Result, TaskRunner
 from ..session import root_cause
 from ..suspended import Suspensions, elapsed
@@ -218,12 +218,13 @@ class _Collector:
         began, ranges = elapsed(), between(batch.starts, batch.stops)
         results = self._tasks.run(partial(collect_split, self._job), ranges)
         entry = entry_of(BATCH, results, self._write_coverage(results, batch), batch.stops)
-        if elapsed() - began > UNNAMED_FOR.total_seconds():
+        try:
+            self._store.commit(entry, partial(self._check_still_ours, batch), began=began)
+        except TooLate:
             self._notify(
                 f"a batch took longer than {UNNAMED_FOR}, and other processes may delete its files; reading it again"
             )
             return []
-        self._store.commit(entry, partial(self._check_still_ours, batch))
         self._on_batch(entry)
         self._report(entry)
         return [

@@ -21,7 +21,7 @@ from ..load.manifest import LANDED
 from ..load.read import read_table
 from ..load.records import entry_of, write_records
 from ..load.storage import Storage
-from ..load.store import UNNAMED_FOR, Store
+from ..load.store import UNNAMED_FOR, Store, TooLate
 from ..load.tasks import check_visible
 from ..session import root_cause
 from ..suspended import elapsed
@@ -67,11 +67,11 @@ def land(spark: SparkSession, store: Store, path: str, given: GivenHosts = AS_ST
         results = [json.loads(row["result"]) for row in new.mapInArrow(write, "result string").collect()]
         with store.writer() as writer:
             writer.add(COVERAGE, _coverage(spark, new, read_table(spark, store, COVERAGE)))
-        if elapsed() - began > UNNAMED_FOR.total_seconds():
-            raise HistoryError(
-                f"{path}: this took longer than {UNNAMED_FOR}; nothing was landed; land fewer files at once"
-            )
-        return store.commit(entry_of(LANDED, results, writer.files)).records
+        return store.commit(entry_of(LANDED, results, writer.files), began=began).records
+    except TooLate:
+        raise HistoryError(
+            f"{path}: this took longer than {UNNAMED_FOR}; nothing was landed; land fewer files at once"
+        ) from None
     except (PySparkException, Py4JError) as error:
         raise HistoryError(f"{path} cannot be landed: {root_cause(error)}") from None
 

@@ -24,6 +24,7 @@ from ..live.ask import topic_names
 from ..live.compaction import find_last
 from ..load.manifest import SHARES, Entry, Snapshot
 from ..load.store import Store
+from ..suspended import elapsed
 from ..tables import SHARE_COVERAGE, SHARE_STATES, to_batch
 
 MAX_OFFSETS = 50_000
@@ -94,7 +95,7 @@ class ShareStates:
 
     def _collect(self, before: Mapping[int, int], stops: Mapping[int, int], ranges: Sequence[Range]) -> int:
         counter = RangeCounter(ranges)
-        undecoded = 0
+        undecoded, began = 0, elapsed()
         with self._store.writer() as writer:
             for records in counter.count(read(self._settings, ranges, topic=SHARE_STATE_TOPIC)):
                 rows = decode_share_states(records, self._find_names)
@@ -104,7 +105,7 @@ class ShareStates:
             facts = counter.facts(partial(find_last, self._settings, SHARE_STATE_TOPIC))
             writer.add(SHARE_COVERAGE, to_batch(SHARE_COVERAGE, [fact | {"sampled_at": sampled_at} for fact in facts]))
         entry = Entry(SHARES, writer.files, share_positions=stops)
-        self._store.commit(entry, partial(self._check_unread, before))
+        self._store.commit(entry, partial(self._check_unread, before), began=began)
         found = counter.records.total()
         self._progress(f"share groups: {count(found, 'record')} of {SHARE_STATE_TOPIC}")
         if undecoded:

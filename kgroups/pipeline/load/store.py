@@ -29,6 +29,7 @@ import pyarrow as pa
 from kgroups.errors import HistoryError
 
 from ..hosts import KEEP
+from ..suspended import elapsed
 from ..tables import MATERIALIZED, SCHEMA_VERSION, STORED, Table
 from .manifest import EMPTY, UPGRADED, DataFile, Entry, Snapshot, contradiction, from_json, to_json
 from .storage import Storage
@@ -75,6 +76,10 @@ class Identity(NamedTuple):
     """What is stored instead of the hosts of clients."""
     salt_id: str | None = None
     """Identifies the salt with which they are hashed."""
+
+
+class TooLate(HistoryError):
+    """The files of an entry are so old that other processes may delete them: nothing was changed."""
 
 
 def accept(snapshot: Snapshot) -> None:
@@ -232,21 +237,28 @@ class Store:
 
     def add(self, kind: str, tables: Mapping[Table, pa.Table | pa.RecordBatch]) -> Entry:
         """Write rows of tables, and commit them as an entry."""
-        with self.writer() as writer:
-            for table, rows in tables.items():
-                for batch in rows.to_batches() if isinstance(rows, pa.Table) else [rows]:
-                    writer.add(table, batch)
-        return self.commit(Entry(kind, writer.files))
+        while True:
+            began = elapsed()
+            with self.writer() as writer:
+                for table, rows in tables.items():
+                    for batch in rows.to_batches() if isinstance(rows, pa.Table) else [rows]:
+                        writer.add(table, batch)
+            with suppress(TooLate):  # the rows are still here: write them again
+                return self.commit(Entry(kind, writer.files), began=began)
 
-    def commit(self, entry: Entry, valid: Callable[[Snapshot], None] = accept) -> Entry:
+    def commit(self, entry: Entry, valid: Callable[[Snapshot], None] = accept, *, began: float | None = None) -> Entry:
         """Add the entry to the manifest: from now on it is read. Return it with its number.
 
         :param valid: called with what is current right before; raises if the entry must not be added to that.
+        :param began: when the first of its files was begun, as :func:`elapsed` returns it.
+        :raises TooLate: if that was longer than :data:`UNNAMED_FOR` ago.
         :raises HistoryError: if the store is gone.
         """
         while True:
             snapshot = self.snapshot()
             valid(snapshot)
+            if began is not None and elapsed() - began > UNNAMED_FOR.total_seconds():
+                raise TooLate(f"store {self.shown}: this took longer than {UNNAMED_FOR}; nothing was changed")
             committed_at = datetime.now(UTC).isoformat(timespec="milliseconds")
             numbered = entry._replace(number=snapshot.next, committed_at=committed_at)
             if self._create_json(self._name(f"{numbered.number:08}.json"), to_json(numbered)):

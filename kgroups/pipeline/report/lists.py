@@ -115,7 +115,7 @@ ANOMALIES = List(
     ), "There were none.", "anomalies",
 )  # fmt: skip
 EXPIRING = List(
-    "expiring", "Offsets of groups without members, by when brokers may delete them.", (
+    "expiring", "Offsets of groups without members, and of topics that groups left, by when brokers may delete them.", (
         Column("Group", "group", GROUP), Column("Topic", "topic", NAME), Column("Partitions", "partitions", NUMBER),
         Column("Left", lambda row: _left(row.left_ms), RIGHT), Column("Expires, not before", "expires", MOMENT),
         Column("Empty since", "empty_since", MOMENT),

@@ -19,6 +19,8 @@ from importlib.resources import files
 from string import Template
 from typing import Final, NamedTuple
 
+from kgroups.model.time_lag import CLOCK_SKEW, OLDEST
+
 from .. import derived
 from ..rules import Rules
 from ..tables import FINISHED_BUCKETS, STORED, Table
@@ -81,6 +83,8 @@ def parameters(span: Span, rules: Rules) -> dict[str, Value]:
         "dense": rules.dense,
         "judged": rules.judged,
         "samples": rules.samples,
+        "clock_skew_us": CLOCK_SKEW * 1000,
+        "oldest_us": OLDEST * 1000,
         "stale_after_us": _micros(rules.stale_after),
         "retention_ms": None if rules.retention is None else _micros(rules.retention) // 1000,
         "expiring_within_us": _micros(rules.expiring_within),

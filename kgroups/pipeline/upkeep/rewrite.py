@@ -19,7 +19,7 @@ from kgroups.errors import HistoryError
 from ..load.files import damaged_file
 from ..load.manifest import COMPACTED, DataFile, Entry, Snapshot
 from ..load.sql import connect, first_line, rows_of_files
-from ..load.store import UNNAMED_FOR, Store
+from ..load.store import Store
 from ..suspended import elapsed
 from ..tables import Table, arrow_schema
 
@@ -177,9 +177,7 @@ class Rewriter:
                 )
 
         try:
-            if elapsed() - self._began > UNNAMED_FOR.total_seconds():
-                raise Replaced(f"store {store.shown}: this took longer than {UNNAMED_FOR}; nothing was changed")
-            store.commit(new, check)
+            store.commit(new, check, began=self._began)
         except HistoryError:
             if is_merged(store.snapshot()):  # an object store may repeat a request that had succeeded
                 return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kgroups.model.lag import remark
 from kgroups.model.offsets import LogOffsets
-from tests.fakes.history import History, at
+from tests.fakes.history import NOON, History, at, hours
 
 from .conftest import Show
 
@@ -31,6 +31,12 @@ def scene(history: History) -> None:
         history.head(second, end, topic="odd")
     history.commit("odd", -1, 100, topic="odd")
     history.commit("odd", 310, 70, topic="odd")
+
+    # The first sample was taken in 1970, by the clock of a machine that was just turned on.
+    for second, end in {hours(1) - NOON.timestamp(): 100, 60: 1000, 120: 1600}.items():
+        history.head(second, end, topic="reset")
+    history.commit("reset", 30, 500, topic="reset")
+    history.commit("reset", 90, 1300, topic="reset")
 
     _fares(history)
 
@@ -73,6 +79,12 @@ def test_lag_at_each_sample(show: Show) -> None:
         (at(480), 99_999, 5800, -94_199, None),
         (at(540), 99_999, 6400, -93_599, None),
     ]
+
+
+def test_time_lag_that_cannot_be_true_is_unknown(show: Show) -> None:
+    columns = ("sampled_at", "lag", "time_lag_ms")
+    found = show("lag", *columns, group="reset")
+    assert found[-2:] == [(at(60), 500, None), (at(120), 300, 30_000)]
 
 
 def test_lag_remarks_match_the_model(show: Show) -> None:

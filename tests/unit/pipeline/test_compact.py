@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from kgroups.errors import HistoryError
+from kgroups.pipeline.load import store as store_module
 from kgroups.pipeline.load.manifest import BATCH, COMPACTED, DataFile, Entry
 from kgroups.pipeline.load.read import read_rows
 from kgroups.pipeline.load.storage import Storage
@@ -237,9 +238,32 @@ def test_step_that_took_too_long_is_not_committed(store: Store, monkeypatch: pyt
         return now[0]
 
     monkeypatch.setattr(rewrite, "elapsed", later)
+    monkeypatch.setattr(store_module, "elapsed", later)
     with pytest.raises(HistoryError, match="took longer than 12:00:00; nothing was changed"):
         compact(store)
     assert store.snapshot() == before
+
+
+def test_rows_that_waited_too_long_for_their_entry_are_written_again(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Samples and sweeps: a machine that sleeps between the file and its entry, while another one deletes old files."""
+    fill(store, 1)
+    now, commit = [0.0], Store.commit
+    monkeypatch.setattr(store_module, "elapsed", lambda: now[0])
+    slept: list[Entry] = []
+
+    def sleep_first(self: Store, entry: Entry, *args: Any, **kwargs: Any) -> Entry:
+        if not slept:
+            slept.append(entry)
+            now[0] += UNNAMED_FOR.total_seconds() + 1
+            self.storage.delete([file.path for file in entry.files])
+        return commit(self, entry, *args, **kwargs)
+
+    monkeypatch.setattr(Store, "commit", sleep_first)
+    added = store.add(BATCH, {COMMITS: commits(("late", 77))})
+    assert slept and added.files != slept[0].files
+    store.check_files(added.files)
 
 
 def test_old_checkpoints_are_deleted(store: Store) -> None:

@@ -8,6 +8,7 @@ with changes as (
     coalesce(joined <> [], false) as came,
     coalesce(joined = [] and `left` = [] and restarted = [], false) as is_same
   from rounds
+  where is_round
 ),
 returned as (
   select `group`, at_us

@@ -64,6 +64,7 @@ select
   log_time,
   generation,
   previous_generation,
+  is_round,
   begins,
   member_count as members,
   protocol,

@@ -4,7 +4,19 @@
 --   snapshot             number in the group, from 1
 --   next_time            log time of the next snapshot; null for the last
 --   previous_generation  null if unknown, and after a tombstone
+--   is_round             whether it is known which of the two it is: the first one of a group with static members may follow
+--                        others that compaction deleted
 --   begins               whether it is the first of a new group
+with static_snapshots as (
+  select distinct log_partition, log_offset from members where kind = 'classic' and instance_id is not null
+),
+marked as (
+  select group_metadata.*, static_snapshots.log_offset is null or whole_logs.log_partition is not null as is_certain
+  from group_metadata
+  left join static_snapshots using (log_partition, log_offset)
+  left join whole_logs using (log_partition)
+  where log_time < $until
+)
 select
   *,
   'classic' as kind,
@@ -12,7 +24,7 @@ select
   row_number() over written as snapshot,
   lead(log_time) over written as next_time,
   lag(generation) over written as previous_generation,
-  generation <= 1 or coalesce(lag(tombstone) over written, false) as begins
-from group_metadata
-where log_time < $until
+  is_certain or row_number() over written > 1 as is_round,
+  (generation <= 1 and (is_certain or row_number() over written > 1)) or coalesce(lag(tombstone) over written, false) as begins
+from marked
 window written as (partition by `group` order by log_partition, log_offset)

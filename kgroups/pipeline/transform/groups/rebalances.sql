@@ -24,7 +24,7 @@ nearest as (
 pauses as (
   select log_partition, log_offset, (us_after - us_before) // 1000 as pause_ms from nearest where is_round
 )
-select found.*, pause_ms, coalesce(log_time >= known_since, false) as complete
+select found.*, pause_ms, is_round and coalesce(log_time >= known_since, false) as complete
 from found
 join pauses using (log_partition, log_offset)
 left join completeness using (log_partition)

@@ -88,7 +88,10 @@ judged as (
 )
 select
   *,
-  case when unread_since is null then (epoch_us($until) - epoch_us(last_commit)) // 1000 end as commit_age_ms,
+  case
+    when unread_since is null and (epoch_us(last_commit) >= $oldest_us or epoch_us($until) < $oldest_us)
+      then (epoch_us($until) - epoch_us(last_commit)) // 1000
+  end as commit_age_ms,
   case when status = 'DELETED' then greatest(state_since, gone_at, last_tombstone) end as deleted_at,
   case when unread_since is not null then unread_remark end as remark
 from judged

@@ -51,9 +51,10 @@ select
   client_id,
   client_host,
   since,
-  coalesce(until, gone_at) as until,
+  coalesce(until, gone_at, missed_at) as until,
   coalesce(begins and since >= known_since, false) as complete,
-  case when until is null and gone_at is null then unread_since end as unread_since
+  case when until is null and gone_at is null and missed_at is null then unread_since end as unread_since
 from found
 left join gone_groups using (`group`)
+left join missed_groups using (`group`)
 left join completeness using (log_partition)

@@ -12,13 +12,18 @@ operations as (
   from written
   qualify coalesce(lead(log_time) over (partition by `group` order by log_partition, log_offset) <> log_time, true)
 ),
+last_states as (
+  select `group`, log_partition, state
+  from operations
+  qualify row_number() over (partition by `group` order by log_partition desc, log_offset desc) = 1
+),
 deaths as (
   select *, lead(log_offset) over (partition by `group` order by log_partition, log_offset) as next_offset
   from operations
   qualify state = 'Dead'
 ),
 created as (
-  select `group`, deaths.log_partition, min(commits.log_offset) as log_offset
+  select `group`, deaths.log_partition, min(commits.log_offset) as log_offset, cast(null as timestamptz) as missed_at
   from commits
   join deaths using (`group`)
   where
@@ -28,26 +33,45 @@ created as (
     and commits.log_time < $until
     and not commits.tombstone
   group by `group`, deaths.log_partition, deaths.log_offset
+  union all
+  -- Compaction deleted the record of the deletion, but a sweep shows it.
+  select `group`, commits.log_partition, min(commits.log_offset) as log_offset, missed_at
+  from commits
+  join missed_groups using (`group`)
+  join last_states using (`group`)
+  where
+    commits.log_partition = last_states.log_partition
+    and commits.log_time >= missed_at
+    and commits.log_time < $until
+    and not commits.tombstone
+    and state <> 'Dead'
+  group by `group`, commits.log_partition, missed_at
 ),
 known as (
-  select *, false as by_commit from operations
+  select *, false as by_commit, cast(null as timestamptz) as missed_at from operations
   union all
-  select `group`, 'classic' as kind, log_partition, log_offset, log_time, 'Empty' as state, true as by_commit
+  select
+    `group`, 'classic' as kind, log_partition, log_offset, log_time, 'Empty' as state, true as by_commit, missed_at
   from commits
-  semi join created using (`group`, log_partition, log_offset)
+  join created using (`group`, log_partition, log_offset)
 ),
 changes as (
   select *
   from known
   qualify
     coalesce(
-      kind <> lag(kind) over (partition by `group` order by log_partition, log_offset)
+      missed_at is not null
+      or kind <> lag(kind) over (partition by `group` order by log_partition, log_offset)
       or state <> lag(state) over (partition by `group` order by log_partition, log_offset),
       true
     )
 ),
 intervals as (
-  select *, lead(log_time) over (partition by `group` order by log_partition, log_offset) as next_time from changes
+  select
+    *,
+    lead(log_time) over (partition by `group` order by log_partition, log_offset) as next_time,
+    lead(missed_at) over (partition by `group` order by log_partition, log_offset) as next_missed_at
+  from changes
 ),
 -- Such a group ends with its last offset: older coordinators write no record of the group then.
 emptied as (
@@ -82,7 +106,7 @@ select
   kind,
   state,
   log_time as since,
-  case when vanished then gone_at else coalesce(next_time, ended_at, hidden_since) end as until,
+  case when vanished then gone_at else coalesce(next_missed_at, next_time, ended_at, hidden_since) end as until,
   'log' as source,
   by_commit
 from marked
@@ -94,6 +118,11 @@ union all
 select `group`, kind, 'Dead' as state, gone_at as since, hidden_since as until, 'baseline' as source, false as by_commit
 from marked
 where vanished
+union all
+select
+  `group`, kind, 'Dead' as state, next_missed_at as since, next_time as until, 'baseline' as source, false as by_commit
+from marked
+where next_missed_at is not null
 union all
 select `group`, kind, 'Unknown' as state, hidden_since as since, null as until, 'unread' as source, false as by_commit
 from marked

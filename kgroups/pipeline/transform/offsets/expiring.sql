@@ -1,6 +1,7 @@
--- KIP-211, and the coordinators of the newer group types: the offsets of a group with members do not expire. Without members,
--- the offsets of a classic group expire together, counted from when it became empty; those of other types, and of groups that
--- never had members, expire one by one, counted from the commit. The expiry time in a commit, if any, takes precedence.
+-- KIP-211, and the coordinators of the newer group types: while a group has members, only offsets of topics that no member
+-- subscribes to expire, one by one, counted from the commit. Without members, the offsets of a classic group expire together,
+-- counted from when it became empty; those of other types, and of groups that never had members, one by one, counted from the
+-- commit. The expiry time in a commit, if any, takes precedence.
 with empty_groups as (
   -- Brokers count from the time in the value of the record (Kafka 2.1), not from its timestamp.
   select `group`, kind, state, state_time as counted
@@ -24,6 +25,7 @@ found as (
   from last_offsets
   left join standing using (`group`)
   left join last_swept using (`group`)
+  left join left_topics using (`group`, topic)
   anti join unread_groups using (`group`)
   cross join retention
   where
@@ -31,7 +33,7 @@ found as (
     and gone_at is null
     and source = 'log'
     -- Without a state in the log, only commits of the group are known: the last sweep may have its state.
-    and coalesce(state, swept_state, 'Empty') in ('Empty', 'Dead')
+    and (coalesce(state, swept_state, 'Empty') in ('Empty', 'Dead') or left_topics.topic is not null)
 )
 select *, (epoch_us(expires_at) - epoch_us($until)) // 1000 as left_ms
 from found

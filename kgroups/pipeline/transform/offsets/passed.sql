@@ -1,6 +1,6 @@
 -- When the log end offset passed the committed offsets: passed_at, from samples of the log end; no record is read.
 -- Assumes steady growth between two samples; if the log end offset was unchanged for several samples, growth starts at the
--- last of them. Null before the first sample, and if no later log end offset is known.
+-- last of them: grew_from. Null before the first sample, and if no later log end offset is known.
 with asked as (
   select distinct topic, partition, life, committed_offset from samples where lag > 0
 ),
@@ -53,6 +53,7 @@ select
   partition,
   life,
   committed_offset,
+  below_at as grew_from,
   -- A product of integers may exceed 64 bits; that of doubles is the same in every engine.
   make_timestamptz(
     epoch_us(below_at)
