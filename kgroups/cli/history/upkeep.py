@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 import click
 
+from kgroups.errors import UsageError
 from kgroups.model.counts import count
 
 from ..frame.lazy_command import Command
@@ -26,7 +27,7 @@ def compact(store: str, cluster: str | None) -> int:
 
     opened = Store(store, cluster)
     merged = run(opened)
-    click.echo(f"{merged} entries merged into one" if merged else "nothing to merge", err=True)
+    click.echo(f"{count(merged, 'entry', 'entries')} merged into one" if merged else "nothing to merge", err=True)
     if orphans := opened.delete_orphans():
         click.echo(f"{count(orphans, 'file')} of interrupted processes deleted", err=True)
     return 0
@@ -48,12 +49,19 @@ def expire(store: str, cluster: str | None, older_than: datetime) -> int:
     What is still in effect is kept: each partition's last commit, each group's last state, and the last complete sweep
     of the cluster. Queries for later times have the same result as before.
     """
+    if older_than > datetime.now(UTC):
+        raise UsageError(
+            f"--older-than {older_than:%Y-%m-%dT%H:%M:%SZ}: this is in the future, and would delete all history"
+        )
     need_pipeline(*WITHOUT_SPARK)
     from kgroups.pipeline.load.store import Store
     from kgroups.pipeline.upkeep.expire import expire as run
 
     merged = run(Store(store, cluster), older_than)
-    click.echo(f"{merged} entries rewritten without what is older than {older_than:%Y-%m-%dT%H:%M:%SZ}", err=True)
+    click.echo(
+        f"{count(merged, 'entry', 'entries')} rewritten without what is older than {older_than:%Y-%m-%dT%H:%M:%SZ}",
+        err=True,
+    )
     return 0
 
 

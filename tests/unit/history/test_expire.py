@@ -11,6 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from kgroups.cli.main import main
 from kgroups.pipeline.engine.duck import DuckDB
 from kgroups.pipeline.load.manifest import BATCH
 from kgroups.pipeline.load.store import Identity, Store
@@ -19,7 +20,7 @@ from kgroups.pipeline.tables import STORED
 from kgroups.pipeline.transform.definitions import BEGINNING, DERIVED, Span
 from kgroups.pipeline.upkeep.expire import expire
 from tests.fakes.group_protocol import END, LOG_TABLES, START, RandomGroups, key_of
-from tests.fakes.history import History, Row, at, derived_in, ordered, rows_of
+from tests.fakes.history import History, Row, at, derived_in, ordered, rows_of, three_commits
 
 WINDOW = timedelta(minutes=2)
 RULES = Rules(
@@ -158,3 +159,14 @@ def test_results_after_the_limit_are_the_same(seed: int, limit: float, tmp_path:
     later = at(limit) + WINDOW
     expected, found = (dict(results(history, later, ended)) for history in (before, rest))
     assert found["anomalies"] == expected["anomalies"]
+
+
+def test_limit_in_the_future_deletes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A year that is mistyped would delete all history."""
+    store = three_commits().stored_in(tmp_path / "store", "east")
+    before = store.snapshot()
+    command = ["history", "expire", "--store", str(tmp_path / "store"), "--older-than"]
+    assert main([*command, "2999-01-01"]) == 2
+    assert "this is in the future" in capsys.readouterr().err
+    assert Store(store.location, "east").snapshot() == before
+    assert main([*command, "2020-01-01"]) == 0
