@@ -191,9 +191,13 @@ class MissingPackage(KgroupsError):
 
 
 class HistoryError(KgroupsError):
-    """History cannot be collected, stored, or read; the text names the topic, or the store and its file."""
+    """History cannot be collected, stored, or read; the text names the topic, or the store and its file.
+
+    ``fault``: the file and what is wrong with it, without the store.
+    """
 
     default_reason = Reason.HISTORY_FAILED
+    fault: str | None = None
 
 
 class ClusterUnreachable(KgroupsError):

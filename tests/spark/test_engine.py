@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+import shutil
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pytest
@@ -25,24 +27,13 @@ from kgroups.pipeline.tables import STORED, arrow_schema
 from kgroups.pipeline.transform.definitions import DERIVED, Span
 from kgroups.pipeline.upkeep.materialize import materialize
 from tests.fakes.group_protocol import END, START, RandomGroups
-from tests.fakes.history import History, Row, at, derived_in, ordered
+from tests.fakes.history import History, at, derived_in, ordered
 from tests.unit.history.test_materialize import batches
 
 from .conftest import small
 
 RULES = Rules(samples=5, stale_after=timedelta(minutes=2), expiring_within=timedelta(days=8), storm=3, flaps=2)
 SPAN = Span(at(START), at(END) + timedelta(microseconds=123_456))
-
-
-def every_table(engine: DuckDB | Spark, store: Store) -> dict[str, tuple[dict[str, pa.DataType], list[Row]]]:
-    """Return the types and the sorted rows of each table; of derived ones by what is materialized, if anything is."""
-    found = {}
-    for names in ([table.name for table in STORED], list(DERIVED)):
-        open_tables(engine, store, names, SPAN, RULES)
-        for name in names:
-            rows = engine.fetch(f"select * from {name}")
-            found[name] = ({field.name: field.type for field in rows.schema}, ordered(rows.to_pylist()))
-    return found
 
 
 def random_value(chance: random.Random, kind: str) -> Any:
@@ -74,13 +65,11 @@ def fill_other_tables(history: History, chance: random.Random) -> None:
             ]
 
 
-@pytest.mark.parametrize("seed", [20260303])
-def test_every_table_is_the_same_on_both_engines_before_and_after_materializing(
-    seed: int, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(materialized, "SETTLED", timedelta(seconds=100))
-    chance = random.Random(seed)
-    history = RandomGroups(seed=seed, logs=8, groups=10, actions=60).history
+@pytest.fixture(scope="module")
+def stores(tmp_path_factory: pytest.TempPathFactory) -> dict[bool, Store]:
+    """A store with every kind of record, as it was collected, and as a copy that is materialized: ``True``."""
+    chance = random.Random(20260303)
+    history = RandomGroups(seed=20260303, logs=8, groups=10, actions=60).history
     for second in (-150, 300):
         history.sweep(second, "g-0-0", {("topic-0", 0): 5}, complete=second > 0)
         history.swept(second, complete=second > 0, retention=86_400.0005)
@@ -89,27 +78,64 @@ def test_every_table_is_the_same_on_both_engines_before_and_after_materializing(
         row["sampled_at"] += shifts[row["sampled_at"]]
     entries = batches(history, 3, chance)
     fill_other_tables(history, chance)
-    store = Store(str(tmp_path))
-    store.create(Identity("cluster", "__consumer_offsets", "2026-03-01"))
+    collected = Store(str(tmp_path_factory.mktemp("collected")))
+    collected.create(Identity("cluster", "__consumer_offsets", "2026-03-01"))
     for kind, rows in entries:
-        store.add(kind, {table: pa.Table.from_pylist(each, arrow_schema(table)) for table, each in rows.items()})
+        collected.add(kind, {table: pa.Table.from_pylist(each, arrow_schema(table)) for table, each in rows.items()})
     written = {table for _, rows in entries for table in rows}
     others = {table: pa.Table.from_pylist(history.rows[table.name], arrow_schema(table)) for table in STORED}
-    store.add(BATCH, {table: rows for table, rows in others.items() if table not in written})
+    collected.add(BATCH, {table: rows for table, rows in others.items() if table not in written})
+    folder = tmp_path_factory.mktemp("materialized") / "store"
+    shutil.copytree(collected.location, folder)
+    changed = Store(str(folder))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(materialized, "SETTLED", timedelta(seconds=100))
+        assert materialize(changed)
+    assert changed.snapshot().materialized
+    return {False: collected, True: changed}
+
+
+STORED_NAMES = tuple(table.name for table in STORED)
+
+
+class Opened(NamedTuple):
+    """Three engines with the same tables: the oracle has them without anything materialized."""
+
+    oracle: DuckDB
+    duckdb: DuckDB
+    spark: Spark
+
+
+@pytest.fixture(scope="module")
+def opened(request: pytest.FixtureRequest, spark: SparkSession, stores: dict[bool, Store]) -> Iterator[Opened]:
+    """The engines with the stored or the derived tables of one of the stores."""
+    names, is_materialized = request.param
+    with DuckDB() as oracle, DuckDB() as engine, small(spark):
+        engines = Opened(oracle, engine, Spark(spark))
+        for each, store in zip(engines, (stores[False], stores[is_materialized], stores[is_materialized]), strict=True):
+            open_tables(each, store, names, SPAN, RULES)
+        yield engines
+
+
+# Each pair is one object: pytest sets a fixture up again for an equal one.
+OPENED = [(names, is_materialized) for names in (STORED_NAMES, tuple(DERIVED)) for is_materialized in (False, True)]
+TABLES = [
+    pytest.param(pair, name, id=f"{name}-{'materialized' if pair[1] else 'collected'}")
+    for pair in OPENED
+    for name in pair[0]
+]
+
+
+@pytest.mark.parametrize(("opened", "name"), TABLES, indirect=["opened"])
+def test_every_table_is_the_same_on_both_engines_before_and_after_materializing(opened: Opened, name: str) -> None:
     answers = []
-    with small(spark):
-        for is_materialized in (False, True):
-            if is_materialized:
-                assert materialize(store)
-            with DuckDB() as engine:
-                expected = every_table(engine, store)
-            found = every_table(Spark(spark), store)
-            for name, (types, rows) in expected.items():
-                assert found[name] == (types, rows), name
-                assert rows, name
-            answers.append(expected)
-    assert store.snapshot().materialized
-    assert answers[0] == answers[1]
+    for engine in opened:
+        found = engine.fetch(f"select * from {name}")
+        answers.append(({field.name: field.type for field in found.schema}, ordered(found.to_pylist())))
+    expected, by_duckdb, by_spark = answers
+    assert expected[1]
+    assert by_duckdb == expected
+    assert by_spark == expected
 
 
 def test_reports_are_the_same_on_spark_and_duckdb(spark: SparkSession) -> None:

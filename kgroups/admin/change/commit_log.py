@@ -10,6 +10,7 @@ from kgroups.model.cluster import Node
 from kgroups.model.groups import GroupId
 from kgroups.model.offsets import Commit, Move, PlanKey
 from kgroups.model.operations.reset import PlannedOffset, by_group
+from kgroups.model.outcome import Failure
 from kgroups.model.placement import OFFSETS_TOPIC, partition_of
 from kgroups.net.cluster import Cluster
 from kgroups.net.fanout import fan_out
@@ -19,8 +20,8 @@ from kgroups.protocol.offsets_topic import decode
 from kgroups.protocol.record_entries import read_entries
 
 from ..offsets_topic.recent_commits import NEEDS_READ
-from ..query.log_offsets import fetch_ends
-from ..routing.partition_leaders import find_leaders
+from ..query.log_offsets import fetch_ends_or_failures
+from ..routing.partition_leaders import TopicPartition, find_leaders
 
 PORTION = 1024 * 1024
 SHARE_OF_TIME_LEFT = 0.5
@@ -39,6 +40,7 @@ class CommitLog:
         self._cluster = cluster
         self._since: dict[PlanKey, int] = {}
         self._whole: dict[GroupId, int] = {}
+        self._failures: dict[TopicPartition, Failure] = {}
 
     async def mark(self, planned: Iterable[PlannedOffset], whole: Collection[GroupId] = ()) -> None:
         """Begin with the next commit of these partitions; what brokers return about them from now on has the others.
@@ -51,7 +53,8 @@ class CommitLog:
         groups = list(by_group(planned))
         names = {*whole, *(group for group, _ in groups)}
         numbers = {group: partition_of(group, len(topic.leaders)) for group in names}
-        ends = await fetch_ends(self._cluster, {OFFSETS_TOPIC: sorted(set(numbers.values()))})
+        ends, failures = await fetch_ends_or_failures(self._cluster, {OFFSETS_TOPIC: sorted(set(numbers.values()))})
+        self._failures.update(failures)
         for group, part in groups:
             end = ends.get((OFFSETS_TOPIC, numbers[group]))
             for entry in part:
@@ -77,7 +80,7 @@ class CommitLog:
             marks = [self._since.get(entry.key) for entry in part]
             since = [mark for mark in marks if mark is not None]
             if len(since) < len(marks) or topic is None:
-                unread[group] = _why(topic.error if topic else None)
+                unread[group] = self._why_unmarked(group)
                 continue
             number = partition_of(group, len(topic.leaders))
             starts[number] = min(*since, starts.get(number, since[0]))
@@ -101,6 +104,13 @@ class CommitLog:
         for number, reason in lost.items():
             unread.update({group: reason for group, _, _ in keys[number].values()})
         return found, unread
+
+    def _why_unmarked(self, group: GroupId) -> str:
+        topic = self._cluster.topics.get(OFFSETS_TOPIC)
+        if topic is None or topic.error or not topic.leaders:
+            return _why(topic.error if topic else None)
+        failure = self._failures.get((OFFSETS_TOPIC, partition_of(group, len(topic.leaders))))
+        return failure.message if failure else _why(None)
 
     async def _read(
         self,

@@ -60,8 +60,8 @@ async def verified_offsets(
     items = tuple(_with_rivals(each, rivals.get(each.planned.key), failures) if failures else each for each in applied)
     reasons = sorted({reason for reason in unseen.values() if reason})
     notices = tuple(
-        f"{count(sum(each == reason for each in unseen.values()), 'group')}: a commit of another client between the "
-        f"check and the write would not have been noticed: {reason}"
+        f"{count(sum(each == reason for each in unseen.values()), 'group')}: it is unknown whether another client "
+        f"committed between the check and the write: {reason}"
         for reason in reasons
     )
     return Outcome(items, tuple(dict.fromkeys(each.failure for each in items if each.failure)), notices)

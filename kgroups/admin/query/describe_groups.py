@@ -142,7 +142,7 @@ async def _unsupported(cluster: Cluster, node: Node, group_type: str, name: Grou
     try:
         (await cluster.versions(node)).pick(describer.query.api)
     except UnsupportedVersion as error:
-        reason = f"{error.at(str(node))}; {group_type} groups can be described from Kafka {describer.since} on"
+        reason = f"{error.at(str(node))}; {group_type.lower()} groups can be described from Kafka {describer.since} on"
         return Failure.of(error, Scope.GROUP, name, api=describer.query.api.name, broker=node.id)._replace(
             message=reason
         )

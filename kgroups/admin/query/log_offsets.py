@@ -97,6 +97,15 @@ async def fetch_ends(
     return collector.found.get(Where.END, {})
 
 
+async def fetch_ends_or_failures(
+    cluster: Cluster, partitions: Partitions
+) -> tuple[Mapping[TopicPartition, int], Mapping[TopicPartition, Failure]]:
+    """Return the log end offsets of partitions, and why others are missing."""
+    collector = _Collector((Where.END,))
+    await _fill(cluster, partitions, collector)
+    return collector.found.get(Where.END, {}), collector.failures
+
+
 async def fetch_ends_at(
     cluster: Cluster, partitions: Partitions, ms: int
 ) -> tuple[Mapping[TopicPartition, int], Mapping[TopicPartition, int | None], tuple[Failure, ...]]:

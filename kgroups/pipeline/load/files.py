@@ -32,7 +32,7 @@ def fault(storage: Storage, file: DataFile, cluster: str) -> str | None:
         with storage.errors(file.path):
             footer = pq.ParquetFile(storage.opened(file.path))
     except HistoryError as error:
-        return error.text.removeprefix(f"store {storage.shown}: ")
+        return error.fault or error.text
     table = _TABLES[file.table]
     missing = {CLUSTER_ID.name, *(column.name for column in table.columns if column.required)}.difference(
         footer.schema_arrow.names

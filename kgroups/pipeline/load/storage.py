@@ -180,7 +180,10 @@ class Storage:
         try:
             yield
         except (BaseError, OSError, pa.ArrowException) as error:
-            raise HistoryError(f"store {self.shown}: {name}: {self._reason(error)}") from None
+            fault = f"{name}: {self._reason(error)}"
+            failed = HistoryError(f"store {self.shown}: {fault}")
+            failed.fault = fault
+            raise failed from None
 
     def _reason(self, error: Exception) -> str:
         if isinstance(error, OSError) and error.strerror:

@@ -10,13 +10,18 @@ from tests.fakes.broker import FakeCluster
 from tests.fakes.versions import OFFSET_FETCH
 
 
-@pytest.mark.parametrize("ranges", [None, (0, 1), (20, 21)])
-def test_cluster_without_a_shared_version_is_unsupported(ranges: tuple[int, int] | None) -> None:
+@pytest.mark.parametrize("ranges", [(0, 1), (20, 21)])
+def test_cluster_without_a_shared_version_is_unsupported(ranges: tuple[int, int]) -> None:
     fake = FakeCluster(1)
-    spoken = {key: found for key, found in fake.brokers[0].ranges.items() if key != OFFSET_FETCH}
-    fake.brokers[0].ranges = {**spoken, OFFSET_FETCH: ranges} if ranges else spoken
+    fake.brokers[0].ranges = {**fake.brokers[0].ranges, OFFSET_FETCH: ranges}
     with pytest.raises(UnsupportedVersion, match=r"broker 0 .* and kgroups have no common version of OffsetFetch"):
         list_groups(fake)
+
+
+def test_cluster_without_an_api_serves_requests_that_do_not_need_it() -> None:
+    fake = FakeCluster(1)
+    fake.brokers[0].ranges = {key: found for key, found in fake.brokers[0].ranges.items() if key != OFFSET_FETCH}
+    assert list_groups(fake).failures == ()
 
 
 def test_cluster_without_running_brokers_is_unreachable() -> None:
