@@ -56,9 +56,13 @@ class Reading(NamedTuple):
             return True
         if not self.members or not before.members or not self.members & before.members:
             return False
-        if _any_less(self.committed, before.committed) or _any_less(before.committed, self.starts):
+        if _any_less(self.committed, before.committed) or self.has_lost(before):
             return False
         return not _any_less(before.ends, before.committed)
+
+    def has_lost(self, before: Reading) -> bool:
+        """Return whether records were deleted that were unread at a reading."""
+        return _any_less(before.committed, self.starts)
 
     def of(self, at: int, place: Place) -> Reading:
         """Return the reading of the partition at an index."""

@@ -29,6 +29,7 @@ _SEVERITIES = {
 """All others are CRITICAL."""
 
 
+DELETED = "unread records were deleted meanwhile, and consumers then continue according to auto.offset.reset"
 OTHERS = (
     "offsets were set while no member was there all the time: by resets, or by a client that is not a member; take at "
     f"least {OF_A_CLIENT} samples"
@@ -98,10 +99,13 @@ def _window(seen: Sequence[Seen], place: Place, samples: Sequence[OffsetSample])
         first = 0
     steps = [(before, now) for at, before, now in pairs if at > first]
     moved = [now.committed > before.committed for before, now in steps]
-    set_by_others = any(
-        has_moved and not now.continues(before) for has_moved, (before, now) in zip(moved, steps, strict=True)
-    )
-    doubt = OTHERS if set_by_others and not (all(moved) and len(moved) >= OF_A_CLIENT - 1) else None
+    doubt = None
+    if not (all(moved) and len(moved) >= OF_A_CLIENT - 1):
+        broken = [
+            step for has_moved, step in zip(moved, steps, strict=True) if has_moved and not step[1].continues(step[0])
+        ]
+        if broken:
+            doubt = DELETED if all(now.has_lost(before) for before, now in broken) else OTHERS
     return _Window(first, samples, _grew(seen[-1], place, steps), doubt)
 
 

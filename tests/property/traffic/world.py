@@ -213,6 +213,8 @@ class World:
         self.advanced: dict[Place, int] = {}
         self.changed: dict[Place, int] = {}
         self.kept: list[dict[Place, Truth]] = []
+        self.lost_at = -(10**9)
+        """When unread records were deleted the last time: consumers continue elsewhere then."""
         self.calm = draw.random() < 0.3 and not real
         """Whether only producers and members act: evidence suffices."""
         for _ in range(draw.choice((0, 1, 1, 2, 3))):
@@ -251,7 +253,7 @@ class World:
             and committed
             and not down
             and not self.hidden
-            and self.now >= BEGAN + 90_000
+            and self.now >= max(BEGAN, self.lost_at) + 90_000
         )
 
     # Members
@@ -492,6 +494,7 @@ class World:
         for place, at in self.committed.items():
             log = self.log(place)
             if log and log.start > at:
+                self.lost_at = self.now
                 self._moved(place)
 
     def outsider_commits(self, place: Place) -> list[CommitMade]:
