@@ -29,6 +29,7 @@ from typing import NamedTuple
 
 from kgroups.protocol.apis import (
     api_versions,
+    describe_acls,
     describe_groups,
     find_coordinator,
     list_groups,
@@ -54,12 +55,15 @@ SPOKEN = {
         describe_groups.API,
         offset_fetch.API,
         list_offsets.API,
+        describe_acls.API,
     )
 }
 """API key -> the only version that these brokers support: the newest that kgroups supports."""
 
 _NONE = b"\0"
 _OK = b"\0\0"
+_NO_AUTHORIZER = b"\0\x36"
+"""SECURITY_DISABLED."""
 _THROTTLE = b"\0\0\0\0"
 
 
@@ -145,6 +149,7 @@ class Broker:
             describe_groups.API.key: self._describe,
             offset_fetch.API.key: self._commits,
             list_offsets.API.key: self._offsets,
+            describe_acls.API.key: lambda reader: _THROTTLE + _NO_AUTHORIZER + _NONE + compact_array([]) + _NONE,
         }
 
     def answer(self, frame: bytes) -> bytes:

@@ -263,7 +263,7 @@ def test_reset_of_many_groups_needs_few_requests(scratch_cluster: ScratchCluster
     answer = scratch_cluster.ask("reset-offsets", "--regex", "acts-many-.*", "--all-topics", "--to-latest", "--debug")
     assert answer.code == 0 and len(answer.lines) == 41
     brokers = len(scratch_cluster.sandbox.brokers)
-    assert len(answer.sent("ListOffsets")) <= 2 * brokers + 2 * brokers, "both ends; and two of __consumer_offsets"
+    assert len(answer.sent("ListOffsets")) <= 2 * brokers + 3 * brokers, "both ends; and three of __consumer_offsets"
     assert not answer.sent("FindCoordinator")
     if scratch_cluster.since("3.0"):
         assert len(answer.sent("OffsetFetch")) <= brokers

@@ -74,7 +74,7 @@ def test_group_with_the_name_of_the_glob_is_the_only_one(scratch_cluster: Scratc
     names = ("acts-pick-*", "acts-pick-1", "acts-pick-2")
     scratch_cluster.commit({name: {LOG: {0: 6}} for name in names})
     for words in (("list",), ("lag",), ("describe", "--state"), ("delete",)):
-        for transport in ("wire", "librdkafka"):
+        for transport in ("wire", *(("librdkafka",) if words != ("delete",) else ())):
             answer = scratch_cluster.ask(*words, "acts-pick-*", "--transport", transport, "-o", "json")
             assert {row["group"] for row in answer.items} == {"acts-pick-*"}, (words, transport)
     refused = scratch_cluster.ask("lag", "acts-pick-*", "--state", "empty")

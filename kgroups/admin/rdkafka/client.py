@@ -419,7 +419,7 @@ class RdkafkaAdmin:
             pending = collector.moved()
             if not pending:
                 break
-        return collector.logs()
+        return collector.logs(isolation)
 
     async def _leaders(self, topics: Iterable[str]) -> dict[str, TopicLeaders | Failure]:
         names = sorted(topics)

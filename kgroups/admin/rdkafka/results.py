@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from kgroups.model.groups import CONSUMER_GROUPS, Group, GroupId, GroupState, GroupType, ListedGroup
-from kgroups.model.offsets import GroupCommits, LogOffsets, Logs
+from kgroups.model.offsets import GroupCommits, Isolation, LogOffsets, Logs
 from kgroups.model.outcome import Failure, Scope
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import LEADER_MOVED, Code, KafkaError
@@ -155,10 +155,14 @@ class LogOffsetCollector:
         """Return the partitions that may have another leader after a retry."""
         return {pair for pair, failure in self._failures.items() if failure.code in LEADER_MOVED}
 
-    def logs(self) -> tuple[Logs, tuple[Failure, ...]]:
-        """Return the offsets, and each failure once: a topic that was deleted is one failure."""
+    def logs(self, isolation: Isolation) -> tuple[Logs, tuple[Failure, ...]]:
+        """Return the offsets, and each failure once: a topic that was deleted is one failure.
+
+        :param isolation: that of the log end offsets.
+        """
         offsets: dict[str, dict[int, LogOffsets]] = {}
         for (topic, partition), log in self._known.items():
             offsets.setdefault(topic, {})[partition] = log
         holes = {pair: failure.message for pair, failure in self._failures.items()}
-        return Logs(offsets, holes), tuple(dict.fromkeys(self._failures[pair] for pair in sorted(self._failures)))
+        failures = tuple(dict.fromkeys(self._failures[pair] for pair in sorted(self._failures)))
+        return Logs(offsets, holes, stable=isolation is Isolation.READ_COMMITTED), failures
