@@ -148,3 +148,4 @@ def test_first_commit_of_a_group_in_an_open_transaction_is_a_client(place: Place
     producer.commit_transaction(60)
     ended = run_kgroups("check", group, "--stopped", bootstrap=place.bootstrap)
     assert ended.code == 0, ended.out
+    assert run_kgroups("delete", group, *at_once, "--force", bootstrap=place.bootstrap).code == 0

@@ -92,8 +92,8 @@ VERDICTS: dict[str, Asked] = {
 
 
 @pytest.fixture(scope="module")
-def hiding(secure: Secure) -> Secure:
-    """Groups with offsets on two topics."""
+def hiding(secure: Secure) -> Iterator[Secure]:
+    """Groups with offsets on two topics, until the tests of this module have ended."""
     bootstrap = secure.sandbox.bootstrap
     admin, producer = AdminClient({"bootstrap.servers": bootstrap}), Producer({"bootstrap.servers": bootstrap})
     for made in admin.create_topics([NewTopic(topic, 1, 1) for topic in (PUBLIC, PRIVATE)]).values():
@@ -105,7 +105,11 @@ def hiding(secure: Secure) -> Secure:
     for group, commits in COMMITS.items():
         offsets = [TopicPartition(topic, 0, offset) for topic, offset in commits.items()]
         admin.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(group, offsets)])[group].result()
-    return secure
+    yield secure
+    for deleted in admin.delete_consumer_groups(list(COMMITS)).values():
+        deleted.result()
+    for gone in admin.delete_topics([PUBLIC, PRIVATE]).values():
+        gone.result()
 
 
 def delivered(error: object, message: object) -> None:
