@@ -17,6 +17,11 @@ from kgroups.model.explain.facts import BrokerLimits, GroupFacts, Limit, Placeme
 from kgroups.model.explain.rows import explained_members
 from kgroups.model.explain.what_if import NotEnoughData, simulate
 from kgroups.model.groups import Group, GroupState, GroupType, Member
+from kgroups.model.outcome import Failure, Scope
+
+st.register_type_strategy(
+    Failure, st.sampled_from([Failure(Scope.GROUP, "g", "no"), Failure(Scope.PARTITION, "t-0", "gone")])
+)
 
 TOPICS = ("a", "b", "gone", "untold")
 _topics = st.sampled_from(TOPICS)

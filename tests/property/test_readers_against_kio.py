@@ -235,7 +235,8 @@ def leaders_of(topic: Any) -> TopicLeaders:
         entry.partition_index for entry in topic.partitions if len(entry.isr_nodes) != len(entry.replica_nodes)
     )
     error = kafka_error(topic.error_code) if topic.error_code else None
-    return TopicLeaders(topic.name, error, leaders, topic_id, epochs, out_of_sync)
+    operations = operations_of(getattr(topic, "topic_authorized_operations", UNAVAILABLE))
+    return TopicLeaders(topic.name, error, leaders, topic_id, epochs, out_of_sync, operations)
 
 
 def fetched_of(response: Any) -> dict[tuple[str, int], Fetched | KafkaError]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgroups.protocol.apis import api_versions, describe_acls
+from kgroups.protocol.apis import api_versions
 from kgroups.protocol.throttle import _FIRST_VERSIONS, pause_of
 from kgroups.protocol.versions import Api
 from tests.fakes.oracle import build, response_type, write
@@ -17,12 +17,9 @@ from tests.property.strategies import CALLS, SPOKEN, entities
 
 PAUSES = st.integers(0, 2**31 - 1)
 
-# kio lacks v0 of DescribeAcls, that of Kafka 1.1.
-READ_BY_KIO = [(api, version) for api, version in SPOKEN if api != describe_acls.API or version]
-
 
 @pytest.mark.parametrize(
-    ("api", "version"), [pytest.param(*spoken, id=f"{spoken[0]}-v{spoken[1]}") for spoken in READ_BY_KIO]
+    ("api", "version"), [pytest.param(*spoken, id=f"{spoken[0]}-v{spoken[1]}") for spoken in SPOKEN]
 )
 @settings(max_examples=10)
 @given(data=st.data(), milliseconds=PAUSES)

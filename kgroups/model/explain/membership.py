@@ -57,7 +57,7 @@ def _shared_instance(found: SharedInstance) -> Finding:
     return problem(
         "shared-instance-id",
         f"the member with group.instance.id {found.instance_id} was replaced {found.turns:,} times since {since}: two "
-        f"clients use this ID and fence each other, or one restarts repeatedly ({found.clients[0]})",
+        f"clients use this ID and fence each other, or one restarts repeatedly ({some(found.clients)})",
         [found.instance_id],
     )
 

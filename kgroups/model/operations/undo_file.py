@@ -167,7 +167,8 @@ def _enter_results(
         if result not in list(Result) or not isinstance(numbers, list):
             raise UsageError(f"{where}: not a result: {', '.join(Result)}, with the numbers of its {what}s")
         for at in numbers:
-            rows[_number(at, where, rows, what) - 1] = rows[at - 1]._replace(result=Result(result))
+            index = _number(at, where, rows, what) - 1
+            rows[index] = rows[index]._replace(result=Result(result))
 
 
 def _number(at: Any, where: str, rows: Sequence[Any], what: str) -> int:

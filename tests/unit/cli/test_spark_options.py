@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -94,6 +95,10 @@ class Builder:
         self.conf[key] = value
         return self
 
+    @property
+    def sparkContext(self) -> SimpleNamespace:  # noqa: N802
+        return SimpleNamespace(master=self.conf.get("spark.master"))
+
     def getOrCreate(self) -> Builder:  # noqa: N802
         return self
 
@@ -105,6 +110,8 @@ def opened(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[Engine]
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr("kgroups.pipeline.register", lambda spark: None)
+    monkeypatch.setattr(session, "check_server", lambda url: None)
+    monkeypatch.setattr(session, "watch_executors", lambda session, notify: None)
     monkeypatch.setattr(session, "find_java", lambda: Path("java"))
     monkeypatch.setattr(session, "java_options", lambda cache, short: "-XX:Own")
 

@@ -242,7 +242,7 @@ def test_batch_whose_entry_was_not_created_is_read_again(monkeypatch: pytest.Mon
     settings: Any = None
     with monkeypatch.context() as killed:
 
-        def interrupt(*entry: object) -> None:
+        def interrupt(*entry: object, began: object = None) -> None:
             raise KeyboardInterrupt
 
         killed.setattr(empty, "commit", interrupt)

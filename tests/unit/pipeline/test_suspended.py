@@ -54,6 +54,7 @@ def test_stopped_process_waits_for_the_rest_of_its_time() -> None:
         # At most one look of the four seconds passed before; a time limit that counts the stop ends at once.
         assert time.monotonic() - continued > 2
         assert seconds > 6
+    assert process.returncode == 0
 
 
 def test_suspension_is_known_until_a_later_beginning(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -362,7 +362,7 @@ def test_decoding_again_that_was_stopped_changes_nothing(store: Store, monkeypat
     right, entries = everything(store), store.snapshot()
     for name in ("writer", "commit"):
         with monkeypatch.context() as patch:
-            patch.setattr(Store, name, lambda *arguments: (_ for _ in ()).throw(KeyboardInterrupt))
+            patch.setattr(Store, name, lambda *arguments, **rest: (_ for _ in ()).throw(KeyboardInterrupt))
             with pytest.raises(KeyboardInterrupt):
                 decode_again(Store(store.location))
         assert store.snapshot() == entries and everything(store) == right
