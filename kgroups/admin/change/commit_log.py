@@ -20,7 +20,7 @@ from kgroups.protocol.offsets_topic import decode
 from kgroups.protocol.record_entries import read_entries
 
 from ..offsets_topic.recent_commits import NEEDS_READ
-from ..query.log_offsets import fetch_ends_or_failures
+from ..query.log_offsets import fetch_ends
 from ..routing.partition_leaders import TopicPartition, find_leaders
 
 PORTION = 1024 * 1024
@@ -53,7 +53,7 @@ class CommitLog:
         groups = list(by_group(planned))
         names = {*whole, *(group for group, _ in groups)}
         numbers = {group: partition_of(group, len(topic.leaders)) for group in names}
-        ends, failures = await fetch_ends_or_failures(self._cluster, {OFFSETS_TOPIC: sorted(set(numbers.values()))})
+        ends, failures = await fetch_ends(self._cluster, {OFFSETS_TOPIC: sorted(set(numbers.values()))})
         self._failures.update(failures)
         for group, part in groups:
             end = ends.get((OFFSETS_TOPIC, numbers[group]))

@@ -104,7 +104,9 @@ async def _read(
     cluster: Cluster, by_partition: Mapping[int, set[GroupId]], since: int, everything: bool, most: int
 ) -> RecentCommits:
     names = {OFFSETS_TOPIC: list(by_partition)}
-    stable = {} if everything else await fetch_ends(cluster, names, Isolation.READ_COMMITTED)  # before the ends
+    stable, _ = (
+        ({}, {}) if everything else await fetch_ends(cluster, names, Isolation.READ_COMMITTED)
+    )  # before the ends
     ends, starts, failures = await fetch_ends_at(cluster, names, since)
     by_leader = await find_leaders(cluster, [(OFFSETS_TOPIC, number) for number in by_partition])
     leaders = {number: node for node, pairs in by_leader.leaders.items() for _, number in pairs}

@@ -87,21 +87,12 @@ async def fetch_logs_at(
 
 async def fetch_ends(
     cluster: Cluster, partitions: Partitions, isolation: Isolation = Isolation.READ_UNCOMMITTED
-) -> Mapping[TopicPartition, int]:
-    """Return the log end offsets of partitions, as far as they can be read.
+) -> tuple[Mapping[TopicPartition, int], Mapping[TopicPartition, Failure]]:
+    """Return the log end offsets of partitions, and why others are missing.
 
     :param isolation: with ``READ_COMMITTED``, the last stable offsets: the first ones of an open transaction, if any.
     """
     collector = _Collector((Where.END,), isolation=isolation)
-    await _fill(cluster, partitions, collector)
-    return collector.found.get(Where.END, {})
-
-
-async def fetch_ends_or_failures(
-    cluster: Cluster, partitions: Partitions
-) -> tuple[Mapping[TopicPartition, int], Mapping[TopicPartition, Failure]]:
-    """Return the log end offsets of partitions, and why others are missing."""
-    collector = _Collector((Where.END,))
     await _fill(cluster, partitions, collector)
     return collector.found.get(Where.END, {}), collector.failures
 

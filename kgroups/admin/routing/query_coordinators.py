@@ -70,7 +70,7 @@ class GroupQuery(NamedTuple, Generic[T]):
     repeats: bool = False
     """Whether ``call`` accepts :class:`kgroups.protocol.repeats.Repeats` in second place."""
     instead: Callable[..., Call[Mapping[GroupId, T | KafkaError]]] | None = None
-    """Make another request, without repeats, for groups whose coordinator waits in vain for replicas."""
+    """Make another request, without repeats, for groups whose coordinator waits for replicas and does not respond."""
 
 
 class GroupResults(Generic[T]):
