@@ -173,11 +173,11 @@ def test_collect_after_crash_at_any_step_loses_and_repeats_nothing(
         steps = count(1)
 
         def dying(real: Callable[..., Any], at: int, after: bool, steps: Iterator[int]) -> Callable[..., Any]:
-            def step(*arguments: Any) -> Any:
+            def step(*arguments: Any, **named: Any) -> Any:
                 here = next(steps)
                 if here == at and not after:
                     raise Crash
-                result = real(*arguments)
+                result = real(*arguments, **named)
                 if here == at:
                     raise Crash
                 return result
@@ -426,7 +426,7 @@ def test_collect_into_damaged_store_fails_with_one_line(
     file = next(Path(store.location, "records").rglob("*.parquet"))
     content = file.read_bytes()
     file.write_bytes(bytes(len(content)))
-    with pytest.raises(HistoryError, match=rf"history cannot be read: .*{file.name}") as caught:
+    with pytest.raises(HistoryError, match=rf"{file.name}: Parquet magic bytes not found") as caught:
         rows_of(store, "records")
     assert "\n" not in str(caught.value)
     file.write_bytes(content[:-100])

@@ -167,22 +167,34 @@ def test_offset_restored_after_an_unclean_election_is_read(brokers: tuple[Sandbo
     partition = log.admin.list_topics(log.name, timeout=60).topics[log.name].partitions[0]
     leader = partition.leader
     follower = next(each for each in partition.replicas if each != leader)
+    group = group_on(log, leader)
     sandbox.kill(follower)
     wait_for(lambda: list(isr(log)) == [leader])
     log.produce(10, acks="1")
-    log.commit("unclean", 15, epoch_of(log))
+    log.commit(group, 15, epoch_of(log))
     saved = tmp_path / "saved.json"
-    act(log, "snapshot", "save", str(saved), "unclean")
+    act(log, "snapshot", "save", str(saved), group)
     sandbox.kill(leader)
     sandbox.restart(follower)
     wait_for(lambda: leader_of(log) == follower)
     log.produce(15)
     sandbox.restart(leader)
     wait_for(lambda: len(isr(log)) == 2)
-    act(log, "reset-offsets", "unclean", "--all-topics", "--to-earliest", *YES, str(tmp_path / "undo-1.json"))
+    act(log, "reset-offsets", group, "--all-topics", "--to-earliest", *YES, str(tmp_path / "undo-1.json"))
     act(log, "snapshot", "restore", str(saved), *YES, str(tmp_path / "undo-2.json"))
-    assert log.committed("unclean") == (15, None), "the log has the records of another leader there"
-    assert_read(log, "unclean", 15, tmp_path)
+    assert log.committed(group) == (15, None), "the log has the records of another leader there"
+    assert_read(log, group, 15, tmp_path)
+
+
+def group_on(log: Log, broker: int) -> str:
+    """Return a group whose coordinator is this broker: it keeps its offsets while others are down."""
+    for number in range(200):
+        group = f"unclean-{number}"
+        log.commit(group, 1, -1)
+        (row,) = run_kgroups("describe", group, "--state", "-o", "json", bootstrap=log.bootstrap).items
+        if row["coordinator"]["id"] == broker:
+            return group
+    raise AssertionError(f"no group on broker {broker}")
 
 
 def isr(log: Log) -> list[int]:

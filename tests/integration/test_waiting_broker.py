@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import re
-import time
 import urllib.request
 from base64 import urlsafe_b64encode
 from collections.abc import Callable
@@ -23,16 +22,18 @@ from kgroups.sandbox.coordinator_client import CoordinatorClient
 from kgroups.sandbox.share import start_share_groups
 from kgroups.sandbox.topics import create_topics, fill
 from kgroups.sandbox.wire.offset_commit import OffsetCommit
-from tests.integration.asking import run_kgroups
+from tests.integration.asking import Answer, run_kgroups
 from tests.integration.conftest import wanted_versions
 from tests.integration.monitoring.prometheus import run_exporter
+from tests.integration.test_failures import TRIES
 
 TOPICS = {f"kept-{at}": 1 for at in range(4)}
-CLASSIC = [f"kept-classic-{at}" for at in range(12)]
-SHARE = [f"kept-share-{at}" for at in range(24)]
+NAMES = [f"kept-{kind}-{at}" for kind in ("classic", "share") for at in range(400)]
+WELL, ILL = 5, 8
+"""Groups of each type of which nothing, and of which something, is on the broker that is frozen."""
 RECORDS = 7
-STATES = "__share_group_state"
-BOUNDS = ("--broker-timeout", "4s", "--timeout", "60s")
+OFFSETS, STATES = "__consumer_offsets", "__share_group_state"
+BOUNDS = ("--broker-timeout", f"{TRIES[-1]}s", "--timeout", f"{15 * TRIES[-1]}s")
 
 
 def test_healthy_broker_loses_no_row_of_any_type(
@@ -46,20 +47,22 @@ def test_healthy_broker_loses_no_row_of_any_type(
         healthy = asyncio.run(prepared(sandbox))
         assert {name.split("-")[1] for name in healthy} == {"classic", "share"}
 
-        def ask(*words: str) -> Any:
-            return run_kgroups(*words, *BOUNDS, "-o", "json", bootstrap=sandbox.bootstrap)
+        def ask(patience: float, *words: str) -> Answer:
+            bounds = ("--broker-timeout", f"{patience}s", "--timeout", f"{15 * patience}s")
+            return run_kgroups(*words, *bounds, "-o", "json", bootstrap=sandbox.bootstrap)
 
-        before = {words: rows_of(ask(*words), healthy) for words in COMMANDS}
+        before = {words: rows_of(ask(TRIES[-1], *words), healthy) for words in COMMANDS}
         assert all({group for group, _ in rows} == healthy for rows in before.values())
         sandbox.pause(2)
         try:
             for words in COMMANDS:
-                began = time.monotonic()
-                answer = ask(*words)
-                assert answer.code in (1, 3), (words, answer.err)
-                assert "Traceback" not in answer.err
-                assert rows_of(answer, healthy) == before[words], words
-                assert time.monotonic() - began < 40
+                for patience in TRIES:  # on a busy machine, the broker that is well may be too slow for the first
+                    answer = ask(patience, *words)
+                    assert answer.code in (1, 3), (words, answer.err)
+                    assert "Traceback" not in answer.err
+                    if rows_of(answer, healthy) == before[words]:
+                        break
+                assert rows_of(answer, healthy) == before[words], (words, answer.err)
             assert healthy <= saved(sandbox.bootstrap, tmp_path / "saved.json")
             assert healthy <= watched(sandbox)
             assert healthy <= exported(sandbox)
@@ -90,29 +93,47 @@ TELLING = (
 
 
 async def prepared(sandbox: Sandbox) -> set[str]:
-    """Create groups of both types, and return those of which nothing is on broker 2."""
+    """Create groups of both types, and return those that have nothing on broker 2, by their names."""
     settings = ClientSettings(parse_bootstrap(sandbox.bootstrap), timeout=120, broker_timeout=60)
     cluster, _ = await Cluster.connect(settings)
     async with cluster:
         await create_topics(cluster, TOPICS)
-        route = await CoordinatorClient.to(cluster, CLASSIC)
-        for at, name in enumerate(CLASSIC):
-            assert await route.call(name, OffsetCommit(name, {f"kept-{at % 4}": {0: 1}})) is None
-        topic_of = {name: f"kept-{at % 4}" for at, name in enumerate((*CLASSIC, *SHARE))}
+        await asyncio.to_thread(start_share_groups, sandbox, {"kept-first": {"kept-0": {0: 2}}})  # makes both topics
+        route = await CoordinatorClient.to(cluster, ["kept-before"])
+        assert await route.call("kept-before", OffsetCommit("kept-before", {"kept-0": {0: 1}})) is None
+        found = {each.topic: each for each in (await cluster.refresh((*TOPICS, OFFSETS, STATES))).topics}
+
+        def leader(topic: str, key: str) -> int:
+            leaders = found[topic].leaders
+            return int(leaders[java_hash(key) % len(leaders)])
+
+        def brokers_of(name: str, topic: str) -> set[int]:
+            brokers = {leader(OFFSETS, name), found[topic].leaders[0]}
+            return brokers | (
+                {leader(STATES, f"{name}:{as_text(found[topic].topic_id)}:0")} if is_share(name) else set()
+            )
+
+        topic_of = {name: f"kept-{at % 4}" for at, name in enumerate(NAMES)}
+        well = [name for name in NAMES if brokers_of(name, topic_of[name]) == {1}]
+        ill = [name for name in NAMES if name not in well]
+        chosen = [
+            name
+            for kept, count in ((well, WELL), (ill, ILL))
+            for kind in ("classic", "share")
+            for name in [each for each in kept if each.split("-")[1] == kind][:count]
+        ]
+        classic = [name for name in chosen if not is_share(name)]
+        route = await CoordinatorClient.to(cluster, classic)
+        for name in classic:
+            assert await route.call(name, OffsetCommit(name, {topic_of[name]: {0: 1}})) is None
         await asyncio.to_thread(fill, sandbox.bootstrap, {topic: {0: RECORDS} for topic in TOPICS})
-        await asyncio.to_thread(start_share_groups, sandbox, {name: {topic_of[name]: {0: 2}} for name in SHARE})
-        states = run_kgroups("list", "-o", "json", bootstrap=sandbox.bootstrap).items
-        coordinators = {row["group"]: row["coordinator"]["id"] for row in states}
-        leaders = {each.topic: each for each in (await cluster.refresh((*TOPICS, STATES))).topics}
-    healthy = set()
-    for name, topic in topic_of.items():
-        brokers = {coordinators[name], leaders[topic].leaders[0]}
-        if name in SHARE:
-            key = f"{name}:{as_text(leaders[topic].topic_id)}:0"
-            brokers.add(leaders[STATES].leaders[java_hash(key) % len(leaders[STATES].leaders)])
-        if brokers == {1}:
-            healthy.add(name)
-    return healthy
+        starts = {name: {topic_of[name]: {0: 2}} for name in chosen if is_share(name)}
+        await asyncio.to_thread(start_share_groups, sandbox, starts)
+    return set(well) & set(chosen)
+
+
+def is_share(group: str) -> bool:
+    return group.startswith("kept-share-")
 
 
 def as_text(topic_id: int) -> str:
@@ -146,7 +167,7 @@ def watched(sandbox: Sandbox) -> set[str]:
 
 
 def item_start(group: str) -> int:
-    return 2 if group in SHARE else 1
+    return 2 if is_share(group) else 1
 
 
 def exported(sandbox: Sandbox) -> set[str]:

@@ -9,7 +9,7 @@ import json
 import re
 import socket
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 import pyarrow as pa
@@ -20,7 +20,6 @@ from pyspark.sql import functions as F
 from kgroups.errors import HistoryError
 
 from ..extract.ranges import Range, divide
-from .storage import Storage
 from .store import IDENTITY, Store
 
 STARTS = 3
@@ -78,7 +77,8 @@ def check_visible(spark: SparkSession, store: Store, notify: Notify) -> None:
     storage = store.storage
     if storage.folder is None or _is_local(spark):
         return
-    found = run_on_spark(spark, notify, partial(_look, storage.read(IDENTITY)), [storage] * min(cores(spark), 64))
+    looks = [str(Path(storage.folder, IDENTITY))] * min(cores(spark), 64)
+    found = run_on_spark(spark, notify, _look_for(storage.read(IDENTITY)), looks)
     hidden = sorted({each["host"] for each in found if not each["is_same"]})
     if hidden:
         raise HistoryError(
@@ -91,13 +91,17 @@ NAMED = 5
 """Maximum number of hosts in a message."""
 
 
-def _look(expected: bytes | None, storage: Storage) -> dict[str, Any]:
-    """Return the host of this task, and whether it sees the same store."""
-    try:
-        is_same = storage.read(IDENTITY) == expected
-    except HistoryError:  # there is no such directory
-        is_same = False
-    return {"host": socket.gethostname(), "is_same": is_same}
+def _look_for(expected: bytes | None) -> Callable[[str], Result]:
+    """Return a function that runs where kgroups is not installed: queries of stores in directories need it nowhere."""
+
+    def look(path: str) -> Result:
+        try:
+            is_same = Path(path).read_bytes() == expected
+        except OSError:  # there is no such directory
+            is_same = False
+        return {"host": socket.gethostname(), "is_same": is_same}
+
+    return look
 
 
 def _is_local(spark: SparkSession) -> bool:

@@ -30,7 +30,8 @@ explain progressing                neither the offset changed nor the record was
 explain falling-behind             the backlog of the reader did not grow in the span, nobody reads, or something else
                                    than a member changed the offset in the span
 explain catching-up                likewise did not shrink; or the time is not half to twice the true one
-watch IN/S, OUT/S                  no span of the last samples has this production, or consumption by members
+watch IN/S, OUT/S                  no span of the last samples has this production, or consumption by members and in
+                                   transactions
 watch CATCH-UP                     a partition with a backlog does not shrink in its span; or as above, of the slowest
 watch never                        the backlog grew nowhere, and the group has members
 exporter lags                      as total lag; values that are not stale
@@ -38,7 +39,9 @@ exporter lag seconds (sampled)     it is wrong by 5 polls (a leader that is down
 exporter unchanged seconds         the offset changed within them, other than by several resets between two polls
 =================================  ====================================================================================
 
-A verdict that is unknown contradicts nothing; :class:`Tally` counts these.
+A verdict that is unknown contradicts nothing; :class:`Tally` counts these. Two situations that brokers do not tell
+apart are left out: an operator resets offsets at most three times between two changes of the members (more look like a
+client that commits), and what a transaction commits counts as read by a client.
 """
 
 from __future__ import annotations

@@ -323,12 +323,19 @@ class World:
         reader.positions = {place: at for place, at in reader.positions.items() if self.log(place)}
         self.events.append(Event("commit", reader.name, offsets=dict(reader.positions)))
         for place, at in reader.positions.items():
-            before = self.committed.get(place)
-            if before is None or at < before or reader is self.outsider:
+            if reader is self.outsider:
                 self._moved(place)
             else:
-                self.consumed[place] = self.consumed.get(place, 0) + at - before
+                self._advance(place, at)
             self._write(place, at)
+
+    def _advance(self, place: Place, at: int) -> None:
+        """Count what a client has read: a member, or the application of a transaction."""
+        before = self.committed.get(place)
+        if before is None or at < before:
+            self._moved(place)
+        else:
+            self.consumed[place] = self.consumed.get(place, 0) + at - before
 
     def _write(self, place: Place, at: int) -> None:
         if self.committed.get(place) != at:
@@ -410,7 +417,7 @@ class World:
         self.events.append(Event("applied" if applied else "dropped", offsets=dict(self.pending)))
         for place, at in self.pending.items() if applied else ():
             if not any(time >= self.pending_since for time, _ in self.commits.get(place, ())):
-                self._moved(place)
+                self._advance(place, at)
                 self._write(place, at)
         self.pending = {}
 
