@@ -14,7 +14,8 @@ check --trend OK                   a record was readable all the time, and no cl
 check --trend STOP                 an offset was committed in the window
 check --trend STALL                the committed offset changed in the window
 check --trend REWIND               it did not go back within one topic
-check --trend WARN                 the backlog of the reader did not grow; except for bursts since the last commit
+check --trend WARN                 the backlog of the reader did not grow; except for bursts since the last commit, and
+                                   for records that were deleted unread
 check --stopped, --assigned OK     the group has members; a partition of a subscribed topic has no owner
 explain caught-up                  a record is readable, or the commit is of an earlier topic
 explain no-unread-records          a record is readable, or a transaction is open
@@ -370,7 +371,10 @@ def _trend(world: World, word: str, seen: Sequence[Seen], message: str) -> str |
     if word == "REWIND" and not any(back for _, _, _, back, *_ in reasons):
         return f"not back {reasons}"
     if word == "WARN" and not any(
-        last.backlog > first.backlog or last.blocked > first.blocked or _burst(kept, place, commits)
+        last.backlog > first.backlog
+        or last.blocked > first.blocked
+        or _burst(kept, place, commits)
+        or world.lost_at > first.now
         for place, commits, *_, first, last in reasons
     ):
         return f"did not grow {reasons}"
