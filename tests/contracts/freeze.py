@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -15,6 +16,7 @@ from kgroups.cli.frame.exit_codes import EXIT_CODES, OF_COMMAND
 from kgroups.cli.frame.help_json import command_object
 from kgroups.cli.main import cli
 from kgroups.model.watch.group_samples import GroupSample
+from kgroups.pipeline.contracts.json_schema import all_schemas
 
 from .python_api import API, breaking_changes, stub
 from .tables import OUTPUTS
@@ -22,8 +24,11 @@ from .values import DEFINITIONS, Schema
 
 FROZEN = Path(__file__).parent / "frozen"
 
+DIGESTS = "digests.txt"
+"""SHA-256 of each schema as it is printed, with its texts, which other lists do not contain. A line may change."""
 
-def frozen(schemas: Iterable[Schema]) -> dict[str, str]:
+
+def frozen(schemas: Sequence[Schema]) -> dict[str, str]:
     """Return the contents of each list, by the name of its file."""
     lists: Mapping[str, Callable[[], Iterable[str]]] = {
         "schemas.txt": lambda: chain(chain.from_iterable(map(shape_of, schemas)), _shared()),
@@ -33,12 +38,13 @@ def frozen(schemas: Iterable[Schema]) -> dict[str, str]:
         "metrics.txt": _metrics,
     }
     texts = {name: "".join(f"{line}\n" for line in sorted(set(lines()))) for name, lines in lists.items()}
-    return {**texts, API.name: stub()}
+    return {**texts, DIGESTS: digests(schemas), API.name: stub()}
 
 
 def removed(now: Mapping[str, str]) -> list[str]:
     """Return what the frozen lists have and the code lacks, each with its list."""
-    return [*chain.from_iterable(_missing(name, now[name]) for name in now if name != API.name), *breaking_changes()]
+    lists = (name for name in now if name not in (API.name, DIGESTS))
+    return [*chain.from_iterable(_missing(name, now[name]) for name in lists), *breaking_changes()]
 
 
 def _missing(name: str, text: str) -> Iterator[str]:
@@ -46,6 +52,18 @@ def _missing(name: str, text: str) -> Iterator[str]:
     before = path.read_text("utf-8").splitlines() if path.exists() else []
     lines = set(text.splitlines())
     return (f"{name}: removed or changed: {line}" for line in before if line not in lines)
+
+
+def digests(schemas: Iterable[Schema]) -> str:
+    """Return a line per schema: the command that prints it, and the SHA-256 of what it prints."""
+    printed = [(f"schema {each['x-name']}/v{each['x-version']}", each, 1) for each in schemas]
+    printed.append(("history schema", all_schemas(), 2))
+    return "".join(sorted(f"kgroups {words} {_digest(schema, indent)}\n" for words, schema, indent in printed))
+
+
+def _digest(schema: Schema, indent: int) -> str:
+    text = json.dumps(schema, indent=indent, ensure_ascii=False) + "\n"
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def shape_of(schema: Schema) -> Iterator[str]:

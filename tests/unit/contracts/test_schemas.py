@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import subprocess
@@ -10,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
+from kgroups.cli.main import cli
 from kgroups.schemas import find_schema, item_schema, schema_names, schema_of
 from tests.conftest import GOLDEN
-from tests.contracts.freeze import FROZEN, removed, shape_of
+from tests.contracts.freeze import DIGESTS, FROZEN, removed, shape_of
 from tests.contracts.generate import generated, main, outdated
 from tests.contracts.layout import WIDTH, pretty
 from tests.contracts.python_api import API, breaking_changes, released, stub
@@ -139,6 +142,21 @@ def test_removed_key_is_named(texts: dict[Path, str]) -> None:
     line = next(line for line in lists["schemas.txt"].splitlines() if line.startswith("offsets/v1 #item .lag?"))
     lists["schemas.txt"] = lists["schemas.txt"].replace(f"{line}\n", "")
     assert removed(lists) == [f"schemas.txt: removed or changed: {line}"]
+
+
+def test_digest_is_that_of_the_printed_schema(texts: dict[Path, str]) -> None:
+    lines = texts[FROZEN / DIGESTS].splitlines()
+    assert len(lines) == len(NAMES) + 1
+    for command in ("schema offsets/v1", "schema snapshot/v1", "history schema"):
+        done = CliRunner().invoke(cli, command.split(), catch_exceptions=False)
+        assert f"kgroups {command} {hashlib.sha256(done.stdout_bytes).hexdigest()}" in lines
+
+
+def test_changed_text_of_a_schema_is_outdated_and_breaks_nothing(texts: dict[Path, str]) -> None:
+    first, _, rest = texts[FROZEN / DIGESTS].partition("\n")
+    changed = {**texts, FROZEN / DIGESTS: f"{first[:-1]}{'0' if first[-1] != '0' else '1'}\n{rest}"}
+    assert outdated(changed) == [DIGESTS]
+    assert removed({path.name: text for path, text in changed.items() if path.parent == FROZEN}) == []
 
 
 def test_shape_has_keys_types_and_values_and_no_texts() -> None:
