@@ -8,115 +8,12 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # importing typing takes time, during which Ctrl-C could not be handled
 if TYPE_CHECKING:
-    from .api import (
-        Acl,
-        AppliedOffset,
-        AppliedSetting,
-        AsyncCluster,
-        AsyncFleet,
-        AuthenticationFailed,
-        BrokerUnavailable,
-        Cluster,
-        ClusterUnreachable,
-        Commit,
-        ConfigError,
-        DeadlineExceeded,
-        DeletedGroup,
-        Failure,
-        Finding,
-        Fleet,
-        FromPlan,
-        Group,
-        GroupLagRow,
-        InCluster,
-        KgroupsError,
-        Limits,
-        ListedGroup,
-        Member,
-        MemberLagRow,
-        Minimum,
-        MissingPackage,
-        OffsetRow,
-        Outcome,
-        PartialFailure,
-        PartitionLagRow,
-        PlannedDeletion,
-        PlannedOffset,
-        PlannedSetting,
-        Reason,
-        Report,
-        Result,
-        Scope,
-        SettingRow,
-        Severity,
-        ShiftBy,
-        SnapshotRow,
-        Threshold,
-        ToCurrent,
-        ToEarliest,
-        ToGroup,
-        ToLatest,
-        ToOffset,
-        TopicLagRow,
-        ToTime,
-        UsageError,
-    )
+    from . import api
+    from .api import *  # noqa: F403  # its __all__ names the public classes
     from .version import __version__
 
-__all__ = [
-    "Acl",
-    "AppliedOffset",
-    "AppliedSetting",
-    "AsyncCluster",
-    "AsyncFleet",
-    "AuthenticationFailed",
-    "BrokerUnavailable",
-    "Cluster",
-    "ClusterUnreachable",
-    "Commit",
-    "ConfigError",
-    "DeadlineExceeded",
-    "DeletedGroup",
-    "Failure",
-    "Finding",
-    "Fleet",
-    "FromPlan",
-    "Group",
-    "GroupLagRow",
-    "InCluster",
-    "KgroupsError",
-    "Limits",
-    "ListedGroup",
-    "Member",
-    "MemberLagRow",
-    "Minimum",
-    "MissingPackage",
-    "OffsetRow",
-    "Outcome",
-    "PartialFailure",
-    "PartitionLagRow",
-    "PlannedDeletion",
-    "PlannedOffset",
-    "PlannedSetting",
-    "Reason",
-    "Report",
-    "Result",
-    "Scope",
-    "SettingRow",
-    "Severity",
-    "ShiftBy",
-    "SnapshotRow",
-    "Threshold",
-    "ToCurrent",
-    "ToEarliest",
-    "ToGroup",
-    "ToLatest",
-    "ToOffset",
-    "ToTime",
-    "TopicLagRow",
-    "UsageError",
-    "__version__",
-]
+    __all__ = ["__version__"]
+    __all__ += api.__all__
 
 
 def __getattr__(name: str) -> object:
@@ -125,13 +22,18 @@ def __getattr__(name: str) -> object:
         from .version import __version__
 
         return __version__
-    if name in __all__:
+    if name == "__all__":
+        return __dir__()
+    if name[:1].isupper():  # a class of the API: the names of modules are lowercase
         from . import api
 
-        found: object = getattr(api, name)
-        return found
+        if name in api.__all__:
+            found: object = getattr(api, name)
+            return found
     raise AttributeError(f"module 'kgroups' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return __all__
+    from . import api
+
+    return [*api.__all__, "__version__"]

@@ -45,9 +45,9 @@ def _public_names() -> dict[str, str]:
     """Return the names that programs import, and the module of the package that defines each."""
     source = (ROOT / "kgroups" / "api" / "__init__.py").read_text(encoding="utf-8")
     return {
-        alias.asname or alias.name: f"{'api.' if node.level == 1 else ''}{node.module}"
+        alias.asname or alias.name: f"api.{node.module}" if node.level else node.module.removeprefix("kgroups.")
         for node in ast.parse(source).body
-        if isinstance(node, ast.ImportFrom) and node.level
+        if isinstance(node, ast.ImportFrom) and node.module and node.module != "__future__"
         for alias in node.names
     }
 

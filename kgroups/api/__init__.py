@@ -40,8 +40,7 @@ from kgroups.model.views.lag_rows import GroupLagRow, MemberLagRow, PartitionLag
 from kgroups.model.views.offset_row import OffsetRow
 
 from .asynchronous import AsyncCluster
-from .blocking import Cluster
-from .blocking_fleet import Fleet
+from .blocking import Cluster, Fleet
 from .deletion import PlannedDeletion
 from .fleet import AsyncFleet
 from .in_cluster import InCluster

@@ -102,6 +102,8 @@ def _member(member: Any) -> Iterator[str]:
     target = member.final_target if member.is_alias else member
     if target.is_attribute and "property" in target.labels:
         yield f"@property\ndef {target.name}(self) -> {target.annotation}: ...".replace("\n", "\n    ")
+    elif target.is_attribute and (method := _blocking(target)):
+        yield f"def {target.name}({_parameters(method)}) -> {method.returns}: ..."
     elif target.is_attribute:
         is_shown = target.value is not None and _CONSTANT.match(str(target.value))
         value = f" = {target.value}" if is_shown else ""
@@ -113,6 +115,17 @@ def _member(member: Any) -> Iterator[str]:
                 yield f"@{label}"
         word = "async def" if "async" in target.labels else "def"
         yield f"{word} {target.name}({_parameters(target)}) -> {target.returns}: ..."
+
+
+def _blocking(attribute: Any) -> Any | None:
+    """Return the asynchronous method that ``name = blocking(AsyncClass.name)`` waits for; ``None`` of any other."""
+    call = attribute.value
+    if not isinstance(call, griffe.ExprCall) or call.canonical_path != "kgroups.api.blocking.blocking":
+        return None
+    (argument,) = call.arguments
+    owner, _, name = str(argument.canonical_path).rpartition(".")
+    method = attribute.modules_collection[owner].all_members[name]
+    return method.final_target if method.is_alias else method
 
 
 def _parameters(function: Any) -> str:
