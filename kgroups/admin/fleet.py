@@ -13,9 +13,9 @@ from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.net.connection import Observer
 from kgroups.net.in_thread import run_in_thread
 
-from .open import open_admin
 from .port import GroupAdmin
 from .query.select_groups import Selection
+from .wire import open_admin
 
 Query = Callable[[GroupAdmin], Awaitable[Outcome[Any]]]
 

@@ -6,8 +6,15 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from kgroups.config.settings import ClientSettings
-from kgroups.errors import BrokerUnavailable, ClusterUnreachable, KgroupsError, Reason, UnsupportedVersion
+from kgroups.config.settings import ClientSettings, Transport
+from kgroups.errors import (
+    BrokerUnavailable,
+    ClusterUnreachable,
+    KgroupsError,
+    Reason,
+    UnsupportedMechanism,
+    UnsupportedVersion,
+)
 from kgroups.model.cluster import Node
 from kgroups.model.groups import GroupId, ListedGroup
 from kgroups.model.outcome import Failure, Outcome
@@ -18,7 +25,7 @@ from kgroups.protocol import required
 from kgroups.protocol.apis import describe_groups, list_groups, metadata
 from kgroups.protocol.versions import BrokerVersions
 
-from .query.list_groups import ListFilter, fetch_groups
+from .query.select_groups import ResolvedSelection, Selection, keep_described, list_selected
 
 if TYPE_CHECKING:
     from kgroups.model.explain.facts import GroupFacts
@@ -54,7 +61,7 @@ if TYPE_CHECKING:
     from .change.remove_members import RemovalJournal, WantedMembers
     from .change.reset_request import ResetRequest
     from .change.writers.ledger import WriteJournal
-    from .query.select_groups import Selection
+    from .port import GroupAdmin
     from .share_state.gather import Gathered
 
 T = TypeVar("T")
@@ -117,8 +124,14 @@ class WireAdmin:
     def cluster_id(self) -> str | None:
         return self.cluster.cluster_id
 
-    async def list_groups(self, wanted: ListFilter) -> Outcome[ListedGroup]:
-        return await self._with_list_notice(None, await fetch_groups(self.cluster, wanted))
+    async def list_selected(self, selection: Selection) -> Outcome[ListedGroup]:
+        found = await self._with_list_notice(None, await list_selected(self.cluster, selection))
+        if not selection.topics:
+            return found
+        from .query.describe import describe_located
+
+        located = ResolvedSelection(found.items)
+        return keep_described(found, await describe_located(self.cluster, located, topics=selection.topics))
 
     async def describe(self, selection: Selection) -> Outcome[Group]:
         from .query import describe
@@ -190,7 +203,6 @@ class WireAdmin:
 
     async def committed(self, groups: Sequence[GroupId]) -> Mapping[GroupId, Mapping[tuple[str, int], Commit | None]]:
         from .change.lookups import WireLookups
-        from .query.select_groups import Selection
 
         return (await WireLookups(self.cluster).groups(Selection(tuple(groups))))[1]
 
@@ -474,3 +486,26 @@ async def _first_versions(cluster: Cluster) -> tuple[Node, BrokerVersions]:
                 hint = "run kgroups config check"
                 reason = BrokerUnavailable(text, peer=error.peer, reason=error.reason, hint=hint)
     raise reason or ClusterUnreachable("the cluster has no brokers", reason=Reason.NO_BROKERS)
+
+
+OVER_LIBRDKAFKA = "waiting for librdkafka"
+
+
+async def open_admin(
+    settings: ClientSettings, observer: Observer | None = None, tell: Callable[[str], None] = lambda note: None
+) -> tuple[GroupAdmin, object]:
+    """Return a connected admin, and its progress, which ``str()`` shows at any time.
+
+    :param observer: is called for every request of the wire client.
+    :param tell: is called with a notice if librdkafka is used instead of the wire client.
+    :raises KgroupsError: if the cluster cannot be reached, or rejects the client.
+    """
+    if settings.transport is Transport.WIRE:
+        try:
+            admin = await WireAdmin.connect(settings, observer)
+            return admin, admin.cluster.progress
+        except (UnsupportedVersion, UnsupportedMechanism) as error:
+            tell(f"{error}; using librdkafka instead, with one group per request")
+    from .rdkafka.client import RdkafkaAdmin
+
+    return await RdkafkaAdmin.connect(settings), OVER_LIBRDKAFKA

@@ -54,7 +54,7 @@ class Queries(ABC):
             >>> [each.group for each in await cluster.list(states=["Empty"])]
         """
         wanted = ListFilter(arguments.states(states), arguments.types(types), with_states=True, with_types=True)
-        return Outcome.of(await self._ask(lambda admin: admin.list_groups(wanted)))
+        return Outcome.of(await self._ask(lambda admin: admin.list_selected(Selection(among=wanted))))
 
     async def describe(
         self, *groups: str, regex: str | None = None, topics: Iterable[str] = (), all_groups: bool = False

@@ -6,8 +6,8 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from kgroups.admin.open import open_admin
 from kgroups.admin.port import GroupAdmin, Renewable
+from kgroups.admin.wire import open_admin
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import KgroupsError, UsageError
 

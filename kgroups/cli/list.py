@@ -15,8 +15,6 @@ from .frame.run_query import Shape, query_and_show
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
-    from kgroups.admin.query.select_groups import Selection
-    from kgroups.model.groups import ListedGroup
     from kgroups.model.outcome import Outcome
     from kgroups.render.views import View
 
@@ -79,7 +77,9 @@ def list_groups(
     are - if brokers are too old to report those of some groups.
     """
     from kgroups.admin.query.list_groups import ListFilter
+    from kgroups.admin.query.select_groups import Selection
     from kgroups.model.groups import GroupState, GroupType
+    from kgroups.model.outcome import NO_MATCH
     from kgroups.model.views.list_row import list_row
 
     counted = by == "cluster"
@@ -95,7 +95,7 @@ def list_groups(
         with_types=bool(types) or with_types or shape.needs(_view(by), "type"),
     )
 
-    selection = None
+    selection: Selection | None = None
     if chosen.any_given or group_filter.restricts:
         chosen = chosen._replace(in_states=group_filter.states, of_types=group_filter.types)
         if chosen.names and group_filter.protocol_types:
@@ -103,7 +103,9 @@ def list_groups(
         selection = chosen.selection(all_by_default=True)._replace(among=group_filter)
 
     async def query(admin: GroupAdmin) -> Outcome[Any]:
-        outcome = await (_selected(admin, selection) if selection else admin.list_groups(group_filter))
+        outcome = await admin.list_selected(selection or Selection(among=group_filter))
+        if selection and not (outcome.items or outcome.failures):
+            outcome = outcome.with_failures((), [NO_MATCH])
         if not counted:
             return outcome.with_items(map(list_row, outcome.items))
         from kgroups.model.views.cluster_groups import cluster_groups_row
@@ -125,25 +127,3 @@ def _view(by: str) -> View:
 
 def _values(values: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(value for value in values if value != _SHOW)
-
-
-async def _selected(admin: GroupAdmin, selection: Selection) -> Outcome[ListedGroup]:
-    """Return the selected groups of the list; a named group that is not in it is a failure."""
-    from kgroups.admin.query.list_groups import EVERY_GROUP
-    from kgroups.admin.query.select_groups import select
-    from kgroups.model.outcome import NO_MATCH, Scope
-    from kgroups.protocol.error_codes import Code, kafka_error
-
-    listed = await admin.list_groups(selection.among)
-    restricted = selection.globs and selection.among.restricts
-    found = select(selection, listed, await admin.list_groups(EVERY_GROUP) if restricted else listed)
-    missing = sorted(set(selection.names) - {group.group_id for group in found.items})
-    error = kafka_error(Code.group_id_not_found)
-    found = found.with_failures(error.failure(Scope.GROUP, name, api="ListGroups") for name in missing)
-    if selection.topics:
-        described = await admin.describe(selection)
-        using = {group.group_id for group in described.items}
-        found = found.with_items(group for group in found.items if group.group_id in using)
-        known = {failure.name for failure in found.failures}
-        found = found.with_failures(each for each in described.failures if each.name not in known)
-    return found if found.items or found.failures else found.with_failures((), [NO_MATCH])

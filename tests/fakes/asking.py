@@ -58,7 +58,7 @@ def ask_again(fake: FakeCluster, question: Callable[[WireAdmin], Awaitable[T]], 
 
 
 def list_groups(fake: FakeCluster, wanted: ListFilter = ANY, **rest: Any) -> Outcome[ListedGroup]:
-    return ask(fake, lambda admin: admin.list_groups(wanted), **rest)
+    return ask(fake, lambda admin: admin.list_selected(Selection(among=wanted)), **rest)
 
 
 def describe(fake: FakeCluster, selection: Selection = EVERYTHING, **rest: Any) -> Outcome[Group]:

@@ -354,7 +354,6 @@ LOCAL_IMPORTS = {
     *(
         "admin/change/writers/__init__",
         "admin/query/group_types/__init__",
-        "admin/open",
         "admin/wire",
     ),  # one method of the port, one group type, one transport
     *(

@@ -20,7 +20,6 @@ from kgroups.net.pool import DIALS
 from kgroups.net.probe import Prober, StepResult
 from kgroups.protocol.apis.metadata import ClusterMetadata
 
-from ..query.list_groups import EVERY_GROUP
 from ..query.select_groups import Selection
 from ..wire import WireAdmin
 from . import hints
@@ -104,7 +103,7 @@ async def _rights(
         yield CheckRow(CLUSTER, "groups", Result.FAILED, None, str(error), fix, reason=error.reason)
         return
     try:
-        listed = await admin.list_groups(EVERY_GROUP)
+        listed = await admin.list_selected(Selection())
         groups = [group.group_id for group in listed.items]
         yield _summary(settings, "groups", f"{count(len(groups), 'group')} listed", listed.failures)
         if groups:

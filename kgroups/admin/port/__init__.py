@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from kgroups.model.views.offset_row import GroupOffsets
     from kgroups.protocol.apis.metadata import TopicLeaders
 
-    from ..query.list_groups import ListFilter
     from ..query.select_groups import Selection
 
 
@@ -30,7 +29,8 @@ class GroupAdmin(Protocol):
     @property
     def cluster_id(self) -> str | None: ...
 
-    async def list_groups(self, wanted: ListFilter) -> Outcome[ListedGroup]: ...
+    async def list_selected(self, selection: Selection) -> Outcome[ListedGroup]:
+        """Return the selected groups of the list; a named group that is not in it is a failure."""
 
     async def describe(self, selection: Selection) -> Outcome[Group]: ...
 

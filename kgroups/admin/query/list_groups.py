@@ -45,20 +45,29 @@ SHARERS = ListFilter(types=(GroupType.SHARE,))
 STREAMERS = ListFilter(types=(GroupType.STREAMS,))
 
 
-async def fetch_groups(cluster: Cluster, wanted: ListFilter = EVERY_GROUP) -> Outcome[ListedGroup]:
-    """Return the matching groups, sorted by name, and a failure for each broker that did not respond."""
-    merged = merge([outcome async for outcome in stream_groups(cluster, wanted)])
+async def fetch_groups(
+    cluster: Cluster, wanted: ListFilter = EVERY_GROUP, every: set[GroupId] | None = None
+) -> Outcome[ListedGroup]:
+    """Return the matching groups, sorted by name, and a failure for each broker that did not respond.
+
+    :param every: if given, brokers list all groups, and the names of all are added to it.
+    """
+    merged = merge([outcome async for outcome in stream_groups(cluster, wanted, every)])
     by_broker = sorted(merged.failures, key=lambda failure: -1 if failure.broker is None else failure.broker)
     outcome = merged.with_items(sorted(merged.items, key=_name))
     return outcome._replace(failures=tuple(by_broker), notices=tuple(sorted(merged.notices)))
 
 
-async def stream_groups(cluster: Cluster, wanted: ListFilter = EVERY_GROUP) -> AsyncGenerator[Outcome[ListedGroup]]:
+async def stream_groups(
+    cluster: Cluster, wanted: ListFilter = EVERY_GROUP, every: set[GroupId] | None = None
+) -> AsyncGenerator[Outcome[ListedGroup]]:
     """Yield the matching groups of each broker as soon as its list arrives, each group once, in no order.
 
     If coordinators moved in the meantime, brokers are listed again. The last outcome holds the dead groups that were
     deferred, and what is missing: brokers that failed, and partitions of the offsets topic whose groups no broker
     listed.
+
+    :param every: if given, brokers list all groups, and the names of all are added to it.
     """
     coverage = Coverage(cluster)
     brokers = await coverage.begin()
@@ -66,7 +75,7 @@ async def stream_groups(cluster: Cluster, wanted: ListFilter = EVERY_GROUP) -> A
     dead: list[ListedGroup] = []
     while brokers:
         cluster.progress.begin("brokers listed", len(brokers), again=True)
-        jobs = [(node, _list(cluster, node, wanted, coverage.names(brokers[node]))) for node in brokers]
+        jobs = [(node, _list(cluster, node, wanted, coverage.names(brokers[node]), every)) for node in brokers]
         async with aclosing(as_answered(jobs)) as results:
             async for node, result in results:
                 if isinstance(result, KgroupsError):
@@ -88,16 +97,26 @@ class _Listed(NamedTuple):
     checked: Checked = NO_CHECK
 
 
-async def _list(cluster: Cluster, node: Node, wanted: ListFilter, names: Mapping[GroupId, int]) -> _Listed:
+async def _list(
+    cluster: Cluster, node: Node, wanted: ListFilter, names: Mapping[GroupId, int], every: set[GroupId] | None
+) -> _Listed:
     versions = await cluster.versions(node)
     knows_states = versions.speaks(list_groups.API, list_groups.STATES)
     knows_types = versions.speaks(list_groups.API, list_groups.TYPES)
+    unfilterable: Outcome[ListedGroup] = Outcome()
     if wanted.types and not knows_types:
         error = UnsupportedVersion(f"cannot filter by type: this broker {_TYPELESS}")
-        return _Listed(Outcome(failures=(_failure(node, error),)))
+        unfilterable = Outcome(failures=(_failure(node, error),))
+        if every is None:
+            return _Listed(unfilterable)
     notices = (f"{node} {_TYPELESS}; TYPE is unknown",) if wanted.with_types and not knows_types else ()
-    listed, checked = await _retry(cluster, node, list_groups.ListGroups(wanted.states, wanted.types), names)
+    call = list_groups.ListGroups(wanted.states, wanted.types) if every is None else list_groups.ListGroups()
+    listed, checked = await _retry(cluster, node, call, names)
     cluster.progress.advance("brokers listed")
+    if every is not None:
+        every.update(map(_name, listed.items))
+    if unfilterable.failures:
+        return _Listed(unfilterable.with_failures(listed.failures), checked)
     if (wanted.states or wanted.with_states) and not knows_states:
         listed = merge([await _with_states(cluster, node, listed.items), listed.with_items(())])
     return _Listed(listed.with_failures((), notices), checked)

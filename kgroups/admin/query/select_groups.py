@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kgroups.errors import BrokerUnavailable, UsageError
 from kgroups.model.cluster import Node
-from kgroups.model.groups import GroupId, GroupType, ListedGroup
+from kgroups.model.groups import Group, GroupId, GroupType, ListedGroup
 from kgroups.model.outcome import NO_MATCH, Failure, Outcome, Scope
 from kgroups.net.cluster import Cluster
-from kgroups.protocol.error_codes import Code, KafkaError
+from kgroups.protocol.error_codes import Code, KafkaError, kafka_error
 
 from ..routing.coordinators import find_coordinators
 from .list_groups import EVERY_GROUP, ListFilter, fetch_groups, stream_groups
@@ -131,24 +131,45 @@ async def stream_selected(cluster: Cluster, selection: Selection) -> AsyncGenera
             yield outcome.with_items(group for group in outcome.items if selection.matches(group.group_id))
 
 
+async def list_selected(cluster: Cluster, selection: Selection) -> Outcome[ListedGroup]:
+    """Return the selected groups of the list, apart from ``topics``; a named group that is not in it is a failure."""
+    return missing_as_failures(selection, await _fetch_selected(cluster, selection))
+
+
 async def _fetch_selected(cluster: Cluster, selection: Selection) -> Outcome[ListedGroup]:
-    listed = await fetch_groups(cluster, selection.among)
-    restricted = selection.globs and selection.among.restricts
-    return select(selection, listed, await fetch_groups(cluster) if restricted else listed)
+    every: set[GroupId] | None = set() if selection.globs and selection.among.restricts else None
+    listed = await fetch_groups(cluster, selection.among, every)
+    return select(selection, listed, every)
 
 
-def select(selection: Selection, listed: Outcome[ListedGroup], every: Outcome[ListedGroup]) -> Outcome[ListedGroup]:
-    """Return the selected ones of listed groups, and a failure for each glob that matches no group of a complete list.
+def select(
+    selection: Selection, listed: Outcome[ListedGroup], every: Collection[GroupId] | None = None
+) -> Outcome[ListedGroup]:
+    """Filter listed groups; add a failure for each glob without a match if the list is complete.
 
     :param listed: the groups that ``among`` allows.
-    :param every: all groups.
+    :param every: the names of all groups, if these are not all.
     """
-    names = frozenset(map(_group_id, every.items))
+    names = frozenset(map(_group_id, listed.items)) if every is None else every
     settled = selection.settled(names)
-    items = [group for group in listed.items if settled.matches(group.group_id)]
-    failures = tuple(dict.fromkeys((*listed.failures, *every.failures)))
-    failures = failures or settled.unmatched_globs(names)
-    return Outcome(tuple(items), failures, listed.notices, listed.hidden_by)
+    failures = tuple(dict.fromkeys(listed.failures))
+    items = tuple([group for group in listed.items if settled.matches(group.group_id)])
+    return listed._replace(items=items, failures=failures or settled.unmatched_globs(names))
+
+
+def missing_as_failures(selection: Selection, found: Outcome[ListedGroup]) -> Outcome[ListedGroup]:
+    """Add a failure for each named group that was not found."""
+    missing = sorted(set(selection.names) - set(map(_group_id, found.items)))
+    error = kafka_error(Code.group_id_not_found)
+    return found.with_failures(error.failure(Scope.GROUP, name, api="ListGroups") for name in missing)
+
+
+def keep_described(listed: Outcome[ListedGroup], described: Outcome[Group]) -> Outcome[ListedGroup]:
+    """Keep the groups that were described, which are those on the selected topics; add what is unknown about others."""
+    using = set(map(_group_id, described.items))
+    known = {failure.name for failure in listed.failures}
+    kept = listed.with_items(group for group in listed.items if group.group_id in using)
+    return kept.with_failures(each for each in described.failures if each.name not in known)
 
 
 _group_id = attrgetter("group_id")

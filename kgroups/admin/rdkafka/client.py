@@ -53,7 +53,7 @@ from kgroups.protocol.error_codes import Code
 from ..change.lookups import committed_by_group
 from ..query.authorization import missing_acls, note_omitted_groups, note_omitted_offsets
 from ..query.list_groups import ListFilter
-from ..query.select_groups import Selection
+from ..query.select_groups import Selection, keep_described, missing_as_failures, select
 from ..routing.backoff import FIRST_PAUSE
 from ..routing.coverage import missing_coordinators
 from ..routing.partition_leaders import LEADER_ROUNDS, partition_name
@@ -172,8 +172,22 @@ class RdkafkaAdmin:
         """Drop the client: librdkafka closes its connections when no reference to it is left."""
         del self._client
 
-    async def list_groups(self, wanted: ListFilter) -> Outcome[ListedGroup]:
+    async def list_selected(self, selection: Selection) -> Outcome[ListedGroup]:
         entries, failures = await self._list()
+        listed = await self._located(entries, failures, selection.among)
+        listed = note_omitted_groups(listed, await self._missing_acls(entries.values()))
+        every = entries if selection.globs and selection.among.restricts else None
+        found = missing_as_failures(selection, select(selection, listed, every))
+        if not selection.topics:
+            return found
+        names = [group.group_id for group in found.items]
+        pairs = await self._pairs_of(names, selection.topics, listed=names, with_commits=True)
+        return keep_described(found, pairs.with_items(group for group, _ in pairs.items))
+
+    async def _located(
+        self, entries: Mapping[GroupId, Any], failures: tuple[Failure, ...], wanted: ListFilter
+    ) -> Outcome[ListedGroup]:
+        """Return the matching ones of listed groups, each with its coordinator; describe some groups for that."""
         stateless = [name for name in entries if conversions.state_of(entries[name]) is None]
         described, unavailable = await self._coordinators(
             entries, stateless if wanted.states or wanted.with_states else ()
@@ -191,8 +205,7 @@ class RdkafkaAdmin:
                 )
         kept, reasons, notices = results.filtered(groups, wanted)
         failures += tuple(Failure(Scope.CLUSTER, self._name, reason, api="ListGroups") for reason in reasons)
-        outcome = Outcome(tuple(kept), (*failures, *self._missing), (results.UNLISTED, *notices))
-        return note_omitted_groups(outcome, await self._missing_acls(entries.values()))
+        return Outcome(tuple(kept), (*failures, *self._missing), (results.UNLISTED, *notices))
 
     async def describe(self, selection: Selection) -> Outcome[Group]:
         pairs = await self._pairs(selection, with_commits=bool(selection.topics))
@@ -258,38 +271,52 @@ class RdkafkaAdmin:
 
     async def _pairs(self, selection: Selection, *, with_commits: bool) -> Outcome[results.Pair]:
         """Return the selected groups, sorted by name, each with its commits if ``with_commits``."""
-        listed: set[GroupId] = set()
-        failures: tuple[Failure, ...] = ()
-        hidden: tuple[Acl, ...] = ()
-        if selection.needs_list:
-            entries, failures = await self._list()
-            hidden = await self._missing_acls(entries.values())
-            failures += self._missing
-            selection = selection.settled(entries)
-            listed = {name for name in entries if selection.matches(name)}
-            if selection.among.states or selection.among.types:
-                allowed = await self.list_groups(selection.among)
-                listed &= {group.group_id for group in allowed.items}
-                failures = tuple(dict.fromkeys((*failures, *allowed.failures)))
-            failures = failures or selection.unmatched_globs(entries)
-        names = sorted(listed.union(selection.names))
-        (groups, unknown), (commits, unread) = await asyncio.gather(
+        if not selection.needs_list:
+            return await self._pairs_of(set(selection.names), selection.topics, with_commits=with_commits)
+        entries, failures = await self._list()
+        hidden = await self._missing_acls(entries.values())
+        listed: Outcome[Any] = Outcome(tuple(entries.values()), (*failures, *self._missing))
+        if selection.among.states or selection.among.types:
+            allowed = await self._located(entries, failures, selection.among)
+            listed = listed.with_items(allowed.items).with_failures(allowed.failures)
+        selection = selection.settled(entries)
+        selected = select(selection, listed, entries)
+        found = [group.group_id for group in selected.items]
+        pairs = await self._pairs_of(
+            {*found, *selection.names}, selection.topics, listed=found, with_commits=with_commits
+        )
+        pairs = pairs._replace(failures=(*selected.failures, *pairs.failures))
+        return note_omitted_groups(pairs._replace(notices=(results.UNLISTED, *pairs.notices)), hidden)
+
+    async def _pairs_of(
+        self,
+        groups: Iterable[GroupId],
+        topics: frozenset[str],
+        *,
+        listed: Collection[GroupId] = (),
+        with_commits: bool,
+    ) -> Outcome[results.Pair]:
+        """Return these groups, or those on ``topics`` if any, sorted by name; each with its commits if requested.
+
+        :param listed: the groups that were in a list, which exist or have just been deleted.
+        """
+        names = sorted(groups)
+        (found, unknown), (commits, unread) = await asyncio.gather(
             self._each(names, self._describe), self._each(names if with_commits else (), self._commits)
         )
         for name, failure in unknown.items():
             if conversions.is_missing(failure) and name in commits and commits[name].topics:
                 unknown[name] = conversions.undescribed(failure)
         unavailable = {**unread, **unknown}
-        pairs = [(groups[name], commits.get(name, GroupCommits(name, {}))) for name in names if name not in unavailable]
-        if selection.topics:
-            pairs = results.on_topics(pairs, selection.topics)
+        pairs = [(found[name], commits.get(name, GroupCommits(name, {}))) for name in names if name not in unavailable]
+        if topics:
+            pairs = results.on_topics(pairs, topics)
         reasons = [
             conversions.vanished(unavailable[name]) if name in listed else unavailable[name]
             for name in names
             if name in unavailable
         ]
-        notices = results.description_notices(pairs, reasons, listed=selection.needs_list)
-        return note_omitted_groups(Outcome(tuple(pairs), (*failures, *reasons), notices), hidden)
+        return Outcome(tuple(pairs), tuple(reasons), results.description_notices(pairs, reasons))
 
     async def _missing_acls(self, entries: Collection[Any]) -> tuple[Acl, ...]:
         """Return the missing ACL without which brokers omit groups from this list, if it is known to be missing."""

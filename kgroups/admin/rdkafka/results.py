@@ -77,9 +77,9 @@ def filtered(
     return kept, tuple(errors), tuple(notices)
 
 
-def description_notices(pairs: Iterable[Pair], failures: Iterable[Failure], *, listed: bool) -> tuple[str, ...]:
+def description_notices(pairs: Iterable[Pair], failures: Iterable[Failure]) -> tuple[str, ...]:
     """Return the notices for described groups."""
-    notices = [UNLISTED] if listed else []
+    notices: list[str] = []
     if any(is_missing(failure) for failure in failures):
         notices.append(MISTAKEN)
     if any(group.state == UNKNOWN_STATE for group, _ in pairs):

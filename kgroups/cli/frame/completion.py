@@ -37,9 +37,9 @@ def group_names_of(settings: ClientSettings, prefix: str) -> list[str]:
     from .run_query import run_query
 
     async def query(admin: GroupAdmin) -> Outcome[Any]:
-        from kgroups.admin.query.list_groups import EVERY_GROUP
+        from kgroups.admin.query.select_groups import Selection
 
-        listed = await admin.list_groups(EVERY_GROUP)
+        listed = await admin.list_selected(Selection())
         return listed.with_items(group.group_id for group in listed.items)
 
     try:

@@ -38,10 +38,10 @@ async def exclude_shared_topics(admin: GroupChanger, planned: Outcome[TopicDelet
     """Return the topics without those that may belong to another existing group; list the groups for that."""
     if not planned.items:
         return planned
-    from kgroups.admin.query.list_groups import ListFilter
+    from kgroups.admin.query.select_groups import Selection
     from kgroups.model.operations.internal_topics import without_others
 
-    listed = await admin.list_groups(ListFilter())
+    listed = await admin.list_selected(Selection())
     names = (group.group_id for group in listed.items)
     return without_others(planned, names).with_failures(listed.failures, listed.notices)
 

@@ -78,7 +78,7 @@ class RepeatedQuery:
 
 
 async def _open(connection: ConnectionOptions) -> GroupAdmin:
-    from kgroups.admin.open import open_admin
+    from kgroups.admin.wire import open_admin
 
     admin, _ = await open_admin(connection.settings, print_exchange if connection.debug else None, print_notice)
     return admin

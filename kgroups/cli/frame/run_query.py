@@ -328,7 +328,7 @@ async def open_and_query(
 
     :param line: shows the progress.
     """
-    from kgroups.admin.open import open_admin
+    from kgroups.admin.wire import open_admin
 
     admin, line.status = await open_admin(settings, print_exchange if debug else None, print_notice)
     try:

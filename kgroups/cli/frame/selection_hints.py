@@ -89,11 +89,11 @@ async def topic_failures(admin: GroupAdmin, selection: Selection, outcome: Outco
 
 async def _listed(admin: GroupAdmin) -> Sequence[str]:
     """Return the groups of the cluster; none if it does not list them at once."""
-    from kgroups.admin.query.list_groups import EVERY_GROUP
+    from kgroups.admin.query.select_groups import Selection
 
     try:
         async with asyncio.timeout(_PATIENCE):
-            listed = await admin.list_groups(EVERY_GROUP)
+            listed = await admin.list_selected(Selection())
     except (KgroupsError, TimeoutError):
         return ()
     return [group.group_id for group in listed.items]

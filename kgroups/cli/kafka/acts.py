@@ -189,6 +189,7 @@ def _is_utf_8(text: str) -> bool:
 
 def delete(parsed: ParsedOptions) -> int:
     from kgroups.admin.query.list_groups import CONSUMERS
+    from kgroups.admin.query.select_groups import Selection
     from kgroups.render.kafka.operations import deleted_text, undeleted_text
 
     selection = selection_of(parsed)
@@ -197,7 +198,7 @@ def delete(parsed: ParsedOptions) -> int:
         names = selection.names
         listed: Outcome[Any] = Outcome()
         if "all-groups" in parsed:
-            listed = await admin.list_groups(CONSUMERS)
+            listed = await admin.list_selected(Selection(among=CONSUMERS))
             names = tuple(group.group_id for group in listed.items)
         deleted = await admin.delete_groups(names)
         return Outcome(deleted.items, listed.failures, (*listed.notices, *deleted.notices))

@@ -51,6 +51,7 @@ def _validate(parsed: ParsedOptions) -> int:
 
 def _list(parsed: ParsedOptions) -> int:
     from kgroups.admin.query.list_groups import CONSUMERS
+    from kgroups.admin.query.select_groups import Selection
     from kgroups.model.groups import GroupState, GroupType
     from kgroups.render.kafka.lists import list_text
 
@@ -63,7 +64,7 @@ def _list(parsed: ParsedOptions) -> int:
     )
 
     async def query(admin: GroupAdmin) -> Outcome[Any]:
-        return await admin.list_groups(group_filter)
+        return await admin.list_selected(Selection(among=group_filter))
 
     def write(outcome: Outcome[Any]) -> None:
         sys.stdout.writelines(list_text(outcome.items, types=types, states=states, show=escape_for(sys.stdout)))

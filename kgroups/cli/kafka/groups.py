@@ -55,10 +55,11 @@ def check(parsed: ParsedOptions) -> None:
 
 def run_action(parsed: ParsedOptions) -> int:
     from kgroups.admin.query.list_groups import ListFilter
+    from kgroups.admin.query.select_groups import Selection
     from kgroups.render.kafka.lists import groups_text
 
     async def query(admin: GroupAdmin) -> Outcome[Any]:
-        listed = await admin.list_groups(ListFilter(with_types=True))
+        listed = await admin.list_selected(Selection(among=ListFilter(with_types=True)))
         return listed.with_items(group for group in listed.items if matches(parsed, group))
 
     def write(outcome: Outcome[Any]) -> None:

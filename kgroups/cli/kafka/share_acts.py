@@ -73,6 +73,7 @@ def _scenario(parsed: ParsedOptions) -> Scenario:
 def delete(parsed: ParsedOptions) -> int:
     """Delete share groups; only those that are listed as empty are requested."""
     from kgroups.admin.query.list_groups import SHARERS
+    from kgroups.admin.query.select_groups import Selection
     from kgroups.cli.frame.group_options import check_name
     from kgroups.render.kafka.operations import deleted_text, undeleted_text
 
@@ -81,7 +82,7 @@ def delete(parsed: ParsedOptions) -> int:
         check_name(name)
 
     async def query(admin: GroupChanger) -> Outcome[Any]:
-        listed = await admin.list_groups(SHARERS._replace(with_states=True))
+        listed = await admin.list_selected(Selection(among=SHARERS._replace(with_states=True)))
         groups = {group.group_id: group for group in listed.items}
         rejected = [rejection for name in named or groups if (rejection := _rejection(name, groups.get(name)))]
         idle = [name for name in named or groups if name not in {each.group_id for each in rejected}]

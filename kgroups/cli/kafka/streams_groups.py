@@ -36,6 +36,7 @@ def run_action(parsed: ParsedOptions) -> int:
 
 def _list(parsed: ParsedOptions) -> int:
     from kgroups.admin.query.list_groups import STREAMERS
+    from kgroups.admin.query.select_groups import Selection
     from kgroups.model.groups import GroupState
     from kgroups.render.kafka.lists import short_list_text
 
@@ -46,7 +47,7 @@ def _list(parsed: ParsedOptions) -> int:
     group_filter = STREAMERS._replace(states=state_filter, with_states=states)
 
     async def query(admin: GroupAdmin) -> Outcome[Any]:
-        return await admin.list_groups(group_filter)
+        return await admin.list_selected(Selection(among=group_filter))
 
     def write(outcome: Outcome[Any]) -> None:
         sys.stdout.writelines(short_list_text(outcome.items, states=states, show=escape_for(sys.stdout)))

@@ -57,9 +57,9 @@ def _show_checked(shape: Shape, rows: list[tuple[Any, ...]], timeout: float | No
     from ..frame.fleet import fleet_of
 
     async def query(admin: GroupAdmin) -> Outcome[Any]:
-        from kgroups.admin.query.list_groups import EVERY_GROUP
+        from kgroups.admin.query.select_groups import Selection
 
-        return await admin.list_groups(EVERY_GROUP)
+        return await admin.list_selected(Selection())
 
     shape.check(CHECKED_PROFILES)
     _, fleet = fleet_of([name for name, *_ in rows], Flags(timeout=timeout), None)

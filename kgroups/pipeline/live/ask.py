@@ -17,9 +17,9 @@ import pyarrow as pa
 from kgroups.admin.offsets_topic.retention import offsets_retention
 from kgroups.admin.query.describe import describe_located, describe_located_offsets
 from kgroups.admin.query.group_offsets import fetch_commits
-from kgroups.admin.query.list_groups import EVERY_GROUP, ListFilter
+from kgroups.admin.query.list_groups import ListFilter
 from kgroups.admin.query.log_offsets import fetch_logs
-from kgroups.admin.query.select_groups import ResolvedSelection
+from kgroups.admin.query.select_groups import ResolvedSelection, Selection
 from kgroups.admin.routing.query_coordinators import GroupResults
 from kgroups.admin.wire import WireAdmin
 from kgroups.config.settings import ClientSettings
@@ -63,7 +63,7 @@ def sweep(settings: ClientSettings) -> Sweep:
     swept_at = datetime.now(UTC)
 
     async def query(admin: WireAdmin) -> tuple[Outcome[ListedGroup], GroupResults[GroupCommits], int | str, int]:
-        listed = await admin.list_groups(ListFilter(with_states=True))
+        listed = await admin.list_selected(Selection(among=ListFilter(with_states=True)))
         commits = await fetch_commits(admin.cluster, ResolvedSelection(listed.items).with_commits())
         return listed, commits, await offsets_retention(admin.cluster), await _log_partitions(admin)
 
@@ -115,7 +115,7 @@ def topic_names(settings: ClientSettings) -> dict[str, str]:
 
 def list_all(settings: ClientSettings) -> Outcome[ListedGroup]:
     """List every group, sorted by name, with state and type if the brokers report them."""
-    return _run_query(settings, lambda admin: admin.list_groups(EVERY_GROUP))
+    return _run_query(settings, lambda admin: admin.list_selected(Selection()))
 
 
 def describe_all(settings: ClientSettings, listed: Iterable[ListedGroup]) -> Outcome[Group]:

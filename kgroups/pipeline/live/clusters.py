@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from kgroups.admin.fleet import Fleet, Member, Progress, query_clusters
 from kgroups.admin.port import GroupAdmin
-from kgroups.admin.query.list_groups import EVERY_GROUP
+from kgroups.admin.query.select_groups import Selection
 from kgroups.config.flags import Flags
 from kgroups.config.load import load_profile
 from kgroups.config.settings import ClientSettings
@@ -60,7 +60,7 @@ def list_clusters(options: LiveOptions) -> list[tuple[Origin | None, Outcome[Lis
         return settings[profile]
 
     async def query(admin: GroupAdmin) -> Outcome[ListedGroup]:
-        return await admin.list_groups(EVERY_GROUP)
+        return await admin.list_selected(Selection())
 
     members = tuple(Member(profile, partial(load, profile)) for profile in options.profiles)
     fleet = Fleet(members, options.settings.timeout, options.settings.timeout)

@@ -235,7 +235,7 @@ class TestListGroups:
         names = ("a", "c", "e", "g", "b")
         described = {name: description(name, at=TWO if name == "b" else ONE) for name in names}
         client = FakeClient(listed=map(listing, names), groups=described, topics=PLACES)
-        outcome = asyncio.run(connect_admin(client).list_groups(ListFilter()))
+        outcome = asyncio.run(connect_admin(client).list_selected(Selection(among=ListFilter())))
         assert {group.group_id: group.coordinator for group in outcome.items} == {
             "a": ONE,
             "b": TWO,
@@ -262,7 +262,7 @@ class TestListGroups:
         client = FakeClient(
             listed=[listing("a", state)], groups={"a": description("a")}, topics=PLACES, operations=operations
         )
-        outcome = asyncio.run(connect_admin(client).list_groups(ListFilter()))
+        outcome = asyncio.run(connect_admin(client).list_selected(Selection(among=ListFilter())))
         assert (OMITTED_GROUPS_NOTICE in outcome.notices) is partial
         assert outcome.missing_acls() == ([DESCRIBE_CLUSTER] if partial else [])
 
@@ -289,12 +289,12 @@ class TestListGroups:
         described = {name: description(name, at=ONE) for name in names}
         client = FakeClient(listed=map(listing, names), groups=described, topics=PLACES)
         client.groups["a"] = description("a", at=TWO)
-        outcome = asyncio.run(connect_admin(client).list_groups(ListFilter()))
+        outcome = asyncio.run(connect_admin(client).list_selected(Selection(among=ListFilter())))
         assert [group.coordinator for group in outcome.items] == [TWO, ONE, ONE, ONE, ONE]
 
     def test_list_notes_group_types_librdkafka_omits(self, connect_admin: Opened) -> None:
         wanted = ListFilter(types=("Share", "Classic"), protocol_types=("connect",))
-        outcome = asyncio.run(connect_admin(FakeClient(topics=PLACES)).list_groups(wanted))
+        outcome = asyncio.run(connect_admin(FakeClient(topics=PLACES)).list_selected(Selection(among=wanted)))
         assert outcome.notices == (
             "librdkafka lists only consumer groups; Connect, share, and streams groups are missing",
         )
@@ -314,21 +314,22 @@ class TestListGroups:
         )
         client.groups = {"a": description("a"), "b": description("b", at=TWO), "c": description("c")}
         admin = connect_admin(client)
-        outcome = asyncio.run(admin.list_groups(ListFilter()))
+        outcome = asyncio.run(admin.list_selected(Selection()))
         assert [(group.state, group.type, group.protocol_type) for group in outcome.items] == [
             ("PreparingRebalance", "Classic", "consumer"),
             ("Empty", "Classic", ""),
             ("Stable", "Consumer", "consumer"),
         ]
         client.listed = [listing("a", "PREPARING_REBALANCING"), listing("b", "EMPTY", simple=True)]
-        outcome = asyncio.run(admin.list_groups(ListFilter(states=("Empty",))))
+        outcome = asyncio.run(admin.list_selected(Selection(among=ListFilter(states=("Empty",)))))
         assert [group.group_id for group in outcome.items] == ["b"]
 
     def test_list_describes_for_states_on_old_brokers(self, connect_admin: Opened) -> None:
         names = ("a", "c", "e", "g", "i")
         client = FakeClient(listed=[listing(name, "UNKNOWN", 0) for name in names], topics=PLACES)
         client.groups = {name: description(name) for name in names} | {"g": missing("g")}
-        outcome = asyncio.run(connect_admin(client).list_groups(ListFilter(with_states=True, with_types=True)))
+        wanted = ListFilter(with_states=True, with_types=True)
+        outcome = asyncio.run(connect_admin(client).list_selected(Selection(among=wanted)))
         assert [(group.group_id, group.state, group.type) for group in outcome.items] == [
             (name, "Stable", None) for name in ("a", "c", "e", "i")
         ]
@@ -337,14 +338,14 @@ class TestListGroups:
 
     def test_list_type_filter_on_old_brokers_is_a_failure(self, connect_admin: Opened) -> None:
         client = FakeClient(listed=[listing("a", kind=0)], groups={"a": description("a")}, topics=PLACES)
-        outcome = asyncio.run(connect_admin(client).list_groups(ListFilter(types=("Consumer",))))
+        outcome = asyncio.run(connect_admin(client).list_selected(Selection(among=ListFilter(types=("Consumer",)))))
         assert outcome.items == ()
         assert [failure.scope for failure in outcome.failures] == [Scope.CLUSTER]
 
     def test_list_failing_broker_keeps_other_groups(self, connect_admin: Opened) -> None:
         client = FakeClient(listed=[listing("a")], groups={"a": description("a")}, topics=PLACES)
         client.errors = [refusal(KafkaError._TIMED_OUT), refusal(KafkaError.CLUSTER_AUTHORIZATION_FAILED)]
-        outcome = asyncio.run(connect_admin(client).list_groups(ListFilter()))
+        outcome = asyncio.run(connect_admin(client).list_selected(Selection(among=ListFilter())))
         assert [group.group_id for group in outcome.items] == ["a"]
         assert [(failure.name, failure.error) for failure in outcome.failures] == [
             ("the-cluster", None),
@@ -353,7 +354,7 @@ class TestListGroups:
 
     def test_list_leaderless_offsets_partitions_are_a_failure(self, connect_admin: Opened) -> None:
         client = FakeClient(topics={"__consumer_offsets": topic("__consumer_offsets", ONE, None)})
-        outcome = asyncio.run(connect_admin(client).list_groups(ListFilter()))
+        outcome = asyncio.run(connect_admin(client).list_selected(Selection(among=ListFilter())))
         assert [failure.error for failure in outcome.failures] == ["LEADER_NOT_AVAILABLE"]
 
 
@@ -525,7 +526,7 @@ class TestConnect:
     def test_connect_without_permission_on_offsets_topic_works(self, connect_admin: Opened) -> None:
         client = FakeClient(topics={"__consumer_offsets": refusal(KafkaError.TOPIC_AUTHORIZATION_FAILED)})
         client.listed, client.groups = [listing("a")], {"a": description("a")}
-        outcome = asyncio.run(connect_admin(client).list_groups(ListFilter()))
+        outcome = asyncio.run(connect_admin(client).list_selected(Selection(among=ListFilter())))
         assert [group.coordinator for group in outcome.items] == [ONE]
 
     def test_connect_to_closed_port_is_unreachable(self, capfd: pytest.CaptureFixture[str]) -> None:

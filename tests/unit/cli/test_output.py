@@ -46,6 +46,35 @@ def test_list_with_filter_in_a_pipe_prints_only_names(run_cli: Run, serve: Calla
     assert run_cli(*words, "--type", "classic", "--state", "stable") == (0, "busy\n", "")
 
 
+@pytest.mark.parametrize("version", ["4.3.1", "2.8.2", "2.5.1", "1.1.1"])
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--topic", "orders"], "busy\nidle\n"),
+        (["b*", "--topic", "orders"], "busy\n"),
+        (["*", "--state", "empty"], "idle\n"),
+        (["?dle", "--state", "empty,stable", "--topic", "orders"], "idle\n"),
+    ],
+)
+def test_list_asks_each_broker_for_its_groups_once(
+    run_cli: Run, serve: Callable, version: str, words: list[str], expected: str
+) -> None:
+    served = serve(2, version, fill=shop)
+    assert run_cli("list", "-b", served.bootstrap, *words) == (0, expected, "")
+    for broker in served.fake.brokers.values():
+        assert [request.api for request in broker.requests].count("ListGroups") == 1
+
+
+def test_list_of_a_glob_and_a_type_names_old_brokers_and_groups(run_cli: Run, serve: Callable) -> None:
+    served = serve(2, "2.8.2", fill=shop)
+    code, out, err = run_cli("list", "-b", served.bootstrap, "b*", "--type", "classic")
+    assert (code, out) == (1, "") and err.count("cannot filter by type") == 2 and err.count("\n") == 2
+    code, out, err = run_cli("list", "-b", served.bootstrap, "bus*", "idle", "--type", "classic")
+    assert code == 2 and "'idle' is selected by name" in err
+    code, out, err = run_cli("list", "-b", serve(fill=shop).bootstrap, "[b]usy", "x*", "--type", "classic")
+    assert (code, out) == (1, "busy\n") and "x*" in err
+
+
 def test_list_on_a_terminal_shows_type_and_state(run_cli: Run, serve: Callable) -> None:
     code, out, err = run_cli("list", "-b", serve(fill=shop).bootstrap, "-o", "table")
     assert (code, err) == (0, "")
@@ -178,7 +207,7 @@ def test_librdkafka_is_the_fallback_for_unsupported_clusters(
     pytest.importorskip("confluent_kafka")
     listed = Outcome((ListedGroup("g", "consumer", Node(1, "h", 9)),))
     admin = mocker.AsyncMock(cluster_id="c")
-    admin.list_groups.return_value = listed
+    admin.list_selected.return_value = listed
     mocker.patch("kgroups.admin.wire.WireAdmin.connect", side_effect=error("too new a broker"))
     mocker.patch("kgroups.admin.rdkafka.client.RdkafkaAdmin.connect", return_value=admin)
     code, out, err = run_cli("list", "-b", "h:1")

@@ -136,9 +136,9 @@ def test_share_groups_of_older_brokers_are_reported_as_unsupported() -> None:
     reason = "supports ShareGroupDescribe v0 to v0, kgroups v1 to v1; share groups can be described from Kafka 4.1 on"
     assert answer.failures
     assert all(failure.message.endswith(f"the broker {reason}") for failure in answer.failures)
-    old = ask(shop("3.9.1"), lambda admin: admin.list_groups(SHARERS))
+    old = ask(shop("3.9.1"), lambda admin: admin.list_selected(Selection(among=SHARERS)))
     assert names(old) == ["idle", "live"], "of those that a fake has, which no such broker would"
-    older = ask(FakeCluster(1, "2.8.2"), lambda admin: admin.list_groups(SHARERS))
+    older = ask(FakeCluster(1, "2.8.2"), lambda admin: admin.list_selected(Selection(among=SHARERS)))
     assert "does not report group types" in older.failures[0].message
 
 
