@@ -1,6 +1,7 @@
 # A fresh clone, Python 3.11 or newer, Java 17 or newer, make: that is all these need; the tests also openssl. What needs a
-# Kerberos KDC, tmux, zsh, fish, Chromium or Prometheus (Debian: krb5-kdc krb5-admin-server krb5-user libkrb5-dev tmux zsh fish
-# curl jq chromium prometheus) is skipped where there is none, and says so; with REQUIRE=--require-programs, as CI has it, it fails.
+# Kerberos KDC, tmux, zsh, fish, groff, Chromium or Prometheus (Debian: krb5-kdc krb5-admin-server krb5-user libkrb5-dev tmux
+# zsh fish curl jq groff-base chromium prometheus) is skipped where there is none, and says so; with
+# REQUIRE=--require-programs, as CI has it, it fails.
 
 PYTHON ?= python3
 VENV := .venv

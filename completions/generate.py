@@ -1,34 +1,40 @@
-"""Write the man pages and the pages of docs/commands/: ``python completions/generate.py``; ``--check`` compares."""
+"""Write the pages that are generated from the commands and tables: ``python completions/generate.py [FOLDER]``.
+
+The default folder is ``build/generated``. ``man1/`` has the man pages, ``commands/`` a page of the site for each
+command, and ``parts/`` what the site inserts into the pages of docs/ that say ``<!-- generated: NAME -->``.
+"""
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1]))  # this repository, also if another kgroups is installed
 sys.path.insert(0, str(Path(__file__).parent))
 
 from manual import manual  # in this directory
-from pages import pages
+from pages import pages, table
 
-_FOLDERS = ("man1", "../docs/commands")
+from kgroups.pipeline.contracts.dictionary import tables
 
 
 def generated() -> dict[str, str]:
-    """Return file names and their contents."""
-    texts = zip(_FOLDERS, (manual(), pages()), strict=True)
-    return {f"{folder}/{name}": text for folder, found in texts for name, text in found.items()}
+    """Return the text of each file, by its path in the folder."""
+    parts = {"commands.md": table(), "data-dictionary.md": tables()}
+    folders = {"man1": manual(), "commands": pages(), "parts": parts}
+    return {f"{folder}/{name}": text for folder, texts in folders.items() for name, text in texts.items()}
 
 
-def outdated() -> list[str]:
-    """Return the names of the files that are missing, left over, or have other contents."""
-    here, texts = Path(__file__).parent, generated()
-    there = {f"{folder}/{path.name}" for folder in _FOLDERS for path in (here / folder).iterdir()}
-    changed = {name for name in there & texts.keys() if (here / name).read_text("utf-8") != texts[name]}
-    return sorted(changed | (there ^ texts.keys()))
+def write(folder: Path) -> None:
+    """Write the files; delete those of earlier runs."""
+    texts = generated()
+    for part in {name.partition("/")[0] for name in texts}:
+        shutil.rmtree(folder / part, ignore_errors=True)
+        (folder / part).mkdir(parents=True)
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
-    if "--check" in sys.argv:
-        sys.exit(" ".join(["run python completions/generate.py:", *names]) if (names := outdated()) else 0)
-    for name, text in generated().items():
-        (Path(__file__).parent / name).write_text(text, encoding="utf-8")
+    write(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[1] / "build" / "generated")

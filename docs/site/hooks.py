@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 from python_api import with_python_api
-from repository import DOCS, BrokenLink, pictures, site_files
+from repository import DOCS, BrokenLink, generated, pictures, site_files
 
 _API = "python-api.md"
 _SEARCH = '<div class="md-search" '
@@ -33,20 +35,27 @@ _RANKS = {
 
 
 def on_config(config: MkDocsConfig) -> None:
-    """Replace each pattern in the navigation by the pages that match it."""
-    config.nav = _expanded(config.nav or [])
+    """Generate the pages of commands, and replace each pattern in the navigation by the pages that match it."""
+    _generated.clear()
+    _generated.update(generated())
+    places = {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")} | set(_generated)
+    config.nav = _expanded(config.nav or [], sorted(places))
 
 
-def _expanded(entries: list[Any]) -> list[Any]:
+_generated: dict[str, str] = {}
+"""The pages and parts that are generated for this build."""
+
+
+def _expanded(entries: list[Any], places: Sequence[str]) -> list[Any]:
     found: list[Any] = []
     for entry in entries:
         if isinstance(entry, dict):
             ((title, inner),) = entry.items()
-            pages = _expanded(inner) if isinstance(inner, list) else inner
+            pages = _expanded(inner, places) if isinstance(inner, list) else inner
             found += [{title: pages}] if pages else []
         elif "*" in entry:
-            names = (path.relative_to(DOCS).as_posix() for path in sorted(DOCS.glob(entry)))
-            found.extend(name for name in names if not name.endswith("README.md"))
+            names = [place for place in places if fnmatchcase(place, entry) and not place.endswith("README.md")]
+            found.extend(name for name in names if name.count("/") == entry.count("/"))
         else:
             found.append(entry)
     return found
@@ -55,7 +64,7 @@ def _expanded(entries: list[Any]) -> list[Any]:
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Return the files of the site, instead of those in docs/."""
     try:
-        texts = site_files()
+        texts = site_files(_generated)
     except BrokenLink as broken:
         raise PluginError(str(broken)) from broken
     texts[_API] = with_python_api(texts[_API])

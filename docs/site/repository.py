@@ -1,14 +1,17 @@
 """The files of the site, from those of the repository, with links that work in the site.
 
 Pages in docs/ keep their place; pages elsewhere in the repository get one in ``ELSEWHERE``. Other files that pages link
-to become text files.
+to become text files. The pages of commands, and parts of other pages, are generated when the site is built.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -28,6 +31,7 @@ ELSEWHERE = {
 """Pages that are not in docs/ -> their place in the site."""
 
 _LINK = re.compile(r"(?P<code>^```.*?^```|`[^`\n]+`(?!\]))|\]\((?P<target>[^)\s]+)\)", re.DOTALL | re.MULTILINE)
+_PART = re.compile(r"^<!-- generated: (?P<name>[\w-]+) -->$", re.MULTILINE)
 _PICTURE = re.compile(r"^<!-- picture: (?P<name>[\w-]+): (?P<text>.+) -->$", re.MULTILINE)
 
 
@@ -35,18 +39,36 @@ class BrokenLink(Exception):
     """A link leads to no file of the repository."""
 
 
-def site_files() -> dict[str, str]:
+def generated() -> dict[str, str]:
+    """Return the text of each generated file, by its path in the folder of ``completions/generate.py``.
+
+    It runs in a process of its own: click keeps the options for help of the first context of a command.
+    """
+    with tempfile.TemporaryDirectory(prefix="kgroups-pages-") as folder:
+        subprocess.run([sys.executable, ROOT / "completions" / "generate.py", folder], check=True)
+        return {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in Path(folder).rglob("*.md")}
+
+
+def site_files(generated: Mapping[str, str]) -> dict[str, str]:
     """Return the text of each file, by its place in the site: the pages, and the files that they link to.
 
+    :param generated: the pages of commands, and the parts of other pages.
     :raises BrokenLink: a link leads to no file.
     """
+    commands = {name: text for name, text in generated.items() if name.startswith("commands/")}
     pages = {path: path.relative_to(DOCS).as_posix() for path in sorted(DOCS.rglob("*.md"))}
     pages |= {ROOT / path: place for path, place in ELSEWHERE.items()}
+    pages |= {DOCS / name: name for name in commands}
     found: dict[str, str] = {}
     for page, place in pages.items():
-        text = _with_pictures(page.read_text(encoding="utf-8"), place)
-        found[place] = _with_links(text, page, place, pages, found)
+        text = commands.get(place) or _with_parts(page.read_text(encoding="utf-8"), generated)
+        found[place] = _with_links(_with_pictures(text, place), page, place, pages, found)
     return found
+
+
+def _with_parts(text: str, generated: Mapping[str, str]) -> str:
+    """Replace the comments that name a generated part of the page."""
+    return _PART.sub(lambda match: generated[f"parts/{match['name']}.md"], text)
 
 
 def pictures() -> list[Path]:
@@ -60,7 +82,7 @@ def _with_links(text: str, page: Path, place: str, pages: dict[Path, str], found
         if not path or "://" in path or path.startswith(("mailto:", "pictures/", "../pictures/")):
             return match[0]
         file = Path(os.path.normpath(page.parent / path))
-        if not file.exists():
+        if file not in pages and not file.exists():
             raise BrokenLink(f"{page.relative_to(ROOT)}: link to {path}: no such file")
         link = os.path.relpath(pages.get(file) or _as_text(file, found), Path(place).parent)
         return f"]({link}#{anchor})" if anchor else f"]({link})"

@@ -168,7 +168,6 @@ CHECKS = (
     Check("clean tree", _clean_tree),
     Check("version", _version),
     command("style", "make", "style"),
-    command("generated files", PYTHON, "completions/generate.py", "--check"),
     Check("docs", _docs),
     command("dist", PYTHON, "-m", "tests.distribution.build"),
     Check("files", _distribution),

@@ -63,7 +63,7 @@ def test_built_twice_is_byte_identical(files: dict[str, Path], tmp_path: Path) -
         assert hashlib.sha256(path.read_bytes()).digest() == hashlib.sha256(again[suffix].read_bytes()).digest(), path
 
 
-def test_distribution_is_complete(files: dict[str, Path]) -> None:
+def test_distribution_is_complete(files: dict[str, Path], man_pages: dict[str, bytes]) -> None:
     run(sys.executable, "-m", "twine", "check", "--strict", *files.values())
     assert {path.name for path in files.values()} == {
         f"kgroups-{__version__}-py3-none-any.whl",
@@ -78,7 +78,7 @@ def test_distribution_is_complete(files: dict[str, Path]) -> None:
         *(f"share/bash-completion/completions/{tool}" for tool in tools),
         "share/zsh/site-functions/_kgroups",
         *(f"share/fish/vendor_completions.d/{tool}.fish" for tool in tools),
-        *(f"share/man/man1/{path.name}" for path in (ROOT / "completions" / "man1").iterdir()),
+        *(f"share/man/man1/{name}" for name in man_pages),
     }
     with tarfile.open(files[".gz"]) as source:
         names = {name.partition("/")[2] for name in source.getnames()}
@@ -89,8 +89,53 @@ def test_distribution_is_complete(files: dict[str, Path]) -> None:
         "LICENSE",
         "tests/conftest.py",
         "completions/generate.py",
+        *(f"completions/man1/{name}" for name in man_pages),
     } <= names
     assert not {Path(name).parts[0] for name in names if name} & LEFT_OUT
+
+
+@pytest.fixture(scope="module")
+def man_pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """What ``completions/generate.py`` writes, by file name."""
+    folder = tmp_path_factory.mktemp("generated")
+    run(sys.executable, ROOT / "completions" / "generate.py", folder)
+    found = {path.name: path.read_bytes() for path in (folder / "man1").iterdir()}
+    assert len(found) > 50
+    return found
+
+
+def test_man_pages_of_wheel_and_sdist_are_the_generated_ones(
+    files: dict[str, Path], man_pages: dict[str, bytes]
+) -> None:
+    with zipfile.ZipFile(files[".whl"]) as wheel:
+        of_wheel = {Path(name).name: wheel.read(name) for name in wheel.namelist() if "/share/man/man1/" in name}
+    with tarfile.open(files[".gz"]) as sdist:
+        entries = [entry for entry in sdist.getmembers() if "/completions/man1/" in entry.name]
+        of_sdist = {Path(entry.name).name: sdist.extractfile(entry).read() for entry in entries}
+    assert of_wheel == man_pages
+    assert of_sdist == man_pages
+
+
+def test_wheel_of_the_clone_is_that_of_the_sdist(files: dict[str, Path], tmp_path: Path) -> None:
+    run(sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", tmp_path, ROOT)
+    (wheel,) = tmp_path.iterdir()
+    assert wheel.read_bytes() == files[".whl"].read_bytes()
+
+
+REQUIRED = "import hatchling.build as build; print(build.get_requires_for_build_{}())"
+
+
+def test_only_a_clone_needs_click_for_a_build(files: dict[str, Path], tmp_path: Path) -> None:
+    with tarfile.open(files[".gz"]) as sdist:
+        sdist.extractall(tmp_path, filter="data")
+    (extracted,) = tmp_path.iterdir()
+    for target in ("wheel", "sdist"):
+        command = [sys.executable, "-c", REQUIRED.format(target)]
+        required = {
+            folder: subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout.strip()
+            for folder in (extracted, ROOT)
+        }
+        assert required == {extracted: "[]", ROOT: "['click<9,>=8.4']"}
 
 
 def test_installed_alone_commands_work(files: dict[str, Path], tmp_path: Path) -> None:

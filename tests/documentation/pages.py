@@ -19,6 +19,15 @@ _FOLLOWED: Final = ("docs/quick-start.md", "docs/tutorials/", "docs/migrate/")
 GUIDES: Final = tuple(page for page in PAGES if page.startswith(_FOLLOWED))
 """Pages that a reader follows from the first line to the last, so that every block of them is run."""
 
+LANGUAGES: Final = {"bash", "console", "json", "promql", "python", "sql", "text", "toml", "yaml"}
+"""The languages of fenced blocks."""
+
+DISCOURAGED: Final = re.compile(
+    r"\b(nobody|tells?|told|sign(s|ed)? in|logs? in|anew|so many|at most so|a look|looks at|doomed|simply|easily)\b",
+    re.IGNORECASE,
+)
+"""Words that the style of the project replaces."""
+
 _FENCE: Final = re.compile(r"^```(\S*)(?: title=\"([^\"\n]+)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _DIRECTIVE: Final = re.compile(r"<!-- (not run|cluster): (.+) -->\n\Z")
 SEEDED: Final = "seeded"
@@ -63,7 +72,10 @@ def page_text(page: str) -> str:
 
 @cache
 def blocks_of(page: str) -> Sequence[Block]:
-    text = page_text(page)
+    return blocks_in(page, page_text(page))
+
+
+def blocks_in(page: str, text: str) -> Sequence[Block]:
     found: list[Block] = []
     for match in _FENCE.finditer(text):
         before = text[: match.start()]
@@ -87,4 +99,15 @@ def steps_of(page: str, cluster: str) -> list[Block]:
 
 def prose_of(page: str) -> str:
     """The text without fenced blocks and inline code."""
-    return re.sub(r"`[^`\n]*`", "``", _FENCE.sub("", page_text(page)))
+    return prose_in(page_text(page))
+
+
+def prose_in(text: str, code: str = "``") -> str:
+    """A text without fenced blocks; ``code`` replaces inline code."""
+    return re.sub(r"`[^`\n]*`", code, _FENCE.sub("", text))
+
+
+def anchors(text: str) -> set[str]:
+    """The anchors of the headings."""
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}

@@ -17,12 +17,14 @@ WIDTH: Final = 120
 _NAME: Final = re.compile(r"`[^`]*`|\w*_\w+")
 """Code, or a name with underscores."""
 
-_INTRODUCTION = """\
+_TITLE = """\
 # Data dictionary of history
 
 Every table of `kgroups history`, with its columns. This page is generated from the definitions that kgroups itself
 uses, by `kgroups history schema --format markdown`. `kgroups history schema TABLE` prints the same as a JSON Schema.
 
+"""
+_RULES = """\
 - **Null** means absent or unknown; it is never replaced by 0 or -1. A column that is not nullable has a value in every
   row.
 - **Position.** `log_partition` and `log_offset` are the position of a record in `__consumer_offsets`. They are the only
@@ -51,11 +53,16 @@ _JSON = {
 
 def dictionary() -> str:
     """Return the page."""
+    return _TITLE + tables()
+
+
+def tables() -> str:
+    """Return the page without its title and first paragraph."""
     return "\n".join(_lines())
 
 
 def _lines() -> Iterator[str]:
-    yield _INTRODUCTION + "".join(f"| `{name}` | `{parquet_type(name)}` | {text} |\n" for name, text in _JSON.items())
+    yield _RULES + "".join(f"| `{name}` | `{parquet_type(name)}` | {text} |\n" for name, text in _JSON.items())
     yield from _part("Collected tables", "In a store, as Parquet files by day.", STORED)
     yield from _part("Derived tables", "Computed by queries, for the time span of the query.", DERIVED)
     yield from _part("Decoded log", "Written by `kgroups history dump`; not in a store.", (DECODED,))

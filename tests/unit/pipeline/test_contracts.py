@@ -1,4 +1,4 @@
-"""The JSON Schemas of the tables, and the data dictionary, are those of the definitions."""
+"""The JSON Schemas of the tables are those of the definitions. The data dictionary: test_generated_pages.py."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from kgroups.pipeline import derived
 from kgroups.pipeline.contracts import TABLES
 from kgroups.pipeline.contracts.json_schema import row_schema
 from kgroups.pipeline.tables import DECODED, STORED, Column, Table, arrow_schema
-from tests.documentation.pages import ROOT
 
 _LOGICAL = {"INT(16, true)": "INT_16", "STRING": "UTF8", "TIMESTAMP(MICROS, true)": "TIMESTAMP_MICROS"}
 
@@ -83,11 +82,6 @@ def test_schema_accepts_only_values_of_the_type(kind: str, value: object, valid:
         assert Draft202012Validator(schema).is_valid({"c": value}) is valid
         assert Draft202012Validator(schema).is_valid({"c": None}) is not required
     assert not Draft202012Validator(schema).is_valid({})
-
-
-def test_page_is_current() -> None:
-    """To update it: ``kgroups history schema --format markdown > docs/data-dictionary.md``."""
-    assert (ROOT / "docs/data-dictionary.md").read_text(encoding="utf-8") == printed("--format", "markdown")
 
 
 @pytest.mark.parametrize("arguments", [["nothing"], ["commits", "--format", "markdown"]])

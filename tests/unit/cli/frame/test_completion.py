@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,8 +14,6 @@ from kgroups.cli.frame.completion import TIMEOUT, completions_of
 from kgroups.cli.frame.lazy_command import LazyCommand
 from kgroups.cli.main import COMPLETE, cli, main
 from tests.fakes.broker import FakeCluster, silence
-
-FOLDER = Path(__file__).parents[4] / "completions"
 
 
 def shop(fake: FakeCluster) -> None:
@@ -199,10 +195,3 @@ def test_completion_describes_options_and_asks_the_shell_for_files(
         monkeypatch.setenv(COMPLETE, line)
         main([])
         assert capfd.readouterr().out == "file\tc\t\n"
-
-
-def test_man_page_and_page_of_commands_match_the_command_tree() -> None:
-    """In a process of its own, because click keeps the options for help of the first context of a command."""
-    command = [sys.executable, FOLDER / "generate.py", "--check"]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (ran.returncode, ran.stderr) == (0, "")
