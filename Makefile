@@ -52,7 +52,7 @@ style: $(VENV)/.installed-dev
 fast: units history
 
 # Tests without brokers, in two parts of about the same length.
-HISTORY := tests/unit/pipeline tests/unit/history
+HISTORY := tests/unit/history
 
 history: $(VENV)/.installed-dev
 	$(BIN)/pytest -q $(HISTORY) tests/distribution $(REQUIRE)

@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from kgroups.pipeline.decode import decode_batch
-from kgroups.pipeline.decode.rows import SCHEMA, decode_rows
-from kgroups.pipeline.tables import DECODED, RECORDS, arrow_schema
+from kgroups.history.decode import decode_batch
+from kgroups.history.decode.rows import SCHEMA, decode_rows
+from kgroups.history.tables import DECODED, RECORDS, arrow_schema
 
 BATCH = 10_000
 METADATA = 0.05

@@ -24,7 +24,7 @@ EVERY = 5.0
 """Seconds from scrape to scrape."""
 TIMED = """
 import sys, time
-from kgroups.cli.exporter.exposition import Exposition
+from kgroups.exporter.exposition import Exposition
 from kgroups.__main__ import main
 
 publish = Exposition.publish

@@ -38,7 +38,7 @@ FORMATTER = "org.apache.kafka.tools.consumer.OffsetsMessageFormatter"
 NEW = 4
 """Rounds of commits before the second collection."""
 
-START = "from kgroups.pipeline.session import open_session\nopen_session(short=True).range(10).count()\n"
+START = "from kgroups.history.session import open_session\nopen_session(short=True).range(10).count()\n"
 
 CONSOLE, DUMP, COLLECT, AGAIN = "kafka-console-consumer", "history dump", "history collect", "history collect, again"
 SPARK = "the start of Spark"
@@ -133,7 +133,7 @@ def _measure_size(sandbox: Sandbox, records: int, runs: int) -> Size:
 def _written(sandbox: Sandbox) -> int:
     from kgroups.config.settings import ClientSettings, parse_bootstrap
     from kgroups.errors import HistoryError
-    from kgroups.pipeline.extract.log import OffsetsLog
+    from kgroups.history.extract.log import OffsetsLog
 
     try:
         ends = OffsetsLog(ClientSettings(parse_bootstrap(sandbox.bootstrap))).ends()

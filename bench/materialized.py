@@ -29,10 +29,9 @@ sys.path[0] = str(ROOT)
 
 from bench.processes import Run, measure  # noqa: E402
 from bench.spark_workers import with_section  # noqa: E402
-from kgroups.model.counts import count  # noqa: E402
-from kgroups.pipeline.load.manifest import BATCH, SWEEP, Entry  # noqa: E402
-from kgroups.pipeline.load.store import Identity, Store  # noqa: E402
-from kgroups.pipeline.tables import (  # noqa: E402
+from kgroups.history.load.manifest import BATCH, SWEEP, Entry  # noqa: E402
+from kgroups.history.load.store import Identity, Store  # noqa: E402
+from kgroups.history.tables import (  # noqa: E402
     COMMITS,
     COVERAGE,
     GROUP_METADATA,
@@ -43,7 +42,8 @@ from kgroups.pipeline.tables import (  # noqa: E402
     arrow_schema,
     to_batch,
 )
-from kgroups.pipeline.transform.definitions import DERIVED  # noqa: E402
+from kgroups.history.transform.definitions import DERIVED  # noqa: E402
+from kgroups.model.counts import count  # noqa: E402
 
 HEADING = "## Materialized"
 WORK = ROOT / ".bench" / "materialized"

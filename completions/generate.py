@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from manual import manual  # in this directory
 from pages import pages, table
 
-from kgroups.pipeline.contracts.dictionary import tables
+from kgroups.history.contracts.dictionary import tables
 
 
 def generated() -> dict[str, str]:

@@ -85,7 +85,7 @@ def _drop_in(name: str, groups: str) -> Iterator[str]:
     yield ".SH DESCRIPTION"
     yield _plain(f"Replaces {name}.sh of Kafka where it comes first in PATH; it is part of kgroups.")
     yield ".SH OPTIONS\n.nf"
-    yield from map(_plain, files("kgroups.cli.kafka").joinpath(f"{name}.usage").read_text().rstrip().splitlines())
+    yield from map(_plain, files("kgroups.dropins").joinpath(f"{name}.usage").read_text().rstrip().splitlines())
     yield ".fi"
     yield from _see_also("kgroups")
 

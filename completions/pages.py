@@ -63,7 +63,7 @@ def pages() -> dict[str, str]:
     """Return the pages in Markdown, by file name."""
     found = {f"{_name(context)}.md": "\n".join(_page(context)) + "\n" for context in commands()}
     for name, groups in DROP_INS.items():
-        usage = files("kgroups.cli.kafka").joinpath(f"{name}.usage").read_text().rstrip()
+        usage = files("kgroups.dropins").joinpath(f"{name}.usage").read_text().rstrip()
         found[f"{name}.md"] = _DROP_IN.format(name=name, groups=groups, usage=usage)
     return found
 

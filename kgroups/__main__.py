@@ -28,28 +28,28 @@ def _end_on_interrupt() -> None:
 
 def consumer_groups() -> None:
     _end_on_interrupt()
-    from kgroups.cli.kafka.consumer_groups import main
+    from kgroups.dropins.consumer_groups import main
 
     main()
 
 
 def share_groups() -> None:
     _end_on_interrupt()
-    from kgroups.cli.kafka.share_groups import main
+    from kgroups.dropins.share_groups import main
 
     main()
 
 
 def groups() -> None:
     _end_on_interrupt()
-    from kgroups.cli.kafka.groups import main
+    from kgroups.dropins.groups import main
 
     main()
 
 
 def streams_groups() -> None:
     _end_on_interrupt()
-    from kgroups.cli.kafka.streams_groups import main
+    from kgroups.dropins.streams_groups import main
 
     main()
 

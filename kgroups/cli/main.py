@@ -85,9 +85,9 @@ add_lazy_commands(
     LazyCommand("list", "list:list_groups", "List the groups of a cluster, of every type."),
     LazyCommand("describe", "describe:describe", "Describe groups: offsets and lag, members, or state."),
     LazyCommand("lag", "lag:lag", "Show the lag of groups, in records and in time."),
-    LazyCommand("watch", "watch.command:watch", "Watch groups live: state, members, lag, and rates."),
-    LazyCommand("exporter", "exporter.command:exporter", "Serve metrics of groups to Prometheus."),
-    LazyCommand("mcp", "mcp.command:mcp", "Serve read-only tools to language models (MCP)."),
+    LazyCommand("watch", "kgroups.watch.command:watch", "Watch groups live: state, members, lag, and rates."),
+    LazyCommand("exporter", "kgroups.exporter.command:exporter", "Serve metrics of groups to Prometheus."),
+    LazyCommand("mcp", "kgroups.mcp.command:mcp", "Serve read-only tools to language models (MCP)."),
     LazyCommand("check", "check.command:check", "Check groups against rules, for CI and monitoring."),
     LazyCommand("explain", "explain:explain", "Explain the state and the problems of groups."),
     LazyCommand(
@@ -100,11 +100,11 @@ add_lazy_commands(
     LazyCommand("snapshot", "snapshot:snapshot", "Save the state of groups, compare it, and restore it."),
     LazyCommand("diff", "diff:diff", "Compare the groups of two clusters or snapshots."),
     LazyCommand("config", "config:config", "Show and test the connection settings."),
-    LazyCommand("history", "history:history", "Collect the history of groups, and query it."),
+    LazyCommand("history", "kgroups.history.commands:history", "Collect the history of groups, and query it."),
     LazyCommand("profile", "profile:profile", "Manage profiles, which are named clusters."),
     LazyCommand("schema", "schema:schema", "Print the JSON Schemas of outputs and files."),
     LazyCommand("completion", "completion.command:completion", "Print the completion script for bash, zsh, or fish."),
-    LazyCommand("sandbox", "sandbox:sandbox", "Run a local Kafka cluster for experiments."),
+    LazyCommand("sandbox", "kgroups.sandbox.command:sandbox", "Run a local Kafka cluster for experiments."),
 )
 
 

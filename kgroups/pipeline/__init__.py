@@ -1,40 +1,7 @@
-"""History on Spark: read ``__consumer_offsets``, decode it, store it as tables, and query them.
-
-:func:`register` registers two data sources, written with PySpark's Data Source API:
-
-- ``kgroups-offsets``: the log of ``__consumer_offsets``, batch and stream; options in :mod:`.extract.options`
-- ``kgroups-live``: the current state of a cluster, queried as by the commands; options in :mod:`.live.options`
-"""
+"""The documented name of :mod:`kgroups.history`, for Spark programs: ``from kgroups.pipeline import register``."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from kgroups.history import register
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-    from kgroups.config.settings import ClientSettings
-
-
-def register(spark: SparkSession, settings: ClientSettings | None = None) -> None:
-    """Register the data sources ``kgroups-offsets`` and ``kgroups-live`` with a session, and change no setting of it.
-
-    :param settings: TLS and SASL settings, as returned by :func:`kgroups.config.load.load_settings`; used only for
-        their own bootstrap servers.
-    """
-    from .connection import with_settings
-    from .extract.source import OffsetsSource
-    from .live.source import LiveSource
-
-    spark.dataSource.register(with_settings(OffsetsSource, settings, _cores(spark)))
-    spark.dataSource.register(with_settings(LiveSource, settings))
-
-
-def _cores(spark: SparkSession) -> int | None:
-    """Return the cores of the executors so far; ``None`` if unknown, as with Spark Connect."""
-    from pyspark.errors import PySparkException
-
-    try:
-        return spark.sparkContext.defaultParallelism
-    except PySparkException:
-        return None
+__all__ = ["register"]

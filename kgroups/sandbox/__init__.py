@@ -7,7 +7,7 @@ With kgroups' own sockets and librdkafka: ``seed`` creates the groups of ``seed_
 
 from __future__ import annotations
 
-from kgroups.sandbox.cluster import Sandbox
-from kgroups.sandbox.versions import DEFAULT_VERSION, VERSIONS, KafkaVersion, kafka_version
+from .cluster import Sandbox
+from .versions import DEFAULT_VERSION, VERSIONS, KafkaVersion, kafka_version
 
 __all__ = ["DEFAULT_VERSION", "VERSIONS", "KafkaVersion", "Sandbox", "kafka_version"]

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from kgroups.sandbox.folders import class_archives
+from .folders import class_archives
 
 # By default, Java writes to standard output that an archive does not fit. What ends a JVM is not part of this log.
 _QUIET: Final = "-Xlog:disable"

@@ -14,16 +14,17 @@ from signal import SIGCONT, SIGSTOP
 from typing import Final
 
 from kgroups.errors import SandboxError, UsageError
-from kgroups.sandbox.folders import locked, state_root
-from kgroups.sandbox.jars import ensure_jars, ensure_tools_jars
-from kgroups.sandbox.java import find_java
-from kgroups.sandbox.prerequisites import Prepare, nothing
-from kgroups.sandbox.process import ProcessState, kill_now, send_signal, spawn, state_of, stop_all
-from kgroups.sandbox.programs import Programs, mark_of
-from kgroups.sandbox.ready import START_SECONDS, TAIL_LINES, ServerDied, log_tail, wait_ready
-from kgroups.sandbox.start import Plan, bootstrap_address, start
-from kgroups.sandbox.state import Broker, Helper, State, read_state, write_state
-from kgroups.sandbox.versions import DEFAULT_VERSION, KafkaVersion, kafka_version
+
+from .folders import locked, state_root
+from .jars import ensure_jars, ensure_tools_jars
+from .java import find_java
+from .prerequisites import Prepare, nothing
+from .process import ProcessState, kill_now, send_signal, spawn, state_of, stop_all
+from .programs import Programs, mark_of
+from .ready import START_SECONDS, TAIL_LINES, ServerDied, log_tail, wait_ready
+from .start import Plan, bootstrap_address, start
+from .state import Broker, Helper, State, read_state, write_state
+from .versions import DEFAULT_VERSION, KafkaVersion, kafka_version
 
 MAX_BROKERS: Final = 3
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")

@@ -10,12 +10,13 @@ from kgroups.errors import KgroupsError, SandboxError
 from kgroups.model.groups import GroupId
 from kgroups.net.cluster import Cluster
 from kgroups.net.fanout import fan_out
-from kgroups.sandbox.cluster import Sandbox
-from kgroups.sandbox.coordinator_client import CoordinatorClient
-from kgroups.sandbox.heartbeater import CLIENT_ID
-from kgroups.sandbox.load import LANES, TIMEOUT
-from kgroups.sandbox.topics import create_topics
-from kgroups.sandbox.wire.offset_commit import OffsetCommit
+
+from .cluster import Sandbox
+from .coordinator_client import CoordinatorClient
+from .heartbeater import CLIENT_ID
+from .load import LANES, TIMEOUT
+from .topics import create_topics
+from .wire.offset_commit import OffsetCommit
 
 NOTED: Final = 20
 """One in this many commit requests contains metadata, as from some clients."""

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Final
 
 from kgroups.errors import SandboxError
-from kgroups.sandbox.class_archive import fingerprint
-from kgroups.sandbox.folders import compiled_programs
-from kgroups.sandbox.java import need_compiler
+
+from .class_archive import fingerprint
+from .folders import compiled_programs
+from .java import need_compiler
 
 # For short runs, in which the second compiler does not pay off.
 SHORT_RUN: Final = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")

@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from kgroups.errors import SandboxError
-from kgroups.sandbox.cluster import Sandbox
-from kgroups.sandbox.jars import ensure_connect_jars
-from kgroups.sandbox.ports import HOST, ReservedPorts
+
+from .cluster import Sandbox
+from .jars import ensure_connect_jars
+from .ports import HOST, ReservedPorts
 
 _WORKER: Final = "org.apache.kafka.connect.cli.ConnectDistributed"
 _SOURCE: Final = "org.apache.kafka.connect.file.FileStreamSourceConnector"

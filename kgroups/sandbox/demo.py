@@ -18,9 +18,10 @@ from contextlib import contextmanager
 from typing import Final, NamedTuple, NoReturn
 
 from kgroups.errors import KgroupsError
-from kgroups.sandbox.cluster import Sandbox
-from kgroups.sandbox.folders import state_root
-from kgroups.sandbox.topics import fill
+
+from .cluster import Sandbox
+from .folders import state_root
+from .topics import fill
 
 _NAME: Final = "demo"
 _BROKERS: Final = 3

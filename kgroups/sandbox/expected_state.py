@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from kgroups.model.groups import Group, GroupId
 from kgroups.model.offsets import GroupCommits, Logs
 from kgroups.model.views.offset_row import GroupOffsets
-from kgroups.sandbox.seed_data import DELETED_TOPIC, LOG_STARTS, OPEN_TRANSACTION, RECORDS, KnownGroup
+
+from .seed_data import DELETED_TOPIC, LOG_STARTS, OPEN_TRANSACTION, RECORDS, KnownGroup
 
 
 def unmet_expectations(expected: Iterable[KnownGroup], found: Mapping[GroupId, GroupOffsets]) -> list[str]:

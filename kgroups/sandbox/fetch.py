@@ -14,7 +14,8 @@ from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 from kgroups.errors import SandboxError
-from kgroups.sandbox.versions import Coordinate
+
+from .versions import Coordinate
 
 _PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1"
 """Pinned, because its downloads are executed."""

@@ -17,9 +17,10 @@ from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.errors import KgroupsError
 from kgroups.net.cluster import Cluster
 from kgroups.net.fanout import fan_out
-from kgroups.sandbox.cluster import Sandbox
-from kgroups.sandbox.coordinator_client import CoordinatorClient
-from kgroups.sandbox.member import SESSION, Member, beat
+
+from .cluster import Sandbox
+from .coordinator_client import CoordinatorClient
+from .member import SESSION, Member, beat
 
 PAUSE: Final = SESSION.total_seconds() / 6
 """Seconds between two rounds of heartbeats: five can fail before a member's session expires."""

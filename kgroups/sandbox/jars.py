@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kgroups.errors import SandboxError
-from kgroups.sandbox.fetch import fetch_by_ivy, fetch_by_maven, find_ivy, find_maven
-from kgroups.sandbox.folders import jar_cache, locked
-from kgroups.sandbox.java import find_java
-from kgroups.sandbox.versions import Coordinate, KafkaVersion, tools_version
+
+from .fetch import fetch_by_ivy, fetch_by_maven, find_ivy, find_maven
+from .folders import jar_cache, locked
+from .java import find_java
+from .versions import Coordinate, KafkaVersion, tools_version
 
 JARS_VARIABLE = "KGROUPS_KAFKA_JARS"
 CHECKSUMS = Path(__file__).with_name("checksums")

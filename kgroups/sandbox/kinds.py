@@ -15,14 +15,15 @@ from kgroups.errors import KgroupsError, SandboxError
 from kgroups.model.groups import Group, GroupId, GroupState
 from kgroups.model.offsets import Isolation
 from kgroups.model.views.lag_summary import By, shares
-from kgroups.sandbox.cluster import Sandbox
-from kgroups.sandbox.connect import start_connector, start_workers
-from kgroups.sandbox.heartbeater import CLIENT_ID
-from kgroups.sandbox.seed_marker import seed_once
-from kgroups.sandbox.share import Starts, start_share_consumers, start_share_groups
-from kgroups.sandbox.streams import start_streams
-from kgroups.sandbox.topics import make_topics
-from kgroups.sandbox.versions import KafkaVersion
+
+from .cluster import Sandbox
+from .connect import start_connector, start_workers
+from .heartbeater import CLIENT_ID
+from .seed_marker import seed_once
+from .share import Starts, start_share_consumers, start_share_groups
+from .streams import start_streams
+from .topics import make_topics
+from .versions import KafkaVersion
 
 TIMEOUT: Final = 120.0
 _POLL: Final = 0.25

@@ -13,9 +13,10 @@ from typing import Any, Final
 from confluent_kafka import Consumer, KafkaException, Message, Producer, TopicPartition
 
 from kgroups.model.groups import GroupType
-from kgroups.sandbox.cluster import Sandbox
-from kgroups.sandbox.seed_data import OPEN_TRANSACTION, KnownGroup, Player, known_groups
-from kgroups.sandbox.versions import kafka_version
+
+from .cluster import Sandbox
+from .seed_data import OPEN_TRANSACTION, KnownGroup, Player, known_groups
+from .versions import kafka_version
 
 ROLE: Final = "librdkafka-members"
 _PAUSE: Final = 0.05

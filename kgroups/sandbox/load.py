@@ -15,13 +15,14 @@ from kgroups.errors import KgroupsError, SandboxError
 from kgroups.model.groups import GroupId
 from kgroups.net.cluster import Cluster
 from kgroups.net.fanout import fan_out
-from kgroups.sandbox.cluster import Sandbox
-from kgroups.sandbox.coordinator_client import CoordinatorClient
-from kgroups.sandbox.heartbeater import CLIENT_ID, start_heartbeater
-from kgroups.sandbox.member import Member, consumer, join
-from kgroups.sandbox.seed_marker import seed_once
-from kgroups.sandbox.topics import create_topics, fill
-from kgroups.sandbox.wire.offset_commit import OffsetCommit
+
+from .cluster import Sandbox
+from .coordinator_client import CoordinatorClient
+from .heartbeater import CLIENT_ID, start_heartbeater
+from .member import Member, consumer, join
+from .seed_marker import seed_once
+from .topics import create_topics, fill
+from .wire.offset_commit import OffsetCommit
 
 LANES: Final = 4
 """Connections to each broker: it handles the requests of a connection one after the other, each when its record is

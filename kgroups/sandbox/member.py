@@ -12,12 +12,13 @@ from typing import Final, NamedTuple
 from kgroups.errors import SandboxError
 from kgroups.model.groups import CONSUMER_PROTOCOL_TYPE, GroupId
 from kgroups.protocol.error_codes import Code, KafkaError
-from kgroups.sandbox.assignors import range_assignment
-from kgroups.sandbox.coordinator_client import CoordinatorClient
-from kgroups.sandbox.wire.consumer_protocol import encode_assignment, encode_subscription
-from kgroups.sandbox.wire.heartbeat import Heartbeat
-from kgroups.sandbox.wire.join_group import JoinGroup, MemberIdRequired
-from kgroups.sandbox.wire.sync_group import SyncGroup
+
+from .assignors import range_assignment
+from .coordinator_client import CoordinatorClient
+from .wire.consumer_protocol import encode_assignment, encode_subscription
+from .wire.heartbeat import Heartbeat
+from .wire.join_group import JoinGroup, MemberIdRequired
+from .wire.sync_group import SyncGroup
 
 SESSION: Final = timedelta(minutes=30)
 """Long, so that heartbeats can be rare: those of ten thousand members must not affect a benchmark."""

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from kgroups.errors import SandboxError
-from kgroups.sandbox.folders import port_notes
+
+from .folders import port_notes
 
 HOST = "127.0.0.1"
 

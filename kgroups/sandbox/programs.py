@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Final
 
 from kgroups.errors import SandboxError
-from kgroups.sandbox.class_archive import ClassArchive
-from kgroups.sandbox.compiler import SHORT_RUN, compile_source
-from kgroups.sandbox.process import spawn
-from kgroups.sandbox.settings import write_logging
-from kgroups.sandbox.state import Broker, State
+
+from .class_archive import ClassArchive
+from .compiler import SHORT_RUN, compile_source
+from .process import spawn
+from .settings import write_logging
+from .state import Broker, State
 
 # The options of Kafka's shell scripts (kafka-run-class.sh), for measurements.
 _AS_SHIPPED: Final = (

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Final
 
 from kgroups.errors import SandboxError
-from kgroups.sandbox.probe import why_not_ready
-from kgroups.sandbox.process import state_of
-from kgroups.sandbox.programs import mark_of
-from kgroups.sandbox.state import State
+
+from .probe import why_not_ready
+from .process import state_of
+from .programs import mark_of
+from .state import State
 
 START_SECONDS: Final = 120.0
 TAIL_LINES: Final = 25

@@ -15,13 +15,14 @@ from kgroups.model.groups import GroupType
 from kgroups.model.offsets import Isolation
 from kgroups.model.views.offset_row import GroupOffsets
 from kgroups.net.cluster import Cluster
-from kgroups.sandbox.cluster import Sandbox
-from kgroups.sandbox.coordinator_client import CoordinatorClient
-from kgroups.sandbox.expected_state import unmet_expectations
-from kgroups.sandbox.heartbeater import CLIENT_ID, start_heartbeater
-from kgroups.sandbox.librdkafka_members import start_librdkafka_members
-from kgroups.sandbox.member import Member, consumer, join
-from kgroups.sandbox.seed_data import (
+
+from .cluster import Sandbox
+from .coordinator_client import CoordinatorClient
+from .expected_state import unmet_expectations
+from .heartbeater import CLIENT_ID, start_heartbeater
+from .librdkafka_members import start_librdkafka_members
+from .member import Member, consumer, join
+from .seed_data import (
     DELETED_TOPIC,
     LOG_STARTS,
     OPAQUE_ASSIGNMENT,
@@ -31,9 +32,9 @@ from kgroups.sandbox.seed_data import (
     Player,
     known_groups,
 )
-from kgroups.sandbox.seed_marker import seed_once
-from kgroups.sandbox.topics import delete_records, delete_topic, make_topics
-from kgroups.sandbox.wire.offset_commit import OffsetCommit
+from .seed_marker import seed_once
+from .topics import delete_records, delete_topic, make_topics
+from .wire.offset_commit import OffsetCommit
 
 TIMEOUT: Final = 300.0
 _ROLE: Final = "known"

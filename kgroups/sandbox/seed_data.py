@@ -10,7 +10,8 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from kgroups.model.groups import CONSUMER_PROTOCOL_TYPE, GroupId, GroupState, GroupType
-from kgroups.sandbox.versions import KafkaVersion
+
+from .versions import KafkaVersion
 
 Offsets = Mapping[str, Mapping[int, int]]
 """Topic -> partition -> offset."""

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from kgroups.errors import SandboxError
-from kgroups.sandbox.cluster import Sandbox
+
+from .cluster import Sandbox
 
 
 def seed_once(sandbox: Sandbox, what: str, plan: Any, make: Callable[[], None]) -> bool:

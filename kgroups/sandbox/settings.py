@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from kgroups.sandbox.ports import HOST
-from kgroups.sandbox.state import Broker
-from kgroups.sandbox.versions import KafkaVersion
+from .ports import HOST
+from .state import Broker
+from .versions import KafkaVersion
 
 _COMMON = {
     # Enough partitions that each of three brokers coordinates some groups; few enough to be created quickly.

@@ -15,9 +15,10 @@ from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis.alter_share_group_offsets import AlterShareGroupOffsets
 from kgroups.protocol.error_codes import KafkaError
 from kgroups.protocol.partition_errors import PartitionErrors
-from kgroups.sandbox.cluster import Sandbox
-from kgroups.sandbox.coordinator_client import CoordinatorClient
-from kgroups.sandbox.heartbeater import CLIENT_ID
+
+from .cluster import Sandbox
+from .coordinator_client import CoordinatorClient
+from .heartbeater import CLIENT_ID
 
 Starts = Mapping[str, Mapping[int, int]]
 """Topic -> partition -> start offset."""

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from kgroups.sandbox.ports import HOST, ReservedPorts
-from kgroups.sandbox.prerequisites import Extras, Prepare, Site, nothing
-from kgroups.sandbox.process import spawn, stop_all
-from kgroups.sandbox.programs import Programs, mark_of, new_id
-from kgroups.sandbox.ready import START_SECONDS, ServerDied, wait_ready
-from kgroups.sandbox.settings import controllers, server_properties, write_properties, zookeeper_properties
-from kgroups.sandbox.state import Broker, Helper, State, read_state, write_state
-from kgroups.sandbox.versions import KafkaVersion
+from .ports import HOST, ReservedPorts
+from .prerequisites import Extras, Prepare, Site, nothing
+from .process import spawn, stop_all
+from .programs import Programs, mark_of, new_id
+from .ready import START_SECONDS, ServerDied, wait_ready
+from .settings import controllers, server_properties, write_properties, zookeeper_properties
+from .state import Broker, Helper, State, read_state, write_state
+from .versions import KafkaVersion
 
 _ATTEMPTS: Final = 3
 

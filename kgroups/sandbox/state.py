@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from kgroups.errors import SandboxError
-from kgroups.sandbox.ports import HOST
+
+from .ports import HOST
 
 _FILE = "state.json"
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Literal
 
-from kgroups.sandbox.cluster import Sandbox
-from kgroups.sandbox.jars import ensure_streams_jars
+from .cluster import Sandbox
+from .jars import ensure_streams_jars
 
 REPARTITION: Final = "by-value-repartition"
 CHANGELOG: Final = "counts-changelog"

@@ -14,7 +14,8 @@ from kgroups.errors import SandboxError
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis.metadata import ClusterMetadata, Metadata
 from kgroups.protocol.error_codes import Code, KafkaError
-from kgroups.sandbox.wire.create_topics import CreateTopics
+
+from .wire.create_topics import CreateTopics
 
 if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient

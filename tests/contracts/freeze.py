@@ -15,8 +15,8 @@ import click
 from kgroups.cli.frame.exit_codes import EXIT_CODES, OF_COMMAND
 from kgroups.cli.frame.help_json import command_object
 from kgroups.cli.main import cli
-from kgroups.model.watch.group_samples import GroupSample
-from kgroups.pipeline.contracts.json_schema import all_schemas
+from kgroups.history.contracts.json_schema import all_schemas
+from kgroups.watch.state.group_samples import GroupSample
 
 from .python_api import API, breaking_changes, stub
 from .tables import OUTPUTS
@@ -157,7 +157,7 @@ def _metrics() -> Iterator[str]:
     from prometheus_client.exposition import generate_latest
     from prometheus_client.parser import text_string_to_metric_families
 
-    from kgroups.render import metrics
+    from kgroups.exporter import metrics
     from kgroups.render.health.openmetrics import LABELS, NAMES
 
     families = (*metrics.GROUP_FAMILIES, *metrics.KMINION_FAMILIES, *metrics.GRAFANA_FAMILIES)

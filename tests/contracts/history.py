@@ -1,13 +1,13 @@
-"""The schemas of the tables of history: from their definitions in :mod:`kgroups.pipeline`."""
+"""The schemas of the tables of history: from their definitions in :mod:`kgroups.history`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from kgroups.pipeline.contracts import TABLES
-from kgroups.pipeline.contracts.json_schema import row_schema
-from kgroups.pipeline.tables import DECODED
+from kgroups.history.contracts import TABLES
+from kgroups.history.contracts.json_schema import row_schema
+from kgroups.history.tables import DECODED
 
 from .tables import WHEN
 from .values import Schema, document, envelope, text

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from kgroups.config.effective import EffectiveSetting
+from kgroups.history.verify.result import Check
 from kgroups.model.connection_check import CheckRow
 from kgroups.model.settings.change import SettingChangeRow
 from kgroups.model.settings.declared import DriftRow
@@ -22,7 +23,6 @@ from kgroups.model.views.operation_rows import DeleteOffsetRow, DeleteRow, Remov
 from kgroups.model.views.share_state_rows import ShareColumns
 from kgroups.model.views.summary_row import AllViewsRow, SummaryRow
 from kgroups.model.views.topology_rows import TopologyRow
-from kgroups.pipeline.verify.result import Check
 from kgroups.render import (
     act_views,
     check_view,

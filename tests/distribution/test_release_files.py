@@ -37,8 +37,8 @@ def test_wheelhouse_installs_without_network(wheelhouse: Path, bootstrap: str, t
 
 
 METRICS = """
-from kgroups.cli.exporter.exposition import Exposition
-from kgroups.render.metrics import Level
+from kgroups.exporter.exposition import Exposition
+from kgroups.exporter.metrics import Level
 answer = Exposition(Level.PARTITION)({"HTTP_ACCEPT": "text/plain"}, lambda *_: None)
 print(b"".join(answer).decode())
 """

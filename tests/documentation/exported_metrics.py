@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from kgroups.cli.exporter.exposition import Exposition
-from kgroups.render.metrics import GROUP_FAMILIES, LOG_FAMILIES, Level
+from kgroups.exporter.exposition import Exposition
+from kgroups.exporter.metrics import GROUP_FAMILIES, LOG_FAMILIES, Level
 
 
 def exported_metrics(*, compat: str = "kafka_exporter") -> set[str]:

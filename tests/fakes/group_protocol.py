@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from kgroups.pipeline.extract.holes import HoleCounter
-from kgroups.pipeline.extract.ranges import Range
-from kgroups.pipeline.tables import RECORDS, arrow_schema
+from kgroups.history.extract.holes import HoleCounter
+from kgroups.history.extract.ranges import Range
+from kgroups.history.tables import RECORDS, arrow_schema
 from tests.fakes.history import History, Row, at
 
 START, END = -200, 600

@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from kgroups.pipeline.tables import RECORDS, arrow_schema
+from kgroups.history.tables import RECORDS, arrow_schema
 from kgroups.protocol.offsets_topic.record_types import RECORD_TYPES
 from kgroups.protocol.record_schemas.encode import encode_struct, encode_value
 from kgroups.protocol.record_schemas.spec import NO_TOPIC_ID, versions

@@ -15,12 +15,12 @@ from deltalake import DeltaTable
 from pyiceberg.catalog import load_catalog
 from pyiceberg.table import Table as IcebergTable
 
-from kgroups.pipeline.load.manifest import BATCH, COMPACTED, Entry
-from kgroups.pipeline.load.store import Identity, Store
-from kgroups.pipeline.load.write import CLUSTER_ID
-from kgroups.pipeline.publish.run import Published, publish
-from kgroups.pipeline.publish.target import Target
-from kgroups.pipeline.tables import COMMITS, HEADS, MEMBERS, STORED, Table, arrow_schema, to_batch
+from kgroups.history.load.manifest import BATCH, COMPACTED, Entry
+from kgroups.history.load.store import Identity, Store
+from kgroups.history.load.write import CLUSTER_ID
+from kgroups.history.publish.run import Published, publish
+from kgroups.history.publish.target import Target
+from kgroups.history.tables import COMMITS, HEADS, MEMBERS, STORED, Table, arrow_schema, to_batch
 
 Digest = tuple[int, str]
 """Number of rows, and a checksum of their content."""

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import cycle, islice
 from typing import TypeVar
 
-from kgroups.pipeline.report.data import (
+from kgroups.history.report.data import (
     Anomalies,
     Anomaly,
     AnomalyCount,

@@ -11,8 +11,8 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-from kgroups.cli.kafka import consumer_groups, groups, share_groups
-from kgroups.cli.kafka.command import Tool
+from kgroups.dropins import consumer_groups, groups, share_groups
+from kgroups.dropins.command import Tool
 from tests.integration.dropin_table import rows
 from tests.integration.java_output import JavaTool, ToolOutput
 from tests.integration.versions import NEWEST
@@ -39,7 +39,7 @@ Run = Callable[..., ToolOutput | Ran]
 
 
 def ours(tool: str, *words: str) -> Ran:
-    """In this process, as :mod:`kgroups.cli.kafka` runs it."""
+    """In this process, as :mod:`kgroups.dropins` runs it."""
     command = TOOLS[tool]
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -50,7 +50,7 @@ def ours(tool: str, *words: str) -> Ran:
 
 def process(tool: str, *words: str) -> Ran:
     """As a process of its own."""
-    module = f"kgroups.cli.kafka.{tool.removeprefix('kafka-').replace('-', '_')}"
+    module = f"kgroups.dropins.{tool.removeprefix('kafka-').replace('-', '_')}"
     done = subprocess.run([sys.executable, "-m", module, *words], capture_output=True, timeout=120, check=False)
     return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
 

@@ -16,9 +16,9 @@ from itertools import count
 from typing import Any, NoReturn
 
 from kgroups.config.settings import ClientSettings, parse_bootstrap
-from kgroups.pipeline.jobs.collect import Plan, collect
-from kgroups.pipeline.load.storage import Storage
-from kgroups.pipeline.load.store import Store
+from kgroups.history.jobs.collect import Plan, collect
+from kgroups.history.load.storage import Storage
+from kgroups.history.load.store import Store
 
 
 def kill_at(write: int) -> None:

@@ -26,20 +26,20 @@ from pyspark.sql import SparkSession
 from kgroups.cli.main import cli, main
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.errors import HistoryError
-from kgroups.pipeline.extract.log import OffsetsLog
-from kgroups.pipeline.extract.ranges import between
-from kgroups.pipeline.extract.reader import read
-from kgroups.pipeline.jobs.collect import Collected, Plan
-from kgroups.pipeline.jobs.collect import collect as collect_history
-from kgroups.pipeline.jobs.land import land
-from kgroups.pipeline.jobs.verify import verify
-from kgroups.pipeline.load.owner import Owner
-from kgroups.pipeline.load.read import read_table
-from kgroups.pipeline.load.store import Store
-from kgroups.pipeline.load.write import TableWriter
-from kgroups.pipeline.tables import BASELINE, COMMITS, COVERAGE, HEADS, RECORDS, UNDECODED
-from kgroups.pipeline.upkeep.compact import compact
-from kgroups.pipeline.upkeep.expire import expire
+from kgroups.history.extract.log import OffsetsLog
+from kgroups.history.extract.ranges import between
+from kgroups.history.extract.reader import read
+from kgroups.history.jobs.collect import Collected, Plan
+from kgroups.history.jobs.collect import collect as collect_history
+from kgroups.history.jobs.land import land
+from kgroups.history.jobs.verify import verify
+from kgroups.history.load.owner import Owner
+from kgroups.history.load.read import read_table
+from kgroups.history.load.store import Store
+from kgroups.history.load.write import TableWriter
+from kgroups.history.tables import BASELINE, COMMITS, COVERAGE, HEADS, RECORDS, UNDECODED
+from kgroups.history.upkeep.compact import compact
+from kgroups.history.upkeep.expire import expire
 from kgroups.sandbox import Sandbox
 from kgroups.sandbox.commits import Commits, make_commits
 from kgroups.sandbox.topics import fill

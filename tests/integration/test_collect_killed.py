@@ -14,12 +14,12 @@ import pytest
 
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.errors import HistoryError
-from kgroups.pipeline.extract.log import OffsetsLog
-from kgroups.pipeline.extract.ranges import between
-from kgroups.pipeline.extract.reader import read
-from kgroups.pipeline.jobs.verify import verify
-from kgroups.pipeline.load.store import Store
-from kgroups.pipeline.verify.result import OK
+from kgroups.history.extract.log import OffsetsLog
+from kgroups.history.extract.ranges import between
+from kgroups.history.extract.reader import read
+from kgroups.history.jobs.verify import verify
+from kgroups.history.load.store import Store
+from kgroups.history.verify.result import OK
 from kgroups.sandbox import Sandbox
 from kgroups.sandbox.commits import Commits, make_commits
 from tests.fakes.history import rows_of

@@ -17,8 +17,8 @@ from confluent_kafka import Consumer, TopicPartition
 from prometheus_client.parser import text_string_to_metric_families as parse
 
 import kgroups
-from kgroups.pipeline.load.owner import Owner
-from kgroups.pipeline.load.store import Store
+from kgroups.history.load.owner import Owner
+from kgroups.history.load.store import Store
 from kgroups.sandbox import DEFAULT_VERSION, Sandbox
 from kgroups.sandbox.commits import Commits, make_commits
 from kgroups.sandbox.security import Acl

@@ -14,9 +14,9 @@ from click.testing import CliRunner
 
 from kgroups.cli.main import cli
 from kgroups.errors import HistoryError
-from kgroups.pipeline.load.owner import Owner
-from kgroups.pipeline.load.storage import Storage
-from kgroups.pipeline.load.store import Store
+from kgroups.history.load.owner import Owner
+from kgroups.history.load.storage import Storage
+from kgroups.history.load.store import Store
 from kgroups.sandbox import Sandbox
 from kgroups.sandbox.commits import Commits, make_commits
 from tests.integration.hdfs_cluster import hdfs_cluster

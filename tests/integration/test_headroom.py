@@ -13,11 +13,11 @@ from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from kgroups.cli.frame.options import ConnectionOptions
-from kgroups.cli.watch.time_lags import read_time_lags
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.model.offsets import Isolation
-from kgroups.model.watch.watching import GroupKey
 from kgroups.sandbox import DEFAULT_VERSION, Sandbox
+from kgroups.watch.state.watching import GroupKey
+from kgroups.watch.time_lags import read_time_lags
 from tests.integration.asking import Row, run_kgroups
 from tests.integration.retained_topics import SECONDS, bytes_of, commit, create, remove
 from tests.integration.versions import newest_only, oldest_and_newest

@@ -15,8 +15,8 @@ from confluent_kafka.admin import AdminClient
 from pyspark.sql import SparkSession
 
 from kgroups.config.settings import ClientSettings, parse_bootstrap
-from kgroups.pipeline.jobs.collect import Plan, collect
-from kgroups.pipeline.load.store import Store
+from kgroups.history.jobs.collect import Plan, collect
+from kgroups.history.load.store import Store
 from kgroups.sandbox import Sandbox
 from kgroups.sandbox.topics import fill
 from tests.fakes.history import Row, rows_of

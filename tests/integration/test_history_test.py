@@ -18,10 +18,10 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
+from kgroups.history.load.manifest import COMPACTED, DataFile, Entry
+from kgroups.history.load.store import Store
+from kgroups.history.tables import COMMITS, STORED
 from kgroups.model.placement import partition_of
-from kgroups.pipeline.load.manifest import COMPACTED, DataFile, Entry
-from kgroups.pipeline.load.store import Store
-from kgroups.pipeline.tables import COMMITS, STORED
 from kgroups.sandbox import Sandbox
 from kgroups.sandbox.commits import Commits, make_commits
 from tests.integration.asking import Answer, run_here

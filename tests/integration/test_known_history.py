@@ -16,13 +16,13 @@ from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, C
 from pyspark.sql import SparkSession
 
 from kgroups.config.settings import ClientSettings, parse_bootstrap
+from kgroups.history.extract.log import OffsetsLog
+from kgroups.history.extract.ranges import Range
+from kgroups.history.extract.reader import read
+from kgroups.history.jobs.collect import Plan, collect
+from kgroups.history.load.store import Store
 from kgroups.model.placement import OFFSETS_TOPIC, partition_of
 from kgroups.net.cluster import Cluster
-from kgroups.pipeline.extract.log import OffsetsLog
-from kgroups.pipeline.extract.ranges import Range
-from kgroups.pipeline.extract.reader import read
-from kgroups.pipeline.jobs.collect import Plan, collect
-from kgroups.pipeline.load.store import Store
 from kgroups.sandbox import Sandbox
 from kgroups.sandbox.coordinator_client import CoordinatorClient
 from kgroups.sandbox.wire.offset_commit import OffsetCommit

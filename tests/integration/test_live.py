@@ -11,8 +11,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from kgroups.config.settings import ClientSettings, parse_bootstrap
+from kgroups.history.live.ask import cluster_id, sample_heads, sweep
 from kgroups.model.groups import GroupType
-from kgroups.pipeline.live.ask import cluster_id, sample_heads, sweep
 from kgroups.sandbox import DEFAULT_VERSION, Sandbox
 from kgroups.sandbox.load import Load, seed_load
 from tests.integration.asking import Row

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from kgroups.cli.sandbox import sandbox as command
 from kgroups.errors import SandboxError, UsageError
 from kgroups.sandbox import Sandbox
 from kgroups.sandbox.class_archive import ClassArchive
+from kgroups.sandbox.command import sandbox as command
 from kgroups.sandbox.jars import ensure_jars
 from kgroups.sandbox.java import find_java
 from kgroups.sandbox.probe import api_versions, why_not_ready

@@ -9,11 +9,11 @@ from pyspark.sql import SparkSession
 
 from kgroups.config.flags import Flags
 from kgroups.config.load import load_settings
-from kgroups.pipeline import register
-from kgroups.pipeline.jobs.collect import Plan, collect
-from kgroups.pipeline.load.read import read_table
-from kgroups.pipeline.load.store import Store
-from kgroups.pipeline.tables import COMMITS
+from kgroups.history import register
+from kgroups.history.jobs.collect import Plan, collect
+from kgroups.history.load.read import read_table
+from kgroups.history.load.store import Store
+from kgroups.history.tables import COMMITS
 from kgroups.sandbox.security import Secure
 from tests.integration.auth_methods import GROUPS
 

@@ -22,11 +22,11 @@ import pytest
 
 import kgroups as package
 from bench.spark_cluster import LOCAL, QUICK, SPARK, START, serve, standalone, wait_for
+from kgroups.history.load.manifest import BATCH
+from kgroups.history.load.read import read_rows
+from kgroups.history.load.store import Store
+from kgroups.history.tables import COVERAGE, RECORDS, Table
 from kgroups.pipeline import submit
-from kgroups.pipeline.load.manifest import BATCH
-from kgroups.pipeline.load.read import read_rows
-from kgroups.pipeline.load.store import Store
-from kgroups.pipeline.tables import COVERAGE, RECORDS, Table
 from kgroups.sandbox import Sandbox
 from kgroups.sandbox.commits import Commits, make_commits
 

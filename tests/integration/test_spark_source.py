@@ -12,11 +12,11 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from kgroups.config.settings import ClientSettings, parse_bootstrap
+from kgroups.history import register
+from kgroups.history.extract.log import OffsetsLog
+from kgroups.history.session import root_cause
+from kgroups.history.tables import COMMITS
 from kgroups.model.placement import partition_of
-from kgroups.pipeline import register
-from kgroups.pipeline.extract.log import OffsetsLog
-from kgroups.pipeline.session import root_cause
-from kgroups.pipeline.tables import COMMITS
 from kgroups.sandbox import DEFAULT_VERSION, Sandbox
 from kgroups.sandbox.commits import Commits, make_commits
 from tests.integration.versions import newest_only

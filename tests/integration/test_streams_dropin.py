@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
-from kgroups.cli.kafka.streams_groups import TOOL
+from kgroups.dropins.streams_groups import TOOL
 from tests.integration.dropin import keeps_sentences
 from tests.integration.java_output import JavaTool, ToolOutput
 from tests.integration.streams_groups import BUSY, IDLE, TOPIC, StreamsGroups

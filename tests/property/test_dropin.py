@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgroups.cli.kafka import consumer_groups, consumer_options, groups
-from kgroups.cli.kafka.command import Tool
-from kgroups.cli.kafka.joptsimple import Option
+from kgroups.dropins import consumer_groups, consumer_options, groups
+from kgroups.dropins.command import Tool
+from kgroups.dropins.joptsimple import Option
 from kgroups.errors import ClusterUnreachable
 
 VALUES = st.sampled_from(

@@ -16,8 +16,8 @@ from typing import Final
 
 import pytest
 
-from kgroups.cli.kafka.consumer_groups import TOOL
 from kgroups.cli.main import main
+from kgroups.dropins.consumer_groups import TOOL
 from tests.fakes.schedules import Schedule, commits_of, schedule
 from tests.fakes.serving import serving
 from tests.fakes.truth import (

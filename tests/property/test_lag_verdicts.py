@@ -17,7 +17,7 @@ from kgroups.model.health.severity import Severity, Threshold, worst
 from kgroups.model.offsets import Commit, GroupCommits, LogOffsets, Logs
 from kgroups.model.views.lag_summary import By, shares
 from kgroups.model.views.offset_row import GroupOffsets
-from kgroups.model.watch.totals import Totalling
+from kgroups.watch.state.totals import Totalling
 
 Pair = tuple[str, int]
 TOPICS = ("a", "b", "c")

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgroups.errors import UndecodableRecord
-from kgroups.pipeline.decode import FILLED_FROM, STORED_FROM_RECORDS, decode_batch, split
-from kgroups.pipeline.decode.commits import decode_commits
-from kgroups.pipeline.decode.rows import decode_rows
-from kgroups.pipeline.tables import UNDECODED
+from kgroups.history.decode import FILLED_FROM, STORED_FROM_RECORDS, decode_batch, split
+from kgroups.history.decode.commits import decode_commits
+from kgroups.history.decode.rows import decode_rows
+from kgroups.history.tables import UNDECODED
 from kgroups.protocol.offsets_topic import RECORD_TYPES, decode
 from kgroups.protocol.record_schemas import Record, to_json
 from tests.fakes.offset_records import Pair, key_bytes, record_batch, value_bytes

@@ -28,8 +28,8 @@ from kgroups.model.verdicts.judge import Case
 from kgroups.model.views import lag_summary
 from kgroups.model.views.lag_rows import Tally as Sums
 from kgroups.model.views.offset_row import GroupOffsets, OffsetRow
-from kgroups.model.watch import watching
-from kgroups.model.watch.log_ends import LogEnds
+from kgroups.watch.state import watching
+from kgroups.watch.state.log_ends import LogEnds
 from tests.property.traffic import judges
 from tests.property.traffic.judges import Tally, play, report
 

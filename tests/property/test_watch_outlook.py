@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgroups.model.rates import Reading, catch_up, pace_of, unbroken
-from kgroups.model.watch.totals import Totals
-from kgroups.model.watch.watching import _outlook
+from kgroups.watch.state.totals import Totals
+from kgroups.watch.state.watching import _outlook
 
 PLACES = (("t", (0, 1)),)
 members = st.one_of(st.none(), st.sampled_from([frozenset[str](), frozenset({"m"}), frozenset({"m"})]))

@@ -13,7 +13,7 @@ from kgroups.model.groups import Group, GroupType, Member
 from kgroups.model.offsets import Commit, GroupCommits, LogOffsets, Logs
 from kgroups.model.rates import Place
 from kgroups.model.views.offset_row import GroupOffsets
-from kgroups.model.watch.totals import Totalling, Totals, _from_rows
+from kgroups.watch.state.totals import Totalling, Totals, _from_rows
 
 small = st.integers(0, 3)
 topics = st.sampled_from(["t", "u"])

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kgroups.render.monitoring.dashboards import DASHBOARDS, to_grafana
+from kgroups.exporter.monitoring.dashboards import DASHBOARDS, to_grafana
 from tests.documentation.pages import ROOT
 
 SITE = ROOT / "docs/site"

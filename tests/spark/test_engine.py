@@ -13,24 +13,23 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from kgroups.pipeline import materialized
-from kgroups.pipeline.engine import derive, open_tables
-from kgroups.pipeline.engine.duck import DuckDB
-from kgroups.pipeline.engine.spark import Spark
-from kgroups.pipeline.jobs.show import TableQuery, run_sql_over_clusters, show_clusters
-from kgroups.pipeline.load.manifest import BATCH
-from kgroups.pipeline.load.store import Identity, Store
-from kgroups.pipeline.report.data import Period
-from kgroups.pipeline.report.gather import gather
-from kgroups.pipeline.rules import Rules
-from kgroups.pipeline.tables import STORED, arrow_schema
-from kgroups.pipeline.transform.definitions import DERIVED, Span
-from kgroups.pipeline.upkeep.materialize import materialize
+from kgroups.history import materialized
+from kgroups.history.engine import derive, open_tables
+from kgroups.history.engine.duck import DuckDB
+from kgroups.history.engine.spark import Spark
+from kgroups.history.jobs.show import TableQuery, run_sql_over_clusters, show_clusters
+from kgroups.history.load.manifest import BATCH
+from kgroups.history.load.store import Identity, Store
+from kgroups.history.report.data import Period
+from kgroups.history.report.gather import gather
+from kgroups.history.rules import Rules
+from kgroups.history.tables import STORED, arrow_schema
+from kgroups.history.transform.definitions import DERIVED, Span
+from kgroups.history.upkeep.materialize import materialize
 from tests.fakes.group_protocol import END, START, RandomGroups
 from tests.fakes.history import History, at, derived_in, ordered
-from tests.unit.history.test_materialize import batches
-
-from .conftest import small
+from tests.spark.conftest import small
+from tests.unit.history.transform.test_materialize import batches
 
 RULES = Rules(samples=5, stale_after=timedelta(minutes=2), expiring_within=timedelta(days=8), storm=3, flaps=2)
 SPAN = Span(at(START), at(END) + timedelta(microseconds=123_456))

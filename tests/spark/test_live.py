@@ -13,9 +13,9 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Row, SparkSession
 
 from kgroups import pipeline
-from kgroups.pipeline import register
-from kgroups.pipeline.live.tables import LIVE
-from kgroups.pipeline.session import root_cause
+from kgroups.history import register
+from kgroups.history.live.tables import LIVE
+from kgroups.history.session import root_cause
 from tests.fakes.broker import FakeCluster
 from tests.fakes.live_cluster import live_cluster
 from tests.fakes.serving import serving

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from kgroups.pipeline.publish.delta import DeltaTarget
-from kgroups.pipeline.publish.run import publish
-from kgroups.pipeline.tables import COMMITS, HEADS, MEMBERS
+from kgroups.history.publish.delta import DeltaTarget
+from kgroups.history.publish.run import publish
+from kgroups.history.tables import COMMITS, HEADS, MEMBERS
 from tests.fakes.published import compact, delta, digest, make_stores
 
 

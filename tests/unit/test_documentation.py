@@ -16,21 +16,21 @@ import pytest
 from kgroups import errors
 from kgroups.admin import fleet
 from kgroups.admin.query import count_unread, next_records
-from kgroups.cli.exporter import server as exporter_server
 from kgroups.cli.frame import options, plan_source
 from kgroups.cli.frame.lazy_command import LazyCommand
 from kgroups.cli.main import cli
-from kgroups.cli.watch import ticks
 from kgroups.config import profiles, properties
 from kgroups.config.profiles import read_profiles
 from kgroups.errors import KgroupsError, Reason
+from kgroups.exporter import server as exporter_server
+from kgroups.history.engine import sealed
+from kgroups.history.jobs import shares
 from kgroups.model.health.rules import parse_rules
 from kgroups.net import pool, resolve
-from kgroups.pipeline.engine import sealed
-from kgroups.pipeline.jobs import shares
 from kgroups.protocol import budget, framing
 from kgroups.protocol.apis import metadata
 from kgroups.render import terminal
+from kgroups.watch import ticks
 from tests.documentation.pages import (
     DISCOURAGED,
     GUIDES,
@@ -271,10 +271,10 @@ def test_exit_codes_of_errors_are_those_of_the_exceptions() -> None:
 
 
 def test_metrics_in_the_documentation_are_those_of_the_exporter() -> None:
-    source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "kgroups/render").rglob("metrics*.py"))
+    source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "kgroups/exporter").rglob("metrics*.py"))
     own, other_exporters, _ = page_text("docs/exporter.md").partition("## Change from another exporter")
     names = set(re.findall(r"`((?:kafka_consumergroup|kgroups)_\w+)`", own))
-    assert other_exporters  # tests/unit/cli/exporter reads these
+    assert other_exporters  # tests/unit/exporter reads these
     assert names
     assert {name for name in names if name.removesuffix("_total") not in source} == set()
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from kgroups.cli.frame.exit_codes import EXIT_CODES, OF_COMMAND
-from kgroups.pipeline.contracts import TABLES
+from kgroups.history.contracts import TABLES
 from tests.documentation.pages import DISCOURAGED, LANGUAGES, PAGES, ROOT, anchors, blocks_in, page_text, prose_in
 
 Texts = Mapping[str, str]
@@ -134,7 +134,7 @@ def test_pages_have_every_exit_code(commands: Mapping[str, Command], man: Texts,
 
 def test_pages_of_tools_have_their_usage(man: Texts, site: Texts) -> None:
     for tool in TOOLS:
-        usage = plain((ROOT / f"kgroups/cli/kafka/{tool}.usage").read_text("utf-8"))
+        usage = plain((ROOT / f"kgroups/dropins/{tool}.usage").read_text("utf-8"))
         assert usage in man[tool] and usage in site[tool]
 
 

@@ -24,7 +24,7 @@ FOREIGN = {
     "model/operations/plan_file.py": "csv reports the cause in its text only",
     "net/identity.py": "secrets are masked in what a broker sends",
     "net/tls_errors.py": "ssl's reason is a code of OpenSSL",
-    "pipeline/load/tasks.py": "Spark reports a late Python worker in its text only",
+    "history/load/tasks.py": "Spark reports a late Python worker in its text only",
     "protocol/compression.py": "cramjam reports a full buffer in its text only",
 }
 """Files that search the messages of other libraries or of brokers, and why there is no other way."""

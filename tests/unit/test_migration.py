@@ -15,7 +15,7 @@ from tests.documentation.pages import PAGES, ROOT, blocks_of, page_text
 from tests.unit.test_documentation import parse
 
 MIGRATE = [page for page in PAGES if page.startswith("docs/migrate/")]
-USAGE = ROOT / "kgroups/cli/kafka/kafka-consumer-groups.usage"
+USAGE = ROOT / "kgroups/dropins/kafka-consumer-groups.usage"
 """The help of Kafka's tool, which tests/integration/test_dropin.py compares with the tool itself."""
 
 

@@ -12,10 +12,10 @@ from click.shell_completion import CompletionItem
 from kgroups.config.flags import Flags
 from kgroups.config.load import load_settings
 from kgroups.config.settings import ClientSettings
+from kgroups.dropins.joptsimple import Option, Takes
 
 from ..frame.completion import TIMEOUT, group_names_of, topic_names_of
 from ..frame.known_values import list_words
-from ..kafka.joptsimple import Option, Takes
 
 _OPTIONS = {
     "kafka-consumer-groups": "consumer_options",
@@ -49,7 +49,7 @@ def tool_items(tool: str, arguments: Sequence[str], last: str) -> Iterable[Compl
 def _options_of(tool: str) -> Iterable[Option]:
     if tool not in _OPTIONS:
         return ()
-    found: Iterable[Option] = import_module(f"kgroups.cli.kafka.{_OPTIONS[tool]}").OPTIONS
+    found: Iterable[Option] = import_module(f"kgroups.dropins.{_OPTIONS[tool]}").OPTIONS
     return found
 
 

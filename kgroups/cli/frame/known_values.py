@@ -47,14 +47,14 @@ def files(_: click.Context, __: click.Parameter, prefix: str) -> list[Completion
 
 def tables(_: click.Context, __: click.Parameter, prefix: str) -> list[str]:
     """Return the tables of history that have a schema."""
-    from kgroups.pipeline.contracts import TABLES
+    from kgroups.history.contracts import TABLES
 
     return _beginning(TABLES, prefix)
 
 
 def shown_tables(_: click.Context, __: click.Parameter, prefix: str) -> list[str]:
     """Return the tables of history that ``history show`` shows."""
-    from kgroups.pipeline.jobs.show import TABLES
+    from kgroups.history.jobs.show import TABLES
 
     return _beginning(TABLES, prefix)
 
@@ -181,8 +181,8 @@ def _described_view(params: dict[str, Any]) -> View:
 
 
 def _table_view(table: str) -> View | None:
-    from kgroups.pipeline.contracts import TABLES
-    from kgroups.pipeline.verify.result import Check
+    from kgroups.history.contracts import TABLES
+    from kgroups.history.verify.result import Check
     from kgroups.render.views import view_of
 
     if table not in TABLES and table != "test":

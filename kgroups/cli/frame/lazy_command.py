@@ -57,7 +57,8 @@ class CommandGroup(QuickHelp, click.Group):
 class LazyCommand(click.Command):
     """Represents a command that is not imported yet, by its name and the first line of its help.
 
-    :param location: ``module:attribute``; the module is relative to :mod:`kgroups.cli`.
+    :param location: ``module:attribute``; the module is absolute (an application: nothing imports it), or relative to
+        :mod:`kgroups.cli`.
     """
 
     def __init__(self, name: str, location: str, help: str) -> None:
@@ -69,7 +70,8 @@ class LazyCommand(click.Command):
         from importlib import import_module
 
         module, _, attribute = self._location.partition(":")
-        command: click.Command = getattr(import_module(f"kgroups.cli.{module}"), attribute)
+        path = module.removeprefix("kgroups.") if module.startswith("kgroups.") else f"cli.{module}"
+        command: click.Command = getattr(import_module(f"kgroups.{path}"), attribute)
         add_options_of_all_commands(command)
         return command
 

@@ -22,8 +22,8 @@ clients' files, and ``secure`` the whole.
 
 from __future__ import annotations
 
-from kgroups.sandbox.security.acls import Acl
-from kgroups.sandbox.security.kerberos import kerberos_configuration, need_kerberos
-from kgroups.sandbox.security.secure import Secure, up
+from .acls import Acl
+from .kerberos import kerberos_configuration, need_kerberos
+from .secure import Secure, up
 
 __all__ = ["Acl", "Secure", "kerberos_configuration", "need_kerberos", "up"]

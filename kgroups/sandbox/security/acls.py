@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from kgroups.errors import SandboxError
-from kgroups.sandbox.topics import admin_client
+
+from ..topics import admin_client
 
 if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient

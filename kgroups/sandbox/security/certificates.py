@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from kgroups.errors import SandboxError
-from kgroups.sandbox.security.secrets import Secrets
+
+from .secrets import Secrets
 
 _SERVER: Final = "subjectAltName=DNS:localhost,IP:127.0.0.1\nextendedKeyUsage=serverAuth\n"
 _CLIENT: Final = "extendedKeyUsage=clientAuth\n"

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from kgroups.sandbox.security.certificates import Certificates
-from kgroups.sandbox.security.kerberos import SERVICE, Kerberos
-from kgroups.sandbox.security.listeners import LISTENERS, quoted
-from kgroups.sandbox.security.stores import Stores
-from kgroups.sandbox.security.tokens import Tokens
-from kgroups.sandbox.security.users import AWKWARD, OPERATOR
+from .certificates import Certificates
+from .kerberos import SERVICE, Kerberos
+from .listeners import LISTENERS, quoted
+from .stores import Stores
+from .tokens import Tokens
+from .users import AWKWARD, OPERATOR
 
 Settings = dict[str, str]
 _SASL: Final = ("SASL_SSL", "SASL_PLAINTEXT")

@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from kgroups.errors import SandboxError
-from kgroups.sandbox.ports import HOST, ReservedPorts
-from kgroups.sandbox.prerequisites import Site
-from kgroups.sandbox.process import state_of
-from kgroups.sandbox.programs import mark_of
-from kgroups.sandbox.security.secrets import Secrets
+
+from ..ports import HOST, ReservedPorts
+from ..prerequisites import Site
+from ..process import state_of
+from ..programs import mark_of
+from .secrets import Secrets
 
 REALM: Final = "KGROUPS.TEST"
 SERVICE: Final = "kafka"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from kgroups.sandbox.security.certificates import Certificates, Pair
-from kgroups.sandbox.security.kerberos import SERVICE, Kerberos
-from kgroups.sandbox.security.stores import to_pkcs12
-from kgroups.sandbox.security.token_server import AUDIENCE, ISSUER
-from kgroups.sandbox.security.tokens import Tokens
-from kgroups.sandbox.versions import KafkaVersion
+from ..versions import KafkaVersion
+from .certificates import Certificates, Pair
+from .kerberos import SERVICE, Kerberos
+from .stores import to_pkcs12
+from .token_server import AUDIENCE, ISSUER
+from .tokens import Tokens
 
 LISTENERS: Final[Mapping[str, str]] = {
     "SSL": "SSL",

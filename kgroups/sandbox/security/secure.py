@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from kgroups.sandbox.cluster import Sandbox
-from kgroups.sandbox.prerequisites import Extras, Site
-from kgroups.sandbox.security.acls import Acl, add_acls, remove_acls
-from kgroups.sandbox.security.certificates import Certificates, make_certificates
-from kgroups.sandbox.security.client_configs import Means, Settings, Way, by_password, protocol_of, ways
-from kgroups.sandbox.security.kerberos import Kerberos, need_kerberos, start_kerberos
-from kgroups.sandbox.security.listeners import LISTENERS, Around, listener_properties, validates_tokens
-from kgroups.sandbox.security.secrets import Secrets
-from kgroups.sandbox.security.stores import Stores, make_stores
-from kgroups.sandbox.security.tokens import Tokens, start_tokens
-from kgroups.sandbox.security.users import AWKWARD, OPERATOR, add_scram_users
-from kgroups.sandbox.settings import write_properties
-from kgroups.sandbox.versions import DEFAULT_VERSION, KafkaVersion, kafka_version
+from ..cluster import Sandbox
+from ..prerequisites import Extras, Site
+from ..settings import write_properties
+from ..versions import DEFAULT_VERSION, KafkaVersion, kafka_version
+from .acls import Acl, add_acls, remove_acls
+from .certificates import Certificates, make_certificates
+from .client_configs import Means, Settings, Way, by_password, protocol_of, ways
+from .kerberos import Kerberos, need_kerberos, start_kerberos
+from .listeners import LISTENERS, Around, listener_properties, validates_tokens
+from .secrets import Secrets
+from .stores import Stores, make_stores
+from .tokens import Tokens, start_tokens
+from .users import AWKWARD, OPERATOR, add_scram_users
 
 _ALLOWED_URLS: Final = "org.apache.kafka.sasl.oauthbearer.allowed.urls"
 

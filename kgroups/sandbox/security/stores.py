@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kgroups.errors import SandboxError
-from kgroups.sandbox.compiler import SHORT_RUN
-from kgroups.sandbox.security.certificates import Certificates, Pair, openssl
-from kgroups.sandbox.security.secrets import Secrets
+
+from ..compiler import SHORT_RUN
+from .certificates import Certificates, Pair, openssl
+from .secrets import Secrets
 
 
 class Stores(NamedTuple):

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import parse_qs, unquote_plus
 
-from kgroups.sandbox.ports import HOST, ReservedPorts
+from ..ports import HOST, ReservedPorts
 
 ISSUER: Final = "https://kgroups.test"
 AUDIENCE: Final = "kafka"

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kgroups.errors import SandboxError
-from kgroups.sandbox.ports import HOST
-from kgroups.sandbox.prerequisites import Site
-from kgroups.sandbox.process import state_of
-from kgroups.sandbox.programs import mark_of
-from kgroups.sandbox.security.certificates import openssl
-from kgroups.sandbox.security.secrets import Secrets
-from kgroups.sandbox.security.token_server import Signer
+
+from ..ports import HOST
+from ..prerequisites import Site
+from ..process import state_of
+from ..programs import mark_of
+from .certificates import openssl
+from .secrets import Secrets
+from .token_server import Signer
 
 _DAY = 86400.0
 

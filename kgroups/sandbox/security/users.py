@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from kgroups.errors import SandboxError
-from kgroups.sandbox.cluster import Sandbox
-from kgroups.sandbox.topics import admin_client, wait_done
+
+from ..cluster import Sandbox
+from ..topics import admin_client, wait_done
 
 OPERATOR: Final = "operator"
 """Authorized for everything; the same principal with every mechanism and certificate."""

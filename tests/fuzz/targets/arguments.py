@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from kgroups.admin.query.pattern import compile_pattern
-from kgroups.cli.kafka import joptsimple
-from kgroups.cli.kafka.consumer_options import OPTIONS
-from kgroups.cli.kafka.regex import verdict
 from kgroups.config.settings import parse_bootstrap
+from kgroups.dropins import joptsimple
+from kgroups.dropins.consumer_options import OPTIONS
+from kgroups.dropins.regex import verdict
 from kgroups.errors import KgroupsError
 from kgroups.model.duration import parse_seconds
 from kgroups.model.explain.change import parse_change

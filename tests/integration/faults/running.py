@@ -16,8 +16,8 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from kgroups.cli.kafka.consumer_groups import TOOL
 from kgroups.cli.main import main
+from kgroups.dropins.consumer_groups import TOOL
 from tests.fakes.truth import (
     Reported,
     of_check,

@@ -19,7 +19,7 @@ import yaml
 
 from kgroups.sandbox.ports import ReservedPorts
 
-RULES = Path(__file__).parents[3] / "kgroups/render/monitoring/alerts.yaml"
+RULES = Path(__file__).parents[3] / "kgroups/exporter/monitoring/alerts.yaml"
 PATIENCE = 600.0
 SHORTER = 10
 """By what incidents divide durations of the rules."""

@@ -71,9 +71,9 @@ from kgroups.model.views.lag_rows import GroupLagRow
 from kgroups.model.views.lag_summary import Ages, By, shares
 from kgroups.model.views.offset_row import GroupOffsets, OffsetRow
 from kgroups.model.views.offsets import offset_rows
-from kgroups.model.watch.group_samples import GroupSample, PolledGroup, sample, sample_logs
-from kgroups.model.watch.log_ends import LogEnds
-from kgroups.model.watch.watching import RATED, SAMPLED, Watch
+from kgroups.watch.state.group_samples import GroupSample, PolledGroup, sample, sample_logs
+from kgroups.watch.state.log_ends import LogEnds
+from kgroups.watch.state.watching import RATED, SAMPLED, Watch
 
 from .world import BEGAN, NODE, TICK, Truth, World
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from pytest_mock import MockerFixture
 
-from tests.unit.cli.conftest import Ran
+from tests.unit.conftest import Ran
 
 B = ("-b", "127.0.0.1:1")
 

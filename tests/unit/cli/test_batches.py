@@ -11,7 +11,7 @@ from kgroups.admin.query import stream
 from kgroups.render import store
 from tests.fakes.broker import FakeCluster
 from tests.fakes.cluster_state import FakeMember
-from tests.unit.cli.conftest import Ran
+from tests.unit.conftest import Ran
 
 Run = Callable[..., Ran]
 

@@ -10,7 +10,7 @@ import pytest
 from tests.documentation.pages import page_text
 from tests.fakes import broker
 from tests.fakes.sasl import FakeSasl, scram
-from tests.unit.cli.conftest import Ran, Served
+from tests.unit.conftest import Ran, Served
 
 JAAS = 'sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required username="ann" password="x";'
 PLAIN = ("-X", "security.protocol=SASL_PLAINTEXT", "-X", "sasl.mechanism=PLAIN", "-X", JAAS)

@@ -47,7 +47,7 @@ def test_closed_stdout_is_an_error(serve: Callable, words: tuple[str, ...]) -> N
 
 def test_closed_stdout_is_an_error_in_kafka_commands(serve: Callable) -> None:
     served = serve(fill=shop)
-    module = "kgroups.cli.kafka.consumer_groups"
+    module = "kgroups.dropins.consumer_groups"
     ended = shell('"$@" >&-', sys.executable, "-m", module, "--list", "--bootstrap-server", served.bootstrap)
     assert (ended.returncode, ended.stderr) == (1, "Error: cannot write the output: Bad file descriptor\n")
 

@@ -13,7 +13,7 @@ import pytest
 from kgroups.cli.frame.lazy_command import LazyCommand
 from kgroups.cli.main import cli
 from kgroups.render.color import choose_color, chosen_color, has_color
-from tests.unit.cli.conftest import Ran, Served
+from tests.unit.conftest import Ran, Served
 
 Run = Callable[..., Ran]
 

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from kgroups.cli.history.options import Engine
 from kgroups.errors import HistoryError
-from kgroups.pipeline.jobs import collect
-from kgroups.pipeline.jobs.collect import Collected, Plan
+from kgroups.history.commands.options import Engine
+from kgroups.history.jobs import collect
+from kgroups.history.jobs.collect import Collected, Plan
 from tests.fakes.broker import FakeCluster, silence
-from tests.unit.cli.conftest import Ran
+from tests.unit.conftest import Ran
 
 Run = Callable[..., Ran]
 Serve = Callable[..., Any]

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import click
 import pytest
 
-from kgroups.cli.history.options import Ago
+from kgroups.history.commands.options import Ago
 
 
 @pytest.mark.parametrize(

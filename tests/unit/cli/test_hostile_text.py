@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from kio.schema.errors import ErrorCode
 
-from kgroups.cli.kafka import consumer_groups, groups, share_groups, streams_groups
-from kgroups.cli.kafka.command import Tool
 from kgroups.cli.main import cli, main
+from kgroups.dropins import consumer_groups, groups, share_groups, streams_groups
+from kgroups.dropins.command import Tool
 from kgroups.render.health import FORMATS as CHECK_FORMATS
 from kgroups.render.output import FORMATS
 from tests.fakes.hostile import FORGED, HOSTILE, Bend, brokers_address, fill_hostile, hostile, states_and_types

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from kgroups.admin.query.select_groups import Selection
-from kgroups.cli.exporter.poller import Poller, Polling
 from kgroups.cli.frame.options import ConnectionOptions
 from kgroups.config.settings import ClientSettings, parse_bootstrap
+from kgroups.exporter.poller import Poller, Polling
 from kgroups.model.offsets import Isolation
 from tests.fakes.broker import FakeCluster
 from tests.fakes.hung import ANSWERING, HUNG, HUNG_CLUSTERS, SILENT, TIMEOUT, hung, hung_after_the_list
-from tests.unit.cli.conftest import Ran
+from tests.unit.conftest import Ran
 
 Run = Callable[..., Ran]
 

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from kgroups import Cluster, Outcome, ToEarliest
-from kgroups.cli.kafka.consumer_groups import TOOL
 from kgroups.cli.main import main
+from kgroups.dropins.consumer_groups import TOOL
 from kgroups.errors import KgroupsError
 from tests.fakes.broker import FakeCluster
 from tests.fakes.live_cluster import fill_live
 from tests.fakes.versions import API_VERSIONS, KAFKA, NAMES
-from tests.unit.cli.conftest import Ran, Served
+from tests.unit.conftest import Ran, Served
 
 APIS = sorted(set(KAFKA["4.3.1"]) - {API_VERSIONS})
 DO_IT = ("--execute", "--yes", "--force", "--undo-file", "UNDO")

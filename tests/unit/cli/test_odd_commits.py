@@ -15,7 +15,7 @@ from kgroups.model.offsets import Commit
 from kgroups.model.views.offsets import UNSET
 from tests.fakes.broker import FakeCluster
 from tests.fakes.cluster_state import FakeMember
-from tests.unit.cli.exporter.test_command import _serve, lag_samples, looks_at, samples, scrape
+from tests.unit.exporter.test_command import _serve, lag_samples, looks_at, samples, scrape
 
 Run = Callable[..., tuple[int, str, str]]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.cli.conftest import Ran, Served
+from tests.unit.conftest import Ran, Served
 
 TEXT = """\
 default = "one"

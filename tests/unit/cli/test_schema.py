@@ -21,7 +21,7 @@ from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.schemas import schema_names
 from tests.documentation.pages import page_text
 from tests.schemas import validate
-from tests.unit.cli.conftest import Ran
+from tests.unit.conftest import Ran
 
 Run = Callable[..., Ran]
 

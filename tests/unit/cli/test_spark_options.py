@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from kgroups.cli.history.options import Engine
-from kgroups.pipeline import session
-from kgroups.pipeline.session import FEW_ROWS, GATEWAY, tune_session
-from tests.unit.cli.conftest import Ran
+from kgroups.history import session
+from kgroups.history.commands.options import Engine
+from kgroups.history.session import FEW_ROWS, GATEWAY, tune_session
+from tests.unit.conftest import Ran
 
 Run = Callable[..., Ran]
 
@@ -109,7 +109,7 @@ def opened(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[Engine]
     from pyspark.sql import SparkSession
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr("kgroups.pipeline.register", lambda spark: None)
+    monkeypatch.setattr("kgroups.history.register", lambda spark: None)
     monkeypatch.setattr(session, "check_server", lambda url: None)
     monkeypatch.setattr(session, "watch_executors", lambda session, notify: None)
     monkeypatch.setattr(session, "find_java", lambda: Path("java"))

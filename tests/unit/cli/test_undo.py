@@ -21,7 +21,7 @@ from kio.schema.errors import ErrorCode
 
 from kgroups.admin.routing.backoff import PIPELINE
 from kgroups.cli.frame import progress, undo_file
-from kgroups.cli.kafka import consumer_groups
+from kgroups.dropins import consumer_groups
 from kgroups.model.offsets import Commit
 from kgroups.model.operations.plan_file import parse_plan
 from kgroups.model.outcome import Result

@@ -1,60 +1,41 @@
-"""One history that the tests of derived tables look at.
-
-A test module writes its part of that history in a function ``scene``; its groups have names of their own. Each derived
-table is computed once, for everybody.
-"""
+"""Stores on this machine, and in an S3 server."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
-from kgroups.pipeline.engine.duck import DuckDB
-from kgroups.pipeline.transform.definitions import DERIVED
-from tests.fakes.history import RULES, SPAN, History, Row, derived_in, hours, ordered
+from kgroups.history.load.store import Identity, Store
+from tests.fakes.object_store import s3_bucket
 
-Show = Callable[..., list[Row]]
-
-
-@pytest.fixture(scope="session")
-def history(request: pytest.FixtureRequest) -> History:
-    """The history that the scenes of the selected test modules write."""
-    modules = {item.module for item in request.session.items if isinstance(item, pytest.Function)}
-    written = History()
-    _read(written)
-    for module in sorted(modules, key=lambda module: str(module.__name__)):
-        if hasattr(module, "scene"):
-            module.scene(written)
-    return written
-
-
-def _read(history: History) -> None:
-    """Write which ranges were read of the partitions of the log that several modules use."""
-    history.read(0, (0, 5000), 4900, (hours(-200), 599))
-    # Compacted; then whole, with ranges too small to be judged, one of them nothing but markers.
-    history.read(1, (0, 1000), 40, (-400, 100))
-    history.read(1, (1000, 1010), 5, (150, 160))
-    history.read(1, (1010, 1012), 0, (165, 165))
-    history.read(1, (1012, 1500), 480, (170, 190), high_watermark=1507)
+IDENTITY = Identity("cluster-1", "__consumer_offsets", "2026-01-01T00:00:00+00:00", "topic-1")
 
 
 @pytest.fixture(scope="session")
-def derived(history: History) -> Iterator[Callable[[str], list[Row]]]:
-    """Return the sorted rows of a derived table."""
-    with DuckDB() as engine:
-        yield derived_in(engine, history, DERIVED, SPAN, RULES)
+def s3() -> Iterator[str]:
+    """The location of an empty bucket, with everything that is needed to use it."""
+    with s3_bucket() as location:
+        yield location
 
 
-@pytest.fixture(scope="session")
-def show(derived: Callable[[str], list[Row]]) -> Show:
-    """Some columns of some rows: ``show("lag", "lag", "remark", group="g")``; of one column its values.
-    In their order, null first."""
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    made = Store(str(tmp_path / "history"))
+    made.create(IDENTITY)
+    return made
 
-    def shown(name: str, *columns: str, **where: Any) -> list[Any]:
-        found = [row for row in derived(name) if all(row[column] == value for column, value in where.items())]
-        chosen = ordered([{column: row[column] for column in columns} for row in found])
-        return [next(iter(row.values())) if len(columns) == 1 else tuple(row.values()) for row in chosen]
 
-    return shown
+@pytest.fixture
+def s3_store(s3: str) -> Store:
+    made = Store(f"{s3}/some history {uuid4()}")
+    made.create(IDENTITY)
+    return made
+
+
+@pytest.fixture(params=["store", "s3_store"])
+def any_store(request: pytest.FixtureRequest) -> Store:
+    found: Store = request.getfixturevalue(request.param)
+    return found

@@ -7,10 +7,10 @@ import click
 import pytest
 
 from kgroups.cli.main import main
-from kgroups.cli.sandbox import seed
 from kgroups.errors import SandboxError
 from kgroups.model.groups import GroupState
 from kgroups.sandbox.cluster import Sandbox
+from kgroups.sandbox.command import seed
 from kgroups.sandbox.kinds import KINDS, seed_kinds
 from kgroups.sandbox.versions import VERSIONS, kafka_version
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from kgroups.cli.frame.exit_codes import EXIT_CODES, OF_COMMAND, exit_codes
 from kgroups.cli.frame.exit_status import EXIT_CLOSED_PIPE
 from kgroups.errors import KgroupsError
+from kgroups.history.verify.result import EXIT_UNKNOWN
 from kgroups.model.health.severity import Severity
-from kgroups.pipeline.verify.result import EXIT_UNKNOWN
 from tests.documentation.pages import page_text
 from tests.unit.cli.test_help import ALL
 

@@ -1,0 +1,96 @@
+"""Poll several clusters in the background, each on its own thread, and serve their metrics."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from queue import SimpleQueue
+from typing import Any, NoReturn
+from urllib.parse import parse_qs
+
+from kgroups.admin.fleet import PARALLEL
+from kgroups.cli.frame.run_query import print_notice
+from kgroups.model.clusters import ClusterAnswer, distinct
+from kgroups.model.outcome import Outcome
+
+from .exposition import Exposition, Format, Start
+from .pages import respond
+from .poller import Poller
+
+
+class Clusters:
+    """The pollers of the clusters and their metrics, by profile. A cluster of two profiles is polled as the first."""
+
+    def __init__(self, pollers: Mapping[str, Poller], exposition: Callable[[], Exposition]) -> None:
+        self._pollers = dict(pollers)
+        self._turns = threading.BoundedSemaphore(PARALLEL)
+        self._ended: SimpleQueue[BaseException | None] = SimpleQueue()
+        self.expositions = {name: exposition() for name in pollers}
+
+    def poll_once(self) -> None:
+        """Wait for the first poll of each cluster."""
+        for name in self._pollers:
+            self._start(name, self._poll)
+        for _ in self._pollers:
+            self._raise(self._ended.get())
+        polled = [ClusterAnswer(name, poller.cluster_id, Outcome()) for name, poller in self._pollers.items()]
+        kept, notices = distinct(polled)
+        for notice in notices:
+            print_notice(notice)
+        for name in self._pollers.keys() - {each.cluster for each in kept}:
+            del self._pollers[name], self.expositions[name]
+
+    def run(self, interval: float) -> NoReturn:
+        """Poll forever, or until a poll ends with an error that is not one of its cluster."""
+        for name in self._pollers:
+            self._start(name, partial(self._poll_forever, interval))
+        while True:
+            self._raise(self._ended.get())
+
+    def not_ready(self) -> str | None:
+        """Return why no metrics are served; ``None`` if the last poll of at least one cluster reached it."""
+        reasons = {name: exposition.not_ready() for name, exposition in self.expositions.copy().items()}
+        if not all(reasons.values()):
+            return None
+        return "; ".join(f"{name}: {reason}" for name, reason in reasons.items())
+
+    def probe(self, environ: dict[str, Any], start_response: Start) -> Iterable[bytes]:
+        """Serve ``/probe?profile=NAME``: the metrics of one cluster as if there were no others."""
+        profile = parse_qs(environ.get("QUERY_STRING", "")).get("profile", [""])[-1]
+        exposition = self.expositions.get(profile)
+        if exposition is None:
+            return respond(start_response, "404 Not Found", "404: use /probe?profile=NAME, with a selected profile")
+        return exposition(environ, start_response)
+
+    def __call__(self, environ: dict[str, Any], start_response: Start) -> Iterable[bytes]:
+        from .cluster_metrics import merge_families
+        from .metrics import EOF
+
+        form = Format.of(environ.get("HTTP_ACCEPT", ""), environ.get("HTTP_ACCEPT_ENCODING", ""))
+        families = {name: exposition.families(form) for name, exposition in self.expositions.copy().items()}
+        end = EOF if form.openmetrics else b""
+        return form.respond(start_response, form.joined([*merge_families(families), end]))
+
+    def _start(self, name: str, work: Callable[[str], None]) -> None:
+        def run() -> None:
+            try:
+                work(name)
+            except BaseException as error:  # a bug, which must not end in silence
+                self._ended.put(error)
+            else:
+                self._ended.put(None)
+
+        threading.Thread(target=run, name=f"poll {name}", daemon=True).start()
+
+    def _poll(self, name: str) -> None:
+        with self._turns:
+            self.expositions[name].publish(self._pollers[name].poll())
+
+    def _poll_forever(self, interval: float, name: str) -> None:
+        self._pollers[name].run(interval, self.expositions[name].publish, self._turns)
+
+    @staticmethod
+    def _raise(error: BaseException | None) -> None:
+        if error:
+            raise error

@@ -1,0 +1,237 @@
+"""``kgroups exporter``."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from kgroups.cli.frame.deprecated_options import deprecated_option
+from kgroups.cli.frame.exit_status import enable_gc
+from kgroups.cli.frame.group_options import GroupOptions, group_and_topic_options
+from kgroups.cli.frame.lazy_command import Command
+from kgroups.cli.frame.options import ConnectionOptions, Duration, fleet_options, isolation_option
+from kgroups.errors import EXIT_OK, MissingPackage, UsageError, install_command
+
+from .exposition import App, Exposition
+from .pages import pages, read_users
+from .poller import Poller, Polling
+from .server import CONNECTIONS, serve
+
+_FILE = click.Path(path_type=Path)
+
+
+def _print_kit(context: click.Context, option: click.Parameter, value: str | bool | None) -> None:
+    """Print a part of the monitoring kit, and exit; that needs no bootstrap server."""
+    if not value or context.resilient_parsing:
+        return
+    import json
+    from importlib.resources import files
+
+    from .monitoring.dashboards import to_grafana
+
+    if isinstance(value, str):
+        text = json.dumps(to_grafana(value), indent=1) + "\n"
+    else:
+        name = "alerts.yaml" if option.name == "alerts" else "kgroups-exporter.service"
+        text = files("kgroups.exporter.monitoring").joinpath(name).read_text(encoding="utf-8")
+    click.echo(text, nl=False)
+    context.exit()
+
+
+_PRINTED: dict[str, Any] = {"is_eager": True, "expose_value": False, "callback": _print_kit}
+
+
+@click.command("exporter", cls=Command)
+@group_and_topic_options
+@click.option(
+    "--listen",
+    default="127.0.0.1:9308",
+    show_default=True,
+    metavar="[HOST]:PORT",
+    help="Address to listen on; :PORT for all interfaces.",
+)
+@click.option("--interval", type=Duration(), default="15s", show_default=True, help="Time between polls.")
+@deprecated_option("--max-age", replacement="--interval", type=Duration())
+@click.option(
+    "--keep",
+    type=Duration(),
+    default="1h",
+    show_default=True,
+    help="Maximum time to serve the last known values of groups that do not respond.",
+)
+@click.option(
+    "--by",
+    type=click.Choice(["group", "topic", "partition"]),
+    default="partition",
+    show_default=True,
+    help="Finest granularity of the series.",
+)
+@click.option(
+    "--compat",
+    type=click.Choice(["kafka_exporter", "kminion", "grafana"]),
+    default="kafka_exporter",
+    show_default=True,
+    help="Names that existing dashboards use; kminion, and grafana for Grafana's fork of kafka_exporter, add theirs.",
+)
+@click.option(
+    "--max-series",
+    type=click.IntRange(1),
+    metavar="N",
+    default=1_000_000,
+    show_default=True,
+    help="Maximum number of series of groups and logs.",
+)
+@click.option("--time", "with_time", is_flag=True, help="Measure the time lag by reading records at each poll.")
+@click.option(
+    "--headroom",
+    "with_headroom",
+    is_flag=True,
+    help="Also export the time until retention deletes the first unread record; implies --time.",
+)
+@click.option(
+    "--exact",
+    is_flag=True,
+    help="Also export the number of unread records, counted by reading them at each poll; implies --time.",
+)
+@click.option("--commit-age", is_flag=True, help="Also export the age of commits, read from __consumer_offsets.")
+@click.option("--tls-certificate", type=_FILE, metavar="FILE", help="Serve HTTPS with this certificate chain (PEM).")
+@click.option("--tls-key", type=_FILE, metavar="FILE", help="Private key of the certificate, without a password (PEM).")
+@click.option("--basic-auth", type=_FILE, metavar="FILE", help="Require a user of this file, with lines USER:PASSWORD.")
+@click.option(
+    "--max-connections",
+    type=click.IntRange(1),
+    metavar="N",
+    default=CONNECTIONS,
+    show_default=True,
+    help="Maximum number of requests at a time, except health checks.",
+)
+@click.option(
+    "--dashboard",
+    type=click.Choice(["fleet", "group", "partition"]),
+    is_flag=False,
+    flag_value="fleet",
+    help="Print a Grafana dashboard for these metrics, in JSON, and exit; fleet if none is named.",
+    **_PRINTED,
+)
+@click.option("--alerts", is_flag=True, help="Print alert rules for Prometheus, in YAML, and exit.", **_PRINTED)
+@click.option("--systemd-unit", is_flag=True, help="Print a unit for systemd, and exit.", **_PRINTED)
+@isolation_option
+@fleet_options
+def exporter(
+    connection: ConnectionOptions,
+    chosen: GroupOptions,
+    listen: str,
+    interval: float,
+    max_age: float | None,
+    keep: float,
+    by: str,
+    compat: str,
+    max_series: int,
+    with_time: bool,
+    with_headroom: bool,
+    exact: bool,
+    commit_age: bool,
+    tls_certificate: Path | None,
+    tls_key: Path | None,
+    basic_auth: Path | None,
+    max_connections: int,
+    isolation: str,
+) -> int:
+    """Serve metrics of groups to Prometheus.
+
+    Serves /metrics, /healthz, and /ready for the selected groups; by default for all groups. Polls the cluster in the
+    background: a scrape never waits for a broker. Groups that do not respond keep their last values, marked by
+    kafka_consumergroup_stale. The address is printed after the first poll.
+
+    With several profiles, each cluster is polled on its own; all series have the label cluster, and
+    /probe?profile=NAME serves the metrics of one cluster without it.
+    """
+    from kgroups.model.offsets import Isolation
+
+    enable_gc()
+    if max_age is not None:
+        interval = max(1.0, max_age)
+    host, port = _address(listen)
+    expositions = _expositions(by, compat, max_series)
+    users = None if basic_auth is None else read_users(basic_auth)
+    tls = _tls(tls_certificate, tls_key)
+    poller = partial(
+        Poller,
+        selection=chosen.selection(all_by_default=True),
+        isolation=Isolation[isolation.upper()],
+        polling=Polling(with_time, commit_age, keep, with_headroom, exact),
+    )
+    shown = f"[{host}]" if ":" in host else host or "0.0.0.0"
+
+    def start(app: App) -> str:
+        try:
+            bound = serve(app, host, port, tls=tls, connections=max_connections)
+        except OSError as error:
+            raise UsageError(f"--listen: cannot listen on {listen}: {error.strerror or error}") from None
+        return f"kgroups: serving {'https' if tls else 'http'}://{shown}:{bound}/metrics"
+
+    if connection.fleet:
+        from .clusters import Clusters
+
+        clusters = Clusters({name: poller(connection.of(name)) for name in connection.fleet.names}, expositions)
+        started = start(pages(clusters, clusters.not_ready, users, clusters.probe))
+        clusters.poll_once()
+        click.echo(started, err=True)
+        clusters.run(interval)
+    exposition, only = expositions(), poller(connection)
+    started = start(pages(exposition, exposition.not_ready, users))
+    exposition.publish(only.poll())
+    click.echo(started, err=True)
+    only.run(interval, exposition.publish)
+    return EXIT_OK
+
+
+def _expositions(by: str, compat: str, max_series: int) -> Callable[[], Exposition]:
+    """Return a function that makes the application that serves the metrics of a cluster.
+
+    :raises MissingPackage: if the extra ``exporter`` is not installed.
+    """
+    try:
+        from .metrics import Level
+    except ImportError:
+        raise MissingPackage(f"kgroups exporter needs prometheus-client: {install_command('exporter')}") from None
+    return partial(Exposition, Level[by.upper()], compat=compat, max_series=max_series)
+
+
+def _tls(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:
+    """Return the context of the server.
+
+    :raises UsageError: if one of the files is missing or invalid.
+    """
+    if certificate is None and key is None:
+        return None
+    if certificate is None or key is None:
+        raise UsageError("--tls-certificate and --tls-key must be given together")
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+
+    def no_password() -> str:
+        raise UsageError(f"--tls-key: {key} has a password; use a key without one")
+
+    try:
+        context.load_cert_chain(certificate, key, no_password)
+    except OSError as error:
+        raise UsageError(
+            f"--tls-certificate: cannot load {certificate} with {key}: {error.strerror or error}"
+        ) from None
+    return context
+
+
+def _address(text: str) -> tuple[str, int]:
+    """Parse HOST:PORT, :PORT for all interfaces, or PORT of the loopback interface; port 0 selects any free port.
+
+    :raises UsageError: if it has another form.
+    """
+    host, colon, port = text.rpartition(":")
+    if not (port.isascii() and port.isdigit() and int(port) < 65536):
+        raise UsageError(f"--listen: {text!r} is not HOST:PORT, :PORT, or PORT")
+    return host.removeprefix("[").removesuffix("]") if colon else "127.0.0.1", int(port)

@@ -1,0 +1,350 @@
+"""Options of the history commands: store, Spark, and time window."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import click
+
+from kgroups.cli.frame.exit_status import is_quiet, print_to_stderr
+from kgroups.cli.frame.group_options import complete_topic
+from kgroups.cli.frame.options import Duration, check_exclusive, grouped_options
+from kgroups.errors import MissingPackage, UsageError, install_command
+from kgroups.model.duration import parse_age
+from kgroups.model.placement import OFFSETS_TOPIC
+
+from .spark_settings import SQL, PackageList, PythonFiles, SparkSetting, is_remote
+
+if TYPE_CHECKING:
+    from ..engine import Engine as QueryEngine
+    from ..load.store import Store
+    from ..session import Session
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+STORE_ENV = "KGROUPS_STORE"
+
+
+class Ago(click.ParamType[datetime]):
+    """A time: ISO 8601 (UTC without a zone), or an age such as 90m, 2h, 7d."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
+        if isinstance(value, datetime):
+            return value
+        text = str(value).strip()
+        try:
+            if not text[-1:].isdigit() and (seconds := parse_age(text)) is not None:  # 20260131 is a date
+                return datetime.now(UTC) - timedelta(seconds=seconds)
+            moment = datetime.fromisoformat(text)
+        except (ValueError, OverflowError):
+            self.fail(
+                f"{value!r} is neither a time such as 2026-01-31T12:00 nor an age such as 90m, 2h, 7d", param, ctx
+            )
+        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+class Engine(NamedTuple):
+    """The Spark options."""
+
+    master: str | None
+    remote: str | None
+    log: str | None
+    conf: tuple[tuple[str, str], ...] = ()
+    packages: str | None = None
+    py_files: tuple[str, ...] = ()
+
+    @property
+    def chosen(self) -> bool:
+        """Whether the user has chosen where, or how, Spark runs."""
+        return bool(self.master or self.remote or self.passed) or _submitted()
+
+    @property
+    def passed(self) -> list[str]:
+        """The given options that are passed to Spark."""
+        given = {"--conf": self.conf, "--packages": self.packages, "--py-files": self.py_files}
+        return [name for name, value in given.items() if value]
+
+    def check(self) -> None:
+        """Check that the options can be used together.
+
+        :raises UsageError: if not.
+        """
+        check_exclusive(master=bool(self.master), remote=bool(self.remote))
+        if self.passed and _submitted():
+            raise UsageError(
+                f"{self.passed[0]} has no effect on a Spark that runs; pass it to spark-submit, before submit.py"
+            )
+        for file in self.py_files:
+            if not is_remote(file) and not Path(file).is_file():
+                raise UsageError(f"--py-files {file}: no such file")
+        if self.remote:
+            self._check_remote()
+
+    def _check_remote(self) -> None:
+        if self.packages:
+            raise UsageError("--packages has no effect with --remote; start the Spark Connect server with --packages")
+        for key, _ in self.conf:
+            if not key.startswith(SQL):
+                raise UsageError(
+                    f"--conf {key} has no effect with --remote, where only {SQL}* can be set; start the Spark Connect "
+                    f"server with --conf {key}"
+                )
+        for file in self.py_files:
+            if is_remote(file):
+                raise UsageError(f"--py-files {file}: with --remote, files must be local; download it first")
+
+    def open(self, *, short: bool = True) -> Session:
+        """Return a session.
+
+        :param short: whether the command runs for seconds, not continuously.
+        :raises MissingPackage: if the extra is not installed.
+        :raises HistoryError: if Spark does not start, or a Spark Connect server rejects a setting.
+        """
+        from ..session import open_session
+
+        gc.enable()  # history commands may run for days, and the proxies of Java objects are reference cycles
+        settings = dict(self.conf) | ({"spark.jars.packages": self.packages} if self.packages else {})
+        return open_session(
+            master=self.master,
+            remote=self.remote,
+            log=self.log,
+            short=short,
+            settings=settings,
+            py_files=self.py_files,
+            notify=lambda line: None if is_quiet() else print_to_stderr(f"kgroups: {line}"),
+        )
+
+
+def _submitted() -> bool:
+    from ..session import GATEWAY
+
+    return GATEWAY in os.environ
+
+
+@contextmanager
+def open_engine(engine: Engine, runs_on: str | None) -> Iterator[QueryEngine]:
+    """Return the engine of a query: DuckDB in this process, unless the user chose Spark.
+
+    :raises UsageError: if an option of Spark is given with another engine.
+    :raises MissingPackage: if Spark is not installed; the caller checks the packages of DuckDB.
+    """
+    if runs_on == "duckdb" and engine.chosen:
+        raise UsageError("--engine duckdb runs in this process; omit the options of Spark")
+    if runs_on == "spark" or engine.chosen:
+        need_pipeline()
+        from ..engine.spark import Spark
+
+        yield Spark(engine.open())
+        return
+    from ..engine.duck import DuckDB
+
+    with DuckDB() as opened:
+        yield opened
+
+
+class Bounds(NamedTuple):
+    """What a query of unknown origin is limited to; ``seconds`` is the time limit."""
+
+    rows: int
+    seconds: float
+    chosen: bool
+    """Whether the user has chosen the number of rows."""
+
+
+def untrusted_options(command: F) -> F:
+    """Add --untrusted and its limits; the command gets ``bounds``: :class:`Bounds`, or ``None`` without the option."""
+
+    def collect(untrusted: bool, max_rows: int | None, max_time: float | None) -> Bounds | None:
+        if not untrusted and (max_rows, max_time) != (None, None):
+            raise UsageError("--max-rows and --max-time require --untrusted")
+        return Bounds(max_rows or _MAX_ROWS, max_time or _MAX_SECONDS, max_rows is not None) if untrusted else None
+
+    return grouped_options(command, _UNTRUSTED, "bounds", collect)
+
+
+_MAX_ROWS, _MAX_SECONDS = 10_000, 30.0
+
+_UNTRUSTED = (
+    click.option(
+        "--untrusted",
+        is_flag=True,
+        help="For a query of unknown origin: accept one SELECT only, which can read the tables of the store, and no "
+        "other files, no network, and no settings. Runs in DuckDB.",
+    ),
+    click.option(
+        "--max-rows",
+        type=click.IntRange(1),
+        metavar="N",
+        help=f"With --untrusted: return at most N rows.  [default: {_MAX_ROWS}]",
+    ),
+    click.option("--max-time", type=Duration(), help="With --untrusted: run for at most this long.  [default: 30s]"),
+)
+
+query_engine_option = click.option(
+    "--engine",
+    "runs_on",
+    type=click.Choice(("duckdb", "spark")),
+    help="Engine of the query: duckdb, in this process, or spark.  [default: duckdb; spark if an option of Spark is "
+    "given]",
+)
+
+
+WITHOUT_SPARK = ("duckdb", "pyarrow", "numpy", "obstore")
+"""Packages of the extra ``pipeline`` that queries and maintenance need."""
+
+
+def need_pipeline(*packages: str, extra: str = "pipeline") -> None:
+    """Check that packages are installed.
+
+    :param packages: default: all packages of the extra ``pipeline`` that history imports.
+    :param extra: the extra that installs them.
+    :raises MissingPackage: if one is missing.
+    """
+    from importlib.util import find_spec
+
+    missing = [
+        name
+        for name in packages or ("pyspark", "pyarrow", "numpy", "pandas", "obstore", "duckdb")
+        if find_spec(name) is None
+    ]
+    if missing:
+        raise MissingPackage(f"history needs {', '.join(missing)}: {install_command(extra)}")
+
+
+def need_packages(*packages: str) -> None:
+    """Check that packages are installed, for commands that need no others of the extra ``pipeline``.
+
+    :raises MissingPackage: if one is missing; it names only these, because the extra has hundreds of MB.
+    """
+    from importlib.util import find_spec
+
+    if any(find_spec(name) is None for name in packages):
+        raise MissingPackage(f"history dump needs {' and '.join(packages)}: pip install {' '.join(packages)}")
+
+
+_ENGINE = (
+    click.option("--master", metavar="URL", help="Spark master to run on.  [default: local[*], this machine]"),
+    click.option("--remote", metavar="URL", help="Spark Connect server to run on: sc://HOST:PORT."),
+    click.option(
+        "--conf",
+        type=SparkSetting(),
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="Setting of Spark, as for spark-submit. Takes precedence over the defaults of kgroups. Repeatable.",
+    ),
+    click.option(
+        "--packages",
+        type=PackageList(),
+        metavar="GROUP:ARTIFACT:VERSION[,...]",
+        help="Maven packages for the driver and the executors.",
+    ),
+    click.option(
+        "--py-files",
+        type=PythonFiles(),
+        default=(),
+        metavar="FILE[,...]",
+        help="Python archives and files for the executors, such as kgroups itself if it is not installed there.",
+    ),
+    click.option(
+        "--spark-log", metavar="FILE", help="File for Spark's log output.  [default: in the user's cache directory]"
+    ),
+)
+
+store_option = click.option(
+    "--store",
+    required=True,
+    metavar="DIR",
+    envvar=STORE_ENV,
+    help=f"Store: a directory, or a URL (s3://…, gs://…, az://…, abfs://…, hdfs://…).  [env: {STORE_ENV}]",
+)
+
+cluster_option = click.option(
+    "--cluster", metavar="ID", help="ID of the cluster, if the store has the history of several."
+)
+
+
+class Clusters(NamedTuple):
+    """The store, and which of its clusters a query is about."""
+
+    location: str
+    cluster: str | None
+    all_clusters: bool
+
+    def open(self) -> list[Store]:
+        """Return the store of each cluster; exactly one without ``all_clusters``.
+
+        :raises HistoryError: if there is no store, or it has several clusters and none was selected.
+        """
+        from ..load.store import Store
+
+        return Store.of_clusters(self.location, self.cluster, self.all_clusters)
+
+
+def clusters_option(all_help: str) -> Callable[[F], F]:
+    """Add ``--store``, ``--cluster``, and ``--all-clusters``; the command gets ``clusters``, as :class:`Clusters`."""
+
+    def collect(store: str, cluster: str | None, all_clusters: bool) -> Clusters:
+        check_exclusive(cluster=cluster is not None, all_clusters=all_clusters)
+        return Clusters(store, cluster, all_clusters)
+
+    every = click.option("--all-clusters", is_flag=True, help=all_help)
+    return lambda command: grouped_options(command, (store_option, cluster_option, every), "clusters", collect)
+
+
+topic_option = click.option(
+    "--topic",
+    default=OFFSETS_TOPIC,
+    show_default=True,
+    metavar="TOPIC",
+    help="Topic to read: a copy of __consumer_offsets.",
+    shell_complete=complete_topic,
+)
+since_option = click.option(
+    "--since", type=Ago(), metavar="TIME", help="Start time: an age (2h, 7d), or a time in ISO 8601."
+)
+until_option = click.option("--until", type=Ago(), metavar="TIME", help="End time.  [default: now]")
+
+
+class RuleList(click.ParamType[Any]):
+    """Rules as ``NAME=VALUE``."""
+
+    name = "rule"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from ..rules import parse_rules
+
+        parse_rules((str(value),))  # before Spark starts, which takes seconds
+        return str(value)
+
+
+rule_option = click.option(
+    "--rule",
+    "rules",
+    type=RuleList(),
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Change a threshold. Repeatable. Times: bucket=1m, stale-after=1h, retention (of offsets; default: as read "
+    "from the brokers), expiring-within=1d, storm-window=10m, flap-window=10m. Numbers: samples=10, storm=5, flaps=3.",
+)
+
+
+def engine_options(command: F) -> F:
+    """Add the Spark options; the command gets ``engine``, an :class:`Engine`.
+
+    Invalid combinations raise :class:`UsageError` before the body of the command runs.
+    """
+
+    def collect(spark_log: str | None, **given: Any) -> Engine:
+        engine = Engine(log=spark_log, **given)
+        engine.check()
+        return engine
+
+    return grouped_options(command, _ENGINE, "engine", collect)

@@ -1,0 +1,62 @@
+"""Gather the data of the page: only the rows that the page shows, and their numbers, leave the engine."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from ...engine import Engine
+from ..data import Bounds, Period, ReportData, Retention
+from .lists import anomalies, consumers, define_groups, expiring, groups, rebalances, stale
+from .pages import pages
+from .rows import bucket_of, fetch
+from .series import define_lag, lag_series, rate_series
+from .wholeness import completeness
+
+__all__ = ["gather"]
+
+MINUTE = timedelta(minutes=1)
+
+
+def gather(
+    engine: Engine,
+    period: Period,
+    cluster_id: str | None,
+    bounds: Bounds | None = None,
+    *,
+    every: timedelta = MINUTE,
+) -> ReportData:
+    """Gather the data of the page.
+
+    :param engine: has all tables of :mod:`kgroups.history.derived` for ``period``, and the relation ``retention``.
+    :param every: the length of the buckets of ``commit_rate``.
+    """
+    limits = bounds or Bounds()
+    define_lag(engine, period, limits)
+    define_groups(engine)
+    lag, lag_since = lag_series(engine, period, limits)
+    rate, rate_since = rate_series(engine, period, limits, every)
+    rounds, first_round = rebalances(engine, limits)
+    listed = groups(engine, limits)
+    (kept,) = fetch(engine, "select retention_ms, retention_source from retention")
+    return ReportData(
+        cluster_id=cluster_id,
+        period=period,
+        shown=_shown(period, lag_since, rate_since, first_round and bucket_of(first_round, MINUTE)),
+        lag=lag,
+        rebalances=rounds,
+        groups=listed,
+        consumers=consumers(engine, limits),
+        anomalies=anomalies(engine, limits),
+        rate=rate,
+        stale=stale(engine, limits),
+        expiring=expiring(engine, limits),
+        completeness=completeness(engine, limits),
+        retention=Retention(*kept.values()),
+        pages=pages(engine, period, listed.rows, lag_since, limits),
+    )
+
+
+def _shown(period: Period, *starts: datetime | None) -> Period:
+    """Return the part of the period with known data, so charts of a new store are not mostly empty."""
+    known = [start for start in starts if start]
+    return period._replace(since=max(period.since, min(known))) if known else period

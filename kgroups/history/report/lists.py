@@ -1,0 +1,228 @@
+"""The lists: their columns, once for the overview and the pages of groups, and the sections that consist of them."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from . import words
+from .data import Kept, LogPart, ReportData
+from .findings import VERDICTS, WARNING, completeness_findings
+from .html import Html, join, tag
+from .table import (
+    CELL,
+    DURATION,
+    GROUP,
+    ID,
+    MOMENT,
+    NAME,
+    NOTE,
+    NUMBER,
+    OFFSETS,
+    RECORDS,
+    WIDE,
+    WORD,
+    Cell,
+    Column,
+    Kind,
+    List,
+    duration,
+    full_rows,
+    moment,
+    names,
+    share,
+    table,
+    when,
+)  # fmt: skip
+
+_RANKS = ("OK", "UNKNOWN", "WARN", "STOP", "STALL", "REWIND")
+
+
+@cache
+def verdict(text: str | None) -> Cell:
+    if text is None:
+        return Cell(tag("span", "not judged", class_="soft"), -1)
+    level = VERDICTS[text].level if text in VERDICTS else "good" if text == "OK" else "note"
+    rank = _RANKS.index(text) if text in _RANKS else len(_RANKS)
+    return Cell(tag("span", text, class_=f"verdict {level}"), rank)
+
+
+def _topic(topic: str | None, partition: int | None) -> Cell:
+    cell = NAME.full(topic)
+    return cell if partition is None else Cell(join(cell.shown, f" / {partition}"))
+
+
+def _left(ms: int | None) -> Cell:
+    return Cell(tag("b", "due"), ms) if ms is not None and ms <= 0 else duration(ms)
+
+
+def _since(row: LogPart) -> Cell:
+    if row.from_birth:
+        return Cell(tag("span", "its first record", title=words.exact_moment(row.known_since)), 0)
+    if row.known_since is None:
+        return Cell(tag("span", "not whole", class_=f"verdict {WARNING}"), 9)
+    return moment(row.known_since)
+
+
+def _share(density: float | None) -> Cell:
+    if density is None:
+        return Cell(Html(words.ABSENT))
+    return Cell(tag("span", f"{100 * density:.3g} %", title=f"{density:.6f}", class_="n"), density)
+
+
+def _who(number: int | None, some: tuple[str, ...]) -> Cell:
+    if number is None:
+        return Cell(Html("unknown"))
+    return Cell(join(str(number), join(": ", names(some[:2], number)) if some else None), number)
+
+
+def _clients(some: tuple[str, ...], total: int) -> Cell:
+    return Cell(names(some, total)) if some else Cell(Html(words.ABSENT))
+
+
+def _kind(text: str) -> str:
+    return text.replace("_", " ")
+
+
+VERDICT = Kind(verdict, lambda text: verdict(text).shown)
+RIGHT = CELL._replace(align="right")
+
+GROUPS = List(
+    "groups",
+    "Groups as they were at the end, worst first. Lag is the sum over partitions, the verdict the worst of them.",
+    (
+        Column("Group", "group", GROUP), Column("Verdict", "verdict", VERDICT), Column("Lag", "lag", RECORDS),
+        Column("Behind", "behind_ms", DURATION), Column("Last commit", "last_commit", MOMENT),
+        Column("State", "state", WORD), Column("In it since", "state_since", MOMENT),
+        Column("Members", "members", NUMBER), Column("Partitions", "partitions", NUMBER),
+        Column("Type", "kind", WORD),
+    ), "No group is known.", "verdicts",
+)  # fmt: skip
+CONSUMERS = List(
+    "consumers",
+    "Topics, and the groups that hold offsets of them. Members are those of the whole group at the end.",
+    (
+        Column("Topic", "topic", NAME), Column("Group", "group", GROUP), Column("Partitions", "partitions", NUMBER),
+        Column("Members", "members", NUMBER), Column("Who", lambda row: _clients(row.clients, row.members), WIDE),
+        Column("Last commit", "last_commit", MOMENT),
+    ), "No group holds any offsets.", "latest_offsets",
+)  # fmt: skip
+ANOMALIES = List(
+    "anomalies", "What should not be, latest first.", (
+        Column("What", lambda row: _kind(row.anomaly), WORD), Column("Group", "group", GROUP),
+        Column("Topic", lambda row: _topic(row.topic, row.partition), CELL), Column("Member", "member", NAME),
+        Column("Since", "since", MOMENT), Column("Until", "until", MOMENT), Column("In words", "note", NOTE),
+    ), "There were none.", "anomalies",
+)  # fmt: skip
+EXPIRING = List(
+    "expiring", "Offsets of groups without members, and of topics that groups left, by when brokers may delete them.", (
+        Column("Group", "group", GROUP), Column("Topic", "topic", NAME), Column("Partitions", "partitions", NUMBER),
+        Column("Left", lambda row: _left(row.left_ms), RIGHT), Column("Expires, not before", "expires", MOMENT),
+        Column("Empty since", "empty_since", MOMENT),
+    ), "None expire soon.", "expiring",
+)  # fmt: skip
+STALE = List(
+    "stale",
+    "Groups without members (EMPTY), without commits (STALE), gone (DELETED), or hidden by an open transaction "
+    "(UNKNOWN).",
+    (
+        Column("Group", "group", GROUP), Column("Use", "use", WORD), Column("State", "state", WORD),
+        Column("Partitions", "partitions", NUMBER), Column("Quiet for", "commit_age_ms", DURATION),
+        Column("Last commit", "last_commit", MOMENT), Column("Deleted before", "gone", MOMENT),
+        Column("Type", "kind", WORD),
+    ), "All groups are used.", "stale",
+)  # fmt: skip
+LOG = List(
+    "completeness", "Partitions of __consumer_offsets, least whole first.", (
+        Column("Partition", "log_partition", ID), Column("Whole since", _since, CELL),
+        Column("Last record", "last_time", MOMENT), Column("Records", "records", NUMBER),
+        Column("Of offsets read", lambda row: _share(row.density), RIGHT), Column("Missed", "missing", OFFSETS),
+        Column("Waiting", "hung", OFFSETS),
+    ), "Nothing of __consumer_offsets was read.", "completeness",
+)  # fmt: skip
+PARTITIONS = List(
+    "partitions", "Partitions", (
+        Column("Topic", "topic", NAME), Column("Partition", "partition", ID), Column("Verdict", "verdict", VERDICT),
+        Column("Lag", "lag", RECORDS), Column("Committed offset", "committed", NUMBER),
+        Column("Last commit", "last_commit", MOMENT), Column("Remark", "remark", NAME),
+    ), "No partition has a committed offset.", "verdicts",
+)  # fmt: skip
+MEMBERS = List(
+    "members", "Members", (
+        Column("Client", "client", NAME), Column("Since", "since", MOMENT),
+    ), "No members at the end.", "memberships",
+)  # fmt: skip
+REBALANCES = List(
+    "rebalances", "Rebalances", (
+        Column("Time", "time", MOMENT), Column("Generation", "generation", ID), Column("Members", "members", NUMBER),
+        Column("Joined", lambda row: _who(row.joined, row.joined_names), CELL),
+        Column("Left", lambda row: _who(row.left, row.left_names), CELL),
+        Column("Commits paused", "pause_ms", DURATION),
+    ), "None in this time.", "rebalances",
+)  # fmt: skip
+OF_GROUP = (
+    PARTITIONS,
+    MEMBERS,
+    REBALANCES,
+    ANOMALIES._replace(caption="Anomalies", none="None in this time."),
+    EXPIRING._replace(caption="Expiring offsets"),
+)
+"""The lists of a group's page; their names are fields of :class:`kgroups.history.report.data.GroupPage`."""
+
+
+ROOM = 110_000
+"""Maximum bytes of the rows of the overview, except those of groups."""
+
+
+def sections(data: ReportData) -> dict[str, Html]:
+    lists: dict[List, Kept[Any]] = {
+        CONSUMERS: data.consumers, ANOMALIES: data.anomalies.rows, EXPIRING: data.expiring, STALE: data.stale,
+        LOG: data.completeness.parts,
+    }  # fmt: skip
+    rows = share([full_rows(listed, data, kept) for listed, kept in lists.items()], ROOM)
+    made = {
+        listed.name: table(listed, data, kept, some) for (listed, kept), some in zip(lists.items(), rows, strict=True)
+    }
+    expiring = (tag("h3", "Offsets that expire soon"), made["expiring"], _retention(data))
+    return {
+        "groups": join(_tallies(data), table(GROUPS, data, data.groups.rows), by="\n"),
+        "consumers": made["consumers"],
+        "anomalies": made["anomalies"],
+        "unused": join(*expiring, tag("h3", "Unused groups"), made["stale"], by="\n"),
+        "completeness": _completeness(data, made["completeness"]),
+    }
+
+
+def _tallies(data: ReportData) -> Html | None:
+    """Render the number of groups by verdict, worst first."""
+    counts: list[tuple[str | None, int]] = [(text, data.groups.number(verdict=text)) for text in reversed(_RANKS)]
+    counts.append((None, data.groups.number() - sum(found for _, found in counts)))
+    items = [tag("li", verdict(text).shown, " ", tag("b", words.exact(found))) for text, found in counts if found]
+    return tag("ul", *items, class_="tallies") if items else None
+
+
+_RETENTION = {
+    "brokers": "as read from a broker.",
+    "rule": "as set by --rule retention.",
+    "assumed": "assumed: the store does not contain the brokers' offsets.retention.minutes.",
+}
+
+
+def _retention(data: ReportData) -> Html | None:
+    if data.retention is None:
+        return None
+    kept = words.duration(data.retention.ms)
+    return tag("p", f"Retention time of offsets: {kept}, {_RETENTION[data.retention.source]}")
+
+
+def _completeness(data: ReportData, listed: Html) -> Html:
+    history = data.completeness
+    if not history.parts.rows:
+        return listed
+    found = [each.text for each in completeness_findings(data)]
+    sentences = found or [tag("b", "History is whole for all of this time.")]
+    sentences.append(join(f"{words.count(history.records, 'record')} read."))
+    if history.last_time:
+        sentences.append(join("The last record is of ", when(history.last_time), "."))
+    summary = f"All {words.count(history.parts.total, 'partition')} of __consumer_offsets"
+    return join(tag("p", join(*sentences, by=" ")), tag("details", tag("summary", summary), "\n", listed), by="\n")

@@ -1,0 +1,277 @@
+"""``kgroups sandbox``: a local Kafka cluster for experiments."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kgroups.cli.frame.exit_status import is_quiet
+from kgroups.cli.frame.lazy_command import CommandGroup
+from kgroups.cli.frame.options import completer
+from kgroups.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .cluster import Sandbox, Status
+    from .kinds import KindGroup
+    from .seed_data import KnownGroup
+
+_name = click.option(
+    "--name",
+    default="default",
+    show_default=True,
+    metavar="NAME",
+    help="Name of the sandbox.",
+    shell_complete=completer("sandboxes"),
+)
+
+
+def _progress(line: str) -> None:
+    if not is_quiet():
+        click.echo(line, err=True)
+
+
+@click.group("sandbox", cls=CommandGroup)
+def sandbox() -> None:
+    """Run a local Kafka cluster for experiments."""
+
+
+@sandbox.command("up")
+@click.option(
+    "--brokers", type=click.IntRange(1, 3), metavar="N", default=1, show_default=True, help="Number of brokers."
+)
+@click.option(
+    "--version",
+    "kafka",
+    metavar="VERSION",
+    help="Kafka version.  [default: 4.3.1]",
+    shell_complete=completer("versions"),
+)
+@click.option(
+    "--name",
+    default="default",
+    show_default=True,
+    metavar="NAME",
+    help="Name of the sandbox; several can run at the same time.",
+)
+@click.option(
+    "--security",
+    is_flag=True,
+    help="Enable TLS, SASL, and ACLs; write a client.properties for each authentication method.",
+)
+@click.option(
+    "--user",
+    "users",
+    multiple=True,
+    metavar="USER",
+    help="With --security: add a user without any permission, to try ACLs. Repeatable.",
+)
+def up(brokers: int, kafka: str | None, name: str, security: bool, users: tuple[str, ...]) -> None:
+    """Start brokers on ports of this machine.
+
+    The first start of a version downloads its jars, with Maven or PySpark's Ivy.
+    """
+    from . import DEFAULT_VERSION, Sandbox
+
+    version = kafka or DEFAULT_VERSION
+    _check_users(users, security=security)
+    if security:
+        started = _up_secure(version, brokers, name, users)
+    else:
+        started = Sandbox.up(version, brokers, name=name, progress=_progress)
+    _progress(f"Kafka {started.version.name} is up at {started.bootstrap}")
+    if sys.stdout.isatty():
+        _progress("To use it with kgroups, run these lines, in other shells too (kgroups sandbox env prints them):")
+    else:
+        _progress(f'To use it in other shells: eval "$(kgroups sandbox env{_name_option(name)})"')
+    _print_exports(started)
+
+
+def _check_users(users: tuple[str, ...], *, security: bool) -> None:
+    from .security.users import AWKWARD, OPERATOR
+
+    if users and not security:
+        raise UsageError("--user requires --security")
+    for user in users:
+        if not re.fullmatch(r"[a-z][a-z0-9-]*", user):
+            raise UsageError(f"--user: {user!r} is not a valid user name; use lowercase letters, digits, and -")
+        if user in (OPERATOR, AWKWARD):
+            raise UsageError(f"--user: {user} is a user of every secure sandbox, with all permissions")
+
+
+def _name_option(name: str) -> str:
+    return "" if name == "default" else f" --name {name}"
+
+
+def _print_exports(started: Sandbox) -> None:
+    """Print the lines that let a shell use a sandbox; also its Kerberos realm, if it has one."""
+    from .security import kerberos_configuration
+
+    if realm := kerberos_configuration(started.folder):
+        click.echo(f"export KRB5_CONFIG={shlex.quote(str(realm))}")
+    click.echo(f"export KGROUPS_BOOTSTRAP_SERVER={started.bootstrap}")
+
+
+@sandbox.command("env")
+@_name
+def env(name: str) -> None:
+    """Print the lines that let another shell use a sandbox.
+
+    \b
+    eval "$(kgroups sandbox env)"
+    """
+    from . import Sandbox
+
+    _print_exports(Sandbox.load(name))
+
+
+def _up_secure(version: str, brokers: int, name: str, users: tuple[str, ...]) -> Sandbox:
+    from kgroups.errors import SandboxError
+
+    from .security import need_kerberos, up
+
+    try:
+        need_kerberos()
+    except SandboxError as error:
+        _progress(f"kgroups: note: without GSSAPI: {error}")
+        kerberos = False
+    else:
+        kerberos = True
+    secure = up(version, brokers, name=name, users=users, kerberos=kerberos, progress=_progress)
+    _progress(
+        f"{secure.sandbox.bootstrap} requires no authentication and has no ACLs. For the others, --command-config:"
+    )
+    for method in secure.ways:
+        _progress(f"  {secure.file(method)}")
+    for user in users:
+        _progress(f"  {secure.user_file(user)} (without permissions)")
+    return secure.sandbox
+
+
+@sandbox.command("down")
+@_name
+@click.option("--all", "every", is_flag=True, help="All sandboxes of this user.")
+def down(name: str, every: bool) -> None:
+    """Stop a sandbox and delete its data."""
+    from . import Sandbox
+
+    for each in Sandbox.names() if every else [name]:
+        try:
+            found = Sandbox.load(each)
+        except UsageError as error:
+            error.hint = None  # which says how to start it
+            raise
+        found.down()
+        _progress(f"sandbox {each} is down")
+
+
+@sandbox.command("status")
+@click.option("--name", metavar="NAME", help="Only this sandbox.", shell_complete=completer("sandboxes"))
+def status(name: str | None) -> None:
+    """Show running sandboxes, with names and addresses."""
+    from . import Sandbox
+
+    names = Sandbox.names() if name is None else [name]
+    if not names:
+        _progress("no sandbox is running")
+    for name in names:
+        click.echo(_status_text(Sandbox.load(name).status()))
+
+
+@sandbox.command("seed")
+@click.option(
+    "--kind",
+    "kinds",
+    multiple=True,
+    type=click.Choice(["share", "streams", "connect"]),
+    help="Create only groups of this type, with Kafka's own programs. Repeatable.",
+)
+@click.option("--groups", type=click.IntRange(1, 99_999), metavar="N", help="Number of groups to create.")
+@click.option(
+    "--partitions",
+    type=click.IntRange(1, 1_000),
+    metavar="P",
+    help="Number of partitions that each group commits.  [default: 9]",
+)
+@click.option(
+    "--topics",
+    type=click.IntRange(1, 1_000),
+    metavar="T",
+    help="Number of topics that the groups share.  [default: 10]",
+)
+@click.option(
+    "--stable",
+    type=click.FloatRange(0, 1),
+    metavar="FRACTION",
+    help="Fraction of the groups that has a member.  [default: 0.5]",
+)
+@_name
+def seed(name: str, kinds: tuple[str, ...], groups: int | None, **shape: Any) -> None:
+    """Create example groups, whose members run until down.
+
+    Without options: small consumer groups in every state. With --kind: share groups, Kafka Streams (requires a JDK), or
+    Connect workers, in addition to existing groups. With --groups: thousands of consumer groups.
+    """
+    from . import Sandbox
+
+    given = {key: value for key, value in shape.items() if value is not None}
+    if kinds:
+        if groups is not None or given:
+            raise UsageError(f"--{next(iter(given), 'groups')} cannot be combined with --kind")
+        _seed_kinds(name, kinds)
+    elif groups is not None:
+        from .load import Load, seed_load
+
+        seed_load(Sandbox.load(name), Load(groups, **{"partitions": 9} | given), _progress)
+    elif given:
+        raise UsageError(f"--{next(iter(given))} requires --groups")
+    else:
+        _seed_known_groups(name)
+
+
+def _seed_kinds(name: str, kinds: tuple[str, ...]) -> None:
+    from . import Sandbox
+    from .kinds import KINDS, seed_kinds
+
+    seed_kinds(Sandbox.load(name), tuple(dict.fromkeys(kinds)), _progress)
+    _print_groups(group for kind in kinds for group in KINDS[kind].groups)
+
+
+def _seed_known_groups(name: str) -> None:
+    from . import Sandbox
+    from .seed import seed_known_groups
+    from .seed_data import known_groups, lacking_groups
+
+    loaded = Sandbox.load(name)
+    seed_known_groups(loaded, _progress)
+    _print_groups(known_groups(loaded.version))
+    for group, reason in lacking_groups(loaded.version).items():
+        _progress(f"{group} is not available: {reason}")
+
+
+def _print_groups(groups: Iterable[KnownGroup | KindGroup]) -> None:
+    from kgroups.render.cells import escape
+
+    rows = [("GROUP", "STATE", "MEMBERS", "WHAT IT SHOWS")]
+    rows += [(escape(group.name), group.state, str(group.members), group.about) for group in groups]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def _status_text(status: Status) -> str:
+    state = status.state
+    lines = [f"{state.name}: Kafka {state.version} at {state.bootstrap}"]
+    lines += [
+        f"  broker {broker.id}  {broker.host}:{broker.port}  pid {broker.pid}  {status.brokers[broker.id]}"
+        for broker in state.brokers
+    ]
+    if state.zookeeper:
+        lines.append(f"  zookeeper  pid {state.zookeeper_pid}  {status.zookeeper}")
+    lines += [f"  {helper.role}  pid {helper.pid}  {status.helpers[helper.pid]}" for helper in state.helpers]
+    return "\n".join(lines)

@@ -1,0 +1,125 @@
+"""Plan and execute a reset from the page of a group, through the code of ``kgroups reset-offsets``."""
+
+from __future__ import annotations
+
+import io
+import shlex
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kgroups.cli.frame.group_options import GroupOptions
+from kgroups.cli.frame.options import ConnectionOptions
+from kgroups.cli.frame.reset_request import plan_reset, reset_request, write_reset
+from kgroups.cli.frame.run_query import run_query
+from kgroups.cli.frame.safety import Safety, safety_options
+from kgroups.cli.frame.scenario import scenario_options
+from kgroups.cli.frame.undo_file import UndoFile
+from kgroups.errors import KgroupsError, UsageError
+
+if TYPE_CHECKING:
+    from kgroups.admin.change.reset_request import ResetRequest
+    from kgroups.admin.port.capabilities import GroupChanger
+    from kgroups.model.operations.reset import PlannedOffset
+    from kgroups.model.outcome import Outcome
+
+    from .state.watching import GroupKey
+
+
+class PlannedReset:
+    """The plan of one group that is shown, and exactly what is written later."""
+
+    def __init__(self, connection: ConnectionOptions, key: GroupKey, target: str) -> None:
+        """Parse the options of ``reset-offsets``; :meth:`plan` contacts the cluster of the group.
+
+        :raises KgroupsError: if they, or the settings of the cluster, are invalid.
+        """
+        self._request, self._safety = _parsed(key.group, target)
+        self._connection = connection.of(key.cluster)
+        self._planned: Sequence[PlannedOffset] = ()
+        self._cluster_id: str | None = None
+
+    def plan(self) -> tuple[list[str], bool]:
+        """Plan; return the lines of the dry run, and whether anything can be written. Waits for brokers."""
+        from kgroups.admin.port.capabilities import changing
+        from kgroups.model.views.operation_rows import reset_row
+
+        planned, self._cluster_id = run_query(
+            self._connection.settings,
+            changing(lambda admin: plan_reset(admin, self._request, (), self._safety, execute=False)),
+            debug=False,
+            quiet=True,
+        )
+        self._planned = planned.items
+        cluster = self._connection.cluster(self._cluster_id)
+        notice = f"dry run on {cluster}: nothing was changed" if planned.items else f"nothing to do on {cluster}"
+        return _lines(planned.with_items(map(reset_row, planned.items)).with_failures((), (notice,))), bool(
+            planned.items
+        )
+
+    def execute(self) -> list[str]:
+        """Write the plan; return the lines of the results, and where the undo file is. Waits for brokers."""
+        from kgroups.admin.port.capabilities import changing
+
+        notes: list[str] = []
+        undo = UndoFile(None, self._connection, notes.append)
+
+        async def write(admin: GroupChanger) -> Outcome[Any]:
+            from kgroups.model.outcome import Outcome
+
+            if self._cluster_id and admin.cluster_id and self._cluster_id != admin.cluster_id:
+                raise UsageError("the bootstrap servers now belong to another cluster; nothing was changed")
+            safe = await self._safety.screen_offsets(admin, Outcome(tuple(self._planned)), execute=True)
+            if not safe.items:
+                return safe
+            applied, rows = await write_reset(admin, safe.items, undo, self._safety)
+            return applied.with_items(rows).with_failures(safe.failures, safe.notices)
+
+        try:
+            outcome, _ = run_query(self._connection.settings, changing(write), debug=False, quiet=True)
+        except (KgroupsError, OSError) as error:
+            return [*notes, f"failed: {error}"]
+        return [*_lines(outcome), *notes]
+
+
+@click.command("reset-offsets", add_help_option=False)
+@scenario_options
+@safety_options
+def _options(safety: Safety, topics: tuple[str, ...], all_topics: bool, **scenarios: Any) -> tuple[Any, ...]:
+    return safety, topics, all_topics, scenarios
+
+
+def _parsed(group: str, target: str) -> tuple[ResetRequest, Safety]:
+    """Parse the target; return the request and the safety options.
+
+    :raises UsageError: if it is invalid.
+    """
+    try:
+        safety, topics, all_topics, scenarios = _options.main(shlex.split(target), standalone_mode=False)
+    except click.ClickException as error:
+        raise UsageError(error.format_message()) from None
+    except ValueError as error:  # an open quotation mark
+        raise UsageError(str(error)) from None
+    if safety.when_empty is not None or scenarios["from_file"] is not None:
+        raise UsageError("--when-empty and --from-file: use kgroups reset-offsets")
+    request, _ = reset_request(GroupOptions((), (group,), None, False), topics, all_topics, scenarios)
+    return request, safety
+
+
+def _lines(outcome: Outcome[Any]) -> list[str]:
+    """Return the table of ``reset-offsets``, notices, failures, and hints."""
+    from kgroups.render.act_views import RESET_OFFSETS
+    from kgroups.render.failures import failure_lines, hint_lines, notice_lines
+    from kgroups.render.output import write_outcome
+
+    out = io.StringIO()
+    if outcome.items:
+        write_outcome(outcome, RESET_OFFSETS, fmt="plain", stream=out)
+    failures = outcome.failures
+    return [
+        *out.getvalue().splitlines(),
+        *notice_lines(outcome.notices),
+        *failure_lines(failures),
+        *hint_lines(failures),
+    ]

@@ -1,0 +1,53 @@
+"""Columns of text, aligned within the width of the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+
+from rich.cells import cell_len, set_cell_size
+
+from kgroups.render.cells import escape
+
+GAP = 2
+_LEFT = frozenset({"TOPIC", "MEMBER", "HOST", "CLUSTER"})
+_OMITTED_FIRST = (
+    *("HOST", "MEMBER", "LAG HISTORY", "IN/S", "OUT/S", "LOG-END", "COMMITTED", "HEADROOM"),
+    *("OTHER-STATE", "REBALANCING", "EMPTY", "STABLE"),
+)
+"""Columns to omit on a narrow terminal, in this order."""
+
+
+def aligned(cells: Sequence[tuple[str, ...]], width: int) -> Generator[str, None, list[str]]:
+    """Yield the lines of a table, the header first; return the headers of the columns that do not fit."""
+    columns = list(zip(*cells, strict=True))
+    sizes = {column[0]: max(map(cell_len, column)) for column in columns}
+    omitted = []
+    for header in _OMITTED_FIRST:
+        if sum(sizes.values()) + GAP * (len(sizes) - 1) <= width:
+            break
+        if sizes.pop(header, None) is not None:
+            omitted.append(header)
+    kept = [column for column in columns if column[0] in sizes]
+    for line in zip(*kept, strict=True):
+        sized = zip(line, sizes.items(), strict=True)
+        yield "".join(pad(text, size, header not in _LEFT) for text, (header, size) in sized).rstrip()
+    return omitted
+
+
+def pad(text: str, width: int, right: bool) -> str:
+    """Return a cell with the gap after it."""
+    text = cut(text, width)
+    blank = " " * (width - cell_len(text))
+    return (blank + text if right else text + blank) + " " * GAP
+
+
+def cut(text: str, width: int) -> str:
+    """Return a text that fits into the width."""
+    return text if cell_len(text) <= width else set_cell_size(text, width - 1) + "…"
+
+
+def cell_text(value: str | int | None) -> str:
+    """Return the text of a cell; - if the value is unknown."""
+    if value is None:
+        return "-"
+    return escape(value) if isinstance(value, str) else f"{value:,}"

@@ -1,0 +1,148 @@
+"""Lay out the table of a frame within the width of the terminal.
+
+Numbers are never truncated, because a prefix would be another number. Names are shortened first, down to
+a minimum; then columns are omitted, the least important first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from rich.cells import cell_len
+from rich.table import Table
+from rich.text import Text
+
+from kgroups.render.cells import escape
+from kgroups.render.terminal import state_style
+
+from ..state.arrange import shown_lag
+from ..state.watching import WatchRow
+from .columns import GAP
+from .spark import sparkline
+
+_SPARKLINE = 20
+_NARROW = 100
+"""Width of a terminal below which rates and sparklines are omitted."""
+_MIN_NAME = 24
+"""Width to which names are shortened before columns are omitted."""
+_CHANGED = "bold reverse"
+_NAME = "GROUP"
+_RATES = ("LAG HISTORY", "IN/S", "OUT/S")
+_OMITTED_FIRST = (*_RATES, "REBALANCES", "CATCH-UP", "#MEMBERS", "STATE")
+"""Columns to omit, in this order; the cluster, the group, and its lag remain."""
+
+
+class Column(NamedTuple):
+    """A column: its header and a cell for each row."""
+
+    header: str
+    cells: list[Text]
+    right: bool = True
+
+    @property
+    def width(self) -> int:
+        """The width of the widest cell."""
+        return max(cell_len(self.header), *(each.cell_len for each in self.cells), 0)
+
+
+def table_of(rows: Sequence[WatchRow], width: int, *, ascii_only: bool, styled: bool = True) -> Table:
+    """Return the table.
+
+    :param styled: whether stale rows can be dimmed; otherwise a word marks them.
+    """
+    columns = fitted(columns_of(rows, ascii_only, styled), width)
+    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, GAP, 0, 0))
+    for each, size in columns:
+        justify: Literal["left", "right"] = "right" if each.right else "left"
+        table.add_column(each.header, justify=justify, width=size, overflow="ellipsis", no_wrap=True)
+    for number, row in enumerate(rows):
+        table.add_row(*(each.cells[number] for each, _ in columns), style="dim" if row.stale else "")
+    return table
+
+
+def fitted(columns: Sequence[Column], width: int) -> list[tuple[Column, int]]:
+    """Return the columns that fit, with their widths; the names of groups get what remains."""
+    omitted = set(_RATES if width < _NARROW else ())
+    (name,) = (each for each in columns if each.header.startswith(_NAME))
+
+    def rest() -> int:
+        """Return the width that remains for the names."""
+        return width - sum(each.width + GAP for each in columns if each is not name and each.header not in omitted)
+
+    for header in _OMITTED_FIRST:
+        if rest() >= min(name.width, _MIN_NAME):
+            break
+        omitted.add(header)
+    names = max(1, min(name.width, rest()))
+    return [(each, names if each is name else each.width) for each in columns if each.header not in omitted]
+
+
+def columns_of(rows: Sequence[WatchRow], ascii_only: bool, styled: bool) -> tuple[Column, ...]:
+    """Return all columns; the first one only if rows have a cluster."""
+    several = any(row.cluster for row in rows)
+    clusters = Column("CLUSTER", [Text(escape(row.cluster)) for row in rows], right=False)
+    return (
+        *((clusters,) if several else ()),
+        Column(
+            _NAME,
+            [Text(_name(row, styled)) for row in rows],
+            right=False,
+        ),
+        Column(
+            "STATE",
+            [Text(escape(row.state), style=_style(row, "state", state_style(row.state))) for row in rows],
+            right=False,
+        ),
+        Column("#MEMBERS", [Text(_number(row.members), style=_style(row, "members")) for row in rows]),
+        Column(
+            "LAG",
+            [Text(_lag(row, ascii_only), style=_lag_style(row)) for row in rows],
+        ),
+        Column(
+            "LAG HISTORY", [Text(sparkline(row.lags, _SPARKLINE, ascii_only=ascii_only)) for row in rows], right=False
+        ),
+        Column("IN/S", [Text(rate_text(row.rate_in)) for row in rows]),
+        Column("OUT/S", [Text(rate_text(row.rate_out)) for row in rows]),
+        Column("CATCH-UP", [Text(_catch_up(row)) for row in rows]),
+        Column("REBALANCES", [Text(str(row.rebalances)) for row in rows]),
+    )
+
+
+def _name(row: WatchRow, styled: bool) -> str:
+    return escape(row.group) if styled or not row.stale else f"{escape(row.group)} (stale)"
+
+
+def _lag(row: WatchRow, ascii_only: bool) -> str:
+    value, old, least = shown_lag(row)
+    text = _number(value)
+    if least:
+        return f"{'>=' if ascii_only else '≥'}{text}"
+    return f"{text} ({row.lag_age_ms} ago)" if old and row.lag_age_ms is not None else text
+
+
+def _lag_style(row: WatchRow) -> str:
+    if row.total_lag is None:
+        return "dim"
+    return _style(row, "total_lag", "yellow" if row.total_lag else "")
+
+
+def _style(row: WatchRow, field: str, style: str = "") -> str:
+    return f"{style} {_CHANGED}".strip() if field in row.changed else style
+
+
+def _number(value: int | None) -> str:
+    return "-" if value is None else f"{value:,}"
+
+
+def rate_text(value: float | None) -> str:
+    """Return a rate in records per second, or - if unknown."""
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if abs(value) >= 10 else f"{value:.1f}"
+
+
+def _catch_up(row: WatchRow) -> str:
+    if row.catch_up_ms is not None:
+        return str(row.catch_up_ms)
+    return "never" if row.falls_behind else "-"

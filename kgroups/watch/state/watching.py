@@ -1,0 +1,258 @@
+"""Repeated samples of groups: their rates, the time until they have caught up, and what changed."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from kgroups.model.duration import Milliseconds
+from kgroups.model.groups import Group, GroupId, GroupType
+from kgroups.model.offsets import GroupCommits
+from kgroups.model.rates import Reading, catch_up, may_have_paces, members_of, pace_of, rates_of
+from kgroups.model.views.offset_row import GroupOffsets
+
+from .rebalances import Rebalances
+from .totals import Topics, Totalling, Totals
+
+KEPT = 60
+"""The number of total lags and of state changes kept for each group."""
+SAMPLED = 12
+"""The number of samples kept for each group, with the offsets of each partition."""
+RATED = 6
+"""The number of newest samples for a rate: the rate between two samples varies too much."""
+
+
+class GroupKey(NamedTuple):
+    """A group of one of the watched clusters; without several clusters, ``cluster`` is empty."""
+
+    cluster: str
+    group: GroupId
+
+
+class WatchRow(NamedTuple):
+    """One group as it is now, and its recent history.
+
+    Rates are records per second, written to its partitions and consumed from them, over the same span; see
+    :mod:`..rates` for when they are unknown. ``catch_up_ms`` is the time until the slowest of its partitions is caught
+    up; ``None``: never, if ``falls_behind``, otherwise unknown. ``lags`` are its total lags, oldest first. ``changed``
+    contains the fields that differ from the previous sample. ``stale``: the row
+    shows an older sample, because the newest one failed.
+
+    ``total_lag`` is ``None`` while the lag of any partition is unknown: ``unknown_partitions`` counts these, and
+    ``known_lag`` is the sum of the others. ``last_lag`` is the last known total lag, ``lag_age_ms`` its age.
+    """
+
+    group: GroupId
+    state: str
+    members: int | None
+    total_lag: int | None
+    rate_in: float | None
+    rate_out: float | None
+    catch_up_ms: Milliseconds | None
+    rebalances: int
+    lags: tuple[int | None, ...]
+    changed: frozenset[str]
+    stale: bool
+    unknown_partitions: int = 0
+    known_lag: int | None = None
+    last_lag: int | None = None
+    lag_age_ms: Milliseconds | None = None
+    type: str = ""
+    cluster: str = ""
+    falls_behind: bool = False
+
+    @property
+    def key(self) -> GroupKey:
+        return GroupKey(self.cluster, self.group)
+
+
+class Sample(NamedTuple):
+    """One sample of one group."""
+
+    at: int
+    state: str
+    members: int | None
+    type: str
+    totals: Totals
+    reading: Reading
+
+
+class StateChange(NamedTuple):
+    """The state of a group differed from the one in the previous sample."""
+
+    at: int
+    before: str
+    now: str
+
+
+class _History:
+    """What is known about one group."""
+
+    __slots__ = ("changed", "changes", "equal", "known", "lags", "samples", "seen", "topics", "unbroken")
+
+    def __init__(self) -> None:
+        self.samples: deque[Sample] = deque(maxlen=SAMPLED)
+        self.unbroken = 0
+        """How many of the newest samples continue each other."""
+        self.equal = 0
+        """How many of the newest samples differ only in their times."""
+        self.lags: tuple[int | None, ...] = ()
+        self.known: tuple[int, int] | None = None
+        """The last known total lag, and its time."""
+        self.changes: deque[StateChange] | None = None
+        self.changed = _UNCHANGED
+        self.seen: tuple[Group, GroupCommits] | None = None
+        self.topics: Topics | None = None
+
+    def add(self, at: int, offsets: GroupOffsets, totalling: Totalling) -> bool:
+        """Add a sample; return whether the group changed. Its members and offsets mostly did not."""
+        seen = self.seen
+        if (
+            self.topics is not None
+            and not offsets.hidden
+            and seen == (offsets.group, offsets.commits)
+            and totalling.are_current(offsets.logs, self.topics)
+        ):
+            last = self.samples[-1]
+            self.equal += 1
+            self._append(last._replace(at=at, reading=last.reading._replace(at=at)), _UNCHANGED)
+            return False
+        group = offsets.group
+        totals, self.topics = totalling.of(offsets)
+        self.seen = group, offsets.commits
+        self.equal = 1
+        members = members_of(group)
+        reading = Reading(
+            at, totals.places, totals.committed, totals.ends, totals.starts, totals.epochs, totals.topic_ids, members
+        )
+        now = Sample(at, group.state, None if members is None else len(members), group.type or "", totals, reading)
+        self._append(now, self._compare(now) if self.samples else _UNCHANGED)
+        return True
+
+    def _append(self, sample: Sample, changed: frozenset[str]) -> None:
+        total = sample.totals.total_lag
+        continues = bool(self.samples) and sample.reading.continues(self.samples[-1].reading)
+        self.unbroken = min(SAMPLED, self.unbroken + 1) if continues else 1
+        self.samples.append(sample)
+        self.lags = (*self.lags[1 - KEPT :], total)
+        self.changed = changed
+        if total is not None:
+            self.known = total, sample.at
+
+    def _compare(self, now: Sample) -> frozenset[str]:
+        """Return the changed fields; total lag is compared with the last known one, and is unchanged if unknown."""
+        before, fields = self.samples[-1], set()
+        if before.state != now.state:
+            fields.add("state")
+            self.changes = self.changes or deque(maxlen=KEPT)
+            self.changes.append(StateChange(now.at, before.state, now.state))
+        if before.members != now.members:
+            fields.add("members")
+        total = now.totals.total_lag
+        if total is not None and (self.known is None or self.known[0] != total):
+            fields.add("total_lag")
+        return frozenset(fields) if fields else _UNCHANGED
+
+
+class Watch:
+    """All samples of one cluster. Each comes with its time, in milliseconds since 1970; there is no clock here."""
+
+    def __init__(self, cluster: str = "") -> None:
+        self._cluster = cluster
+        self._groups: dict[GroupId, _History] = {}
+        self._rebalances = Rebalances()
+        self.is_partial = True
+        """Whether groups may exist that were never reported: no poll was complete so far."""
+
+    def add(self, at: int, groups: Iterable[GroupOffsets], unanswered: Iterable[GroupId] | None = ()) -> list[WatchRow]:
+        """Add a sample; return the row of each group, sorted by group ID.
+
+        :param unanswered: groups that may exist, but were not reported: they keep their last row, as stale. ``None``: a
+            broker was not available, so this applies to all missing groups. Other missing groups were deleted, and are
+            dropped.
+        """
+        totalling, seen = Totalling(), set()
+        for offsets in groups:
+            name = offsets.group.group_id
+            seen.add(name)
+            history = self._groups.get(name)
+            if history is None:
+                history = self._groups[name] = _History()
+            if history.add(at, offsets, totalling):
+                self._rebalances.add(offsets.group)
+        kept = None if unanswered is None else {*unanswered, *seen}
+        if kept is not None and kept <= self._groups.keys():
+            self.is_partial = False
+        for name in [name for name in self._groups if kept is not None and name not in kept]:
+            del self._groups[name]
+            self._rebalances.drop(name)
+        return [self._row(name, at, stale=name not in seen) for name in sorted(self._groups)]
+
+    def samples_of(self, name: GroupId) -> list[Sample]:
+        """Return the newest samples of a group, oldest first; another thread may add samples meanwhile."""
+        history = self._groups.get(name)
+        return list(history.samples) if history else []
+
+    def changes_of(self, name: GroupId) -> list[StateChange]:
+        """Return the changes of the state of a group since the start, oldest first."""
+        history = self._groups.get(name)
+        return list(history.changes or ()) if history else []
+
+    def _row(self, name: GroupId, at: int, *, stale: bool) -> WatchRow:
+        history = self._groups[name]
+        samples = history.samples
+        now, totals = samples[-1], samples[-1].totals
+        readings = [sample.reading for sample in samples][-history.unbroken :]
+        written, consumed = rates_of(readings[-RATED:])
+        idle = history.equal >= history.unbroken
+        caught_up_in, behind = _outlook(totals, readings, shared=now.type == GroupType.SHARE, idle=idle)
+        lag, since = history.known or (None, None)
+        return WatchRow(
+            name,
+            now.state,
+            now.members,
+            totals.total_lag,
+            written,
+            consumed,
+            caught_up_in,
+            self._rebalances.count(name),
+            history.lags,
+            _UNCHANGED if stale else history.changed,
+            stale,
+            totals.unknown_partitions,
+            totals.known_lag,
+            lag,
+            None if since is None else _NO_AGE if since == at else Milliseconds(at - since),
+            now.type,
+            self._cluster,
+            behind,
+        )
+
+
+_UNCHANGED: frozenset[str] = frozenset()
+_NO_AGE = Milliseconds(0)
+
+
+def _outlook(
+    totals: Totals, readings: Sequence[Reading], *, shared: bool, idle: bool
+) -> tuple[Milliseconds | None, bool]:
+    """Return the time until the group is caught up, and whether it never is, because a lag grows or nobody reads.
+
+    :param shared: whether it is a share group, whose members finish records in any order.
+    :param idle: whether the readings differ only in their times.
+    """
+    if totals.total_lag is None or shared:
+        return (Milliseconds(0) if totals.total_lag == 0 else None), False
+    last = readings[-1]
+    if totals.total_lag and idle:
+        return None, totals.total_lag > 0 and len(readings) > 1 and last.members == frozenset()
+    if totals.total_lag and not may_have_paces(readings):
+        return None, False
+    lags = [None if end is None else end - committed for end, committed in zip(last.ends, last.committed, strict=True)]
+    if not any(lags):
+        return (Milliseconds(0) if totals.total_lag == 0 else None), False
+    unread = totals.total_lag > 0 and last.members == frozenset()
+    paces = [pace_of(readings, at) if lag else None for at, lag in enumerate(lags)]
+    behind = any(pace is not None and (unread or pace.falls_behind) for pace in paces)
+    return catch_up(lags, paces), behind
