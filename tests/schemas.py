@@ -29,7 +29,7 @@ def validator(name: str, *, items: bool = False, columns: bool = True) -> Any:
     :param columns: whether the columns are chosen; otherwise rows have every key.
     """
     found = find_schema(name)
-    assert found, f"{name} has no schema: add one in tests/contracts/, and run python -m tests.contracts.generate"
+    assert found, f"{name} has no schema: add one to kgroups/schemas/contents.py"
     schema = schema_of(found)
     if schema["x-format"] == "json" and "item" in schema.get("$defs", {}):
         schema = schema if columns else whole_items(schema)
@@ -42,7 +42,7 @@ def validate(value: Any, name: str, **options: bool) -> None:
     found = next(iter(validator(name, **options).iter_errors(value)), None)
     if found:
         place = "/".join(map(str, found.instance_path)) or "the whole value"
-        raise AssertionError(f"{name}: {place}: {found.message}; see tests/contracts/ and docs/stability.md")
+        raise AssertionError(f"{name}: {place}: {found.message}; see kgroups/schemas/ and docs/stability.md")
 
 
 def validate_output(words: Sequence[str], out: str) -> None:

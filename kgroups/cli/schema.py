@@ -31,14 +31,11 @@ def schema(shape: Shape, name: str | None, item: bool) -> int:
         raise UsageError("--item requires NAME")
     from kgroups.model.outcome import Outcome
     from kgroups.render.schema_view import SCHEMAS, SchemaRow
-    from kgroups.schemas import schema_names, schema_of
+    from kgroups.schemas import heads
 
     shape.check(SCHEMAS)
-    rows = []
-    for each in schema_names():
-        found = schema_of(each)
-        rows.append(SchemaRow(str(each), found["x-format"], found["title"]))
-    return show(Outcome(tuple(rows)), None, shape, SCHEMAS)
+    rows = tuple(SchemaRow(str(name), form, title) for name, form, title in heads())
+    return show(Outcome(rows), None, shape, SCHEMAS)
 
 
 def _print(name: str, *, item: bool) -> int:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from kgroups.config.effective import EffectiveSetting
 from kgroups.model.connection_check import CheckRow
 
-from .views import Align, Sooner, Tier, View, columns_of, some_value, view_of
+from .views import Align, Sooner, Tier, View, columns_of, some_value
 
 _L, _R = Align.LEFT, Align.RIGHT
 _B = Tier.BASE
@@ -38,18 +40,71 @@ SETTINGS = View(
     sort_key=lambda row: 0,  # in their original order
 )
 
-PROFILES = view_of("profiles", ((name, False) for name in ("profile", "default", "bootstrap", "command_config")))
 
-CHECKED_PROFILES = view_of(
-    "profiles-check",
-    (
-        ("profile", False),
-        ("default", False),
-        ("bootstrap", False),
-        ("cluster_id", False),
-        ("groups", True),
-        ("result", False),
+class ProfileRow(NamedTuple):
+    """One profile."""
+
+    profile: str
+    default: bool
+    bootstrap: str | None
+    command_config: str | None
+
+
+class CheckedProfileRow(NamedTuple):
+    """One profile, and whether its cluster responds."""
+
+    profile: str
+    default: bool
+    bootstrap: str | None
+    cluster_id: str | None
+    groups: int | None
+    result: str
+
+
+class ProfileSettingRow(NamedTuple):
+    """One setting of a profile."""
+
+    key: str
+    value: str
+    origin: str
+
+
+PROFILES = View(
+    "profiles",
+    "profiles",
+    columns_of(
+        ProfileRow,
+        ("PROFILE", "profile", _L, _B, None),
+        ("DEFAULT", "default", _L, _B, None),
+        ("BOOTSTRAP", "bootstrap", _L, _B, None),
+        ("COMMAND-CONFIG", "command_config", _L, _B, None),
     ),
+    sort_key=lambda row: 0,
 )
 
-PROFILE = view_of("profile", ((name, False) for name in ("key", "value", "origin")))
+CHECKED_PROFILES = View(
+    "profiles-check",
+    "profiles-check",
+    columns_of(
+        CheckedProfileRow,
+        ("PROFILE", "profile", _L, _B, None),
+        ("DEFAULT", "default", _L, _B, None),
+        ("BOOTSTRAP", "bootstrap", _L, _B, None),
+        ("CLUSTER", "cluster_id", _L, _B, None),
+        ("GROUPS", "groups", _R, _B, None),
+        ("RESULT", "result", _L, _B, None),
+    ),
+    sort_key=lambda row: 0,
+)
+
+PROFILE = View(
+    "profile",
+    "profile",
+    columns_of(
+        ProfileSettingRow,
+        ("KEY", "key", _L, _B, None),
+        ("VALUE", "value", _L, _B, None),
+        ("ORIGIN", "origin", _L, _B, None),
+    ),
+    sort_key=lambda row: 0,
+)

@@ -24,7 +24,9 @@ def _deeper(view: View, row: type[Any], log: type[Any], *specs: tuple[str, str, 
 
 def _columns(first: int, row: type[Any], *specs: tuple[str, str, Align]) -> tuple[Column, ...]:
     """Return the columns of rows in which the fields of a named tuple follow ``first`` others."""
-    return tuple(Column(header, key, itemgetter(first + row._fields.index(key)), align) for header, key, align in specs)
+    return tuple(
+        Column(header, key, itemgetter(first + row._fields.index(key)), align, row=row) for header, key, align in specs
+    )
 
 
 def share_columns(first: int) -> tuple[Column, ...]:

@@ -44,7 +44,7 @@ class Sooner(NamedTuple):
 class Column(NamedTuple):
     """One column. ``value`` returns the field of a row unchanged and hashable; writers format it.
 
-    It selects by position, so that it also works on transposed rows.
+    It selects by position, so that it also works on transposed rows. ``row``: the named tuple that declares the field.
     """
 
     header: str
@@ -53,6 +53,7 @@ class Column(NamedTuple):
     align: Align = Align.LEFT
     tier: Tier = Tier.BASE
     sooner: Sooner | None = None
+    row: type[Any] | None = None
 
 
 class View(NamedTuple):
@@ -102,7 +103,7 @@ def columns_of(row: type[Any], *specs: Spec) -> tuple[Column, ...]:
     """
     # itemgetter by position: writers map it over 100,000 rows without running Python code
     return tuple(
-        Column(header, key, itemgetter(row._fields.index(key)), align, tier, sooner)
+        Column(header, key, itemgetter(row._fields.index(key)), align, tier, sooner, row)
         for header, key, align, tier, sooner in specs
     )
 

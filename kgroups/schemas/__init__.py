@@ -1,17 +1,19 @@
-"""The JSON Schemas of outputs and files: one file in this folder for each version of each of them.
+"""The JSON Schemas of outputs and files, composed from the columns, types, and words of the code.
 
-``python -m tests.contracts.generate`` writes the files from the code; they are the contract. See docs/stability.md.
+:mod:`.contents` has the names of all. A schema is composed when it is needed, and only from what it contains.
+``tests/contracts/frozen/`` keeps their keys, types, and digests: see docs/stability.md.
 """
 
 from __future__ import annotations
 
-import json
-import re
-from importlib.resources import files
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
 from typing import Any, NamedTuple
 
+from .contents import DOCUMENTS, TABLES, Document, Table, history
+
 PREFIX = "kgroups/"
-_FILE = re.compile(r"(?P<name>[a-z_-]+)-v(?P<version>[0-9]+)\.json")
 
 
 class SchemaName(NamedTuple):
@@ -25,10 +27,32 @@ class SchemaName(NamedTuple):
         return f"{PREFIX}{self.name}/v{self.version}"
 
 
+class Head(NamedTuple):
+    """What the list of schemas contains; ``format`` is that of the output or file: see :class:`.contents.Document`."""
+
+    name: SchemaName
+    format: str
+    title: str
+
+
+@cache
+def _contents() -> Mapping[SchemaName, Table | Document]:
+    found: dict[SchemaName, Table | Document] = {SchemaName(name, 1): table for name, table in TABLES.items()}
+    for name, each in {**DOCUMENTS, **history()}.items():
+        word, _, version = name.partition("/v")
+        found[SchemaName(word, int(version))] = each
+    return {name: found[name] for name in sorted(found)}
+
+
+def heads() -> Iterator[Head]:
+    """Yield every schema, sorted, without composing it."""
+    for name, each in _contents().items():
+        yield Head(name, each.format if isinstance(each, Document) else "json", each.title)
+
+
 def schema_names() -> list[SchemaName]:
     """Return all schemas, sorted."""
-    found = (_FILE.fullmatch(path.name) for path in files(__name__).iterdir())
-    return sorted(SchemaName(match["name"], int(match["version"])) for match in found if match)
+    return list(_contents())
 
 
 def find_schema(text: str) -> SchemaName | None:
@@ -42,10 +66,20 @@ def find_schema(text: str) -> SchemaName | None:
 
 
 def schema_of(name: SchemaName) -> dict[str, Any]:
-    """Return a JSON Schema (draft 2020-12)."""
-    text = files(__name__).joinpath(f"{name.name}-v{name.version}.json").read_text(encoding="utf-8")
-    schema: dict[str, Any] = json.loads(text)
-    return schema
+    """Return a JSON Schema (draft 2020-12).
+
+    :raises KeyError: if there is no such schema.
+    """
+    from .compose import document
+
+    found = _contents()[name]
+    if isinstance(found, Table):
+        from .views import table
+
+        return document(*name, found.title, "json", table(name.name, found))
+    module, _, function = found.source.partition(":")
+    compose = getattr(import_module(f"kgroups.schemas.{module}"), function)
+    return document(*name, found.title, found.format, compose(*found.arguments))
 
 
 def whole_items(schema: dict[str, Any]) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""What other programs rely on: JSON Schemas for `kgroups/schemas/`, and frozen lists that forbid silent changes."""
+"""Frozen lists of what other programs rely on, which forbid silent changes."""

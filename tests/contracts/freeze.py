@@ -16,13 +16,19 @@ from kgroups.cli.frame.exit_codes import EXIT_CODES, OF_COMMAND
 from kgroups.cli.frame.help_json import command_object
 from kgroups.cli.main import cli
 from kgroups.history.contracts.json_schema import all_schemas
+from kgroups.schemas.compose import definition
+from kgroups.schemas.contents import TABLES
+from kgroups.schemas.definitions import DEFINITIONS
+from kgroups.schemas.values import Schema
+from kgroups.schemas.views import view_named
 from kgroups.watch.state.group_samples import GroupSample
 
 from .python_api import API, breaking_changes, stub
-from .tables import OUTPUTS
-from .values import DEFINITIONS, Schema
 
 FROZEN = Path(__file__).parent / "frozen"
+
+SHARED = {name: definition(name) for name in (*DEFINITIONS, "user_data")}
+"""The definitions that several schemas share."""
 
 DIGESTS = "digests.txt"
 """SHA-256 of each schema as it is printed, with its texts, which other lists do not contain. A line may change."""
@@ -75,12 +81,12 @@ def shape_of(schema: Schema) -> Iterator[str]:
     yield f"{name} format {schema['x-format']}"
     yield from _shape(name, schema)
     for key, value in schema.get("$defs", {}).items():
-        if key not in DEFINITIONS:
+        if key not in SHARED:
             yield from _shape(f"{name} #{key}", value)
 
 
 def _shared() -> Iterator[str]:
-    for key, value in DEFINITIONS.items():
+    for key, value in SHARED.items():
         yield from _shape(f"#{key}", value)
 
 
@@ -119,9 +125,9 @@ def _kind(schema: Mapping[str, Any]) -> str:
 
 
 def _columns() -> Iterator[str]:
-    for output in OUTPUTS:
-        for column in (output.deep or output.view).columns:
-            yield f"{output.view.name} {column.key} {column.header}"
+    for name, output in TABLES.items():
+        for column in view_named(output.deep or output.view).columns:
+            yield f"{name} {column.key} {column.header}"
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Write the JSON Schemas and the frozen lists: ``python -m tests.contracts.generate``; ``--check`` compares.
+"""Write the frozen lists: ``python -m tests.contracts.generate``; ``--check`` compares.
 
 A change that breaks other programs is refused: it needs a new version of the schema, or ``--breaking`` and a new major
 version of kgroups (docs/stability.md).
@@ -7,40 +7,21 @@ version of kgroups (docs/stability.md).
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
-from .documents import documents
-from .files import files
+from kgroups.schemas import schema_names, schema_of
+
 from .freeze import FROZEN, frozen, removed
-from .history import history
-from .layout import pretty
-from .tables import tables
-from .values import Schema
-
-FOLDER = Path(__file__).parents[2] / "kgroups" / "schemas"
-
-
-def schemas() -> Iterator[Schema]:
-    """Yield every schema."""
-    yield from tables()
-    yield from documents()
-    yield from history()
-    yield from files()
 
 
 def generated() -> dict[Path, str]:
     """Return the contents of each file."""
-    found = list(schemas())
-    texts = {FOLDER / f"{schema['x-name']}-v{schema['x-version']}.json": pretty(schema) for schema in found}
-    assert len(texts) == len(found), "two schemas have the same name and version"
-    lists = {FROZEN / name: text for name, text in frozen(found).items()}
-    return {**{path: text + "\n" for path, text in texts.items()}, **lists}
+    return {FROZEN / name: text for name, text in frozen(list(map(schema_of, schema_names()))).items()}
 
 
 def outdated(texts: dict[Path, str]) -> list[str]:
     """Return the names of the files that are missing, left over, or have other contents."""
-    there = {*FOLDER.glob("*.json"), *(path for path in FROZEN.iterdir() if path.is_file())}
+    there = {path for path in FROZEN.iterdir() if path.is_file()}
     changed = {path for path in texts if path in there and path.read_text("utf-8") != texts[path]}
     return sorted(path.name for path in changed | (there ^ texts.keys()))
 

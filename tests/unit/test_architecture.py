@@ -33,13 +33,13 @@ ROOMS: dict[str, set[str]] = {
     "errors": set(),
     "version": set(),
     "deprecation": set(),
-    "schemas": set(),
     "config": {"errors"},
     "model": {"errors"},
     "protocol": {"model", "errors", "config"},
     "net": {"protocol", "model", "errors", "config"},
     "admin": {"net", "protocol", "model", "errors", "config"},
     "render": {"model", "errors", "config"},
+    "schemas": {"render", "model", "errors", "config"},
     "cli": _BELOW,
     "api": {"admin", "render", "model", "errors", "config", "deprecation"},
     "watch": {"cli", "watch/screen", "watch/state", *_BELOW},
@@ -66,6 +66,9 @@ DOORS = {
     # The completions of applications.
     "cli/frame/known_values": {"history", "sandbox"},
     "cli/completion/drop_ins": {"dropins"},
+    # The definitions of tables.
+    "schemas/contents": {"history"},
+    "schemas/history": {"history"},
 }
 """Files that may look further than their room."""
 
@@ -436,6 +439,7 @@ LOCAL_IMPORTS = {
     *(f"dropins/{name}" for name in ("share_acts", "share_groups", "streams_acts", "streams_groups", "streams_kind")),
     *("history/__init__", "history/session"),
     "history/load/store",  # a reader of the store does not load what writers need
+    *("schemas/__init__", "schemas/compose", "schemas/views"),  # one schema
 }
 """The rooms and files that may import modules of the package inside functions. Packages of others may be anywhere."""
 

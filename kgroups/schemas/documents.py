@@ -1,65 +1,26 @@
-"""The schemas of the outputs that are nested: check, explain, watch, errors of tools, and the help."""
+"""The schemas of the outputs with keys of their own: check, watch, errors of tools, and the help."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
-
 from kgroups.errors import Reason
-from kgroups.model.explain.facts import BrokerLimits
-from kgroups.model.explain.findings import Severity as ExplainSeverity
-from kgroups.model.explain.rows import ExplainedMember
-from kgroups.model.explain.what_if import Shift
 from kgroups.model.health.severity import Severity
-from kgroups.model.verdicts.facts import Part
-from kgroups.model.verdicts.verdict import Key
-from kgroups.model.verdicts.verdict import Severity as VerdictSeverity
-from kgroups.model.views.share_state_rows import ShareColumns, ShareRow
 
-from .tables import CLUSTER, described
-from .values import (
-    Schema,
-    document,
-    envelope,
-    fields_of,
-    flag,
-    listing,
-    mapping,
-    number,
-    one_of,
-    or_null,
-    record,
-    ref,
-    text,
-    whole,
-)
+from .values import Schema, flag, listing, mapping, number, one_of, or_null, record, ref, text, whole
+from .views import CLUSTER
 
-_GROUP = text("Group ID.")
-_CLUSTERS = mapping("IDs of the clusters by name; only if several are queried.", {"type": ["string", "null"]})
 _AT = whole("Time in ms since 1970.")
+_CLUSTERS = mapping("IDs of the clusters by name; only if several are queried.", {"type": ["string", "null"]})
 
 
-def documents() -> Iterator[Schema]:
-    yield document("check", 1, "kgroups check: findings about groups, and their overall status", "json", _check())
-    yield document("explain", 1, "kgroups explain: findings about groups", "json", envelope("explain", _explained()))
-    title = "kgroups explain --partition: verdicts about partitions"
-    yield document("explain-partitions", 1, title, "json", envelope("explain-partitions", _verdict()))
-    title = "kgroups watch: the groups at one refresh; one line each"
-    yield document("watch", 1, title, "jsonl", _tick("watch", _watched()))
-    title = "kgroups watch --by cluster: the totals of clusters at one refresh; one line each"
-    yield document("watch-by-cluster", 1, title, "jsonl", _tick("watch-by-cluster", _totals()))
-    yield document("error", 1, "kgroups mcp: a call without a result", "json", _error())
-    yield document("help", 1, "kgroups --help-json: commands and their options", "json", _help())
-
-
-def _check() -> Schema:
+def check() -> Schema:
+    """Return the schema of a report."""
     status = one_of("The worst of its findings, CRITICAL first.", [each.name for each in Severity])
     limit = "in records or, for times, ms. Null: there is none."
     item = record(
         "A finding of one rule about one group.",
         {
             "cluster": CLUSTER,
-            "group": or_null(_GROUP | {"description": "Group ID. Null: the finding is not about a group."}),
+            "group": or_null(text("Group ID. Null: the finding is not about a group.")),
             "check": text("The rule, such as lag; exists and answered are not rules of the user."),
             "topic": or_null(text("The topic. Null: the finding is not about one.")),
             "status": one_of("The severity.", [each.name for each in Severity]),
@@ -86,121 +47,14 @@ def _check() -> Schema:
     ) | {"$defs": {"item": item}}
 
 
-def _explained() -> Schema:
-    finding = record(
-        "A finding.",
-        {
-            "severity": one_of("problem: records are not consumed, or will not be.", ExplainSeverity),
-            "rule": text("Stable name of the rule."),
-            "text": text("The finding in words, which may change."),
-            "subjects": listing("Members, topics, or partitions that it is about.", {"type": "string"}),
-        },
-    )
-    placement = record(
-        "The coordinator of the group.",
-        {
-            "how": text("How it was found, such as FindCoordinator v6."),
-            "partition": or_null(whole("Partition of __consumer_offsets. Null: not reported.")),
-            "partitions": or_null(whole("Partitions of __consumer_offsets. Null: not reported.")),
-            "leader": or_null(whole("ID of the leader of the partition. Null: not reported.")),
-        },
-    )
-    limit = record(
-        "A setting of brokers.",
-        {"value": whole("Value."), "told": flag("Whether brokers report it; otherwise it is Kafka's default.")},
-    )
-    shares = described("explain-share-partitions", fields_of(ShareRow) | fields_of(ShareColumns))
-    return record(
-        "A group.",
-        {
-            "cluster": CLUSTER,
-            "group": _GROUP,
-            "type": or_null(text("Group type. Null: not reported.")),
-            "state": text("State of the group."),
-            "protocol_type": text("Protocol type."),
-            "protocol": text("Name of the assignor."),
-            "coordinator": ref("node", "The broker that coordinates the group."),
-            "placement": placement,
-            "findings": listing("The findings.", finding),
-            "members": listing(
-                "The members.", record("A member.", described("explain-members", fields_of(ExplainedMember)))
-            ),
-            "share_partitions": or_null(
-                listing("Partitions of a share group. Null: not a share group, or unknown.", record("One.", shares))
-            ),
-            "limits": record("Limits of brokers.", {each.name: limit for each in BrokerLimits()}),
-            "what_if": or_null(_what_if()),
-        },
-        optional=["cluster"],
-    )
+def watch() -> Schema:
+    """Return the schema of the groups at a refresh."""
+    return _tick("watch", _watched())
 
 
-def _what_if() -> Schema:
-    return record(
-        "The result of --what-if. Null: not requested, or not possible.",
-        {
-            "changes": listing("The changes, in order.", {"type": "string"}),
-            "assignor": text("The assignor."),
-            "members": whole("Members after the changes."),
-            "partitions": whole("Assigned partitions after the changes."),
-            "moved": whole("Partitions that move from members that stay."),
-            "taken_over": whole("Partitions that move from members that leave."),
-            "added": whole("Partitions that have no member now."),
-            "dropped": whole("Partitions that would have no member."),
-            "paused": whole("Partitions that are not read during the change."),
-            "rebalances": whole("Number of rebalances."),
-            "stop_the_world": flag("Whether all members stop during a rebalance."),
-            "text": text("The result in words, which may change."),
-            "shifts": listing("Members.", record("A member.", described("explain-what-if", fields_of(Shift)))),
-        },
-    )
-
-
-_FACTS: Final = {
-    "committed_offset": or_null(whole("Committed offset. Null: none.")),
-    "log_end_offset": whole("Log end offset."),
-    "last_stable_offset": whole("Last stable offset, if other than the end."),
-    "member": text("Member that the partition is assigned to."),
-    "state": text("State of the group, if the partition is not assigned."),
-    "last_commit": whole("Time of the last commit in ms since 1970."),
-    "last_progress": whole("Time in ms since 1970 when the committed offset was first committed, or earlier."),
-    "membership_changes": whole("Membership changes since then."),
-    "first_unread_offset": whole("Offset of the first unread record."),
-    "first_unread_age_ms": whole("Age of the first unread record in ms."),
-    "record_size": whole("Size of that record in bytes."),
-    "batch_size": whole("Size of its batch in bytes."),
-    "header_names": text("Names of its headers, comma-separated."),
-    "consumer_byte_rate": number("Quota of the member in bytes per second."),
-    "producer_id": whole("Producer ID of an open transaction."),
-}
-
-
-def _verdict() -> Schema:
-    unavailable = record(
-        "A part that could not be read.",
-        {"part": one_of("The part.", Part), "reason": text("Why, in words.")},
-    )
-    contents = record(
-        "The first unread record; only with --show-record.", {"key": text("Key."), "value": text("Value.")}
-    )
-    return record(
-        "A partition of a group.",
-        {
-            "cluster": CLUSTER,
-            "group": _GROUP,
-            "topic": text("Topic."),
-            "partition": whole("Partition number."),
-            "verdict": one_of("Why the group makes progress, or does not.", Key),
-            "severity": one_of("problem: records are not consumed.", VerdictSeverity),
-            "text": text("The verdict in words, which may change."),
-            "facts": record("What is known; absent: unknown, or does not apply.", _FACTS, optional=_FACTS),
-            "evidence": listing("The facts in words, which may change.", {"type": "string"}),
-            "next": or_null(text("The command to run next. Null: none.")),
-            "unavailable": listing("What could not be read.", unavailable),
-            "record": contents,
-        },
-        optional=["cluster", "record"],
-    )
+def watch_by_cluster() -> Schema:
+    """Return the schema of the totals of clusters at a refresh."""
+    return _tick("watch-by-cluster", _totals())
 
 
 def _tick(name: str, item: Schema) -> Schema:
@@ -224,7 +78,7 @@ def _watched() -> Schema:
         "A group.",
         {
             "cluster": CLUSTER,
-            "group": _GROUP,
+            "group": text("Group ID."),
             "state": text("State of the group."),
             "members": or_null(whole("Number of members. Null: not reported.")),
             "total_lag": or_null(whole("Sum of the lags, in records. Null: the lag of a partition is unknown.")),
@@ -260,7 +114,8 @@ def _totals() -> Schema:
     return record("A cluster.", {"cluster": text("Name of the cluster."), **properties})
 
 
-def _error() -> Schema:
+def error() -> Schema:
+    """Return the schema of a call of a tool without a result."""
     return record(
         "An error of a tool.",
         {
@@ -275,7 +130,8 @@ def _error() -> Schema:
     )
 
 
-def _help() -> Schema:
+def help_page() -> Schema:
+    """Return the schema of ``--help-json``."""
     argument = {
         "name": text("Name in the usage."),
         "required": flag("Whether it must be given."),

@@ -1,0 +1,142 @@
+"""The schemas of ``kgroups explain``."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kgroups.model.explain.facts import BrokerLimits
+from kgroups.model.explain.findings import Severity
+from kgroups.model.verdicts.facts import Part
+from kgroups.model.verdicts.verdict import Key
+from kgroups.model.verdicts.verdict import Severity as VerdictSeverity
+from kgroups.model.views.share_state_rows import ShareColumns, ShareRow
+
+from .compose import envelope
+from .definitions import fields_of
+from .values import Schema, flag, listing, number, one_of, or_null, record, ref, text, whole
+from .views import CLUSTER, described, fields
+
+
+def groups() -> Schema:
+    """Return the schema of ``explain``."""
+    return envelope("explain", _group())
+
+
+def partitions() -> Schema:
+    """Return the schema of ``explain --partition``."""
+    return envelope("explain-partitions", _partition())
+
+
+def _group() -> Schema:
+    finding = record(
+        "A finding.",
+        {
+            "severity": one_of("problem: records are not consumed, or will not be.", Severity),
+            "rule": text("Stable name of the rule."),
+            "text": text("The finding in words, which may change."),
+            "subjects": listing("Members, topics, or partitions that it is about.", {"type": "string"}),
+        },
+    )
+    placement = record(
+        "The coordinator of the group.",
+        {
+            "how": text("How it was found, such as FindCoordinator v6."),
+            "partition": or_null(whole("Partition of __consumer_offsets. Null: not reported.")),
+            "partitions": or_null(whole("Partitions of __consumer_offsets. Null: not reported.")),
+            "leader": or_null(whole("ID of the leader of the partition. Null: not reported.")),
+        },
+    )
+    limit = record(
+        "A setting of brokers.",
+        {"value": whole("Value."), "told": flag("Whether brokers report it; otherwise it is Kafka's default.")},
+    )
+    shares = described("explain-share-partitions", fields_of(ShareRow) | fields_of(ShareColumns))
+    return record(
+        "A group.",
+        {
+            "cluster": CLUSTER,
+            "group": text("Group ID."),
+            "type": or_null(text("Group type. Null: not reported.")),
+            "state": text("State of the group."),
+            "protocol_type": text("Protocol type."),
+            "protocol": text("Name of the assignor."),
+            "coordinator": ref("node", "The broker that coordinates the group."),
+            "placement": placement,
+            "findings": listing("The findings.", finding),
+            "members": listing("The members.", record("A member.", fields("explain_views:MEMBERS"))),
+            "share_partitions": or_null(
+                listing("Partitions of a share group. Null: not a share group, or unknown.", record("One.", shares))
+            ),
+            "limits": record("Limits of brokers.", {each.name: limit for each in BrokerLimits()}),
+            "what_if": or_null(_what_if()),
+        },
+        optional=["cluster"],
+    )
+
+
+def _what_if() -> Schema:
+    return record(
+        "The result of --what-if. Null: not requested, or not possible.",
+        {
+            "changes": listing("The changes, in order.", {"type": "string"}),
+            "assignor": text("The assignor."),
+            "members": whole("Members after the changes."),
+            "partitions": whole("Assigned partitions after the changes."),
+            "moved": whole("Partitions that move from members that stay."),
+            "taken_over": whole("Partitions that move from members that leave."),
+            "added": whole("Partitions that have no member now."),
+            "dropped": whole("Partitions that would have no member."),
+            "paused": whole("Partitions that are not read during the change."),
+            "rebalances": whole("Number of rebalances."),
+            "stop_the_world": flag("Whether all members stop during a rebalance."),
+            "text": text("The result in words, which may change."),
+            "shifts": listing("Members.", record("A member.", fields("explain_views:SHIFTS"))),
+        },
+    )
+
+
+_FACTS: Final = {
+    "committed_offset": or_null(whole("Committed offset. Null: none.")),
+    "log_end_offset": whole("Log end offset."),
+    "last_stable_offset": whole("Last stable offset, if other than the end."),
+    "member": text("Member that the partition is assigned to."),
+    "state": text("State of the group, if the partition is not assigned."),
+    "last_commit": whole("Time of the last commit in ms since 1970."),
+    "last_progress": whole("Time in ms since 1970 when the committed offset was first committed, or earlier."),
+    "membership_changes": whole("Membership changes since then."),
+    "first_unread_offset": whole("Offset of the first unread record."),
+    "first_unread_age_ms": whole("Age of the first unread record in ms."),
+    "record_size": whole("Size of that record in bytes."),
+    "batch_size": whole("Size of its batch in bytes."),
+    "header_names": text("Names of its headers, comma-separated."),
+    "consumer_byte_rate": number("Quota of the member in bytes per second."),
+    "producer_id": whole("Producer ID of an open transaction."),
+}
+
+
+def _partition() -> Schema:
+    unavailable = record(
+        "A part that could not be read.",
+        {"part": one_of("The part.", Part), "reason": text("Why, in words.")},
+    )
+    contents = record(
+        "The first unread record; only with --show-record.", {"key": text("Key."), "value": text("Value.")}
+    )
+    return record(
+        "A partition of a group.",
+        {
+            "cluster": CLUSTER,
+            "group": text("Group ID."),
+            "topic": text("Topic."),
+            "partition": whole("Partition number."),
+            "verdict": one_of("Why the group makes progress, or does not.", Key),
+            "severity": one_of("problem: records are not consumed.", VerdictSeverity),
+            "text": text("The verdict in words, which may change."),
+            "facts": record("What is known; absent: unknown, or does not apply.", _FACTS, optional=_FACTS),
+            "evidence": listing("The facts in words, which may change.", {"type": "string"}),
+            "next": or_null(text("The command to run next. Null: none.")),
+            "unavailable": listing("What could not be read.", unavailable),
+            "record": contents,
+        },
+        optional=["cluster", "record"],
+    )
