@@ -133,10 +133,11 @@ def _measure_size(sandbox: Sandbox, records: int, runs: int) -> Size:
 def _written(sandbox: Sandbox) -> int:
     from kgroups.config.settings import ClientSettings, parse_bootstrap
     from kgroups.errors import HistoryError
-    from kgroups.history.extract.log import OffsetsLog
+    from kgroups.history.live.offsets_log import open_log
 
     try:
-        ends = OffsetsLog(ClientSettings(parse_bootstrap(sandbox.bootstrap))).ends()
+        with open_log(ClientSettings(parse_bootstrap(sandbox.bootstrap))) as log:
+            ends = log.ends()
     except HistoryError:  # no group has committed yet
         return 0
     return sum(each.stable - each.start for each in ends.values())

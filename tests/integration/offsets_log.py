@@ -6,6 +6,10 @@ from typing import NamedTuple
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, TopicPartition
 
+from kgroups.config.settings import ClientSettings
+from kgroups.history.extract.ranges import Ends
+from kgroups.history.live.offsets_log import open_log
+
 TOPIC = "__consumer_offsets"
 
 
@@ -48,3 +52,8 @@ def read_log(bootstrap: str, topic: str = TOPIC) -> list[Logged]:
         return sorted(found, key=lambda each: each[:2])
     finally:
         consumer.close()
+
+
+def log_ends(settings: ClientSettings, topic: str = TOPIC) -> dict[int, Ends]:
+    with open_log(settings, topic) as log:
+        return log.ends()

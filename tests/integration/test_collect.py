@@ -26,7 +26,6 @@ from pyspark.sql import SparkSession
 from kgroups.cli.main import cli, main
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.errors import HistoryError
-from kgroups.history.extract.log import OffsetsLog
 from kgroups.history.extract.ranges import between
 from kgroups.history.extract.reader import read
 from kgroups.history.jobs.collect import Collected, Plan
@@ -44,6 +43,7 @@ from kgroups.sandbox import Sandbox
 from kgroups.sandbox.commits import Commits, make_commits
 from kgroups.sandbox.topics import fill
 from tests.fakes.history import rows_of
+from tests.integration.offsets_log import log_ends
 
 pytestmark = pytest.mark.spark
 
@@ -109,7 +109,7 @@ def plan(settings: ClientSettings) -> Plan:
 
 def in_the_log(settings: ClientSettings) -> Places:
     """Every record's place, read past all of Spark."""
-    ends = OffsetsLog(settings).ends()
+    ends = log_ends(settings)
     starts, stops = ({each: end.start for each, end in ends.items()}, {each: end.stable for each, end in ends.items()})
     found: Places = []
     for batch in read(settings, between(starts, stops)):
@@ -462,7 +462,7 @@ def test_small_batch_is_collected_without_spark(settings: ClientSettings, kafka:
 
 def test_offsets_log_of_missing_topic_is_an_error(settings: ClientSettings) -> None:
     with pytest.raises(HistoryError, match="no topic nowhere"):
-        OffsetsLog(settings, "nowhere").ends()
+        log_ends(settings, "nowhere")
 
 
 def test_land_reads_landed_records(

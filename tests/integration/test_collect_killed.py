@@ -14,7 +14,6 @@ import pytest
 
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.errors import HistoryError
-from kgroups.history.extract.log import OffsetsLog
 from kgroups.history.extract.ranges import between
 from kgroups.history.extract.reader import read
 from kgroups.history.jobs.verify import verify
@@ -24,6 +23,7 @@ from kgroups.sandbox import Sandbox
 from kgroups.sandbox.commits import Commits, make_commits
 from tests.fakes.history import rows_of
 from tests.fakes.object_store import s3_bucket
+from tests.integration.offsets_log import log_ends
 
 Collect = Callable[[str, int | None], int]
 
@@ -67,7 +67,7 @@ def collect(settings: ClientSettings, s3: str) -> Iterator[Collect]:
 
 
 def places_in_the_log(settings: ClientSettings) -> list[tuple[int, int]]:
-    ends = OffsetsLog(settings).ends()
+    ends = log_ends(settings)
     starts, stops = ({each: end.start for each, end in ends.items()}, {each: end.stable for each, end in ends.items()})
     batches = list(read(settings, between(starts, stops)))
     return sorted(

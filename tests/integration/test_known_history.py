@@ -16,7 +16,6 @@ from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, C
 from pyspark.sql import SparkSession
 
 from kgroups.config.settings import ClientSettings, parse_bootstrap
-from kgroups.history.extract.log import OffsetsLog
 from kgroups.history.extract.ranges import Range
 from kgroups.history.extract.reader import read
 from kgroups.history.jobs.collect import Plan, collect
@@ -28,6 +27,7 @@ from kgroups.sandbox.coordinator_client import CoordinatorClient
 from kgroups.sandbox.wire.offset_commit import OffsetCommit
 from tests.fakes import history
 from tests.fakes.history import Row
+from tests.integration.offsets_log import log_ends
 
 LOGS: Final = 3
 COMPACTED, ABORTED, HUNG = range(LOGS)
@@ -78,7 +78,7 @@ def commit(settings: ClientSettings, group: str, offset: int, partitions: int = 
 
 def times_of(settings: ClientSettings, log: int) -> dict[int, datetime]:
     """Offset -> time of every record that is delivered."""
-    ends = OffsetsLog(settings).ends()[log]
+    ends = log_ends(settings)[log]
     found: dict[int, datetime] = {}
     for batch in read(settings, [Range(log, ends.start, ends.stable)]):
         found |= zip(batch["log_offset"].to_pylist(), batch["log_time"].to_pylist(), strict=True)
@@ -124,7 +124,7 @@ def test_cleaned_head_is_not_complete_and_uncleaned_tail_is(
     group = group_in(COMPACTED, "often")
     for offset in range(ROUNDS):
         commit(settings, group, offset)
-    written = OffsetsLog(settings).ends()[COMPACTED].end
+    written = log_ends(settings)[COMPACTED].end
     try:
         configure_cleaner(kafka.bootstrap, "200")
         until = time.monotonic() + SECONDS
@@ -185,7 +185,7 @@ def test_aborted_transactions_are_not_gaps(spark: SparkSession, settings: Client
 def await_stable(settings: ClientSettings, log: int) -> None:
     """A transaction ends before its marker is in the log of the group."""
     until = time.monotonic() + SECONDS
-    while (ends := OffsetsLog(settings).ends()[log]).stable < ends.end:
+    while (ends := log_ends(settings)[log]).stable < ends.end:
         assert time.monotonic() < until, ends
         time.sleep(0.1)
 
@@ -213,7 +213,7 @@ def test_groups_behind_a_hung_transaction_are_unknown(
     commit(settings, healthy, 2)
     collect(lambda: spark, store, plan, answer.append)
 
-    ends = OffsetsLog(settings).ends()[HUNG]
+    ends = log_ends(settings)[HUNG]
     row = only(rows_of(store, "completeness", log_partition=HUNG))
     assert row["hung"] == ends.end - ends.stable
     assert before < row["unread_since"] < hung_at

@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.history.live.ask import cluster_id, sample_heads, sweep
+from kgroups.history.live.session import WireSession
 from kgroups.model.groups import GroupType
 from kgroups.sandbox import DEFAULT_VERSION, Sandbox
 from kgroups.sandbox.load import Load, seed_load
@@ -129,12 +130,12 @@ def test_live_filters_give_the_same_rows_as_spark(
 
 
 def test_sweep_and_heads_match_the_cluster(known_cluster: KnownCluster) -> None:
-    settings = settings_of(known_cluster.sandbox)
-    swept = sweep(settings).baseline.to_pylist()
+    session = WireSession(settings_of(known_cluster.sandbox))
+    swept = sweep(session).baseline.to_pylist()
     assert {row["complete"] for row in swept} == {True}
     listed = known_cluster.ask("list", "-o", "json")
     assert {row["group"] for row in swept} == {row["group"] for row in listed.items}
-    assert cluster_id(settings) == listed.envelope["cluster_id"]
+    assert cluster_id(session) == listed.envelope["cluster_id"]
     for name, group in known_cluster.groups.items():
         if group.type == GroupType.SHARE:
             continue
@@ -143,7 +144,8 @@ def test_sweep_and_heads_match_the_cluster(known_cluster: KnownCluster) -> None:
         }
         found = {(row["topic"], row["partition"], row["committed_offset"]) for row in swept if row["group"] == name}
         assert found == (promised or {(None, None, None)})
-    heads: list[dict[str, Any]] = sample_heads(settings, {"clicks": [0], "orders": range(6), "gone": [0]}).to_pylist()
+    heads: list[dict[str, Any]] = sample_heads(session, {"clicks": [0], "orders": range(6), "gone": [0]}).to_pylist()
+    session.close()
     known = {(row["topic"], row["partition"]): (row["log_start"], row["log_end"]) for row in heads if not row["error"]}
     assert known == {("clicks", 0): (40, 100), **{("orders", at): (0, 100 + 10 * at) for at in range(6)}}
     assert [row["topic"] for row in heads if row["error"]] == ["gone"]
@@ -169,4 +171,5 @@ def test_live_tables_with_a_killed_broker(
         assert any(row["broker"] == 2 or row["name"] == "__consumer_offsets" for row in failures)
         with pytest.raises(PySparkException, match=r"HistoryError: kgroups-live: table groups is not whole: "):
             live(spark, sandbox, "groups", failOnError="true").collect()
-        assert {row["complete"] for row in sweep(settings_of(sandbox)).baseline.to_pylist()} == {False}
+        with WireSession(settings_of(sandbox)) as session:
+            assert {row["complete"] for row in sweep(session).baseline.to_pylist()} == {False}

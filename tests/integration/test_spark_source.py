@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.history import register
-from kgroups.history.extract.log import OffsetsLog
+from kgroups.history.live.offsets_log import open_log
 from kgroups.history.session import root_cause
 from kgroups.history.tables import COMMITS
 from kgroups.model.placement import partition_of
@@ -84,7 +84,8 @@ def test_offsets_groups_and_columns_are_options(spark: SparkSession, log: Sandbo
     own = whole.where(f"`group` in ('{FIRST}', '{SECOND}')").select("topic", "group")
     assert sorted(own.collect()) == sorted(some.collect())
     records = load(spark, log, table="records", groups=FIRST, columns="log_partition").collect()
-    partitions = len(OffsetsLog(ClientSettings(parse_bootstrap(log.bootstrap))).partitions())
+    with open_log(ClientSettings(parse_bootstrap(log.bootstrap))) as read:
+        partitions = len(read.partitions())
     assert {row["log_partition"] for row in records} == {partition_of(FIRST, partitions)}
     assert len(records) >= EACH
 

@@ -17,6 +17,7 @@ from kgroups.errors import EXIT_FAILED, EXIT_OK, KgroupsError
 from kgroups.model.counts import count
 
 from ..live.ask import cluster_id
+from ..load.clients import Clients
 
 if TYPE_CHECKING:
     from ..session import Session
@@ -27,7 +28,7 @@ class CollectOne(Protocol):
 
     def __call__(
         self,
-        settings: ClientSettings,
+        clients: Clients,
         start: Callable[[], Session],
         notify: Callable[[str], None],
         duration: float | None,
@@ -143,10 +144,13 @@ class Clusters:
 
     def _attempt(self, name: str) -> None:
         settings = self._loaders[name]()
-        if not self._claim(name, cluster_id(settings)):
-            return
         say = partial(self._say, name)
-        done, lost = self._collect_one(settings, self._open_session, say, duration=self._left(), stopped=self._stopped)
+        with Clients(settings) as clients:
+            if not self._claim(name, cluster_id(clients.session)):
+                return
+            done, lost = self._collect_one(
+                clients, self._open_session, say, duration=self._left(), stopped=self._stopped
+            )
         if not is_quiet():
             say(done)
         self._complete.add(name)

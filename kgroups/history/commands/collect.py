@@ -22,9 +22,8 @@ from .hosts import hosts_options
 from .options import Engine, engine_options, store_option, topic_option
 
 if TYPE_CHECKING:
-    from kgroups.config.settings import ClientSettings
-
     from ..hosts import GivenHosts
+    from ..load.clients import Clients
     from ..session import Session
 
 
@@ -97,6 +96,7 @@ def collect(
         enable_gc()
     from ..jobs.collect import SMALL, Plan
     from ..jobs.collect import collect as run
+    from ..load.clients import Clients
     from ..load.store import Store
 
     kept = None if retention is None else timedelta(seconds=retention)
@@ -104,7 +104,7 @@ def collect(
     small = 0 if engine.chosen else SMALL
 
     def collect_one(
-        settings: ClientSettings,
+        clients: Clients,
         start: Callable[[], Session],
         notify: Callable[[str], None],
         duration: float | None,
@@ -112,9 +112,12 @@ def collect(
     ) -> tuple[str, str | None]:
         """Collect one cluster; return a summary, and what was lost or not collected."""
         history, lost = Store(store), 0
+        settings = clients.settings
         of_cluster = plan._replace(settings=settings, duration=duration)
         progress = _ignore if is_quiet() else notify
-        collect_into = partial(run, start, history, of_cluster, notify, small, stopped=stopped, progress=progress)
+        collect_into = partial(
+            run, start, history, of_cluster, notify, small, stopped=stopped, progress=progress, clients=clients
+        )
         if openlineage is None:
             total = collect_into()
         else:
@@ -136,7 +139,7 @@ def collect(
         hosts.for_new_store()
         loaders = {name: partial(connection.fleet.settings_of, name) for name in connection.fleet.names}
         return Clusters(loaders, collect_one, start, interval, duration).run()
-    total, lost = collect_one(connection.settings, start, _print_line, duration)
+    total, lost = collect_one(Clients(connection.settings), start, _print_line, duration)
     if not is_quiet():
         click.echo(total, err=True)
     if lost:

@@ -10,6 +10,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from kgroups.errors import HistoryError
+
 
 class Range(NamedTuple):
     """A range of offsets of one partition."""
@@ -106,3 +108,16 @@ def advance(starts: Mapping[int, int], stops: Mapping[int, int], max_offsets: in
 
 def _smallest_first(spans: Mapping[int, int]) -> Iterable[tuple[int, int]]:
     return sorted(spans.items(), key=lambda item: (item[1], item[0]))
+
+
+def check_position(topic: str, partition: int, position: int, stable: int | None) -> None:
+    """Check that a partition still reaches to where it was read.
+
+    :param stable: its last stable offset now; ``None`` if it does not exist.
+    :raises HistoryError: if it does not.
+    """
+    if stable is None or stable < position:
+        raise HistoryError(
+            f"{topic}-{partition} ends at {stable or 0} now, but was read up to {position} before: the topic was "
+            "recreated or its log was truncated; collect into a new store"
+        )

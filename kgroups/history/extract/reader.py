@@ -23,11 +23,22 @@ from kgroups.errors import BrokerUnavailable
 from kgroups.model.placement import OFFSETS_TOPIC
 
 from ..tables import RECORDS, arrow_schema
-from .log import UNREACHABLE, raise_error
+from .errors import raise_error
 from .ranges import Range
 
 BATCH = 10_000
 """Records in an Arrow batch: a tenth of it is 40 % slower to decode, ten times as many are not faster."""
+
+UNREACHABLE = frozenset(
+    {
+        KafkaError._TRANSPORT,
+        KafkaError._ALL_BROKERS_DOWN,
+        KafkaError._TIMED_OUT,
+        KafkaError._TIMED_OUT_QUEUE,
+        KafkaError._RESOLVE,
+    }
+)
+"""librdkafka's errors if no broker responds. It reconnects, and the timeout bounds that."""
 
 _POLL = 0.2
 """Maximum seconds of one call of the consumer."""
@@ -36,20 +47,48 @@ _LONGEST_POLL = 1.0
 """What counts of a call without a response: if it took longer, the process or the machine was suspended."""
 
 
+class LogReader:
+    """A consumer that opens at the first read, and is used for all further ones, one after the other."""
+
+    def __init__(self, settings: ClientSettings) -> None:
+        self._settings = settings
+        self._consumer: Consumer | None = None
+
+    def read(
+        self, ranges: Sequence[Range], *, topic: str = OFFSETS_TOPIC, batch: int = BATCH
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield batches of :data:`kgroups.history.tables.RECORDS`, in log order within each partition.
+
+        :param batch: maximum number of records in a batch.
+        :raises BrokerUnavailable: if no records arrive for ``settings.timeout`` seconds before the ranges are complete.
+        :raises HistoryError: if the principal is not authorized to read the topic.
+        """
+        if self._consumer is None:
+            self._consumer = make_client(Consumer, _options(self._settings))
+        consumer, complete = self._consumer, False
+        try:
+            yield from _RangeReader(consumer, self._settings, topic, ranges).batches(batch)
+            consumer.unassign()
+            complete = True
+        finally:
+            if not complete:  # what was requested may still arrive
+                self.close()
+
+    def close(self) -> None:
+        consumer, self._consumer = self._consumer, None
+        if consumer is not None:
+            consumer.close()
+
+
 def read(
     settings: ClientSettings, ranges: Sequence[Range], *, topic: str = OFFSETS_TOPIC, batch: int = BATCH
 ) -> Iterator[pa.RecordBatch]:
-    """Yield batches of :data:`kgroups.history.tables.RECORDS`, in log order within each partition.
-
-    :param batch: maximum number of records in a batch.
-    :raises BrokerUnavailable: if no records arrive for ``settings.timeout`` seconds before the ranges are complete.
-    :raises HistoryError: if the principal is not authorized to read the topic.
-    """
-    consumer = make_client(Consumer, _options(settings))
+    """Do what :meth:`LogReader.read` does, with a consumer of its own."""
+    reader = LogReader(settings)
     try:
-        yield from _RangeReader(consumer, settings, topic, ranges).batches(batch)
+        yield from reader.read(ranges, topic=topic, batch=batch)
     finally:
-        consumer.close()
+        reader.close()
 
 
 def _options(settings: ClientSettings) -> dict[str, Any]:
@@ -114,7 +153,7 @@ class _RangeReader:
             assert error is not None
             if error.code() == KafkaError._PARTITION_EOF:
                 self._complete(event.partition())
-            elif error.code() not in UNREACHABLE:  # librdkafka reconnects; the timeout bounds it
+            elif error.code() not in UNREACHABLE:
                 raise_error(error, self._topic, self._settings)
         return [message for message in messages if message.error() is None]
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
 import pyarrow as pa
@@ -21,12 +22,12 @@ from kgroups.errors import UsageError
 from kgroups.model.placement import OFFSETS_TOPIC, partition_of
 
 from ..decode import as_table
+from ..live.offsets_log import OffsetsLog, open_log
 from ..options import Options
 from ..schema import conform
 from ..source import TableSource
-from .log import OffsetsLog, check_position
 from .options import BATCH_ONLY, EARLIEST, OPTIONS, STREAM_ONLY, OffsetsOptions, Position, parse_options
-from .ranges import Ends, Range, advance, between, divide, pack
+from .ranges import Ends, Range, advance, between, check_position, divide, pack
 from .reader import read
 
 NAME = "kgroups-offsets"
@@ -75,8 +76,8 @@ class _SplitReader:
         self._schema = schema
         self._cores = cores or os.cpu_count() or 1
 
-    def _log(self) -> OffsetsLog:
-        return OffsetsLog(self._options.settings, self._options.topic)
+    def _log(self) -> AbstractContextManager[OffsetsLog]:
+        return open_log(self._options.settings, self._options.topic)
 
     def _split(self, starts: Mapping[int, int], stops: Mapping[int, int]) -> list[LogSplit]:
         ranges = between(starts, stops)
@@ -104,10 +105,10 @@ class OffsetsReader(_SplitReader, DataSourceReader):
     """A batch: from one position to another."""
 
     def partitions(self) -> Sequence[LogSplit]:
-        log = self._log()
-        ends = log.ends()
-        starts = _resolve(log, ends, self._options.start)
-        stops = self._selected(_resolve(log, ends, self._options.stop))
+        with self._log() as log:
+            ends = log.ends()
+            starts = _resolve(log, ends, self._options.start)
+            stops = self._selected(_resolve(log, ends, self._options.stop))
         # Do not wait for records after the last stable offset: they may never be committed, or never exist.
         stops = {partition: min(stop, ends[partition].stable) for partition, stop in stops.items()}
         # For an empty list, Spark makes a partition of its own, which is not a LogSplit.
@@ -122,8 +123,8 @@ class OffsetsStreamReader(_SplitReader, DataSourceStreamReader, SupportsTriggerA
         self._target: dict[str, int] | None = None
 
     def initialOffset(self) -> dict[str, int]:
-        log = self._log()
-        return _encode_offsets(_resolve(log, log.ends(), self._options.start))
+        with self._log() as log:
+            return _encode_offsets(_resolve(log, log.ends(), self._options.start))
 
     def getDefaultReadLimit(self) -> ReadLimit:
         return ReadMaxRows(self._options.max_records) if self._options.max_records else ReadAllAvailable()
@@ -148,13 +149,15 @@ class OffsetsStreamReader(_SplitReader, DataSourceStreamReader, SupportsTriggerA
         starts, stops = _decode_offsets(start), _decode_offsets(end)
         if starts == stops:
             return []
-        ends = self._log().ends()
+        with self._log() as log:
+            ends = log.ends()
         for partition, stop in stops.items():
             check_position(self._options.topic, partition, stop, ends[partition].stable if partition in ends else None)
         return self._split(starts, stops)
 
     def _stable(self) -> dict[str, int]:
-        return _encode_offsets({partition: ends.stable for partition, ends in self._log().ends().items()})
+        with self._log() as log:
+            return _encode_offsets({partition: ends.stable for partition, ends in log.ends().items()})
 
 
 def _resolve(log: OffsetsLog, ends: Mapping[int, Ends], position: Position) -> dict[int, int]:

@@ -26,13 +26,14 @@ from kgroups.model.counts import count
 from kgroups.model.placement import OFFSETS_TOPIC
 
 from ..decode.modern import SHARE
-from ..extract.log import OffsetsLog, check_position
-from ..extract.ranges import Ends, advance, between
+from ..extract.ranges import Ends, advance, between, check_position
 from ..hosts import AS_STORED, GivenHosts
 from ..live.ask import cluster_id, sample_heads, sweep
+from ..live.offsets_log import OffsetsLog
+from ..load.clients import Clients
 from ..load.manifest import BATCH, SWEEP, DataFile, Entry, Snapshot
 from ..load.owner import Owner
-from ..load.records import SplitJob, collect_split, entry_of
+from ..load.records import SplitJob, collect_ranges, collect_split, entry_of
 from ..load.store import UNNAMED_FOR, Identity, Store, TooLate
 from ..load.tasks import Notify, Result, TaskRunner
 from ..session import root_cause
@@ -85,6 +86,7 @@ def collect(
     on_batch: Callable[[Entry], None] = lambda entry: None,
     stopped: threading.Event | None = None,
     progress: Notify | None = None,
+    clients: Clients | None = None,
 ) -> Collected:
     """Run until the log is read (once), or the duration is over or Ctrl-C (with an interval).
 
@@ -93,12 +95,15 @@ def collect(
     :param on_batch: called with each entry of records after its commit.
     :param stopped: ends the run as Ctrl-C does, after the current batch: Python interrupts the main thread only.
     :param progress: gets the lines about what was collected; default: ``notify``, which also gets those about failures.
+    :param clients: of the cluster, closed at the end; default: new ones.
     :raises HistoryError: if the store belongs to another topic or another collector, or a batch fails.
     :raises ClusterUnreachable: if no bootstrap server responds at the start.
     """
     try:
         stopped = stopped or threading.Event()
-        return _Collector(open_session, store, plan, notify, small, on_batch, stopped, progress or notify).run()
+        with clients or Clients(plan.settings) as used:
+            tasks = TaskRunner(open_session, store, small, notify)
+            return _Collector(tasks, store, plan, used, notify, on_batch, stopped, progress or notify).run()
     except (PySparkException, Py4JError) as error:
         raise HistoryError(f"collecting stopped: {root_cause(error)}") from None
 
@@ -116,21 +121,21 @@ class _Collector:
 
     def __init__(
         self,
-        open_session: Callable[[], SparkSession],
+        tasks: TaskRunner,
         store: Store,
         plan: Plan,
+        clients: Clients,
         notify: Notify,
-        small: int,
         on_batch: Callable[[Entry], None],
         stopped: threading.Event,
         progress: Notify,
     ) -> None:
-        self._tasks = TaskRunner(open_session, store, small, notify)
+        self._tasks, self._clients = tasks, clients
         self._on_batch, self._stopped = on_batch, stopped
         self._store, self._plan, self._notify, self._progress = store, plan, notify, progress
-        self._log = OffsetsLog(plan.settings, plan.topic)
-        self._stalls = Stalls(store, self._log, plan.settings, plan.topic, notify)
-        self._shares = ShareStates(store, plan.settings, plan.max_records, notify, progress)
+        self._log = OffsetsLog(clients.session, plan.topic)
+        self._stalls = Stalls(store, self._log, notify)
+        self._shares = ShareStates(store, clients, plan.max_records, notify, progress)
         self._batches = self._records = 0
         self._last_time = time.monotonic()
 
@@ -140,7 +145,7 @@ class _Collector:
         new = given.for_new_store()
         ends = self._log.ends()
         created = datetime.now(UTC).isoformat(timespec="seconds")
-        cluster = cluster_id(self._plan.settings)
+        cluster = cluster_id(self._clients.session)
         identity = Identity(cluster, self._plan.topic, created, self._log.topic_id, new.how, new.salt_id)
         found = self._store.create(identity)
         hosts = given.for_store(self._store.shown, found.client_hosts, found.salt_id)
@@ -149,7 +154,7 @@ class _Collector:
             Owner(self._store),
             Upkeep(self._store, self._notify, retention=self._plan.retention, once=self._plan.interval is None),
             HeadSampler(
-                self._store, partial(sample_heads, self._plan.settings), self._plan.sample_every, self._notify
+                self._store, partial(sample_heads, self._clients.session), self._plan.sample_every, self._notify
             ) as sampler,
         ):
             # How users end a continuous collection; any other is then incomplete.
@@ -216,7 +221,8 @@ class _Collector:
     def _collect(self, batch: _Batch) -> Iterable[tuple[str, int]]:
         """Collect a batch, and return the partitions with a commit in it."""
         began, ranges = elapsed(), between(batch.starts, batch.stops)
-        results = self._tasks.run(partial(collect_split, self._job), ranges)
+        here = partial(collect_ranges, self._job, self._clients)
+        results = self._tasks.run(partial(collect_split, self._job), ranges, here)
         entry = entry_of(BATCH, results, self._write_coverage(results, batch), batch.stops)
         try:
             self._store.commit(entry, partial(self._check_still_ours, batch), began=began)
@@ -260,7 +266,7 @@ class _Collector:
 
     def _take_baseline(self) -> list[tuple[str, int]]:
         """Store the state of the cluster; return the partitions with a commit."""
-        found = sweep(self._plan.settings)
+        found = sweep(self._clients.session)
         self._store.add(SWEEP, {SWEEPS: found.summary, BASELINE: found.baseline})
         self._progress(f"baseline: {count(found.baseline.num_rows, 'row')} of the cluster as it is")
         self._shares.expected = SHARE in found.baseline["kind"].to_pylist()

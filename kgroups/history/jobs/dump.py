@@ -23,10 +23,10 @@ from kgroups.errors import HistoryError
 from kgroups.model.placement import OFFSETS_TOPIC
 
 from ..decode import as_table
-from ..extract.log import OffsetsLog
 from ..extract.ranges import Range, between, pack
 from ..extract.reader import read
 from ..hosts import KEEP_HOSTS, ClientHosts
+from ..live.offsets_log import open_log
 from ..load.write import open_parquet
 from ..tables import Table, arrow_schema
 
@@ -72,10 +72,10 @@ def dump_json(dump: Dump, stream: IO[str]) -> int:
 
 
 def _ranges(dump: Dump) -> list[Range]:
-    log = OffsetsLog(dump.settings, dump.topic)
-    ends = log.ends()
-    starts = {each: end.start for each, end in ends.items()} if dump.since is None else log.at(dump.since, ends)
-    stops = {each: end.stable for each, end in ends.items()} if dump.until is None else log.at(dump.until, ends)
+    with open_log(dump.settings, dump.topic) as log:
+        ends = log.ends()
+        starts = {each: end.start for each, end in ends.items()} if dump.since is None else log.at(dump.since, ends)
+        stops = {each: end.stable for each, end in ends.items()} if dump.until is None else log.at(dump.until, ends)
     return between(starts, stops)
 
 

@@ -10,18 +10,17 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 
-from kgroups.config.settings import ClientSettings
 from kgroups.errors import HistoryError, KgroupsError, Reason
 from kgroups.model.counts import count
 from kgroups.model.placement import SHARE_STATE_TOPIC
 
 from ..decode.shares import decode_share_states
 from ..extract.coverage import RangeCounter
-from ..extract.log import OffsetsLog, check_position
-from ..extract.ranges import Ends, Range, advance, between
-from ..extract.reader import read
+from ..extract.ranges import Ends, Range, advance, between, check_position
 from ..live.ask import topic_names
 from ..live.compaction import find_last
+from ..live.offsets_log import OffsetsLog
+from ..load.clients import Clients
 from ..load.manifest import SHARES, Entry, Snapshot
 from ..load.store import Store
 from ..suspended import elapsed
@@ -37,14 +36,14 @@ class ShareStates:
     def __init__(
         self,
         store: Store,
-        settings: ClientSettings,
+        clients: Clients,
         max_records: int,
         notify: Callable[[str], None],
         progress: Callable[[str], None] | None = None,
     ) -> None:
-        self._store, self._settings, self._notify, self._progress = store, settings, notify, progress or notify
+        self._store, self._clients, self._notify, self._progress = store, clients, notify, progress or notify
         self._max_offsets = min(max_records, MAX_OFFSETS)
-        self._log = OffsetsLog(settings, SHARE_STATE_TOPIC)
+        self._log = OffsetsLog(clients.session, SHARE_STATE_TOPIC)
         self._names: dict[str, str | None] = {}
         """Topic ID -> name; ``None``: it was unknown when it was requested."""
         self.expected = False
@@ -97,12 +96,12 @@ class ShareStates:
         counter = RangeCounter(ranges)
         undecoded, began = 0, elapsed()
         with self._store.writer() as writer:
-            for records in counter.count(read(self._settings, ranges, topic=SHARE_STATE_TOPIC)):
+            for records in counter.count(self._clients.reader.read(ranges, topic=SHARE_STATE_TOPIC)):
                 rows = decode_share_states(records, self._find_names)
                 undecoded += len(rows["error"].drop_null())
                 writer.add(SHARE_STATES, rows)
             sampled_at = datetime.now(UTC)
-            facts = counter.facts(partial(find_last, self._settings, SHARE_STATE_TOPIC))
+            facts = counter.facts(partial(find_last, self._clients.session, SHARE_STATE_TOPIC))
             writer.add(SHARE_COVERAGE, to_batch(SHARE_COVERAGE, [fact | {"sampled_at": sampled_at} for fact in facts]))
         entry = Entry(SHARES, writer.files, share_positions=stops)
         self._store.commit(entry, partial(self._check_unread, before), began=began)
@@ -124,5 +123,5 @@ class ShareStates:
 
     def _find_names(self, ids: Collection[str]) -> Mapping[str, str]:
         if new := set(ids) - self._names.keys():
-            self._names |= dict.fromkeys(new) | topic_names(self._settings)
+            self._names |= dict.fromkeys(new) | topic_names(self._clients.session)
         return {each: name for each in ids if (name := self._names.get(each))}

@@ -10,13 +10,11 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from kgroups.config.settings import ClientSettings
 from kgroups.errors import KgroupsError
 from kgroups.model.counts import count
 
-from ..extract.log import OffsetsLog
 from ..extract.ranges import Ends
-from ..extract.unread import first_unread_times
+from ..live.offsets_log import OffsetsLog
 from ..load.manifest import STALLED
 from ..load.store import Store
 from ..tables import COVERAGE, to_batch
@@ -31,11 +29,8 @@ WRITE_EVERY = 60.0
 class Stalls:
     """Looks at the ends of the log during collection, and writes rows of coverage with an empty range."""
 
-    def __init__(
-        self, store: Store, log: OffsetsLog, settings: ClientSettings, topic: str, notify: Callable[[str], None]
-    ) -> None:
+    def __init__(self, store: Store, log: OffsetsLog, notify: Callable[[str], None]) -> None:
         self._store, self._log, self._notify = store, log, notify
-        self._settings, self._topic = settings, topic
         self._open: dict[int, int] = {}
         """Last stable offset of each partition that was stalled at the last look."""
         self._times: dict[tuple[int, int], int] = {}
@@ -72,7 +67,7 @@ class Stalls:
         if not ends:
             return
         new = {partition: each for partition, each in ends.items() if (partition, each.stable) not in self._times}
-        for partition, milliseconds in first_unread_times(self._settings, new, topic=self._topic).items():
+        for partition, milliseconds in self._log.first_unread_times(new).items():
             self._times[partition, ends[partition].stable] = milliseconds
         now = datetime.now(UTC)
         rows = [self._row(now, partition, each) for partition, each in ends.items()]

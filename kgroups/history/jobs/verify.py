@@ -10,6 +10,7 @@ from kgroups.errors import KgroupsError
 
 from ..engine import derive
 from ..engine.duck import DuckDB
+from ..load.clients import Clients
 from ..load.store import Identity, Store
 from ..rules import DEFAULTS
 from ..tables import BASELINE, COMMITS, COVERAGE, RECORDS, STORED, SWEEPS
@@ -79,12 +80,13 @@ def compare(
     """
     left = [(CLUSTER, None), (POSITIONS, None), (LATEST, "latest_offsets")]
     why = "it is another cluster"
-    try:
-        yield (same := check_cluster(identity, settings))
-        del left[0]
-        state = None if same.status == FAILED else ask(settings, identity, positions)
-    except KgroupsError as error:
-        state, why = None, str(error)
+    with Clients(settings) as clients:
+        try:
+            yield (same := check_cluster(identity, clients))
+            del left[0]
+            state = None if same.status == FAILED else ask(clients, identity, positions)
+        except KgroupsError as error:
+            state, why = None, str(error)
     if state is None:
         yield from (unknown(name, table, why) for name, table in left)
         return

@@ -13,6 +13,7 @@ from kgroups.model.visible import escape
 from .ask import describe_all, describe_all_offsets, list_all
 from .options import LiveOptions
 from .rows import Row, assignments_rows, failure_rows, group_row, members_rows, offsets_rows
+from .session import WireSession
 from .tables import ASSIGNMENTS, FAILURES, GROUPS, OFFSETS
 
 T = TypeVar("T")
@@ -26,7 +27,7 @@ def list_groups(options: LiveOptions) -> Outcome[ListedGroup]:
 
     :raises HistoryError: if the list is incomplete, unless the table is ``failures`` or ``failOnError`` is false.
     """
-    outcome = _or_failure(options, lambda: list_all(options.settings))
+    outcome = _or_failure(options, list_all)
     check(options, outcome.failures)
     return outcome
 
@@ -42,18 +43,18 @@ def read_rows(
     :param failures: earlier failures, to include in the table ``failures``.
     :raises HistoryError: if rows are missing, unless the table is ``failures`` or ``failOnError`` is false.
     """
-    outcome = _or_failure(options, lambda: _rows(options, listed)) if listed else Outcome[Row]()
+    outcome = _or_failure(options, lambda session: _rows(options, session, listed)) if listed else Outcome[Row]()
     if options.table == FAILURES:
         return failure_rows((*failures, *outcome.failures))
     check(options, outcome.failures)
     return list(outcome.items)
 
 
-def _rows(options: LiveOptions, listed: Iterable[ListedGroup]) -> Outcome[Row]:
+def _rows(options: LiveOptions, session: WireSession, listed: Iterable[ListedGroup]) -> Outcome[Row]:
     if options.table in (OFFSETS, FAILURES):
-        offsets = describe_all_offsets(options.settings, listed, isolation=options.isolation)
+        offsets = describe_all_offsets(session, listed, isolation=options.isolation)
         return offsets.with_items(row for each in offsets.items for row in offsets_rows(each))
-    groups = describe_all(options.settings, listed)
+    groups = describe_all(session, listed)
     return groups.with_items(row for group in groups.items for row in _group_rows(options, group))
 
 
@@ -66,10 +67,11 @@ def _group_rows(options: LiveOptions, group: Group) -> Iterator[Row]:
         yield from members_rows(group)
 
 
-def _or_failure(options: LiveOptions, query: Callable[[], Outcome[T]]) -> Outcome[T]:
+def _or_failure(options: LiveOptions, query: Callable[[WireSession], Outcome[T]]) -> Outcome[T]:
     """Run a query; if it raises, return the error as a failure of the cluster."""
     try:
-        outcome = query()
+        with WireSession(options.settings) as session:
+            outcome = query(session)
     except KgroupsError as error:
         outcome = Outcome(failures=(Failure.of(error, Scope.CLUSTER, ""),))
     return outcome._replace(failures=tuple(each._replace(cluster=options.cluster) for each in outcome.failures))

@@ -1,16 +1,14 @@
 """Blocking queries to the cluster, by the same code as the commands, for callers without an event loop.
 
-Every function connects, sends its requests, and disconnects. It raises :class:`~kgroups.errors.ClusterUnreachable` if
-no bootstrap server responds, and other classes of :class:`~kgroups.errors.KgroupsError` if the brokers cannot be used;
-all other failures are data.
+Every function raises :class:`~kgroups.errors.ClusterUnreachable` if no bootstrap server responds, and other classes of
+:class:`~kgroups.errors.KgroupsError` if the brokers cannot be used; all other failures are data.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import pyarrow as pa
 
@@ -22,7 +20,6 @@ from kgroups.admin.query.log_offsets import fetch_logs
 from kgroups.admin.query.select_groups import ResolvedSelection, Selection
 from kgroups.admin.routing.query_coordinators import GroupResults
 from kgroups.admin.wire import WireAdmin
-from kgroups.config.settings import ClientSettings
 from kgroups.errors import KgroupsError
 from kgroups.model.groups import Group, ListedGroup
 from kgroups.model.offsets import GroupCommits, Isolation, LogOffsets, Logs
@@ -34,17 +31,16 @@ from kgroups.protocol.apis.metadata import ClusterMetadata, Metadata
 
 from ..tables import BASELINE, HEADS, SWEEPS
 from .rows import Row, kind_of, record_batch
+from .session import WireSession
 
-T = TypeVar("T")
 
-
-def cluster_id(settings: ClientSettings) -> str | None:
+def cluster_id(session: WireSession) -> str | None:
     """Return the ID of the cluster; ``None`` if its brokers are too old to report it."""
 
     async def query(admin: WireAdmin) -> str | None:
         return admin.cluster_id
 
-    return _run_query(settings, query)
+    return session.ask(query)
 
 
 class Sweep(NamedTuple):
@@ -54,20 +50,22 @@ class Sweep(NamedTuple):
     summary: pa.RecordBatch
 
 
-def sweep(settings: ClientSettings) -> Sweep:
+def sweep(session: WireSession) -> Sweep:
     """Read all groups with their committed offsets, and the brokers' retention time of offsets.
 
     A group whose commits could not be read is omitted; ``complete`` is then false in all rows, and also if brokers may
     omit groups, without DESCRIBE on CLUSTER.
     """
-    swept_at = datetime.now(UTC)
 
-    async def query(admin: WireAdmin) -> tuple[Outcome[ListedGroup], GroupResults[GroupCommits], int | str, int]:
+    async def query(
+        admin: WireAdmin,
+    ) -> tuple[datetime, Outcome[ListedGroup], GroupResults[GroupCommits], int | str, int]:
+        swept_at = datetime.now(UTC)  # another thread may have had its turn first
         listed = await admin.list_selected(Selection(among=ListFilter(with_states=True)))
         commits = await fetch_commits(admin.cluster, ResolvedSelection(listed.items).with_commits())
-        return listed, commits, await offsets_retention(admin.cluster), await _log_partitions(admin)
+        return swept_at, listed, commits, await offsets_retention(admin.cluster), await _log_partitions(admin)
 
-    listed, commits, retention, partitions = _run_query(settings, query)
+    swept_at, listed, commits, retention, partitions = session.ask(query)
     complete = not (listed.failures or listed.hidden_by or commits.failed)
     rows = [
         (swept_at, complete, group.group_id, kind_of(group.type), group.state, group.protocol_type, *commit, at)
@@ -81,19 +79,19 @@ def sweep(settings: ClientSettings) -> Sweep:
     return Sweep(record_batch(BASELINE, rows), record_batch(SWEEPS, [(swept_at, complete, found, *known)]))
 
 
-def sample_heads(settings: ClientSettings, partitions: Mapping[str, Iterable[int]]) -> pa.RecordBatch:
+def sample_heads(session: WireSession, partitions: Mapping[str, Iterable[int]]) -> pa.RecordBatch:
     """Sample start and end offsets: one batch of :data:`kgroups.history.tables.HEADS`, a row for each partition.
 
     The end is the high watermark. Unknown offsets are null, with the reason in ``error``.
     """
     requested = {topic: sorted(set(numbers)) for topic, numbers in sorted(partitions.items())}
-    sampled_at = datetime.now(UTC)
 
-    async def query(admin: WireAdmin) -> Logs:
+    async def query(admin: WireAdmin) -> tuple[datetime, Logs]:
+        sampled_at = datetime.now(UTC)
         logs, _ = await fetch_logs(admin.cluster, requested)
-        return logs
+        return sampled_at, logs
 
-    logs = _run_query(settings, query)
+    sampled_at, logs = session.ask(query)
     rows: list[Row] = []
     for topic, numbers in requested.items():
         known = logs.offsets.get(topic, {})
@@ -103,50 +101,38 @@ def sample_heads(settings: ClientSettings, partitions: Mapping[str, Iterable[int
     return record_batch(HEADS, rows)
 
 
-def topic_names(settings: ClientSettings) -> dict[str, str]:
+def topic_names(session: WireSession) -> dict[str, str]:
     """Return the names of all visible topics, by topic ID; of the brokers that report IDs (Kafka 2.8)."""
 
     async def query(admin: WireAdmin) -> ClusterMetadata:
         return await admin.cluster.call_any(Metadata(None))
 
-    topics = _run_query(settings, query).topics
+    topics = session.ask(query).topics
     return {topic_id_text(each.topic_id): each.topic for each in topics if each.topic_id}
 
 
-def list_all(settings: ClientSettings) -> Outcome[ListedGroup]:
+def list_all(session: WireSession) -> Outcome[ListedGroup]:
     """List every group, sorted by name, with state and type if the brokers report them."""
-    return _run_query(settings, lambda admin: admin.list_selected(Selection()))
+    return session.ask(lambda admin: admin.list_selected(Selection()))
 
 
-def describe_all(settings: ClientSettings, listed: Iterable[ListedGroup]) -> Outcome[Group]:
+def describe_all(session: WireSession, listed: Iterable[ListedGroup]) -> Outcome[Group]:
     """Describe state and members of listed groups, sorted by name, without listing them again."""
     located = ResolvedSelection(tuple(listed))
-    return _run_query(settings, lambda admin: describe_located(admin.cluster, located))
+    return session.ask(lambda admin: describe_located(admin.cluster, located))
 
 
 def describe_all_offsets(
-    settings: ClientSettings,
+    session: WireSession,
     listed: Iterable[ListedGroup],
     *,
     isolation: Isolation = Isolation.READ_UNCOMMITTED,
 ) -> Outcome[GroupOffsets]:
     """Describe members, committed offsets, and log start and end offsets of listed groups."""
     located = ResolvedSelection(tuple(listed))
-    return _run_query(
-        settings,
+    return session.ask(
         lambda admin: describe_located_offsets(admin.cluster, located, isolation=isolation),
     )
-
-
-def _run_query(settings: ClientSettings, query: Callable[[WireAdmin], Awaitable[T]]) -> T:
-    async def run() -> T:
-        admin = await WireAdmin.connect(settings)
-        try:
-            return await query(admin)
-        finally:
-            await admin.close()
-
-    return asyncio.run(run())
 
 
 async def _log_partitions(admin: WireAdmin) -> int:

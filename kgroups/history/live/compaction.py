@@ -6,12 +6,10 @@ records are in batches, compacted records are not, or their batch has more offse
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 
 from kgroups.admin.routing.partition_leaders import find_leaders
 from kgroups.admin.wire import WireAdmin
-from kgroups.config.settings import ClientSettings
 from kgroups.errors import BrokerUnavailable, KgroupsError
 from kgroups.model.cluster import Node
 from kgroups.model.offsets import Isolation
@@ -20,6 +18,8 @@ from kgroups.protocol.apis.fetch import Fetch, Fetched
 from kgroups.protocol.budget import Budget
 from kgroups.protocol.error_codes import KafkaError
 from kgroups.protocol.record_batch import read_batches, undecodable
+
+from .session import WireSession
 
 STRETCH = 50_000
 """Maximum offsets from the first to the last hole that are looked at together, if they are more than one."""
@@ -30,31 +30,25 @@ Hole = tuple[int, int]
 """Offsets from the first to the second, exclusive."""
 
 
-def find_last(settings: ClientSettings, topic: str, holes: Mapping[int, Sequence[Hole]]) -> dict[int, int | None]:
+def find_last(session: WireSession, topic: str, holes: Mapping[int, Sequence[Hole]]) -> dict[int, int | None]:
     """Return what :func:`last_compacted` does.
 
     If the log cannot be read, the last hole counts as compacted: that history is complete is then not known.
     """
     try:
-        return last_compacted(settings, topic, holes)
+        return last_compacted(session, topic, holes)
     except KgroupsError:
         return {partition: len(each) - 1 for partition, each in holes.items()}
 
 
-def last_compacted(settings: ClientSettings, topic: str, holes: Mapping[int, Sequence[Hole]]) -> dict[int, int | None]:
+def last_compacted(session: WireSession, topic: str, holes: Mapping[int, Sequence[Hole]]) -> dict[int, int | None]:
     """Return the index of the last hole of each partition that has a compacted offset; ``None`` without one.
 
     :param holes: in ascending order, by partition.
     :raises KgroupsError: if a leader does not respond, or its log cannot be read.
     """
-    return asyncio.run(_last_compacted(settings, topic, holes))
 
-
-async def _last_compacted(
-    settings: ClientSettings, topic: str, holes: Mapping[int, Sequence[Hole]]
-) -> dict[int, int | None]:
-    admin = await WireAdmin.connect(settings)
-    try:
+    async def query(admin: WireAdmin) -> dict[int, int | None]:
         found: dict[int, int | None] = {}
         by_leader = await find_leaders(admin.cluster, [(topic, partition) for partition in holes])
         for failure in by_leader.failures.values():
@@ -63,8 +57,8 @@ async def _last_compacted(
             for _, partition in pairs:
                 found[partition] = await _in_partition(admin.cluster, node, (topic, partition), holes[partition])
         return found
-    finally:
-        await admin.close()
+
+    return session.ask(query)
 
 
 async def _in_partition(cluster: Cluster, node: Node, place: tuple[str, int], holes: Sequence[Hole]) -> int | None:

@@ -13,10 +13,10 @@ from kgroups.config.settings import ClientSettings
 from ..decode import decode_batch, split
 from ..extract.coverage import RangeCounter
 from ..extract.ranges import Range
-from ..extract.reader import read
 from ..hosts import KEEP_HOSTS, ClientHosts
 from ..live.compaction import find_last
 from ..tables import COMMITS, RECORDS, STORED, UNDECODED
+from .clients import Clients
 from .manifest import DataFile, Entry
 from .storage import Storage
 from .write import TableWriter
@@ -35,11 +35,17 @@ class SplitJob(NamedTuple):
 
 
 def collect_split(job: SplitJob, ranges: Sequence[Range]) -> dict[str, Any]:
+    """Do what :func:`collect_ranges` does, with clients of its own: in a Spark task."""
+    with Clients(job.settings) as clients:
+        return collect_ranges(job, clients, ranges)
+
+
+def collect_ranges(job: SplitJob, clients: Clients, ranges: Sequence[Range]) -> dict[str, Any]:
     """Read ranges of the log, and return what :func:`write_records` does, and ``coverage``: one row for each range."""
     counter = RangeCounter(ranges)
-    records = counter.count(read(job.settings, ranges, topic=job.topic))
+    records = counter.count(clients.reader.read(ranges, topic=job.topic))
     written = write_records(job.storage, job.cluster_id, records, job.hosts)
-    return {**written, "coverage": counter.facts(partial(find_last, job.settings, job.topic))}
+    return {**written, "coverage": counter.facts(partial(find_last, clients.session, job.topic))}
 
 
 def write_records(

@@ -125,13 +125,19 @@ class TaskRunner:
         self._open_session, self._store, self._small, self._notify = open_session, store, small, notify
         self._spark: SparkSession | None = None
 
-    def run(self, function: Callable[[Sequence[Range]], Result], ranges: Sequence[Range]) -> list[Result]:
+    def run(
+        self,
+        function: Callable[[Sequence[Range]], Result],
+        ranges: Sequence[Range],
+        here: Callable[[Sequence[Range]], Result] | None = None,
+    ) -> list[Result]:
         """Run a function for each split of ranges.
 
+        :param here: what runs in this process, with the same result. Default: ``function``.
         :raises PySparkException: if a task fails; its message contains the last line of the task's error.
         """
         if self._spark is None and sum(piece.span for piece in ranges) <= self._small:
-            return run_here(function, [ranges])
+            return run_here(here or function, [ranges])
         if self._spark is None:
             self._spark = self._open_session()
             check_visible(self._spark, self._store, self._notify)

@@ -12,17 +12,17 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from kgroups.config.settings import ClientSettings
 from kgroups.errors import KgroupsError
 from kgroups.model.counts import count
 from kgroups.model.placement import partition_of
 
 from ..decode import decode_batch
 from ..decode.rows import COMMIT_TYPES
-from ..extract.log import OffsetsLog
 from ..extract.ranges import Ends, between
-from ..extract.reader import read
+from ..extract.reader import LogReader
 from ..live.ask import cluster_id, sweep
+from ..live.offsets_log import OffsetsLog
+from ..load.clients import Clients
 from ..load.store import Identity
 from .result import Check, judged, unknown
 
@@ -83,16 +83,16 @@ class ClusterState(NamedTuple):
     """``str``: why it is unknown."""
 
 
-def ask(settings: ClientSettings, identity: Identity, positions: Mapping[int, int]) -> ClusterState:
+def ask(clients: Clients, identity: Identity, positions: Mapping[int, int]) -> ClusterState:
     """Ask the cluster for its groups, and then read the log from the store's positions on.
 
     :raises KgroupsError: if the cluster does not respond.
     """
-    state = sweep(settings)
-    log = OffsetsLog(settings, identity.topic)
+    state = sweep(clients.session)
+    log = OffsetsLog(clients.session, identity.topic)
     ends = log.ends()
     try:
-        tail = read_tail(settings, identity.topic, positions, ends)
+        tail = read_tail(clients.reader, identity.topic, positions, ends)
     except KgroupsError as error:
         return ClusterState(log.topic_id, ends, f"the log after the store's position cannot be read: {error}")
     rows = state.baseline.to_pylist()
@@ -102,7 +102,7 @@ def ask(settings: ClientSettings, identity: Identity, positions: Mapping[int, in
     return ClusterState(log.topic_id, ends, Now(commits, summary["complete"], groups, tail))
 
 
-def read_tail(settings: ClientSettings, topic: str, positions: Mapping[int, int], ends: Mapping[int, Ends]) -> Tail:
+def read_tail(reader: LogReader, topic: str, positions: Mapping[int, int], ends: Mapping[int, Ends]) -> Tail:
     """Read the commits after the store's positions.
 
     :raises KgroupsError: if the log cannot be read.
@@ -117,7 +117,7 @@ def read_tail(settings: ClientSettings, topic: str, positions: Mapping[int, int]
         return Tail({}, unread | behind, frozenset(), len(ends))
     commits: dict[Key, list[Commit | None]] = {}
     seen: Counter[int] = Counter()
-    for batch in read(settings, ranges, topic=topic):
+    for batch in reader.read(ranges, topic=topic):
         decoded = decode_batch(batch)
         seen.update(decoded["log_partition"].to_pylist())
         for row in _commits(decoded):
@@ -142,15 +142,15 @@ def stored_commits(rows: list[dict[str, Any]]) -> dict[Key, Commit]:
     return {(row["group"], row["topic"], row["partition"]): _commit(row) for row in rows}
 
 
-def check_cluster(identity: Identity, settings: ClientSettings) -> Check:
+def check_cluster(identity: Identity, clients: Clients) -> Check:
     """Check that it is the cluster whose history the store has.
 
     :raises KgroupsError: if the cluster does not respond.
     """
-    expected, found = identity.cluster_id, cluster_id(settings)
+    expected, found = identity.cluster_id, cluster_id(clients.session)
     if expected is None or found is None:
         return unknown(CLUSTER, None, "brokers before Kafka 0.10.1 do not report the ID of the cluster")
-    note = f"the store has the history of {expected}, but {settings.bootstrap_servers} is {found}"
+    note = f"the store has the history of {expected}, but {clients.settings.bootstrap_servers} is {found}"
     return judged(CLUSTER, None, 1, int(expected != found), note if expected != found else None)
 
 

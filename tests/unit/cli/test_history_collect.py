@@ -15,6 +15,7 @@ from kgroups.errors import HistoryError
 from kgroups.history.commands.options import Engine
 from kgroups.history.jobs import collect
 from kgroups.history.jobs.collect import Collected, Plan
+from kgroups.history.load.clients import Clients
 from tests.fakes.broker import FakeCluster, silence
 from tests.unit.conftest import Ran
 
@@ -46,8 +47,10 @@ def collectors(monkeypatch: pytest.MonkeyPatch) -> Collectors:
         small: int,
         stopped: threading.Event,
         progress: Callable[[str], None],
+        clients: Clients,
         on_batch: Any = None,
     ) -> Collected:
+        assert clients.settings is plan.settings
         server = plan.settings.bootstrap_servers
         before = found.plans.setdefault(server, [])
         before.append(plan)

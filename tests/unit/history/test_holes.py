@@ -121,8 +121,8 @@ def test_unreadable_log_is_not_complete(monkeypatch: pytest.MonkeyPatch) -> None
         raise BrokerUnavailable("gone")
 
     monkeypatch.setattr(compaction, "last_compacted", fail)
-    settings: Any = None
-    assert compaction.find_last(settings, "t", {3: [(0, 2), (3, 5)]}) == {3: 1}
+    session: Any = None
+    assert compaction.find_last(session, "t", {3: [(0, 2), (3, 5)]}) == {3: 1}
 
 
 @pytest.mark.parametrize(

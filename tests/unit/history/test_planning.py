@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -33,7 +34,7 @@ class FakeLog:
 @pytest.fixture
 def log(monkeypatch: pytest.MonkeyPatch) -> dict[int, Ends]:
     ends = {number: Ends(0, 100, 100) for number in range(50)}
-    monkeypatch.setattr(source, "OffsetsLog", lambda settings, topic: FakeLog(ends))
+    monkeypatch.setattr(source, "open_log", lambda settings, topic: nullcontext(FakeLog(ends)))
     return ends
 
 

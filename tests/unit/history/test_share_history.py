@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from kgroups.config.settings import ClientSettings
 from kgroups.errors import HistoryError, Reason
 from kgroups.history.decode.shares import decode_share_states
 from kgroups.history.engine.duck import DuckDB
@@ -17,6 +18,7 @@ from kgroups.history.extract.coverage import RangeCounter
 from kgroups.history.extract.ranges import Ends, Range
 from kgroups.history.jobs import shares
 from kgroups.history.jobs.verify import verify
+from kgroups.history.load.clients import Clients
 from kgroups.history.load.manifest import SHARES, Entry
 from kgroups.history.load.store import Identity, Store
 from kgroups.history.tables import SHARE_COVERAGE, SHARE_STATES, arrow_schema, to_batch
@@ -193,24 +195,28 @@ def test_expire_keeps_the_states_in_effect_and_their_ranges(store: Store) -> Non
     assert is_sound(store)
 
 
+CLIENTS = Clients(ClientSettings((("h", 1),)))
+"""They open no connection, because nothing is read with them."""
+
+
 class FakeLog:
     """The log ``__share_group_state`` with one partition."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, ends: Ends) -> None:
         self.ends_now, self.requests = ends, 0
-        monkeypatch.setattr(shares, "OffsetsLog", lambda settings, topic: self)
-        monkeypatch.setattr(shares, "read", self._read)
+        monkeypatch.setattr(shares, "OffsetsLog", lambda session, topic: self)
         monkeypatch.setattr(shares, "topic_names", self._names)
-        monkeypatch.setattr(shares, "find_last", lambda settings, topic, holes: dict.fromkeys(holes))
+        monkeypatch.setattr(shares, "find_last", lambda session, topic, holes: dict.fromkeys(holes))
+        monkeypatch.setattr(CLIENTS.reader, "read", self._read)
 
     def ends(self) -> dict[int, Ends]:
         return {3: self.ends_now}
 
-    def _names(self, settings: object) -> dict[str, str]:
+    def _names(self, session: object) -> dict[str, str]:
         self.requests += 1
         return {TOPIC_ID_TEXT: "orders"}
 
-    def _read(self, settings: object, ranges: Sequence[Range], *, topic: str) -> Any:
+    def _read(self, ranges: Sequence[Range], *, topic: str) -> Any:
         assert topic == SHARE_STATE_TOPIC
         for piece in ranges:
             yield record_batch(PAIRS).slice(piece.start, piece.span)
@@ -218,10 +224,9 @@ class FakeLog:
 
 def test_log_is_collected_once_and_gaps_are_rows(monkeypatch: pytest.MonkeyPatch, empty: Store) -> None:
     log, said = FakeLog(monkeypatch, Ends(0, 4, 4)), list[str]()
-    settings: Any = None
-    collector = shares.ShareStates(empty, settings, 3, said.append)
+    collector = shares.ShareStates(empty, CLIENTS, 3, said.append)
     assert list(collector.batches()) == [3, 1]
-    assert list(collector.batches()) == [] == list(shares.ShareStates(empty, settings, 3, said.append).batches())
+    assert list(collector.batches()) == [] == list(shares.ShareStates(empty, CLIENTS, 3, said.append).batches())
     log.ends_now = Ends(6, 8, 8)
     assert list(collector.batches()) == [2]
     assert (offsets(empty), empty.snapshot().share_positions) == ([0, 1, 2, 3, 6, 7], {3: 8})
@@ -239,7 +244,6 @@ def test_log_is_collected_once_and_gaps_are_rows(monkeypatch: pytest.MonkeyPatch
 
 def test_batch_whose_entry_was_not_created_is_read_again(monkeypatch: pytest.MonkeyPatch, empty: Store) -> None:
     FakeLog(monkeypatch, Ends(0, 8, 8))
-    settings: Any = None
     with monkeypatch.context() as killed:
 
         def interrupt(*entry: object, began: object = None) -> None:
@@ -247,9 +251,9 @@ def test_batch_whose_entry_was_not_created_is_read_again(monkeypatch: pytest.Mon
 
         killed.setattr(empty, "commit", interrupt)
         with pytest.raises(KeyboardInterrupt):
-            list(shares.ShareStates(empty, settings, 100, print).batches())
+            list(shares.ShareStates(empty, CLIENTS, 100, print).batches())
     assert offsets(empty) == [] and list(Path(empty.location, "share_states").rglob("*.parquet"))
-    assert list(shares.ShareStates(empty, settings, 100, print).batches()) == [8]
+    assert list(shares.ShareStates(empty, CLIENTS, 100, print).batches()) == [8]
     assert offsets(empty) == list(range(8))
 
 
@@ -258,8 +262,7 @@ def test_log_that_cannot_be_read_is_named_once(
     monkeypatch: pytest.MonkeyPatch, empty: Store, reason: Reason, failed: bool
 ) -> None:
     log, lines = FakeLog(monkeypatch, Ends(0, 8, 8)), list[str]()
-    settings: Any = None
-    collector = shares.ShareStates(empty, settings, 100, lines.append)
+    collector = shares.ShareStates(empty, CLIENTS, 100, lines.append)
     collector.expected = True
 
     def fail() -> dict[int, Ends]:
@@ -274,8 +277,7 @@ def test_cluster_without_share_groups_needs_neither_topic_nor_acl(
     monkeypatch: pytest.MonkeyPatch, empty: Store
 ) -> None:
     log, lines = FakeLog(monkeypatch, Ends(0, 8, 8)), list[str]()
-    settings: Any = None
-    collector = shares.ShareStates(empty, settings, 100, lines.append)
+    collector = shares.ShareStates(empty, CLIENTS, 100, lines.append)
     for reason in (Reason.NOT_AUTHORIZED, Reason.TOPIC_NOT_FOUND):
 
         def fail(reason: Reason = reason) -> dict[int, Ends]:
@@ -288,14 +290,13 @@ def test_cluster_without_share_groups_needs_neither_topic_nor_acl(
 
 def test_batch_of_a_second_collector_is_dropped(monkeypatch: pytest.MonkeyPatch, empty: Store) -> None:
     log, said = FakeLog(monkeypatch, Ends(0, 4, 4)), list[str]()
-    settings: Any = None
 
-    def interfere(settings: object) -> dict[str, str]:
+    def interfere(session: object) -> dict[str, str]:
         empty.commit(Entry(SHARES, (), share_positions={3: 2}))
         return {}
 
     monkeypatch.setattr(shares, "topic_names", interfere)
-    collector = shares.ShareStates(empty, settings, 100, said.append)
+    collector = shares.ShareStates(empty, CLIENTS, 100, said.append)
     assert list(collector.batches()) == []
     assert "another collector wrote the same part of __share_group_state" in said[-1]
     assert log.ends_now and offsets(empty) == []

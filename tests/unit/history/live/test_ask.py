@@ -11,6 +11,7 @@ from kio.schema.errors import ErrorCode
 
 from kgroups.errors import ClusterUnreachable
 from kgroups.history.live.ask import cluster_id, sample_heads, sweep
+from kgroups.history.live.session import WireSession
 from kgroups.history.tables import BASELINE, HEADS, SWEEPS, arrow_schema
 from tests.fakes.broker import FakeCluster, is_probe
 from tests.fakes.live_cluster import live_cluster
@@ -20,14 +21,14 @@ Rows = list[dict[str, Any]]
 
 
 def swept(fake: FakeCluster) -> Rows:
-    with serving(fake):
-        batch = sweep(fake.settings()).baseline
+    with serving(fake), WireSession(fake.settings()) as session:
+        batch = sweep(session).baseline
     return checked(batch, BASELINE, "swept_at")
 
 
 def sampled(fake: FakeCluster, **wanted: set[int]) -> Rows:
-    with serving(fake):
-        batch = sample_heads(fake.settings(), wanted)
+    with serving(fake), WireSession(fake.settings()) as session:
+        batch = sample_heads(session, wanted)
     return checked(batch, HEADS, "sampled_at")
 
 
@@ -113,8 +114,8 @@ def test_sweep_of_an_empty_cluster_is_an_empty_batch() -> None:
 
 
 def summary(fake: FakeCluster) -> dict[str, Any]:
-    with serving(fake):
-        (row,) = checked(sweep(fake.settings()).summary, SWEEPS, "swept_at")
+    with serving(fake), WireSession(fake.settings()) as session:
+        (row,) = checked(sweep(session).summary, SWEEPS, "swept_at")
     return row
 
 
@@ -137,15 +138,16 @@ def test_sweep_without_permission_for_the_retention_time_has_the_reason() -> Non
 def test_unreachable_cluster_is_an_error() -> None:
     fake = live_cluster()
     with serving(fake):
-        settings = fake.settings()
-    for question in (sweep, cluster_id, lambda s: sample_heads(s, {"t": [0]})):
-        with pytest.raises(ClusterUnreachable, match="no bootstrap server responded"):
-            question(settings)
+        session = WireSession(fake.settings())
+    with session:
+        for question in (sweep, cluster_id, lambda s: sample_heads(s, {"t": [0]})):
+            with pytest.raises(ClusterUnreachable, match="no bootstrap server responded"):
+                question(session)
 
 
 def test_cluster_id_is_read() -> None:
-    with serving(live_cluster()) as fake:
-        assert cluster_id(fake.settings()) == "fake-cluster"
+    with serving(live_cluster()) as fake, WireSession(fake.settings()) as session:
+        assert cluster_id(session) == "fake-cluster"
 
 
 def test_sample_heads_has_start_and_end_of_every_partition() -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.errors import ClusterUnreachable
 from kgroups.history.extract.ranges import Ends
+from kgroups.history.extract.reader import LogReader
+from kgroups.history.load.clients import Clients
 from kgroups.history.load.store import Identity
 from kgroups.history.verify import cluster
 from kgroups.history.verify.cluster import (
@@ -117,40 +120,38 @@ def test_positions_are_compared_with_the_log(
 
 @pytest.mark.parametrize(("found", "status"), [("cluster-1", "ok"), ("cluster-2", "FAILED"), (None, "unknown")])
 def test_cluster_must_be_that_of_the_store(found: str | None, status: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "cluster_id", lambda settings: found)
-    assert check_cluster(IDENTITY, SETTINGS).status == status
+    monkeypatch.setattr(cluster, "cluster_id", lambda session: found)
+    assert check_cluster(IDENTITY, Clients(SETTINGS)).status == status
 
 
-def tail_of(monkeypatch: pytest.MonkeyPatch, positions: dict[int, int], ends: dict[int, Ends]) -> Tail:
-    asked: list[Any] = []
-
-    def read(settings: ClientSettings, ranges: list[Any], topic: str) -> Any:
-        asked.extend(ranges)
+class FakeReader(LogReader):
+    def read(self, ranges: Sequence[Any], *, topic: str = "", batch: int = 0) -> Iterator[pa.RecordBatch]:
         pairs = [(commit_key(), commit_value(offset=43)), (commit_key(), None), (b"\0\x63new", b"?")]
         return iter([record_batch(pairs)]) if ranges else iter(())
 
-    monkeypatch.setattr(cluster, "read", read)
-    return read_tail(SETTINGS, "__consumer_offsets", positions, ends)
+
+def tail_of(positions: dict[int, int], ends: dict[int, Ends]) -> Tail:
+    return read_tail(FakeReader(SETTINGS), "__consumer_offsets", positions, ends)
 
 
-def test_tail_of_the_log_is_read_from_the_position(monkeypatch: pytest.MonkeyPatch) -> None:
-    tail = tail_of(monkeypatch, {3: 10}, {3: Ends(0, 13, 13)})
+def test_tail_of_the_log_is_read_from_the_position() -> None:
+    tail = tail_of({3: 10}, {3: Ends(0, 13, 13)})
     assert tail.commits == {KEY: [Commit(43, 7, ""), None]}
     assert (tail.unread, tail.holes) == ({}, frozenset())
-    assert tail_of(monkeypatch, {3: 13}, {3: Ends(0, 13, 13)}).commits == {}
+    assert tail_of({3: 13}, {3: Ends(0, 13, 13)}).commits == {}
 
 
-def test_tail_names_what_it_does_not_know(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert tail_of(monkeypatch, {3: 9}, {3: Ends(0, 13, 13)}).holes == {3}
-    assert tail_of(monkeypatch, {3: 10}, {3: Ends(0, 13, 14)}).unread == {3: "an open transaction hides records"}
-    far = tail_of(monkeypatch, {3: 0}, {3: Ends(0, 9_000_000, 9_000_000), 4: Ends(5, 5, 5)})
+def test_tail_names_what_it_does_not_know() -> None:
+    assert tail_of({3: 9}, {3: Ends(0, 13, 13)}).holes == {3}
+    assert tail_of({3: 10}, {3: Ends(0, 13, 14)}).unread == {3: "an open transaction hides records"}
+    far = tail_of({3: 0}, {3: Ends(0, 9_000_000, 9_000_000), 4: Ends(5, 5, 5)})
     assert (far.commits, far.unread) == ({}, {3: "9,000,000 offsets behind; collect first"})
 
 
 def test_cluster_that_does_not_respond_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     from kgroups.history.jobs.verify import compare
 
-    def unreachable(settings: ClientSettings) -> str:
+    def unreachable(session: object) -> str:
         raise ClusterUnreachable("no response")
 
     monkeypatch.setattr(cluster, "cluster_id", unreachable)
