@@ -11,16 +11,16 @@ import click
 from kgroups.errors import UsageError
 from kgroups.model.counts import count
 
-from .frame.apply_plan import apply_plan
-from .frame.confirmation import Confirmation, confirmation_options
+from .change.apply_plan import apply_plan
+from .change.confirmation import Confirmation, confirmation_options
+from .change.operation import Operation
+from .change.reset_request import write_offsets
+from .change.safety import Safety, safety_options
+from .change.undo_file import UndoFile, undo_option
 from .frame.group_options import GroupOptions, complete_topic, group_options
 from .frame.lazy_command import Command
-from .frame.operation import Operation
 from .frame.options import ConnectionOptions, fleet_change_options, output_options
 from .frame.run_query import Shape
-from .frame.safety import Safety, safety_options
-from .frame.undo_file import UndoFile, undo_option
-from .frame.write_offsets import write_offsets
 
 if TYPE_CHECKING:
     from kgroups.admin.port.capabilities import GroupChanger

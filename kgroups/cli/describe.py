@@ -124,13 +124,13 @@ class _Queries(NamedTuple):
         from kgroups.render.offset_view import OFFSETS
         from kgroups.render.store import RowStore
 
-        from .frame.stored import take_rows
+        from .query.stream_rows import take_rows
 
         store = RowStore(OFFSETS.columns)
         groups: list[Any] = []
         rows_of: Callable[[Any], Iterable[Any]] = offset_rows
         if self.headers is not None:
-            from .frame.group_headers import rows_with_header
+            from .query.group_headers import rows_with_header
 
             rows_of = rows_with_header(self.headers)
         streamed = await take_rows(
@@ -152,7 +152,7 @@ class _Queries(NamedTuple):
         if self.deep:
             return await _with_deep_columns(admin, "members", outcome, self.deep, notices)
         if self.headers is not None:
-            from .frame.group_headers import add_headers
+            from .query.group_headers import add_headers
 
             add_headers(self.headers, outcome.items)
         rows = chain.from_iterable(map(member_rows, outcome.items))
@@ -173,7 +173,7 @@ def _summaries(
 ) -> int:
     from kgroups.model.offsets import Isolation
 
-    from .frame.summaries import show_all_views, show_summary
+    from .query.summaries import show_all_views, show_summary
 
     def notices(outcome: Outcome[Any], groups: Any) -> list[str]:
         return _notices(selection, outcome, groups)
@@ -184,9 +184,9 @@ def _summaries(
 
 def _view(name: str, *, deep: bool) -> View:
     if deep:
-        from .frame.deep_columns import deep_view
+        from kgroups.render.deep_views import DEEP_VIEWS
 
-        return deep_view(name)
+        return DEEP_VIEWS[name]
     if name == "offsets":
         from kgroups.render.offset_view import OFFSETS
 
@@ -199,7 +199,7 @@ def _view(name: str, *, deep: bool) -> View:
 async def _with_deep_columns(
     admin: GroupAdmin, view: str, outcome: Outcome[Any], bounds: tuple[int, float], notices: list[str]
 ) -> Outcome[Any]:
-    from .frame.deep_columns import with_deep_columns
+    from .query.deep_columns import with_deep_columns
 
     return (await with_deep_columns(admin, view, outcome, *bounds)).with_failures((), notices)
 

@@ -9,11 +9,11 @@ import click
 
 from kgroups.errors import UsageError
 
-from .frame.comparison import Side, file_side, only_option, show_differences
 from .frame.group_options import GroupOptions, plain_group_options
 from .frame.lazy_command import Command
 from .frame.options import Limits, limit_options, output_options
 from .frame.run_query import Shape
+from .query.comparison import Side, file_side, only_option, show_differences
 
 
 @click.command("diff", cls=Command)

@@ -156,7 +156,7 @@ def explain(
         outcome = await FACTS.of(admin).gather_facts(selection)
         if not outcome.items and not outcome.failures:
             return outcome.with_failures((), [NO_MATCH])
-        from .frame.deep_columns import with_logs, with_share_facts
+        from .query.deep_columns import with_logs, with_share_facts
 
         outcome = await _with_shared_instances(admin, await _with_outsiders(admin, outcome))
         outcome = await with_share_facts(admin, outcome, *(deep or (_SHARE_MIB, _SHARE_SECONDS)))

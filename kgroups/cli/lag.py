@@ -126,7 +126,7 @@ def lag(
         return rows if top is None else sort_rows(rows, view, ranked)[:top]
 
     async def query_offsets(admin: GroupAdmin) -> Outcome[Any]:
-        from .frame.stored import take_rows
+        from .query.stream_rows import take_rows
 
         collector = _RowCollector(view.columns, only_lagging, min_lag, None if top is None else first_rows)
         streamed = await take_rows(
@@ -192,7 +192,7 @@ class _ClusterQuery(NamedTuple):
         from kgroups.model.views.lag_rows import GroupLagRow
         from kgroups.model.views.lag_summary import By, shares
 
-        from .frame.stored import collect_rows
+        from .query.stream_rows import collect_rows
 
         streamed = await collect_rows(
             admin.stream_offsets(self.selection, isolation=self.isolation, whole_topics=True),

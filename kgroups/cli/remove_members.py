@@ -10,11 +10,11 @@ import click
 from kgroups.errors import UsageError
 from kgroups.model.counts import count
 
-from .frame.apply_plan import apply_plan
-from .frame.confirmation import Confirmation, confirmation_options
+from .change.apply_plan import apply_plan
+from .change.confirmation import Confirmation, confirmation_options
+from .change.operation import Operation
 from .frame.group_options import GroupOptions, changed_group_and_topic_options
 from .frame.lazy_command import Command
-from .frame.operation import Operation
 from .frame.options import ConnectionOptions, fleet_change_options, output_options
 from .frame.run_query import Shape
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kgroups.model.operations.results import MemberRemoval, RemovedMember
     from kgroups.model.outcome import Failure, Outcome
 
-    from .frame.undo_file import UndoFile
+    from .change.undo_file import UndoFile
 
 MEMBERS_AT_ONCE = 500
 """Members whose groups are checked again, and that are then removed."""

@@ -12,23 +12,23 @@ import click
 from kgroups.errors import UsageError
 from kgroups.model.counts import count, some
 
-from .frame.apply_plan import apply_plan
-from .frame.confirmation import Confirmation, confirmation_options
-from .frame.group_options import GroupOptions, group_options
-from .frame.internal_topics import (
+from .change.apply_plan import apply_plan
+from .change.confirmation import Confirmation, confirmation_options
+from .change.internal_topics import (
     all_internal_topics_option,
     delete_topics,
     exclude_shared_topics,
     internal_topic_option,
 )
+from .change.operation import Operation
+from .change.reset_request import plan_reset, reset_request, write_reset
+from .change.safety import Safety, safety_options
+from .change.scenario import scenario_options
+from .change.undo_file import UndoFile, run_source, undo_option
+from .frame.group_options import GroupOptions, group_options
 from .frame.lazy_command import Command
-from .frame.operation import Operation
 from .frame.options import ConnectionOptions, fleet_change_options, output_options
-from .frame.reset_request import plan_reset, reset_request, write_reset
 from .frame.run_query import Shape, print_failures, run_query
-from .frame.safety import Safety, safety_options
-from .frame.scenario import scenario_options
-from .frame.undo_file import UndoFile, run_source, undo_option
 
 if TYPE_CHECKING:
     from kgroups.admin.change.reset_request import ResetRequest

@@ -77,3 +77,6 @@ DEEP_OFFSETS = _deeper(
 DEEP_OFFSETS = DEEP_OFFSETS._replace(
     columns=(*DEEP_OFFSETS.columns, *share_columns(len(OffsetRow._fields) + len(CommitLog._fields)))
 )
+
+DEEP_VIEWS = {"state": DEEP_STATE, "members": DEEP_MEMBERS, "offsets": DEEP_OFFSETS}
+"""The views of ``describe --deep``, by the names of the views that they extend."""

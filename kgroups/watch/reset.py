@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kgroups.cli.change.reset_request import plan_reset, reset_request, write_reset
+from kgroups.cli.change.safety import Safety, safety_options
+from kgroups.cli.change.scenario import scenario_options
+from kgroups.cli.change.undo_file import UndoFile
 from kgroups.cli.frame.group_options import GroupOptions
 from kgroups.cli.frame.options import ConnectionOptions
-from kgroups.cli.frame.reset_request import plan_reset, reset_request, write_reset
 from kgroups.cli.frame.run_query import run_query
-from kgroups.cli.frame.safety import Safety, safety_options
-from kgroups.cli.frame.scenario import scenario_options
-from kgroups.cli.frame.undo_file import UndoFile
 from kgroups.errors import KgroupsError, UsageError
 
 if TYPE_CHECKING:

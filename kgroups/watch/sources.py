@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Self
 from kgroups.admin.fleet import PARALLEL, wanted_of
 from kgroups.admin.loop_thread import LoopThread
 from kgroups.cli.frame.options import ConnectionOptions
-from kgroups.cli.frame.repeated_query import RepeatedQuery
+from kgroups.cli.query.repeated_query import RepeatedQuery
 from kgroups.errors import KgroupsError, Reason
 from kgroups.model.clusters import ClusterAnswer, distinct, ids_of, merge_clusters
 from kgroups.model.outcome import Failure, Outcome, Scope

@@ -353,6 +353,8 @@ FLOORS = {
     ),
     "cli": (
         {"frame"},
+        {"query"},
+        {"change"},
         {"completion"},
         {"", "check", "config", "profile", "settings", "snapshot"},
     ),
@@ -673,7 +675,9 @@ def test_query_imports_only_what_it_needs(version: str, arguments: list[str]) ->
     shared = {
         "main",
         *LAZY,
-        *(f"frame.{name}" for name in ("options", "group_options", "run_query", "progress", "stored")),
+        *(f"frame.{name}" for name in ("options", "group_options", "run_query", "progress")),
+        "query",
+        "query.stream_rows",
     }
     assert of_cli(found) - shared == {arguments[0]}
 

@@ -16,7 +16,8 @@ import pytest
 from kgroups import errors
 from kgroups.admin import fleet
 from kgroups.admin.query import count_unread, next_records
-from kgroups.cli.frame import options, plan_source
+from kgroups.cli.change import plan_source
+from kgroups.cli.frame import options
 from kgroups.cli.frame.lazy_command import LazyCommand
 from kgroups.cli.main import cli
 from kgroups.config import profiles, properties

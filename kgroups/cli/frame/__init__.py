@@ -1,1 +1,1 @@
-"""The parts that commands share: options, queries, plans, results, and exit codes."""
+"""What all commands share: options, help, one query, and exit codes."""

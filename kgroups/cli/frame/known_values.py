@@ -167,9 +167,9 @@ def _described_view(params: dict[str, Any]) -> View:
     from kgroups.render import member_views, offset_view, summary_view, topology_views
 
     if params.get("deep"):
-        from .deep_columns import deep_view
+        from kgroups.render.deep_views import DEEP_VIEWS
 
-        return deep_view(next((name for name in ("members", "state") if params.get(name)), "offsets"))
+        return DEEP_VIEWS[next((name for name in ("members", "state") if params.get(name)), "offsets")]
     by_option = {
         "members": member_views.MEMBERS,
         "state": member_views.STATE,

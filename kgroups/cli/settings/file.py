@@ -10,8 +10,8 @@ import click
 
 from kgroups.errors import UsageError
 
+from ..change.plan_source import read_text
 from ..frame.group_options import GroupOptions
-from ..frame.plan_source import read_text
 
 if TYPE_CHECKING:
     from kgroups.admin.query.select_groups import Selection

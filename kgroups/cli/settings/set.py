@@ -8,8 +8,8 @@ import click
 
 from kgroups.errors import UsageError
 
-from ..frame.change_settings import change_settings, undo_option
-from ..frame.confirmation import Confirmation, confirmation_options
+from ..change.change_settings import change_settings, undo_option
+from ..change.confirmation import Confirmation, confirmation_options
 from ..frame.group_options import GroupOptions, check_name, mixed_group_options
 from ..frame.lazy_command import Command
 from ..frame.options import ConnectionOptions, fleet_change_options, output_options
@@ -75,7 +75,7 @@ def set_settings(
     from kgroups.model.operations.origin import Mismatch
     from kgroups.model.settings.undo import accepting
 
-    from ..frame.plan_source import chosen_in_file
+    from ..change.plan_source import chosen_in_file
 
     restored = accepting(found, frozenset(map(Mismatch, accepted)))
     groups = chosen_in_file(restored.groups, from_file, chosen.selection() if chosen.any_given else None)

@@ -8,8 +8,8 @@ import click
 
 from kgroups.errors import UsageError
 
-from ..frame.change_settings import change_settings, undo_option
-from ..frame.confirmation import Confirmation, confirmation_options
+from ..change.change_settings import change_settings, undo_option
+from ..change.confirmation import Confirmation, confirmation_options
 from ..frame.group_options import GroupOptions, group_options
 from ..frame.lazy_command import Command
 from ..frame.options import ConnectionOptions, fleet_change_options, output_options, split_values

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import click
 
-from ..frame.comparison import Side, file_side, only_option, show_differences
 from ..frame.group_options import GroupOptions, complete_group
 from ..frame.lazy_command import Command
 from ..frame.options import ConnectionOptions, deferred_connection_options, output_options
 from ..frame.run_query import Shape
+from ..query.comparison import Side, file_side, only_option, show_differences
 
 
 @click.command("diff", cls=Command)

@@ -11,18 +11,18 @@ import click
 from kgroups.errors import UsageError
 from kgroups.model.counts import count
 
-from ..frame.apply_plan import apply_plan
-from ..frame.change_settings import apply_settings
-from ..frame.confirmation import Confirmation, confirmation_options
+from ..change.apply_plan import apply_plan
+from ..change.change_settings import apply_settings
+from ..change.confirmation import Confirmation, confirmation_options
+from ..change.operation import Operation
+from ..change.plan_source import chosen_groups
+from ..change.reset_request import write_reset
+from ..change.safety import Safety, safety_options
+from ..change.undo_file import UndoFile, undo_option
 from ..frame.group_options import GroupOptions, complete_topic, plain_group_options
 from ..frame.lazy_command import Command
-from ..frame.operation import Operation
 from ..frame.options import ConnectionOptions, connection_options, output_options
-from ..frame.plan_source import chosen_groups
-from ..frame.reset_request import write_reset
 from ..frame.run_query import Shape
-from ..frame.safety import Safety, safety_options
-from ..frame.undo_file import UndoFile, undo_option
 
 if TYPE_CHECKING:
     from kgroups.admin.port.capabilities import GroupChanger

@@ -9,10 +9,10 @@ import click
 
 from ..frame.group_options import GroupOptions, saved_group_options
 from ..frame.lazy_command import Command
-from ..frame.live_snapshot import live_snapshot
 from ..frame.options import ConnectionOptions, connection_options, output_options
 from ..frame.run_query import Shape, show
 from ..frame.systemd_option import systemd_option
+from ..query.live_snapshot import live_snapshot
 
 
 @click.command("save", cls=Command)

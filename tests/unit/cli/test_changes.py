@@ -16,7 +16,7 @@ from kio.schema.errors import ErrorCode
 
 from kgroups.admin.change.chunks import FIRST_GROUPS
 from kgroups.admin.wire import WireAdmin
-from kgroups.cli.frame.plan_source import LARGEST, read_plan
+from kgroups.cli.change.plan_source import LARGEST, read_plan
 from kgroups.errors import ClusterUnreachable
 from kgroups.model.offsets import Commit
 from kgroups.model.operations.plan_file import parse_plan
@@ -177,7 +177,7 @@ def test_execute_without_terminal_requires_yes(ask: Run, served: Any) -> None:
 def test_execute_on_terminal_asks_for_confirmation(
     ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch, said: str, code: int, result: object
 ) -> None:
-    monkeypatch.setattr("kgroups.cli.frame.confirmation.Confirmation.check", lambda self: None)
+    monkeypatch.setattr("kgroups.cli.change.confirmation.Confirmation.check", lambda self: None)
     monkeypatch.setattr("click.termui.visible_prompt_func", lambda prompt: said)
     found, out, err = ask("reset-offsets", "a", "--topic", "t:0", "--to-latest", "--execute")
     assert found == code
@@ -264,7 +264,7 @@ def test_plan_file_over_the_size_limit_is_rejected_unread(ask: Run, tmp_path: Pa
 def test_plan_file_without_size_is_read_up_to_the_limit(
     ask: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kgroups.cli.frame.plan_source.LARGEST", 2 * 1024**2)
+    monkeypatch.setattr("kgroups.cli.change.plan_source.LARGEST", 2 * 1024**2)
     code, _, err = ask("reset-offsets", "a", "--from-file", "/dev/zero")
     assert code == 2 and "larger than 2 MiB" in err
 
@@ -279,7 +279,7 @@ def test_undo_file_over_64_mib_is_read_back(tmp_path: Path) -> None:
 def test_undo_file_too_large_to_read_back_stops_the_reset(
     ask: Run, served: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kgroups.cli.frame.undo_file.LARGEST", 50)
+    monkeypatch.setattr("kgroups.cli.change.undo_file.LARGEST", 50)
     code, _, err = ask("reset-offsets", "a", "--all-topics", "--to-latest", "--execute", "--yes")
     assert code == 2 and "--undo-file: larger than" in err
     assert not written(served) and not list(tmp_path.iterdir())
@@ -404,7 +404,7 @@ def test_group_changed_during_confirmation_is_not_written(
         served.state.groups[kept].members, served.state.groups[kept].state = (MEMBER,), "Stable"
         return "y"
 
-    monkeypatch.setattr("kgroups.cli.frame.confirmation.Confirmation.check", lambda self: None)
+    monkeypatch.setattr("kgroups.cli.change.confirmation.Confirmation.check", lambda self: None)
     monkeypatch.setattr("click.termui.visible_prompt_func", joins_and_says_yes)
     before = commits(served, kept)
     code, out, err = ask(*words, "--execute", "-o", "json")
@@ -427,7 +427,7 @@ def test_forced_deletion_saves_offsets_on_partitions_that_were_not_planned(
         served.state.groups[names[-1]].commits["t", 1] = Commit(1, 51, 3, "late")
         return "y"
 
-    monkeypatch.setattr("kgroups.cli.frame.confirmation.Confirmation.check", lambda self: None)
+    monkeypatch.setattr("kgroups.cli.change.confirmation.Confirmation.check", lambda self: None)
     monkeypatch.setattr("click.termui.visible_prompt_func", commits_and_says_yes)
     code, _, err = ask("delete", *names, "--force", "--execute", "--undo-file", "undo.json")
     assert code == 0 and not {*names} & {*served.state.groups}, err
@@ -448,7 +448,7 @@ def test_member_that_rejoined_or_left_during_confirmation_is_kept(
         group.members = (back, stays)
         return "y"
 
-    monkeypatch.setattr("kgroups.cli.frame.confirmation.Confirmation.check", lambda self: None)
+    monkeypatch.setattr("kgroups.cli.change.confirmation.Confirmation.check", lambda self: None)
     monkeypatch.setattr("click.termui.visible_prompt_func", restarts_and_says_yes)
     code, out, err = ask("remove-members", "busy", "--all-members", "--execute", "-o", "json")
     assert code == 1 and group.members == (back,)
@@ -471,7 +471,7 @@ def test_members_of_group_that_cannot_be_rechecked_are_kept(
         served.state.fail("DescribeGroups", "busy", ErrorCode.group_authorization_failed)
         return "y"
 
-    monkeypatch.setattr("kgroups.cli.frame.confirmation.Confirmation.check", lambda self: None)
+    monkeypatch.setattr("kgroups.cli.change.confirmation.Confirmation.check", lambda self: None)
     monkeypatch.setattr("click.termui.visible_prompt_func", breaks_and_says_yes)
     code, out, _ = ask("remove-members", "busy", "--all-members", "--execute", "-o", "json")
     assert code == 1 and served.state.groups["busy"].members == (MEMBER,) and not written(served)
@@ -494,7 +494,7 @@ def test_offsets_committed_during_confirmation_are_kept(
         served.state.groups["b"].commits = dict(meanwhile)
         return "y"
 
-    monkeypatch.setattr("kgroups.cli.frame.confirmation.Confirmation.check", lambda self: None)
+    monkeypatch.setattr("kgroups.cli.change.confirmation.Confirmation.check", lambda self: None)
     monkeypatch.setattr("click.termui.visible_prompt_func", commits_and_says_yes)
     code, out, err = ask(*words, "--execute", "-o", "json")
     assert code == 1 and "group 'b': its offsets have changed since the plan was made" in err

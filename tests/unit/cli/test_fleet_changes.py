@@ -14,7 +14,7 @@ import pytest
 from kio.schema.errors import ErrorCode
 
 from kgroups.cli import reset_offsets
-from kgroups.cli.frame.reset_request import write_reset
+from kgroups.cli.change.reset_request import write_reset
 from kgroups.errors import ProtocolError
 from tests.fakes.broker import FakeCluster, framed, silence
 from tests.fakes.cluster_state import FakeMember
@@ -59,7 +59,7 @@ def answer(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[str]]:
             then()
             return text
 
-        monkeypatch.setattr("kgroups.cli.frame.confirmation.Confirmation.check", lambda self: None)
+        monkeypatch.setattr("kgroups.cli.change.confirmation.Confirmation.check", lambda self: None)
         monkeypatch.setattr("click.termui.visible_prompt_func", type_it)
         return prompts
 

@@ -171,7 +171,7 @@ def test_group_with_another_setting_since_the_plan_is_left_alone(
         settings[LOCKS] = "7"
         return "y"
 
-    monkeypatch.setattr("kgroups.cli.frame.confirmation.Confirmation.check", lambda self: None)
+    monkeypatch.setattr("kgroups.cli.change.confirmation.Confirmation.check", lambda self: None)
     monkeypatch.setattr("click.termui.visible_prompt_func", changes_another_and_says_yes)
     code, rows, err = ask(*words, "orders-eu", "--execute")
     assert code == 1 and [row[-2] for row in rows] == ["failed"]

@@ -20,7 +20,8 @@ import pytest
 from kio.schema.errors import ErrorCode
 
 from kgroups.admin.routing.backoff import PIPELINE
-from kgroups.cli.frame import progress, undo_file
+from kgroups.cli.change import undo_file
+from kgroups.cli.frame import progress
 from kgroups.dropins import consumer_groups
 from kgroups.model.offsets import Commit
 from kgroups.model.operations.plan_file import parse_plan
@@ -123,7 +124,7 @@ def test_plan_prompt_and_result_name_the_cluster(ask: Run, served: Any, monkeypa
         asked.append(prompt)
         return "y"
 
-    monkeypatch.setattr("kgroups.cli.frame.confirmation.Confirmation.check", lambda self: None)
+    monkeypatch.setattr("kgroups.cli.change.confirmation.Confirmation.check", lambda self: None)
     monkeypatch.setattr("click.termui.visible_prompt_func", yes)
     code, _, err = ask(*RESET, "--execute")
     assert code == 0 and f"executed on {where}" in err
@@ -139,7 +140,7 @@ def test_interrupted_prompt_ends_its_line_and_reports_no_change(
     def interrupt(prompt: str) -> str:
         raise how
 
-    monkeypatch.setattr("kgroups.cli.frame.confirmation.Confirmation.check", lambda self: None)
+    monkeypatch.setattr("kgroups.cli.change.confirmation.Confirmation.check", lambda self: None)
     monkeypatch.setattr("click.termui.visible_prompt_func", interrupt)
     code, out, err = ask(*RESET, "--execute")
     assert (code, out) == (130, "")
@@ -154,7 +155,7 @@ def test_different_cluster_at_the_same_address_is_not_written(
         served.state.cluster_id = "another"
         return "y"
 
-    monkeypatch.setattr("kgroups.cli.frame.confirmation.Confirmation.check", lambda self: None)
+    monkeypatch.setattr("kgroups.cli.change.confirmation.Confirmation.check", lambda self: None)
     monkeypatch.setattr("click.termui.visible_prompt_func", moves_and_says_yes)
     code, _, err = ask(*RESET, "--execute")
     assert code == 2 and "the plan is for cluster fake-cluster, but the bootstrap servers now belong to" in err

@@ -94,7 +94,7 @@ def test_exact_restore_names_offsets_that_were_committed_since_the_plan(
         commits["other", 0] = 1
         return "y"
 
-    monkeypatch.setattr("kgroups.cli.frame.confirmation.Confirmation.check", lambda self: None)
+    monkeypatch.setattr("kgroups.cli.change.confirmation.Confirmation.check", lambda self: None)
     monkeypatch.setattr("click.termui.visible_prompt_func", commits_and_says_yes)
     code, rows, err = restore("a", "--exact", "--execute")
     assert (code, rows) == (1, [("a", "t", 0, 60, 50, "applied")])

@@ -11,7 +11,7 @@ import click
 
 from kgroups.errors import UsageError
 
-from .exit_status import print_to_stderr
+from ..frame.exit_status import print_to_stderr
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -11,7 +11,7 @@ from kgroups.model.views.refused_rows import refused_rows
 from kgroups.model.views.summary_row import SummaryRow, all_views_row, summary_row
 from kgroups.render.summary_view import ALL_VIEWS, SUMMARY
 
-from .run_query import Connection, Shape, hinted, or_error_envelope, print_failures, query_and_show, run_query
+from ..frame.run_query import Connection, Shape, hinted, or_error_envelope, print_failures, query_and_show, run_query
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
@@ -26,7 +26,7 @@ def show_summary(connection: Connection, shape: Shape, selection: Selection, lev
     """Show one line for each group; return the exit code."""
 
     async def query(admin: GroupAdmin) -> Outcome[Any]:
-        from .stored import collect_rows
+        from .stream_rows import collect_rows
 
         streamed = await collect_rows(
             admin.stream_offsets(selection, isolation=level, whole_topics=True),

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kgroups.model.operations.reset import PlannedOffset
     from kgroups.model.outcome import Result
 
-    from .options import ConnectionOptions
+    from ..frame.options import ConnectionOptions
 
 
 class UndoKind(NamedTuple):
@@ -119,7 +119,7 @@ class UndoFile:
     @property
     def suggestion(self) -> str:
         """The command that restores the file, quoted for a shell. Contains no secrets."""
-        from .repeat_options import command_line
+        from ..frame.repeat_options import command_line
 
         arguments = ("--from-file", str(self.written), "--execute", *self.connection.as_words())
         return command_line(("kgroups", *self.kind.command, *arguments))
@@ -223,7 +223,7 @@ async def run_source(admin: TopicIds, connection: ConnectionOptions, planned: It
 
 
 def stamped(source: Source, connection: ConnectionOptions) -> Source:
-    from .repeat_options import this_command
+    from ..frame.repeat_options import this_command
 
     return source.stamped(connection.settings.bootstrap_servers, this_command())
 
@@ -231,7 +231,7 @@ def stamped(source: Source, connection: ConnectionOptions) -> Source:
 def print_note(text: str) -> None:
     from kgroups.render.cells import escape
 
-    from .progress import wipe
+    from ..frame.progress import wipe
 
     wipe()
     click.echo(f"kgroups: note: {escape(text)}", err=True)

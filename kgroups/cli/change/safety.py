@@ -9,9 +9,9 @@ import click
 
 from kgroups.errors import UsageError
 
+from ..frame.exit_status import is_quiet
+from ..frame.options import ConnectionOptions, Duration, grouped_options
 from .confirmation import Confirmation
-from .exit_status import is_quiet
-from .options import ConnectionOptions, Duration, grouped_options
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
@@ -145,7 +145,7 @@ class Safety(NamedTuple):
 
 
 def _print_note(text: str) -> None:
-    from .progress import wipe
+    from ..frame.progress import wipe
 
     wipe()
     if not is_quiet():

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from kgroups.errors import UsageError
 
-from .options import ConnectionOptions
-from .run_query import Query, hinted
+from ..frame.options import ConnectionOptions
+from ..frame.run_query import Query, hinted
 from .undo_file import OFFSETS, UndoKind
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import click
 
 from kgroups.errors import UsageError
 
-from .group_options import check_name, complete_group, complete_topic
+from ..frame.group_options import check_name, complete_group, complete_topic
 
 if TYPE_CHECKING:
     from kgroups.model.operations.reset import Scenario

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from kgroups.errors import UsageError
 
-from .group_options import GroupOptions
+from ..frame.group_options import GroupOptions
 from .safety import Safety
 from .scenario import one_scenario, scenario_of
 from .undo_file import UndoFile
-from .write_offsets import write_offsets
 
 if TYPE_CHECKING:
     from kgroups.admin.change.reset_request import ResetRequest
@@ -81,3 +80,21 @@ async def write_reset(
 
     applied = await write_offsets(admin, planned, undo, force=safety.force, together=safety.together)
     return applied, [reset_row(each.planned, result_and_error(each.result, each.failure)) for each in applied.items]
+
+
+async def write_offsets(
+    admin: GroupChanger,
+    planned: Sequence[PlannedOffset],
+    undo: UndoFile,
+    *,
+    force: bool = False,
+    with_members: bool = False,
+    together: bool = False,
+) -> Outcome[AppliedOffset]:
+    """Write planned offsets with :func:`.write_in_chunks`; return a result for each, also for skipped groups."""
+    from kgroups.admin.change.write_in_chunks import write_in_chunks
+    from kgroups.model.outcome import Outcome
+
+    done = await write_in_chunks(admin, planned, undo, force=force, with_members=with_members, together=together)
+    items = sorted((*done.applied, *done.left_alone), key=lambda each: each.planned.key)
+    return Outcome(tuple(items), done.failures, done.notices)

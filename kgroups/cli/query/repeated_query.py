@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from kgroups.errors import KgroupsError
 
-from .options import ConnectionOptions
-from .run_query import Query, print_exchange, print_notice
+from ..frame.options import ConnectionOptions
+from ..frame.run_query import Query, print_exchange, print_notice
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin

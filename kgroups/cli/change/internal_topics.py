@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from .group_options import complete_topic
+from ..frame.group_options import complete_topic
 
 if TYPE_CHECKING:
     from kgroups.admin.change.interruption import Interruption

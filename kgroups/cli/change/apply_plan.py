@@ -11,11 +11,11 @@ import click
 
 from kgroups.errors import EXIT_FAILED
 
+from ..frame.exit_status import discard_output
+from ..frame.options import ConnectionOptions
+from ..frame.run_query import Query, Shape, or_error_envelope, print_failures, run_query, show
 from .confirmation import Confirmation
-from .exit_status import discard_output
 from .operation import Change, Operation, P, Plan, Target, execute, nothing_planned
-from .options import ConnectionOptions
-from .run_query import Query, Shape, or_error_envelope, print_failures, run_query, show
 from .undo_file import UndoFile
 
 if TYPE_CHECKING:

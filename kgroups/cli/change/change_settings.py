@@ -10,11 +10,11 @@ import click
 
 from kgroups.model.counts import count
 
+from ..frame.options import ConnectionOptions
+from ..frame.run_query import Shape
 from .apply_plan import apply_plan
 from .confirmation import Confirmation
 from .operation import Operation
-from .options import ConnectionOptions
-from .run_query import Shape
 from .undo_file import UndoFile, UndoKind
 
 if TYPE_CHECKING:

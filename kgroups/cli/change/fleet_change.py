@@ -21,11 +21,11 @@ from kgroups.model.outcome import Failure, Outcome, Result, Scope
 from kgroups.net.fanout import run
 from kgroups.render.cluster_view import with_cluster
 
+from ..frame.options import ConnectionOptions
+from ..frame.progress import ProgressLine, progress_line
+from ..frame.run_query import Answer, SeveralClusters, open_and_query
 from .confirmation import Confirmation
 from .operation import Operation, Plan, Target
-from .options import ConnectionOptions
-from .progress import ProgressLine, progress_line
-from .run_query import Answer, SeveralClusters, open_and_query
 from .undo_file import UndoFile, check_free, print_note, undo_path_of
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ import click
 
 from kgroups.errors import EXIT_FAILED, KgroupsError
 
-from .group_options import GroupOptions
+from ..frame.group_options import GroupOptions
+from ..frame.run_query import Shape, or_error_envelope, show
 from .live_snapshot import Live, live_snapshots
-from .run_query import Shape, or_error_envelope, show
 
 if TYPE_CHECKING:
     from kgroups.admin.query.select_groups import Selection

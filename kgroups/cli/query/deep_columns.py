@@ -10,13 +10,6 @@ if TYPE_CHECKING:
     from kgroups.admin.share_state.gather import Gathered
     from kgroups.model.explain.facts import GroupFacts
     from kgroups.model.outcome import Outcome
-    from kgroups.render.views import View
-
-
-def deep_view(view: str) -> View:
-    from kgroups.render.deep_views import DEEP_MEMBERS, DEEP_OFFSETS, DEEP_STATE
-
-    return {"state": DEEP_STATE, "members": DEEP_MEMBERS, "offsets": DEEP_OFFSETS}[view]
 
 
 async def with_deep_columns(

@@ -10,7 +10,7 @@ from kio.schema.errors import ErrorCode
 from kgroups.admin.loop_thread import LoopThread
 from kgroups.admin.query.select_groups import Selection
 from kgroups.cli.frame.options import ConnectionOptions
-from kgroups.cli.frame.repeated_query import RepeatedQuery
+from kgroups.cli.query.repeated_query import RepeatedQuery
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.errors import KgroupsError
 from kgroups.model.offsets import Isolation

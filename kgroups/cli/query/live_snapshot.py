@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kgroups.errors import KgroupsError
 
-from .run_query import Query, Shape, hinted, or_error_envelope, run_queries, run_query
+from ..frame.run_query import Query, Shape, hinted, or_error_envelope, run_queries, run_query
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
@@ -51,7 +51,7 @@ def _snapshot_query(
 ) -> Query:
     from kgroups.model.operations.origin import Source
 
-    from .repeat_options import this_command
+    from ..frame.repeat_options import this_command
 
     source = Source().stamped(settings.bootstrap_servers, this_command())
 

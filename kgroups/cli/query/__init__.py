@@ -1,0 +1,1 @@
+"""What commands share that query groups and show rows."""
