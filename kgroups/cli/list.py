@@ -99,7 +99,7 @@ def list_groups(
     if chosen.any_given or group_filter.restricts:
         chosen = chosen._replace(in_states=group_filter.states, of_types=group_filter.types)
         if chosen.names and group_filter.protocol_types:
-            raise UsageError("--protocol-type cannot be combined with a group that is selected by name")
+            raise UsageError("--protocol-type cannot be combined with group names")
         selection = chosen.selection(all_by_default=True)._replace(among=group_filter)
 
     async def query(admin: GroupAdmin) -> Outcome[Any]:

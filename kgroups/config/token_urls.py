@@ -41,9 +41,7 @@ def check_token_url(sasl: Sasl, settings: SettingsReader, environ: Mapping[str, 
         if not any(_matches(each.strip(), sasl.credentials) for each in allowed.split(",")):
             raise setting.error(f"names a token URL that is not in {URLS_ENV}")
     elif isinstance(sasl.credentials, TokenFile) and not _is_trusted(setting, trusted):
-        raise setting.error(
-            f"names a file: URL, which in properties of a program requires config_providers=True, or {URLS_ENV}"
-        )
+        raise setting.error(f"is a file: URL; properties passed by a program need config_providers=True, or {URLS_ENV}")
 
 
 def _is_trusted(setting: Setting, trusted: bool | None) -> bool:

@@ -69,14 +69,14 @@ _PRINTED: dict[str, Any] = {"is_eager": True, "expose_value": False, "callback":
     type=click.Choice(["group", "topic", "partition"]),
     default="partition",
     show_default=True,
-    help="Finest granularity of the series.",
+    help="Most detailed level to export.",
 )
 @click.option(
     "--compat",
     type=click.Choice(["kafka_exporter", "kminion", "grafana"]),
     default="kafka_exporter",
     show_default=True,
-    help="Names that existing dashboards use; kminion, and grafana for Grafana's fork of kafka_exporter, add theirs.",
+    help="Use the metric names of another exporter; kminion and grafana also include the names of kafka_exporter.",
 )
 @click.option(
     "--max-series",

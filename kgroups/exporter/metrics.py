@@ -105,7 +105,7 @@ def texts(
     Families of groups and logs are written here: as samples of the client library, they take ten times as long.
 
     :param encode: an encoder of the client library; formats differ in the header of a family, not in its gauges.
-    :param level: the finest granularity.
+    :param level: the most detailed level to export.
     :param compat: the exporter whose names are yielded, too.
     :param max_series: maximum number of series of groups and logs. Group series take precedence over topic series,
         those over log and partition series, and groups are taken in the order of their names.

@@ -52,8 +52,7 @@ def _inherited() -> Iterator[int]:
 def _wait_for_command_line(pid: int) -> None:
     """Wait until a process has its command line.
 
-    The kernel resumes the parent before that, on a busy machine long before, and a process without the mark is not
-    recognized.
+    The kernel may resume the parent first; without its command line the process is not recognized.
     """
     until = time.monotonic() + 5
     while time.monotonic() < until:

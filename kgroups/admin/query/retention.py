@@ -1,7 +1,7 @@
 """Fetch what decides when brokers delete records: the settings of topics and brokers, and the sizes of logs.
 
-One DescribeConfigs per leader, with its own check interval and the topics that no other one is asked about; any broker
-returns the settings of any topic. One DescribeLogDirs per leader with logs whose size matters.
+One DescribeConfigs per leader, for its check interval and its share of the topics: any broker returns the settings of
+any topic. One DescribeLogDirs per leader with logs whose size matters.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ class Operation(NamedTuple, Generic[P]):
 
 
 class Plan(NamedTuple):
-    """What an operation will change: rows, and for messages the clusters, and why it must not be executed."""
+    """The planned rows, the cluster for messages, and the reason why execution is blocked."""
 
     rows: Outcome[Any]
     cluster_id: str | None

@@ -40,7 +40,7 @@ def add(new: str, as_default: bool, allow_clear_text: bool, flags: Flags) -> int
     secrets = clear_text_secrets(table)
     if secrets and not allow_clear_text:
         raise UsageError(
-            f"-X {', '.join(secrets)}: not stored, because it is in clear text",
+            f"-X {', '.join(secrets)}: not stored: the value is a secret in clear text",
             hint=f"use {REFERENCES}; or add --allow-clear-text",
         )
     profiles = _profiles()

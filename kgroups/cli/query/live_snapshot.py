@@ -31,7 +31,7 @@ def live_snapshot(
 
 
 class Live(NamedTuple):
-    """A cluster, the groups whose state is compared, whether their records are, and the topics in the other state."""
+    """A cluster, the groups to compare, whether to compare their records, and the topics in the other state."""
 
     settings: ClientSettings
     selection: Selection

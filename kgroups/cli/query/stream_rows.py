@@ -29,7 +29,7 @@ async def take_rows(
     seen: Callable[[Group], None],
     refused_alone: bool = False,
 ) -> Outcome[Any]:
-    """Pass the rows of each batch to ``take``, sorted by group, with a row for each group without authorization.
+    """Pass the rows of each batch to ``take``, sorted by group, with a row for each unauthorized group.
 
     :param row_type: the class of the rows.
     :param insert: called with rows whose places are between the rows passed before.
@@ -63,7 +63,7 @@ async def collect_rows(
     row_type: type[Any],
     rows_of: Callable[[GroupOffsets], Iterable[Any]],
 ) -> Outcome[Any]:
-    """Return all rows, also one for each group without authorization that has no other rows."""
+    """Return all rows, plus one for each unauthorized group without rows."""
     rows: list[Any] = []
     streamed = await take_rows(
         batches,

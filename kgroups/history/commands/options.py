@@ -151,7 +151,7 @@ def open_engine(engine: Engine, runs_on: str | None) -> Iterator[QueryEngine]:
 
 
 class Bounds(NamedTuple):
-    """What a query of unknown origin is limited to; ``seconds`` is the time limit."""
+    """The limits of an untrusted query; ``seconds`` is the time limit."""
 
     rows: int
     seconds: float
@@ -176,8 +176,7 @@ _UNTRUSTED = (
     click.option(
         "--untrusted",
         is_flag=True,
-        help="For a query of unknown origin: accept one SELECT only, which can read the tables of the store, and no "
-        "other files, no network, and no settings. Runs in DuckDB.",
+        help="Run an untrusted query: accept a single SELECT that can read only the store's tables. Runs in DuckDB.",
     ),
     click.option(
         "--max-rows",

@@ -1,4 +1,4 @@
-"""Which SQL a query of unknown origin may consist of: nodes of a SELECT, known tables, and classified functions.
+"""The SQL that an untrusted query may use: nodes of a SELECT, known tables, and classified functions.
 
 Strategy: DuckDB's parser returns the query as a tree. Every key, node, and function in it must be known here; what a
 later version of DuckDB adds is refused until someone has looked at it.

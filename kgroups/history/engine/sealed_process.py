@@ -1,4 +1,4 @@
-"""The process of a query of unknown origin: loads the tables, gives up what it may do, and runs the query.
+"""The process of an untrusted query: loads the tables, gives up its rights, and runs the query.
 
 Strategy: it is started with an empty environment, and the system limits its memory, and kills it with its parent. Files
 are read before the query is: large ones are mapped into memory, and DuckDB scans them there. From then on, the
@@ -90,7 +90,7 @@ class _Tables(DuckDB):
         self._parts[name] = list(parts)
 
     def ask_sealed(self, query: str, tables: Collection[str]) -> tuple[pa.Table, bool]:
-        """Run the query of unknown origin; return its rows, and whether there are more."""
+        """Run the untrusted query; return its rows, and whether there are more."""
         try:
             ((tree,),) = self._connection.execute("select json_serialize_sql(?)", [query]).fetchall()
             used = check_tree(tree, tables)

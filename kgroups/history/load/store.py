@@ -161,7 +161,9 @@ class Store:
         if self._read_json(IDENTITY) is None:
             # Read again: the first collectors of two clusters may create the store at the same time.
             if self.storage.names(MANIFEST) and self._read_json(IDENTITY) is None:
-                raise HistoryError(f"{self.shown} has a manifest, but no {IDENTITY}: it is half a store; take another")
+                raise HistoryError(
+                    f"{self.shown} has a manifest, but no {IDENTITY}: the store is incomplete; use another location"
+                )
             self.storage.make()
             self._create_json(IDENTITY, {"format": FORMAT, "schema": SCHEMA_VERSION, "created": identity.created})
         self._check_format()

@@ -1,7 +1,4 @@
-"""The internal topics of streams groups that are deleted with them: only those that are their own.
-
-A topic is a group's own if its topology uses it, and if its name shows it.
-"""
+"""Internal topics that belong to one streams group: its topology uses them and their name starts with its ID."""
 
 from __future__ import annotations
 

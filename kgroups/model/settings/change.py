@@ -17,8 +17,8 @@ UNKNOWN = Value(None, None)
 class PlannedSetting(NamedTuple):
     """One value to set for a group, or to remove.
 
-    ``before`` and ``after`` are the values in effect; ``old`` and ``new`` the values that are set for the group, where
-    ``None`` is none. ``seen`` are all values that were set for the group when it was planned; ``None`` if unknown.
+    ``before`` and ``after`` are the values in effect; ``old`` and ``new`` are the values that are set for the group;
+    ``None`` means not set. ``seen`` has all values that were set for the group at the plan; ``None`` means unknown.
     """
 
     group_id: GroupId

@@ -51,7 +51,7 @@ class ResetDialog:
             case Step.PLAN:
                 return "planning ..."
             case Step.RESULTS:
-                return "writing ... (until the end, the screen stays open)"
+                return "writing ... (the screen stays open until this finishes)"
             case Step.OVER:
                 return "Esc: back"
 

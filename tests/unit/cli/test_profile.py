@@ -119,7 +119,7 @@ def test_profile_add_refuses_a_password_in_clear_text(run_cli: Run, no_file: Pat
     command = ("profile", "add", "prod", "-b", "a:1", "-X", "sasl.password=hush")
     answer = run_cli(*command)
     assert answer.code == 2
-    assert "-X sasl.password: not stored, because it is in clear text" in answer.err
+    assert "-X sasl.password: not stored: the value is a secret in clear text" in answer.err
     assert "${env:NAME}, ${file:PATH}, or ${keyring:SERVICE/USER}" in answer.err
     assert not no_file.exists()
     answer = run_cli(*command, "--allow-clear-text")

@@ -114,7 +114,9 @@ def test_token_file_url_needs_a_trusted_source(tmp_path: Path, monkeypatch: pyte
     properties = {**OAUTH, key: url}
     jaas = f'org.apache.kafka.OAuthBearerLoginModule required oauth.token.endpoint.uri="{url}";'
     for each in (properties, {**OAUTH, "sasl.jaas.config": jaas}):
-        with pytest.raises(ConfigError, match="names a file: URL, which in properties of a program requires"):
+        with pytest.raises(
+            ConfigError, match="is a file: URL; properties passed by a program need config_providers=True"
+        ):
             Cluster("b:1", properties=each)
         security = Cluster("b:1", properties=each, config_providers=True).settings.security
         assert security and security.sasl and security.sasl.credentials == TokenFile(str(token))

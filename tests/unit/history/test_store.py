@@ -255,7 +255,7 @@ def test_store_that_another_creates_at_the_same_time_is_not_rejected(
 
 def test_store_without_identity_file_is_rejected(store: Store) -> None:
     Path(store.location, "_kgroups.json").unlink()
-    with pytest.raises(HistoryError, match="half a store"):
+    with pytest.raises(HistoryError, match="the store is incomplete; use another location"):
         store.create(IDENTITY)
 
 
