@@ -14,7 +14,7 @@ import pytest
 from kgroups.model import rates, subscriptions
 from kgroups.model.duration import Milliseconds
 from kgroups.model.groups import Group
-from kgroups.model.health import amounts, headroom, stopped, time_lag, trend
+from kgroups.model.health import amounts, headroom, lag, state, trend
 from kgroups.model.health import judge as judging
 from kgroups.model.health.burrow import OffsetSample
 from kgroups.model.health.check import Evidence
@@ -162,7 +162,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[object, str, object]]]] = {
     "T4: a record of the future is young": ("check --time-lag", [(lag_summary, "time_lag", _any_age)]),
     "T5: subscriptions are unknown": ("total lag", [(subscriptions, "subscribed", _no_subscriptions)]),
     "T5: a topic that was left stops the group": ("check --trend", [(trend, "left_topics", lambda *_: frozenset())]),
-    "T8: offsets in transactions are invisible": ("check --stopped", [(stopped, "pending_remark", lambda _: [])]),
+    "T8: offsets in transactions are invisible": ("check --stopped", [(state, "pending_remark", lambda _: [])]),
     "T10: times of an earlier topic": ("exporter", [(LogEnds, "add", _of_any_topic)]),
     "T17: what ACLs hide is not there": (
         "check --lag",
@@ -175,7 +175,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[object, str, object]]]] = {
     "T28: partitions without a leader do not count": ("total lag", [(Logs, "holes_of", lambda *_: [])]),
     "T30: lost records are not unread": (
         "check --time-lag",
-        [(time_lag, "unless_lost", lambda finding, _: finding)],
+        [(lag, "unless_lost", lambda finding, _: finding)],
     ),
     "T30: nor do they lack headroom": ("check --headroom", [(headroom, "unless_lost", lambda finding, _: finding)]),
 }

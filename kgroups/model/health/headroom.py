@@ -1,19 +1,22 @@
-"""The time until the first unread record is deleted."""
+"""The time until the first unread record is deleted, and until committed offsets expire."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..counts import some
+from ..groups import GroupState, GroupType
 from ..headroom import NOTHING_UNREAD, smallest
+from ..subscriptions import doubtful_topics
 from ..views.lag_summary import headroom_of
-from .amounts import committed, largest, unless_lost
+from .amounts import UnknownLag, committed, largest, unless_lost
 from .check import Check, Evidence, Flag, Input
 from .findings import Finding
 from .severity import Severity
 from .values import parse_least_time
 
 
-def _judge(evidence: Evidence) -> Iterator[Finding]:
+def _records(evidence: Evidence) -> Iterator[Finding]:
     limit, ages = evidence.limits.headroom, evidence.last.ages
     if not limit:
         return
@@ -30,12 +33,59 @@ def _judge(evidence: Evidence) -> Iterator[Finding]:
     yield unless_lost(finding, rows.values())
 
 
-CHECK = Check(
+RECORDS = Check(
     "min-headroom",
     "headroom",
     Flag("Time until retention deletes the first unread record, such as 6h,1h.", "[WARN,]CRIT"),
     "a limit",
     parse_least_time,
-    judge=_judge,
+    judge=_records,
     inputs=frozenset({Input.RETENTION}),
+)
+
+
+_EXPIRY = "offset-headroom"
+
+
+def _offsets(evidence: Evidence) -> Iterator[Finding]:
+    limit, last = evidence.limits.offset_headroom, evidence.last
+    if not limit:
+        return
+    group = last.offsets.group
+    if group.type == GroupType.SHARE:
+        yield Finding(evidence.name, _EXPIRY, Severity.OK, "share groups do not commit offsets", limit=limit)
+        return
+    rows = (*evidence.rows, *evidence.left) if group.state in GroupState.WITHOUT_MEMBERS else evidence.left
+    doubtful = sorted(doubtful_topics(group, last.offsets.commits.topics))
+    if doubtful:
+        message = f"unknown: the subscriptions of members are not reported ({group.state}): {some(doubtful)}"
+        yield Finding(evidence.name, _EXPIRY, Severity.UNKNOWN, message, limit=limit)
+        return
+    if not rows and group.state not in GroupState.WITHOUT_MEMBERS:
+        message = "offsets of topics that members subscribe to do not expire"
+        yield Finding(evidence.name, _EXPIRY, Severity.OK, message, limit=limit)
+        return
+    at = last.expires_at or {}
+    times = {place: max(0, at[place] - last.now) if place in at else None for place in committed(rows)}
+    why = last.expiry_unread or "their records are not in __consumer_offsets"
+    reasons = {place: why for place, time in times.items() if time is None}
+    yield largest(
+        evidence.name,
+        _EXPIRY,
+        times,
+        limit,
+        "ms",
+        UnknownLag({}, len(times), 0, allow_uncommitted=True),
+        reasons,
+    )
+
+
+OFFSETS = Check(
+    "min-offset-headroom",
+    "offset_headroom",
+    Flag("Time until offsets expire, of groups without members or of topics they left, such as 2d,1d.", "[WARN,]CRIT"),
+    "a limit",
+    parse_least_time,
+    judge=_offsets,
+    inputs=frozenset({Input.OFFSET_EXPIRY}),
 )

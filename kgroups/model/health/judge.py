@@ -5,24 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..views.lag_summary import By, left_remark, shares
-from . import (
-    assigned,
-    assignor,
-    commit_age,
-    group_type,
-    headroom,
-    members,
-    offset_headroom,
-    partition_lag,
-    progress_age,
-    redeliveries,
-    state,
-    stopped,
-    time_lag,
-    topic_lag,
-    total_lag,
-    trend,
-)
+from . import assigned, commit_age, headroom, lag, share_groups, state, trend
 from .amounts import unknown_lag_of
 from .check import Check, Evidence, Flag
 from .findings import Finding, Seen
@@ -49,22 +32,22 @@ SKIP_MISSING_TOPICS = Check(
 """Not a rule itself; the limit of topics uses it."""
 
 CHECKS = (
-    state.CHECK,
-    group_type.CHECK,
-    assignor.CHECK,
-    members.CHECK,
-    members.AT_LEAST,
-    stopped.CHECK,
+    state.STATE,
+    state.TYPE,
+    state.ASSIGNOR,
+    state.MEMBERS,
+    state.MIN_MEMBERS,
+    state.STOPPED,
     assigned.CHECK,
-    total_lag.CHECK,
-    topic_lag.CHECK,
-    partition_lag.CHECK,
-    time_lag.CHECK,
-    headroom.CHECK,
-    offset_headroom.CHECK,
+    lag.TOTAL,
+    lag.TOPICS,
+    lag.PARTITIONS,
+    lag.TIMES,
+    headroom.RECORDS,
+    headroom.OFFSETS,
     commit_age.CHECK,
-    redeliveries.CHECK,
-    progress_age.CHECK,
+    share_groups.REDELIVERIES,
+    share_groups.PROGRESS_AGE,
     trend.CHECK,
     ALLOW_UNCOMMITTED,
     SKIP_MISSING_TOPICS,
