@@ -122,7 +122,7 @@ class _Queries(NamedTuple):
             notices = _notices(selection, outcome, [item.group for item in outcome.items])
             return await _with_deep_columns(admin, "offsets", outcome, self.deep, notices)
         from kgroups.render.offset_view import OFFSETS
-        from kgroups.render.store import RowStore
+        from kgroups.render.table import RowStore
 
         from .query.stream_rows import take_rows
 

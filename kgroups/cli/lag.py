@@ -233,7 +233,7 @@ class _RowCollector:
         min_lag: int | None,
         first_rows: Callable[[list[Any]], list[Any]] | None,
     ) -> None:
-        from kgroups.render.store import RowStore
+        from kgroups.render.table import RowStore
 
         self._only_lagging = only_lagging
         self._min_lag = min_lag

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from kgroups.model.views.operation_rows import DeleteOffsetRow, DeleteRow, RemoveMemberRow, ResetRow
 
-from .views import Align, Sooner, Spec, Tier, View, columns_of, some_value
+from . import columns
+from .views import Align, Column, Sooner, Tier, View, columns_of, some_value
 
 _L, _R = Align.LEFT, Align.RIGHT
 _B, _W = Tier.BASE, Tier.WIDE
 
-RESULT_COLUMNS: tuple[Spec, ...] = (
-    ("RESULT", "result", _L, _W, Sooner(_B, some_value)),
-    ("ERROR", "error", _L, _W, None),
+RESULT_COLUMNS: tuple[Column, ...] = (
+    Column(
+        "RESULT",
+        "result",
+        "applied, failed, or unknown (sent, and no response arrived). Null: not executed.",
+        _L,
+        _W,
+        Sooner(_B, some_value),
+    ),
+    Column("ERROR", "error", "Why the result is not applied, in words.", _L, _W),
 )
 """Columns of the result of every operation; empty in a dry run."""
 
@@ -20,15 +28,15 @@ RESET_OFFSETS = View(
     "Offsets to be reset",
     columns_of(
         ResetRow,
-        ("GROUP", "group", _L, _B, None),
-        ("TOPIC", "topic", _L, _B, None),
-        ("PARTITION", "partition", _R, _B, None),
-        ("OLD-OFFSET", "old_offset", _R, _B, None),
-        ("NEW-OFFSET", "new_offset", _R, _B, None),
-        ("DISTANCE", "distance", _R, _B, None),
-        ("NOTE", "note", _L, _W, Sooner(_B, some_value)),
+        columns.GROUP,
+        columns.TOPIC,
+        columns.PARTITION,
+        Column("OLD-OFFSET", "old_offset", "Committed offset before the change. Null: none.", _R),
+        Column("NEW-OFFSET", "new_offset", "Offset to commit. Null: the committed offset is deleted.", _R),
+        Column("DISTANCE", "distance", "New offset minus old offset.", _R),
+        columns.NOTE,
         *RESULT_COLUMNS,
-        ("SKIPPED", "skipped", _L, Tier.RARE, None),
+        Column("SKIPPED", "skipped", "Offsets of the skipped records, comma-separated.", _L, Tier.RARE),
     ),
 )
 
@@ -37,10 +45,10 @@ DELETE_OFFSETS = View(
     "Committed offsets to be deleted",
     columns_of(
         DeleteOffsetRow,
-        ("GROUP", "group", _L, _B, None),
-        ("TOPIC", "topic", _L, _B, None),
-        ("PARTITION", "partition", _R, _B, None),
-        ("CURRENT-OFFSET", "current_offset", _R, _B, None),
+        columns.GROUP,
+        columns.TOPIC,
+        columns.PARTITION,
+        columns.CURRENT_OFFSET,
         *RESULT_COLUMNS,
     ),
 )
@@ -50,12 +58,19 @@ DELETE = View(
     "Groups to be deleted",
     columns_of(
         DeleteRow,
-        ("GROUP", "group", _L, _B, None),
-        ("STATE", "state", _L, _B, None),
-        ("TYPE", "type", _L, _W, None),
-        ("PROTOCOL-TYPE", "protocol_type", _L, _W, None),
-        ("#COMMITS", "commits", _R, _B, None),
-        ("INTERNAL-TOPIC", "internal_topic", _L, Tier.RARE, Sooner(_B, some_value)),
+        columns.GROUP,
+        columns.STATE,
+        columns.TYPE,
+        columns.PROTOCOL_TYPE,
+        Column("#COMMITS", "commits", "Partitions whose offsets are deleted with the group.", _R),
+        Column(
+            "INTERNAL-TOPIC",
+            "internal_topic",
+            "Internal topic of a streams group that is deleted with it.",
+            _L,
+            Tier.RARE,
+            Sooner(_B, some_value),
+        ),
         *RESULT_COLUMNS,
     ),
 )
@@ -65,12 +80,12 @@ REMOVE_MEMBERS = View(
     "Members to be removed",
     columns_of(
         RemoveMemberRow,
-        ("GROUP", "group", _L, _B, None),
-        ("CONSUMER-ID", "consumer_id", _L, _B, None),
-        ("GROUP-INSTANCE-ID", "group_instance_id", _L, _W, Sooner(_B, some_value)),
-        ("HOST", "host", _L, _B, None),
-        ("CLIENT-ID", "client_id", _L, _B, None),
-        ("#PARTITIONS", "partitions", _R, _B, None),
+        columns.GROUP,
+        columns.CONSUMER_ID,
+        columns.GROUP_INSTANCE_ID,
+        columns.HOST,
+        columns.CLIENT_ID,
+        columns.PARTITIONS,
         *RESULT_COLUMNS,
     ),
 )

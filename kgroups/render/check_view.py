@@ -7,22 +7,26 @@ from typing import NamedTuple
 from kgroups.config.effective import EffectiveSetting
 from kgroups.model.connection_check import CheckRow
 
-from .views import Align, Sooner, Tier, View, columns_of, some_value
+from . import columns
+from .views import Align, Column, Sooner, Tier, View, columns_of, some_value
 
 _L, _R = Align.LEFT, Align.RIGHT
-_B = Tier.BASE
+_B, _W = Tier.BASE, Tier.WIDE
+
+_DEFAULT = Column("DEFAULT", "default", "Whether it is the default profile.")
+_PROFILE = Column("PROFILE", "profile", "Name of the profile.")
 
 CHECK = View(
     "config-check",
     "Connection check",
     columns_of(
         CheckRow,
-        ("WHERE", "where", _L, _B, None),
-        ("STEP", "step", _L, _B, None),
-        ("RESULT", "result", _L, _B, None),
-        ("MS", "milliseconds", _R, _B, None),
-        ("DETAIL", "detail", _L, _B, None),
-        ("FIX", "fix", _L, Tier.WIDE, Sooner(_B, some_value)),
+        Column("WHERE", "where", "Source of the setting, or the server."),
+        Column("STEP", "step", "The setting, or the step of the connection."),
+        Column("RESULT", "result", "understood (a setting), ok, warning, failed, or not tried."),
+        Column("MS", "milliseconds", "Duration of the step in ms.", _R),
+        Column("DETAIL", "detail", "The result of the step in words."),
+        Column("FIX", "fix", "What to do about a problem.", _L, _W, Sooner(_B, some_value)),
     ),
     sort_key=lambda row: 0,  # in the order of the steps
 )
@@ -32,10 +36,10 @@ SETTINGS = View(
     "Settings",
     columns_of(
         EffectiveSetting,
-        ("SETTING", "key", _L, _B, None),
-        ("VALUE", "value", _L, _B, None),
-        ("ORIGIN", "origin", _L, _B, None),
-        ("MEANING", "meaning", _L, _B, None),
+        columns.KEY._replace(header="SETTING"),
+        columns.VALUE,
+        columns.ORIGIN,
+        Column("MEANING", "meaning", "What the setting does."),
     ),
     sort_key=lambda row: 0,  # in their original order
 )
@@ -74,10 +78,10 @@ PROFILES = View(
     "profiles",
     columns_of(
         ProfileRow,
-        ("PROFILE", "profile", _L, _B, None),
-        ("DEFAULT", "default", _L, _B, None),
-        ("BOOTSTRAP", "bootstrap", _L, _B, None),
-        ("COMMAND-CONFIG", "command_config", _L, _B, None),
+        _PROFILE,
+        _DEFAULT,
+        columns.BOOTSTRAP,
+        Column("COMMAND-CONFIG", "command_config", "Path of the client configuration file."),
     ),
     sort_key=lambda row: 0,
 )
@@ -87,12 +91,12 @@ CHECKED_PROFILES = View(
     "profiles-check",
     columns_of(
         CheckedProfileRow,
-        ("PROFILE", "profile", _L, _B, None),
-        ("DEFAULT", "default", _L, _B, None),
-        ("BOOTSTRAP", "bootstrap", _L, _B, None),
-        ("CLUSTER", "cluster_id", _L, _B, None),
-        ("GROUPS", "groups", _R, _B, None),
-        ("RESULT", "result", _L, _B, None),
+        _PROFILE,
+        _DEFAULT,
+        columns.BOOTSTRAP,
+        columns.CLUSTER_ID._replace(header="CLUSTER"),
+        columns.GROUPS._replace(header="GROUPS"),
+        Column("RESULT", "result", "ok or failed."),
     ),
     sort_key=lambda row: 0,
 )
@@ -102,9 +106,9 @@ PROFILE = View(
     "profile",
     columns_of(
         ProfileSettingRow,
-        ("KEY", "key", _L, _B, None),
-        ("VALUE", "value", _L, _B, None),
-        ("ORIGIN", "origin", _L, _B, None),
+        columns.KEY,
+        columns.VALUE,
+        columns.ORIGIN,
     ),
     sort_key=lambda row: 0,
 )

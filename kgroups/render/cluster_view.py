@@ -17,6 +17,6 @@ def with_cluster(view: View) -> View:
         for column in view.columns
     )
     return view._replace(
-        columns=(Column("CLUSTER", "cluster", itemgetter(0)), *columns),
+        columns=(Column("CLUSTER", "cluster", value=itemgetter(0)), *columns),
         sort_key=lambda row: (row[0], view.sort_key(row[1:])),
     )

@@ -6,8 +6,9 @@ from kgroups.model.explain.rows import ExplainedMember
 from kgroups.model.explain.what_if import Shift
 from kgroups.model.views.share_state_rows import ShareRow
 
+from . import columns
 from .deep_views import share_columns
-from .views import Align, Sooner, Tier, View, columns_of, some_value
+from .views import Align, Column, Sooner, Tier, View, columns_of, some_value
 
 _L, _R = Align.LEFT, Align.RIGHT
 _B, _V, _W = Tier.BASE, Tier.VERBOSE, Tier.WIDE
@@ -17,18 +18,18 @@ MEMBERS = View(
     "Members",
     columns_of(
         ExplainedMember,
-        ("GROUP", "group", _L, _W, None),
-        ("CONSUMER-ID", "consumer_id", _L, _B, None),
-        ("GROUP-INSTANCE-ID", "group_instance_id", _L, _W, Sooner(_B, some_value)),
-        ("CLIENT-ID", "client_id", _L, _V, None),
-        ("HOST", "host", _L, _B, None),
-        ("#PARTITIONS", "partitions", _R, _B, None),
-        ("COULD-HOLD", "could_hold", _R, _B, None),
-        ("ASSIGNMENT", "assignment", _L, _V, None),
-        ("SUBSCRIPTION", "subscription", _L, _V, None),
-        ("SUBSCRIPTION-VERSION", "subscription_version", _R, _V, None),
-        ("METADATA-BYTES", "metadata_bytes", _R, _V, Sooner(_B, some_value)),
-        ("NOTE", "note", _L, _V, Sooner(_B, some_value)),
+        columns.GROUP.at(_W),
+        columns.CONSUMER_ID,
+        columns.GROUP_INSTANCE_ID,
+        columns.CLIENT_ID.at(_V),
+        columns.HOST,
+        columns.PARTITIONS,
+        Column("COULD-HOLD", "could_hold", "Partitions of all topics that the member subscribes to.", _R),
+        Column("ASSIGNMENT", "assignment", "Assigned partitions.", _L, _V),
+        columns.SUBSCRIPTION,
+        Column("SUBSCRIPTION-VERSION", "subscription_version", "Version of the metadata of the member.", _R, _V),
+        columns.METADATA_BYTES,
+        columns.NOTE.at(_V, Sooner(_B, some_value)),
     ),
 )
 
@@ -38,13 +39,13 @@ SHARE_PARTITIONS = View(
     (
         *columns_of(
             ShareRow,
-            ("TOPIC", "topic", _L, _B, None),
-            ("PARTITION", "partition", _R, _B, None),
-            ("START-OFFSET", "start_offset", _R, _B, None),
-            ("LOG-END-OFFSET", "log_end_offset", _R, _B, None),
+            columns.TOPIC,
+            columns.PARTITION,
+            columns.START_OFFSET.at(_B),
+            columns.LOG_END_OFFSET,
         ),
         *share_columns(len(ShareRow._fields)),
-        *columns_of(ShareRow, ("NOTE", "note", _L, _W, Sooner(_B, some_value))),
+        *columns_of(ShareRow, columns.NOTE),
     ),
 )
 
@@ -53,11 +54,11 @@ SHIFTS = View(
     "What if",
     columns_of(
         Shift,
-        ("CONSUMER-ID", "consumer_id", _L, _B, None),
-        ("STATUS", "status", _L, _V, Sooner(_B, some_value)),
-        ("NOW", "now", _R, _B, None),
-        ("THEN", "then", _R, _B, None),
-        ("GETS", "gets", _L, _B, None),
-        ("GIVES-UP", "gives_up", _L, _B, None),
+        columns.CONSUMER_ID,
+        Column("STATUS", "status", "new, leaves, or null for a member that stays.", _L, _V, Sooner(_B, some_value)),
+        Column("NOW", "now", "Partitions of the member now.", _R),
+        Column("THEN", "then", "Partitions of the member after the change.", _R),
+        Column("GETS", "gets", "Partitions that the member gains."),
+        Column("GIVES-UP", "gives_up", "Partitions that the member loses."),
     ),
 )

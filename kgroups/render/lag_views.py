@@ -5,37 +5,97 @@ from __future__ import annotations
 from kgroups.model.views.cluster_lag import ClusterLagRow
 from kgroups.model.views.lag_rows import GroupLagRow, MemberLagRow, PartitionLagRow, TopicLagRow
 
-from .views import Align, Sooner, Spec, Tier, View, columns_of, some_above_zero, some_value
+from . import columns
+from .views import Align, Column, Sooner, Tier, View, columns_of, some_above_zero
 
 _L, _R = Align.LEFT, Align.RIGHT
 _B, _W, _A = Tier.BASE, Tier.WIDE, Tier.ASKED
 
-
-_HEADROOM: tuple[Spec, ...] = (
-    ("HEADROOM", "headroom_ms", _R, _A, None),
-    ("HEADROOM-MAX", "headroom_max_ms", _R, _A, None),
-    ("HEADROOM-BY", "headroom_by", _L, _A, None),
+_AHEAD = Column(
+    "AHEAD",
+    "ahead",
+    "Partitions whose committed offset is beyond the log end offset.",
+    _R,
+    _W,
+    Sooner(_B, some_above_zero),
 )
-_UNREAD: tuple[Spec, ...] = (
-    ("UNREAD", "unread_min", _R, _A, None),
-    ("UNREAD-MAX", "unread_max", _R, _A, None),
+_BEHIND = Column("BEHIND", "behind", "Partitions whose lag is above 0.", _R)
+_DATA_LOST = Column(
+    "DATA-LOST",
+    "data_lost",
+    "Partitions whose committed offset is below the log start offset: records were deleted unread.",
+    _R,
+    _W,
+    Sooner(_B, some_above_zero),
 )
-_TALLY: tuple[Spec, ...] = (
-    ("TOTAL-LAG", "total_lag", _R, _B, None),
-    ("KNOWN-LAG", "known_lag", _R, _W, None),
-    ("MAX-LAG", "max_lag", _R, _B, None),
-    ("MAX-TOPIC", "max_topic", _L, _W, None),
-    ("MAX-PARTITION", "max_partition", _R, _W, None),
-    ("#PARTITIONS", "partitions", _R, _B, None),
-    ("BEHIND", "behind", _R, _B, None),
-    ("UNCOMMITTED", "uncommitted", _R, _B, None),
-    ("UNKNOWN", "unknown", _R, _W, Sooner(_B, some_above_zero)),
-    ("AHEAD", "ahead", _R, _W, Sooner(_B, some_above_zero)),
-    ("DATA-LOST", "data_lost", _R, _W, Sooner(_B, some_above_zero)),
+_MAX_LAG = Column("MAX-LAG", "max_lag", "Largest lag, in records.", _R)
+_TIME_LAG_MS = Column(
+    "TIME-LAG", "time_lag_ms", "Age of the first unread record in ms. Null without --time, and if unknown.", _R, _A
+)
+_UNCOMMITTED = Column("UNCOMMITTED", "uncommitted", "Partitions without a committed offset.", _R)
+_UNKNOWN = Column(
+    "UNKNOWN",
+    "unknown",
+    "Partitions with a committed offset, but an unknown log end offset.",
+    _R,
+    _W,
+    Sooner(_B, some_above_zero),
+)
+_HEADROOM: tuple[Column, ...] = (
+    Column(
+        "HEADROOM",
+        "headroom_ms",
+        "Time in ms until the first unread record is deleted. Null without --headroom, or if unknown.",
+        _R,
+        _A,
+    ),
+    Column(
+        "HEADROOM-MAX",
+        "headroom_max_ms",
+        "Upper bound of headroom_ms. Null without --headroom, and if unknown.",
+        _R,
+        _A,
+    ),
+    Column(
+        "HEADROOM-BY",
+        "headroom_by",
+        "The setting that deletes the first unread record. Null without --headroom, and if unknown.",
+        _L,
+        _A,
+    ),
+)
+_UNREAD: tuple[Column, ...] = (
+    Column(
+        "UNREAD",
+        "unread_min",
+        "Number of unread records, or a lower bound. Null without --exact, and if unknown.",
+        _R,
+        _A,
+    ),
+    Column(
+        "UNREAD-MAX",
+        "unread_max",
+        "Upper bound of the number of unread records. Null without --exact, and if unknown.",
+        _R,
+        _A,
+    ),
+)
+_TALLY: tuple[Column, ...] = (
+    columns.TOTAL_LAG,
+    columns.KNOWN_LAG,
+    _MAX_LAG,
+    Column("MAX-TOPIC", "max_topic", "Topic of the partition with the largest lag.", _L, _W),
+    Column("MAX-PARTITION", "max_partition", "Partition with the largest lag.", _R, _W),
+    columns.PARTITIONS,
+    _BEHIND,
+    _UNCOMMITTED,
+    _UNKNOWN,
+    _AHEAD,
+    _DATA_LOST,
     *_UNREAD,
-    ("TIME-LAG", "time_lag_ms", _R, _A, None),
+    _TIME_LAG_MS,
     *_HEADROOM,
-    ("NOTE", "note", _L, _W, Sooner(_B, some_value)),
+    columns.NOTE,
 )
 
 _COUNTS = ("max_lag", "partitions")
@@ -46,9 +106,9 @@ GROUP_LAG = View(
     "Lag of groups",
     columns_of(
         GroupLagRow,
-        ("GROUP", "group", _L, _B, None),
-        ("STATE", "state", _L, _B, None),
-        ("#MEMBERS", "members", _R, _B, None),
+        columns.GROUP,
+        columns.STATE,
+        columns.MEMBERS._replace(doc="Number of members. Null: Kafka does not report it."),
         *_TALLY,
     ),
     drops=(*_COUNTS, "members", "uncommitted"),
@@ -57,7 +117,7 @@ GROUP_LAG = View(
 TOPIC_LAG = View(
     "lag-by-topic",
     "Lag of groups by topic",
-    columns_of(TopicLagRow, ("GROUP", "group", _L, _B, None), ("TOPIC", "topic", _L, _B, None), *_TALLY),
+    columns_of(TopicLagRow, columns.GROUP, columns.TOPIC, *_TALLY),
     drops=(*_COUNTS, "uncommitted"),
 )
 
@@ -66,22 +126,22 @@ PARTITION_LAG = View(
     "Lag of groups by partition",
     columns_of(
         PartitionLagRow,
-        ("GROUP", "group", _L, _B, None),
-        ("TOPIC", "topic", _L, _B, None),
-        ("PARTITION", "partition", _R, _B, None),
-        ("CURRENT-OFFSET", "current_offset", _R, _B, None),
-        ("START-OFFSET", "start_offset", _R, _W, Sooner(_B, some_value)),
-        ("LOG-START-OFFSET", "log_start_offset", _R, _W, None),
-        ("LOG-END-OFFSET", "log_end_offset", _R, _B, None),
-        ("LAG", "lag", _R, _B, None),
+        columns.GROUP,
+        columns.TOPIC,
+        columns.PARTITION,
+        columns.CURRENT_OFFSET,
+        columns.START_OFFSET,
+        columns.LOG_START_OFFSET,
+        columns.LOG_END_OFFSET,
+        columns.LAG,
         *_UNREAD,
-        ("TIME-LAG", "time_lag_ms", _R, _A, None),
+        _TIME_LAG_MS,
         *_HEADROOM,
-        ("CONSUMER-ID", "consumer_id", _L, _W, None),
-        ("HOST", "host", _L, _W, None),
-        ("CLIENT-ID", "client_id", _L, _W, None),
-        ("GROUP-INSTANCE-ID", "group_instance_id", _L, _W, None),
-        ("NOTE", "note", _L, _W, Sooner(_B, some_value)),
+        columns.CONSUMER_ID.at(_W),
+        columns.HOST.at(_W),
+        columns.CLIENT_ID.at(_W),
+        columns.GROUP_INSTANCE_ID.at(_W),
+        columns.NOTE,
     ),
     drops=("start_offset", "log_end_offset", "current_offset"),
 )
@@ -91,11 +151,11 @@ MEMBER_LAG = View(
     "Lag of groups by member",
     columns_of(
         MemberLagRow,
-        ("GROUP", "group", _L, _B, None),
-        ("CONSUMER-ID", "consumer_id", _L, _B, None),
-        ("GROUP-INSTANCE-ID", "group_instance_id", _L, _W, Sooner(_B, some_value)),
-        ("HOST", "host", _L, _W, None),
-        ("CLIENT-ID", "client_id", _L, _W, None),
+        columns.GROUP,
+        columns.CONSUMER_ID,
+        columns.GROUP_INSTANCE_ID,
+        columns.HOST.at(_W),
+        columns.CLIENT_ID.at(_W),
         *_TALLY,
     ),
     drops=(*_COUNTS, "group_instance_id", "uncommitted"),
@@ -106,22 +166,22 @@ CLUSTER_LAG = View(
     "Lag of clusters",
     columns_of(
         ClusterLagRow,
-        ("CLUSTER-ID", "cluster_id", _L, _B, None),
-        ("#GROUPS", "groups", _R, _B, None),
-        ("TOTAL-LAG", "total_lag", _R, _B, None),
-        ("KNOWN-LAG", "known_lag", _R, _B, None),
-        ("MAX-LAG", "max_lag", _R, _B, None),
-        ("MAX-GROUP", "max_group", _L, _B, None),
-        ("LAGGING-GROUPS", "lagging_groups", _R, _B, None),
-        ("UNKNOWN-GROUPS", "unknown_groups", _R, _B, None),
-        ("#PARTITIONS", "partitions", _R, _W, None),
-        ("BEHIND", "behind", _R, _W, None),
-        ("UNCOMMITTED", "uncommitted", _R, _W, None),
-        ("UNKNOWN", "unknown", _R, _W, None),
-        ("AHEAD", "ahead", _R, _W, Sooner(_B, some_above_zero)),
-        ("DATA-LOST", "data_lost", _R, _W, Sooner(_B, some_above_zero)),
-        ("#LISTED", "listed", _R, _W, None),
-        ("NOTE", "note", _L, _W, Sooner(_B, some_value)),
+        columns.CLUSTER_ID,
+        columns.GROUPS,
+        columns.TOTAL_LAG,
+        columns.KNOWN_LAG.at(_B),
+        _MAX_LAG,
+        Column("MAX-GROUP", "max_group", "Group with the largest lag."),
+        Column("LAGGING-GROUPS", "lagging_groups", "Groups with a partition whose lag is above 0.", _R),
+        Column("UNKNOWN-GROUPS", "unknown_groups", "Groups whose lag is unknown, at least in part.", _R),
+        columns.PARTITIONS.at(_W),
+        _BEHIND.at(_W),
+        _UNCOMMITTED.at(_W),
+        _UNKNOWN.at(_W),
+        _AHEAD,
+        _DATA_LOST,
+        Column("#LISTED", "listed", "Groups in the list.", _R, _W),
+        columns.NOTE,
     ),
     drops=("max_group", "max_lag", "cluster_id"),
 )

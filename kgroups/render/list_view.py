@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kgroups.model.views.list_row import ListRow
 
+from . import columns
 from .views import Align, Tier, View, columns_of
 
 _L, _B, _W = Align.LEFT, Tier.BASE, Tier.WIDE
@@ -13,11 +14,11 @@ LIST = View(
     "Groups",
     columns_of(
         ListRow,
-        ("GROUP", "group", _L, _B, None),
-        ("TYPE", "type", _L, _W, None),
-        ("PROTOCOL-TYPE", "protocol_type", _L, _W, None),
-        ("STATE", "state", _L, _W, None),
-        ("COORDINATOR (ID)", "coordinator", _L, _W, None),
+        columns.GROUP,
+        columns.TYPE,
+        columns.PROTOCOL_TYPE,
+        columns.STATE.at(_W),
+        columns.COORDINATOR.at(_W),
     ),
     bare_alone=True,
 )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from kgroups.model.views.offset_row import OffsetRow
 
-from .views import Align, Sooner, Tier, View, columns_of, some_value
+from . import columns
+from .views import Align, Column, Sooner, Tier, View, columns_of, some_value
 
 _L, _R = Align.LEFT, Align.RIGHT
 _B, _V, _W = Tier.BASE, Tier.VERBOSE, Tier.WIDE
@@ -14,21 +15,30 @@ OFFSETS = View(
     "Committed offsets of groups",
     columns_of(
         OffsetRow,
-        ("GROUP", "group", _L, _B, None),
-        ("TOPIC", "topic", _L, _B, None),
-        ("PARTITION", "partition", _R, _B, None),
-        ("LEADER-EPOCH", "leader_epoch", _R, _V, None),
-        ("CURRENT-OFFSET", "current_offset", _R, _B, None),
-        ("START-OFFSET", "start_offset", _R, _W, Sooner(_B, some_value)),
-        ("LOG-START-OFFSET", "log_start_offset", _R, _W, None),
-        ("LOG-END-OFFSET", "log_end_offset", _R, _B, None),
-        ("LAG", "lag", _R, _B, None),
-        ("CONSUMER-ID", "consumer_id", _L, _B, None),
-        ("HOST", "host", _L, _B, None),
-        ("CLIENT-ID", "client_id", _L, _B, None),
-        ("GROUP-INSTANCE-ID", "group_instance_id", _L, _W, None),
-        ("NOTE", "note", _L, _W, Sooner(_B, some_value)),
-        ("TOPIC-ROLE", "topic_role", _L, Tier.RARE, Sooner(_V, some_value)),
+        columns.GROUP,
+        columns.TOPIC._replace(doc="Topic. Null: a member without partitions, or a group that cannot be described."),
+        columns.PARTITION._replace(
+            doc="Partition. Null: a member without partitions, or a group that cannot be described."
+        ),
+        Column("LEADER-EPOCH", "leader_epoch", "Leader epoch of the committed offset.", _R, _V),
+        columns.CURRENT_OFFSET,
+        columns.START_OFFSET,
+        columns.LOG_START_OFFSET,
+        columns.LOG_END_OFFSET,
+        columns.LAG,
+        columns.CONSUMER_ID,
+        columns.HOST,
+        columns.CLIENT_ID,
+        columns.GROUP_INSTANCE_ID.at(_W),
+        columns.NOTE,
+        Column(
+            "TOPIC-ROLE",
+            "topic_role",
+            "Role of the topic in a streams application.",
+            _L,
+            Tier.RARE,
+            Sooner(_V, some_value),
+        ),
     ),
     drops=("host", "topic_role", "leader_epoch", "consumer_id", "client_id", "start_offset"),
 )

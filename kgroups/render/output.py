@@ -13,8 +13,7 @@ from kgroups.model.outcome import Failure, Outcome
 
 from .named import NAMED_FORMATS
 from .selection import columns_for, select_columns, sort_rows
-from .store import RowStore
-from .table import Table
+from .table import RowStore, Table
 from .views import Column, Row, Tier, View
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .views import Align, Tier, View, columns_of
+from .views import Column, View, columns_of
 
 
 class SchemaRow(NamedTuple):
@@ -20,9 +20,9 @@ SCHEMAS = View(
     "Schemas",
     columns_of(
         SchemaRow,
-        ("NAME", "name", Align.LEFT, Tier.BASE, None),
-        ("FORMAT", "format", Align.LEFT, Tier.BASE, None),
-        ("DESCRIBES", "title", Align.LEFT, Tier.BASE, None),
+        Column("NAME", "name", "Name of the schema, with its version."),
+        Column("FORMAT", "format", "json: a document; jsonl: one line of several; toml: a file, as parsed."),
+        Column("DESCRIBES", "title", "What the schema describes."),
     ),
     sort_key=lambda row: row[0],
 )

@@ -6,8 +6,9 @@ from kgroups.model.settings.change import SettingChangeRow
 from kgroups.model.settings.declared import DriftRow
 from kgroups.model.settings.setting import SettingRow
 
+from . import columns
 from .act_views import RESULT_COLUMNS
-from .views import Align, Tier, View, columns_of
+from .views import Align, Column, Tier, View, columns_of
 
 _L = Align.LEFT
 _B, _W = Tier.BASE, Tier.WIDE
@@ -17,12 +18,12 @@ SETTINGS = View(
     "Settings of groups",
     columns_of(
         SettingRow,
-        ("GROUP", "group", _L, _B, None),
-        ("KEY", "key", _L, _B, None),
-        ("VALUE", "value", _L, _B, None),
-        ("ORIGIN", "origin", _L, _B, None),
-        ("INHERITED", "inherited", _L, _W, None),
-        ("INHERITED-ORIGIN", "inherited_origin", _L, _W, None),
+        columns.GROUP,
+        columns.KEY,
+        columns.VALUE,
+        columns.ORIGIN,
+        Column("INHERITED", "inherited", "Value without the one that is set for the group.", _L, _W),
+        Column("INHERITED-ORIGIN", "inherited_origin", "Origin of the inherited value.", _L, _W),
     ),
 )
 
@@ -31,12 +32,12 @@ DRIFT = View(
     "Settings that differ from the file",
     columns_of(
         DriftRow,
-        ("GROUP", "group", _L, _B, None),
-        ("KEY", "key", _L, _B, None),
-        ("FILE", "declared", _L, _B, None),
-        ("VALUE", "value", _L, _B, None),
-        ("ORIGIN", "origin", _L, _B, None),
-        ("RESULT", "result", _L, _B, None),
+        columns.GROUP,
+        columns.KEY,
+        Column("FILE", "declared", "Value in the file."),
+        columns.VALUE,
+        columns.ORIGIN,
+        Column("RESULT", "result", "differs, not set, or not in file."),
     ),
 )
 
@@ -45,12 +46,12 @@ SETTING_CHANGES = View(
     "Settings to be changed",
     columns_of(
         SettingChangeRow,
-        ("GROUP", "group", _L, _B, None),
-        ("KEY", "key", _L, _B, None),
-        ("OLD-VALUE", "old_value", _L, _B, None),
-        ("OLD-ORIGIN", "old_origin", _L, _B, None),
-        ("NEW-VALUE", "new_value", _L, _B, None),
-        ("NEW-ORIGIN", "new_origin", _L, _B, None),
+        columns.GROUP,
+        columns.KEY,
+        Column("OLD-VALUE", "old_value", "Value before the change."),
+        Column("OLD-ORIGIN", "old_origin", "Origin of the old value."),
+        Column("NEW-VALUE", "new_value", "Value after the change."),
+        Column("NEW-ORIGIN", "new_origin", "Origin of the new value."),
         *RESULT_COLUMNS,
     ),
 )

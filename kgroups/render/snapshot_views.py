@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from kgroups.model.snapshot.rows import ConfigRow, DiffRow, SnapshotRow
 
-from .views import Align, Sooner, Tier, View, columns_of, some_value
+from . import columns
+from .views import Align, Column, Sooner, Tier, View, columns_of, some_value
 
 _L, _R = Align.LEFT, Align.RIGHT
 _B, _W = Tier.BASE, Tier.WIDE
@@ -14,18 +15,18 @@ SNAPSHOT = View(
     "Snapshot",
     columns_of(
         SnapshotRow,
-        ("CREATED", "created", _L, _B, None),
-        ("CLUSTER-ID", "cluster_id", _L, _B, None),
-        ("#GROUPS", "groups", _R, _B, None),
-        ("#MEMBERS", "members", _R, _B, None),
-        ("#TOPICS", "topics", _R, _B, None),
-        ("#OFFSETS", "offsets", _R, _B, None),
-        ("#RECORDS", "records", _R, _W, None),
-        ("#FAILURES", "failures", _R, _W, None),
-        ("COMPLETE", "complete", _L, _B, None),
-        ("VERSION", "version", _L, _W, None),
-        ("BOOTSTRAP", "bootstrap", _L, _W, None),
-        ("COMMAND", "command", _L, _W, None),
+        Column("CREATED", "created", "Time when the snapshot was saved, in ISO 8601, UTC."),
+        columns.CLUSTER_ID,
+        columns.GROUPS,
+        columns.MEMBERS,
+        Column("#TOPICS", "topics", "Number of topics.", _R),
+        Column("#OFFSETS", "offsets", "Number of committed offsets.", _R),
+        Column("#RECORDS", "records", "Records whose checksums are in the snapshot.", _R, _W),
+        Column("#FAILURES", "failures", "Failures in the snapshot.", _R, _W),
+        Column("COMPLETE", "complete", "Whether everything could be read when the snapshot was saved."),
+        Column("VERSION", "version", "Version of kgroups.", _L, _W),
+        columns.BOOTSTRAP.at(_W),
+        Column("COMMAND", "command", "The command that saved the snapshot.", _L, _W),
     ),
     sort_key=lambda row: 0,
 )
@@ -35,9 +36,9 @@ CONFIGS = View(
     "Dynamic configuration of groups",
     columns_of(
         ConfigRow,
-        ("GROUP", "group", _L, _B, None),
-        ("NAME", "name", _L, _B, None),
-        ("VALUE", "value", _L, _B, None),
+        columns.GROUP,
+        Column("NAME", "name", "Name of the setting."),
+        columns.VALUE,
     ),
 )
 
@@ -46,13 +47,13 @@ DIFF = View(
     "Differences",
     columns_of(
         DiffRow,
-        ("GROUP", "group", _L, _B, None),
-        ("TOPIC", "topic", _L, _W, Sooner(_B, some_value)),
-        ("PARTITION", "partition", _R, _W, Sooner(_B, some_value)),
-        ("WHAT", "what", _L, _B, None),
-        ("A", "a", _L, _B, None),
-        ("B", "b", _L, _B, None),
-        ("RESULT", "result", _L, _B, None),
+        columns.GROUP,
+        columns.TOPIC.at(_W, Sooner(_B, some_value)),
+        columns.PARTITION.at(_W, Sooner(_B, some_value)),
+        Column("WHAT", "what", "What is compared."),
+        Column("A", "a", "Value in A."),
+        Column("B", "b", "Value in B."),
+        Column("RESULT", "result", "differs, only in A, only in B, or unknown."),
     ),
     sort_key=lambda row: 0,  # sorted already: topics first
 )

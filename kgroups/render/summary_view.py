@@ -8,8 +8,9 @@ from kgroups.model.counts import count
 from kgroups.model.views.member_rows import StateRow
 from kgroups.model.views.summary_row import AllViewsRow, SummaryRow
 
+from . import columns
 from .cells import ABSENT, cell_text
-from .views import Align, Sooner, Tier, View, columns_of, some_value
+from .views import Align, Column, Tier, View, columns_of
 
 _L, _R = Align.LEFT, Align.RIGHT
 _B, _V, _W = Tier.BASE, Tier.VERBOSE, Tier.WIDE
@@ -19,20 +20,20 @@ SUMMARY = View(
     "Summary of groups",
     columns_of(
         SummaryRow,
-        ("GROUP", "group", _L, _B, None),
-        ("STATE", "state", _L, _B, None),
-        ("TYPE", "type", _L, _B, None),
-        ("#MEMBERS", "members", _R, _B, None),
-        ("ASSIGNMENT-STRATEGY", "assignment_strategy", _L, _B, None),
-        ("COORDINATOR (ID)", "coordinator", _L, _B, None),
-        ("TOTAL-LAG", "total_lag", _R, _B, None),
-        ("KNOWN-LAG", "known_lag", _R, _W, None),
-        ("#PARTITIONS", "partitions", _R, _W, None),
-        ("GROUP-EPOCH", "group_epoch", _R, _V, None),
-        ("TARGET-ASSIGNMENT-EPOCH", "target_assignment_epoch", _R, _V, None),
-        ("PROTOCOL-TYPE", "protocol_type", _L, _W, None),
-        ("TOPOLOGY-EPOCH", "topology_epoch", _R, Tier.RARE, Sooner(_V, some_value)),
-        ("NOTE", "note", _L, _W, Sooner(_B, some_value)),
+        columns.GROUP,
+        columns.STATE,
+        columns.TYPE.at(_B),
+        columns.MEMBERS,
+        columns.ASSIGNMENT_STRATEGY,
+        columns.COORDINATOR,
+        columns.TOTAL_LAG,
+        columns.KNOWN_LAG,
+        columns.PARTITIONS.at(_W),
+        columns.GROUP_EPOCH,
+        columns.TARGET_ASSIGNMENT_EPOCH,
+        columns.PROTOCOL_TYPE,
+        columns.TOPOLOGY_EPOCH,
+        columns.NOTE,
     ),
     drops=("coordinator", "assignment_strategy", "type", "group_epoch", "target_assignment_epoch"),
 )
@@ -42,10 +43,10 @@ ALL_VIEWS = View(
     "Groups with their members and offsets",
     columns_of(
         AllViewsRow,
-        ("GROUP", "group", _L, _B, None),
-        ("SUMMARY", "summary", _L, _B, None),
-        ("MEMBERS", "members", _L, _B, None),
-        ("OFFSETS", "offsets", _L, _B, None),
+        columns.GROUP,
+        Column("SUMMARY", "summary", "The row of describe --summary, in a list."),
+        Column("MEMBERS", "members", "The rows of describe --members."),
+        Column("OFFSETS", "offsets", "The rows of describe --offsets."),
     ),
 )
 

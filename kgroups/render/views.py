@@ -41,19 +41,30 @@ class Sooner(NamedTuple):
     when: Callable[[Iterable[object]], bool]
 
 
-class Column(NamedTuple):
-    """One column. ``value`` returns the field of a row unchanged and hashable; writers format it.
+def _not_in_a_row(row: Any) -> Any:
+    raise AssertionError("a column of a view has a row type")
 
-    It selects by position, so that it also works on transposed rows. ``row``: the named tuple that declares the field.
+
+class Column(NamedTuple):
+    """One column.
+
+    ``doc`` is its meaning, in the JSON Schema of the view. A text after ``Null:`` is omitted if its values are never
+    null. ``value`` returns the field of a row unchanged and hashable; writers format it. It selects by position, so
+    that it also works on transposed rows. ``row``: the named tuple that declares the field.
     """
 
     header: str
     key: str
-    value: Callable[[Any], Any]
+    doc: str = ""
     align: Align = Align.LEFT
     tier: Tier = Tier.BASE
     sooner: Sooner | None = None
+    value: Callable[[Any], Any] = _not_in_a_row
     row: type[Any] | None = None
+
+    def at(self, tier: Tier, sooner: Sooner | None = None) -> Column:
+        """Return the column on another level of detail."""
+        return self._replace(tier=tier, sooner=sooner)
 
 
 class View(NamedTuple):
@@ -92,19 +103,15 @@ def both_true_and_false(values: Iterable[object]) -> bool:
     return {True, False} <= set(values)
 
 
-Spec = tuple[str, str, Align, Tier, Sooner | None]
-"""Header, key, alignment, tier, and the condition for a lower tier, of a column."""
-
-
-def columns_of(row: type[Any], *specs: Spec) -> tuple[Column, ...]:
+def columns_of(row: type[Any], *columns: Column, first: int = 0) -> tuple[Column, ...]:
     """Return the columns of a view.
 
     :param row: type of its rows, a named tuple.
+    :param first: number of fields before those of the named tuple in its rows.
     """
     # itemgetter by position: writers map it over 100,000 rows without running Python code
     return tuple(
-        Column(header, key, itemgetter(row._fields.index(key)), align, tier, sooner, row)
-        for header, key, align, tier, sooner in specs
+        column._replace(value=itemgetter(first + row._fields.index(column.key)), row=row) for column in columns
     )
 
 
@@ -118,12 +125,7 @@ def view_of(name: str, columns: Iterable[tuple[str, bool]]) -> View:
     :param columns: pairs of key and whether it is right-aligned.
     """
     view_columns = tuple(
-        Column(
-            _header(key),
-            key,
-            itemgetter(at),
-            Align.RIGHT if right else Align.LEFT,
-        )
+        Column(_header(key), key, align=Align.RIGHT if right else Align.LEFT, value=itemgetter(at))
         for at, (key, right) in enumerate(columns)
     )
     return View(name, name, view_columns, sort_key=lambda row: 0)

@@ -14,7 +14,7 @@ from kgroups.model.views.share_state_rows import ShareColumns, ShareRow
 from .compose import envelope
 from .definitions import fields_of
 from .values import Schema, flag, listing, number, one_of, or_null, record, ref, text, whole
-from .views import CLUSTER, described, fields
+from .views import CLUSTER, described, fields, view_named
 
 
 def groups() -> Schema:
@@ -50,7 +50,9 @@ def _group() -> Schema:
         "A setting of brokers.",
         {"value": whole("Value."), "told": flag("Whether brokers report it; otherwise it is Kafka's default.")},
     )
-    shares = described("explain-share-partitions", fields_of(ShareRow) | fields_of(ShareColumns))
+    shares = described(
+        view_named("explain_views:SHARE_PARTITIONS").columns, fields_of(ShareRow) | fields_of(ShareColumns)
+    )
     return record(
         "A group.",
         {

@@ -6,12 +6,12 @@ from typing import Any, Final
 
 from kgroups.history.contracts import TABLES
 from kgroups.history.contracts.json_schema import row_schema
-from kgroups.history.verify.result import Check
+from kgroups.history.verify.result import MEANINGS, Check
 
 from .compose import envelope
 from .definitions import fields_of
 from .values import Schema, text
-from .views import WHEN, described, row_item
+from .views import WHEN, described_value, row_item
 
 _CLUSTER: Final = text("ID of the cluster; only with --all-clusters.", **{WHEN: "--all-clusters"})
 _MORE: Final = {
@@ -38,7 +38,9 @@ def queried(title: str) -> Schema:
 
 def tested(title: str) -> Schema:
     """Return the schema of ``history test``."""
-    return envelope("history-test", row_item(title, described("history-test", fields_of(Check))))
+    types = fields_of(Check)
+    row = {key: {**value, "description": described_value(MEANINGS[key], value)} for key, value in types.items()}
+    return envelope("history-test", row_item(title, row))
 
 
 def _row(title: str, properties: dict[str, Any]) -> Schema:

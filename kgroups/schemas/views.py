@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import Any, Final
 
@@ -11,7 +11,6 @@ from kgroups.render.views import Column, View
 from .compose import envelope
 from .contents import Table
 from .definitions import fields_of
-from .texts import column_text
 from .values import Schema, listing, mapping, or_null, record, text
 
 WHEN: Final = "x-when"
@@ -62,7 +61,7 @@ def _properties(view: View, output: Table) -> dict[str, Schema]:
         types |= _nested()
     if output.refused:
         types = {key: value if key == "group" else or_null_once(value) for key, value in types.items()}
-    properties = described(view.name, types)
+    properties = described(columns, types)
     for key in properties.keys() - {column.key for column in view.columns}:
         properties[key] |= {"description": f"{properties[key]['description']} Only with --deep.", WHEN: "--deep"}
     return properties if output.local else {"cluster": CLUSTER, **properties}
@@ -86,7 +85,7 @@ def fields(place: str) -> dict[str, Schema]:
     :param place: module and name of the view.
     """
     view = view_named(place)
-    return described(view.name, fields_of(_row_of(view.columns[0])))
+    return described(view.columns, fields_of(_row_of(view.columns[0])))
 
 
 def or_null_once(schema: Schema) -> Schema:
@@ -96,9 +95,15 @@ def or_null_once(schema: Schema) -> Schema:
     return schema if {"type": "null"} in schema.get("anyOf", []) else or_null(schema)
 
 
-def described(view: str, types: Mapping[str, Schema]) -> dict[str, Schema]:
-    found = {}
-    for key, value in types.items():
-        nullable = or_null_once(value) == value
-        found[key] = {**value, "description": column_text(view, key, nullable=nullable)}
-    return found
+def described(columns: Iterable[Column], types: Mapping[str, Schema]) -> dict[str, Schema]:
+    """Return the schemas of the keys of columns with their descriptions."""
+    docs = {column.key: column.doc for column in columns}
+    return {key: {**value, "description": described_value(docs[key], value)} for key, value in types.items()}
+
+
+def described_value(doc: str, schema: Schema) -> str:
+    """Return the description of a value, with the meaning of null only if it may be null."""
+    assert doc, "each column has a meaning: its doc"
+    if or_null_once(schema) != schema:
+        return doc.partition(" Null: ")[0]
+    return doc if "null" in doc.lower() else f"{doc} Null: unknown, or does not apply."

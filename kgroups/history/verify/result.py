@@ -20,10 +20,19 @@ class Check(NamedTuple):
     table: str | None
     status: str
     checked: int | None = None
-    """Number of things that were checked; ``None``: unknown."""
     failed: int | None = None
-    """How many of them failed; ``None``: unknown."""
     note: str | None = None
+
+
+MEANINGS: Final = {
+    "check": "Name of the check.",
+    "table": "The table. Null: the check is not about one.",
+    "status": "ok, FAILED, or unknown.",
+    "checked": "Number of things that were checked.",
+    "failed": "How many of them failed.",
+    "note": "The first that failed, or why the result is unknown.",
+}
+"""Field of a :class:`Check` -> its meaning, in the JSON Schema."""
 
 
 def judged(check: str, table: str | None, checked: int, failed: int, note: str | None = None) -> Check:

@@ -8,7 +8,7 @@ import pytest
 from kio.schema.errors import ErrorCode
 
 from kgroups.admin.query import stream
-from kgroups.render import store
+from kgroups.render import table
 from tests.fakes.broker import FakeCluster
 from tests.fakes.cluster_state import FakeMember
 from tests.unit.conftest import Ran
@@ -68,9 +68,9 @@ def test_output_of_many_batches_equals_output_of_one(
     assert at_once.out
     monkeypatch.setattr(stream, "LARGEST_PIECE", 3)
     monkeypatch.setattr(stream, "SMALLEST_PIECE", 3)
-    monkeypatch.setattr(store, "MAX_PLAIN_ROWS", 10)
-    monkeypatch.setattr(store, "CHUNK_ROWS", 4)
-    monkeypatch.setattr(store, "IN_MEMORY", 500)
+    monkeypatch.setattr(table, "MAX_PLAIN_ROWS", 10)
+    monkeypatch.setattr(table, "CHUNK_ROWS", 4)
+    monkeypatch.setattr(table, "IN_MEMORY", 500)
     assert run_cli(*words, *at) == at_once
 
 
@@ -80,7 +80,7 @@ def test_slow_reader_does_not_use_up_the_timeout(
     """Rows are made between requests: on a busy machine that takes longer than --timeout."""
     import time
 
-    from kgroups.render.store import RowStore
+    from kgroups.render.table import RowStore
 
     append = RowStore.append
 

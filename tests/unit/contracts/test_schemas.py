@@ -15,7 +15,9 @@ from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
 from kgroups.cli.main import cli
+from kgroups.render.views import Column
 from kgroups.schemas import find_schema, item_schema, schema_names, schema_of
+from kgroups.schemas.views import described
 from tests.conftest import GOLDEN
 from tests.contracts.freeze import DIGESTS, FROZEN, removed, shape_of
 from tests.contracts.generate import generated, main, outdated
@@ -149,6 +151,16 @@ def test_changed_text_of_a_schema_is_outdated_and_breaks_nothing(texts: dict[Pat
     changed = {**texts, FROZEN / DIGESTS: f"{first[:-1]}{'0' if first[-1] != '0' else '1'}\n{rest}"}
     assert outdated(changed) == [DIGESTS]
     assert removed({path.name: text for path, text in changed.items() if path.parent == FROZEN}) == []
+
+
+@pytest.mark.parametrize("schema", [{"type": "string"}, {"type": ["string", "null"]}])
+def test_column_without_a_meaning_is_refused(schema: dict[str, Any]) -> None:
+    assert (
+        described([Column("A", "a", "Letters. Null: none.")], {"a": {"type": "string"}})["a"]["description"]
+        == "Letters."
+    )
+    with pytest.raises(AssertionError, match="each column has a meaning"):
+        described([Column("A", "a")], {"a": schema})
 
 
 def test_shape_has_keys_types_and_values_and_no_texts() -> None:

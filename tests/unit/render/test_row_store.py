@@ -12,10 +12,10 @@ import pytest
 from kgroups.model.cluster import Node
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.model.views.offset_row import OffsetRow
-from kgroups.render import plain, store
+from kgroups.render import plain, table
 from kgroups.render.offset_view import OFFSETS
 from kgroups.render.output import write_outcome
-from kgroups.render.store import RowStore
+from kgroups.render.table import RowStore
 from kgroups.render.views import Column, Sooner, Tier, some_true
 
 NAMES = ["a", "-", "ä", "名", "line\nbreak", " rim ", "b" * 40, "back\\slash"]
@@ -24,9 +24,9 @@ NAMES = ["a", "-", "ä", "名", "line\nbreak", " rim ", "b" * 40, "back\\slash"]
 @pytest.fixture(params=["memory", "file", "no folder"])
 def low_limits(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Limits so low that a few rows pass them."""
-    monkeypatch.setattr(store, "CHUNK_ROWS", 7)
-    monkeypatch.setattr(store, "MAX_PLAIN_ROWS", 20)
-    monkeypatch.setattr(store, "IN_MEMORY", 1 << 20 if request.param == "memory" else 100)
+    monkeypatch.setattr(table, "CHUNK_ROWS", 7)
+    monkeypatch.setattr(table, "MAX_PLAIN_ROWS", 20)
+    monkeypatch.setattr(table, "IN_MEMORY", 1 << 20 if request.param == "memory" else 100)
     monkeypatch.setattr(plain, "MAX_DISTINCT", 5)
     if request.param == "no folder":
 
@@ -63,7 +63,7 @@ def test_store_returns_appended_rows(count: int) -> None:
 @pytest.mark.usefixtures("low_limits")
 def test_store_witnesses_have_every_type_and_both_booleans() -> None:
     sooner = Sooner(Tier.BASE, some_true)
-    kept = RowStore(Column(str(at), str(at), itemgetter(at), sooner=sooner) for at in (2, 3))
+    kept = RowStore(Column(str(at), str(at), value=itemgetter(at), sooner=sooner) for at in (2, 3))
     kept.append(some(100))
     assert len(kept.representatives()) < 40
     assert {True, None} <= {row[2] for row in kept.representatives()}
