@@ -1,4 +1,4 @@
-"""The Python API for programs without an event loop: its methods wait for those of the asynchronous classes."""
+"""The Python API for programs without an event loop: its methods wait for the methods of the asynchronous classes."""
 
 from __future__ import annotations
 

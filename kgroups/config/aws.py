@@ -44,8 +44,8 @@ def signed_token(credentials: AwsIam, host: str) -> tuple[Secret, float]:
 def region_of(credentials: AwsIam, host: str) -> str:
     """Return the cluster's region, for which the request is signed: from the host name, settings, or environment.
 
-    The host name takes precedence, as in AWS's library for Java: the region in the settings is that of STS, and the one
-    in the environment may belong to any service.
+    The host name takes precedence, as in AWS's library for Java: the region in the settings belongs to STS, and the
+    region in the environment may belong to any service.
 
     :raises AuthenticationFailed: if the region is unknown.
     """

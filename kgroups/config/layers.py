@@ -1,7 +1,7 @@
 """Merge properties file, profile, environment and flags, and read the result.
 
-In this order, later layers override earlier ones. But servers of a file or profile that a flag names override those of
-the environment: the flag is what the user says now.
+In this order, later layers override earlier ones. But servers of a file or profile that a flag names override the
+servers of the environment: the flag is what the user says now.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 def load_layers(flags: Flags, environ: Mapping[str, str], *, own: bool) -> Loaded:
     """Load the settings from all layers.
 
-    Parameters and exceptions are those of :func:`kgroups.config.load.load_settings`.
+    Parameters and exceptions: see :func:`kgroups.config.load.load_settings`.
     """
     warnings: list[str] = []
     variables = environ if own else {}

@@ -25,7 +25,7 @@ def load_profile(flags: Flags, environ: Mapping[str, str]) -> Loaded:
 def load_settings(flags: Flags, environ: Mapping[str, str], *, own: bool = True, explain: bool = False) -> Loaded:
     """Load the settings. Order of precedence: flags, environment, profile, properties file.
 
-    Servers of a profile or file that a flag names override those of the environment.
+    Servers of a profile or file that a flag names override the servers of the environment.
 
     The default profile is used only if neither a flag nor the environment selects a cluster: its password is meant for
     its own brokers.

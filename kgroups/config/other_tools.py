@@ -196,7 +196,7 @@ def _kaf(tree: KeyedTable, file: Path) -> Iterator[Found]:
 
 
 def _rpk(tree: KeyedTable, file: Path) -> Iterator[Found]:
-    """Yield the profiles of ``rpk.yaml``; or the one of a file for ``rpk profile create``, or of ``redpanda.yaml``."""
+    """Yield the profiles of ``rpk.yaml``, or the profile of ``redpanda.yaml`` or a file for ``rpk profile create``."""
     single = tree if "kafka_api" in tree else tree.table("rpk") if "rpk" in tree else None
     for profile in tree.items("profiles") if single is None else [single]:
         api = profile.table("kafka_api")

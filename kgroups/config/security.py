@@ -29,7 +29,7 @@ class Tls(NamedTuple):
     """TLS settings. Verification is on unless it is explicitly turned off."""
 
     authorities: str | None = None
-    """Trusted certificate authorities, concatenated PEM; ``None``: those of the system."""
+    """Trusted certificate authorities, concatenated PEM; ``None``: the system's authorities."""
     certificate: str | None = None
     """Client certificate, PEM, followed by its chain; ``None``: no client certificate."""
     key: Secret | None = None

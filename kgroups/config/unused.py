@@ -1,4 +1,4 @@
-"""Warn of settings that have no effect, except those that are known to have none in an admin client."""
+"""Warn of settings without effect, except settings that never have an effect in an admin client."""
 
 from __future__ import annotations
 

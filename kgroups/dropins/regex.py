@@ -1,6 +1,6 @@
 """Validate a regular expression for RE2, which brokers match subscriptions with (KIP-848).
 
-RE2 decides whether it is valid. The messages are those of RE2/J, which the Java tool uses; for an expression with
+RE2 decides whether it is valid. The messages come from RE2/J, which the Java tool uses; for an expression with
 several errors, RE2/J may report another one.
 """
 

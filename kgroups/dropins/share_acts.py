@@ -72,7 +72,7 @@ def _scenario(parsed: ParsedOptions) -> Scenario:
 
 
 def delete(parsed: ParsedOptions) -> int:
-    """Delete share groups; only those that are listed as empty are requested."""
+    """Delete share groups; request only groups that are listed as empty."""
     from kgroups.admin.query.list_groups import SHARERS
     from kgroups.admin.query.select_groups import Selection
     from kgroups.cli.frame.group_options import check_name

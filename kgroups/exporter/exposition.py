@@ -106,7 +106,7 @@ class Exposition:
         return form.respond(start_response, texts[form] + form.joined([age]))
 
     def families(self, form: Format) -> list[bytes]:
-        """Return the text of each family, to be merged with those of other clusters."""
+        """Return the text of each family, to be merged with the texts of other clusters."""
         from .metrics import EOF, text_of_age
 
         scrape, _ = self._latest

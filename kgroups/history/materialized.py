@@ -1,7 +1,7 @@
-"""Which files answer a query: those of all commits, or what is materialized of them, and the commits since then.
+"""The files that answer a query: all commits, or the materialized tables and the commits since then.
 
 ``upkeep/materialize.py`` writes what is materialized, and explains why answers from both are the same. This
-needs no new definitions: the files of a few commits replace those of all.
+needs no new definitions: the files of a few commits replace the files of all commits.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def literals(literal: Callable[[Value], str], horizon_us: int) -> dict[str, str]
 def materialized_files(
     engine: Engine, store: Store, snapshot: Snapshot, used: Collection[str], until: datetime, rules: Rules
 ) -> Files:
-    """Return the files that replace those of commits; empty if a query needs all commits.
+    """Return the files that replace the files of commits; empty if a query needs all commits.
 
     :param used: names of the stored tables and relations that the query uses.
     """

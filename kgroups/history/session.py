@@ -69,7 +69,7 @@ def open_session(
     :param remote: address of a Spark Connect server, instead of ``master``.
     :param log: file for Spark's log; by default in the cache directory.
     :param short: whether the command takes seconds only.
-    :param settings: additional Spark settings, which take precedence over those of kgroups.
+    :param settings: additional Spark settings, which take precedence over the settings of kgroups.
     :param py_files: Python archives and files for the executors.
     :param notify: gets a line while Spark waits: for its master, or for executors.
     :raises MissingPackage: if PySpark, or for ``remote`` a package that Spark Connect needs, is not installed.

@@ -13,7 +13,7 @@ GAP = 5.0
 """Seconds without a look after which the process is regarded as suspended; a busy machine delays it by less."""
 
 _CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-"""Of the clocks that never go back, the one that also advances while the machine sleeps."""
+"""The monotonic clock that also advances while the machine sleeps."""
 
 
 class Suspensions:

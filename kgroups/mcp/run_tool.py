@@ -45,7 +45,7 @@ class Runner(NamedTuple):
 
     @property
     def seconds(self) -> float:
-        """The time limit of a call: that of a command, for as many clusters as are queried one after the other."""
+        """The time limit of a call: a command's limit for each cluster that is queried after another."""
         fleet = self.connection.fleet
         if not fleet:
             return self.connection.settings.timeout

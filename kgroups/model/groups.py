@@ -1,6 +1,6 @@
 """Groups, their types, states, and members.
 
-States and types are kept as the broker reports them, also those that this version does not know.
+States and types are kept as the broker reports them, including values that this version does not know.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from .outcome import Failure
 
 
 class Isolation(IntEnum):
-    """Which end of the log to use; the values are those of the protocol (KIP-98).
+    """Which end of the log to use; the values come from the protocol (KIP-98).
 
     READ_UNCOMMITTED: the high watermark. READ_COMMITTED: the last stable offset, after which transactions are open.
     """
@@ -23,7 +23,7 @@ class Isolation(IntEnum):
 
 
 class Commit(NamedTuple):
-    """One committed offset: that of the next record to read. ``leader_epoch`` exists since Kafka 2.1 (KIP-320).
+    """One committed offset: the offset of the next record to read. ``leader_epoch`` exists since Kafka 2.1 (KIP-320).
 
     ``metadata`` is ``None`` if unknown: librdkafka does not report its length.
     """
@@ -87,7 +87,7 @@ class Logs(NamedTuple):
     stable: bool = False
 
     def holes_of(self, topic: str, known: Collection[int]) -> list[int]:
-        """Return the partitions of a topic whose log could not be read, without those that are known otherwise."""
+        """Return the partitions of a topic whose log could not be read, unless another source knows their state."""
         if not self.holes:  # as for nearly all results
             return []
         number, found = 0, []

@@ -129,7 +129,7 @@ class Outcome(NamedTuple, Generic[T]):
         return self._replace(failures=(*self.failures, *failures), notices=(*self.notices, *notices))
 
     def after(self, earlier: Outcome[Any]) -> Outcome[T]:
-        """Return the same items, with the failures and notices of an earlier step before those of this one."""
+        """Return the same items, preceded by the failures and notices of an earlier step."""
         failures, notices = (*earlier.failures, *self.failures), (*earlier.notices, *self.notices)
         hidden_by, needed = (*earlier.hidden_by, *self.hidden_by), (*earlier.needed, *self.needed)
         return Outcome(self.items, failures, notices, hidden_by, needed)

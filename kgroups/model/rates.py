@@ -251,7 +251,7 @@ def _lags(known: Sequence[tuple[int, int, int]], at: int) -> tuple[int, int]:
 
 
 def catch_up(lags: Iterable[int | None], paces: Iterable[Pace | None]) -> Milliseconds | None:
-    """Return the time until all partitions of a group are caught up: that of the slowest one.
+    """Return the time until all partitions of a group are caught up: the time of the slowest partition.
 
     ``None`` if it is unknown for one, or if its lag does not shrink.
     """

@@ -20,7 +20,7 @@ def shell(text: str) -> str:
 
 
 def group_words(group: str) -> str:
-    """Return the words that select exactly this group, which may have the name of an option, or that of a glob."""
+    """Return the words that select exactly this group, even if its name looks like an option or a glob."""
     return group if _PLAIN.fullmatch(group) else f"--group {shell(group)}"
 
 

@@ -41,7 +41,7 @@ class Tasks(NamedTuple):
 
 
 class AssignedTasks(NamedTuple):
-    """The tasks that a member has, or those that it is to have."""
+    """The tasks of a member: its current or its target tasks."""
 
     active: Tasks = Tasks()
     standby: Tasks = Tasks()
@@ -58,7 +58,7 @@ class Pairs(tuple[tuple[str, str | int], ...]):
 
 
 class StreamsMember(NamedTuple):
-    """The fields that a member of a streams group has in addition to those of every member.
+    """The additional fields of a member of a streams group.
 
     ``process`` is the ID of its application instance, which has one member per thread. ``endpoint`` serves interactive
     queries of its state. ``classic``: whether it still uses the classic protocol.

@@ -1,4 +1,4 @@
-"""The topics that the members of a group subscribe to, joined with those that they own and have commits on."""
+"""The topics that the members of a group subscribe to, own partitions of, or have commits on."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _owned(member: Member) -> Iterator[str]:
 
 
 def doubtful_topics(group: Group, topics: Iterable[str]) -> frozenset[str]:
-    """Return those of the topics that no member owns, and that no member may subscribe to: subscriptions are unknown.
+    """Return the topics that no member owns and no member can subscribe to, if subscriptions are unknown.
 
     Brokers keep the offsets of groups with members that have no subscriptions at all, such as Kafka Connect.
     """
@@ -77,7 +77,7 @@ def doubtful_topics(group: Group, topics: Iterable[str]) -> frozenset[str]:
 
 
 def left_topics(group: Group, topics: Iterable[str]) -> frozenset[str]:
-    """Return those of the topics that no member subscribes to or owns; none if subscriptions are unknown."""
+    """Return the topics that no member subscribes to or owns; none if subscriptions are unknown."""
     if not group.members:
         return _NONE
     rest = set(topics).difference(*map(_owned, group.members))

@@ -1,4 +1,4 @@
-"""Groups that may exist although an outcome lacks them: sums over its groups are not those of the cluster."""
+"""Groups that may exist although an outcome lacks them, so that sums over its groups are not sums of the cluster."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ class Cluster:
         await self.close()
 
     async def close(self) -> None:
-        """Close every connection, including those that are being opened."""
+        """Close every connection, including connections that are being opened."""
         await self._pool.close()
 
     async def call(self, node: Node, call: Call[T]) -> T:
@@ -219,7 +219,7 @@ class Cluster:
         return not self._pool.is_down((node.host, node.port))
 
     def nodes_by_health(self) -> list[Node]:
-        """Return all brokers: first those that have responded, then those not tried yet, last those that are down."""
+        """Return all brokers, in this order: have responded, not tried yet, down."""
 
         def rank(node: Node) -> tuple[int, int]:
             address = (node.host, node.port)

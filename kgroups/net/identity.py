@@ -98,7 +98,7 @@ class Identity:
 
     @property
     def over(self) -> str | None:
-        """Return when the token expired, or ``None``. Brokers do not report that of a token that they reject."""
+        """Return when the token expired, or ``None``. Brokers do not report it for a token that they reject."""
         if self._token is None:
             return None
         from kgroups.config.formats.jwt import expired_at

@@ -39,7 +39,7 @@ DIALS = 64
 """Brokers to connect to at the same time. Metadata may name any number of hosts, and hostile metadata does."""
 
 BOOTSTRAP_DIALS = 256
-"""Bootstrap servers to connect to at the same time: those that never respond must not use up the turns of others."""
+"""Bootstrap servers to connect to at the same time, so that unresponsive servers do not block the others."""
 
 MOST_OPEN = 512
 """Connections of one command: half of the file descriptors that Linux allows a process by default. For more brokers,
@@ -185,7 +185,7 @@ class ConnectionPool:
         return DeadlineExceeded(ended, peer=error.peer, hint=error.hint)
 
     def forgive(self) -> None:
-        """Contact every broker again, also those that did not respond; not for replicas before it has responded."""
+        """Contact every broker again, also after it did not respond; for replicas, only after it has responded."""
         self._down.clear()
         live = self._live()
         lanes = {address: live.get((*address, REPLICAS)) for address in self._late}
@@ -226,7 +226,7 @@ class ConnectionPool:
         return self._connector.with_authentication_hint(error)
 
     async def close(self) -> None:
-        """Close all connections, including those that are being opened."""
+        """Close all connections, including connections that are being opened."""
         links, self._made = [*self._made.values(), *self._retired], {}
         for task in links:
             task.cancel()

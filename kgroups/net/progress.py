@@ -10,7 +10,7 @@ class Progress:
         self._steps: dict[str, list[int]] = {}
 
     def clear(self) -> None:
-        """Forget all steps, where those that follow are about the same things."""
+        """Forget all steps, because the following steps repeat them."""
         self._steps.clear()
 
     def begin(self, step: str, total: int, *, again: bool = False) -> None:

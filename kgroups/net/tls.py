@@ -48,7 +48,7 @@ def _set_versions(context: ssl.SSLContext, names: Sequence[str]) -> None:
 
 
 def _set_ciphers(context: ssl.SSLContext, names: Sequence[str]) -> None:
-    """Set the suites before TLS 1.3. Python cannot choose among those of TLS 1.3, all of which are safe."""
+    """Set the suites before TLS 1.3. Python cannot choose among the suites of TLS 1.3, all of which are safe."""
     if not names:
         return
     older = [name for name in names if not name.startswith(_SUITES_1_3)]

@@ -1,4 +1,4 @@
-"""Views of several clusters: those of one, behind a column with the name of the cluster."""
+"""Views of several clusters: the columns of one cluster, after a column with the name of the cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The views of ``describe --deep``: those of ``describe``, and columns from ``__consumer_offsets``."""
+"""The views of ``describe --deep``: the views of ``describe`` with columns from ``__consumer_offsets``."""
 
 from __future__ import annotations
 

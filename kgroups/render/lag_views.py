@@ -187,4 +187,4 @@ CLUSTER_LAG = View(
 )
 
 LAG_VIEWS = {"group": GROUP_LAG, "topic": TOPIC_LAG, "partition": PARTITION_LAG, "member": MEMBER_LAG}
-"""Value of ``--by`` -> view; that of ``cluster`` has other columns."""
+"""Value of ``--by`` -> view; the view of ``cluster`` has other columns."""

@@ -19,7 +19,7 @@ def columns_for(
     extra: Collection[str] = (),
     rows: Collection[Row] = (),
 ) -> tuple[Column, ...]:
-    """Return the columns of a text table: those of the tier, the ``extra`` keys, and those that ``rows`` require."""
+    """Return the columns of a text table: of the tier, the ``extra`` keys, and columns that ``rows`` require."""
     if unknown := set(extra) - {column.key for column in view.columns}:
         raise ValueError(f"no such column in view {view.name}: {', '.join(sorted(unknown))}")
     return tuple(column for column in view.columns if column.key in extra or _shown(column, tier, rows))

@@ -44,7 +44,7 @@ class Commits(NamedTuple):
 
 
 def make_commits(sandbox: Sandbox, commits: Commits) -> None:
-    """Commit all offsets, those of each group in order.
+    """Commit all offsets, in order within each group.
 
     :raises SandboxError: when not all could be committed.
     """

@@ -1,6 +1,6 @@
 """Fetch a version's jars and their dependencies into a folder with Maven, or with the Ivy that PySpark contains.
 
-Repository and proxy are those of the user's Maven or Ivy settings.
+Repository and proxy come from the user's Maven or Ivy settings.
 """
 
 from __future__ import annotations

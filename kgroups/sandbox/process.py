@@ -102,7 +102,7 @@ def send_signal(pid: int, mark: str, number: signal.Signals) -> bool:
 
 
 def stop_all(pids: Iterable[int], mark: str, *, grace: float) -> None:
-    """Send SIGTERM to each, and SIGKILL to those that still run after ``grace`` seconds; return when all have ended.
+    """Send SIGTERM to each process, and SIGKILL after ``grace`` seconds if it still runs; return when all have ended.
 
     :raises SandboxError: when one does not end.
     """

@@ -49,7 +49,7 @@ class Programs:
         """Set the folders of the programs.
 
         :param options: further options of every JVM.
-        :param tools: the jars of tools and clients, if they are not those of the broker.
+        :param tools: the jars of tools and clients, if they differ from the broker's jars.
         """
         self.folder = folder
         self.java = java

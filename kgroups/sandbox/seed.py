@@ -103,7 +103,7 @@ def _start_java(sandbox: Sandbox, group: KnownGroup) -> None:
 
 
 async def _make_groups(bootstrap: str, groups: tuple[KnownGroup, ...]) -> list[Member]:
-    """Create the groups without members and those of kgroups' own members; return the latter for heartbeats."""
+    """Create the groups without members and the groups of kgroups' own members; return the latter for heartbeats."""
     ours = [group for group in groups if group.player in (Player.WIRE, Player.NOBODY)]
     cluster, _ = await Cluster.connect(_settings(bootstrap))
     async with cluster:

@@ -61,7 +61,7 @@ class State:
 
     @property
     def pids(self) -> list[int]:
-        """The PIDs of all processes that were started, servers first; without those that were not started yet."""
+        """The PIDs of all processes that have been started, servers first."""
         servers = [*(broker.pid for broker in self.brokers), self.zookeeper_pid]
         return [pid for pid in (*servers, *(helper.pid for helper in self.helpers)) if pid]
 

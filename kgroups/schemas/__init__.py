@@ -28,7 +28,7 @@ class SchemaName(NamedTuple):
 
 
 class Head(NamedTuple):
-    """What the list of schemas contains; ``format`` is that of the output or file: see :class:`.contents.Document`."""
+    """One row of the list of schemas; ``format``: see :class:`.contents.Document`."""
 
     name: SchemaName
     format: str

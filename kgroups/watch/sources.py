@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kgroups.model.views.offset_row import GroupOffsets
 
 PATIENCE = 5.0
-"""Seconds without an answer of any cluster, after which a screen shows those that have answered."""
+"""Seconds without an answer from any cluster, after which a screen shows the clusters that have answered."""
 _REJECTED = 30.0
 """Seconds until a cluster that rejected the password is polled again: more attempts could lock the account."""
 _GRACE = 0.5
@@ -52,7 +52,7 @@ class Source:
         self.cluster_id: str | None = None
         self.watch = Watch(name)
         self.offsets: dict[GroupId, GroupOffsets] = {}
-        """The last known offsets of the groups that are shown on a screen, where a page shows those of one group."""
+        """The last known offsets of the groups on a screen; a page of the screen shows one group."""
         self.outcome: Outcome[WatchRow] = Outcome()
         self.at = 0
         self.is_prompt = True
@@ -129,7 +129,7 @@ class Source:
 
 
 class Sources:
-    """All watched clusters. A cluster of two profiles is watched as the one that answered first."""
+    """All watched clusters. A cluster of two profiles is watched under the profile that answered first."""
 
     def __init__(self, connection: ConnectionOptions, selection: Selection, query: Query, *, on_screen: bool) -> None:
         fleet = connection.fleet
@@ -156,7 +156,7 @@ class Sources:
             self._loop.close()
 
     def refresh(self, number: int) -> Tick:
-        """Poll all clusters, and wait for those that answered in time before.
+        """Poll all clusters, and wait for the clusters that answered in time before.
 
         :raises KgroupsError: if the first poll of the only cluster fails as a whole.
         """

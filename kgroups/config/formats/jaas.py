@@ -1,6 +1,6 @@
 """Parse the login module of a ``sasl.jaas.config`` entry.
 
-The syntax is that of Kafka's JaasConfig; in addition, numbers and paths need no quotes. Comments are ``//`` to the end
+Follows the syntax of Kafka's JaasConfig; in addition, numbers and paths need no quotes. Comments are ``//`` to the end
 of the line and ``/* ... */``, both only at the start of a word.
 """
 

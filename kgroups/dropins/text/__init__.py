@@ -1,1 +1,1 @@
-"""Output byte-identical to that of Kafka's own tools."""
+"""Output that is byte-identical to the output of Kafka's own tools."""

@@ -55,7 +55,7 @@ def row_schema(table: Table) -> dict[str, Any]:
 
 
 def all_schemas() -> dict[str, Any]:
-    """Return one JSON Schema with those of all tables under ``$defs``."""
+    """Return one JSON Schema with the schemas of all tables under ``$defs``."""
     defs = {name: row_schema(table) for name, table in TABLES.items()}
     return {"$schema": DIALECT, "$id": f"urn:kgroups:history:v{SCHEMA_VERSION}", "$defs": defs}
 

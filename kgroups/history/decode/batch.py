@@ -27,9 +27,9 @@ def decode_batch(records: pa.RecordBatch, redact: Redact | None = None) -> pa.Re
 
     Invalid bytes raise no error: the column ``error`` has the reason.
 
-    :param redact: returns the key and value to use instead of those of a record, for all except valid commits, which
+    :param redact: returns the key and value to use in place of a record's own, for all except valid commits, which
         contain nothing to redact.
-    :raises pyarrow.ArrowInvalid: if the columns are not those of RECORDS.
+    :raises pyarrow.ArrowInvalid: if the columns differ from RECORDS.
     """
     records = _as_records(records)
     if not len(records):

@@ -37,7 +37,7 @@ def _extract_group(body: Body) -> Iterator[Fact]:
 def _extract_member(protocol_type: str, generation: int, member: Mapping[str, Any]) -> Iterator[Fact]:
     """Yield the rows of a member.
 
-    Topics are null, and there are no assignments, if its bytes are not those of a consumer.
+    Topics are null, and there are no assignments, if its bytes do not come from a consumer.
     """
     subscription, assignment = decode_member(
         protocol_type, _bytes(member["subscription"]), _bytes(member["assignment"])

@@ -1,4 +1,4 @@
-"""Decode records of any type one by one: the columns of DECODED after those of the record itself.
+"""Decode records of any type one by one: the columns of DECODED that follow the columns of the record itself.
 
 This module is the reference: for the records that ``commits`` decodes, its result must be the same.
 """

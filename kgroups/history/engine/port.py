@@ -25,7 +25,7 @@ class Engine(Protocol):
     def define(self, name: str, query: str, table: Table | None = None) -> None:
         """Define a relation by a query.
 
-        :param table: the columns of the relation, in this order and of these types; default: those of the query.
+        :param table: the columns of the relation, in this order and of these types; default: the columns of the query.
         """
 
     def rename(self, name: str, new: str) -> None:

@@ -92,7 +92,7 @@ def _write(
 
 
 def _coverage(spark: SparkSession, records: DataFrame, covered: DataFrame) -> pa.RecordBatch:
-    """Return the ranges that were landed, without those that the store covers: no two ranges overlap."""
+    """Return the landed ranges, without ranges that the store covers: no two ranges overlap."""
     ends = records.groupBy("log_partition").agg(F.min("log_offset"), F.max("log_offset") + 1).collect()
     known = covered.select("log_partition", "from_offset", "to_offset").collect()
     pieces = subtract((Range(*row) for row in ends), (Range(*row) for row in known))

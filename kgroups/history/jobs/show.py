@@ -129,7 +129,7 @@ def missing_rows(shown: str, option: str) -> str:
 
 
 def _without_one(found: pa.Table, when: str | None) -> pa.Table:
-    """Return the rows without the one that the limit excludes: the last of those of the earliest time."""
+    """Return the rows without the row that the limit excludes: the last row of the earliest time."""
     last = found.num_rows - 1
     if when:
         times = found[when].cast(pa.int64()).to_pylist()

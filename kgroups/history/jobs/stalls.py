@@ -46,7 +46,7 @@ class Stalls:
             self._notify(f"open transactions are unknown: {error}")
 
     def look(self, *, last: bool = False) -> dict[int, Ends]:
-        """Write a row for each stalled partition, and for those that were at the previous look; return all ends.
+        """Write a row for each partition that is stalled, or was stalled at the previous check; return all ends.
 
         :param last: whether the run ends: write the rows in any case, and report them.
         :raises KgroupsError: if the cluster does not respond.

@@ -23,7 +23,7 @@ _SECONDS: Final = 10.0
 
 
 class Sink:
-    """A file or a URL; a URL without a path gets that of the API."""
+    """A file or a URL; a URL without a path gets the path of the API."""
 
     def __init__(self, target: str) -> None:
         self._is_url = target.startswith(("http://", "https://"))

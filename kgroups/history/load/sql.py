@@ -22,7 +22,7 @@ _TYPES = {"timestamp": "timestamptz", "binary": "blob"}
 def connect(folder: str, **settings: str) -> duckdb.DuckDBPyConnection:
     """Open a database in memory, which spills to a directory.
 
-    :param settings: of DuckDB, in addition to those of all connections.
+    :param settings: of DuckDB, in addition to the settings of all connections.
     :raises duckdb.Error, OSError: if DuckDB does not start.
     """
     connection = duckdb.connect()

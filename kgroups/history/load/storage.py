@@ -141,7 +141,7 @@ class Storage:
             return (self.folder / name).stat().st_size if self.folder else self._files.size(name)
 
     def delete(self, names: list[str]) -> None:
-        """Delete files; those that do not exist are no error."""
+        """Delete files; a file that does not exist is not an error."""
         for name in names:
             with self.errors(name), suppress(FileNotFoundError):
                 self._files.delete(name)

@@ -377,7 +377,7 @@ class Store:
         self.storage.replace(self._name(f"{stem}.json"), json.dumps(data).encode() + b"\n")
 
     def delete_json(self, stems: Iterable[str]) -> None:
-        """Delete JSON files; those that do not exist are no error."""
+        """Delete JSON files; a file that does not exist is not an error."""
         self.storage.delete([self._name(f"{stem}.json") for stem in stems])
 
     # Internal.

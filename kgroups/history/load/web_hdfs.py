@@ -3,7 +3,7 @@
 HDFS shows a file while it is being written. A file that must be whole is therefore written under another name, and then
 renamed, which HDFS does in one step and refuses if the name is taken: this is the conditional create of a store.
 
-Location: ``hdfs://NAMENODE[:PORT][,STANDBY[:PORT]]/path``; the port is that of WebHDFS (9870), not of RPC.
+Location: ``hdfs://NAMENODE[:PORT][,STANDBY[:PORT]]/path``; the port is the WebHDFS port (9870), not the RPC port.
 ``swebhdfs://`` is the same over TLS (9871). Settings in the location: ``user`` (default: ``HADOOP_USER_NAME``, or the
 user of this process), or ``delegation``, the token of a cluster with Kerberos.
 

@@ -94,7 +94,7 @@ class IcebergTarget:
             return PublishedIceberg(self, table, found)
 
     def close(self) -> None:
-        """Close the connections of the catalog, such as those of a database."""
+        """Close the connections of the catalog, for example to a database."""
         self._catalog.close()
 
     def _create(self, name: tuple[str, ...], table: Table) -> None:

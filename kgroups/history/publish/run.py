@@ -1,7 +1,7 @@
 """Make published tables equal to the manifests of a store, as often as needed.
 
-Strategy: compare the files that a table registers with those that current entries name, and commit the difference. So
-a publish that was killed, or ran twice, needs no state of its own. The tables are opened before the manifests are read:
+Compare the files that a table registers with the files that current entries name, and commit the difference. So a
+publish that was killed, or ran twice, needs no state of its own. The tables are opened before the manifests are read:
 a process that publishes older manifests conflicts with the commit of the newer ones.
 """
 

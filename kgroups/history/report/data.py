@@ -33,7 +33,7 @@ class Bounds(NamedTuple):
     rebalances: int = 250
     """Marks on the timeline."""
     rows: int = 50
-    """Rows of a table, except that of groups."""
+    """Rows of a table, except the table of groups."""
     names: int = 5
     """Names in a cell, such as the members that joined."""
     pages: int = 100
@@ -118,7 +118,7 @@ class Rebalances(NamedTuple):
     lanes: Kept[Lane]
     """The groups with the most rebalances, those first."""
     marks: Kept[Rebalance]
-    """The latest rebalances of these groups, ordered by time. ``total`` counts those of all groups."""
+    """The latest rebalances of these groups, ordered by time. ``total`` counts the rebalances of all groups."""
 
 
 class GroupRow(NamedTuple):
@@ -175,7 +175,7 @@ class Consumer(NamedTuple):
     group: str
     partitions: int
     members: int
-    """Members of the group at the end of the span, also those that do not read the topic."""
+    """Members of the group at the end of the span, including members that do not read the topic."""
     clients: tuple[str, ...]
     """The first clients of these members, as instance ID or client ID@host."""
     last_commit: datetime | None

@@ -137,7 +137,7 @@ def unknown(data: ReportData) -> int:
 
 
 def _unjudged(data: ReportData, reason: str) -> int:
-    """Count the groups that are unknown for a reason, without those of which the lag is known to grow."""
+    """Count the groups that are unknown for a reason, without groups whose lag is known to grow."""
     grows = {series.group for series in growing(data)}
     known = sum(row.unjudged == reason and row.group in grows for row in data.groups.rows.rows)
     return sum(each.groups for each in data.groups.tallies if each.use != "DELETED" and each.unjudged == reason) - known

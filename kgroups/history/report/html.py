@@ -23,7 +23,7 @@ def raw(text: str) -> Html:
 
 
 def join(*parts: str | None, by: str = "") -> Html:
-    """Concatenate the parts, without those that are ``None``."""
+    """Concatenate the parts that are not ``None``."""
     return Html(by.join(part if isinstance(part, Html) else escape(part) for part in parts if part is not None))
 
 

@@ -171,7 +171,7 @@ OF_GROUP = (
 
 
 ROOM = 110_000
-"""Maximum bytes of the rows of the overview, except those of groups."""
+"""Maximum bytes of the rows of the overview, without rows of groups."""
 
 
 def sections(data: ReportData) -> dict[str, Html]:

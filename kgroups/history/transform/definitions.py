@@ -45,7 +45,7 @@ class Span(NamedTuple):
 
 
 def relations(names: Iterable[str]) -> dict[str, str]:
-    """Return the definitions of these relations and of those that they use, in the order in which to define them."""
+    """Return the definitions of these relations, and of all that they use, in the order in which to define them."""
     found: dict[str, str] = {}
 
     def add(name: str) -> None:
@@ -61,7 +61,7 @@ def relations(names: Iterable[str]) -> dict[str, str]:
 
 
 def stored_tables(names: Iterable[str]) -> list[Table]:
-    """Return the tables with files among these, and those that the definitions of the others use."""
+    """Return the tables with files among these, and the tables that the definitions of the others use."""
     wanted = set(names)
     used = wanted.union(*map(_USED.findall, relations(wanted).values()))
     return [table for table in (*STORED, FINISHED_BUCKETS) if table.name in used]

@@ -157,7 +157,7 @@ where log_offset >= from_offset and log_offset < to_offset group by all;
 """
 
 _RANGES = {RECORDS.name: (COVERAGE.name, "kept"), SHARE_STATES.name: (SHARE_COVERAGE.name, "kept_states")}
-"""Table of records -> the ranges in which they were read, and the places of those that are kept."""
+"""Table of records -> the ranges in which they were read, and the places of the records that are kept."""
 
 _LEFT = """coalesce(
     records - (select sum(rows) from lost where lost.name = '{ranges}' and lost.log_partition = {part}.log_partition

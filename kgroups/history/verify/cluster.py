@@ -173,7 +173,7 @@ def check_positions(identity: Identity, positions: Mapping[int, int], state: Clu
 
 
 def check_latest(stored: Mapping[Key, Commit], now: Now | str) -> Check:
-    """Check that the latest offsets are those of the cluster, except for what was written after them."""
+    """Check that the latest offsets equal the offsets of the cluster, except for later commits."""
     if isinstance(now, str):
         return unknown(LATEST, _TABLE, now)
     wrong: list[str] = []

@@ -1,4 +1,4 @@
-"""Decode the records of a store again, and compare the rows with those of its tables.
+"""Decode the records of a store again, and compare the rows with the rows of its tables.
 
 Strategy: rows are compared by a sum of hashes for each :data:`SPAN` of offsets, in one pass over the records. Only the
 spans that differ are compared row by row.
@@ -39,7 +39,7 @@ def check_decoding(store: Store, tables: DuckDB, damaged: Set[str], files: list[
     """Yield a check for each table that is filled from records: of the rows whose records are stored.
 
     :param tables: with all stored tables loaded, except damaged ones.
-    :param files: those of the records.
+    :param files: the files of the records.
     """
     broken = {name: next((each for each in (RECORDS.name, name) if each in damaged), None) for name in _TABLES}
     usable = {name: table for name, table in _TABLES.items() if broken[name] is None}

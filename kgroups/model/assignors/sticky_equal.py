@@ -7,7 +7,7 @@ from .sticky_claims import Claims
 
 
 def assign_equal(claims: Claims) -> tuple[Assigned, dict[TopicPartition, str]]:
-    """Return the assignment, and partition -> next owner of those that another member must revoke first."""
+    """Return the assignment, and partition -> next owner for partitions that another member must revoke first."""
     return _Deal(claims).done()
 
 

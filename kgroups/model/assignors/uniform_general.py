@@ -134,7 +134,7 @@ class _Levels:
         return self._row[self._next_low - 1]
 
     def fullest(self, assigned: dict[int, list[int]]) -> int | None:
-        """Return the member that gives the next partition, among those that have one of the topic."""
+        """Return the member that gives the next partition, among the members with a partition of the topic."""
         while True:
             if self._next_high < self._high_start:
                 self._lower()

@@ -101,7 +101,7 @@ class GroupFacts(NamedTuple):
 
     @property
     def has_subscriptions(self) -> bool:
-        """Whether subscriptions and assignments are known: brokers omit those of rebalancing classic groups."""
+        """Whether subscriptions and assignments are known: brokers omit them for rebalancing classic groups."""
         return any(member.subscription.topics or member.subscription.regex for member in self.members)
 
 

@@ -115,7 +115,7 @@ def _leader(facts: GroupFacts) -> Iterator[Finding]:
 
 
 def _worker_facts(facts: GroupFacts) -> Iterator[Mapping[str, object]]:
-    """Yield facts from Connect workers; the leader of a Schema Registry need not be that of the group."""
+    """Yield facts from Connect workers; the leader of a Schema Registry can differ from the leader of the group."""
     for member in facts.members:
         if isinstance(member.assignment.user_data, WorkerAssignment):
             yield member.assignment.user_data.facts()

@@ -1,4 +1,4 @@
-"""Groups of Schema Registry instances, which elect the one that registers new schemas; also of Karapace."""
+"""Groups of Schema Registry (or Karapace) instances, which elect one instance to register new schemas."""
 
 from __future__ import annotations
 

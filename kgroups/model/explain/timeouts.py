@@ -1,4 +1,4 @@
-"""Timeouts of members: those of classic groups are in the group's log, those of other groups in its settings."""
+"""Timeouts of members: for classic groups from the group's log, for other groups from the group's settings."""
 
 from __future__ import annotations
 

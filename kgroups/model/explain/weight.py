@@ -52,7 +52,7 @@ def _names(member: Member) -> int:
 
 
 def find(facts: GroupFacts) -> Iterator[Finding]:
-    """Yield the sizes, and warnings about those that are near a limit of the broker."""
+    """Yield the sizes, and warnings about sizes near a limit of the broker."""
     members = facts.members
     if not members:
         return

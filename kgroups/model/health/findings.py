@@ -18,7 +18,7 @@ Place = tuple[str, int]
 
 
 class Finding(NamedTuple):
-    """The verdict of one rule on one group; ``value`` is the measured number, ``limit`` that of the rule."""
+    """The verdict of one rule on one group; ``value`` is the measured number, ``limit`` the rule's number."""
 
     group: GroupId
     check: str

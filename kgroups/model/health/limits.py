@@ -49,7 +49,7 @@ class Limits(NamedTuple):
     """Whether a glob of ``topic_lag`` that no topic of the group matches is skipped, instead of being UNKNOWN."""
 
     def or_else(self, others: Limits) -> Limits:
-        """Return these limits, with those of ``others`` where nothing is set."""
+        """Return these limits; ``others`` fills in the limits that are not set."""
         return Limits._make(own if is_set(own) else other for own, other in zip(self, others, strict=True))
 
 

@@ -110,7 +110,7 @@ def _window(seen: Sequence[Seen], place: Place, samples: Sequence[OffsetSample])
 
 
 def _is_ahead(reading: Reading) -> bool:
-    """Return whether the offset is that of an earlier topic, or was set by hand."""
+    """Return whether the offset belongs to an earlier topic, or was set by hand."""
     (end,), (committed,) = reading.ends, reading.committed
     return end is not None and committed > end
 
@@ -161,7 +161,7 @@ def _burrow(seen: Sequence[Seen], place: Place, window: _Window) -> Verdict:
 
 
 def _judged(seen: Sequence[Seen], place: Place, window: _Window) -> _Judged:
-    """Return the verdict on a partition, and the one that may be right if the proof is unknown."""
+    """Return the verdict on a partition, and the possible verdict if the proof is unknown."""
     found = _burrow(seen, place, window)
     if window.doubt and (found is Verdict.WARN or (found is Verdict.OK and not window.was_caught_up)):
         return Verdict.UNKNOWN, Doubt(found, window.doubt)

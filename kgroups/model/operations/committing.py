@@ -28,7 +28,7 @@ CommitMade = tuple[int, int]
 OVERDUE = 1.5
 """A commit is overdue after this multiple of the longest gap."""
 OF_A_CLIENT = 5
-"""Consecutive commits of one partition that are those of a client: resets are rarely repeated so often."""
+"""Number of consecutive commits of one partition that prove a client: resets are rarely repeated so often."""
 GRACE = 500
 """Additional milliseconds for a commit to reach the log."""
 SKEW = 10_000

@@ -69,7 +69,7 @@ def kept_remarks(groups: Iterable[Group]) -> list[str]:
 
 
 def of_inputs(keys: Iterable[PlanKey], groups: Iterable[Group], named: Collection[str] | None) -> Outcome[PlanKey]:
-    """Return the partitions of a reset, for streams groups only those of input topics.
+    """Return the partitions of a reset; for streams groups, only partitions of input topics.
 
     Internal topics belong to state that exists already, and must not be read again.
 

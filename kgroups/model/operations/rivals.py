@@ -15,7 +15,7 @@ from ..offsets import Move
 class Rivals(NamedTuple):
     """The commits of other clients to one partition since its group was checked.
 
-    ``overwritten``: those that the change replaced, in order. ``replaced_by``: those that replaced what it wrote.
+    ``overwritten``: the commits that the change replaced, in order. ``replaced_by``: commits that replaced its writes.
     ``equal``: whether another client committed the same offset at the same time, so that their order is unknown.
     """
 

@@ -36,7 +36,7 @@ def undo_lines(planned: Sequence[PlannedSetting], source: Source) -> Iterator[st
 
 
 class UndoRow(NamedTuple):
-    """A value that was set for a group before the run, and the one that the run was going to set."""
+    """A value that was set for a group before the run, and the value that the run planned to set."""
 
     group: GroupId
     key: str

@@ -206,7 +206,7 @@ def _members(a: Group, b: Group) -> Iterator[DiffRow]:
 
 
 def _member_name(member: Member) -> str:
-    """Return the name of a member: that of a static one survives a restart."""
+    """Return the name of a member; the name of a static member survives a restart."""
     return member.instance_id or member.member_id
 
 

@@ -9,7 +9,7 @@
     {"failure": {"scope": "group", "name": "h", "message": ...}}
     {"end": {"topics": 1, "groups": 1, "records": 1, "failures": 1}, "sha256": ...}
 
-The checksum is that of all lines before the last one, with their line ends. The file is compressed with gzip.
+The checksum covers all lines before the last one, with their line ends. The file is compressed with gzip.
 """
 
 from __future__ import annotations

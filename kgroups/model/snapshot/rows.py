@@ -25,7 +25,7 @@ class SnapshotRow(NamedTuple):
 
 
 def snapshot_row(snapshot: Snapshot) -> SnapshotRow:
-    """Return the summary of a snapshot; ``members`` is ``None`` if those of a group are unknown."""
+    """Return the summary of a snapshot; ``members`` is ``None`` if the members of a group are unknown."""
     source = snapshot.source
     members = [each.group.members for each in snapshot.groups]
     known = [len(each) for each in members if each is not None]

@@ -66,12 +66,12 @@ class Snapshot(NamedTuple):
 
     @property
     def partial(self) -> tuple[Failure, ...]:
-        """The failures, except those of named groups that did not exist: that is a complete answer."""
+        """The failures, except for named groups that did not exist: that answer is complete."""
         return tuple(each for each in self.failures if not (each.scope is Scope.GROUP and each.error == NOT_FOUND))
 
     @property
     def names(self) -> tuple[GroupId, ...]:
-        """The groups in the snapshot, and those that could not be read, sorted."""
+        """The groups in the snapshot, and the groups that could not be read, sorted."""
         failed = {each.name for each in self.partial if each.scope is Scope.GROUP}
         return tuple(sorted({each.group.group_id for each in self.groups} | failed))
 
@@ -97,5 +97,5 @@ def commits_of(offsets: GroupOffsets) -> dict[tuple[str, int], Commit]:
 
 
 def has_configs(group_type: str | None) -> bool:
-    """Return whether the configuration of groups of a type is read: brokers ignore that of classic groups."""
+    """Return whether the configuration of groups of a type is read: brokers ignore it for classic groups."""
     return group_type not in (None, GroupType.CLASSIC)

@@ -1,4 +1,4 @@
-"""The rows of ``describe --deep``: those of other views, with facts from the log added. Times are ISO 8601, UTC."""
+"""The rows of ``describe --deep``: the rows of other views, with facts from the log added. Times are ISO 8601, UTC."""
 
 from __future__ import annotations
 

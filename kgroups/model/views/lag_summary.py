@@ -60,7 +60,7 @@ NO_AGES = Ages(MappingProxyType({}), 0)
 
 
 class Share(NamedTuple):
-    """The offsets that one row summarizes: those of a group, or of one of its topics, members, or partitions.
+    """The offsets that one row summarizes: of a group, or of one of its topics, members, or partitions.
 
     ``left`` are the topics that the group has left: no member subscribes to them. Summaries do not include them, unless
     there is nothing else in the row. ``pending`` are the partitions with an offset in an open transaction. ``hidden``:
@@ -76,7 +76,7 @@ class Share(NamedTuple):
 
     @property
     def counted(self) -> tuple[OffsetRow, ...]:
-        """The rows without those of topics that the group has left."""
+        """The rows, without topics that the group has left."""
         return tuple([row for row in self.rows if row.topic not in self.left]) if self.left else self.rows
 
     def positions(self) -> Iterator[Position]:

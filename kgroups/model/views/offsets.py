@@ -113,7 +113,7 @@ def _joined(note: str | None, more: str) -> str:
 
 
 def _without_commit(offsets: GroupOffsets, owners: _Owners, roles: Mapping[str, str]) -> Iterator[OffsetRow]:
-    """Yield rows of partitions without a commit that members own, and of those whose committed offset is -1."""
+    """Yield rows of partitions without a commit: a member owns them, or their committed offset is -1."""
     group, logs, holes = offsets.group.group_id, offsets.logs.offsets, offsets.logs.holes
     unset = {(topic, at) for topic, partitions in offsets.commits.unset.items() for at in partitions}
     claimed = {(topic, at): claims for topic, each in owners.items() for at, claims in each.items()}

@@ -42,7 +42,7 @@ class AllViewsRow(NamedTuple):
 
 
 def summary_row(offsets: GroupOffsets) -> SummaryRow:
-    """Return the summary of one group; its lag is unknown if that of a partition is."""
+    """Return the summary of one group; its lag is unknown if the lag of a partition is unknown."""
     state = state_row(offsets.group)
     (share,) = shares(offsets, By.GROUP)
     lag = share.row()

@@ -12,8 +12,8 @@ from ..streams import InternalTopic, Nodes, Pairs, Role, Topology, TopologyStatu
 class TopologyRow(NamedTuple):
     """One topic of one subtopology, of ``describe --topology``.
 
-    ``tasks`` counts the active tasks of the subtopology. ``partitions`` and ``replication`` are those that the
-    application requires, ``None`` if it leaves them open. ``nodes`` are those of the subtopology, ``None`` if the
+    ``tasks`` counts the active tasks of the subtopology. ``partitions`` and ``replication`` are the numbers that the
+    application requires, ``None`` if it leaves them open. ``nodes`` has the nodes of the subtopology, ``None`` if the
     broker does not describe them.
     """
 

@@ -54,7 +54,7 @@ class DescribeLogDirs(NamedTuple):
     def decode(self, version: int, data: bytes, offset: int) -> Sizes | KafkaError:
         """Return the sizes, or the error of the response or of any log directory.
 
-        A replica that is being moved to another directory has the size of the one that is in use.
+        A replica that is being moved to another directory has the size of the replica in use.
         """
         sizes: Sizes = {}
         with reader_of(API, version, data, offset) as reader:

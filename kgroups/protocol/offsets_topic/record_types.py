@@ -1,6 +1,6 @@
 """The records that a group coordinator writes, as data: every type and every version of its value, since Kafka 0.8.
 
-Names are those of Kafka's message definitions (``common/message/*Key.json`` and ``*Value.json`` in the jar
+Names come from Kafka's message definitions (``common/message/*Key.json`` and ``*Value.json`` in the jar
 kafka-group-coordinator), where a test compares them. Ids 9 and 18 were never released.
 """
 

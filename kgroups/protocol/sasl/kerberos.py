@@ -57,7 +57,7 @@ def _authenticate(gssapi: Any, credentials: Kerberos, host: str) -> Dialogue:
 
 @cache
 def _tickets(credentials: Kerberos) -> Any:
-    """Return the tickets to authenticate with; those of a keytab are requested once, and cached in memory."""
+    """Return the tickets to authenticate with; tickets of a keytab are requested once, and cached in memory."""
     import gssapi
 
     name = None

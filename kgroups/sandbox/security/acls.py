@@ -36,7 +36,7 @@ class Acl(NamedTuple):
 
 
 def add_acls(bootstrap: str, *acls: Acl) -> None:
-    """Add ACLs, and return when they are in effect (with several brokers: on the one that responds).
+    """Add ACLs, and return when they are in effect (with several brokers: on the broker that responds).
 
     :param bootstrap: the bootstrap servers of the plaintext listener, which allows everything.
     :raises SandboxError: when the brokers do not accept them.

@@ -26,7 +26,7 @@ class LogEnds:
         self._samples: dict[Place, tuple[array[float], array[int]]] = {}
 
     def add(self, now: float, ends: Iterable[tuple[Place, int]], topic_ids: Mapping[str, int] = NO_IDS) -> None:
-        """Add one sample of each partition; those of a recreated topic, or with a lower log end offset, start again."""
+        """Add one sample of each partition; start again for a recreated topic, or a lower log end offset."""
         before = self._topic_ids
         self.recreated = {topic for topic, known in topic_ids.items() if before.get(topic, known) != known}
         if self.recreated:

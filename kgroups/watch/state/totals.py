@@ -61,7 +61,7 @@ class Totalling:
         self._logs: dict[int, Logs] = {}  # whose IDs must not be used again
 
     def of(self, offsets: GroupOffsets) -> tuple[Totals, Topics | None]:
-        """Return the totals of a group, and those of its topics, if the shortcut for the usual group applies."""
+        """Return the totals of a group and of its topics, if the shortcut for the usual group applies."""
         return self._usual(offsets) or (_from_rows(offsets), None)
 
     def are_current(self, logs: Logs, topics: Topics) -> bool:
@@ -137,7 +137,7 @@ def _any_newer(epochs: tuple[int | None, ...], current: tuple[int | None, ...]) 
 
 
 def _owns_only(group: Group, whole: Mapping[str, TopicEnds], topics: frozenset[str]) -> bool:
-    """Return whether the partitions of these topics are those of the group.
+    """Return whether these topics have exactly the partitions of the group.
 
     They include all that are assigned or subscribed to, and the group has left no topic.
     """
