@@ -1,16 +1,15 @@
 """Collect history: tasks read the log and write files, and the driver commits what they wrote, exactly once.
 
-Exactly once is the result of the manifest alone: an entry contains the files of a batch and the offsets after it, and
-is created on the condition that nobody else has created it. Whatever a process has written before it is killed is
-never read, and the next run begins at the offsets of the last entry. Every start also reads the state of the cluster:
-tombstones may have been compacted away while no collector ran, and what the cluster no longer contains was deleted.
+Exactly once is the result of the manifest alone: see :mod:`.follower`. Whatever a process has written before it is
+killed is never read. Every start also reads the state of the cluster: tombstones may have been compacted away while no
+collector ran, and what the cluster no longer contains was deleted.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -26,20 +25,21 @@ from kgroups.model.counts import count
 from kgroups.model.placement import OFFSETS_TOPIC
 
 from ..decode.modern import SHARE
-from ..extract.ranges import Ends, advance, between, check_position
+from ..extract.ranges import Ends, Range
 from ..hosts import AS_STORED, GivenHosts
 from ..live.ask import cluster_id, sample_heads, sweep
 from ..live.offsets_log import OffsetsLog
 from ..load.clients import Clients
-from ..load.manifest import BATCH, SWEEP, DataFile, Entry, Snapshot
+from ..load.manifest import BATCH, SWEEP, Entry
 from ..load.owner import Owner
-from ..load.records import SplitJob, collect_ranges, collect_split, entry_of
-from ..load.store import UNNAMED_FOR, Identity, Store, TooLate
-from ..load.tasks import Notify, Result, TaskRunner
+from ..load.records import SplitJob, Written, collect_ranges, collect_split, entry_of
+from ..load.store import Identity, Store
+from ..load.tasks import Notify, TaskRunner
 from ..session import root_cause
 from ..suspended import Suspensions, elapsed
-from ..tables import BASELINE, COVERAGE, SWEEPS, to_batch
+from ..tables import BASELINE, COVERAGE, SWEEPS
 from ..upkeep.automatic import Upkeep
+from .follower import FollowedLog, LogFollower
 from .heads import HeadSampler
 from .shares import ShareStates
 from .stalls import Stalls
@@ -108,14 +108,6 @@ def collect(
         raise HistoryError(f"collecting stopped: {root_cause(error)}") from None
 
 
-class _Batch(NamedTuple):
-    """The part of the log that becomes an entry."""
-
-    starts: Mapping[int, int]
-    stops: Mapping[int, int]
-    ends: Mapping[int, Ends]
-
-
 class _Collector:
     """One run."""
 
@@ -134,6 +126,10 @@ class _Collector:
         self._on_batch, self._stopped = on_batch, stopped
         self._store, self._plan, self._notify, self._progress = store, plan, notify, progress
         self._log = OffsetsLog(clients.session, plan.topic)
+        followed = FollowedLog(
+            plan.topic, "the log", COVERAGE, lambda snapshot: snapshot.positions, partial(entry_of, BATCH)
+        )
+        self._follower = LogFollower(followed, self._log, store, self._read, plan.max_records, notify)
         self._stalls = Stalls(store, self._log, notify)
         self._shares = ShareStates(store, clients, plan.max_records, notify, progress)
         self._batches = self._records = 0
@@ -191,9 +187,15 @@ class _Collector:
 
     def _collect_up_to(self, ends: Mapping[int, Ends], sampler: HeadSampler, until: float | None) -> None:
         """Collect up to the stable offsets, and the states of share groups."""
-        targets = {partition: each.stable for partition, each in ends.items()}
-        while batch := self._next_batch(targets, ends):
-            sampler.watch(self._collect(batch))
+        for batch in self._follower.batches(ends):
+            self._on_batch(batch.entry)
+            self._report(batch.entry)
+            sampler.watch(
+                (topic, partition)
+                for each in batch.results
+                for topic, partitions in each.partitions.items()
+                for partition in partitions
+            )
             self._stalls.poll()
             self._pause(0)
             if until is not None and time.monotonic() >= until:
@@ -210,59 +212,10 @@ class _Collector:
         if self._stopped.wait(seconds):
             raise KeyboardInterrupt
 
-    def _next_batch(self, targets: Mapping[int, int], ends: Mapping[int, Ends]) -> _Batch | None:
-        read = self._store.snapshot().positions
-        for partition, position in read.items():
-            check_position(self._plan.topic, partition, position, ends[partition].stable if partition in ends else None)
-        starts = {partition: read.get(partition, ends[partition].start) for partition in targets}
-        stops = advance(starts, targets, self._plan.max_records)
-        return _Batch(starts, stops, ends) if between(starts, stops) else None
-
-    def _collect(self, batch: _Batch) -> Iterable[tuple[str, int]]:
-        """Collect a batch, and return the partitions with a commit in it."""
-        began, ranges = elapsed(), between(batch.starts, batch.stops)
+    def _read(self, ranges: Sequence[Range]) -> list[Written]:
+        """Read in this process or on Spark."""
         here = partial(collect_ranges, self._job, self._clients)
-        results = self._tasks.run(partial(collect_split, self._job), ranges, here)
-        entry = entry_of(BATCH, results, self._write_coverage(results, batch), batch.stops)
-        try:
-            self._store.commit(entry, partial(self._check_still_ours, batch), began=began)
-        except TooLate:
-            self._notify(
-                f"a batch took longer than {UNNAMED_FOR}, and other processes may delete its files; reading it again"
-            )
-            return []
-        self._on_batch(entry)
-        self._report(entry)
-        return [
-            (topic, partition)
-            for result in results
-            for topic, partitions in result["partitions"].items()
-            for partition in partitions
-        ]
-
-    def _check_still_ours(self, batch: _Batch, snapshot: Snapshot) -> None:
-        read = snapshot.positions
-        if any(read.get(partition, start) != start for partition, start in batch.starts.items()):
-            raise HistoryError(
-                f"store {self._store.shown}: another collector wrote the same part of the log; this batch is dropped, "
-                "and nothing is lost"
-            )
-
-    def _write_coverage(self, results: Sequence[Result], batch: _Batch) -> tuple[DataFile, ...]:
-        sampled_at = datetime.now(UTC)
-        rows = [
-            fact
-            | {
-                "sampled_at": sampled_at,
-                "last_stable_offset": batch.ends[fact["log_partition"]].stable,
-                "high_watermark": batch.ends[fact["log_partition"]].end,
-            }
-            for result in results
-            for fact in result["coverage"]
-        ]
-        with self._store.writer() as writer:
-            writer.add(COVERAGE, to_batch(COVERAGE, rows))
-        return writer.files
+        return self._tasks.run(ranges, here, partial(collect_split, self._job), Written.of_json)
 
     def _take_baseline(self) -> list[tuple[str, int]]:
         """Store the state of the cluster; return the partitions with a commit."""

@@ -19,7 +19,7 @@ from ..extract.ranges import Range, subtract
 from ..hosts import AS_STORED, ClientHosts, GivenHosts
 from ..load.manifest import LANDED
 from ..load.read import read_table
-from ..load.records import entry_of, write_records
+from ..load.records import Written, entry_of, write_records
 from ..load.storage import Storage
 from ..load.store import UNNAMED_FOR, Store, TooLate
 from ..load.tasks import check_visible
@@ -64,7 +64,9 @@ def land(spark: SparkSession, store: Store, path: str, given: GivenHosts = AS_ST
             return 0
         began = elapsed()
         write = partial(_write, store.storage, cluster_id, hosts)
-        results = [json.loads(row["result"]) for row in new.mapInArrow(write, "result string").collect()]
+        results = [
+            Written.of_json(json.loads(row["result"])) for row in new.mapInArrow(write, "result string").collect()
+        ]
         with store.writer() as writer:
             writer.add(COVERAGE, _coverage(spark, new, read_table(spark, store, COVERAGE)))
         return store.commit(entry_of(LANDED, results, writer.files), began=began).records
@@ -88,7 +90,7 @@ def _write(
     storage: Storage, cluster_id: str, hosts: ClientHosts, batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     result = write_records(storage, cluster_id, batches, hosts)
-    yield pa.RecordBatch.from_pydict({"result": [json.dumps(result)]})
+    yield pa.RecordBatch.from_pydict({"result": [json.dumps(result.to_json())]})
 
 
 def _coverage(spark: SparkSession, records: DataFrame, covered: DataFrame) -> pa.RecordBatch:

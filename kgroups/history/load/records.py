@@ -34,28 +34,44 @@ class SplitJob(NamedTuple):
     hosts: ClientHosts = KEEP_HOSTS
 
 
+class Written(NamedTuple):
+    """What a task wrote. Never rows."""
+
+    files: tuple[DataFile, ...]
+    records: int
+    undecoded: int
+    """Number of records that could not be decoded."""
+    partitions: Mapping[str, Sequence[int]] = {}  # never changed
+    """Topic -> partitions with a commit."""
+    coverage: Sequence[Mapping[str, Any]] = ()
+    """One row for each range that was read."""
+
+    def to_json(self) -> dict[str, Any]:
+        return self._asdict() | {"files": [file._asdict() for file in self.files]}
+
+    @classmethod
+    def of_json(cls, found: Mapping[str, Any]) -> Written:
+        return cls(**{**found, "files": tuple(DataFile(**file) for file in found["files"])})
+
+
 def collect_split(job: SplitJob, ranges: Sequence[Range]) -> dict[str, Any]:
-    """Do what :func:`collect_ranges` does, with clients of its own: in a Spark task."""
+    """Do what :func:`collect_ranges` does, in a Spark task: with clients of its own, and a result in JSON."""
     with Clients(job.settings) as clients:
-        return collect_ranges(job, clients, ranges)
+        return collect_ranges(job, clients, ranges).to_json()
 
 
-def collect_ranges(job: SplitJob, clients: Clients, ranges: Sequence[Range]) -> dict[str, Any]:
-    """Read ranges of the log, and return what :func:`write_records` does, and ``coverage``: one row for each range."""
+def collect_ranges(job: SplitJob, clients: Clients, ranges: Sequence[Range]) -> Written:
+    """Read ranges of the log, and return what :func:`write_records` does, with its coverage."""
     counter = RangeCounter(ranges)
     records = counter.count(clients.reader.read(ranges, topic=job.topic))
     written = write_records(job.storage, job.cluster_id, records, job.hosts)
-    return {**written, "coverage": counter.facts(partial(find_last, clients.session, job.topic))}
+    return written._replace(coverage=counter.facts(partial(find_last, clients.session, job.topic)))
 
 
 def write_records(
     storage: Storage, cluster_id: str, batches: Iterable[pa.RecordBatch], hosts: ClientHosts = KEEP_HOSTS
-) -> dict[str, Any]:
-    """Write batches of RECORDS to the stored tables; return what was written, as JSON.
-
-    The result has ``files``, ``partitions`` (topic -> partitions with a commit), ``records``, and ``undecoded``, the
-    number of records that could not be decoded.
-    """
+) -> Written:
+    """Write batches of RECORDS to the stored tables."""
     partitions: dict[str, set[int]] = {}
     count = undecoded = 0
     redact = hosts.redaction
@@ -70,26 +86,21 @@ def write_records(
             count += records.num_rows
             undecoded += len(tables[UNDECODED.name]["reason"].drop_null())
             _add_partitions(partitions, tables[COMMITS.name])
-    return {
-        "files": [file._asdict() for file in writer.files],
-        "partitions": {topic: sorted(numbers) for topic, numbers in partitions.items()},
-        "records": count,
-        "undecoded": undecoded,
-    }
+    return Written(writer.files, count, undecoded, {topic: sorted(numbers) for topic, numbers in partitions.items()})
 
 
 def entry_of(
     kind: str,
-    results: Sequence[Mapping[str, Any]],
+    results: Sequence[Written],
     coverage: Sequence[DataFile],
     positions: Mapping[int, int] | None = None,
 ) -> Entry:
     """Return the entry of what tasks wrote, and of the files with its coverage."""
     return Entry(
         kind,
-        (*(DataFile(**file) for result in results for file in result["files"]), *coverage),
-        sum(result["records"] for result in results),
-        sum(result["undecoded"] for result in results),
+        (*(file for each in results for file in each.files), *coverage),
+        sum(each.records for each in results),
+        sum(each.undecoded for each in results),
         positions or {},
     )
 

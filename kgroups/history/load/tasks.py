@@ -33,16 +33,8 @@ T = TypeVar("T")
 Result = dict[str, Any]
 """What a task returns, as JSON: what it wrote. Never rows."""
 
-Runner = Callable[[Callable[[T], Result], Sequence[T]], list[Result]]
-"""Returns the results in the order of the tasks."""
-
 Notify = Callable[[str], None]
 """Prints one line for the user."""
-
-
-def run_here(function: Callable[[T], Result], tasks: Sequence[T]) -> list[Result]:
-    """Run the tasks in this process, one after the other."""
-    return [function(task) for task in tasks]
 
 
 def run_on_spark(
@@ -127,21 +119,25 @@ class TaskRunner:
 
     def run(
         self,
-        function: Callable[[Sequence[Range]], Result],
         ranges: Sequence[Range],
-        here: Callable[[Sequence[Range]], Result] | None = None,
-    ) -> list[Result]:
+        here: Callable[[Sequence[Range]], T],
+        on_spark: Callable[[Sequence[Range]], Result],
+        parse: Callable[[Result], T],
+    ) -> list[T]:
         """Run a function for each split of ranges.
 
-        :param here: what runs in this process, with the same result. Default: ``function``.
+        :param here: what runs in this process.
+        :param on_spark: what runs in a Spark task.
+        :param parse: returns the result of a Spark task as ``here`` does.
         :raises PySparkException: if a task fails; its message contains the last line of the task's error.
         """
         if self._spark is None and sum(piece.span for piece in ranges) <= self._small:
-            return run_here(here or function, [ranges])
+            return [here(ranges)]
         if self._spark is None:
             self._spark = self._open_session()
             check_visible(self._spark, self._store, self._notify)
-        return run_on_spark(self._spark, self._notify, function, divide(ranges, cores(self._spark)))
+        splits = divide(ranges, cores(self._spark))
+        return [parse(each) for each in run_on_spark(self._spark, self._notify, on_spark, splits)]
 
 
 def cores(spark: SparkSession) -> int:

@@ -11,7 +11,7 @@ from pyspark.errors import PySparkException
 
 from kgroups.history.extract.ranges import Range
 from kgroups.history.load.store import Store
-from kgroups.history.load.tasks import STARTS, TaskRunner, run_here, run_on_spark
+from kgroups.history.load.tasks import STARTS, TaskRunner, run_on_spark
 
 LATE = "Job aborted due to stage failure: org.apache.spark.SparkException: Python worker failed to connect back."
 
@@ -44,10 +44,6 @@ def double(task: int) -> dict[str, Any]:
 
 def run(spark: Spark, reported: list[str]) -> list[dict[str, Any]]:
     return run_on_spark(spark, reported.append, double, [0, 1])  # type: ignore[arg-type]
-
-
-def test_run_here_returns_results_in_the_order_of_the_tasks() -> None:
-    assert run_here(double, [3, 4]) == [{"task": 3}, {"task": 4}]
 
 
 def test_job_is_repeated_after_late_python_worker() -> None:
@@ -83,10 +79,10 @@ def test_spark_starts_once_with_the_first_large_batch() -> None:
         return spark
 
     runner = TaskRunner(start, Store("s3://bucket/history"), 10, print)  # type: ignore[arg-type]
-    assert runner.run(spans, [Range(0, 0, 10)]) == [{"spans": [10]}]
+    assert runner.run([Range(0, 0, 10)], spans, spans, dict) == [{"spans": [10]}]
     assert not started
     for size in (11, 1, 12):  # a small batch after a large one also runs on Spark
-        runner.run(spans, [Range(0, 0, size)])
+        runner.run([Range(0, 0, size)], spans, spans, dict)
     assert (len(started), spark.jobs) == (1, 3)
 
 
@@ -95,4 +91,4 @@ def test_tasks_follow_the_cores_of_the_cluster_in_each_batch() -> None:
     runner = TaskRunner(lambda: spark, Store("s3://bucket/history"), 0, print)  # type: ignore[arg-type,return-value]
     for cores in (2, 6, 3):  # executors start and end
         spark.defaultParallelism = cores
-        assert len(runner.run(spans, [Range(0, 0, 600)])) == cores
+        assert len(runner.run([Range(0, 0, 600)], spans, spans, dict)) == cores
