@@ -13,12 +13,13 @@ from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import Failure, Outcome
 from kgroups.model.subscriptions import left_topics
 from kgroups.model.time_lag import FirstUnread, Position
+from kgroups.model.verdicts.facts import PartitionFacts
 from kgroups.model.views.lag_summary import NO_AGES, Ages, By, Share, shares
 from kgroups.model.views.offset_row import GroupOffsets
 
-from .port import GroupAdmin
-from .port.capabilities import RECORD_COUNTS, RETENTION
+from .port import GroupAdmin, WireOnly, wire_of
 from .query.select_groups import Selection
+from .records import UNREAD_LOG, find_unread, read_group_logs
 from .share_facts import share_facts
 
 
@@ -79,14 +80,22 @@ async def read_ages(
     wanted, retention, counts = set(positions), None, None
     failures: list[Failure] = []
     if headroom:
-        retention, unknown = await RETENTION.of(admin).retention({(at.topic, at.partition) for at in positions})
+        from .query.retention import fetch_retention
+
+        retention, unknown = await fetch_retention(
+            wire_of(admin, WireOnly.HEADROOM), {(at.topic, at.partition) for at in positions}
+        )
         wanted.update(start for share in every for start in share.starts(retention))
         failures += unknown
-    unread, unreadable = await admin.find_unread(wanted, isolation=isolation)
+    unread, unreadable = await find_unread(admin, wanted, isolation=isolation)
     failures += unreadable
     if exact:
+        from .query.count_unread import count_unread
+
         ends = {pair: end for share in every for pair, end in share.ends()}
-        counts, uncounted = await RECORD_COUNTS.of(admin).count_unread(positions, ends, isolation=isolation)
+        counts, uncounted = await count_unread(
+            wire_of(admin, WireOnly.RECORD_COUNTS), positions, ends, isolation=isolation
+        )
         failures += uncounted
     return Ages(unread, now, retention, counts), tuple(dict.fromkeys(failures))
 
@@ -101,6 +110,21 @@ async def observe_in_batches(
             yield batch.with_items(Seen(item, now, NO_AGES) for item in batch.items)
 
 
+async def observe_partitions(
+    admin: GroupAdmin, selection: Selection, wanted: Mapping[str, frozenset[int] | None] | None
+) -> Outcome[PartitionFacts]:
+    """Return the facts about partitions, topic -> numbers, or ``None`` for all; or about those that lag.
+
+    :raises UsageError: over librdkafka.
+    """
+    from .verdicts.gather import partition_facts
+
+    cluster = wire_of(admin, WireOnly.EXPLAIN)
+    isolation = Isolation.READ_UNCOMMITTED
+    described = await admin.describe_offsets(selection, isolation=isolation, whole_topics=wanted is None)
+    return await partition_facts(cluster, described, wanted)
+
+
 async def find_proofs(
     admin: GroupAdmin, positions: Iterable[Position], *, isolation: Isolation
 ) -> Outcome[tuple[Position, Proof]]:
@@ -109,11 +133,11 @@ async def find_proofs(
     Errors are in the proofs, not in the failures.
     """
     wanted = set(positions)
-    readable, _ = await admin.find_unread(wanted, isolation=Isolation.READ_COMMITTED)
+    readable, _ = await find_unread(admin, wanted, isolation=Isolation.READ_COMMITTED)
     unread: Mapping[Position, FirstUnread] = {}
     if isolation is Isolation.READ_UNCOMMITTED:
         passed = {place for place in wanted if (found := readable.get(place)) and found == FirstUnread()}
-        unread, _ = await admin.find_unread(passed, isolation=isolation) if passed else ({}, ())
+        unread, _ = await find_unread(admin, passed, isolation=isolation) if passed else ({}, ())
     return Outcome(tuple((place, proof_of(readable.get(place), unread.get(place))) for place in sorted(wanted)))
 
 
@@ -126,7 +150,11 @@ async def _with_outsiders(admin: GroupAdmin, seen: list[Seen]) -> list[Seen]:
         for each in seen
         if each.offsets.group.state == GroupState.EMPTY and each.offsets.group.type != GroupType.SHARE
     }
-    committing = await still_committing(admin, idle, sample=False)
+    if admin.cluster is None:
+        return [
+            each._replace(outsiders_unread=UNREAD_LOG if each.offsets.group.group_id in idle else None) for each in seen
+        ]
+    committing = await still_committing(admin.cluster, idle, sample=False)
     return [
         each._replace(
             outsiders=committing.found.get(each.offsets.group.group_id),
@@ -141,7 +169,7 @@ async def _with_commit_times(admin: GroupAdmin, seen: list[Seen]) -> list[Seen]:
     wanted = {name: commit_keys(name, places) for name, places in committed.items() if places}
     if not wanted:
         return seen
-    found = await admin.read_group_logs(wanted, bounds_of(sum(map(len, wanted.values()))))
+    found = await read_group_logs(admin, wanted, bounds_of(sum(map(len, wanted.values()))))
     return [
         each._replace(
             committed_at={place: times.committed for place, times in found.of(name).commits.items()},
@@ -160,7 +188,7 @@ async def _with_expiry(admin: GroupAdmin, seen: list[Seen]) -> list[Seen]:
     }
     if not expiring:
         return seen
-    logs = await admin.read_group_logs(expiring, bounds_of(sum(map(len, expiring.values()))), retention=True)
+    logs = await read_group_logs(admin, expiring, bounds_of(sum(map(len, expiring.values()))), retention=True)
     no_retention = None if logs.retention is not None else logs.notices[-1].removeprefix("--deep: ")
     return [
         each._replace(

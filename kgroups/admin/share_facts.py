@@ -8,9 +8,8 @@ from kgroups.model.group_log import ReadBudget
 from kgroups.model.groups import GroupType
 from kgroups.model.views.offset_row import GroupOffsets
 
-from .port import GroupAdmin
-from .port.capabilities import SHARE_FACTS
-from .share_state.gather import Gathered
+from .port import GroupAdmin, WireOnly, wire_of
+from .share_state.gather import Gathered, gather_share_facts
 
 
 async def share_facts(admin: GroupAdmin, items: Iterable[GroupOffsets], limits: ReadBudget) -> Gathered:
@@ -19,4 +18,6 @@ async def share_facts(admin: GroupAdmin, items: Iterable[GroupOffsets], limits: 
     :raises UsageError: if there are share groups, and the transport does not support them.
     """
     shared = [item for item in items if item.group.type == GroupType.SHARE]
-    return await SHARE_FACTS.of(admin).gather_share_facts(shared, limits) if shared else Gathered({}, ())
+    if not shared:
+        return Gathered({}, ())
+    return await gather_share_facts(wire_of(admin, WireOnly.SHARE_STATES), shared, limits)

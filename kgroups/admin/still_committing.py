@@ -26,8 +26,11 @@ from kgroups.model.operations.committing import (
 )
 from kgroups.model.operations.reset import PlannedOffset
 from kgroups.model.outcome import Failure, Scope
+from kgroups.net.cluster import Cluster
 
-from .port import GroupAdmin
+from .change.lookups import committed_now
+from .offsets_topic.recent_commits import recent_commits
+from .routing.backoff import pause
 
 WINDOW = 90.0
 """Default seconds of the log to read: consumers that commit every 45 s are found."""
@@ -87,7 +90,7 @@ def in_transactions(planned: Iterable[PlannedOffset]) -> dict[GroupId, str]:
 
 
 async def still_committing(
-    admin: GroupAdmin,
+    cluster: Cluster,
     committed: Committed,
     *,
     window: float = WINDOW,
@@ -109,7 +112,7 @@ async def still_committing(
     if not committed:
         return Committing()
     began, now = time.monotonic(), _now()
-    recent = await admin.recent_commits(tuple(committed), int(now - window * 1000))
+    recent = await recent_commits(cluster, tuple(committed), int(now - window * 1000))
     rhythms = {
         group: rhythm
         for group, made in sorted(recent.made.items())
@@ -127,20 +130,20 @@ async def still_committing(
     if longest > MOMENT:
         groups = count(len(unread) + len(rhythms), "group")
         tell(f"watching {groups} for up to {longest:.0f} s: clients that are not members may still commit")
-    watched, moved = await asyncio.gather(_watched(admin, rhythms, recent), _moved(admin, unread, wait, began))
+    watched, moved = await asyncio.gather(_watched(cluster, rhythms, recent), _moved(cluster, unread, wait, began))
     return Committing(dict(sorted({**watched, **moved, **held}.items())), {}, notices, recent.unread)
 
 
-async def _watched(admin: GroupAdmin, rhythms: Mapping[GroupId, Rhythm], recent: RecentCommits) -> dict[GroupId, str]:
+async def _watched(cluster: Cluster, rhythms: Mapping[GroupId, Rhythm], recent: RecentCommits) -> dict[GroupId, str]:
     """Wait for the next commit of each group, until it is overdue; return the groups that got one."""
     found: dict[GroupId, str] = {}
     began, now = time.monotonic(), _now()
     pending = {group: rhythm.wait(now) for group, rhythm in rhythms.items()}
     since = min((rhythm.last for rhythm in rhythms.values()), default=now)
     while pending:
-        await admin.pause(min(STEP, max(0.05, max(pending.values()) - (time.monotonic() - began))))
+        await pause(cluster, min(STEP, max(0.05, max(pending.values()) - (time.monotonic() - began))))
         passed = time.monotonic() - began
-        fresh = await admin.recent_commits(tuple(pending), since)
+        fresh = await recent_commits(cluster, tuple(pending), since)
         for group in list(pending):
             if new := _new_commit(rhythms[group], recent, fresh, group):
                 pair, before, after = new
@@ -168,12 +171,12 @@ def _new_commit(
     return None
 
 
-async def _moved(admin: GroupAdmin, unread: Committed, wait: float, began: float) -> dict[GroupId, str]:
+async def _moved(cluster: Cluster, unread: Committed, wait: float, began: float) -> dict[GroupId, str]:
     """Return the groups whose committed offsets differ from those when the plan was made."""
     if not unread:
         return {}
-    await admin.pause(wait)
-    now = await admin.committed(tuple(unread))
+    await pause(cluster, wait)
+    now = await committed_now(cluster, unread)
     found: dict[GroupId, str] = {}
     for group, before in unread.items():
         for pair, commit in before.items():

@@ -8,9 +8,10 @@ from typing import TypeVar
 
 from kgroups.errors import KgroupsError, UsageError
 from kgroups.model.outcome import Failure, Outcome
+from kgroups.net.cluster import Cluster
 from kgroups.protocol.error_codes import Code
 
-from .port import GroupAdmin
+from .routing.backoff import pause
 
 P = TypeVar("P")
 
@@ -21,7 +22,7 @@ _HELD_BY_MEMBERS = (Code.non_empty_group, Code.group_subscribed_to_topic)
 
 
 async def wait_until_empty(
-    admin: GroupAdmin, make: Callable[[], Awaitable[Outcome[P]]], seconds: float, tell: Callable[[str], None]
+    cluster: Cluster, make: Callable[[], Awaitable[Outcome[P]]], seconds: float, tell: Callable[[str], None]
 ) -> Outcome[P]:
     """Repeat the plan until no group is left out because of its members.
 
@@ -53,7 +54,7 @@ async def wait_until_empty(
         if held and not waited:
             waited = True
             tell(f"waiting for up to {seconds:g} s until the members have left: {_names(held)}")
-        await admin.pause(max(0.0, min(EVERY, left)), time.monotonic() - round_began)
+        await pause(cluster, max(0.0, min(EVERY, left)), time.monotonic() - round_began)
 
 
 def _names(held: list[Failure]) -> str:

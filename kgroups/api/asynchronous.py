@@ -8,11 +8,15 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self, TypeVar, overload
 
+from kgroups.admin.change.delete_groups import plan_delete
 from kgroups.admin.change.delete_in_chunks import delete_in_chunks
+from kgroups.admin.change.delete_offsets import plan_delete_offsets
+from kgroups.admin.change.hidden_offsets import hidden_offsets
+from kgroups.admin.change.plan_reset import plan_reset
 from kgroups.admin.change.reset_request import ResetRequest
 from kgroups.admin.change.write_in_chunks import write_in_chunks
-from kgroups.admin.port import GroupAdmin
-from kgroups.admin.port.capabilities import GroupChanger
+from kgroups.admin.port import Cluster, GroupAdmin
+from kgroups.admin.query.describe import describe
 from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.still_committing import WINDOW, Committing, committed_of, in_transactions, still_committing
 from kgroups.config.flags import Flags
@@ -144,7 +148,7 @@ class AsyncCluster(SettingsMethods):
         selection = arguments.selection(groups, regex, (), all_groups)
         create = arguments.flag("create_group", create_group)
         request = ResetRequest(selection, arguments.scenario(to), arguments.scope(topics), create=create)
-        return Outcome.of(await self._change(lambda admin: admin.plan_reset(request)))
+        return Outcome.of(await self._change(lambda cluster: plan_reset(cluster, request)))
 
     async def apply(
         self, plan: Sequence[PlannedOffset], *, force: bool = False, commit_window: float = WINDOW
@@ -175,7 +179,7 @@ class AsyncCluster(SettingsMethods):
         entries = arguments.plan(plan, PlannedOffset)
         arguments.flag("force", force)
         window = arguments.seconds("commit_window", commit_window)
-        return await self._change(lambda admin: _write(admin, entries, force=force, window=window))
+        return await self._change(lambda cluster: _write(cluster, entries, force=force, window=window))
 
     async def plan_delete_offsets(
         self,
@@ -206,7 +210,7 @@ class AsyncCluster(SettingsMethods):
         scope = arguments.scope(topics)
         if scope is None:
             raise UsageError("topics must be a list of str, not None")
-        return Outcome.of(await self._change(lambda admin: admin.plan_delete_offsets(selection, scope)))
+        return Outcome.of(await self._change(lambda cluster: plan_delete_offsets(cluster, selection, scope)))
 
     async def delete_offsets(
         self, plan: Sequence[PlannedOffset], *, force: bool = False, commit_window: float = WINDOW
@@ -237,7 +241,7 @@ class AsyncCluster(SettingsMethods):
         window = arguments.seconds("commit_window", commit_window)
         if any(entry.after is not None for entry in entries):
             raise UsageError("delete_offsets takes the items of plan_delete_offsets; pass those of plan_reset to apply")
-        return await self._change(lambda admin: _write(admin, entries, force=force, window=window, deletion=True))
+        return await self._change(lambda cluster: _write(cluster, entries, force=force, window=window, deletion=True))
 
     async def plan_delete(
         self, *groups: str, regex: str | None = None, all_groups: bool = False
@@ -261,7 +265,7 @@ class AsyncCluster(SettingsMethods):
             >>> [(each.group, len(each.commits)) for each in plan]
         """
         selection = arguments.selection(groups, regex, (), all_groups)
-        planned = await self._change(lambda admin: admin.plan_delete(selection))
+        planned = await self._change(lambda cluster: plan_delete(cluster, selection))
         return Outcome.of(planned.with_items(map(PlannedDeletion, planned.items)))
 
     async def delete(
@@ -301,7 +305,7 @@ class AsyncCluster(SettingsMethods):
         window = arguments.seconds("commit_window", commit_window)
         hidden = arguments.flag("including_hidden_offsets", including_hidden_offsets)
         way = None if hidden else "including_hidden_offsets=True"
-        return await self._change(lambda admin: _delete(admin, names, plans, force=force, window=window, way=way))
+        return await self._change(lambda cluster: _delete(cluster, names, plans, force=force, window=window, way=way))
 
     @overload
     async def undo(
@@ -342,9 +346,9 @@ class AsyncCluster(SettingsMethods):
         names = tuple(dict.fromkeys(group for group, _, _ in scenario.moves))
         window = arguments.seconds("commit_window", commit_window)
 
-        async def act(admin: GroupChanger) -> Outcome[AppliedOffset]:
-            planned = await admin.plan_reset(ResetRequest(Selection(names), scenario))
-            return await _write(admin, planned.items, force=False, window=window, earlier=planned)
+        async def act(cluster: Cluster) -> Outcome[AppliedOffset]:
+            planned = await plan_reset(cluster, ResetRequest(Selection(names), scenario))
+            return await _write(cluster, planned.items, force=False, window=window, earlier=planned)
 
         return await self._change(act) if names else Outcome()
 
@@ -430,7 +434,7 @@ class AsyncCluster(SettingsMethods):
         scope = arguments.scope(topics)
         create, exact = arguments.flag("create_group", create_group), arguments.flag("exact", exact)
         request = arguments.restore(file, groups)._replace(topics=scope, create=create, exact=exact)
-        return Outcome.of(await self._change(lambda admin: plan_restore(admin, request)))
+        return Outcome.of(await self._change(lambda cluster: plan_restore(cluster, request)))
 
     async def _ask(self, question: Callable[[GroupAdmin], Awaitable[T]]) -> T:
         async with self._session.admin() as admin:
@@ -438,7 +442,7 @@ class AsyncCluster(SettingsMethods):
 
 
 async def _write(
-    admin: GroupChanger,
+    cluster: Cluster,
     plan: Sequence[PlannedOffset],
     *,
     force: bool,
@@ -450,14 +454,14 @@ async def _write(
     members: list[str] = []
     if deletion and plan and not force:
         names = tuple(sorted({entry.group_id for entry in plan}))
-        members = [group.group_id for group in (await admin.describe(Selection(names))).items if group.members]
+        members = [group.group_id for group in (await describe(cluster, Selection(names))).items if group.members]
     committing = Committing()
     if not force:
-        committing = await still_committing(admin, committed_of(plan, members), window=window)
+        committing = await still_committing(cluster, committed_of(plan, members), window=window)
         committing = committing._replace(found={**committing.found, **in_transactions(plan)})
     kept = [entry for entry in plan if entry.group_id not in committing.found]
-    undo = UndoMemory(admin)
-    done = await write_in_chunks(admin, kept, undo, force=force, with_members=deletion)
+    undo = UndoMemory(cluster)
+    done = await write_in_chunks(cluster, kept, undo, force=force, with_members=deletion)
     written = model.Outcome(
         done.applied, (*done.failures, *committing.failures("force=True")), (*committing.notices, *done.notices)
     )
@@ -465,7 +469,7 @@ async def _write(
 
 
 async def _delete(
-    admin: GroupChanger,
+    cluster: Cluster,
     names: Sequence[str],
     plans: Mapping[str, PlannedDeletion],
     *,
@@ -477,16 +481,16 @@ async def _delete(
 
     :param way: how to delete groups with hidden offsets; ``None``: they are deleted.
     """
-    now = await admin.plan_delete(Selection(tuple(names)))
+    now = await plan_delete(cluster, Selection(tuple(names)))
     current = {each.group.group_id: each for each in now.items}
     committing, hidden = Committing(), dict[str, model.Failure]()
     if way:
         keep = (each for each in now.items if each.group.type not in GroupType.WITHOUT_COMMITS)
         seen = {each.group.group_id: each.commits for each in keep}
-        hidden.update(await admin.hidden_offsets(seen, way))
+        hidden.update(await hidden_offsets(cluster, seen, way))
     if not force:
         committed = {name: each.commits for name, each in current.items() if name not in hidden}
-        committing = await still_committing(admin, committed, window=window)
+        committing = await still_committing(cluster, committed, window=window)
         pending = in_transactions(entry for each in current.values() for entry in each.as_plan())
         committing = committing._replace(found={**committing.found, **pending})
     failures = [*committing.failures("force=True"), *hidden.values()]
@@ -497,8 +501,8 @@ async def _delete(
         for name in names
         if name in current and name not in left_alone
     ]
-    undo = UndoMemory(admin)
-    done = await delete_in_chunks(admin, planned, undo, force=force)
+    undo = UndoMemory(cluster)
+    done = await delete_in_chunks(cluster, planned, undo, force=force)
     items = sorted(
         (*done.items, *(DeletedGroup(failure.name, Result.FAILED, failure) for failure in failures)),
         key=lambda each: each.group_id,

@@ -6,7 +6,7 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from kgroups.admin.port import GroupAdmin, Renewable
+from kgroups.admin.port import GroupAdmin
 from kgroups.admin.wire import open_admin
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import KgroupsError, UsageError
@@ -63,9 +63,9 @@ class Session:
     async def _renewed(self) -> GroupAdmin:
         """Return the kept admin, ready for another call, or a new one."""
         kept = self._kept
-        if kept is not None and isinstance(kept, Renewable):
+        if kept is not None and kept.cluster:
             try:
-                await kept.renew()
+                await kept.cluster.renew()
                 return kept
             except KgroupsError:  # the connections are no longer usable
                 pass

@@ -6,8 +6,9 @@ import os
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from kgroups.admin.change.alter_settings import alter_in_chunks
-from kgroups.admin.port.capabilities import SETTINGS, GroupChanger, changing
+from kgroups.admin.change.alter_settings import alter_in_chunks, plan_settings
+from kgroups.admin.port import Cluster, WireOnly, changing, wire_of
+from kgroups.admin.query.group_configs import describe_settings
 from kgroups.admin.query.select_groups import Selection
 from kgroups.model import outcome as model
 from kgroups.model.settings.change import AppliedSetting, PlannedSetting
@@ -56,7 +57,7 @@ class SettingsMethods(Queries):
         """
         arguments.flag("overridden", overridden)
         selection, names = arguments.selection(groups, regex, (), all_groups), arguments.keys(keys)
-        found = await self._ask(lambda admin: SETTINGS.of(admin).describe_settings(selection))
+        found = await self._ask(lambda admin: describe_settings(wire_of(admin, WireOnly.SETTINGS), selection))
         rows = (row for each in found.items for row in setting_rows(each, names, overridden=overridden))
         return Outcome.of(found.with_items(rows))
 
@@ -88,7 +89,7 @@ class SettingsMethods(Queries):
             >>> [(each.name, each.old, each.new) for each in plan]
         """
         selection, wish = arguments.selection(groups, regex, (), all_groups), arguments.wish(values)
-        return Outcome.of(await self._change(lambda admin: SETTINGS.of(admin).plan_settings(selection, wish)))
+        return Outcome.of(await self._change(lambda cluster: plan_settings(cluster, selection, wish)))
 
     async def plan_restore_settings(
         self, file: str | os.PathLike[str], *groups: str, exact: bool = False
@@ -115,7 +116,7 @@ class SettingsMethods(Queries):
         from kgroups.admin.snapshot.restore import plan_restore_settings
 
         request = arguments.restore(file, groups)._replace(exact=exact)
-        return Outcome.of(await self._change(lambda admin: plan_restore_settings(admin, request)))
+        return Outcome.of(await self._change(lambda cluster: plan_restore_settings(cluster, request)))
 
     async def alter_settings(self, plan: Sequence[PlannedSetting]) -> Outcome[AppliedSetting]:
         """Write the settings of a plan. Requires Kafka 4.0.
@@ -140,16 +141,16 @@ class SettingsMethods(Queries):
             >>> done.raise_for_failures()
         """
         entries = arguments.plan(plan, PlannedSetting)
-        return await self._change(lambda admin: _alter(admin, model.Outcome(entries)))
+        return await self._change(lambda cluster: _alter(cluster, model.Outcome(entries)))
 
     async def _undo_settings(self, restored: Restored) -> Outcome[AppliedSetting]:
-        async def act(admin: GroupChanger) -> Outcome[AppliedSetting]:
-            restored.on(admin.cluster_id)
-            return await _alter(admin, await SETTINGS.of(admin).plan_settings(Selection(restored.groups), restored))
+        async def act(cluster: Cluster) -> Outcome[AppliedSetting]:
+            restored.on(cluster.cluster_id)
+            return await _alter(cluster, await plan_settings(cluster, Selection(restored.groups), restored))
 
         return await self._change(act) if restored.groups else Outcome()
 
-    async def _change(self, question: Callable[[GroupChanger], Awaitable[T]]) -> T:
+    async def _change(self, question: Callable[[Cluster], Awaitable[T]]) -> T:
         """Return the answer of an admin that can change groups.
 
         :raises UsageError: if the transport only reads.
@@ -157,8 +158,8 @@ class SettingsMethods(Queries):
         return await self._ask(changing(question))
 
 
-async def _alter(admin: GroupChanger, planned: model.Outcome[PlannedSetting]) -> Outcome[AppliedSetting]:
+async def _alter(cluster: Cluster, planned: model.Outcome[PlannedSetting]) -> Outcome[AppliedSetting]:
     """Write the settings of groups that are still as planned."""
-    undo = UndoMemory(admin)
-    done = await alter_in_chunks(admin, SETTINGS.of(admin), planned.items, undo)
+    undo = UndoMemory(cluster)
+    done = await alter_in_chunks(cluster, planned.items, undo)
     return Outcome.of(done.after(planned), SettingsChange(undo.source, done.items))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from kgroups.admin.change.chunks import TopicIds, source_of
+from kgroups.admin.change.chunks import source_of
 from kgroups.admin.change.interruption import Interruption
+from kgroups.admin.port import Cluster
 from kgroups.model.offsets import PlanKey
 from kgroups.model.operations.origin import Origin, Source
 from kgroups.model.operations.reset import FromPlan, PlannedOffset
@@ -51,14 +52,14 @@ class SettingsChange(NamedTuple):
 class UndoMemory:
     """Remembers the cluster and the topic IDs of a change, and corrections; the results are in its outcome."""
 
-    def __init__(self, admin: TopicIds) -> None:
+    def __init__(self, cluster: Cluster) -> None:
         self.stop = Interruption()
-        self.source = Source(cluster_id=admin.cluster_id)
+        self.source = Source(cluster_id=cluster.cluster_id)
         self.amended: dict[PlanKey, PlannedOffset] = {}
 
-    async def save(self, admin: TopicIds, planned: Sequence[Any]) -> None:
+    async def save(self, cluster: Cluster, planned: Sequence[Any]) -> None:
         """Look up the topic IDs of planned offsets."""
-        self.source = await source_of(admin, (each for each in planned if isinstance(each, PlannedOffset)))
+        self.source = await source_of(cluster, (each for each in planned if isinstance(each, PlannedOffset)))
 
     def amend(self, planned: Sequence[PlannedOffset]) -> None:
         """Remember the offsets as they were, which the outcome of a deletion does not have."""

@@ -23,9 +23,9 @@ from .frame.options import ConnectionOptions, Duration, fleet_change_options, ou
 from .frame.run_query import Shape
 
 if TYPE_CHECKING:
-    from kgroups.admin.port.capabilities import GroupChanger
     from kgroups.model.operations.results import GroupDeletion, TopicDeletion
     from kgroups.model.outcome import Outcome
+    from kgroups.net.cluster import Cluster
 
 
 @click.command("delete", cls=Command)
@@ -72,6 +72,7 @@ def delete(
         )
     safety.check(confirmation, connection)
     selection = chosen.selection()
+    from kgroups.admin.change.delete_groups import plan_delete
     from kgroups.admin.change.delete_in_chunks import delete_in_chunks
     from kgroups.admin.still_committing import in_transactions
     from kgroups.model.groups import GroupType
@@ -86,10 +87,10 @@ def delete(
     )
     from kgroups.render.act_views import DELETE
 
-    async def plan(admin: GroupChanger) -> Outcome[GroupDeletion | TopicDeletion]:
-        planned = await safety.plan(admin, lambda: admin.plan_delete(selection))
+    async def plan(cluster: Cluster) -> Outcome[GroupDeletion | TopicDeletion]:
+        planned = await safety.plan(cluster, lambda: plan_delete(cluster, selection))
         if not including_hidden:
-            planned = await _without_hidden(admin, planned)
+            planned = await _without_hidden(cluster, planned)
         committed = {
             each.group.group_id: each.commits
             for each in planned.items
@@ -97,21 +98,19 @@ def delete(
         }
         pending = in_transactions(entry for each in planned.items for entry in each.as_plan())
         screened = await safety.screen(
-            admin, planned, committed, lambda each: each.group.group_id, execute=confirmation.execute, pending=pending
+            cluster, planned, committed, lambda each: each.group.group_id, execute=confirmation.execute, pending=pending
         )
-        return await _with_topics(admin, screened, all_internal)
+        return await _with_topics(cluster, screened, all_internal)
 
-    async def apply(
-        admin: GroupChanger, planned: Sequence[GroupDeletion | TopicDeletion], undo: UndoFile
-    ) -> Outcome[Any]:
+    async def apply(cluster: Cluster, planned: Sequence[GroupDeletion | TopicDeletion], undo: UndoFile) -> Outcome[Any]:
         groups = [item for item in planned if isinstance(item, GroupDeletion)]
         topics = [item for item in planned if isinstance(item, TopicDeletion)]
-        deleted = await delete_in_chunks(admin, groups, undo, force=safety.force, together=safety.together)
+        deleted = await delete_in_chunks(cluster, groups, undo, force=safety.force, together=safety.together)
         results = {each.group_id: result_and_error(each.result, each.failure) for each in deleted.items}
         rows = [delete_row(item, results[item.group.group_id]) for item in groups]
         deleted_groups = [each.group_id for each in deleted.items if each.result is Result.APPLIED]
         more, refused = (
-            await delete_topics(admin, topics, deleted_groups, delete_topic_row, undo.stop) if topics else ([], [])
+            await delete_topics(cluster, topics, deleted_groups, delete_topic_row, undo.stop) if topics else ([], [])
         )
         return Outcome((*rows, *more), (*deleted.failures, *refused))
 
@@ -129,20 +128,21 @@ def delete(
     return apply_plan(connection, shape, confirmation, operation)
 
 
-async def _without_hidden(admin: GroupChanger, planned: Outcome[GroupDeletion]) -> Outcome[GroupDeletion]:
+async def _without_hidden(cluster: Cluster, planned: Outcome[GroupDeletion]) -> Outcome[GroupDeletion]:
     """Return the groups whose committed offsets are all visible; each other group is a failure."""
+    from kgroups.admin.change.hidden_offsets import hidden_offsets
     from kgroups.model.groups import GroupType
 
     seen = {
         each.group.group_id: each.commits for each in planned.items if each.group.type not in GroupType.WITHOUT_COMMITS
     }
-    hidden = await admin.hidden_offsets(seen, "--including-hidden-offsets")
+    hidden = await hidden_offsets(cluster, seen, "--including-hidden-offsets")
     kept = (each for each in planned.items if each.group.group_id not in hidden)
     return planned.with_items(kept).with_failures(hidden.values())
 
 
 async def _with_topics(
-    admin: GroupChanger, planned: Outcome[GroupDeletion], all_internal: bool
+    cluster: Cluster, planned: Outcome[GroupDeletion], all_internal: bool
 ) -> Outcome[GroupDeletion | TopicDeletion]:
     """Add the internal topics after the groups if they are deleted, too; otherwise, add notices that they are kept."""
     from kgroups.model.groups import GroupType
@@ -155,7 +155,7 @@ async def _with_topics(
 
     if not all_internal:
         return without_topics.with_failures((), kept_remarks(groups))
-    topics = await exclude_shared_topics(admin, doomed_topics(groups))
+    topics = await exclude_shared_topics(cluster, doomed_topics(groups))
     items: list[GroupDeletion | TopicDeletion] = [*planned.items, *topics.items]
     return planned.with_items(items).with_failures(
         topics.failures, (*topics.notices, *((NO_WAY_BACK,) if topics.items else ()))

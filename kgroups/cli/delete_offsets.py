@@ -23,9 +23,9 @@ from .frame.options import ConnectionOptions, fleet_change_options, output_optio
 from .frame.run_query import Shape
 
 if TYPE_CHECKING:
-    from kgroups.admin.port.capabilities import GroupChanger
     from kgroups.model.operations.reset import PlannedOffset
     from kgroups.model.outcome import Outcome
+    from kgroups.net.cluster import Cluster
 
 
 @click.command("delete-offsets", cls=Command)
@@ -64,21 +64,23 @@ def delete_offsets(
     scope = parse_topic_scope(topics)
     safety.check(confirmation, connection)
     selection = chosen.selection()
+    from kgroups.admin.change.delete_offsets import plan_delete_offsets
+    from kgroups.admin.query.describe import describe
     from kgroups.admin.query.select_groups import Selection
     from kgroups.model.groups import GroupState
     from kgroups.model.views.operation_rows import delete_offset_row, result_and_error
     from kgroups.render.act_views import DELETE_OFFSETS
 
-    async def plan(admin: GroupChanger) -> Outcome[PlannedOffset]:
-        planned = await safety.plan(admin, lambda: admin.plan_delete_offsets(selection, scope))
+    async def plan(cluster: Cluster) -> Outcome[PlannedOffset]:
+        planned = await safety.plan(cluster, lambda: plan_delete_offsets(cluster, selection, scope))
         names = tuple(sorted({entry.group_id for entry in planned.items}))
-        groups = (await admin.describe(Selection(names))).items if names else ()
+        groups = (await describe(cluster, Selection(names))).items if names else ()
         members = [group.group_id for group in groups if group.state not in GroupState.WITHOUT_MEMBERS]
-        return await safety.screen_offsets(admin, planned, execute=confirmation.execute, members=members)
+        return await safety.screen_offsets(cluster, planned, execute=confirmation.execute, members=members)
 
-    async def apply(admin: GroupChanger, planned: Sequence[PlannedOffset], undo: UndoFile) -> Outcome[Any]:
+    async def apply(cluster: Cluster, planned: Sequence[PlannedOffset], undo: UndoFile) -> Outcome[Any]:
         applied = await write_offsets(
-            admin, planned, undo, force=safety.force, with_members=True, together=safety.together
+            cluster, planned, undo, force=safety.force, with_members=True, together=safety.together
         )
         rows = (delete_offset_row(each.planned, result_and_error(each.result, each.failure)) for each in applied.items)
         return applied.with_items(rows)

@@ -216,12 +216,15 @@ def _with_refused_groups(
 
 
 def _topology(connection: ConnectionOptions, shape: Shape, selection: Selection) -> int:
+    from kgroups.admin.query.topology_nodes import describe_nodes
     from kgroups.model.views.topology_rows import nodes_remark, topology_remark, topology_rows
     from kgroups.render.topology_views import TOPOLOGY
 
     async def query(admin: GroupAdmin) -> Outcome[Any]:
         described = await admin.describe(selection)
-        outcome = (await admin.describe_nodes(described.items)).after(described)
+        outcome = (
+            (await describe_nodes(admin.cluster, described.items)).after(described) if admin.cluster else described
+        )
         named = [] if selection.needs_list else outcome.items
         notices = [notice for group in named if (notice := topology_remark(group) or nodes_remark(group))]
         if not (outcome.items or outcome.failures):

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from kgroups.model.explain.change import Change
     from kgroups.model.explain.facts import GroupFacts
     from kgroups.model.outcome import Outcome
+    from kgroups.net.cluster import Cluster
     from kgroups.render.explain import Explained
 
 
@@ -62,7 +63,7 @@ _SHARE_MIB, _SHARE_SECONDS = 8, 2.0
 """Limits on reading the state of share groups without ``--deep``."""
 
 
-async def _with_outsiders(admin: GroupAdmin, outcome: Outcome[Any]) -> Outcome[Any]:
+async def _with_outsiders(cluster: Cluster, outcome: Outcome[Any]) -> Outcome[Any]:
     """Add to the facts of empty groups the clients that still commit, from the records of the last minutes."""
     from kgroups.admin.still_committing import still_committing
     from kgroups.model.groups import GroupState, GroupType
@@ -73,7 +74,7 @@ async def _with_outsiders(admin: GroupAdmin, outcome: Outcome[Any]) -> Outcome[A
         for facts in outcome.items
         if facts.group.state == GroupState.EMPTY and facts.group.type != GroupType.SHARE
     }
-    activity = await still_committing(admin, idle, watch=False)
+    activity = await still_committing(cluster, idle, watch=False)
     seen = {**activity.perhaps, **activity.found}
     if not seen:
         return outcome
@@ -84,14 +85,15 @@ _INSTANCES_WINDOW = 600_000
 """Milliseconds of the log in which clients that use one instance ID are searched for."""
 
 
-async def _with_shared_instances(admin: GroupAdmin, outcome: Outcome[Any]) -> Outcome[Any]:
+async def _with_shared_instances(cluster: Cluster, outcome: Outcome[Any]) -> Outcome[Any]:
     """Add to the facts of groups with static members the instance IDs that two clients use."""
+    from kgroups.admin.offsets_topic.recent_commits import recent_commits
     from kgroups.model.stays import shared_instances
 
     static = [facts.group.group_id for facts in outcome.items if any(member.instance_id for member in facts.members)]
     if not static:
         return outcome
-    recent = await admin.recent_commits(static, int(time.time() * 1000) - _INSTANCES_WINDOW)
+    recent = await recent_commits(cluster, static, int(time.time() * 1000) - _INSTANCES_WINDOW)
     return outcome.with_items(
         facts._replace(
             shared_instances=tuple(shared_instances(recent.stays.get(facts.group.group_id, ()))),
@@ -151,14 +153,16 @@ def explain(
         return explain_partitions(connection, style.output, style.format, selection, partitions)
 
     async def query(admin: GroupAdmin) -> Outcome[Any]:
-        from kgroups.admin.port.capabilities import FACTS
+        from kgroups.admin.port import WireOnly, wire_of
+        from kgroups.admin.query.explain import gather_facts
 
-        outcome = await FACTS.of(admin).gather_facts(selection)
+        cluster = wire_of(admin, WireOnly.EXPLAIN)
+        outcome = await gather_facts(cluster, selection)
         if not outcome.items and not outcome.failures:
             return outcome.with_failures((), [NO_MATCH])
         from .query.deep_columns import with_logs, with_share_facts
 
-        outcome = await _with_shared_instances(admin, await _with_outsiders(admin, outcome))
+        outcome = await _with_shared_instances(cluster, await _with_outsiders(cluster, outcome))
         outcome = await with_share_facts(admin, outcome, *(deep or (_SHARE_MIB, _SHARE_SECONDS)))
         if deep is None:
             return outcome

@@ -77,9 +77,9 @@ def explain_partitions(
     wanted = parse_topic_scope(options.partitions, "--partition") if options.partitions else None
 
     async def query(admin: GroupAdmin) -> Outcome[Any]:
-        from kgroups.admin.port.capabilities import FACTS
+        from kgroups.admin.observe import observe_partitions
 
-        outcome = await FACTS.of(admin).partition_facts(selection, wanted)
+        outcome = await observe_partitions(admin, selection, wanted)
         if not outcome.items and not outcome.failures and wanted is not None:
             return outcome.with_failures((), [NO_MATCH])
         return outcome

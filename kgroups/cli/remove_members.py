@@ -21,9 +21,9 @@ from .frame.run_query import Shape
 if TYPE_CHECKING:
     from kgroups.admin.change.interruption import Interruption
     from kgroups.admin.change.remove_members import RemovalJournal
-    from kgroups.admin.port.capabilities import GroupChanger
     from kgroups.model.operations.results import MemberRemoval, RemovedMember
     from kgroups.model.outcome import Failure, Outcome
+    from kgroups.net.cluster import Cluster
 
     from .change.undo_file import UndoFile
 
@@ -63,8 +63,10 @@ def remove_members(
     For members that hang, and for static members that will not return: their partitions are assigned to the other
     members. A member that is alive rejoins. Requires Kafka 2.4.
     """
+    from kgroups.admin.change import remove_members as removing
     from kgroups.admin.change.chunks import check_again, chunks
-    from kgroups.admin.change.remove_members import WantedMembers, not_as_planned
+    from kgroups.admin.change.remove_members import WantedMembers, not_as_planned, plan_removal
+    from kgroups.admin.query.describe import describe
     from kgroups.admin.query.select_groups import Selection
     from kgroups.model.operations.journal import Journal
     from kgroups.model.outcome import Outcome
@@ -78,25 +80,23 @@ def remove_members(
     selection = chosen.selection()
     requested = WantedMembers(frozenset(members), frozenset(instances), all_members)
 
-    async def plan(admin: GroupChanger) -> Outcome[MemberRemoval]:
-        return await admin.plan_removal(selection, requested)
+    async def plan(cluster: Cluster) -> Outcome[MemberRemoval]:
+        return await plan_removal(cluster, selection, requested)
 
-    async def apply(admin: GroupChanger, planned: Sequence[MemberRemoval], undo: UndoFile) -> Outcome[Any]:
+    async def apply(cluster: Cluster, planned: Sequence[MemberRemoval], undo: UndoFile) -> Outcome[Any]:
         stop = undo.stop
         items: list[RemovedMember] = []
         failures: dict[Failure, None] = {}
-        remover = admin
         for part in chunks(sorted(planned, key=_key), MEMBERS_AT_ONCE):
-            names = tuple(sorted({removal.group_id for removal in part}))
-            described = await check_again(names, admin.describe(Selection(names)), stop)
+            names = tuple(sorted({each.group_id for each in part}))
+            described = await check_again(names, describe(cluster, Selection(names)), stop)
             rejected = not_as_planned(part, described)
             rejected_keys = {_key(each.removal) for each in rejected}
-            to_remove = [removal for removal in part if _key(removal) not in rejected_keys]
+            to_remove = [each for each in part if _key(each) not in rejected_keys]
             journal: RemovalJournal = Journal()
             stop.watch(journal)
-            removed = await stop.bound(remover.remove_members(to_remove, reason, journal)) or _so_far(
-                journal, to_remove, stop
-            )
+            removal = removing.remove_members(cluster, to_remove, reason, journal)
+            removed = await stop.bound(removal) or _so_far(journal, to_remove, stop)
             items += (*removed.items, *rejected)
             failures.update(dict.fromkeys((*removed.failures, *(each.failure for each in rejected if each.failure))))
         items.sort(key=lambda each: _key(each.removal))

@@ -21,7 +21,7 @@ from .change.internal_topics import (
     internal_topic_option,
 )
 from .change.operation import Operation
-from .change.reset_request import plan_reset, reset_request, write_reset
+from .change.reset_request import reset_request, screened_reset, write_reset
 from .change.safety import Safety, safety_options
 from .change.scenario import scenario_options
 from .change.undo_file import UndoFile, run_source, undo_option
@@ -32,11 +32,11 @@ from .frame.run_query import Shape, print_failures, run_query
 
 if TYPE_CHECKING:
     from kgroups.admin.change.reset_request import ResetRequest
-    from kgroups.admin.port.capabilities import GroupChanger
     from kgroups.model.operations.origin import Source
     from kgroups.model.operations.reset import PlannedOffset
     from kgroups.model.operations.results import TopicDeletion
     from kgroups.model.outcome import Outcome
+    from kgroups.net.cluster import Cluster
 
 
 @click.command("reset-offsets", cls=Command)
@@ -112,21 +112,19 @@ def reset_offsets(
     from kgroups.model.views.operation_rows import NOT_EXECUTED, ResultAndError, reset_row, reset_topic_row
     from kgroups.render.act_views import RESET_OFFSETS
 
-    async def plan(admin: GroupChanger) -> Outcome[PlannedOffset | TopicDeletion]:
-        planned = await plan_reset(admin, request, notices, safety, execute=confirmation.execute)
+    async def plan(cluster: Cluster) -> Outcome[PlannedOffset | TopicDeletion]:
+        planned = await screened_reset(cluster, request, notices, safety, execute=confirmation.execute)
         if not (internal or all_internal):
             return planned.with_items(planned.items)
-        return await _with_topics(admin, planned, None if all_internal else internal)
+        return await _with_topics(cluster, planned, None if all_internal else internal)
 
-    async def apply(
-        admin: GroupChanger, planned: Sequence[PlannedOffset | TopicDeletion], undo: UndoFile
-    ) -> Outcome[Any]:
+    async def apply(cluster: Cluster, planned: Sequence[PlannedOffset | TopicDeletion], undo: UndoFile) -> Outcome[Any]:
         offsets = [each for each in planned if isinstance(each, PlannedOffset)]
         topics = [each for each in planned if isinstance(each, TopicDeletion)]
-        applied, rows = await write_reset(admin, offsets, undo, safety)
+        applied, rows = await write_reset(cluster, offsets, undo, safety)
         failed = {each.planned.group_id for each in applied.items if each.result is not Result.APPLIED}
         done = {entry.group_id for entry in offsets} - failed
-        more, failures = await delete_topics(admin, topics, done, reset_topic_row, undo.stop) if topics else ([], [])
+        more, failures = await delete_topics(cluster, topics, done, reset_topic_row, undo.stop) if topics else ([], [])
         return applied.with_items((*rows, *more)).with_failures(failures)
 
     def row(each: PlannedOffset | TopicDeletion, result: ResultAndError = NOT_EXECUTED) -> Any:
@@ -144,17 +142,18 @@ def reset_offsets(
 
 
 async def _with_topics(
-    admin: GroupChanger, planned: Outcome[PlannedOffset], named: tuple[str, ...] | None
+    cluster: Cluster, planned: Outcome[PlannedOffset], named: tuple[str, ...] | None
 ) -> Outcome[PlannedOffset | TopicDeletion]:
     """Return the plan, followed by the internal topics to delete: the named ones, or all if ``named`` is ``None``."""
+    from kgroups.admin.query.describe import describe
     from kgroups.admin.query.select_groups import Selection
     from kgroups.model.operations.internal_topics import NO_WAY_BACK, doomed_topics
 
     names = tuple(sorted({entry.group_id for entry in planned.items}))
     if not names:
         return planned.with_items(planned.items)
-    groups = await admin.describe(Selection(names))
-    topics = await exclude_shared_topics(admin, doomed_topics(groups.items, named))
+    groups = await describe(cluster, Selection(names))
+    topics = await exclude_shared_topics(cluster, doomed_topics(groups.items, named))
     items: list[PlannedOffset | TopicDeletion] = [*planned.items, *topics.items]
     return planned.with_items(items).with_failures(
         (*groups.failures, *topics.failures), (*topics.notices, *((NO_WAY_BACK,) if topics.items else ()))
@@ -165,11 +164,12 @@ def _export(
     connection: ConnectionOptions, shape: Shape, request: ResetRequest, notices: tuple[str, ...], *, with_group: bool
 ) -> int:
     """Print the plan for ``--from-file`` to standard output; return the exit code."""
-    from kgroups.admin.port.capabilities import CHANGES, changing
+    from kgroups.admin.change import plan_reset
+    from kgroups.admin.port import WireOnly, changing
     from kgroups.model.operations.plan_file import java_csv, json_plan
     from kgroups.model.visible import escape
 
-    CHANGES.check(connection.settings)
+    WireOnly.CHANGES.check(connection.settings)
 
     if shape.output not in ("auto", "csv", "json"):
         raise UsageError("--export writes csv or json")
@@ -177,10 +177,10 @@ def _export(
     as_json = shape.output == "json"
     sources: list[Source] = []
 
-    async def plan(admin: GroupChanger) -> Outcome[PlannedOffset]:
-        planned = (await admin.plan_reset(request)).with_failures((), notices)
+    async def plan(cluster: Cluster) -> Outcome[PlannedOffset]:
+        planned = (await plan_reset.plan_reset(cluster, request)).with_failures((), notices)
         if as_json:
-            sources.append(await run_source(admin, connection, planned.items))
+            sources.append(await run_source(cluster, connection, planned.items))
         return planned
 
     outcome, _ = run_query(connection.settings, changing(plan), debug=connection.debug)

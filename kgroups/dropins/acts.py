@@ -21,9 +21,9 @@ from .sentences import ToolError, not_a_consumer_group
 from .which import selection_of
 
 if TYPE_CHECKING:
-    from kgroups.admin.port.capabilities import GroupChanger
     from kgroups.admin.query.select_groups import Selection
     from kgroups.model.operations.reset import PlannedOffset, Scenario
+    from kgroups.net.cluster import Cluster
 
 _NO_TIME = "Error parsing timestamp. It does not contain a 'T' according to ISO8601 format"
 _PARTITION = re.compile(r"[+-]?[0-9]{1,10}")
@@ -31,6 +31,8 @@ _PARTITION = re.compile(r"[+-]?[0-9]{1,10}")
 
 def reset(parsed: ParsedOptions) -> int:
     """Plan a reset, and with ``--execute`` apply it; print the new offsets in either case."""
+    from kgroups.admin.change.apply_offsets import apply_offsets
+    from kgroups.admin.change.plan_reset import plan_reset
     from kgroups.admin.change.reset_request import ResetRequest
 
     from .text.operations import fallback_text, plan_csv, plan_text, remark_lines
@@ -39,16 +41,16 @@ def reset(parsed: ParsedOptions) -> int:
     scenario = scenario_of(parsed)
     request = ResetRequest(selection, scenario, _topics(parsed), create=True)
 
-    async def query(admin: GroupChanger) -> Outcome[Any]:
-        others = await _other_types(admin, selection)
+    async def query(cluster: Cluster) -> Outcome[Any]:
+        others = await _other_types(cluster, selection)
         kept = tuple(name for name in selection.names if name not in {failure.name for failure in others})
         if others and not kept:
             return Outcome(failures=others)
-        planned = await admin.plan_reset(request._replace(selection=selection._replace(names=kept)))
+        planned = await plan_reset(cluster, request._replace(selection=selection._replace(names=kept)))
         planned = planned.with_failures(others)
         if "execute" not in parsed:
             return planned
-        applied = await admin.apply_offsets(planned.items)
+        applied = await apply_offsets(cluster, planned.items)
         written = [entry.planned for entry in applied.items if entry.result is Result.APPLIED]
         return planned.with_items(written).with_failures(applied.failures)
 
@@ -70,13 +72,15 @@ def reset(parsed: ParsedOptions) -> int:
     return change_and_write(parsed, query, write, failed=lambda _: bool(groups_without_plan(scenario, selection.names)))
 
 
-async def _other_types(admin: GroupChanger, selection: Selection) -> tuple[Failure, ...]:
+async def _other_types(cluster: Cluster, selection: Selection) -> tuple[Failure, ...]:
     """Return failures for the named groups that are not consumer groups; a group that does not exist is created."""
     from kgroups.model.groups import CONSUMER_GROUPS
 
     if not selection.names:
         return ()
-    described = await admin.describe(selection)
+    from kgroups.admin.wire import WireAdmin
+
+    described = await WireAdmin(cluster).describe(selection)
     return tuple(not_a_consumer_group(group) for group in described.items if group.protocol_type not in CONSUMER_GROUPS)
 
 
@@ -189,20 +193,21 @@ def _is_utf_8(text: str) -> bool:
 
 
 def delete(parsed: ParsedOptions) -> int:
+    from kgroups.admin.change.delete_groups import delete_groups
     from kgroups.admin.query.list_groups import CONSUMERS
-    from kgroups.admin.query.select_groups import Selection
+    from kgroups.admin.query.select_groups import Selection, list_selected
 
     from .text.operations import deleted_text, undeleted_text
 
     selection = selection_of(parsed)
 
-    async def query(admin: GroupChanger) -> Outcome[Any]:
+    async def query(cluster: Cluster) -> Outcome[Any]:
         names = selection.names
         listed: Outcome[Any] = Outcome()
         if "all-groups" in parsed:
-            listed = await admin.list_selected(Selection(among=CONSUMERS))
+            listed = await list_selected(cluster, Selection(among=CONSUMERS))
             names = tuple(group.group_id for group in listed.items)
-        deleted = await admin.delete_groups(names)
+        deleted = await delete_groups(cluster, names)
         return Outcome(deleted.items, listed.failures, (*listed.notices, *deleted.notices))
 
     def write(outcome: Outcome[Any]) -> None:
@@ -214,6 +219,7 @@ def delete(parsed: ParsedOptions) -> int:
 
 
 def delete_offsets(parsed: ParsedOptions) -> int:
+    from kgroups.admin.change.delete_now import delete_offsets_now
     from kgroups.cli.frame.group_options import check_name
 
     from .text.operations import deleted_offsets_text, offset_errors_text
@@ -222,8 +228,8 @@ def delete_offsets(parsed: ParsedOptions) -> int:
     check_name(group)
     topics = topics_of(parsed.all("topic"))
 
-    async def query(admin: GroupChanger) -> Outcome[Any]:
-        return await admin.delete_offsets_now(group, topics)
+    async def query(cluster: Cluster) -> Outcome[Any]:
+        return await delete_offsets_now(cluster, group, topics)
 
     def write(outcome: Outcome[Any]) -> None:
         sys.stderr.writelines(offset_errors_text(outcome.items, escape_for(sys.stderr)))

@@ -12,10 +12,10 @@ from . import VERSION
 from .joptsimple import ArgumentError, Option, OptionError, ParsedOptions, parse
 
 if TYPE_CHECKING:
-    from kgroups.admin.port.capabilities import GroupChanger
     from kgroups.cli.frame.run_query import Query
     from kgroups.config.settings import ClientSettings
     from kgroups.model.outcome import Outcome
+    from kgroups.net.cluster import Cluster
 
 TIMEOUT_MS = 30_000
 LONGEST_MS = 2**31 - 1
@@ -158,7 +158,7 @@ def _query_and_write(
 
 def change_and_write(
     parsed: ParsedOptions,
-    query: Callable[[GroupChanger], Awaitable[Outcome[Any]]],
+    query: Callable[[Cluster], Awaitable[Outcome[Any]]],
     write: Callable[[Outcome[Any]], None],
     *,
     failed: Callable[[Outcome[Any]], bool] = lambda outcome: False,
@@ -167,10 +167,10 @@ def change_and_write(
 
     :raises UsageError: if the transport only reads.
     """
-    from kgroups.admin.port.capabilities import CHANGES, changing
+    from kgroups.admin.port import WireOnly, changing
 
     settings = settings_of(parsed)
-    CHANGES.check(settings)
+    WireOnly.CHANGES.check(settings)
     return _query_and_write(parsed, settings, changing(query), write, failed)
 
 

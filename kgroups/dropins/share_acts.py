@@ -16,14 +16,16 @@ from .joptsimple import ParsedOptions
 from .sentences import other_type
 
 if TYPE_CHECKING:
-    from kgroups.admin.port.capabilities import GroupChanger
     from kgroups.model.groups import ListedGroup
     from kgroups.model.operations.reset import Scenario
     from kgroups.model.operations.results import DeletedGroup
+    from kgroups.net.cluster import Cluster
 
 
 def reset(parsed: ParsedOptions) -> int:
     """Plan a reset, and with ``--execute`` apply it; print the new offsets in either case."""
+    from kgroups.admin.change.apply_offsets import apply_offsets
+    from kgroups.admin.change.plan_reset import plan_reset
     from kgroups.admin.change.reset_request import ResetRequest
     from kgroups.admin.query.select_groups import Selection
     from kgroups.model.groups import GroupType
@@ -35,14 +37,14 @@ def reset(parsed: ParsedOptions) -> int:
     topics = topics_of(parsed.all("topic")) if "topic" in parsed else None
     request = ResetRequest(Selection((name,)), _scenario(parsed), topics, kind=GroupType.SHARE, create=True)
 
-    async def query(admin: GroupChanger) -> Outcome[Any]:
-        planned = await admin.plan_reset(request)
+    async def query(cluster: Cluster) -> Outcome[Any]:
+        planned = await plan_reset(cluster, request)
         others = [entry for entry in planned.items if entry.kind != GroupType.SHARE]
         if others:
             return planned.with_items(()).with_failures([other_type("share", name)])
         if "execute" not in parsed:
             return planned
-        applied = await admin.apply_offsets(planned.items)
+        applied = await apply_offsets(cluster, planned.items)
         written = [entry.planned for entry in applied.items if entry.result is Result.APPLIED]
         return planned.with_items(written).with_failures(applied.failures)
 
@@ -73,8 +75,9 @@ def _scenario(parsed: ParsedOptions) -> Scenario:
 
 def delete(parsed: ParsedOptions) -> int:
     """Delete share groups; request only groups that are listed as empty."""
+    from kgroups.admin.change.delete_groups import delete_groups
     from kgroups.admin.query.list_groups import SHARERS
-    from kgroups.admin.query.select_groups import Selection
+    from kgroups.admin.query.select_groups import Selection, list_selected
     from kgroups.cli.frame.group_options import check_name
 
     from .text.operations import deleted_text, undeleted_text
@@ -83,12 +86,12 @@ def delete(parsed: ParsedOptions) -> int:
     for name in named:
         check_name(name)
 
-    async def query(admin: GroupChanger) -> Outcome[Any]:
-        listed = await admin.list_selected(Selection(among=SHARERS._replace(with_states=True)))
+    async def query(cluster: Cluster) -> Outcome[Any]:
+        listed = await list_selected(cluster, Selection(among=SHARERS._replace(with_states=True)))
         groups = {group.group_id: group for group in listed.items}
         rejected = [rejection for name in named or groups if (rejection := _rejection(name, groups.get(name)))]
         idle = [name for name in named or groups if name not in {each.group_id for each in rejected}]
-        deleted = await admin.delete_groups(idle)
+        deleted = await delete_groups(cluster, idle)
         items = sorted((*deleted.items, *rejected), key=lambda each: each.group_id)
         return Outcome(tuple(items), listed.failures, (*listed.notices, *deleted.notices))
 
@@ -118,6 +121,7 @@ def _rejection(name: str, listed: ListedGroup | None) -> DeletedGroup | None:
 
 
 def delete_offsets(parsed: ParsedOptions) -> int:
+    from kgroups.admin.change.delete_now import delete_share_offsets
     from kgroups.model.names import check_sendable
 
     from .text.share import deleted_offsets_text, offset_errors_text
@@ -127,8 +131,8 @@ def delete_offsets(parsed: ParsedOptions) -> int:
     for topic in topics:
         check_sendable(topic, "--topic")
 
-    async def query(admin: GroupChanger) -> Outcome[Any]:
-        return await admin.delete_share_offsets(name, topics)
+    async def query(cluster: Cluster) -> Outcome[Any]:
+        return await delete_share_offsets(cluster, name, topics)
 
     def write(outcome: Outcome[Any]) -> None:
         sys.stderr.writelines(offset_errors_text(outcome.items, escape_for(sys.stderr)))

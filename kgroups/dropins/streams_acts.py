@@ -19,16 +19,18 @@ from .sentences import CausedBy, not_part
 from .streams_kind import only_streams, streams_selection
 
 if TYPE_CHECKING:
-    from kgroups.admin.port.capabilities import GroupChanger
     from kgroups.model.groups import Group
     from kgroups.model.operations.reset import PlannedOffset
     from kgroups.model.operations.results import DeletedGroup, DeletedTopic
+    from kgroups.net.cluster import Cluster
 
 
 def reset(parsed: ParsedOptions) -> int:
     """Plan a reset, and with ``--execute`` apply it; print the new offsets in either case."""
+    from kgroups.admin.change.plan_reset import plan_reset
     from kgroups.admin.change.reset_request import ResetRequest
     from kgroups.admin.query.select_groups import Selection
+    from kgroups.admin.wire import WireAdmin
 
     from .text.operations import fallback_text, plan_csv, remark_lines
     from .text.streams import plan_text
@@ -37,16 +39,16 @@ def reset(parsed: ParsedOptions) -> int:
     scenario, topics = scenario_of(parsed), _topics(parsed)
     names: list[str] = []
 
-    async def query(admin: GroupChanger) -> Outcome[Any]:
-        described = await admin.describe(selection)
+    async def query(cluster: Cluster) -> Outcome[Any]:
+        described = await WireAdmin(cluster).describe(selection)
         groups = only_streams(described, described.items)
         names.extend(group.group_id for group in groups.items)
         if not names:
             return groups
-        planned = await admin.plan_reset(ResetRequest(Selection(tuple(names)), scenario, topics, create=True))
+        planned = await plan_reset(cluster, ResetRequest(Selection(tuple(names)), scenario, topics, create=True))
         planned = planned if topics is None else _committed_only(planned)
         if "execute" in parsed:
-            planned = await _execute(admin, parsed, groups.items, planned)
+            planned = await _execute(cluster, parsed, groups.items, planned)
         return planned.with_failures(groups.failures, groups.notices)
 
     def write(outcome: Outcome[Any]) -> None:
@@ -69,11 +71,13 @@ def reset(parsed: ParsedOptions) -> int:
 
 
 async def _execute(
-    admin: GroupChanger, parsed: ParsedOptions, groups: Sequence[Group], planned: Outcome[PlannedOffset]
+    cluster: Cluster, parsed: ParsedOptions, groups: Sequence[Group], planned: Outcome[PlannedOffset]
 ) -> Outcome[PlannedOffset]:
     """Write the plan, then delete the internal topics of the groups that were written; return the written offsets."""
+    from kgroups.admin.change.apply_offsets import apply_offsets
+    from kgroups.admin.change.delete_now import delete_topics
 
-    applied = await admin.apply_offsets(planned.items)
+    applied = await apply_offsets(cluster, planned.items)
     written = [entry.planned for entry in applied.items if entry.result is Result.APPLIED]
     failures = list(applied.failures)
     named = parsed.all("delete-internal-topic")
@@ -87,7 +91,7 @@ async def _execute(
         )
         failures += [
             *topics_to_delete.failures,
-            *(await admin.delete_topics(topics_to_delete.items)).failures,
+            *(await delete_topics(cluster, topics_to_delete.items)).failures,
         ]
     return planned.with_items(written).with_failures(failures)
 
@@ -107,6 +111,9 @@ def _topics(parsed: ParsedOptions) -> Mapping[str, frozenset[int] | None] | None
 
 
 def delete(parsed: ParsedOptions) -> int:
+    from kgroups.admin.change.delete_groups import delete_groups
+    from kgroups.admin.change.delete_now import delete_topics
+    from kgroups.admin.wire import WireAdmin
     from kgroups.model.operations.results import DeletedGroup
 
     from .text.streams import deleted_text, undeleted_text
@@ -114,18 +121,18 @@ def delete(parsed: ParsedOptions) -> int:
     selection = streams_selection(parsed)
     topics: list[DeletedTopic] = []
 
-    async def query(admin: GroupChanger) -> Outcome[Any]:
-        described = await admin.describe(selection)
+    async def query(cluster: Cluster) -> Outcome[Any]:
+        described = await WireAdmin(cluster).describe(selection)
         groups = only_streams(described, described.items)
         rejected = [_not_deleted(failure) for failure in groups.failures if failure.scope is Scope.GROUP]
         failures = [failure for failure in groups.failures if failure.scope is not Scope.GROUP]
-        deleted = await admin.delete_groups([group.group_id for group in groups.items])
+        deleted = await delete_groups(cluster, [group.group_id for group in groups.items])
         if "delete-all-internal-topics" in parsed:
             deleted_groups = {each.group_id for each in deleted.items if each.result is Result.APPLIED}
             topics_to_delete = doomed_topics(
                 _as_empty(group) for group in groups.items if group.group_id in deleted_groups
             )
-            topics.extend((await admin.delete_topics(topics_to_delete.items)).items)
+            topics.extend((await delete_topics(cluster, topics_to_delete.items)).items)
             failures += topics_to_delete.failures
         items = sorted((*deleted.items, *rejected), key=lambda each: each.group_id)
         return Outcome(tuple(items), tuple(failures), (*groups.notices, *deleted.notices))
@@ -155,6 +162,8 @@ def _as_empty(group: Group) -> Group:
 
 
 def delete_offsets(parsed: ParsedOptions) -> int:
+    from kgroups.admin.change.delete_now import delete_offsets_now
+    from kgroups.admin.wire import WireAdmin
     from kgroups.cli.frame.group_options import check_name
     from kgroups.model.offsets import Isolation
 
@@ -167,12 +176,12 @@ def delete_offsets(parsed: ParsedOptions) -> int:
     if "all-input-topics" not in parsed:
         topics = topics_of(parsed.all("input-topic"))
 
-    async def query(admin: GroupChanger) -> Outcome[Any]:
+    async def query(cluster: Cluster) -> Outcome[Any]:
         if "all-input-topics" not in parsed:
-            return await admin.delete_offsets_now(group, topics)
-        offsets = await admin.describe_offsets(selection, isolation=Isolation.READ_UNCOMMITTED)
+            return await delete_offsets_now(cluster, group, topics)
+        offsets = await WireAdmin(cluster).describe_offsets(selection, isolation=Isolation.READ_UNCOMMITTED)
         streams = only_streams(offsets, [item.group for item in offsets.items])
-        return await admin.delete_offsets_now(group, _committed(streams.items)) if streams.items else streams
+        return await delete_offsets_now(cluster, group, _committed(streams.items)) if streams.items else streams
 
     def write(outcome: Outcome[Any]) -> None:
         sys.stderr.writelines(offset_errors_text(outcome.items, escape_for(sys.stderr)))

@@ -39,6 +39,7 @@ from .pool import READS, REPLICAS, ConnectionPool
 from .progress import Progress
 
 if TYPE_CHECKING:
+    from kgroups.model.permissions import HiddenTopics
     from kgroups.protocol.repeats import RepeatsByApi
 
 T = TypeVar("T")
@@ -59,6 +60,16 @@ _HOPELESS = (AuthenticationFailed, ConfigError, MissingPackage)
 """Errors that another bootstrap server does not fix. Retrying a wrong password may lock the account."""
 
 
+class Rights:
+    """What is known about the rights of the principal, until :meth:`Cluster.renew`."""
+
+    def __init__(self, operations: frozenset[str] | None = None) -> None:
+        """:param operations: the authorized operations on the cluster; ``None`` if brokers do not report them."""
+        self.operations = operations
+        self.hidden: dict[frozenset[str], HiddenTopics] = {}
+        """The topics among the selected ones, or among all, whose offsets brokers leave out."""
+
+
 class Cluster:
     """A connection to a cluster. An async context manager; :meth:`connect` creates one.
 
@@ -74,6 +85,7 @@ class Cluster:
         self.topics: dict[str, metadata.TopicLeaders] = {}
         """The topics requested when connecting, as last reported."""
         self.progress = Progress()
+        self.rights = Rights()
         self._pool = ConnectionPool(settings, self.deadline, observer)
         self._gates: dict[tuple[int, int], asyncio.Semaphore] = {}
         self.repeats: RepeatsByApi | None = None
@@ -96,6 +108,7 @@ class Cluster:
         try:
             answer = await cluster._bootstrap(metadata.Metadata(topics, operations=True))
             cluster.topics = {entry.topic: entry for entry in answer.topics if entry.topic in topics}
+            cluster.rights = Rights(answer.operations)
             return cluster, answer
         except BaseException:
             await cluster.close()
@@ -256,6 +269,7 @@ class Cluster:
         answer = await self.call_any(metadata.Metadata(topics, operations=True))
         self._learn(answer)
         self.topics = {entry.topic: entry for entry in answer.topics if entry.topic in topics}
+        self.rights = Rights(answer.operations)
         return answer
 
     # Connections, and how they begin.

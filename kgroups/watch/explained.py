@@ -25,7 +25,9 @@ VERDICTS = 20
 
 def explained(connection: ConnectionOptions, key: GroupKey) -> list[str]:
     """Return the findings about a group, and the verdicts about its partitions that lag."""
-    from kgroups.admin.port.capabilities import FACTS
+    from kgroups.admin.observe import observe_partitions
+    from kgroups.admin.port import WireOnly, wire_of
+    from kgroups.admin.query.explain import gather_facts
     from kgroups.admin.query.select_groups import Selection
     from kgroups.model.explain import explain
     from kgroups.model.verdicts.judge import judge
@@ -39,7 +41,7 @@ def explained(connection: ConnectionOptions, key: GroupKey) -> list[str]:
 
     async def query(admin: GroupAdmin) -> Outcome[GroupFacts]:
         facts, partitions = await asyncio.gather(
-            FACTS.of(admin).gather_facts(selection), FACTS.of(admin).partition_facts(selection, None)
+            gather_facts(wire_of(admin, WireOnly.EXPLAIN), selection), observe_partitions(admin, selection, None)
         )
         lagging.extend(partitions.items)
         return facts.with_failures(each for each in partitions.failures if each not in facts.failures)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kgroups.cli.change.reset_request import plan_reset, reset_request, write_reset
+from kgroups.cli.change.reset_request import reset_request, screened_reset, write_reset
 from kgroups.cli.change.safety import Safety, safety_options
 from kgroups.cli.change.scenario import scenario_options
 from kgroups.cli.change.undo_file import UndoFile
@@ -20,9 +20,9 @@ from kgroups.errors import KgroupsError, UsageError
 
 if TYPE_CHECKING:
     from kgroups.admin.change.reset_request import ResetRequest
-    from kgroups.admin.port.capabilities import GroupChanger
     from kgroups.model.operations.reset import PlannedOffset
     from kgroups.model.outcome import Outcome
+    from kgroups.net.cluster import Cluster
 
     from .state.watching import GroupKey
 
@@ -42,12 +42,12 @@ class PlannedReset:
 
     def plan(self) -> tuple[list[str], bool]:
         """Plan; return the lines of the dry run, and whether anything can be written. Waits for brokers."""
-        from kgroups.admin.port.capabilities import changing
+        from kgroups.admin.port import changing
         from kgroups.model.views.operation_rows import reset_row
 
         planned, self._cluster_id = run_query(
             self._connection.settings,
-            changing(lambda admin: plan_reset(admin, self._request, (), self._safety, execute=False)),
+            changing(lambda cluster: screened_reset(cluster, self._request, (), self._safety, execute=False)),
             debug=False,
             quiet=True,
         )
@@ -60,20 +60,20 @@ class PlannedReset:
 
     def execute(self) -> list[str]:
         """Write the plan; return the lines of the results, and where the undo file is. Waits for brokers."""
-        from kgroups.admin.port.capabilities import changing
+        from kgroups.admin.port import changing
 
         notes: list[str] = []
         undo = UndoFile(None, self._connection, notes.append)
 
-        async def write(admin: GroupChanger) -> Outcome[Any]:
+        async def write(cluster: Cluster) -> Outcome[Any]:
             from kgroups.model.outcome import Outcome
 
-            if self._cluster_id and admin.cluster_id and self._cluster_id != admin.cluster_id:
+            if self._cluster_id and cluster.cluster_id and self._cluster_id != cluster.cluster_id:
                 raise UsageError("the bootstrap servers now belong to another cluster; nothing was changed")
-            safe = await self._safety.screen_offsets(admin, Outcome(tuple(self._planned)), execute=True)
+            safe = await self._safety.screen_offsets(cluster, Outcome(tuple(self._planned)), execute=True)
             if not safe.items:
                 return safe
-            applied, rows = await write_reset(admin, safe.items, undo, self._safety)
+            applied, rows = await write_reset(cluster, safe.items, undo, self._safety)
             return applied.with_items(rows).with_failures(safe.failures, safe.notices)
 
         try:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 def read_time_lags(connection: ConnectionOptions, isolation: Isolation, key: GroupKey) -> TimeLags:
     """Return the time lags and headroom of a group, or why they are unknown. Waits for brokers and reads records."""
     from kgroups.admin.observe import read_ages
-    from kgroups.admin.port.capabilities import RetentionReader
     from kgroups.admin.query.select_groups import Selection
     from kgroups.model.views.lag_summary import By, headroom_of, shares, time_of
     from kgroups.render.failures import failure_lines
@@ -32,7 +31,7 @@ def read_time_lags(connection: ConnectionOptions, isolation: Isolation, key: Gro
     async def query(admin: GroupAdmin) -> Outcome[TimeLags]:
         outcome = await admin.describe_offsets(Selection((key.group,)), isolation=isolation, whole_topics=True)
         every = [share for item in outcome.items for share in shares(item, By.GROUP)]
-        with_headroom = isinstance(admin, RetentionReader)
+        with_headroom = admin.cluster is not None
         ages, failures = await read_ages(admin, every, at, isolation=isolation, headroom=with_headroom)
         rows = {
             (row.topic, row.partition): row

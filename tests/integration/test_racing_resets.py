@@ -15,6 +15,7 @@ import pytest
 
 from kgroups.admin.change import apply_offsets, delete_groups
 from kgroups.admin.change.commit_log import CommitLog, move_of
+from kgroups.admin.change.plan_reset import plan_reset
 from kgroups.admin.change.reset_request import ResetRequest
 from kgroups.admin.change.revalidate import revalidate_deletions, revalidate_offsets
 from kgroups.admin.query.select_groups import Selection
@@ -100,7 +101,7 @@ def test_deletion_names_what_was_committed_to_another_partition(
 async def apply(bootstrap: str, request: ResetRequest) -> Outcome[AppliedOffset]:
     admin = await WireAdmin.connect(ClientSettings(parse_bootstrap(bootstrap), timeout=60, broker_timeout=60))
     try:
-        return await admin.apply_offsets((await admin.plan_reset(request)).items)
+        return await apply_offsets.apply_offsets(admin.cluster, (await plan_reset(admin.cluster, request)).items)
     finally:
         await admin.close()
 

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from kgroups.admin.change.apply_offsets import apply_offsets
+from kgroups.admin.change.plan_reset import plan_reset
 from kgroups.admin.change.reset_request import ResetRequest
 from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.wire import WireAdmin
@@ -206,10 +208,10 @@ def test_reset_is_rejected_if_a_member_joins_after_the_plan(committed_groups: Sc
     async def race(meanwhile: Callable[[], object]) -> Outcome[AppliedOffset]:
         admin = await WireAdmin.connect(ClientSettings(parse_bootstrap(committed_groups.sandbox.bootstrap)))
         try:
-            planned = await admin.plan_reset(ResetRequest(Selection((group, READER)), ToEarliest()))
+            planned = await plan_reset(admin.cluster, ResetRequest(Selection((group, READER)), ToEarliest()))
             assert len(planned.items) == 4
             await asyncio.to_thread(meanwhile)
-            return await admin.apply_offsets(planned.items)
+            return await apply_offsets(admin.cluster, planned.items)
         finally:
             await admin.close()
 

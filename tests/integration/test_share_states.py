@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from kgroups.admin.query.select_groups import Selection
+from kgroups.admin.share_state.gather import gather_share_facts
 from kgroups.admin.wire import WireAdmin
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.model.group_log import ReadBudget
@@ -93,7 +94,9 @@ def state_of(share_groups: ShareGroups, name: str) -> SharePartition:
         admin = WireAdmin(await connected(share_groups))
         try:
             items = (await admin.describe_offsets(Selection((name,)), isolation=Isolation.READ_UNCOMMITTED)).items
-            (partition,) = (await admin.gather_share_facts(items, ReadBudget(1 << 30, 60))).facts[name].partitions
+            (partition,) = (
+                (await gather_share_facts(admin.cluster, items, ReadBudget(1 << 30, 60))).facts[name].partitions
+            )
             return partition
         finally:
             await admin.close()

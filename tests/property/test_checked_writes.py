@@ -13,6 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from kio.schema.errors import ErrorCode
 
+from kgroups.admin.change.apply_offsets import apply_offsets
+from kgroups.admin.change.plan_reset import plan_reset
 from kgroups.admin.change.reset_request import ResetRequest
 from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.wire import WireAdmin
@@ -143,14 +145,14 @@ def test_group_is_written_if_and_only_if_it_is_as_planned(events: list[tuple[Eve
     names = tuple(fake.state.groups)
 
     async def run(admin: WireAdmin) -> Outcome[AppliedOffset]:
-        planned = await admin.plan_reset(ResetRequest(Selection(names), ToOffset(TARGET)))
+        planned = await plan_reset(admin.cluster, ResetRequest(Selection(names), ToOffset(TARGET)))
         assert len(planned.items) == len(names)
         for name, (event, while_waiting) in zip(names, events, strict=True):
             if not while_waiting:
                 event(fake, name)
         for broker in fake.brokers.values():
             broker.bend = partial(_rejected, fake, broker, late)
-        return await admin.apply_offsets(planned.items)
+        return await apply_offsets(admin.cluster, planned.items)
 
     done = ask(fake, run)
     results = {each.group: each for each in done.items}

@@ -427,6 +427,8 @@ LOCAL_IMPORTS = {
     ),  # one method of the port, one group type, one transport
     *(
         "admin/query/list_groups",
+        "admin/query/select_groups",  # what ACLs hide
+        "admin/query/group_offsets",
         "admin/change/plan_reset",
         "admin/observe",
         "model/views/offsets",

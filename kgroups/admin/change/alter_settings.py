@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from kgroups.model.groups import GroupId
 from kgroups.model.operations.journal import Journal
@@ -16,20 +16,20 @@ from kgroups.model.settings.change import (
     changes_by_group,
     plan_group,
 )
-from kgroups.model.settings.setting import GroupSettings
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis.incremental_alter_configs import API, IncrementalAlterConfigs
 from kgroups.protocol.call import Call
 from kgroups.protocol.error_codes import KafkaError
 
 from ..query.describe import describe
-from ..query.group_configs import describe_settings
+from ..query.group_configs import read_settings
 from ..query.select_groups import Selection
 from ..routing.query_coordinators import GroupQuery, GroupResults, query_coordinators
 from ..routing.recheck import Check, Recheck
 from ..routing.witness import Witness
-from .chunks import GROUPS_AT_ONCE, TopicIds, UndoLog, check_again, chunks
+from .chunks import GROUPS_AT_ONCE, UndoLog, check_again, chunks
 from .interruption import Interruption
+from .plan_notices import with_notices
 
 SettingsJournal = Journal[GroupId, tuple[AppliedSetting, ...]]
 
@@ -39,7 +39,11 @@ async def plan_settings(cluster: Cluster, selection: Selection, wish: Wish) -> O
 
     All values of a group are checked together, as Kafka writes them: the broker sees each group as it will be.
     """
-    found = await describe_settings(cluster, selection)
+    return await with_notices(cluster, selection, await _plan(cluster, selection, wish), commits=False)
+
+
+async def _plan(cluster: Cluster, selection: Selection, wish: Wish) -> Outcome[PlannedSetting]:
+    found = await read_settings(cluster, selection)
     selection.check_complete(found.failures)
     planned = merge([plan_group(each, wish) for each in found.items])
     named = {each.group_id for each in planned.items}.intersection(selection.names)
@@ -65,7 +69,7 @@ async def alter_settings(
     journal = journal or Journal()
 
     async def check(part: Sequence[GroupId]) -> Mapping[GroupId, Failure]:
-        now = await describe_settings(cluster, Selection(tuple(part)))
+        now = await read_settings(cluster, Selection(tuple(part)))
         members = frozenset(part)
         entries = [each for each in planned if each.group_id in members]
         reasons = {failure.name: failure for failure in now.failures if failure.name in members}
@@ -107,18 +111,8 @@ async def _send(
     return await query_coordinators(cluster, query, dict.fromkeys(changes))
 
 
-class SettingsWriter(Protocol):
-    """A client that can read the settings of groups and write them."""
-
-    async def describe_settings(self, selection: Selection) -> Outcome[GroupSettings]: ...
-
-    async def alter_settings(
-        self, planned: Sequence[PlannedSetting], journal: SettingsJournal | None = None
-    ) -> Outcome[AppliedSetting]: ...
-
-
 async def alter_in_chunks(
-    admin: TopicIds, writer: SettingsWriter, planned: Sequence[PlannedSetting], undo: UndoLog
+    cluster: Cluster, planned: Sequence[PlannedSetting], undo: UndoLog
 ) -> Outcome[AppliedSetting]:
     """Write planned settings in chunks of groups, each checked again right before; one item for each, in their order.
 
@@ -133,7 +127,7 @@ async def alter_in_chunks(
     for part in chunks(names, GROUPS_AT_ONCE):
         members = frozenset(part)
         entries = [each for each in planned if each.group_id in members]
-        checked = await check_again(part, writer.describe_settings(Selection(tuple(part))), stop)
+        checked = await check_again(part, read_settings(cluster, Selection(tuple(part))), stop)
         reasons = {failure.name: failure for failure in checked.failures}
         reasons |= changed_since(entries, {each.group_id: each for each in checked.items})
         going = [each for each in entries if each.group_id not in reasons]
@@ -142,11 +136,11 @@ async def alter_in_chunks(
         )
         if going and not saved:
             settled = {each.planned.key for each in done}
-            await undo.save(admin, [each for each in planned if each.key not in settled])
+            await undo.save(cluster, [each for each in planned if each.key not in settled])
             saved = True
         undo.record(each for each in done if each.planned.group_id in members)
         if going:
-            written = await stop.bound(writer.alter_settings(going, journal))
+            written = await stop.bound(alter_settings(cluster, going, journal))
             done += (written or _so_far(journal, going, stop)).items
     undo.close()
     return _outcome(sorted(done, key=lambda each: each.planned.key))

@@ -5,7 +5,7 @@ The old offsets are saved before the first request that changes anything.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar
 
 from kgroups.errors import KgroupsError
@@ -13,8 +13,10 @@ from kgroups.model.groups import GroupId
 from kgroups.model.operations.origin import Source
 from kgroups.model.operations.reset import PlannedOffset
 from kgroups.model.outcome import Failure, Outcome, Scope
+from kgroups.net.cluster import Cluster
 
 from .interruption import Interruption
+from .lookups import WireLookups
 
 T = TypeVar("T")
 
@@ -24,21 +26,12 @@ FIRST_GROUPS = 64
 """Groups that are checked before the old offsets are saved."""
 
 
-class TopicIds(Protocol):
-    """A client that can look up the IDs of topics."""
-
-    @property
-    def cluster_id(self) -> str | None: ...
-
-    async def topic_ids(self, topics: Sequence[str]) -> Mapping[str, int]: ...
-
-
 class UndoLog(Protocol):
     """Receives the old offsets, or settings, of a change before it is made, and then the results."""
 
     stop: Interruption
 
-    async def save(self, admin: TopicIds, planned: Sequence[Any]) -> None:
+    async def save(self, cluster: Cluster, planned: Sequence[Any]) -> None:
         """Save the old values. Called once, before the first request that changes anything.
 
         :raises KgroupsError: if that fails; then nothing is changed.
@@ -54,12 +47,14 @@ class UndoLog(Protocol):
         """Record nothing more."""
 
 
-async def source_of(admin: TopicIds, planned: Iterable[PlannedOffset]) -> Source:
+async def source_of(cluster: Cluster, planned: Iterable[PlannedOffset]) -> Source:
     """Return the cluster ID, and the topic IDs when the offsets were planned: a topic may have been recreated since."""
     seen = {entry.topic: entry.seen.topic_id for entry in planned}
     unseen = sorted(topic for topic, topic_id in seen.items() if topic_id is None)
     ids = {topic: topic_id for topic, topic_id in seen.items() if topic_id is not None}
-    return Source(cluster_id=admin.cluster_id, topic_ids=ids | dict(await admin.topic_ids(unseen) if unseen else {}))
+    topics = await WireLookups(cluster).topics(unseen) if unseen else {}
+    ids |= {name: entry.topic_id for name, entry in topics.items() if entry.topic_id}
+    return Source(cluster_id=cluster.cluster_id, topic_ids=ids)
 
 
 def chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:

@@ -13,6 +13,7 @@ from kgroups.model.operations.journal import Journal
 from kgroups.model.operations.reset import PlannedOffset
 from kgroups.model.operations.results import AppliedOffset, DeletedGroup, GroupDeletion
 from kgroups.model.outcome import NO_MATCH, NOT_FOUND, Failure, Outcome, Result
+from kgroups.model.permissions import needed_acls
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis import delete_groups as api
 
@@ -23,6 +24,8 @@ from ..routing.recheck import Recheck
 from ..routing.witness import Witness
 from .commit_log import CommitLog
 from .lookups import Lookups, WireLookups, without_members
+from .needs_kafka import supported_changes
+from .plan_notices import with_notices
 from .revalidate import revalidate_deletions
 from .verify_offsets import verified_offsets
 
@@ -33,8 +36,15 @@ Amend = Callable[[Sequence[PlannedOffset]], None]
 _DELETE: GroupQuery[Any] = GroupQuery("groups deleted", api.API, api.DeleteGroups, changes=True)
 
 
-async def plan_delete(lookups: Lookups, selection: Selection) -> Outcome[GroupDeletion]:
+async def plan_delete(cluster: Cluster, selection: Selection) -> Outcome[GroupDeletion]:
     """Return the selected groups without members, sorted; those with members, or that do not exist, are failures."""
+    planned = await _deletions(WireLookups(cluster), selection)
+    planned = await supported_changes(cluster, planned, api.API, lambda each: each.group.group_id)
+    needed = (acl for each in planned.items for acl in needed_acls(api.API.name, each.group.group_id))
+    return await with_notices(cluster, selection, planned, needed)
+
+
+async def _deletions(lookups: Lookups, selection: Selection) -> Outcome[GroupDeletion]:
     groups, committed, pending = await lookups.groups(selection._replace(topics=frozenset()))  # all offsets are deleted
     if selection.topics:
         used = (group for group in groups.items if _uses(group, committed.get(group.group_id, {}), selection.topics))
@@ -92,7 +102,7 @@ async def delete_groups(
         committing = [each for each in known if each.group.type not in GroupType.WITHOUT_COMMITS]
         names = [each.group.group_id for each in committing]
         await log.mark((entry for each in committing for entry in each.as_plan()), names)
-        found = await plan_delete(lookups, Selection(tuple(each.group.group_id for each in known)))
+        found = await _deletions(lookups, Selection(tuple(each.group.group_id for each in known)))
         checked = revalidate_deletions(known, found, force=force)
         now.update({each.group.group_id: each for each in checked.items})
         if changed := [

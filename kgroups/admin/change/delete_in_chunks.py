@@ -3,39 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Protocol
 
 from kgroups.model.groups import GroupId
 from kgroups.model.operations.journal import Journal
 from kgroups.model.operations.reset import PlannedOffset
 from kgroups.model.operations.results import AppliedOffset, DeletedGroup, GroupDeletion
 from kgroups.model.outcome import Failure, Outcome, Result
+from kgroups.net.cluster import Cluster
 
 from ..query.select_groups import Selection
-from .chunks import FIRST_GROUPS, GROUPS_AT_ONCE, TopicIds, UndoLog, check_again, chunks, not_together
-from .delete_groups import Amend, DeleteJournal
+from .chunks import FIRST_GROUPS, GROUPS_AT_ONCE, UndoLog, check_again, chunks, not_together
+from .delete_groups import DeleteJournal, delete_groups, plan_delete
 from .interruption import Interruption
 from .revalidate import revalidate_deletions
 
 
-class GroupDeleter(TopicIds, Protocol):
-    """A client that can plan the deletion of groups and delete them."""
-
-    async def plan_delete(self, selection: Selection) -> Outcome[GroupDeletion]: ...
-
-    async def delete_groups(
-        self,
-        names: Sequence[GroupId],
-        journal: DeleteJournal | None = None,
-        *,
-        planned: Sequence[GroupDeletion] = (),
-        force: bool = False,
-        amend: Amend = ...,
-    ) -> Outcome[DeletedGroup]: ...
-
-
 async def delete_in_chunks(
-    admin: GroupDeleter,
+    cluster: Cluster,
     groups: Sequence[GroupDeletion],
     undo: UndoLog,
     *,
@@ -51,7 +35,7 @@ async def delete_in_chunks(
     """
 
     async def check(part: Sequence[GroupDeletion]) -> Outcome[GroupDeletion]:
-        now = await admin.plan_delete(Selection(_names(part)))
+        now = await plan_delete(cluster, Selection(_names(part)))
         return revalidate_deletions(part, now, force=force)
 
     everyone = _names(groups)
@@ -79,10 +63,10 @@ async def delete_in_chunks(
     if going:
         going += left
         if offsets := [entry for each in going for entry in each.as_plan()]:
-            await undo.save(admin, offsets)
+            await undo.save(cluster, offsets)
     for part in chunks(going, GROUPS_AT_ONCE):
         names = _names(part)
-        delete = admin.delete_groups(names, journal, planned=part, force=force, amend=undo.amend)
+        delete = delete_groups(cluster, names, journal, planned=part, force=force, amend=undo.amend)
         deleted = await stop.bound(delete) or _so_far(journal, names, stop)
         results.update({each.group_id: each for each in deleted.items})
         failures += deleted.failures

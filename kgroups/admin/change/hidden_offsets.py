@@ -16,6 +16,7 @@ from kgroups.model.permissions import HiddenTopics
 from kgroups.net.cluster import Cluster
 
 from ..offsets_topic.recent_commits import recent_commits
+from ..query.group_offsets import find_hidden_topics
 
 _SHOWN = 3
 
@@ -23,13 +24,13 @@ Seen = Mapping[GroupId, Mapping[Pair, object]]
 """Groups with the partitions on which offsets were found."""
 
 
-async def hidden_offsets(cluster: Cluster, topics: HiddenTopics, seen: Seen, way: str) -> dict[GroupId, Failure]:
+async def hidden_offsets(cluster: Cluster, seen: Seen, way: str) -> dict[GroupId, Failure]:
     """Return why groups must not be deleted: offsets that are hidden, or that may be.
 
-    :param topics: those that ACLs hide.
     :param way: how to delete them all the same: a flag or an argument.
     """
-    if not (seen and topics):
+    topics = await find_hidden_topics(cluster) if seen else frozenset()
+    if not topics:
         return {}
     there = await recent_commits(cluster, tuple(seen), 0, everything=True)
     failures: dict[GroupId, Failure] = {}

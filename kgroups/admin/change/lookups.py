@@ -21,7 +21,7 @@ from ..query.leader_epochs import EpochAt, epochs_in_log, logs_kept
 from ..query.log_offsets import fetch_logs, fetch_logs_at
 from ..query.next_records import next_records
 from ..query.select_groups import Selection, resolve
-from ..routing.partition_leaders import TopicPartition, by_topic, read_topics
+from ..routing.partition_leaders import TopicPartition, by_topic, topic_leaders
 
 Committed = Mapping[GroupId, Mapping[TopicPartition, Commit | None]]
 """Committed offsets by group; groups whose offsets could not be read are absent. ``None``: a partition of a share group
@@ -69,14 +69,7 @@ class WireLookups:
         self._cluster = cluster
 
     async def topics(self, names: Sequence[str]) -> dict[str, TopicLeaders]:
-        """Return topics, each with its partitions or its error.
-
-        :raises KgroupsError: if no broker responds.
-        """
-        topics, failed = await read_topics(self._cluster, names)
-        for error in failed.values():
-            raise error
-        return topics
+        return await topic_leaders(self._cluster, names)
 
     async def groups(self, selection: Selection) -> tuple[Outcome[Group], Committed, Pending]:
         resolved = await resolve(self._cluster, selection)
@@ -111,6 +104,12 @@ class WireLookups:
 
     async def logs_kept(self, wanted: Iterable[EpochAt]) -> Mapping[EpochAt, bool]:
         return await logs_kept(self._cluster, wanted)
+
+
+async def committed_now(cluster: Cluster, groups: Iterable[GroupId]) -> Committed:
+    """Return the committed offsets of groups."""
+    _, committed, _ = await WireLookups(cluster).groups(Selection(tuple(groups)))
+    return committed
 
 
 def consumer_groups(listed: Iterable[ListedGroup], selection: Selection) -> tuple[list[ListedGroup], tuple[str, ...]]:

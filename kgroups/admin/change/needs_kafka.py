@@ -41,6 +41,8 @@ _WRITES_OF = {
 
 async def offsets_that_can_be_deleted(cluster: Cluster, planned: Outcome[PlannedOffset]) -> Outcome[PlannedOffset]:
     """Return the plan without deletions that the group's coordinator does not know; each is a failure."""
+    if all(entry.before and entry.after for entry in planned.items):
+        return planned
     ours = [entry for entry in planned.items if entry.kind not in GroupType.WITHOUT_COMMITS]
     deleted = {entry.group_id for entry in ours if entry.before and not entry.after}
     added = {entry.group_id for entry in ours if entry.after and not entry.before}

@@ -24,14 +24,17 @@ from kgroups.model.operations.reset import (
 from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Scope
 from kgroups.model.record import NextRecords
 from kgroups.model.time_lag import Position, position
+from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, KafkaError
 
 from ..query.select_groups import Selection
 from ..routing.partition_leaders import TopicPartition, partition_name
 from . import restore
-from .lookups import Committed, Lookups, Pending, Times, without_members
+from .lookups import Committed, Lookups, Pending, Times, WireLookups, without_members
+from .needs_kafka import acls_of_offsets, offsets_that_can_be_deleted, supported_writes
 from .own_epochs import OwnEpochs
+from .plan_notices import with_notices
 from .reset_request import (
     MISSING,
     ResetRequest,
@@ -45,14 +48,22 @@ from .reset_request import (
 )
 
 
-async def plan_reset(lookups: Lookups, request: ResetRequest) -> Outcome[PlannedOffset]:
-    """Plan the new offsets, sorted by group, topic, and partition.
+async def plan_reset(cluster: Cluster, request: ResetRequest) -> Outcome[PlannedOffset]:
+    """Plan the new offsets, sorted by group, topic, and partition; without those that brokers are too old to write.
 
     Failures: a group with members (NON_EMPTY_GROUP), a partition that cannot be planned, a partition of an undo that no
     longer exists, and a named group that does not exist, unless the request creates it.
 
-    :raises UsageError: if a named topic or partition does not exist, or the group to copy has no committed offsets.
+    :raises UsageError: if a named topic or partition does not exist, the group to copy has no committed offsets, or the
+        offsets are of another cluster.
     """
+    request, notices = restore.for_cluster(request, cluster.cluster_id)
+    planned = await supported_writes(cluster, await planned_offsets(WireLookups(cluster), request))
+    planned = (await offsets_that_can_be_deleted(cluster, planned)).with_failures((), notices)
+    return await with_notices(cluster, request.selection, planned, acls_of_offsets(planned.items))
+
+
+async def planned_offsets(lookups: Lookups, request: ResetRequest) -> Outcome[PlannedOffset]:
     topics = await lookups.topics(topics_to_check(request))
     check_topics(request, topics)
     groups, committed, pending = await lookups.groups(request.selection)

@@ -13,6 +13,7 @@ from kgroups.model.groups import Group, GroupId, GroupType, Member
 from kgroups.model.operations.journal import Journal
 from kgroups.model.operations.results import MemberRemoval, RemovedMember
 from kgroups.model.outcome import Failure, NoMatch, Outcome, Result, Scope
+from kgroups.model.permissions import needed_acls
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis import leave_group
 from kgroups.protocol.call import Call
@@ -23,6 +24,8 @@ from ..query.select_groups import Selection
 from ..routing.query_coordinators import GroupQuery, GroupResults, query_coordinators
 from ..routing.recheck import Recheck
 from ..routing.witness import Witness
+from .needs_kafka import members_that_can_be_removed
+from .plan_notices import with_notices
 
 STAYING = {
     kind: f"members of {kind.lower()} groups cannot be removed; stop them"
@@ -47,6 +50,12 @@ class WantedMembers(NamedTuple):
 
 async def plan_removal(cluster: Cluster, selection: Selection, wanted: WantedMembers) -> Outcome[MemberRemoval]:
     """Return the members to remove, sorted by group and member ID; an ID that no member has is a failure."""
+    planned = await members_that_can_be_removed(cluster, await _plan(cluster, selection, wanted))
+    needed = (acl for each in planned.items for acl in needed_acls(leave_group.API.name, each.group_id))
+    return await with_notices(cluster, selection, planned, needed, commits=False)
+
+
+async def _plan(cluster: Cluster, selection: Selection, wanted: WantedMembers) -> Outcome[MemberRemoval]:
     groups = await describe(cluster, selection)
     selection.check_complete(groups.failures)
     notices = tuple(notice for notice in groups.notices if not isinstance(notice, NoMatch))

@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Awaitable, Sequence
+from typing import NamedTuple
 
 from kgroups.model.operations.journal import Journal
 from kgroups.model.operations.reset import PlannedOffset, by_group
 from kgroups.model.operations.results import AppliedOffset
 from kgroups.model.outcome import Failure, Outcome, Result
+from kgroups.net.cluster import Cluster
 
-from .chunks import FIRST_GROUPS, GROUPS_AT_ONCE, TopicIds, UndoLog, check_again, chunks, not_together
+from .apply_offsets import apply_offsets
+from .chunks import FIRST_GROUPS, GROUPS_AT_ONCE, UndoLog, check_again, chunks, not_together
 from .interruption import Interruption
+from .lookups import WireLookups
+from .revalidate import revalidate_offsets
 from .writers.ledger import WriteJournal
-
-
-class OffsetWriter(TopicIds, Protocol):
-    """A client that can check planned offsets again and write them."""
-
-    async def revalidate(
-        self, planned: Sequence[PlannedOffset], *, with_members: bool = False, force: bool = False
-    ) -> Outcome[PlannedOffset]: ...
-
-    async def apply_offsets(
-        self,
-        planned: Sequence[PlannedOffset],
-        journal: WriteJournal | None = None,
-        *,
-        with_members: bool = False,
-        force: bool = False,
-        amend: Callable[[Sequence[PlannedOffset]], None] = ...,
-    ) -> Outcome[AppliedOffset]: ...
 
 
 class Written(NamedTuple):
@@ -43,7 +29,7 @@ class Written(NamedTuple):
 
 
 async def write_in_chunks(
-    admin: OffsetWriter,
+    cluster: Cluster,
     planned: Sequence[PlannedOffset],
     undo: UndoLog,
     *,
@@ -59,7 +45,11 @@ async def write_in_chunks(
     :param with_members: also write groups that have members.
     :param together: check all groups before the first one is written; if one has changed, write none.
     """
-    if together and (changed := (await admin.revalidate(planned, with_members=with_members, force=force)).failures):
+
+    def check(part: Sequence[PlannedOffset]) -> Awaitable[Outcome[PlannedOffset]]:
+        return revalidate_offsets(WireLookups(cluster), part, with_members=with_members, force=force)
+
+    if together and (changed := (await check(planned)).failures):
         held = not_together(changed, (entry.group_id for entry in planned))
         alone = (AppliedOffset(entry, Result.FAILED, held[entry.group_id]) for entry in planned)
         return Written((), tuple(alone), tuple(held.values()))
@@ -74,8 +64,7 @@ async def write_in_chunks(
     while groups and not going:
         first, groups = groups[:FIRST_GROUPS], groups[FIRST_GROUPS:]
         entries = [entry for _, each in first for entry in each]
-        check = admin.revalidate(entries, with_members=with_members, force=force)
-        checked = await check_again([name for name, _ in first], check, stop)
+        checked = await check_again([name for name, _ in first], check(entries), stop)
         kept = {entry.key for entry in checked.items}
         reasons = {failure.name: failure for failure in checked.failures}
         done += (
@@ -87,10 +76,10 @@ async def write_in_chunks(
         going += checked.items
     if going:
         going += (entry for _, each in groups for entry in each)
-        await undo.save(admin, going)
+        await undo.save(cluster, going)
     for part in chunks(list(by_group(going)), GROUPS_AT_ONCE):
         entries = [entry for _, each in part for entry in each]
-        write = admin.apply_offsets(entries, journal, with_members=with_members, force=force, amend=undo.amend)
+        write = apply_offsets(cluster, entries, journal, with_members=with_members, force=force, amend=undo.amend)
         applied = await stop.bound(write) or _so_far(journal, entries, stop)
         undo.record(each for each in applied.items if each.result is Result.APPLIED and each.failure)
         done += applied.items

@@ -1,33 +1,47 @@
 """The interface of a connected cluster, with two implementations: :mod:`..wire` and :mod:`..rdkafka`.
 
-Both implement :class:`GroupAdmin`, which only reads. What only the wire client supports is a capability:
-``CHANGES.of(admin)``.
+Both implement :class:`GroupAdmin`, which only reads. Everything else takes the wire client's :class:`Cluster`:
+:func:`wire_of`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from enum import Enum
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from kgroups.config.settings import ClientSettings, Transport
+from kgroups.errors import UsageError
+from kgroups.net.cluster import Cluster
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 
-    from kgroups.model.group_log import GroupLogs, Key, ReadBudget
-    from kgroups.model.groups import Group, GroupId, ListedGroup
-    from kgroups.model.offsets import Commit, Isolation
-    from kgroups.model.operations.committing import RecentCommits
-    from kgroups.model.outcome import Failure, Outcome
-    from kgroups.model.time_lag import FirstUnread, Position
+    from kgroups.model.groups import Group, ListedGroup
+    from kgroups.model.offsets import Isolation
+    from kgroups.model.outcome import Outcome
     from kgroups.model.views.offset_row import GroupOffsets
     from kgroups.protocol.apis.metadata import TopicLeaders
 
     from ..query.select_groups import Selection
 
+__all__ = ["Cluster", "GroupAdmin", "WireOnly", "changing", "wire_of"]
+
+T = TypeVar("T")
+
 
 class GroupAdmin(Protocol):
-    """The queries that every transport supports. All outcomes are sorted by group, and contain the failures."""
+    """The queries that both transports support. All outcomes are sorted by group, and contain the failures."""
+
+    @property
+    def cluster(self) -> Cluster | None:
+        """The cluster of the wire client; ``None`` over librdkafka."""
 
     @property
     def cluster_id(self) -> str | None: ...
+
+    @property
+    def name(self) -> str:
+        """The cluster ID, or the bootstrap servers if it is unknown."""
 
     async def list_selected(self, selection: Selection) -> Outcome[ListedGroup]:
         """Return the selected groups of the list; a named group that is not in it is a failure."""
@@ -38,8 +52,6 @@ class GroupAdmin(Protocol):
         self, selection: Selection, *, isolation: Isolation, whole_topics: bool = False
     ) -> Outcome[GroupOffsets]: ...
 
-    async def describe_nodes(self, groups: Sequence[Group]) -> Outcome[Group]: ...
-
     def stream_offsets(
         self, selection: Selection, *, isolation: Isolation, whole_topics: bool = False
     ) -> AsyncGenerator[Outcome[GroupOffsets]]:
@@ -49,24 +61,7 @@ class GroupAdmin(Protocol):
         """
         ...
 
-    async def find_unread(
-        self, positions: Iterable[Position], *, isolation: Isolation, checksums: bool = False
-    ) -> tuple[Mapping[Position, FirstUnread], tuple[Failure, ...]]: ...
-
-    async def read_group_logs(
-        self, wanted: Mapping[GroupId, frozenset[Key]], limits: ReadBudget, *, retention: bool = False
-    ) -> GroupLogs: ...
-
-    async def recent_commits(self, groups: Sequence[GroupId], since: int) -> RecentCommits: ...
-
-    async def committed(
-        self, groups: Sequence[GroupId]
-    ) -> Mapping[GroupId, Mapping[tuple[str, int], Commit | None]]: ...
-
-    async def pause(self, seconds: float, passed: float = 0.0) -> None:
-        """Sleep; neither this time nor the seconds that have ``passed`` before count toward the deadline."""
-
-    async def topics(self, names: Sequence[str]) -> Mapping[str, TopicLeaders]:
+    async def topics(self, names: Sequence[str]) -> dict[str, TopicLeaders]:
         """Return these topics, each with its partitions or its error.
 
         :raises KgroupsError: if no broker responds.
@@ -75,15 +70,44 @@ class GroupAdmin(Protocol):
     async def close(self) -> None: ...
 
 
-@runtime_checkable
-class Renewable(Protocol):
-    """An admin whose connections can serve another command."""
+class WireOnly(Enum):
+    """What only the wire client supports, and the reason why librdkafka does not."""
 
-    def remember(self) -> None:
-        """Keep the last responses, so that repeated polls decode only what changed. Costs memory."""
+    CHANGES = "kgroups only reads over librdkafka; to change groups, use --transport wire"
+    SNAPSHOTS = "snapshots and kgroups diff require the wire client"
+    HEADROOM = "headroom requires the wire client"
+    RECORD_COUNTS = "counting records requires the wire client"
+    SETTINGS = "settings of groups require the wire client"
+    EXPLAIN = "explain requires the wire client"
+    SHARE_STATES = "the state of share groups requires the wire client"
 
-    async def renew(self) -> None:
-        """Restart the deadline, and refresh the metadata and the authorized operations.
+    @property
+    def refusal(self) -> UsageError:
+        return UsageError(f"--transport librdkafka: {self.value}")
 
-        :raises KgroupsError: if no broker responds over the open connections or new ones.
+    def check(self, settings: ClientSettings) -> None:
+        """Check the requested transport, before anything is sent.
+
+        :raises UsageError: if it is librdkafka.
         """
+        if settings.transport is Transport.LIBRDKAFKA:
+            raise self.refusal
+
+
+def wire_of(admin: GroupAdmin, why: WireOnly) -> Cluster:
+    """Return the cluster of the wire client.
+
+    :raises UsageError: over librdkafka.
+    """
+    if admin.cluster is None:
+        raise why.refusal
+    return admin.cluster
+
+
+def changing(query: Callable[[Cluster], Awaitable[T]]) -> Callable[[GroupAdmin], Awaitable[T]]:
+    """Return the query for any admin; it raises a usage error if the admin only reads."""
+
+    async def run(admin: GroupAdmin) -> T:
+        return await query(wire_of(admin, WireOnly.CHANGES))
+
+    return run

@@ -29,9 +29,9 @@ from kgroups.protocol.error_codes import Code, KafkaError
 from ..routing.partition_leaders import by_topic, read_topics
 from .describe import describe_located
 from .group_configs import fetch_effective
-from .group_offsets import fetch_commits
+from .group_offsets import fetch_commits, note_missing_offsets
 from .log_offsets import fetch_logs
-from .select_groups import ResolvedSelection, Selection
+from .select_groups import ResolvedSelection, Selection, note_missing_groups
 from .stream import Stages, collect, stream_batches
 
 _BROKER_CONFIGS = tuple(
@@ -64,10 +64,11 @@ async def gather_facts(cluster: Cluster, selection: Selection) -> Outcome[GroupF
     stages = Stages(query, finish, lambda described: described[0].group_id)
     outcome = await collect(stream_batches(cluster, selection, stages))
     denied = [failure for failure in outcome.failures if failure.name == OFFSETS_TOPIC and failure.acl]
-    if not denied:
-        return outcome
-    others = tuple(failure for failure in outcome.failures if failure not in denied)
-    return _without_placement(outcome._replace(failures=others), denied[0].acl)
+    if denied:
+        others = tuple(failure for failure in outcome.failures if failure not in denied)
+        outcome = _without_placement(outcome._replace(failures=others), denied[0].acl)
+    outcome = await note_missing_groups(cluster, selection, outcome)
+    return await note_missing_offsets(cluster, selection, outcome)
 
 
 async def _facts(cluster: Cluster, described: Sequence[_Described]) -> tuple[Sequence[GroupFacts], Sequence[Failure]]:

@@ -15,7 +15,7 @@ from kgroups.protocol.apis.describe_configs import API, DescribeGroupConfigs, En
 from kgroups.protocol.error_codes import Code
 
 from ..routing.query_coordinators import GroupQuery, query_coordinators
-from .select_groups import Selection, resolve
+from .select_groups import Selection, note_missing_groups, resolve
 
 GROUPS_PER_REQUEST = 500
 _NO_SUCH_CONFIGS = frozenset(
@@ -48,6 +48,11 @@ async def fetch_group_configs(cluster: Cluster, groups: Iterable[Group]) -> tupl
 
 
 async def describe_settings(cluster: Cluster, selection: Selection) -> Outcome[GroupSettings]:
+    """Return the settings of the selected groups, sorted by group, and a notice if groups may be missing."""
+    return await note_missing_groups(cluster, selection, await read_settings(cluster, selection))
+
+
+async def read_settings(cluster: Cluster, selection: Selection) -> Outcome[GroupSettings]:
     """Return the settings of the selected groups, sorted by group. Groups selected by name need not exist."""
     selected = await resolve(cluster, selection)
     where: dict[GroupId, Node | None] = {group.group_id: group.coordinator for group in selected.listed}

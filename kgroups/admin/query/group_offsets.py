@@ -7,16 +7,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, TypeVar
 
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, GroupId, GroupType
 from kgroups.model.offsets import GroupCommits
+from kgroups.model.outcome import Outcome
 from kgroups.net.cluster import Cluster
 
 from ..routing.query_coordinators import GroupResults, query_coordinators
 from . import group_types
 from .group_types.consumers import COMMITS, STABLE_COMMITS
-from .select_groups import ResolvedSelection
+from .select_groups import ResolvedSelection, Selection
+
+if TYPE_CHECKING:
+    from kgroups.model.permissions import HiddenTopics
+
+T = TypeVar("T")
 
 
 async def fetch_commits(cluster: Cluster, where: Mapping[GroupId, Node | None]) -> GroupResults[GroupCommits]:
@@ -83,3 +90,38 @@ def _replace(results: GroupResults[GroupCommits], newer: GroupResults[GroupCommi
         results.failed.pop(name, None)
     results.found.update(newer.found)
     results.failed.update(newer.failed)
+
+
+async def hidden_topics_of(cluster: Cluster, selected: frozenset[str]) -> HiddenTopics:
+    """Return the topics among the selected ones, or among all, whose committed offsets brokers leave out."""
+    hidden = cluster.rights.hidden
+    if selected not in hidden:
+        hidden[selected] = await find_hidden_topics(cluster, selected)
+    return hidden[selected]
+
+
+async def find_hidden_topics(cluster: Cluster, selected: frozenset[str] = frozenset()) -> HiddenTopics:
+    """Return what :func:`hidden_topics_of` does, found now."""
+    if not await checks_acls(cluster):
+        return frozenset()  # the usual case: do not load the module
+    from .authorization import hidden_topics, missing_acls
+
+    return await hidden_topics(cluster, missing_acls(cluster.rights.operations), selected)
+
+
+async def checks_acls(cluster: Cluster) -> bool:
+    """Return whether brokers may check ACLs."""
+    from kgroups.protocol.apis.describe_acls import authorizes
+
+    operations = cluster.rights.operations
+    return not (operations is None or "DESCRIBE" in operations) or await authorizes(cluster.call_any)
+
+
+async def note_missing_offsets(cluster: Cluster, selection: Selection, outcome: Outcome[T]) -> Outcome[T]:
+    """Add a notice if committed offsets are or may be missing."""
+    hidden = await hidden_topics_of(cluster, selection.topics)
+    if not hidden:
+        return outcome
+    from .authorization import note_omitted_offsets
+
+    return note_omitted_offsets(outcome, hidden)

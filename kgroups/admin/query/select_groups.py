@@ -6,13 +6,14 @@ from collections.abc import AsyncGenerator, Collection, Container, Iterable, Map
 from contextlib import aclosing
 from operator import attrgetter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from kgroups.errors import BrokerUnavailable, UsageError
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, GroupId, GroupType, ListedGroup
 from kgroups.model.outcome import NO_MATCH, Failure, Outcome, Scope
 from kgroups.net.cluster import Cluster
+from kgroups.protocol.apis import list_groups
 from kgroups.protocol.error_codes import Code, KafkaError, kafka_error
 
 from ..routing.coordinators import find_coordinators
@@ -20,6 +21,8 @@ from .list_groups import EVERY_GROUP, ListFilter, fetch_groups, stream_groups
 
 if TYPE_CHECKING:
     from .pattern import Glob, Pattern
+
+T = TypeVar("T")
 
 
 class Selection(NamedTuple):
@@ -133,7 +136,32 @@ async def stream_selected(cluster: Cluster, selection: Selection) -> AsyncGenera
 
 async def list_selected(cluster: Cluster, selection: Selection) -> Outcome[ListedGroup]:
     """Return the selected groups of the list, apart from ``topics``; a named group that is not in it is a failure."""
-    return missing_as_failures(selection, await _fetch_selected(cluster, selection))
+    found = await note_missing_groups(cluster, None, await _fetch_selected(cluster, selection))
+    return missing_as_failures(selection, found)
+
+
+async def note_missing_groups(cluster: Cluster, selection: Selection | None, outcome: Outcome[T]) -> Outcome[T]:
+    """Add a notice if groups may be missing in the list from which the selection was made.
+
+    Groups selected by name need none: they have their own failures.
+    """
+    if selection and not selection.needs_list:
+        return outcome
+    rights = cluster.rights
+    if rights.operations is None and await _lists_in_part(cluster):
+        from .authorization import may_list_all
+
+        rights.operations = frozenset({"DESCRIBE"} if await may_list_all(cluster) else ())
+    if rights.operations is None or "DESCRIBE" in rights.operations:
+        return outcome  # the usual case: do not load the module
+    from .authorization import missing_acls, note_omitted_groups
+
+    return note_omitted_groups(outcome, missing_acls(rights.operations))
+
+
+async def _lists_in_part(cluster: Cluster) -> bool:
+    node = cluster.nodes_by_health()[0]
+    return await cluster.speaks(node, list_groups.API, list_groups.FILTERED)
 
 
 async def _fetch_selected(cluster: Cluster, selection: Selection) -> Outcome[ListedGroup]:

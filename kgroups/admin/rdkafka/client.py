@@ -36,21 +36,17 @@ from kgroups.config.librdkafka import librdkafka_options, make_client
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import ClusterUnreachable, KgroupsError, UnsupportedVersion
 from kgroups.model.cluster import Node
-from kgroups.model.group_log import GroupLogs, Key, ReadBudget
 from kgroups.model.groups import Group, GroupId, GroupType, ListedGroup
-from kgroups.model.offsets import Commit, GroupCommits, Isolation, Logs
-from kgroups.model.operations.committing import RecentCommits
-from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Scope
+from kgroups.model.offsets import GroupCommits, Isolation, Logs
+from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.model.permissions import Acl, HiddenTopics, omitted_commits
 from kgroups.model.placement import OFFSETS_TOPIC
-from kgroups.model.time_lag import FirstUnread, Position
 from kgroups.model.views.offset_row import GroupOffsets
 from kgroups.net.deadline import Deadline
 from kgroups.net.in_thread import run_in_thread
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code
 
-from ..change.lookups import committed_by_group
 from ..query.authorization import missing_acls, note_omitted_groups, note_omitted_offsets
 from ..query.list_groups import ListFilter
 from ..query.select_groups import Selection, keep_described, missing_as_failures, select
@@ -165,8 +161,16 @@ class RdkafkaAdmin:
         return ClusterUnreachable("no bootstrap server responded: " + "; ".join(reasons))
 
     @property
+    def cluster(self) -> None:
+        """There is none: see :class:`..port.GroupAdmin`."""
+
+    @property
     def cluster_id(self) -> str | None:
         return self._cluster_id
+
+    @property
+    def name(self) -> str:
+        return self._cluster_id or self._settings.bootstrap_servers
 
     async def close(self) -> None:
         """Drop the client: librdkafka closes its connections when no reference to it is left."""
@@ -204,7 +208,7 @@ class RdkafkaAdmin:
                     ListedGroup(name, conversions.protocol_type_of(entry), node, state, conversions.type_of(entry))
                 )
         kept, reasons, notices = results.filtered(groups, wanted)
-        failures += tuple(Failure(Scope.CLUSTER, self._name, reason, api="ListGroups") for reason in reasons)
+        failures += tuple(Failure(Scope.CLUSTER, self.name, reason, api="ListGroups") for reason in reasons)
         return Outcome(tuple(kept), (*failures, *self._missing), (results.UNLISTED, *notices))
 
     async def describe(self, selection: Selection) -> Outcome[Group]:
@@ -224,48 +228,17 @@ class RdkafkaAdmin:
         described = (GroupOffsets(group, commits, logs, selection.topics, why) for group, commits in pairs.items)
         return note_omitted_offsets(pairs.with_items(described).with_failures(failures), hidden)
 
-    async def describe_nodes(self, groups: Sequence[Group]) -> Outcome[Group]:
-        return Outcome(tuple(groups))  # librdkafka does not describe streams groups
-
     async def stream_offsets(
         self, selection: Selection, *, isolation: Isolation, whole_topics: bool = False
     ) -> AsyncGenerator[Outcome[GroupOffsets]]:
         """Yield one batch: librdkafka queries group by group."""
         yield await self.describe_offsets(selection, isolation=isolation, whole_topics=whole_topics)
 
-    async def find_unread(
-        self, positions: Iterable[Position], *, isolation: Isolation, checksums: bool = False
-    ) -> tuple[Mapping[Position, FirstUnread], tuple[Failure, ...]]:
-        """Return one failure, because only the wire client reads records."""
-        unknown = dict.fromkeys(positions, FirstUnread(failed=results.UNREAD))
-        return unknown, (Failure(Scope.CLUSTER, self._name, results.UNREAD),) if unknown else ()
-
-    async def read_group_logs(
-        self, wanted: Mapping[GroupId, frozenset[Key]], limits: ReadBudget, *, retention: bool = False
-    ) -> GroupLogs:
-        """Return a notice, because only the wire client reads records."""
-        return GroupLogs({}, (f"--deep: {results.UNREAD_LOG}",), unread=dict.fromkeys(wanted, results.UNREAD_LOG))
-
-    async def recent_commits(self, groups: Sequence[GroupId], since: int) -> RecentCommits:
-        """Return a reason for each group, because only the wire client reads records."""
-        return RecentCommits({}, dict.fromkeys(groups, results.UNREAD_LOG))
-
-    async def committed(self, groups: Sequence[GroupId]) -> Mapping[GroupId, Mapping[tuple[str, int], Commit | None]]:
-        pairs = await self._pairs(Selection(tuple(groups)), with_commits=True)
-        committed = committed_by_group(commits for _, commits in pairs.items)
-        committed.update({failure.name: {} for failure in pairs.failures if failure.error == NOT_FOUND})
-        return committed
-
     async def topics(self, names: Sequence[str]) -> dict[str, TopicLeaders]:
         return {
             name: conversions.failed_topic(name, entry) if isinstance(entry, Failure) else entry
             for name, entry in (await self._leaders(names)).items()
         }
-
-    async def pause(self, seconds: float, passed: float = 0.0) -> None:
-        self._deadline.extend(passed)
-        self._deadline.extend_by_wait(seconds)
-        await asyncio.sleep(seconds)
 
     # Groups.
 
@@ -327,7 +300,7 @@ class RdkafkaAdmin:
             return future
 
         try:
-            description = await self._reply(Scope.CLUSTER, self._name, "DescribeCluster", start)
+            description = await self._reply(Scope.CLUSTER, self.name, "DescribeCluster", start)
         except RequestFailed:
             return ()
         return missing_acls(results.operations_of(description, entries))
@@ -348,12 +321,12 @@ class RdkafkaAdmin:
 
         async def request() -> None:
             nonlocal so_far
-            response = await self._reply(Scope.CLUSTER, self._name, api, start, grace=GRACE)
+            response = await self._reply(Scope.CLUSTER, self.name, api, start, grace=GRACE)
             errors = [getattr(error, "args", (error,))[0] for error in response.errors or ()]
             failures = [
-                Failure(Scope.CLUSTER, self._name, "a broker did not respond in time; its groups are missing", api=api)
+                Failure(Scope.CLUSTER, self.name, "a broker did not respond in time; its groups are missing", api=api)
                 if error.code() in _NO_RESPONSE
-                else conversions.failure_of(Scope.CLUSTER, self._name, api, error)
+                else conversions.failure_of(Scope.CLUSTER, self.name, api, error)
                 for error in errors
             ]
             so_far = results.once_each(response.valid or ()), tuple(dict.fromkeys(failures))
@@ -452,7 +425,7 @@ class RdkafkaAdmin:
         names = sorted(topics)
         if not names:
             return {}
-        if self._unsupported(Scope.CLUSTER, self._name, "Metadata"):
+        if self._unsupported(Scope.CLUSTER, self.name, "Metadata"):
             return {name: failure for name in names if (failure := self._unsupported(Scope.TOPIC, name, "Metadata"))}
         # One request for all topics; each has its own future.
         futures = self._client.describe_topics(TopicCollection(names), request_timeout=UNBOUNDED)
@@ -477,7 +450,7 @@ class RdkafkaAdmin:
         for pair in pairs:
             if unsupported := self._unsupported(Scope.PARTITION, partition_name(pair), "ListOffsets"):
                 collector.record(pair, unsupported._replace(broker=leader))
-        if self._unsupported(Scope.CLUSTER, self._name, "ListOffsets"):
+        if self._unsupported(Scope.CLUSTER, self.name, "ListOffsets"):
             return
         spec = OffsetSpec.earliest() if starts else OffsetSpec.latest()  # type: ignore[no-untyped-call]  # its stub
         level = IsolationLevel(int(isolation))
@@ -507,17 +480,13 @@ class RdkafkaAdmin:
             return future
 
         try:
-            configs = await self._reply(Scope.CLUSTER, self._name, "DescribeConfigs", start)
+            configs = await self._reply(Scope.CLUSTER, self.name, "DescribeConfigs", start)
         except RequestFailed:
             return True
         setting = configs.get("authorizer.class.name")
         return setting is None or setting.value != ""
 
     # One request.
-
-    @property
-    def _name(self) -> str:
-        return self._cluster_id or self._settings.bootstrap_servers
 
     def _bound(self) -> float:
         return self._deadline.bound(self._settings.broker_timeout)

@@ -20,9 +20,7 @@ Pair = tuple[Group, GroupCommits]
 UNLISTED = "librdkafka lists only consumer groups; Connect, share, and streams groups are missing"
 MISTAKEN = "librdkafka does not support share and streams groups and reports them as missing"
 UNTOLD = "librdkafka does not report epochs, subscriptions, racks, or which members still use the classic protocol"
-UNREAD = "librdkafka does not read records, so the time lag is unknown; --transport wire reads them"
 UNSEEN = "unknown over librdkafka; --transport wire shows it"
-UNREAD_LOG = "librdkafka does not read records, so those of __consumer_offsets are unknown; --transport wire reads them"
 STATELESS = "librdkafka does not support the states Assigning, Reconciling, and NotReady: a state is unknown"
 TYPELESS = "the brokers do not report group types (ListGroups v5, Kafka 3.8)"
 

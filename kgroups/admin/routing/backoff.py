@@ -24,6 +24,13 @@ def window(chunk: int) -> int:
     return PIPELINE if chunk == 1 else BATCHES
 
 
+async def pause(cluster: Cluster, seconds: float, passed: float = 0.0) -> None:
+    """Sleep; neither this time nor the seconds that have ``passed`` before count toward the deadline."""
+    cluster.deadline.extend(passed)
+    cluster.deadline.extend_by_wait(seconds)
+    await asyncio.sleep(seconds)
+
+
 class Backoff:
     """Pauses that double, until a limit."""
 

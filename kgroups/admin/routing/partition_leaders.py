@@ -70,6 +70,17 @@ async def read_topics(
     return found, failed
 
 
+async def topic_leaders(cluster: Cluster, names: Iterable[str]) -> dict[str, metadata.TopicLeaders]:
+    """Return topics, each with its partitions or its error.
+
+    :raises KgroupsError: if no broker responds.
+    """
+    topics, failed = await read_topics(cluster, names)
+    for error in failed.values():
+        raise error
+    return topics
+
+
 def _place(
     cluster: Cluster, entry: metadata.TopicLeaders, partitions: Iterable[int], by_leader: PartitionsByLeader
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from shlex import quote
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from kgroups.model.counts import count, some
 from kgroups.model.groups import GroupId
@@ -17,13 +17,14 @@ from kgroups.model.settings.change import PlannedSetting
 from kgroups.model.snapshot.settings import SavedSettings
 from kgroups.model.snapshot.snapshot import Snapshot, commits_of, has_configs
 from kgroups.model.topic_scope import TopicScope, in_scope
+from kgroups.net.cluster import Cluster
 
+from ..change.alter_settings import plan_settings
+from ..change.lookups import committed_now
+from ..change.plan_reset import plan_reset
 from ..change.reset_request import ResetRequest
-from ..port.capabilities import GROUP_CONFIGS, SETTINGS
+from ..query.group_configs import fetch_group_configs
 from ..query.select_groups import Selection
-
-if TYPE_CHECKING:
-    from ..port.capabilities import GroupChanger
 
 
 class Restore(NamedTuple):
@@ -41,7 +42,7 @@ class Restore(NamedTuple):
     exact: bool = False
 
 
-async def plan_restore(admin: GroupChanger, request: Restore) -> Outcome[PlannedOffset]:
+async def plan_restore(cluster: Cluster, request: Restore) -> Outcome[PlannedOffset]:
     """Plan the offsets to write, sorted by group, topic, and partition. Nothing is changed.
 
     Failures: what :func:`..change.plan_reset.plan_reset` reports for an undo, and what is missing in the snapshot.
@@ -56,7 +57,7 @@ async def plan_restore(admin: GroupChanger, request: Restore) -> Outcome[Planned
         for pair, commit in commits_of(each).items()
         if in_scope(request.topics, *pair)
     }
-    extra = await _extra(admin, request, saved, moves)
+    extra = await _extra(cluster, request, saved, moves)
     notices = []
     if request.exact:
         moves.update(dict.fromkeys(extra))
@@ -73,19 +74,19 @@ async def plan_restore(admin: GroupChanger, request: Restore) -> Outcome[Planned
     origin = Origin(request.name, snapshot.source, accepted=request.accepted)
     kinds = {name: each.group.type for name, each in saved.items() if each.group.type}
     scenario = FromPlan(moves, exact=True, kinds=kinds, origin=origin, creates=request.create)
-    planned = await admin.plan_reset(ResetRequest(Selection(tuple(sorted({*saved} - idle))), scenario))
-    differing = await _configs(admin, request, saved)
+    planned = await plan_reset(cluster, ResetRequest(Selection(tuple(sorted({*saved} - idle))), scenario))
+    differing = await _configs(cluster, request, saved)
     return planned.with_failures(failures, (*notices, *remarks, *differing))
 
 
-async def committed_since(admin: GroupChanger, request: Restore, planned: Iterable[PlannedOffset]) -> list[Failure]:
+async def committed_since(cluster: Cluster, request: Restore, planned: Iterable[PlannedOffset]) -> list[Failure]:
     """Return a failure for each planned group that has other offsets than the snapshot since it was planned."""
     known = {entry.key for entry in planned}
     groups = {name for name, _, _ in known}
     saved = {each.group.group_id: commits_of(each) for each in request.snapshot.groups if each.group.group_id in groups}
     moves = {(name, *pair): commit for name, commits in saved.items() for pair, commit in commits.items()}
     found: dict[GroupId, list[str]] = {}
-    for name, topic, partition in sorted({*await _extra(admin, request, saved, moves)} - known):
+    for name, topic, partition in sorted({*await _extra(cluster, request, saved, moves)} - known):
         found.setdefault(name, []).append(place_name(topic, partition))
     reason = "not restored exactly: offsets were committed since the plan was made"
     return [
@@ -93,7 +94,7 @@ async def committed_since(admin: GroupChanger, request: Restore, planned: Iterab
     ]
 
 
-async def plan_restore_settings(admin: GroupChanger, request: Restore) -> Outcome[PlannedSetting]:
+async def plan_restore_settings(cluster: Cluster, request: Restore) -> Outcome[PlannedSetting]:
     """Plan the settings to write, sorted by group and name; brokers have checked the values. Nothing is changed.
 
     Only ``groups``, ``accepted``, and ``exact`` of the request apply. Failures: what brokers reject, and what is
@@ -101,9 +102,9 @@ async def plan_restore_settings(admin: GroupChanger, request: Restore) -> Outcom
 
     :raises UsageError: if the snapshot is of another cluster, and that is not accepted.
     """
-    settings, snapshot = SETTINGS.of(admin), request.snapshot
+    snapshot = request.snapshot
     origin = Origin(request.name, snapshot.source, accepted=request.accepted)
-    _, notices = origin.on(admin.cluster_id)
+    _, notices = origin.on(cluster.cluster_id)
     configs = {name: snapshot.configs[name] for name in request.groups if name in snapshot.configs}
     lost, remarks = _partial(request, snapshot.partial)
     lost = [failure for failure in lost if failure.name not in configs]
@@ -112,18 +113,18 @@ async def plan_restore_settings(admin: GroupChanger, request: Restore) -> Outcom
         groups = f"{count(len(without), 'group')} in {request.name}: {some(without)}"
         remarks.append(f"no settings of {groups}; a snapshot contains those of groups that are not classic")
     saved = SavedSettings(origin, configs, request.exact)
-    planned = await settings.plan_settings(Selection(tuple(sorted(configs))), saved) if configs else Outcome()
+    planned = await plan_settings(cluster, Selection(tuple(sorted(configs))), saved) if configs else Outcome()
     return planned.with_failures(lost, (*notices, *remarks))
 
 
 async def _extra(
-    admin: GroupChanger, request: Restore, saved: Collection[GroupId], moves: Mapping[PlanKey, Move]
+    cluster: Cluster, request: Restore, saved: Collection[GroupId], moves: Mapping[PlanKey, Move]
 ) -> list[PlanKey]:
     """Return the partitions with a committed offset now that the snapshot would contain, but does not."""
     if not saved:
         return []
     limit = request.snapshot.extent.topics
-    now = await admin.committed(sorted(saved))
+    now = await committed_now(cluster, sorted(saved))
     return [
         (name, *pair)
         for name, commits in now.items()
@@ -146,14 +147,14 @@ def _partial(request: Restore, failures: Iterable[Failure]) -> tuple[list[Failur
     return lost, [found] if others else []
 
 
-async def _configs(admin: GroupChanger, request: Restore, saved: Collection[GroupId]) -> list[str]:
+async def _configs(cluster: Cluster, request: Restore, saved: Collection[GroupId]) -> list[str]:
     """Return a notice for each setting that differs: it is restored separately."""
     snapshot = request.snapshot
     groups = [each.group for each in snapshot.groups if each.group.group_id in saved]
     wanted = [group for group in groups if has_configs(group.type) and group.group_id in snapshot.configs]
     if not wanted:
         return []
-    now, failures = await GROUP_CONFIGS.of(admin).group_configs(wanted)
+    now, failures = await fetch_group_configs(cluster, wanted)
     notices = [f"group '{failure.name}': {failure.message}" for failure in failures]
     differing = []
     exact = ""

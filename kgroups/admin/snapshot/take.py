@@ -17,7 +17,9 @@ from kgroups.model.time_lag import FirstUnread, Position, position
 from kgroups.model.views.offset_row import GroupOffsets
 from kgroups.protocol.error_codes import Code
 
-from ..port.capabilities import GROUP_CONFIGS
+from ..port import WireOnly, wire_of
+from ..query.first_unread import find_unread
+from ..query.group_configs import fetch_group_configs
 from ..query.select_groups import Selection
 
 if TYPE_CHECKING:
@@ -43,12 +45,12 @@ async def take_snapshot(
     :param records: also read the first record at each committed offset.
     :param topics: also look up the IDs of these topics, on which no group may have an offset any more.
     """
-    reader = GROUP_CONFIGS.of(admin)
+    cluster = wire_of(admin, WireOnly.SNAPSHOTS)
     taken = _Taken()
     async with aclosing(admin.stream_offsets(selection, isolation=Isolation.READ_UNCOMMITTED)) as batches:
         async for batch in batches:
             taken.add(batch)
-    configs, failures = await reader.group_configs([group for group in taken.described if has_configs(group.type)])
+    configs, failures = await fetch_group_configs(cluster, [each for each in taken.described if has_configs(each.type)])
     taken.failures += failures
     if unseen := sorted({*topics} - taken.topic_ids.keys()):
         named = await admin.topics(unseen)
@@ -56,8 +58,8 @@ async def take_snapshot(
     logs = Logs(taken.logs, topic_ids=taken.topic_ids)
     found: Mapping[Position, FirstUnread] = {}
     if records:
-        found, failures = await admin.find_unread(
-            taken.positions(), isolation=Isolation.READ_UNCOMMITTED, checksums=True
+        found, failures = await find_unread(
+            cluster, taken.positions(), isolation=Isolation.READ_UNCOMMITTED, checksums=True
         )
         taken.failures += failures
     snapshot = Snapshot(

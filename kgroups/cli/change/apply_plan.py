@@ -19,7 +19,7 @@ from .operation import Change, Operation, P, Plan, Target, execute, nothing_plan
 from .undo_file import UndoFile
 
 if TYPE_CHECKING:
-    from kgroups.admin.port.capabilities import GroupChanger
+    from kgroups.admin.port import GroupAdmin
     from kgroups.model.outcome import Outcome
     from kgroups.render.views import View
 
@@ -29,9 +29,9 @@ def apply_plan(connection: ConnectionOptions, shape: Shape, confirmation: Confir
 
     If the user is asked, planning and applying each have the whole ``--timeout``, and the question has no time limit.
     """
-    from kgroups.admin.port.capabilities import CHANGES
+    from kgroups.admin.port import WireOnly
 
-    CHANGES.check(connection.settings)
+    WireOnly.CHANGES.check(connection.settings)
     change: Change
     if connection.fleet:
         from .fleet_change import FleetChange
@@ -88,17 +88,17 @@ class _OneCluster:
     def plan_and_apply(self) -> tuple[Outcome[Any], str | None]:
         """Plan and apply over the same connections."""
 
-        from kgroups.admin.port.capabilities import changing
+        from kgroups.admin.port import WireOnly, wire_of
 
-        async def query(admin: GroupChanger) -> Outcome[Any]:
+        async def query(admin: GroupAdmin) -> Outcome[Any]:
             planned = await self._operation.hinted_plan(admin)
             if not planned.items:
                 where = self._connection.cluster(admin.cluster_id)
                 return planned.with_failures((), (f"{nothing_planned(planned)} on {where}",))
-            applied = await execute(self._operation, admin, planned.items, self._undo)
+            applied = await execute(self._operation, wire_of(admin, WireOnly.CHANGES), planned.items, self._undo)
             return applied.after(planned)
 
-        return self._run(changing(query))
+        return self._run(query)
 
     def envelope(self) -> dict[str, object]:
         if not self._operation.saves_offsets:

@@ -18,12 +18,11 @@ from .operation import Operation
 from .undo_file import UndoFile, UndoKind
 
 if TYPE_CHECKING:
-    from kgroups.admin.change.chunks import TopicIds
-    from kgroups.admin.port.capabilities import GroupChanger
     from kgroups.admin.query.select_groups import Selection
     from kgroups.model.operations.origin import Source
     from kgroups.model.outcome import Outcome
     from kgroups.model.settings.change import PlannedSetting, Wish
+    from kgroups.net.cluster import Cluster
 
 undo_option = click.option(
     "--undo-file",
@@ -47,11 +46,11 @@ def change_settings(
 
     :param notices_on: returns the notices about a cluster.
     """
-    from kgroups.admin.port.capabilities import SETTINGS
+    from kgroups.admin.change.alter_settings import plan_settings
 
-    async def plan(admin: GroupChanger) -> Outcome[PlannedSetting]:
-        notices = notices_on(admin.cluster_id)
-        planned = await SETTINGS.of(admin).plan_settings(selection, wish)
+    async def plan(cluster: Cluster) -> Outcome[PlannedSetting]:
+        notices = notices_on(cluster.cluster_id)
+        planned = await plan_settings(cluster, selection, wish)
         return planned.with_failures((), notices)
 
     return apply_settings(connection, shape, confirmation, undo_path, plan, selection)
@@ -62,22 +61,21 @@ def apply_settings(
     shape: Shape,
     confirmation: Confirmation,
     undo_path: Path | None,
-    plan: Callable[[GroupChanger], Awaitable[Outcome[PlannedSetting]]],
+    plan: Callable[[Cluster], Awaitable[Outcome[PlannedSetting]]],
     selection: Selection | None = None,
 ) -> int:
     """Show a plan, and with ``--execute`` apply it; return the exit code.
 
     :param selection: the selected groups; if there are none, the reason is shown.
     """
-    from kgroups.admin.port.capabilities import SETTINGS
     from kgroups.model.settings.change import setting_change_row
     from kgroups.model.views.operation_rows import result_and_error
     from kgroups.render.settings_views import SETTING_CHANGES
 
-    async def apply(admin: GroupChanger, planned: Sequence[PlannedSetting], undo: UndoFile) -> Outcome[Any]:
+    async def apply(cluster: Cluster, planned: Sequence[PlannedSetting], undo: UndoFile) -> Outcome[Any]:
         from kgroups.admin.change.alter_settings import alter_in_chunks
 
-        applied = await alter_in_chunks(admin, SETTINGS.of(admin), planned, undo)
+        applied = await alter_in_chunks(cluster, planned, undo)
         rows = (setting_change_row(each.planned, result_and_error(each.result, each.failure)) for each in applied.items)
         return applied.with_items(rows)
 
@@ -97,10 +95,10 @@ def _lines(planned: Sequence[PlannedSetting], source: Source) -> Iterator[str]:
     return undo_lines(planned, source)
 
 
-async def _source(admin: TopicIds, _: Sequence[PlannedSetting]) -> Source:
+async def _source(cluster: Cluster, _: Sequence[PlannedSetting]) -> Source:
     from kgroups.model.operations.origin import Source
 
-    return Source(cluster_id=admin.cluster_id)
+    return Source(cluster_id=cluster.cluster_id)
 
 
 _UNDO = UndoKind("settings", ("settings", "set"), _lines, _source)

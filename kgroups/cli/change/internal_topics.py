@@ -11,10 +11,10 @@ from ..frame.group_options import complete_topic
 
 if TYPE_CHECKING:
     from kgroups.admin.change.interruption import Interruption
-    from kgroups.admin.port.capabilities import GroupChanger
     from kgroups.model.operations.results import TopicDeletion
     from kgroups.model.outcome import Outcome
     from kgroups.model.views.operation_rows import ResultAndError
+    from kgroups.net.cluster import Cluster
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -34,20 +34,20 @@ internal_topic_option = click.option(
 )
 
 
-async def exclude_shared_topics(admin: GroupChanger, planned: Outcome[TopicDeletion]) -> Outcome[TopicDeletion]:
+async def exclude_shared_topics(cluster: Cluster, planned: Outcome[TopicDeletion]) -> Outcome[TopicDeletion]:
     """Return the topics without those that may belong to another existing group; list the groups for that."""
     if not planned.items:
         return planned
-    from kgroups.admin.query.select_groups import Selection
+    from kgroups.admin.query.select_groups import Selection, list_selected
     from kgroups.model.operations.internal_topics import without_others
 
-    listed = await admin.list_selected(Selection())
+    listed = await list_selected(cluster, Selection())
     names = (group.group_id for group in listed.items)
     return without_others(planned, names).with_failures(listed.failures, listed.notices)
 
 
 async def delete_topics(
-    admin: GroupChanger,
+    cluster: Cluster,
     planned: Sequence[TopicDeletion],
     done: Iterable[str],
     row: Callable[[TopicDeletion, ResultAndError], Any],
@@ -57,6 +57,7 @@ async def delete_topics(
 
     :param done: the groups that were changed successfully; the topics of the others are kept.
     """
+    from kgroups.admin.change import delete_now
     from kgroups.model.operations.results import DeletedTopic
     from kgroups.model.outcome import Failure, Outcome, Result, Scope
     from kgroups.model.views.operation_rows import result_and_error
@@ -64,7 +65,7 @@ async def delete_topics(
     changed = set(done)
     to_delete = [each for each in planned if each.group.group_id in changed]
     started = stop.signal is None
-    deleted = await stop.bound(admin.delete_topics(to_delete))
+    deleted = await stop.bound(delete_now.delete_topics(cluster, to_delete))
     if deleted is None:
         result, reason = (Result.UNKNOWN, stop.unanswered) if started else (Result.FAILED, stop.not_sent)
         names = [(each.group.group_id, each.topic) for each in to_delete]

@@ -14,9 +14,9 @@ from .undo_file import OFFSETS, UndoKind
 
 if TYPE_CHECKING:
     from kgroups.admin.change.interruption import Interruption
-    from kgroups.admin.port.capabilities import GroupChanger
     from kgroups.admin.query.select_groups import Selection
     from kgroups.model.outcome import Outcome
+    from kgroups.net.cluster import Cluster
     from kgroups.render.views import View
 
     from .confirmation import Confirmation
@@ -34,12 +34,12 @@ class Operation(NamedTuple, Generic[P]):
     """
 
     view: View
-    plan: Callable[[GroupChanger], Awaitable[Outcome[P]]]
+    plan: Callable[[Cluster], Awaitable[Outcome[P]]]
     row: Callable[..., Any]
     """Returns the row of a planned item, or of that item and its result and error."""
     question: Callable[[Sequence[P]], str]
     """Returns the question without a question mark: the name of the cluster follows."""
-    apply: Callable[[GroupChanger, Sequence[P], UndoFile], Awaitable[Outcome[Any]]]
+    apply: Callable[[Cluster, Sequence[P], UndoFile], Awaitable[Outcome[Any]]]
     selection: Selection | None = None
     """The selected groups; if there are none, the reason is shown."""
     undo_path: Path | None = None
@@ -51,7 +51,7 @@ class Operation(NamedTuple, Generic[P]):
 
     @property
     def hinted_plan(self) -> Query:
-        from kgroups.admin.port.capabilities import changing
+        from kgroups.admin.port import changing
 
         return hinted(changing(self.plan), self.selection)
 
@@ -113,25 +113,25 @@ class Target(NamedTuple, Generic[P]):
     def write(self, operation: Operation[P]) -> Query:
         """Return the query that applies the plan to this cluster only."""
 
-        from kgroups.admin.port.capabilities import changing
+        from kgroups.admin.port import changing
 
-        async def write(admin: GroupChanger) -> Outcome[Any]:
-            _check_same(self.cluster_id, admin.cluster_id)
-            return await execute(operation, admin, self.planned.items, self.undo)
+        async def write(cluster: Cluster) -> Outcome[Any]:
+            _check_same(self.cluster_id, cluster.cluster_id)
+            return await execute(operation, cluster, self.planned.items, self.undo)
 
         return changing(write)
 
 
-async def execute(operation: Operation[P], admin: GroupChanger, planned: Sequence[P], undo: UndoFile) -> Outcome[Any]:
+async def execute(operation: Operation[P], cluster: Cluster, planned: Sequence[P], undo: UndoFile) -> Outcome[Any]:
     """Apply planned items until a signal arrives; the result includes a notice that names the cluster."""
     from kgroups.model.outcome import Outcome
 
     undo.stop.listen()
     before = undo.stop.sent
-    applied = await undo.stop.bound(operation.apply(admin, planned, undo)) or Outcome()
+    applied = await undo.stop.bound(operation.apply(cluster, planned, undo)) or Outcome()
     if not applied.items:
         return applied
-    where = undo.connection.cluster(admin.cluster_id)
+    where = undo.connection.cluster(cluster.cluster_id)
     done = undo.stop.sent > before
     return applied.with_failures((), (f"executed on {where}" if done else f"no change was sent to {where}",))
 

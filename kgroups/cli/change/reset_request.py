@@ -14,11 +14,11 @@ from .undo_file import UndoFile
 
 if TYPE_CHECKING:
     from kgroups.admin.change.reset_request import ResetRequest
-    from kgroups.admin.port.capabilities import GroupChanger
     from kgroups.model.operations.reset import PlannedOffset
     from kgroups.model.operations.results import AppliedOffset
     from kgroups.model.outcome import Outcome
     from kgroups.model.views.operation_rows import ResetRow
+    from kgroups.net.cluster import Cluster
 
 
 def reset_request(
@@ -57,33 +57,34 @@ def reset_request(
     return ResetRequest(chosen.selection(), scenario_of(flag, value, isolation or "read_uncommitted"), scope), ()
 
 
-async def plan_reset(
-    admin: GroupChanger, request: ResetRequest, notices: Sequence[str], safety: Safety, *, execute: bool
+async def screened_reset(
+    cluster: Cluster, request: ResetRequest, notices: Sequence[str], safety: Safety, *, execute: bool
 ) -> Outcome[PlannedOffset]:
     """Return the plan, without the groups for which a client still commits."""
+    from kgroups.admin.change.plan_reset import plan_reset
     from kgroups.model.operations.skip import skip_notices
 
-    planned = await safety.plan(admin, lambda: admin.plan_reset(request))
+    planned = await safety.plan(cluster, lambda: plan_reset(cluster, request))
     planned = planned.with_failures(
         (), (*notices, *skip_notices((entry.key, entry.skipped) for entry in planned.items))
     )
     # An undo is screened, too: an unchanged offset does not prove that commits ended, because a client with nothing
     # to read commits the same offset again, and an undo file contains no commit times.
-    return await safety.screen_offsets(admin, planned, execute=execute)
+    return await safety.screen_offsets(cluster, planned, execute=execute)
 
 
 async def write_reset(
-    admin: GroupChanger, planned: Sequence[PlannedOffset], undo: UndoFile, safety: Safety
+    cluster: Cluster, planned: Sequence[PlannedOffset], undo: UndoFile, safety: Safety
 ) -> tuple[Outcome[AppliedOffset], list[ResetRow]]:
     """Write planned offsets; return the results, and a row for each."""
     from kgroups.model.views.operation_rows import reset_row, result_and_error
 
-    applied = await write_offsets(admin, planned, undo, force=safety.force, together=safety.together)
+    applied = await write_offsets(cluster, planned, undo, force=safety.force, together=safety.together)
     return applied, [reset_row(each.planned, result_and_error(each.result, each.failure)) for each in applied.items]
 
 
 async def write_offsets(
-    admin: GroupChanger,
+    cluster: Cluster,
     planned: Sequence[PlannedOffset],
     undo: UndoFile,
     *,
@@ -95,6 +96,6 @@ async def write_offsets(
     from kgroups.admin.change.write_in_chunks import write_in_chunks
     from kgroups.model.outcome import Outcome
 
-    done = await write_in_chunks(admin, planned, undo, force=force, with_members=with_members, together=together)
+    done = await write_in_chunks(cluster, planned, undo, force=force, with_members=with_members, together=together)
     items = sorted((*done.applied, *done.left_alone), key=lambda each: each.planned.key)
     return Outcome(tuple(items), done.failures, done.notices)

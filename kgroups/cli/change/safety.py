@@ -14,11 +14,11 @@ from ..frame.options import ConnectionOptions, Duration, grouped_options
 from .confirmation import Confirmation
 
 if TYPE_CHECKING:
-    from kgroups.admin.port import GroupAdmin
     from kgroups.admin.still_committing import Committed
     from kgroups.model.groups import GroupId
     from kgroups.model.operations.reset import PlannedOffset
     from kgroups.model.outcome import Outcome
+    from kgroups.net.cluster import Cluster
 
 F = TypeVar("F", bound=Callable[..., Any])
 P = TypeVar("P")
@@ -72,17 +72,17 @@ class Safety(NamedTuple):
         """Whether either all groups are changed or none."""
         return self.when_empty is not None
 
-    async def plan(self, admin: GroupAdmin, make: Callable[[], Awaitable[Outcome[P]]]) -> Outcome[P]:
+    async def plan(self, cluster: Cluster, make: Callable[[], Awaitable[Outcome[P]]]) -> Outcome[P]:
         """Return the plan; with ``--when-empty``, the first plan without members, or an empty one if time runs out."""
         if self.when_empty is None:
             return await make()
         from kgroups.admin.wait_until_empty import wait_until_empty
 
-        return await wait_until_empty(admin, make, self.when_empty, _print_note)
+        return await wait_until_empty(cluster, make, self.when_empty, _print_note)
 
     async def screen(
         self,
-        admin: GroupAdmin,
+        cluster: Cluster,
         planned: Outcome[P],
         committed: Committed,
         group_of: Callable[[P], GroupId],
@@ -114,7 +114,7 @@ class Safety(NamedTuple):
         watch = execute and not self.force
         sample = self.when_empty is None  # otherwise the members have just left, and changes must not wait
         activity = await still_committing(
-            admin, committed, window=self.window, watch=watch, sample=sample, tell=_print_note
+            cluster, committed, window=self.window, watch=watch, sample=sample, tell=_print_note
         )
         consequence = (
             "changed anyway (--force)" if self.force and execute else ("--execute checks whether the commits continue")
@@ -126,7 +126,7 @@ class Safety(NamedTuple):
 
     async def screen_offsets(
         self,
-        admin: GroupAdmin,
+        cluster: Cluster,
         planned: Outcome[PlannedOffset],
         *,
         execute: bool,
@@ -140,7 +140,7 @@ class Safety(NamedTuple):
 
         committed, pending = committed_of(planned.items, members), in_transactions(planned.items)
         return await self.screen(
-            admin, planned, committed, lambda entry: entry.group_id, execute=execute, pending=pending
+            cluster, planned, committed, lambda entry: entry.group_id, execute=execute, pending=pending
         )
 
 

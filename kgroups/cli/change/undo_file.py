@@ -18,12 +18,12 @@ from kgroups.errors import UsageError
 from .plan_source import LARGEST
 
 if TYPE_CHECKING:
-    from kgroups.admin.change.chunks import TopicIds
     from kgroups.admin.change.interruption import Interruption
     from kgroups.model.offsets import PlanKey
     from kgroups.model.operations.origin import Source
     from kgroups.model.operations.reset import PlannedOffset
     from kgroups.model.outcome import Result
+    from kgroups.net.cluster import Cluster
 
     from ..frame.options import ConnectionOptions
 
@@ -37,7 +37,7 @@ class UndoKind(NamedTuple):
     """The command that restores the file with --from-file."""
     lines: Callable[[Sequence[Any], Source], Iterator[str]]
     """Returns the lines of the file before anything is changed."""
-    source: Callable[[TopicIds, Sequence[Any]], Awaitable[Source]]
+    source: Callable[[Cluster, Sequence[Any]], Awaitable[Source]]
     """Returns the cluster, and the topic IDs of planned items."""
     records: Callable[[Sequence[Any], Source], Sequence[str]] = lambda planned, source: ()
     """Returns the lines of the file with the skipped records, if there are any."""
@@ -57,10 +57,10 @@ def _record_lines(planned: Sequence[PlannedOffset], source: Source) -> Sequence[
     return list(record_lines(skipped, envelope(source))) if skipped else ()
 
 
-async def _offset_source(admin: TopicIds, planned: Iterable[PlannedOffset]) -> Source:
+async def _offset_source(cluster: Cluster, planned: Iterable[PlannedOffset]) -> Source:
     from kgroups.admin.change.chunks import source_of
 
-    return await source_of(admin, planned)
+    return await source_of(cluster, planned)
 
 
 OFFSETS = UndoKind("offsets", ("reset-offsets",), _offset_lines, _offset_source, _record_lines)
@@ -124,12 +124,12 @@ class UndoFile:
         arguments = ("--from-file", str(self.written), "--execute", *self.connection.as_words())
         return command_line(("kgroups", *self.kind.command, *arguments))
 
-    async def save(self, admin: TopicIds, planned: Sequence[Any]) -> None:
+    async def save(self, cluster: Cluster, planned: Sequence[Any]) -> None:
         """Write the file, readable for its owner only, and wait until it is on the disk.
 
         :raises UsageError: if that fails. Then nothing must be changed, and no file is left behind.
         """
-        source = stamped(await self.kind.source(admin, planned), self.connection)
+        source = stamped(await self.kind.source(cluster, planned), self.connection)
         groups = sorted({entry.group_id for entry in planned})
         data = "".join(line + "\n" for line in self.kind.lines(planned, source)).encode()
         if len(data) > LARGEST:
@@ -217,9 +217,9 @@ def _write_whole(file: FileIO, data: bytes) -> None:
         view = view[file.write(view) :]
 
 
-async def run_source(admin: TopicIds, connection: ConnectionOptions, planned: Iterable[PlannedOffset]) -> Source:
+async def run_source(cluster: Cluster, connection: ConnectionOptions, planned: Iterable[PlannedOffset]) -> Source:
     """Return the origin that a file records: cluster, topic IDs (queried here), command, time, and version."""
-    return stamped(await _offset_source(admin, planned), connection)
+    return stamped(await _offset_source(cluster, planned), connection)
 
 
 def stamped(source: Source, connection: ConnectionOptions) -> Source:

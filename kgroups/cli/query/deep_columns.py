@@ -22,6 +22,7 @@ async def with_deep_columns(
     :param outcome: groups; for the view ``offsets``, groups with their commits.
     :param mib: MiB to read of each partition, at most.
     """
+    from kgroups.admin.records import read_group_logs
     from kgroups.admin.share_facts import share_facts
     from kgroups.model.group_log import ReadBudget, keys_of
     from kgroups.model.views import deep_rows
@@ -34,7 +35,7 @@ async def with_deep_columns(
     rows: list[Any]
     if view == "offsets":
         keys = {item.group.group_id: keys_of(item.group, view, _committed(item)) for item in outcome.items}
-        group_logs = await admin.read_group_logs(keys, limits, retention=True)
+        group_logs = await read_group_logs(admin, keys, limits, retention=True)
         shared = await share_facts(admin, outcome.items, limits)
         rows = []
         for item in outcome.items:
@@ -47,7 +48,7 @@ async def with_deep_columns(
         rows += [(*row, *deep_rows.NO_LOG) for row in refused_rows(OffsetRow, outcome.failures)]
         return _with_share_notices(outcome.with_items(rows).with_failures((), group_logs.notices), shared)
     keys = {group.group_id: keys_of(group, view) for group in outcome.items}
-    group_logs = await admin.read_group_logs(keys, limits)
+    group_logs = await read_group_logs(admin, keys, limits)
     if view == "state":
         states = chain(map(state_row, outcome.items), refused_rows(StateRow, outcome.failures))
         rows = [deep_rows.deep_state_row(row, group_logs) for row in states]
@@ -70,10 +71,11 @@ def _with_share_notices(outcome: Outcome[Any], shared: Gathered) -> Outcome[Any]
 
 async def with_logs(admin: GroupAdmin, outcome: Outcome[GroupFacts], mib: int, seconds: float) -> Outcome[GroupFacts]:
     """Add to the facts of groups what their logs contain: leaders, generations, and timeouts."""
+    from kgroups.admin.records import read_group_logs
     from kgroups.model.group_log import ReadBudget, keys_of
 
     keys = {facts.group.group_id: keys_of(facts.group, "state") for facts in outcome.items}
-    group_logs = await admin.read_group_logs(keys, ReadBudget(mib << 20, seconds))
+    group_logs = await read_group_logs(admin, keys, ReadBudget(mib << 20, seconds))
     facts = [each._replace(log=group_logs.logs.get(each.group.group_id)) for each in outcome.items]
     return outcome.with_items(facts).with_failures((), group_logs.notices)
 

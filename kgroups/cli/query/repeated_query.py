@@ -53,20 +53,20 @@ class RepeatedQuery:
 
     async def _connected(self) -> GroupAdmin:
         """Return the kept admin, ready for another query, or a new one."""
-        from kgroups.admin.port import Renewable
-
         kept = self._admin
-        if kept is not None and isinstance(kept, Renewable):
+        if kept is not None and kept.cluster:
             try:
                 async with asyncio.timeout(_RENEWAL):
-                    await kept.renew()
+                    await kept.cluster.renew()
                 return kept
             except (KgroupsError, TimeoutError):
                 pass
         await self.close()
         admin = await self._open()
-        if isinstance(admin, Renewable):
-            admin.remember()
+        if admin.cluster:
+            from kgroups.protocol.repeats import RepeatsByApi
+
+            admin.cluster.repeats = RepeatsByApi()
         self._admin = admin
         return admin
 

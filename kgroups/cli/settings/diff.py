@@ -34,7 +34,8 @@ def diff(connection: ConnectionOptions, shape: Shape, chosen: GroupOptions, from
     set, if the group inherits its value; or with --exact not in file. Exits with 0 if nothing differs, and with 1 if
     anything differs or is unknown.
     """
-    from kgroups.admin.port.capabilities import SETTINGS
+    from kgroups.admin.port import WireOnly, wire_of
+    from kgroups.admin.query.group_configs import describe_settings
     from kgroups.model.counts import count, some
     from kgroups.model.settings.declared import drift, unknown_keys, unmatched
     from kgroups.render.settings_views import DRIFT
@@ -44,7 +45,7 @@ def diff(connection: ConnectionOptions, shape: Shape, chosen: GroupOptions, from
     selection = groups_of(declared, chosen)
 
     async def query(admin: GroupAdmin) -> Outcome[Any]:
-        found = await SETTINGS.of(admin).describe_settings(selection)
+        found = await describe_settings(wire_of(admin, WireOnly.SETTINGS), selection)
         rows = tuple(chain.from_iterable(drift(each, declared) for each in found.items))
         failures = unknown_keys(found.items, declared)
         notices = []

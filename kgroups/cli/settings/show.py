@@ -38,7 +38,8 @@ def show_settings(
     dynamic-broker, dynamic-default-broker, static-broker, or default. A group that is selected by name need not exist:
     Kafka stores settings for any name.
     """
-    from kgroups.admin.port.capabilities import SETTINGS
+    from kgroups.admin.port import WireOnly, wire_of
+    from kgroups.admin.query.group_configs import describe_settings
     from kgroups.model.settings.setting import setting_rows
     from kgroups.render.settings_views import SETTINGS as VIEW
 
@@ -46,7 +47,7 @@ def show_settings(
     globs = split_values(keys)
 
     async def query(admin: GroupAdmin) -> Outcome[Any]:
-        found = await SETTINGS.of(admin).describe_settings(selection)
+        found = await describe_settings(wire_of(admin, WireOnly.SETTINGS), selection)
         rows = tuple(chain.from_iterable(setting_rows(each, globs, overridden=overridden) for each in found.items))
         nothing = found.items and not rows and not found.failures
         text = "no values are set for the selected groups" if overridden else "no setting has one of these names"

@@ -25,11 +25,11 @@ from ..frame.options import ConnectionOptions, connection_options, output_option
 from ..frame.run_query import Shape
 
 if TYPE_CHECKING:
-    from kgroups.admin.port.capabilities import GroupChanger
     from kgroups.admin.query.select_groups import Selection
     from kgroups.model.operations.reset import PlannedOffset
     from kgroups.model.outcome import Outcome
     from kgroups.model.snapshot.snapshot import Snapshot
+    from kgroups.net.cluster import Cluster
 
 
 @click.command("restore", cls=Command)
@@ -121,17 +121,17 @@ def restore(
 
     if with_settings:
         return apply_settings(
-            connection, shape, confirmation, undo_file, lambda admin: plan_restore_settings(admin, request)
+            connection, shape, confirmation, undo_file, lambda cluster: plan_restore_settings(cluster, request)
         )
 
-    async def plan(admin: GroupChanger) -> Outcome[PlannedOffset]:
-        planned = await safety.plan(admin, lambda: plan_restore(admin, request))
-        return await safety.screen_offsets(admin, planned, execute=confirmation.execute)
+    async def plan(cluster: Cluster) -> Outcome[PlannedOffset]:
+        planned = await safety.plan(cluster, lambda: plan_restore(cluster, request))
+        return await safety.screen_offsets(cluster, planned, execute=confirmation.execute)
 
-    async def apply(admin: GroupChanger, planned: Sequence[PlannedOffset], undo: UndoFile) -> Outcome[Any]:
-        applied, rows = await write_reset(admin, planned, undo, safety)
+    async def apply(cluster: Cluster, planned: Sequence[PlannedOffset], undo: UndoFile) -> Outcome[Any]:
+        applied, rows = await write_reset(cluster, planned, undo, safety)
         written = [each.planned for each in applied.items if each.result is Result.APPLIED]
-        late = await committed_since(admin, request, written) if exact else []
+        late = await committed_since(cluster, request, written) if exact else []
         return applied.with_items(rows).with_failures(late)
 
     def question(planned: Sequence[PlannedOffset]) -> str:

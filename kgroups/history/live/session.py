@@ -72,7 +72,7 @@ class WireSession:
         admin = self._admin
         if admin is not None:
             try:
-                await admin.renew()
+                await admin.cluster.renew()
                 return admin
             except KgroupsError:  # the connections are no longer usable
                 await self._drop(admin)

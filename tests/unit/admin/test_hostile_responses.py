@@ -11,7 +11,9 @@ import pytest
 from pytest_mock import MockerFixture
 
 from kgroups.admin.log_search import backward_reader as group_log_backwards
+from kgroups.admin.offsets_topic.reader import read_group_logs
 from kgroups.admin.query import read_logs
+from kgroups.admin.query.first_unread import find_unread
 from kgroups.errors import ClusterUnreachable
 from kgroups.model.group_log import CommitTimes, GroupLogs, ReadBudget
 from kgroups.model.offsets import Isolation
@@ -49,7 +51,7 @@ def packed(partitions: int) -> FakeCluster:
 
 def find(fake: FakeCluster, partitions: int) -> Any:
     wanted = [Position("t", at, 0) for at in range(partitions)]
-    return ask(fake, lambda admin: admin.find_unread(wanted, isolation=Isolation.READ_UNCOMMITTED))
+    return ask(fake, lambda admin: find_unread(admin.cluster, wanted, isolation=Isolation.READ_UNCOMMITTED))
 
 
 @pytest.mark.parametrize("api", ["ApiVersions", "Metadata", "ListGroups"])
@@ -124,7 +126,9 @@ def test_deep_limit_counts_unpacked_bytes() -> None:
 
     def read(size: int) -> GroupLogs:
         async def question(admin: Any) -> GroupLogs:
-            found: GroupLogs = await admin.read_group_logs({"g": frozenset({(1, "g", "t", 0)})}, ReadBudget(size, 60))
+            found: GroupLogs = await read_group_logs(
+                admin.cluster, {"g": frozenset({(1, "g", "t", 0)})}, ReadBudget(size, 60)
+            )
             return found
 
         fake = FakeCluster(1)
@@ -142,7 +146,9 @@ def test_deep_read_over_time_is_a_notice(mocker: MockerFixture) -> None:
     fake.state.topic("__consumer_offsets", [0], end=1, logs={0: [batch(0, [(0, 70)], key=commit_key())]})
 
     async def question(admin: Any) -> GroupLogs:
-        found: GroupLogs = await admin.read_group_logs({"g": frozenset({(1, "g", "t", 0)})}, ReadBudget(1 << 30, 60))
+        found: GroupLogs = await read_group_logs(
+            admin.cluster, {"g": frozenset({(1, "g", "t", 0)})}, ReadBudget(1 << 30, 60)
+        )
         return found
 
     assert "too long to decode" in ask(fake, question).notices[0]

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from kgroups.admin import observe as observing
 from kgroups.admin.observe import observe
 from kgroups.admin.query.select_groups import Selection
-from kgroups.admin.wire import WireAdmin
 from kgroups.model.group_log import GroupLogs, ReadBudget
 from kgroups.model.health.findings import Sample
 from kgroups.model.offsets import Isolation
@@ -26,12 +26,12 @@ def test_commit_time_limit_grows_with_the_number_of_commits(
         fake.state.group(f"g{number}", 0, commits={("t", partition): 1 for partition in range(9)})
     bounds: list[ReadBudget] = []
 
-    async def read(self: WireAdmin, wanted: Any, limits: ReadBudget, **_: Any) -> GroupLogs:
+    async def read(admin: object, wanted: Any, limits: ReadBudget, **_: Any) -> GroupLogs:
         assert sum(map(len, wanted.values())) == 9 * groups
         bounds.append(limits)
         return GroupLogs({}, ())
 
-    monkeypatch.setattr(WireAdmin, "read_group_logs", read)
+    monkeypatch.setattr(observing, "read_group_logs", read)
     everything = Selection(everything=True)
     ask(
         fake,

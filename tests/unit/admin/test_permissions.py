@@ -9,7 +9,11 @@ from typing import Any
 import pytest
 from kio.schema.errors import ErrorCode
 
-from kgroups.admin.change.remove_members import WantedMembers
+from kgroups.admin.change.apply_offsets import apply_offsets
+from kgroups.admin.change.delete_groups import delete_groups, plan_delete
+from kgroups.admin.change.delete_offsets import plan_delete_offsets
+from kgroups.admin.change.plan_reset import plan_reset
+from kgroups.admin.change.remove_members import WantedMembers, plan_removal
 from kgroups.admin.change.reset_request import ResetRequest
 from kgroups.admin.query.select_groups import Selection
 from kgroups.model.operations.reset import ToEarliest
@@ -124,9 +128,9 @@ def test_operations_name_the_missing_acl(api: str, name: str, code: ErrorCode, m
 
     async def act(admin: Any) -> Any:
         if api == "DeleteGroups":
-            return await admin.delete_groups(["a"])
-        planned = await admin.plan_reset(ResetRequest(Selection(("a",)), ToEarliest()))
-        return await admin.apply_offsets(planned.items)
+            return await delete_groups(admin.cluster, ["a"])
+        planned = await plan_reset(admin.cluster, ResetRequest(Selection(("a",)), ToEarliest()))
+        return await apply_offsets(admin.cluster, planned.items)
 
     assert [failure.message for failure in ask(fake, act).failures] == [message]
 
@@ -134,26 +138,26 @@ def test_operations_name_the_missing_acl(api: str, name: str, code: ErrorCode, m
 READ, DELETE = 1 << 3, 1 << 6
 PLANS: dict[str, tuple[Callable[[Any], Any], dict[str, int]]] = {
     "reset": (
-        lambda admin: admin.plan_reset(ResetRequest(Selection(("a",)), ToEarliest())),
+        lambda admin: plan_reset(admin.cluster, ResetRequest(Selection(("a",)), ToEarliest())),
         {"a": READ, "t": READ},
     ),
     "create": (
-        lambda admin: admin.plan_reset(
-            ResetRequest(Selection(("new",)), ToEarliest(), topics={"t": frozenset({0})}, create=True)
+        lambda admin: plan_reset(
+            admin.cluster, ResetRequest(Selection(("new",)), ToEarliest(), topics={"t": frozenset({0})}, create=True)
         ),
         {"new": READ, "t": READ},
     ),
     "modern": (
-        lambda admin: admin.plan_reset(ResetRequest(Selection(("modern",)), ToEarliest())),
+        lambda admin: plan_reset(admin.cluster, ResetRequest(Selection(("modern",)), ToEarliest())),
         {"modern": READ, "t": READ},
     ),
     "delete offsets": (
-        lambda admin: admin.plan_delete_offsets(Selection(("a",)), {"t": None}),
+        lambda admin: plan_delete_offsets(admin.cluster, Selection(("a",)), {"t": None}),
         {"a": DELETE, "t": READ},
     ),
-    "delete": (lambda admin: admin.plan_delete(Selection(("a",))), {"a": DELETE}),
+    "delete": (lambda admin: plan_delete(admin.cluster, Selection(("a",))), {"a": DELETE}),
     "remove members": (
-        lambda admin: admin.plan_removal(Selection(("b",)), WantedMembers(everyone=True)),
+        lambda admin: plan_removal(admin.cluster, Selection(("b",)), WantedMembers(everyone=True)),
         {"b": READ},
     ),
 }

@@ -1,28 +1,25 @@
-"""Capabilities that only the wire client has are refused over librdkafka in one place."""
+"""What only the wire client supports is refused over librdkafka in one place."""
 
 from __future__ import annotations
 
-from typing import Any
 from unittest.mock import Mock
 
 import pytest
 
-from kgroups.admin.port import capabilities
+from kgroups.admin.port import WireOnly, wire_of
 from kgroups.admin.rdkafka.client import RdkafkaAdmin
 from kgroups.admin.wire import WireAdmin
 from kgroups.errors import UsageError
 
-CAPABILITIES = {name: each for name, each in vars(capabilities).items() if isinstance(each, capabilities.Capability)}
+
+@pytest.mark.parametrize("why", WireOnly)
+def test_only_the_wire_client_has_a_cluster(why: WireOnly) -> None:
+    cluster = Mock()
+    assert wire_of(WireAdmin(cluster), why) is cluster
+    with pytest.raises(UsageError) as refused:
+        wire_of(RdkafkaAdmin.__new__(RdkafkaAdmin), why)
+    assert str(refused.value) == f"--transport librdkafka: {why.value}"
 
 
-@pytest.mark.parametrize("name", CAPABILITIES)
-def test_capability_is_only_in_the_wire_client(name: str) -> None:
-    wire, other = WireAdmin(Mock()), RdkafkaAdmin.__new__(RdkafkaAdmin)
-    capability: capabilities.Capability[Any] = CAPABILITIES[name]
-    assert capability.of(wire) is wire
-    with pytest.raises(UsageError, match=f"--transport librdkafka: {capability.without}"):
-        capability.of(other)
-
-
-def test_capabilities_are_all_known() -> None:
-    assert len(CAPABILITIES) == 7
+def test_reasons_are_all_known() -> None:
+    assert len(WireOnly) == 7

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 from kio.schema.errors import ErrorCode
 
+from kgroups.admin.change.delete_groups import delete_groups, plan_delete
 from kgroups.admin.query import stream
 from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.wire import WireAdmin
@@ -42,8 +43,8 @@ async def describe_all(admin: WireAdmin) -> None:
 
 
 async def delete(admin: WireAdmin) -> None:
-    await admin.plan_delete(Selection(NAMES))
-    await admin.delete_groups(NAMES)
+    await plan_delete(admin.cluster, Selection(NAMES))
+    await delete_groups(admin.cluster, NAMES)
 
 
 def test_progress_counts_batches_of_groups(monkeypatch: pytest.MonkeyPatch) -> None:

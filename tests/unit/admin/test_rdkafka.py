@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 from unittest.mock import Mock
@@ -32,6 +33,7 @@ from kgroups.admin.query.list_groups import ListFilter
 from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.rdkafka import conversions
 from kgroups.admin.rdkafka.client import RdkafkaAdmin
+from kgroups.admin.records import find_unread
 from kgroups.config.secret import MASK
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import ClusterUnreachable, UnsupportedVersion
@@ -487,10 +489,10 @@ class TestDescribeOffsets:
 
     def test_find_unread_requires_the_wire_client(self, connect_admin: Opened, client: FakeClient) -> None:
         place = Position("t", 0, 5)
-        find = connect_admin(client).find_unread
-        found, (failure,) = asyncio.run(find([place], isolation=Isolation.READ_UNCOMMITTED))
+        find = partial(find_unread, connect_admin(client), isolation=Isolation.READ_UNCOMMITTED)
+        found, (failure,) = asyncio.run(find([place]))
         assert found == {place: FirstUnread(failed=failure.message)} and "--transport wire" in failure.message
-        assert asyncio.run(find([], isolation=Isolation.READ_UNCOMMITTED)) == ({}, ())
+        assert asyncio.run(find([])) == ({}, ())
 
     def test_describe_offsets_unreadable_commits_are_a_failure(self, connect_admin: Opened, client: FakeClient) -> None:
         client.committed["a"] = refusal(KafkaError.GROUP_AUTHORIZATION_FAILED)

@@ -12,6 +12,7 @@ from kio.schema.errors import ErrorCode
 
 from kgroups.admin import still_committing
 from kgroups.admin.offsets_topic import recent_commits
+from kgroups.admin.routing.backoff import pause
 from kgroups.admin.still_committing import Committing
 from kgroups.admin.wire import WireAdmin
 from kgroups.model.offsets import Commit
@@ -89,7 +90,7 @@ def check(log: Log, *, later: Iterable[tuple[float, int]] = (), window: float = 
     async def question(admin: WireAdmin) -> Committing:
         began = asyncio.ensure_future(go_on())
         before = {"g": {("t", 0): Commit(0, 42, 4)}}
-        found = await still_committing.still_committing(admin, before, window=window, watch=watch)
+        found = await still_committing.still_committing(admin.cluster, before, window=window, watch=watch)
         await began
         return found
 
@@ -110,7 +111,7 @@ def test_concurrent_pauses_extend_the_timeout_once() -> None:
     async def question(admin: WireAdmin) -> float:
         left = admin.cluster.deadline.remaining()
         began = time.monotonic()
-        await asyncio.gather(admin.pause(2), admin.pause(3))
+        await asyncio.gather(pause(admin.cluster, 2), pause(admin.cluster, 3))
         return admin.cluster.deadline.remaining() + (time.monotonic() - began) - left
 
     assert ask_again(Log().cluster, question) == pytest.approx(3, abs=0.001)
@@ -132,7 +133,7 @@ def test_stopped_client_and_repeated_resets_are_ignored() -> None:
 @pytest.mark.parametrize("seed", range(40))
 def test_offsets_of_open_transactions_are_found_however_old(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Producers send offsets of two groups to transactions, of which some have ended, before and in the window."""
-    monkeypatch.setattr(WireAdmin, "pause", never)
+    monkeypatch.setattr(still_committing, "pause", never)
     chance, log = random.Random(seed), Log()
     log.cluster.state.group("other", 0)
     log.commit(1, 9_000, "other")
@@ -162,12 +163,12 @@ def test_open_transaction_that_began_too_many_records_ago_is_unread(monkeypatch:
     assert "an open transaction began more than 3 records ago" in check(log, watch=False).unread["g"]
 
 
-async def never(self: object, seconds: float) -> None:
+async def never(cluster: object, seconds: float) -> None:
     raise AssertionError("waited")
 
 
 def test_check_without_commit_rhythm_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(WireAdmin, "pause", never)
+    monkeypatch.setattr(still_committing, "pause", never)
     for ages in ((), (0.1,), (300, 299, 298), (80, 75, 70, 65)):
         log = Log()
         log.commits(ages)
@@ -179,10 +180,10 @@ def test_check_without_commit_rhythm_does_not_wait(monkeypatch: pytest.MonkeyPat
 
 
 def test_commits_of_members_that_left_are_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def pause(self: object, seconds: float) -> None:
+    async def pause(cluster: object, seconds: float) -> None:
         raise AssertionError("waited")
 
-    monkeypatch.setattr(WireAdmin, "pause", pause)
+    monkeypatch.setattr(still_committing, "pause", pause)
     log = Log()
     log.commits([5, 4, 3, 2, 1])
     log.members_left(0.5)

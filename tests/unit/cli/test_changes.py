@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pkgutil
 import subprocess
 import sys
 import time
@@ -14,8 +15,11 @@ from typing import Any
 import pytest
 from kio.schema.errors import ErrorCode
 
+from kgroups.admin import still_committing
+from kgroups.admin.change import remove_members, write_in_chunks
 from kgroups.admin.change.chunks import FIRST_GROUPS
-from kgroups.admin.wire import WireAdmin
+from kgroups.admin.change.revalidate import revalidate_offsets
+from kgroups.admin.offsets_topic.recent_commits import recent_commits
 from kgroups.cli.change.plan_source import LARGEST, read_plan
 from kgroups.errors import ClusterUnreachable
 from kgroups.model.offsets import Commit
@@ -515,7 +519,7 @@ def test_offsets_committed_during_confirmation_are_kept(
 def test_plan_is_rechecked_without_confirmation(
     ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, plan: str, words: tuple[str, ...]
 ) -> None:
-    make = getattr(WireAdmin, plan)
+    make = pkgutil.resolve_name(PLANS[plan])
     made: list[Any] = []
 
     async def slowly(*asked: Any) -> Any:
@@ -524,7 +528,7 @@ def test_plan_is_rechecked_without_confirmation(
             served.state.groups["b"].commits["t", 0] = Commit(0, 6, 4)
         return made[-1]
 
-    monkeypatch.setattr(WireAdmin, plan, slowly)
+    monkeypatch.setattr(PLANS[plan], slowly)
     code, out, err = ask(*words, "--execute", "--yes", "--undo-file", "undo.json", "-o", "json")
     assert code == 1 and "group 'b': its offsets have changed since the plan was made" in err
     assert {row["group"]: row["result"] for row in json.loads(out)["items"]} == {"a": "applied", "b": "failed"}
@@ -535,23 +539,23 @@ def test_plan_is_rechecked_without_confirmation(
 @pytest.mark.parametrize(
     ("act", "words"),
     [
-        ("apply_offsets", ("reset-offsets", "a", "b", "--all-topics", "--to-latest")),
-        ("apply_offsets", ("delete-offsets", "a", "b", "--topic", "t")),
-        ("delete_groups", ("delete", "a", "b")),
+        ("write_in_chunks.apply_offsets", ("reset-offsets", "a", "b", "--all-topics", "--to-latest")),
+        ("write_in_chunks.apply_offsets", ("delete-offsets", "a", "b", "--topic", "t")),
+        ("delete_in_chunks.delete_groups", ("delete", "a", "b")),
     ],
 )
 def test_each_batch_is_rechecked_right_before_it_is_written(
     ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, act: str, words: tuple[str, ...]
 ) -> None:
     """Many groups take several requests: changes during the first ones are detected."""
-    write = getattr(WireAdmin, act)
+    write = pkgutil.resolve_name(f"kgroups.admin.change.{act}")
 
     async def first_part(*asked: Any, **rest: Any) -> Any:
         done = await write(*asked, **rest)
         served.state.groups["b"].commits["t", 0] = Commit(0, 77, 4)
         return done
 
-    monkeypatch.setattr(WireAdmin, act, first_part)
+    monkeypatch.setattr(f"kgroups.admin.change.{act}", first_part)
     monkeypatch.setattr("kgroups.admin.change.write_in_chunks.FIRST_GROUPS", 1)
     monkeypatch.setattr("kgroups.admin.change.write_in_chunks.GROUPS_AT_ONCE", 1)
     monkeypatch.setattr("kgroups.admin.change.delete_in_chunks.FIRST_GROUPS", 1)
@@ -568,14 +572,14 @@ def test_member_that_rejoined_between_removals_is_kept(ask: Run, served: Any, mo
     busy = served.state.groups["busy"]
     busy.members = (FakeMember("m-1"), FakeMember("m-2", instance_id="i-2"))
     back = FakeMember("m-back", instance_id="i-2")
-    remove = WireAdmin.remove_members
+    remove = remove_members.remove_members
 
     async def first_part(*asked: Any) -> Any:
         done = await remove(*asked)
         busy.members = (back,)
         return done
 
-    monkeypatch.setattr(WireAdmin, "remove_members", first_part)
+    monkeypatch.setattr(remove_members, "remove_members", first_part)
     monkeypatch.setattr("kgroups.cli.remove_members.MEMBERS_AT_ONCE", 1)
     code, out, err = ask("remove-members", "busy", "--all-members", "--execute", "--yes", "-o", "json")
     assert code == 1 and busy.members == (back,) and "rejoined after the plan was made" in err
@@ -588,7 +592,7 @@ def test_group_that_cannot_be_rechecked_is_not_written(
     async def fails(*_: Any, **__: Any) -> Any:
         raise ClusterUnreachable("nobody answers")
 
-    monkeypatch.setattr(WireAdmin, "revalidate", fails)
+    monkeypatch.setattr(write_in_chunks, "revalidate_offsets", fails)
     code, out, err = ask("reset-offsets", "a", "b", "--all-topics", "--to-latest", "--execute", "--yes")
     assert code == 1 and not written(served) and not list(tmp_path.glob("*.json"))
     assert [row[-1] for row in rows(out)[1:]] and "2 groups: not changed: the check before the change failed" in err
@@ -654,9 +658,16 @@ def test_delete_with_describe_on_every_topic_reads_no_records(ask: Run, served: 
     assert "Fetch" not in {request.api for request in served.fake.requests}
 
 
+PLANS = {
+    "plan_reset": "kgroups.admin.change.plan_reset.plan_reset",
+    "plan_delete": "kgroups.admin.change.delete_groups.plan_delete",
+    "plan_delete_offsets": "kgroups.admin.change.delete_offsets.plan_delete_offsets",
+}
+
+
 def _leaves(served: Any, monkeypatch: pytest.MonkeyPatch, plan: str, rounds: list[tuple[Any, ...]]) -> None:
     """Before each plan the group 'busy' gets the next members of these."""
-    make = getattr(WireAdmin, plan)
+    make = pkgutil.resolve_name(PLANS[plan])
 
     async def planned(*asked: Any) -> Any:
         if rounds:
@@ -665,7 +676,7 @@ def _leaves(served: Any, monkeypatch: pytest.MonkeyPatch, plan: str, rounds: lis
             busy.state = "Stable" if busy.members else "Empty"
         return await make(*asked)
 
-    monkeypatch.setattr(WireAdmin, plan, planned)
+    monkeypatch.setattr(PLANS[plan], planned)
 
 
 @pytest.mark.parametrize(
@@ -694,13 +705,13 @@ def test_when_empty_writes_nothing_if_members_stay_or_return(
     assert code == 1 and not json.loads(out)["items"] and not written(served) and not list(tmp_path.iterdir())
     assert "the members did not leave within 0.3 s; no group was changed" in err
     assert "group 'busy': the group has active members (state Stable)" in err and "nothing to do" not in err
-    revalidate = WireAdmin.revalidate
+    revalidate = revalidate_offsets
 
     async def returns(*asked: Any, **rest: Any) -> Any:
         served.state.groups["busy"].members, served.state.groups["busy"].state = (MEMBER,), "Stable"
         return await revalidate(*asked, **rest)
 
-    monkeypatch.setattr(WireAdmin, "revalidate", returns)
+    monkeypatch.setattr(write_in_chunks, "revalidate_offsets", returns)
     _leaves(served, monkeypatch, "plan_reset", [(MEMBER,), ()])
     code, out, err = ask(*words, "--when-empty", "30s", "--undo-file", "undo")
     assert code == 1 and "group 'busy': the group has active members" in err
@@ -747,10 +758,10 @@ def test_check_stopped_reports_groups_that_are_still_committed_for(ask: Run, ser
         return code, {each["group"]: (each["status"], each["message"]) for each in found if each["check"] == "stopped"}
 
     assert checked("a", "b")[0] == 0, "several resets in a row: no next commit came"
-    fetch = WireAdmin.recent_commits
+    fetch = recent_commits
 
-    async def goes_on(self: WireAdmin, groups: Any, since: int) -> Any:
-        found = await fetch(self, groups, since)
+    async def goes_on(cluster: Any, groups: Any, since: int) -> Any:
+        found = await fetch(cluster, groups, since)
         at = time.time_ns() // 1_000_000
         topic.logs[0] = [
             *topic.logs[0],
@@ -761,7 +772,7 @@ def test_check_stopped_reports_groups_that_are_still_committed_for(ask: Run, ser
         return found
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(WireAdmin, "recent_commits", goes_on)
+        patch.setattr(still_committing, "recent_commits", goes_on)
         code, found = checked("a", "b", "busy")
     assert code == 2
     assert found["b"] == ("OK", "no members, and no other client commits")

@@ -8,7 +8,9 @@ import re
 import pytest
 from kio.schema.errors import ErrorCode
 
-from kgroups.admin.change.remove_members import WantedMembers
+from kgroups.admin.change.delete_groups import delete_groups, plan_delete
+from kgroups.admin.change.delete_offsets import plan_delete_offsets
+from kgroups.admin.change.remove_members import WantedMembers, plan_removal, remove_members
 from kgroups.admin.query.select_groups import Selection
 from kgroups.errors import UsageError
 from kgroups.model.operations.results import DeletedGroup, MemberRemoval, RemovedMember
@@ -36,7 +38,7 @@ NAMED = Selection(("a", "b", "busy"))
 
 @pytest.mark.parametrize("versions", ["1.1.1", "2.8.2", "4.3.1"])
 def test_plan_delete_lists_empty_groups_with_their_commits(versions: str) -> None:
-    doomed = ask(shop(versions), lambda admin: admin.plan_delete(Selection(("a", "busy", "nope"))))
+    doomed = ask(shop(versions), lambda admin: plan_delete(admin.cluster, Selection(("a", "busy", "nope"))))
     assert [(each.group.group_id, len(each.commits)) for each in doomed.items] == [("a", 3)]
     assert errors(doomed) == {"busy": "NON_EMPTY_GROUP", "nope": "GROUP_ID_NOT_FOUND"}
     assert [(entry.key, entry.old, entry.new) for entry in doomed.items[0].as_plan()] == [
@@ -51,13 +53,13 @@ def test_plan_delete_named_share_group_is_included() -> None:
     fake.state.group("share", 1, type="Share", protocol_type="share")
     fake.state.fail("OffsetFetch", "share", ErrorCode.group_id_not_found)
     fake.state.groups["share"].commits[("t", 0)] = 5
-    doomed = ask(fake, lambda admin: admin.plan_delete(Selection(("share",))))
+    doomed = ask(fake, lambda admin: plan_delete(admin.cluster, Selection(("share",))))
     assert [each.group.group_id for each in doomed.items] == ["share"] and not doomed.failures
     assert list(doomed.items[0].commits) == [("t", 0)]
 
 
 def deleted(fake: FakeCluster, *names: str, **settings: float) -> Outcome[DeletedGroup]:
-    return ask(fake, lambda admin: admin.delete_groups(names), **settings)
+    return ask(fake, lambda admin: delete_groups(admin.cluster, names), **settings)
 
 
 @pytest.mark.parametrize("versions", ["1.1.1", "4.3.1"])
@@ -107,20 +109,20 @@ def test_delete_after_broker_failure_waits_for_the_new_coordinator() -> None:
         tasks.append(asyncio.ensure_future(takes_over()))
 
     tasks: list[asyncio.Future[None]] = []
-    outcome = ask(fake, lambda admin: admin.delete_groups(["a", "b"]), via=(0,), before=dies)
+    outcome = ask(fake, lambda admin: delete_groups(admin.cluster, ["a", "b"]), via=(0,), before=dies)
     assert [each.result for each in outcome.items] == [Result.APPLIED, Result.APPLIED], outcome.failures
 
 
 def test_plan_delete_offsets_lists_commits_in_scope() -> None:
     scope = parse_topic_scope(["t:1", "u"])
-    planned = ask(shop(), lambda admin: admin.plan_delete_offsets(NAMED, scope))
+    planned = ask(shop(), lambda admin: plan_delete_offsets(admin.cluster, NAMED, scope))
     assert [entry.key for entry in planned.items] == [("a", "t", 1), ("a", "u", 0), ("busy", "u", 0)]
     assert not planned.failures
 
 
 def test_plan_delete_offsets_of_subscribed_topic_is_refused() -> None:
     fake = shop()
-    planned = ask(fake, lambda admin: admin.plan_delete_offsets(NAMED, parse_topic_scope(["t"])))
+    planned = ask(fake, lambda admin: plan_delete_offsets(admin.cluster, NAMED, parse_topic_scope(["t"])))
     assert {entry.group_id for entry in planned.items} == {"a", "b"}
     assert [(failure.name, failure.error) for failure in planned.failures] == [("t", "GROUP_SUBSCRIBED_TO_TOPIC")]
 
@@ -129,10 +131,10 @@ def test_plan_delete_offsets_of_unknown_topic_is_a_usage_error() -> None:
     with pytest.raises(
         UsageError, match="--topic: topic 'nope' does not exist, and there is no committed offset for it"
     ):
-        ask(shop(), lambda admin: admin.plan_delete_offsets(NAMED, parse_topic_scope(["nope"])))
+        ask(shop(), lambda admin: plan_delete_offsets(admin.cluster, NAMED, parse_topic_scope(["nope"])))
     fake = shop()
     fake.state.topic("unread", [0])
-    planned = ask(fake, lambda admin: admin.plan_delete_offsets(NAMED, parse_topic_scope(["unread"])))
+    planned = ask(fake, lambda admin: plan_delete_offsets(admin.cluster, NAMED, parse_topic_scope(["unread"])))
     assert planned.notices == ("none of these groups has a committed offset on topic 'unread'",) and not planned.items
 
 
@@ -152,7 +154,7 @@ def test_plan_delete_offsets_of_unknown_partition_is_a_usage_error(scope: str, r
     fake = shop()
     fake.state.groups["a"].commits["gone", 0] = 9
     with pytest.raises(UsageError, match=f"^{re.escape(reason)}$"):
-        ask(fake, lambda admin: admin.plan_delete_offsets(NAMED, parse_topic_scope([scope])))
+        ask(fake, lambda admin: plan_delete_offsets(admin.cluster, NAMED, parse_topic_scope([scope])))
 
 
 @pytest.mark.parametrize("scope", ["gone", "gone:0", "t:5", "u:0"])
@@ -160,7 +162,9 @@ def test_plan_delete_offsets_includes_deleted_topics_and_partitions(scope: str) 
     fake = shop()
     fake.state.groups["a"].commits.update({("gone", 0): 9, ("t", 5): 9})
     del fake.state.topics["u"]
-    planned = ask(fake, lambda admin: admin.plan_delete_offsets(Selection(("a", "b")), parse_topic_scope([scope])))
+    planned = ask(
+        fake, lambda admin: plan_delete_offsets(admin.cluster, Selection(("a", "b")), parse_topic_scope([scope]))
+    )
     assert [(entry.group_id, entry.topic) for entry in planned.items] == [("a", scope.partition(":")[0])]
     assert not planned.failures and not planned.notices
 
@@ -171,7 +175,7 @@ def test_plan_delete_offsets_of_unavailable_topic_fails_alone(code: ErrorCode) -
     fake.state.has_authorizer = True
     fake.state.topic("dark", [0])
     fake.state.fail("Metadata", "dark", code)
-    planned = ask(fake, lambda admin: admin.plan_delete_offsets(NAMED, parse_topic_scope(["dark", "u"])))
+    planned = ask(fake, lambda admin: plan_delete_offsets(admin.cluster, NAMED, parse_topic_scope(["dark", "u"])))
     assert [entry.key for entry in planned.items] == [("a", "u", 0), ("busy", "u", 0)]
     assert [(failure.name, failure.error) for failure in planned.failures] == [("dark", code.name.upper())]
     assert planned.notices == ((OMITTED_COMMITS_NOTICE,) if code == ErrorCode.topic_authorization_failed else ())
@@ -180,7 +184,7 @@ def test_plan_delete_offsets_of_unavailable_topic_fails_alone(code: ErrorCode) -
 def test_plan_delete_offsets_of_topic_missing_in_response_is_a_failure() -> None:
     fake = shop()
     fake.state.omitted = {"dark"}
-    planned = ask(fake, lambda admin: admin.plan_delete_offsets(NAMED, parse_topic_scope(["dark"])))
+    planned = ask(fake, lambda admin: plan_delete_offsets(admin.cluster, NAMED, parse_topic_scope(["dark"])))
     assert [failure.message for failure in planned.failures] == ["missing in the broker's response"]
 
 
@@ -188,8 +192,8 @@ def left(fake: FakeCluster, wanted: WantedMembers) -> tuple[Outcome[MemberRemova
     planned: list[Outcome[MemberRemoval]] = []
 
     async def both(admin: object) -> Outcome[RemovedMember]:
-        planned.append(await admin.plan_removal(NAMED, wanted))  # type: ignore[attr-defined]
-        return await admin.remove_members(planned[0].items, "because")  # type: ignore[attr-defined, no-any-return]
+        planned.append(await plan_removal(admin.cluster, NAMED, wanted))  # type: ignore[attr-defined]
+        return await remove_members(admin.cluster, planned[0].items, "because")  # type: ignore[attr-defined, no-any-return]
 
     outcome = ask(fake, both)
     return planned[0], outcome
@@ -208,20 +212,20 @@ def test_remove_members_by_id_and_by_instance(versions: str) -> None:
 
 def test_remove_members_that_already_left_is_a_failure() -> None:
     fake = shop()
-    (leaver, _) = ask(shop(), lambda admin: admin.plan_removal(NAMED, WantedMembers(everyone=True))).items
+    (leaver, _) = ask(shop(), lambda admin: plan_removal(admin.cluster, NAMED, WantedMembers(everyone=True))).items
     fake.state.groups["busy"].members = ()
-    outcome = ask(fake, lambda admin: admin.remove_members([leaver], ""))
+    outcome = ask(fake, lambda admin: remove_members(admin.cluster, [leaver], ""))
     assert [each.result for each in outcome.items] == [Result.FAILED]
     assert outcome.failures[0].message == "member 'm-1' left the group after the plan was made"
 
 
 def test_remove_members_before_kafka_2_4_is_a_failure() -> None:
-    planned = ask(shop("1.1.1"), lambda admin: admin.plan_removal(NAMED, WantedMembers(everyone=True)))
+    planned = ask(shop("1.1.1"), lambda admin: plan_removal(admin.cluster, NAMED, WantedMembers(everyone=True)))
     assert not planned.items
     assert [(each.name, each.message) for each in planned.failures] == [
         ("busy", "removing members needs Kafka 2.4 (LeaveGroup v3)")
     ]
-    (leaver, _) = ask(shop(), lambda admin: admin.plan_removal(NAMED, WantedMembers(everyone=True))).items
-    outcome = ask(shop("1.1.1"), lambda admin: admin.remove_members([leaver], ""))
+    (leaver, _) = ask(shop(), lambda admin: plan_removal(admin.cluster, NAMED, WantedMembers(everyone=True))).items
+    outcome = ask(shop("1.1.1"), lambda admin: remove_members(admin.cluster, [leaver], ""))
     assert {each.result for each in outcome.items} == {Result.FAILED}
     assert re.search("not sent: .*supports LeaveGroup v0 to v1", outcome.failures[0].message)

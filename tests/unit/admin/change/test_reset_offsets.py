@@ -9,8 +9,11 @@ from typing import Any
 import pytest
 from kio.schema.errors import ErrorCode
 
-from kgroups.admin.change.plan_reset import plan_reset
+from kgroups.admin.change.apply_offsets import apply_offsets
+from kgroups.admin.change.lookups import WireLookups
+from kgroups.admin.change.plan_reset import plan_reset, planned_offsets
 from kgroups.admin.change.reset_request import ResetRequest
+from kgroups.admin.change.revalidate import revalidate_offsets
 from kgroups.admin.query.pattern import compile_pattern
 from kgroups.admin.query.select_groups import Selection
 from kgroups.errors import UsageError
@@ -58,7 +61,7 @@ def plan(
     create: bool = False,
 ) -> Outcome[PlannedOffset]:
     selection = Selection(names, compile_pattern(pattern, "--regex") if pattern else None, everything)
-    return ask(fake, lambda admin: admin.plan_reset(ResetRequest(selection, scenario, topics, create=create)))
+    return ask(fake, lambda admin: plan_reset(admin.cluster, ResetRequest(selection, scenario, topics, create=create)))
 
 
 def moved(outcome: Outcome[PlannedOffset]) -> dict[tuple[str, str, int], int | None]:
@@ -66,7 +69,7 @@ def moved(outcome: Outcome[PlannedOffset]) -> dict[tuple[str, str, int], int | N
 
 
 def write(fake: FakeCluster, planned: Sequence[PlannedOffset], **settings: float) -> Outcome[AppliedOffset]:
-    return ask(fake, lambda admin: admin.apply_offsets(planned), **settings)
+    return ask(fake, lambda admin: apply_offsets(admin.cluster, planned), **settings)
 
 
 def results(outcome: Outcome[AppliedOffset]) -> dict[tuple[str, str, int], Result]:
@@ -144,7 +147,7 @@ def test_plan_reset_compares_each_name_once_for_many_missing_groups() -> None:
         async def logs(self, *_: Any) -> Any:
             return Logs(), {}, ()
 
-    found = asyncio.run(plan_reset(Nobody(), ResetRequest(Selection(names), ToLatest(), create=True)))
+    found = asyncio.run(planned_offsets(Nobody(), ResetRequest(Selection(names), ToLatest(), create=True)))
     assert len(found.notices) == count and not found.failures
     assert compared < 10 * count
 
@@ -258,7 +261,7 @@ def test_apply_offsets_is_rejected_if_a_member_joined(versions: str) -> None:
     planned = plan(fake, ToOffset(30), "a", "b").items
     fake.state.groups["a"].members, fake.state.groups["a"].state = (MEMBER,), "Stable"
     commits = dict(fake.state.groups["a"].commits)
-    checked = ask(fake, lambda admin: admin.revalidate(planned))
+    checked = ask(fake, lambda admin: revalidate_offsets(WireLookups(admin.cluster), planned))
     assert {entry.group_id for entry in checked.items} == {"b"} and errors(checked) == {"a": "NON_EMPTY_GROUP"}
     written = write(fake, planned)
     assert results(written) == {
@@ -284,7 +287,7 @@ def test_revalidate_rejects_offsets_that_changed() -> None:
     fake = shop()
     planned = plan(fake, ToOffset(30), "a", "b", "new", topics={"t": None}, create=True).items
     fake.state.groups["a"].commits["t", 0] = 52
-    checked = ask(fake, lambda admin: admin.revalidate(planned))
+    checked = ask(fake, lambda admin: revalidate_offsets(WireLookups(admin.cluster), planned))
     assert {entry.group_id for entry in checked.items} == {"b", "new"}
     assert "its offsets have changed" in checked.failures[0].message
 
@@ -327,7 +330,7 @@ def test_apply_offsets_to_stopped_broker_is_failed_not_unknown() -> None:
     planned = plan(fake, ToOffset(30), "a").items
 
     stopped, settings = fake.brokers[0].stop, {"broker_timeout": PATIENCE}
-    written = ask(fake, lambda admin: admin.apply_offsets(planned), via=(1,), before=stopped, **settings)
+    written = ask(fake, lambda admin: apply_offsets(admin.cluster, planned), via=(1,), before=stopped, **settings)
     assert set(results(written).values()) == {Result.FAILED}
     assert all(failure.message.startswith("not sent: ") for failure in written.failures)
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from kio.schema.errors import ErrorCode
 
+from kgroups.admin.offsets_topic.reader import read_group_logs
 from kgroups.model.group_log import CommitTimes, GroupLogs, Key, ReadBudget, Timeouts
 from kgroups.protocol.record_batch import Aborted
 from tests.fakes import broker as faults
@@ -44,7 +45,7 @@ def fake(*log: Batch, **rest: Any) -> FakeCluster:
 
 def read(cluster: FakeCluster, *keys: Key, limits: ReadBudget = PLENTY, retention: bool = False) -> GroupLogs:
     async def question(admin: Any) -> GroupLogs:
-        found: GroupLogs = await admin.read_group_logs({"g": frozenset(keys)}, limits, retention=retention)
+        found: GroupLogs = await read_group_logs(admin.cluster, {"g": frozenset(keys)}, limits, retention=retention)
         return found
 
     return ask(cluster, question)

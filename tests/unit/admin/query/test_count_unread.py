@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -34,7 +35,7 @@ def cluster(version: str = "4.3.1", size: int = 10) -> FakeCluster:
 
 def count(fake: FakeCluster, wanted: Iterable[Position], level: str = "READ_UNCOMMITTED") -> Answer:
     async def question(admin: Any) -> Answer:
-        found: Answer = await admin.count_unread(wanted, ENDS, isolation=Isolation[level])
+        found: Answer = await count_unread.count_unread(admin.cluster, wanted, ENDS, isolation=Isolation[level])
         return found
 
     return ask(fake, question)
@@ -83,7 +84,8 @@ def test_count_without_aborted_records() -> None:
     ends = {("t", 0): 96}
 
     async def question(admin: Any) -> list[UnreadCount]:
-        return [(await admin.count_unread([at(90)], ends, isolation=level))[0][at(90)] for level in Isolation]
+        count = partial(count_unread.count_unread, admin.cluster, [at(90)], ends)
+        return [(await count(isolation=level))[0][at(90)] for level in Isolation]
 
     assert ask(fake, question) == [UnreadCount(5, 5), UnreadCount(0, 0)]
 

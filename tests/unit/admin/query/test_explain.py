@@ -10,6 +10,7 @@ from kgroups.admin.query.select_groups import Selection
 from kgroups.model.effective_setting import Effective
 from kgroups.model.explain.facts import GroupFacts, Limit, MemberTimeouts, Placement
 from kgroups.model.outcome import Outcome
+from kgroups.model.permissions import OMITTED_COMMITS_NOTICE
 from kgroups.model.placement import partition_of
 from kgroups.protocol.error_codes import Code, kafka_error
 from tests.fakes.asking import ask
@@ -86,6 +87,7 @@ def test_explain_data_unauthorized_offsets_topic_is_a_notice() -> None:
     needed = "DESCRIBE on TOPIC __consumer_offsets"
     assert outcome.notices == (
         f"the partition of __consumer_offsets for each group is unknown; this requires {needed}",
+        OMITTED_COMMITS_NOTICE,
     )
     assert [str(acl) for acl in outcome.missing_acls()] == [needed]
 

@@ -10,6 +10,7 @@ from kio.schema.errors import ErrorCode
 from pytest_mock import MockerFixture
 
 from kgroups.admin.query import read_logs
+from kgroups.admin.query.first_unread import find_unread
 from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import Failure, Scope
 from kgroups.model.time_lag import FirstUnread, Position
@@ -39,7 +40,7 @@ def find(fake: FakeCluster, wanted: Iterable[Position], level: str = "READ_UNCOM
     isolation = Isolation[level]
 
     async def question(admin: Any) -> Answer:
-        found: Answer = await admin.find_unread(wanted, isolation=isolation)
+        found: Answer = await find_unread(admin.cluster, wanted, isolation=isolation)
         return found
 
     return ask(fake, question, **rest)

@@ -124,7 +124,7 @@ def test_replicas_are_waited_for_again_in_the_next_command_if_they_have_responde
         known = []
         for pause in (0, 0, 5):
             await asyncio.sleep(pause)
-            await admin.renew()
+            await admin.cluster.renew()
             answer = await admin.describe_offsets(selection, isolation=Isolation.READ_UNCOMMITTED)
             assert len(answer.items) == 20 and not answer.failures
             known.append(all(each.commits.pending is not None for each in answer.items))

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from kio.schema.errors import ErrorCode
 
+from kgroups.admin.query.retention import fetch_retention
 from kgroups.model.headroom import Policy, Retention
 from kgroups.model.outcome import Failure, Scope
 from tests.fakes import broker as faults
@@ -43,7 +44,7 @@ def cluster(version: str = "4.3.1") -> FakeCluster:
 
 def fetch(fake: FakeCluster, pairs: Iterable[Pair] = PAIRS, **rest: Any) -> Answer:
     async def question(admin: Any) -> Answer:
-        found: Answer = await admin.retention(pairs)
+        found: Answer = await fetch_retention(admin.cluster, pairs)
         return found
 
     return ask(fake, question, **rest)

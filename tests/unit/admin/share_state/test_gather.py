@@ -8,7 +8,7 @@ import pytest
 from kio.schema.errors import ErrorCode
 
 from kgroups.admin.query.select_groups import Selection
-from kgroups.admin.share_state.gather import READ_STATES, Gathered
+from kgroups.admin.share_state.gather import READ_STATES, Gathered, gather_share_facts
 from kgroups.admin.wire import WireAdmin
 from kgroups.model.effective_setting import Effective
 from kgroups.model.group_log import ReadBudget
@@ -40,7 +40,7 @@ def fake(*log: Batch) -> FakeCluster:
 def gather(cluster: FakeCluster, limits: ReadBudget = PLENTY) -> Gathered:
     async def question(admin: WireAdmin) -> Gathered:
         items = (await admin.describe_offsets(Selection((GROUP,)), isolation=Isolation.READ_UNCOMMITTED)).items
-        return await admin.gather_share_facts(items, limits)
+        return await gather_share_facts(admin.cluster, items, limits)
 
     return ask(cluster, question)
 

@@ -8,11 +8,11 @@ import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import AsyncMock, Mock
 
 import pytest
 from kio.schema.errors import ErrorCode
 
-from kgroups.admin.port.capabilities import CHANGES
 from kgroups.model.offsets import Commit
 from tests.fakes.cluster_state import FakeMember
 from tests.unit.cli.snapshot.test_save_and_show import FILE, shop
@@ -249,7 +249,10 @@ def test_offsets_changed_after_the_plan_are_left_alone(restore: Any, served: Any
 
 
 def test_librdkafka_is_refused(restore: Any, served: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(CHANGES, "_protocol", int)  # no admin has the capability
+    async def over_librdkafka(*_: Any) -> tuple[Any, str]:
+        return Mock(cluster=None, close=AsyncMock()), ""
+
+    monkeypatch.setattr("kgroups.admin.wire.open_admin", over_librdkafka)
     code, _, err = restore("--execute", "--yes")
     assert code == 2 and "kgroups only reads over librdkafka" in err and not writes(served)
 

@@ -7,8 +7,15 @@ from collections.abc import Mapping
 import pytest
 from kio.schema.errors import ErrorCode
 
-from kgroups.admin.change.remove_members import WantedMembers
+from kgroups.admin.change.apply_offsets import apply_offsets
+from kgroups.admin.change.delete_groups import delete_groups, plan_delete
+from kgroups.admin.change.delete_now import delete_share_offsets
+from kgroups.admin.change.delete_offsets import plan_delete_offsets
+from kgroups.admin.change.lookups import WireLookups
+from kgroups.admin.change.plan_reset import plan_reset
+from kgroups.admin.change.remove_members import WantedMembers, plan_removal
 from kgroups.admin.change.reset_request import ResetRequest
+from kgroups.admin.change.revalidate import revalidate_offsets
 from kgroups.admin.query.list_groups import SHARERS
 from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.wire import WireAdmin
@@ -148,11 +155,11 @@ def test_share_groups_of_older_brokers_are_reported_as_unsupported() -> None:
 def planned(
     fake: FakeCluster, scenario: Scenario, *groups: str, topics: TopicScope | None = None
 ) -> Outcome[PlannedOffset]:
-    return ask(fake, lambda admin: admin.plan_reset(ResetRequest(Selection(groups), scenario, topics)))
+    return ask(fake, lambda admin: plan_reset(admin.cluster, ResetRequest(Selection(groups), scenario, topics)))
 
 
 def written(fake: FakeCluster, plan: Outcome[PlannedOffset]) -> Outcome[AppliedOffset]:
-    return ask(fake, lambda admin: admin.apply_offsets(plan.items))
+    return ask(fake, lambda admin: apply_offsets(admin.cluster, plan.items))
 
 
 def starts(fake: FakeCluster, group: str) -> Mapping[tuple[str, int], object]:
@@ -176,7 +183,9 @@ def test_reset_and_undo_share_group_next_to_classic_group() -> None:
     done = written(fake, plan)
     assert {each.result for each in done.items} == {Result.APPLIED} and not done.failures
     assert starts(fake, "idle") == {("t", 0): 10, ("t", 1): 30, ("u", 0): 5, ("t", 2): 10}
-    assert not ask(fake, lambda admin: admin.revalidate(plan.items)).items, "it is not as it was shown"
+    assert not ask(fake, lambda admin: revalidate_offsets(WireLookups(admin.cluster), plan.items)).items, (
+        "it is not as it was shown"
+    )
     back = written(fake, planned(fake, undo(plan), "idle", "classic"))
     assert not back.failures
     assert starts(fake, "idle") == {("t", 0): 20, ("t", 1): 30, ("u", 0): 5, ("t", 2): -1}
@@ -185,7 +194,7 @@ def test_reset_and_undo_share_group_next_to_classic_group() -> None:
 
 def test_delete_offsets_of_share_group_deletes_whole_topics() -> None:
     fake = shop()
-    plan = ask(fake, lambda admin: admin.plan_delete_offsets(Selection(("idle",)), parse_topic_scope(["t"])))
+    plan = ask(fake, lambda admin: plan_delete_offsets(admin.cluster, Selection(("idle",)), parse_topic_scope(["t"])))
     assert not written(fake, plan).failures
     assert starts(fake, "idle") == {("u", 0): 5}
     assert len(fake.asked("DeleteShareGroupOffsets")) == 1 and not fake.asked("AlterShareGroupOffsets")
@@ -195,9 +204,9 @@ def test_delete_offsets_of_share_group_deletes_whole_topics() -> None:
 
 def test_undo_of_deleted_share_group_creates_a_share_group() -> None:
     fake = shop()
-    doomed = ask(fake, lambda admin: admin.plan_delete(Selection(("idle", "live"))))
+    doomed = ask(fake, lambda admin: plan_delete(admin.cluster, Selection(("idle", "live"))))
     assert errors(doomed) == {"live": "NON_EMPTY_GROUP"}
-    ask(fake, lambda admin: admin.delete_groups(["idle"]))
+    ask(fake, lambda admin: delete_groups(admin.cluster, ["idle"]))
     plan = Outcome(tuple(entry for group in doomed.items for entry in group.as_plan()))
     assert not written(fake, planned(fake, undo(plan), "idle")).failures
     assert (fake.state.groups["idle"].type, len(starts(fake, "idle"))) == ("Share", 3)
@@ -214,9 +223,11 @@ def test_undo_for_a_group_of_another_type_is_refused(name: str, was: str) -> Non
 
 
 def test_delete_offsets_of_share_group_partition_or_active_group_is_refused() -> None:
-    some = ask(shop(), lambda admin: admin.plan_delete_offsets(Selection(("idle",)), parse_topic_scope(["t:0"])))
+    some = ask(
+        shop(), lambda admin: plan_delete_offsets(admin.cluster, Selection(("idle",)), parse_topic_scope(["t:0"]))
+    )
     assert not some.items and "can only delete the offsets of whole topics" in some.failures[0].message
-    busy = ask(shop(), lambda admin: admin.plan_delete_offsets(Selection(("live",)), parse_topic_scope(["t"])))
+    busy = ask(shop(), lambda admin: plan_delete_offsets(admin.cluster, Selection(("live",)), parse_topic_scope(["t"])))
     assert not busy.items and errors(busy) == {"live": "NON_EMPTY_GROUP"}
 
 
@@ -251,7 +262,7 @@ def test_reset_share_group_without_response_is_unknown() -> None:
 
 def test_delete_share_offsets_fails_if_old_offsets_cannot_be_read() -> None:
     fake = shop()
-    plan = ask(fake, lambda admin: admin.plan_delete_offsets(Selection(("idle",)), parse_topic_scope(["t"])))
+    plan = ask(fake, lambda admin: plan_delete_offsets(admin.cluster, Selection(("idle",)), parse_topic_scope(["t"])))
     fake.state.fail("DescribeShareGroupOffsets", "idle", ErrorCode.group_authorization_failed)
     done = written(fake, plan)
     assert {each.result for each in done.items} == {Result.FAILED} and len(starts(fake, "idle")) == 3
@@ -268,7 +279,7 @@ def test_plan_to_group_copies_share_group_start_offsets() -> None:
 
 def test_delete_share_offsets_of_share_group_reports_unknown_topics() -> None:
     async def forget(admin: WireAdmin) -> dict[str, str | None]:
-        answer = await admin.delete_share_offsets("idle", ["u", "nope"])
+        answer = await delete_share_offsets(admin.cluster, "idle", ["u", "nope"])
         return {entry.topic: entry.failure and entry.failure.error for entry in answer.items}
 
     fake = shop()
@@ -277,7 +288,7 @@ def test_delete_share_offsets_of_share_group_reports_unknown_topics() -> None:
 
 
 def test_remove_members_of_share_group_is_refused() -> None:
-    plan = ask(shop(), lambda admin: admin.plan_removal(Selection(("live",)), WantedMembers(everyone=True)))
+    plan = ask(shop(), lambda admin: plan_removal(admin.cluster, Selection(("live",)), WantedMembers(everyone=True)))
     assert not plan.items and "members of share groups cannot be removed" in plan.failures[0].message
 
 

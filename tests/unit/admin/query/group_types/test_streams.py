@@ -3,8 +3,10 @@ from __future__ import annotations
 import pytest
 from kio.schema.errors import ErrorCode
 
+from kgroups.admin.change.delete_now import delete_topics
 from kgroups.admin.port import GroupAdmin
 from kgroups.admin.query.select_groups import Selection
+from kgroups.admin.query.topology_nodes import describe_nodes
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group
 from kgroups.model.operations.results import DeletedTopic, TopicDeletion
@@ -77,7 +79,7 @@ def test_describe_vanished_streams_group_keeps_the_others(shop: FakeCluster) -> 
 
 def delete(fake: FakeCluster, *topics: str) -> Outcome[DeletedTopic]:
     owner = Group(IDLE, "Streams", "Empty", "streams", "", Node(0, "h", 1))
-    return ask(fake, lambda admin: admin.delete_topics([TopicDeletion(owner, topic) for topic in topics]))
+    return ask(fake, lambda admin: delete_topics(admin.cluster, [TopicDeletion(owner, topic) for topic in topics]))
 
 
 def results(answer: Outcome[DeletedTopic]) -> dict[str, str]:
@@ -127,7 +129,7 @@ def test_delete_topics_of_no_topics_sends_nothing(shop: FakeCluster) -> None:
 
 async def with_nodes(admin: GroupAdmin) -> Outcome[Group]:
     described = await admin.describe(Selection(names=(RUNNING, "plain")))
-    return await admin.describe_nodes(described.items)
+    return await describe_nodes(admin.cluster, described.items)
 
 
 @pytest.mark.parametrize(("version", "nodes"), [("4.4.0", ["in-0 (orders, small)", "in-1"]), ("4.3.1", None)])
@@ -149,5 +151,5 @@ def test_describe_nodes_failure_keeps_the_group() -> None:
     node = Node(fake.state.groups[RUNNING].coordinator, "h", 1)
     fake.state.fail("StreamsGroupDescribe", RUNNING, ErrorCode.group_authorization_failed)
     app = Group(RUNNING, "Streams", "Stable", "streams", "", node)
-    answer = ask(fake, lambda admin: admin.describe_nodes([app]))
+    answer = ask(fake, lambda admin: describe_nodes(admin.cluster, [app]))
     assert (answer.items, errors(answer)) == ((app,), {RUNNING: "GROUP_AUTHORIZATION_FAILED"})
