@@ -118,8 +118,8 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """One local session for all tests; starting one takes ten seconds."""
+    from kgroups.history.java_options import VARIABLE
     from kgroups.history.session import FEW_ROWS, open_session
-    from kgroups.history.startup import VARIABLE
 
     log = tmp_path_factory.mktemp("spark") / "spark.log"
     with pytest.MonkeyPatch.context() as patch:

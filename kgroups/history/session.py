@@ -13,10 +13,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from kgroups.class_archive import find_java
 from kgroups.errors import HistoryError, MissingPackage, install_command
 
+from .java_options import java_options
 from .spark_health import NO_EXECUTORS, StartNotes, check_server, watch_executors
-from .startup import find_java, java_options
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

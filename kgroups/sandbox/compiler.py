@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from kgroups.class_archive import fingerprint, jar_facts
 from kgroups.errors import SandboxError
 
-from .class_archive import fingerprint
 from .folders import compiled_programs
 from .java import need_compiler
 
@@ -29,7 +29,7 @@ def compile_source(java: str, source: Path, jars: Sequence[Path]) -> Path:
     :param jars: folders with the jars that the program uses.
     :raises SandboxError: when Java has no compiler, or the compiler reports an error.
     """
-    facts = [source.read_bytes(), *(fingerprint(java, folder).encode() for folder in jars)]
+    facts = [source.read_bytes(), *(fingerprint(java, *jar_facts(folder)).encode() for folder in jars)]
     digest = hashlib.sha256(b"\0".join(facts)).hexdigest()[:16]
     folder = compiled_programs() / f"{source.stem}-{digest}"
     jar = folder / "program.jar"

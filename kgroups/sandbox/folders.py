@@ -16,11 +16,6 @@ def jar_cache() -> Path:
     return _home_folder("XDG_CACHE_HOME", ".cache") / "kgroups" / "kafka"
 
 
-def class_archives() -> Path:
-    """Return the folder of archives of Java classes; it can be deleted at any time."""
-    return _home_folder("XDG_CACHE_HOME", ".cache") / "kgroups" / "classes"
-
-
 def compiled_programs() -> Path:
     """Return the folder of compiled Java programs; it can be deleted at any time."""
     return _home_folder("XDG_CACHE_HOME", ".cache") / "kgroups" / "programs"

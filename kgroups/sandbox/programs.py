@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from kgroups.class_archive import ClassArchive
 from kgroups.errors import SandboxError
 
-from .class_archive import ClassArchive
 from .compiler import SHORT_RUN, compile_source
 from .process import spawn
 from .settings import write_logging

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from kgroups.sandbox.class_archive import ClassArchive
+from kgroups.class_archive import ClassArchive
 from kgroups.sandbox.compiler import SHORT_RUN, compile_source
 from kgroups.sandbox.java import find_java
 

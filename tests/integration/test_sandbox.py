@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from kgroups.class_archive import ClassArchive
 from kgroups.errors import SandboxError, UsageError
 from kgroups.sandbox import Sandbox
-from kgroups.sandbox.class_archive import ClassArchive
 from kgroups.sandbox.command import sandbox as command
 from kgroups.sandbox.jars import ensure_jars
 from kgroups.sandbox.java import find_java

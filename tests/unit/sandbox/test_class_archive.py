@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kgroups.sandbox.class_archive import ClassArchive
+from kgroups.class_archive import ClassArchive
 from kgroups.sandbox.programs import Programs
 
 # A java that archives the classes it is given, and counts its runs.

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from kgroups.class_archive import class_archives
 from kgroups.errors import SandboxError
-from kgroups.sandbox.folders import class_archives, jar_cache, locked, port_notes, state_root
+from kgroups.sandbox.folders import jar_cache, locked, port_notes, state_root
 
 
 def test_folders_follow_xdg(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

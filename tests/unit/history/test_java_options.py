@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kgroups.history import startup
-from kgroups.history.startup import java_options
+from kgroups import class_archive
+from kgroups.history.java_options import VARIABLE, java_options
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +35,7 @@ def test_archive_is_made_by_the_first_and_used_when_complete(tmp_path: Path) -> 
     assert "Archive" not in java_options(tmp_path, short=True)
     made.write_bytes(b"classes")
     assert "Archive" not in java_options(tmp_path, short=True)
-    age(made, startup.SETTLED + 1)
+    age(made, class_archive.SETTLED + 1)
     whole = made.with_suffix("")
     assert f"-XX:SharedArchiveFile={whole}" in java_options(tmp_path, short=True)
     assert f"-XX:SharedArchiveFile={whole}" in java_options(tmp_path, short=False)
@@ -45,7 +45,7 @@ def test_archive_is_made_by_the_first_and_used_when_complete(tmp_path: Path) -> 
 
 def test_archive_that_was_never_completed_is_started_again(tmp_path: Path) -> None:
     made = archive_of(java_options(tmp_path, short=True))
-    age(made, startup.ABANDONED + 1)
+    age(made, class_archive.ABANDONED + 1)
     assert archive_of(java_options(tmp_path, short=True)) == made
 
 
@@ -56,7 +56,7 @@ def test_archive_is_per_java_version(tmp_path: Path) -> None:
 
 
 def test_archive_can_be_disabled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(startup.VARIABLE, "off")
+    monkeypatch.setenv(VARIABLE, "off")
     assert "Archive" not in java_options(tmp_path, short=True)
     assert list(tmp_path.glob("*.new")) == []
 
