@@ -7,9 +7,9 @@ from kgroups.model.views.cluster_groups import ClusterGroupsRow
 from . import columns
 from .views import Align, Column, Sooner, Tier, View, columns_of, some_above_zero
 
-_L, _R, _B, _W = Align.LEFT, Align.RIGHT, Tier.BASE, Tier.WIDE
-
+_R, _B, _W = Align.RIGHT, Tier.BASE, Tier.WIDE
 _IF_ANY = Sooner(_B, some_above_zero)
+
 LIST_BY_CLUSTER = View(
     "list-by-cluster",
     "Groups of clusters",

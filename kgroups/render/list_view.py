@@ -5,9 +5,9 @@ from __future__ import annotations
 from kgroups.model.views.list_row import ListRow
 
 from . import columns
-from .views import Align, Tier, View, columns_of
+from .views import Tier, View, columns_of
 
-_L, _B, _W = Align.LEFT, Tier.BASE, Tier.WIDE
+_W = Tier.WIDE
 
 LIST = View(
     "list",

@@ -8,7 +8,7 @@ from . import columns
 from .views import Align, Column, Sooner, Tier, View, columns_of, some_value
 
 _L, _R = Align.LEFT, Align.RIGHT
-_B, _V, _W = Tier.BASE, Tier.VERBOSE, Tier.WIDE
+_V, _W = Tier.VERBOSE, Tier.WIDE
 
 OFFSETS = View(
     "offsets",

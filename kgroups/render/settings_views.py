@@ -11,7 +11,7 @@ from .act_views import RESULT_COLUMNS
 from .views import Align, Column, Tier, View, columns_of
 
 _L = Align.LEFT
-_B, _W = Tier.BASE, Tier.WIDE
+_W = Tier.WIDE
 
 SETTINGS = View(
     "settings",

@@ -10,10 +10,9 @@ from kgroups.model.views.summary_row import AllViewsRow, SummaryRow
 
 from . import columns
 from .cells import ABSENT, cell_text
-from .views import Align, Column, Tier, View, columns_of
+from .views import Column, Tier, View, columns_of
 
-_L, _R = Align.LEFT, Align.RIGHT
-_B, _V, _W = Tier.BASE, Tier.VERBOSE, Tier.WIDE
+_B, _W = Tier.BASE, Tier.WIDE
 
 SUMMARY = View(
     "summary",

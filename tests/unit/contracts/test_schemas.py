@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
+import pkgutil
 import re
 import subprocess
 from collections.abc import Iterator
@@ -14,9 +16,11 @@ import pytest
 from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
+from kgroups import render
 from kgroups.cli.main import cli
-from kgroups.render.views import Column
+from kgroups.render.views import Column, View
 from kgroups.schemas import find_schema, item_schema, schema_names, schema_of
+from kgroups.schemas.contents import TABLES
 from kgroups.schemas.views import described
 from tests.conftest import GOLDEN
 from tests.contracts.freeze import DIGESTS, FROZEN, removed, shape_of
@@ -60,6 +64,13 @@ def _properties(schema: Any) -> Iterator[tuple[str, Any]]:
     elif isinstance(schema, list):
         for value in schema:
             yield from _properties(value)
+
+
+def test_every_view_has_a_schema() -> None:
+    modules = [importlib.import_module(f"kgroups.render.{each.name}") for each in pkgutil.iter_modules(render.__path__)]
+    views = {value.name for module in modules for value in vars(module).values() if isinstance(value, View)}
+    parts_of_explain = {"explain-members", "explain-share-partitions", "explain-what-if"}
+    assert views - parts_of_explain == TABLES.keys()
 
 
 @pytest.mark.parametrize("text", ["offsets", "offsets/v1", "kgroups/offsets/v1"])
