@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import codecs
+import os
 import re
+import select
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from kgroups.errors import ConfigError
-
-from . import pipe
 
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 
@@ -57,7 +58,7 @@ def read_bounded(path: Path, what: str = "") -> bytes:
     """
     prefix = f"{what}: " if what else ""
     try:
-        data = pipe.read(path, MAX_SIZE + 1) if path.is_fifo() else _head(path)
+        data = _read_pipe(path, MAX_SIZE + 1) if path.is_fifo() else _head(path)
     except TimeoutError:
         raise ConfigError(f"{prefix}cannot read {path}: it is a pipe that no process writes to") from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
@@ -118,3 +119,40 @@ def _unescaped(text: str) -> str:
 def _join_surrogates(text: str) -> str:
     """Replace UTF-16 surrogate pairs such as ``\\ud83d\\ude00`` with the characters that they encode."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+
+
+PIPE_TIMEOUT = 30.0
+"""Seconds to wait for the writer, which may have to query a secret store."""
+
+
+def _read_pipe(path: Path, limit: int) -> bytes:
+    """Return the contents of a pipe, at most ``limit`` bytes.
+
+    :raises TimeoutError: if no process writes to the pipe, or the writer does not close it.
+    :raises OSError: if it cannot be read.
+    """
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a blocking open would wait for a writer
+    try:
+        return _read_all(handle, limit, time.monotonic() + PIPE_TIMEOUT)
+    finally:
+        os.close(handle)
+
+
+def _read_all(handle: int, limit: int, end: float) -> bytes:
+    poll = select.poll()
+    poll.register(handle, select.POLLIN)
+    data, connected = b"", False
+    while len(data) < limit:
+        try:
+            part = os.read(handle, limit - len(data))
+        except BlockingIOError:  # a writer has the pipe open, but has written nothing
+            part, connected = None, True
+        if part:
+            data += part
+            continue
+        if part == b"" and (data or connected):
+            return data
+        if time.monotonic() > end:
+            raise TimeoutError
+        poll.poll(50)
+    return data

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from kgroups.errors import ConfigError, UsageError
+from kgroups.errors import ConfigError, MissingPackage, UsageError, install_command
 
 from .properties import read_bounded, read_properties
 from .safe_text import shown_key
@@ -138,9 +138,7 @@ class Providers:
         if provider == "env":
             return self._variable(setting, name, f"{path}:{key}" if path else key)
         if provider == "keyring":
-            from .keyring_password import keyring_password
-
-            return keyring_password(setting, f"{path}:{key}" if path else key)
+            return _keyring_password(setting, f"{path}:{key}" if path else key)
         if not path and provider == "file" and key:
             self._check_allowed(setting, name, key)
             return self._whole_file(setting, Path(key).expanduser())
@@ -238,3 +236,30 @@ def _permitted(environ: Mapping[str, str]) -> frozenset[str]:
 
 def _names(text: str | None) -> list[str]:
     return [name.strip() for name in (text or "").split(",") if name.strip()]
+
+
+def _keyring_password(setting: Setting, entry: str) -> str:
+    """Return the password of an entry ``SERVICE/USER`` in the keyring of the system. Requires ``kgroups[keyring]``.
+
+    :raises ConfigError: if the entry is invalid or missing, or the keyring cannot be read.
+    :raises MissingPackage: if the package ``keyring`` is not installed.
+    """
+    service, _, user = entry.rpartition("/")
+    if not service or not user:
+        raise setting.error("has ${keyring:...} without a service or a user; use ${keyring:SERVICE/USER}")
+    try:
+        import keyring
+        from keyring.errors import KeyringError
+    except ImportError:
+        raise MissingPackage(
+            f"{setting.place} uses ${{keyring:...}}, which needs keyring: {install_command('keyring')}"
+        ) from None
+    try:
+        password: str | None = keyring.get_password(service, user)
+    except KeyringError as error:
+        raise setting.error(f"reads {entry} from the keyring, which failed: {error}") from None
+    if password is None:
+        raise setting.error(
+            f"reads {entry} from the keyring, which has no such entry; run: keyring set {service} {user}"
+        )
+    return password

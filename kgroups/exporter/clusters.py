@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from queue import SimpleQueue
 from typing import Any, NoReturn
@@ -15,6 +16,7 @@ from kgroups.model.clusters import ClusterAnswer, distinct
 from kgroups.model.outcome import Outcome
 
 from .exposition import Exposition, Format, Start
+from .metrics import EOF, escape_label
 from .pages import respond
 from .poller import Poller
 
@@ -64,8 +66,6 @@ class Clusters:
         return exposition(environ, start_response)
 
     def __call__(self, environ: dict[str, Any], start_response: Start) -> Iterable[bytes]:
-        from .cluster_metrics import merge_families
-        from .metrics import EOF
 
         form = Format.of(environ.get("HTTP_ACCEPT", ""), environ.get("HTTP_ACCEPT_ENCODING", ""))
         families = {name: exposition.families(form) for name, exposition in self.expositions.copy().items()}
@@ -94,3 +94,34 @@ class Clusters:
     def _raise(error: BaseException | None) -> None:
         if error:
             raise error
+
+
+_HEAD = re.compile(rb"(?:#.*\n)*")
+_NAME = re.compile(rb"^(\w+)(\{)?", re.MULTILINE)
+
+
+def merge_families(families: Mapping[str, Iterable[bytes]]) -> Iterator[bytes]:
+    """Yield the text of each family: its head, and then the samples of all clusters.
+
+    :param families: the texts of the same families, in the same order, by the name of the cluster.
+    """
+    labels = [f'cluster="{escape_label(name)}"'.encode() for name in families]
+    for texts in zip(*families.values(), strict=True):
+        heads = [_end_of_head(text) for text in texts]
+        yield texts[0][: heads[0]]
+        for text, head, label in zip(texts, heads, labels, strict=True):
+            yield _with_label(text[head:], label)
+
+
+def _end_of_head(text: bytes) -> int:
+    found = _HEAD.match(text)
+    return found.end() if found else 0
+
+
+def _with_label(samples: bytes, label: bytes) -> bytes:
+    """Return samples with a label before their own; a line break in a label is escaped, so that each has one line."""
+
+    def add(name: re.Match[bytes]) -> bytes:
+        return name[1] + b"{" + label + (b"," if name[2] else b"}")
+
+    return _NAME.sub(add, samples)

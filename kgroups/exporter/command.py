@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import ssl
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +12,9 @@ from kgroups.cli.frame.exit_status import enable_gc
 from kgroups.cli.frame.group_options import GroupOptions, group_and_topic_options
 from kgroups.cli.frame.lazy_command import Command
 from kgroups.cli.frame.options import ConnectionOptions, Duration, fleet_options, isolation_option
-from kgroups.errors import EXIT_OK, MissingPackage, UsageError, install_command
+from kgroups.errors import MissingPackage, install_command
 
-from .exposition import App, Exposition
-from .pages import pages, read_users
-from .poller import Poller, Polling
-from .server import CONNECTIONS, serve
+from .server import CONNECTIONS
 
 _FILE = click.Path(path_type=Path)
 
@@ -151,87 +145,16 @@ def exporter(
     With several profiles, each cluster is polled on its own; all series have the label cluster, and
     /probe?profile=NAME serves the metrics of one cluster without it.
     """
-    from kgroups.model.offsets import Isolation
-
+    try:
+        from .poller import Polling
+        from .run import Serving, run
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "prometheus_client":
+            raise
+        raise MissingPackage(f"kgroups exporter needs prometheus-client: {install_command('exporter')}") from None
     enable_gc()
     if max_age is not None:
         interval = max(1.0, max_age)
-    host, port = _address(listen)
-    expositions = _expositions(by, compat, max_series)
-    users = None if basic_auth is None else read_users(basic_auth)
-    tls = _tls(tls_certificate, tls_key)
-    poller = partial(
-        Poller,
-        selection=chosen.selection(all_by_default=True),
-        isolation=Isolation[isolation.upper()],
-        polling=Polling(with_time, commit_age, keep, with_headroom, exact),
-    )
-    shown = f"[{host}]" if ":" in host else host or "0.0.0.0"
-
-    def start(app: App) -> str:
-        try:
-            bound = serve(app, host, port, tls=tls, connections=max_connections)
-        except OSError as error:
-            raise UsageError(f"--listen: cannot listen on {listen}: {error.strerror or error}") from None
-        return f"kgroups: serving {'https' if tls else 'http'}://{shown}:{bound}/metrics"
-
-    if connection.fleet:
-        from .clusters import Clusters
-
-        clusters = Clusters({name: poller(connection.of(name)) for name in connection.fleet.names}, expositions)
-        started = start(pages(clusters, clusters.not_ready, users, clusters.probe))
-        clusters.poll_once()
-        click.echo(started, err=True)
-        clusters.run(interval)
-    exposition, only = expositions(), poller(connection)
-    started = start(pages(exposition, exposition.not_ready, users))
-    exposition.publish(only.poll())
-    click.echo(started, err=True)
-    only.run(interval, exposition.publish)
-    return EXIT_OK
-
-
-def _expositions(by: str, compat: str, max_series: int) -> Callable[[], Exposition]:
-    """Return a function that makes the application that serves the metrics of a cluster.
-
-    :raises MissingPackage: if the extra ``exporter`` is not installed.
-    """
-    try:
-        from .metrics import Level
-    except ImportError:
-        raise MissingPackage(f"kgroups exporter needs prometheus-client: {install_command('exporter')}") from None
-    return partial(Exposition, Level[by.upper()], compat=compat, max_series=max_series)
-
-
-def _tls(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:
-    """Return the context of the server.
-
-    :raises UsageError: if one of the files is missing or invalid.
-    """
-    if certificate is None and key is None:
-        return None
-    if certificate is None or key is None:
-        raise UsageError("--tls-certificate and --tls-key must be given together")
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-
-    def no_password() -> str:
-        raise UsageError(f"--tls-key: {key} has a password; use a key without one")
-
-    try:
-        context.load_cert_chain(certificate, key, no_password)
-    except OSError as error:
-        raise UsageError(
-            f"--tls-certificate: cannot load {certificate} with {key}: {error.strerror or error}"
-        ) from None
-    return context
-
-
-def _address(text: str) -> tuple[str, int]:
-    """Parse HOST:PORT, :PORT for all interfaces, or PORT of the loopback interface; port 0 selects any free port.
-
-    :raises UsageError: if it has another form.
-    """
-    host, colon, port = text.rpartition(":")
-    if not (port.isascii() and port.isdigit() and int(port) < 65536):
-        raise UsageError(f"--listen: {text!r} is not HOST:PORT, :PORT, or PORT")
-    return host.removeprefix("[").removesuffix("]") if colon else "127.0.0.1", int(port)
+    serving = Serving(listen, tls_certificate, tls_key, basic_auth, max_connections)
+    polling = Polling(with_time, commit_age, keep, with_headroom, exact)
+    return run(connection, chosen, isolation, interval, polling, serving, by=by, compat=compat, max_series=max_series)

@@ -7,10 +7,9 @@ import io
 import threading
 import time
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-if TYPE_CHECKING:
-    from .metrics import Encode, Level, Scrape
+from .metrics import EOF, Encode, Level, Scrape, text_of_age, texts
 
 Start = Callable[..., Any]
 App = Callable[[dict[str, Any], Start], Iterable[bytes]]
@@ -72,7 +71,6 @@ class Exposition:
     """
 
     def __init__(self, level: Level, *, compat: str = "kafka_exporter", max_series: int | None = None) -> None:
-        from .metrics import Scrape
 
         self._level, self._compat, self._max_series = level, compat, max_series
         self._requested: dict[Format, float] = {}
@@ -94,7 +92,6 @@ class Exposition:
         return None if scrape.up else "the last poll did not reach the cluster"
 
     def __call__(self, environ: dict[str, Any], start_response: Start) -> Iterable[bytes]:
-        from .metrics import text_of_age
 
         form = Format.of(environ.get("HTTP_ACCEPT", ""), environ.get("HTTP_ACCEPT_ENCODING", ""))
         self._requested[form] = time.monotonic()
@@ -107,7 +104,6 @@ class Exposition:
 
     def families(self, form: Format) -> list[bytes]:
         """Return the text of each family, to be merged with the texts of other clusters."""
-        from .metrics import EOF, text_of_age
 
         scrape, _ = self._latest
         plain = form._replace(compressed=False)
@@ -121,7 +117,6 @@ class Exposition:
         return form.joined(self._texts(scrape, form))
 
     def _texts(self, scrape: Scrape, form: Format) -> Iterable[bytes]:
-        from .metrics import texts
 
         return texts(scrape, form.encode, level=self._level, compat=self._compat, max_series=self._max_series)
 

@@ -7,20 +7,24 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from kgroups.admin.observe import observe
+from kgroups.admin.query.select_groups import Selection
 from kgroups.cli.frame.options import ConnectionOptions
+from kgroups.cli.frame.run_query import run_query
 from kgroups.errors import KgroupsError
+from kgroups.model.groups import GroupId
+from kgroups.model.health.findings import Sample, Seen
+from kgroups.model.offsets import Isolation
+from kgroups.model.outcome import Outcome
+from kgroups.model.permissions import OMITTED_COMMITS_NOTICE
+from kgroups.model.unanswered import unanswered
+from kgroups.watch.state.group_samples import GroupSample, LogSample, PolledGroup, sample, sample_logs
+from kgroups.watch.state.log_ends import LogEnds
+from kgroups.watch.state.rebalances import Rebalances
 
-if TYPE_CHECKING:
-    from kgroups.admin.query.select_groups import Selection
-    from kgroups.model.groups import GroupId
-    from kgroups.model.health.findings import Seen
-    from kgroups.model.offsets import Isolation
-    from kgroups.model.outcome import Outcome
-    from kgroups.watch.state.group_samples import GroupSample, LogSample
-
-    from .metrics import Scrape
+from .metrics import Scrape
 
 MAX_MISSING = 100_000
 """Maximum number of missing groups to remember."""
@@ -42,9 +46,6 @@ class Poller:
     def __init__(
         self, connection: ConnectionOptions, selection: Selection, isolation: Isolation, polling: Polling
     ) -> None:
-        from kgroups.watch.state.log_ends import LogEnds
-        from kgroups.watch.state.rebalances import Rebalances
-
         self._connection = connection
         self._selection = selection
         self._isolation = isolation
@@ -75,7 +76,6 @@ class Poller:
 
     def poll(self) -> Scrape:
         """Poll once; if the cluster does not respond, return the last known values."""
-        from .metrics import Scrape
 
         began, at = time.monotonic(), time.time()
         self._scrapes += 1
@@ -99,9 +99,6 @@ class Poller:
         return Scrape(groups, logs, counts, up, seconds, self._scrapes, failures, self._reached_at, self._hidden)
 
     def _query(self) -> Outcome[Seen]:
-        from kgroups.admin.observe import observe
-        from kgroups.cli.frame.run_query import run_query
-        from kgroups.model.health.findings import Sample
 
         outcome, self.cluster_id = run_query(
             self._connection.settings,
@@ -122,8 +119,6 @@ class Poller:
         return outcome
 
     def _sample(self, outcome: Outcome[Seen]) -> tuple[LogSample, ...]:
-        from kgroups.model.unanswered import unanswered
-        from kgroups.watch.state.group_samples import GroupSample, PolledGroup, sample, sample_logs
 
         logs = sample_logs(outcome.items[0].offsets.logs) if outcome.items else ()  # all groups share them
         now = outcome.items[0].now / 1000 if outcome.items else time.time()
@@ -156,7 +151,6 @@ class Poller:
 
 
 def _hidden_in(outcome: Outcome[Seen]) -> frozenset[str]:
-    from kgroups.model.permissions import OMITTED_COMMITS_NOTICE
 
     found = {"groups": bool(outcome.hidden_by), "offsets": OMITTED_COMMITS_NOTICE in outcome.notices}
     return frozenset(what for what, hidden in found.items() if hidden)

@@ -78,7 +78,15 @@ REGISTRY = "cli/frame/lazy_command"
 
 FOREIGN = {
     "click": {
-        *("cli", "history/commands", "sandbox/command", "exporter/command", "mcp/command", "mcp/run_tool"),
+        *(
+            "cli",
+            "history/commands",
+            "sandbox/command",
+            "exporter/command",
+            "exporter/run",
+            "mcp/command",
+            "mcp/run_tool",
+        ),
         *("watch/app", "watch/command", "watch/reset"),
     },
     "rich": {"render", "watch/screen"},
@@ -103,7 +111,7 @@ FOREIGN = {
         "model/settings/declared",
     },
     "yaml": {"config/other_tools"},
-    "keyring": {"config/keyring_password"},
+    "keyring": {"config/providers"},
     "confluent_kafka": {"admin/rdkafka/client", "history/extract", "sandbox"},
     "pyspark": {"history"},
     "duckdb": {"history"},
@@ -438,7 +446,7 @@ LOCAL_IMPORTS = {
     "protocol/embedded/registry",
     *("render/explain", "render/health/__init__", "render/jsonout", "render/output"),  # one format
     *("watch/app", "watch/command", "watch/explained", "watch/reset", "watch/ticks", "watch/time_lags"),
-    *("exporter/clusters", "exporter/command", "exporter/exposition", "exporter/poller"),
+    "exporter/command",
     *("mcp/command", "sandbox/command", "history/commands"),
     *(f"dropins/{name}" for name in ("acts", "command", "consumer_groups", "groups", "sentences", "which")),
     *(f"dropins/{name}" for name in ("share_acts", "share_groups", "streams_acts", "streams_groups", "streams_kind")),

@@ -21,8 +21,7 @@ from ..state.partitions import PartitionRow, TimeLags
 from ..state.view import CLUSTERS, HELP, Page, View
 from ..state.watching import GroupKey, StateChange
 from .clusters import cluster_lines, named_failures
-from .columns import aligned, cell_text, cut, pad
-from .spark import sparkline
+from .columns import aligned, cell_text, cut, pad, sparkline
 from .table import Column, columns_of, fitted, rate_text
 
 Line = list[Segment]

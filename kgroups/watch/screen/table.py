@@ -18,8 +18,7 @@ from kgroups.render.terminal import state_style
 
 from ..state.arrange import shown_lag
 from ..state.watching import WatchRow
-from .columns import GAP
-from .spark import sparkline
+from .columns import GAP, sparkline
 
 _SPARKLINE = 20
 _NARROW = 100

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kgroups.config import pipe
+from kgroups.config import properties
 from kgroups.config.flags import Flags
 from kgroups.config.load import load_settings
 from kgroups.config.secret import Secret
@@ -182,10 +182,10 @@ def test_pipe_is_read_to_its_end_and_not_waited_for_without_writer(
 ) -> None:
     path = tmp_path / "pipe"
     os.mkfifo(path)
-    monkeypatch.setattr(pipe, "TIMEOUT", 0.0)
+    monkeypatch.setattr(properties, "PIPE_TIMEOUT", 0.0)
     with pytest.raises(ConfigError, match=r"pipe: it is a pipe that no process writes to"):
         load_settings(Flags(command_config=str(path)), {})
-    monkeypatch.setattr(pipe, "TIMEOUT", 60.0)
+    monkeypatch.setattr(properties, "PIPE_TIMEOUT", 60.0)
     with subprocess.Popen(["sh", "-c", 'echo client.id=a > "$1"', "sh", path]) as writer:
         assert load_settings(Flags("h:1", str(path)), {}).settings.client_id == "a"
     assert writer.returncode == 0

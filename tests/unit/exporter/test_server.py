@@ -24,8 +24,8 @@ from prometheus_client.core import Metric
 
 from kgroups.errors import UsageError
 from kgroups.exporter import server as exporter_server
-from kgroups.exporter.command import _tls
 from kgroups.exporter.pages import pages, read_users
+from kgroups.exporter.run import _tls
 from kgroups.exporter.server import serve as serve_app
 
 

@@ -13,8 +13,8 @@ from rich.console import Console
 
 from kgroups.model.duration import Milliseconds
 from kgroups.model.outcome import Failure, Scope
+from kgroups.watch.screen.columns import sparkline
 from kgroups.watch.screen.lines import write_tick
-from kgroups.watch.screen.spark import sparkline
 from kgroups.watch.screen.tables import draw
 from kgroups.watch.state.cluster_totals import cluster_totals
 from kgroups.watch.state.watching import WatchRow

@@ -1,0 +1,115 @@
+"""Poll the clusters, and serve their metrics, until the command ends."""
+
+from __future__ import annotations
+
+import ssl
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from kgroups.cli.frame.group_options import GroupOptions
+from kgroups.cli.frame.options import ConnectionOptions
+from kgroups.errors import EXIT_OK, UsageError
+from kgroups.model.offsets import Isolation
+
+from .clusters import Clusters
+from .exposition import App, Exposition
+from .metrics import Level
+from .pages import pages, read_users
+from .poller import Poller, Polling
+from .server import serve
+
+
+class Serving(NamedTuple):
+    """Where and how metrics are served."""
+
+    listen: str
+    certificate: Path | None
+    key: Path | None
+    basic_auth: Path | None
+    connections: int
+
+
+def run(
+    connection: ConnectionOptions,
+    chosen: GroupOptions,
+    isolation: str,
+    interval: float,
+    polling: Polling,
+    serving: Serving,
+    *,
+    by: str,
+    compat: str,
+    max_series: int,
+) -> int:
+    """Serve metrics until a signal ends the command.
+
+    :raises UsageError: if the address, the certificate, or the file of users is invalid.
+    """
+    host, port = _address(serving.listen)
+    expositions = partial(Exposition, Level[by.upper()], compat=compat, max_series=max_series)
+    users = None if serving.basic_auth is None else read_users(serving.basic_auth)
+    tls = _tls(serving.certificate, serving.key)
+    poller = partial(
+        Poller,
+        selection=chosen.selection(all_by_default=True),
+        isolation=Isolation[isolation.upper()],
+        polling=polling,
+    )
+    shown = f"[{host}]" if ":" in host else host or "0.0.0.0"
+
+    def start(app: App) -> str:
+        try:
+            bound = serve(app, host, port, tls=tls, connections=serving.connections)
+        except OSError as error:
+            raise UsageError(f"--listen: cannot listen on {serving.listen}: {error.strerror or error}") from None
+        return f"kgroups: serving {'https' if tls else 'http'}://{shown}:{bound}/metrics"
+
+    if connection.fleet:
+        clusters = Clusters({name: poller(connection.of(name)) for name in connection.fleet.names}, expositions)
+        started = start(pages(clusters, clusters.not_ready, users, clusters.probe))
+        clusters.poll_once()
+        click.echo(started, err=True)
+        clusters.run(interval)
+    exposition, only = expositions(), poller(connection)
+    started = start(pages(exposition, exposition.not_ready, users))
+    exposition.publish(only.poll())
+    click.echo(started, err=True)
+    only.run(interval, exposition.publish)
+    return EXIT_OK
+
+
+def _tls(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:
+    """Return the context of the server.
+
+    :raises UsageError: if one of the files is missing or invalid.
+    """
+    if certificate is None and key is None:
+        return None
+    if certificate is None or key is None:
+        raise UsageError("--tls-certificate and --tls-key must be given together")
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+
+    def no_password() -> str:
+        raise UsageError(f"--tls-key: {key} has a password; use a key without one")
+
+    try:
+        context.load_cert_chain(certificate, key, no_password)
+    except OSError as error:
+        raise UsageError(
+            f"--tls-certificate: cannot load {certificate} with {key}: {error.strerror or error}"
+        ) from None
+    return context
+
+
+def _address(text: str) -> tuple[str, int]:
+    """Parse HOST:PORT, :PORT for all interfaces, or PORT of the loopback interface; port 0 selects any free port.
+
+    :raises UsageError: if it has another form.
+    """
+    host, colon, port = text.rpartition(":")
+    if not (port.isascii() and port.isdigit() and int(port) < 65536):
+        raise UsageError(f"--listen: {text!r} is not HOST:PORT, :PORT, or PORT")
+    return host.removeprefix("[").removesuffix("]") if colon else "127.0.0.1", int(port)
