@@ -131,8 +131,12 @@ def test_executors_that_do_not_see_the_store_are_named(tmp_path: Path, monkeypat
     answers: list[Any] = []
 
     def on_executors(spark: object, notify: object, function: Any, given: Sequence[Any]) -> list[Any]:
-        assert [each.location for each in given] == [here.location] * 2
-        answers[:] = [function(each) for each in (here.storage, elsewhere.storage, Store(str(tmp_path / "no")).storage)]
+        name = Path(given[0]).relative_to(here.location)
+        assert given == [str(Path(here.location, name))] * 2
+        stores = (here.location, elsewhere.location, tmp_path / "no")
+        answers[:] = [function(str(Path(store, name))) for store in stores]
+            function(str(Path(store, name))) for store in (here.location, elsewhere.location, tmp_path / "no")
+        ]
         return answers
 
     monkeypatch.setattr(tasks, "run_on_spark", on_executors)
