@@ -24,7 +24,7 @@ EVERYTHING = Selection(everything=True)
 ANY = ListFilter()
 
 PATIENCE = 1.5
-"""Seconds for a broker that is to hang: so many that by then the others have answered, on a busy machine too."""
+"""Seconds that a broker hangs: enough for the others to respond first, on a busy machine too."""
 
 
 def ask(

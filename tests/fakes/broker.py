@@ -151,7 +151,7 @@ class FakeBroker:
     async def start(self) -> None:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=self.tls)
         self.port = self._server.sockets[0].getsockname()[1]
-        if not self.alive:  # the port was free a moment ago, and nobody listens there now
+        if not self.alive:  # the port was free a moment ago, and no process listens on it now
             await self.stop()
 
     async def stop(self) -> None:

@@ -105,8 +105,8 @@ class ClusterState:
     omitted: set[str] = field(default_factory=set)
     """Groups and topics that are missing in every response except ListGroups."""
     coordinators: dict[int, int | None] | None = None
-    """Partition of the offsets topic -> the broker that has its groups loaded, ``None`` where none has; where they are
-    given, no other broker lists or describes such groups, whoever is said to coordinate or to lead."""
+    """Partition of the offsets topic -> the broker that has its groups loaded, ``None`` if no broker has; if
+    given, no other broker lists or describes such groups, whatever the leaders and coordinators are."""
     loading: set[tuple[int, int]] = field(default_factory=set)
     """Brokers and partitions of the offsets topic that they are loading."""
     unasked: list[str] = field(default_factory=list)

@@ -50,7 +50,7 @@ def hostile(kept: Callable[[str, str], bool] = lambda owner, name: False, error:
 
 
 def brokers_address(owner: str, name: str) -> bool:
-    """Where brokers are: with another name nobody would get there."""
+    """Whether a field is the address of a broker, which clients connect to."""
     return name == "host" and owner in ("MetadataResponseBroker", "Coordinator", "FindCoordinatorResponse")
 
 

@@ -167,7 +167,7 @@ def hours(number: float) -> int:
 
 
 def _lag(number: int, name: str) -> LagSeries:
-    """The first grows without end, the second in a hump, the others in waves; nobody sampled between 9:00 and 11:00."""
+    """The first grows without end, the second in a hump, the others in waves; no samples between 9:00 and 11:00."""
     buckets = [step for step in range(10, 96) if not 36 <= step < 44]
     points = []
     for step in buckets:

@@ -50,7 +50,7 @@ def scram(
     reported: list[str] | None = None,
 ) -> Callable[[], Mechanism]:
     """:param first: what becomes of the server's first message; ``final``, of its last.
-    :param told: gets the client's messages.
+    :param reported: gets the client's messages.
     """
     how = ScramMechanism(mechanism)
     stored = {user: how.make_auth_info(password) for user, password in users.items()}

@@ -222,7 +222,7 @@ def of_metrics(out: str, err: str = "") -> Reported:
             answer.failures.append({"scope": "cluster", "name": "up", "message": "", "broker": None})
     for key in committed.keys() | lags.keys():
         offset, lag = committed.get(key), lags.get(key)
-        end = None if offset is None or lag is None else offset + lag  # which it does not tell by itself
+        end = None if offset is None or lag is None else offset + lag  # which it does not report itself
         answer.offsets[key] = Offset(offset, end, lag)
     answer.totals = {group: Total(total.lag, group in unknown) for group, total in answer.totals.items()}
     return answer

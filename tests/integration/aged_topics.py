@@ -38,8 +38,8 @@ class Aged(NamedTuple):
     committed: int
     lag: int
     oldest: int | None
-    """When the first unread record was written, in milliseconds since 1970: 0 where nothing is unread, ``None`` where
-    nobody can know."""
+    """When the first unread record was written, in milliseconds since 1970: 0 if nothing is unread, ``None`` if
+    unknown."""
     isolation: str = "read_uncommitted"
 
     @property
@@ -48,7 +48,7 @@ class Aged(NamedTuple):
 
 
 class AgedTopics:
-    """Made when opened; they stay."""
+    """Topics that are created when opened, and are kept."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._bootstrap = sandbox.bootstrap

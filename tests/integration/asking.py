@@ -81,7 +81,7 @@ class Answer(NamedTuple):
 
     @property
     def requests(self) -> list[Request]:
-        """What ``--debug`` told."""
+        """The requests that ``--debug`` printed."""
         found = [_REQUEST.match(line) for line in self.err.splitlines() if line.startswith("debug: ")]
         assert all(found), self.err
         return [

@@ -26,21 +26,21 @@ def _over_both(*logins: str) -> tuple[str, ...]:
 _EVERYWHERE: Final = (*_BY_TLS, *_over_both(*_BY_PASSWORD, *_UNSECURED, *_BY_TICKET))
 
 # Brokers check signed tokens from Kafka 3.1 on (KIP-768).
-WAYS: Final = {"2.8.2": _EVERYWHERE, "4.3.1": (*_EVERYWHERE, *_over_both(*_BY_TOKEN))}
-"""By version. A test holds them against what the sandbox offers."""
+METHODS: Final = {"2.8.2": _EVERYWHERE, "4.3.1": (*_EVERYWHERE, *_over_both(*_BY_TOKEN))}
+"""Version -> authentication methods; a test compares them with the methods of the sandbox."""
 
 NOT_BY_JAVA: Final = {("2.8.2", "mtls"): "key password is not specified"}
-"""What a version's own tool cannot do, and says: before Kafka 3.0 it takes no PEM store without a password."""
+"""Methods that a version's own tool rejects, and its error: before Kafka 3.0, a PEM store needs a password."""
 
 
 class JavaLists:
-    """Kafka's own ``--list`` with the file of each way; each is asked for once."""
+    """Kafka's own ``--list`` with the file of each method, run once for each."""
 
     def __init__(self, secure: Secure, tool: JavaTool) -> None:
         self._secure = secure
         self.tool = tool
         self.by = cache(self._by)
 
-    def _by(self, way: str) -> ToolOutput:
-        where = self._secure.bootstrap(self._secure.ways[way].listener)
-        return self.tool.ask(where, "--list", "--command-config", str(self._secure.file(way)))
+    def _by(self, method: str) -> ToolOutput:
+        where = self._secure.bootstrap(self._secure.ways[method].listener)
+        return self.tool.ask(where, "--list", "--command-config", str(self._secure.file(method)))

@@ -21,7 +21,7 @@ from kgroups.sandbox.java import find_java, need_compiler
 from kgroups.sandbox.security import Secure, need_kerberos
 from kgroups.sandbox.security import up as secure_up
 from kgroups.sandbox.seed import seed_known_groups
-from tests.integration.auth_methods import GROUPS, WAYS, JavaLists
+from tests.integration.auth_methods import GROUPS, METHODS, JavaLists
 from tests.integration.bad_config_runs import Misused, try_all
 from tests.integration.bad_configs import misuses_of
 from tests.integration.java_output import JavaTool
@@ -48,7 +48,7 @@ SECURE = ("2.8.2", DEFAULT_VERSION)
 USERS = ("ann", "bob")
 
 VALUES_BY_VERSION: Mapping[str, Mapping[str, Sequence[str]]] = {
-    "way": WAYS,
+    "way": METHODS,
     "misuse": {version: misuses_of(version) for version in SECURE},
 }
 """Test parameters whose values depend on the version."""

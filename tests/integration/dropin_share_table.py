@@ -132,4 +132,4 @@ ACTS = """
 --delete-offsets --group sharing-forget --topic sharers-log
 --delete-offsets --group sharing-forget --topic sharers-log --topic sharers-more
 """
-"""Each side gets the groups anew whose names begin with dropin, but for the new one."""
+"""For each side, the groups whose names begin with dropin are created again, except the new one."""

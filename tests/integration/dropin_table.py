@@ -1,7 +1,7 @@
 """The invocations by which Kafka's own tools and ours are compared, as data: words as in a shell, one a line.
 
 ``@all`` stands for ``--group`` with each group that the Java tool can describe, ``@file3`` and ``@file4`` for plans in
-its two forms of CSV. The groups named in a row of acts are made anew before each side runs.
+its two forms of CSV. The groups named in a row of acts are created again before each side runs.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ Cells = dict[str, str | None]
 
 PATIENT = ("--timeout", "60000")
 """For the tools that look at groups. They wait 5 s for each answer, from before they have loaded the classes that ask:
-on a busy machine the first question of a JVM takes longer."""
+on a busy machine the first request of a JVM takes longer."""
 
 COLUMNS = (
     *("GROUP", "TOPIC", "PARTITION", "LEADER-EPOCH", "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG"),

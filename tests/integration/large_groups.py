@@ -24,7 +24,7 @@ _JOIN, _SYNC = 9, 5
 """Versions, of Kafka 4."""
 _SESSION: Final = timedelta(minutes=30)
 _REBALANCE: Final = _SESSION
-"""One whose assignment was too large for the broker is to join anew, and is forgotten when it has not for so long."""
+"""A member must join again after its assignment was too large, and is removed after this time without a join."""
 _PATIENCE: Final = 180.0
 _BESIDE: Final = len(encode_subscription(["t"], {}, version=1)) - len("t")
 """Bytes of a subscription to one topic without its name: its user data is null, and it owns nothing."""

@@ -34,7 +34,7 @@ class ResidentTool:
     def ask(self, words: Sequence[str], limit: float) -> tuple[int, bytes, bytes]:
         """Exit code, standard output, standard error.
 
-        :raises subprocess.TimeoutExpired: after ``limit`` seconds; the next question starts the tool anew.
+        :raises subprocess.TimeoutExpired: after ``limit`` seconds; the next request restarts the tool.
         """
         with self._lock:
             if self._process.poll() is not None:
@@ -57,9 +57,9 @@ class ResidentTool:
     def _exchange(self, words: Sequence[str]) -> tuple[int, bytes, bytes]:
         assert self._process.stdin
         encoded = [word.encode() for word in words]
-        question = _SIZE.pack(len(encoded)) + b"".join(_SIZE.pack(len(word)) + word for word in encoded)
+        request = _SIZE.pack(len(encoded)) + b"".join(_SIZE.pack(len(word)) + word for word in encoded)
         try:
-            self._process.stdin.write(question)
+            self._process.stdin.write(request)
             self._process.stdin.flush()
         except BrokenPipeError:
             raise EOFError from None

@@ -90,7 +90,7 @@ class ScratchCluster:
         return JavaTool(self.version).ask(self.sandbox.bootstrap, *words)
 
     def commit(self, groups: Mapping[GroupId, Offsets]) -> None:
-        """Makes groups that nobody is in, or moves them."""
+        """Create groups without members, or change their offsets."""
 
         async def made() -> None:
             cluster, _ = await Cluster.connect(self._settings)
@@ -110,7 +110,7 @@ class ScratchCluster:
         return found
 
     def join(self, group: GroupId, topic: str = LOG) -> Member:
-        """A member joins, and stays for half an hour without a word."""
+        """Join with a member that sends nothing for half an hour."""
 
         async def joined() -> Member:
             cluster, _ = await Cluster.connect(self._settings)

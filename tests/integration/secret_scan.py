@@ -15,14 +15,14 @@ from kgroups.sandbox.security import Secure
 from tests.integration.bad_configs import WRONG
 
 _TOKEN = re.compile(r"eyJ[\w-]{20,}")
-"""How every JWT begins: of those that the token server issues nobody keeps a list."""
+"""The start of every JWT: the token server keeps no list of the tokens that it issues."""
 
 _OFTEN = 0.02
-"""Seconds between two looks: the shortest program takes ten times as long."""
+"""Seconds between two scans: the shortest program runs ten times as long."""
 
 
 class Leaks:
-    """Everything that nobody may see, also in the forms in which it goes over the wire."""
+    """All secrets, also in the forms in which they are sent."""
 
     def __init__(self, secure: Secure) -> None:
         self._texts = {WRONG, *secure.secrets, *_packed(secure), *_keys(secure)}

@@ -80,7 +80,7 @@ class ShareGroups:
         return ClientSettings(parse_bootstrap(self.sandbox.bootstrap), timeout=2 * _SETTLE, broker_timeout=60)
 
     def start(self, groups: Mapping[str, Starts]) -> None:
-        """Makes share groups that nobody is in, or moves them."""
+        """Create share groups without members, or change their offsets."""
         start_share_groups(self.sandbox, groups)
 
     def wait(self) -> None:

@@ -68,7 +68,7 @@ class ShareGroupHeartbeat(NamedTuple):
 
 
 class ShareFetch(NamedTuple):
-    """Acknowledge records of one partition, and acquire at most so many."""
+    """Acknowledge records of one partition, and acquire at most this number."""
 
     group: str
     member_id: str

@@ -277,7 +277,7 @@ def test_collect_from_killed_broker_fails_in_time_and_continues(
         with pytest.raises(
             HistoryError, match=r"collecting stopped: .*(nothing came|no response|none of its partitions)"
         ):
-            # Many batches: it is told of the first a moment later, and then there must be more to read.
+            # Many batches: the first is reported a moment later, and then there must be more to read.
             collect(spark, empty_store, plan(quick)._replace(max_records=BATCH // 4), kill)
         assert time.monotonic() - died < 60
         kept = in_the_store(spark, empty_store)

@@ -25,7 +25,7 @@ STARTS = {
 }
 
 
-# As the command, but that a busy machine may take its time; typing, nobody waits for more than a moment.
+# As the command, but with more time, for a busy machine; a user would not wait that long.
 PROGRAM = f"""#!/bin/sh
 exec {sys.executable} -c '
 import kgroups.cli.frame.completion

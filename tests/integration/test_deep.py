@@ -23,8 +23,8 @@ pytestmark = newest_only
 
 
 class Printed(NamedTuple):
-    """The newest value of each key: group -> its record; (group, topic, partition) -> its commit. And what ``--deep``
-    told before: of offsets, members and state."""
+    """The newest value of each key: group -> its record; (group, topic, partition) -> its commit. And the earlier
+    output of ``--deep``: offsets, members, and state."""
 
     groups: dict[str, Row]
     commits: dict[tuple[str, str, int], Row]

@@ -190,8 +190,8 @@ def test_resets_match_java(known_cluster: KnownCluster, transient_groups: Transi
 
 @on(*COMPARED)
 def test_operations_match_java(known_cluster: KnownCluster, transient_groups: TransientGroups, tmp_path: Path) -> None:
-    """The newest tool on brokers of all three. Each side gets its groups anew; what they have committed afterwards is
-    the same too."""
+    """The newest tool on brokers of all three. The groups are created again for each side, and have the
+    same commits afterward."""
 
     def one(words: list[str]) -> tuple[object, object]:
         words = expanded(

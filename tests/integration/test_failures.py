@@ -357,7 +357,7 @@ def test_broker_that_resumes_in_time_is_complete(faulty_cluster: FaultyCluster) 
 
 
 def test_broker_killed_during_a_request_keeps_the_others(faulty_cluster: FaultyCluster) -> None:
-    """It hangs first, so that the question is surely under way."""
+    """It hangs first, so that the request is surely in flight."""
     began = time.monotonic()
     with running(
         faulty_cluster, "describe", "--all-groups", "--broker-timeout", "25s", "-o", "json", pause=2
@@ -403,7 +403,7 @@ def test_watch_continues_through_a_killed_broker(faulty_cluster: FaultyCluster) 
 
 @contextmanager
 def running(faulty_cluster: FaultyCluster, *words: str, pause: int | None = None) -> Iterator[subprocess.Popen[bytes]]:
-    """A command under way."""
+    """A running command."""
     if pause:
         faulty_cluster.sandbox.pause(pause)
     command = [sys.executable, "-m", "kgroups", *words, "-b", faulty_cluster.sandbox.bootstrap]

@@ -30,56 +30,60 @@ INTERVAL = 300_000
 """Milliseconds between two checks, by default."""
 
 DAY = {"retention.ms": 24 * HOUR, "segment.ms": HOUR}
-ROOMS: dict[str, dict[str, object]] = {
-    "room-time": {**DAY, "retention.bytes": -1},
-    "room-compacted-too": {**DAY, "cleanup.policy": "compact,delete"},
-    "room-unlimited": {"retention.ms": -1},
-    "room-compacted": {"cleanup.policy": "compact"},
-    "room-bytes": {"retention.ms": -1, "retention.bytes": 1 << 20, "segment.bytes": 1 << 20},
-    "room-first": {"retention.ms": 3 * HOUR, "retention.bytes": 1 << 20},
+TOPICS: dict[str, dict[str, object]] = {
+    "headroom-time": {**DAY, "retention.bytes": -1},
+    "headroom-compacted-too": {**DAY, "cleanup.policy": "compact,delete"},
+    "headroom-unlimited": {"retention.ms": -1},
+    "headroom-compacted": {"cleanup.policy": "compact"},
+    "headroom-bytes": {"retention.ms": -1, "retention.bytes": 1 << 20, "segment.bytes": 1 << 20},
+    "headroom-first": {"retention.ms": 3 * HOUR, "retention.bytes": 1 << 20},
 }
 
 
 @pytest.fixture(scope="module")
 def began(cluster: Sandbox) -> Iterator[int]:
     """Milliseconds since 1970 of the first record of each topic; a group with the name of the topic is at AT."""
-    create(cluster, ROOMS)
+    create(cluster, TOPICS)
     began = int(time.time() * 1000) - COUNT * MINUTE
     producer = Producer({"bootstrap.servers": cluster.bootstrap, "enable.idempotence": False, "max.in.flight": 1})
-    for topic in ROOMS:
+    for topic in TOPICS:
         for number in range(COUNT):
             producer.produce(topic, bytes(1000), f"{number}", 0, timestamp=began + number * MINUTE)
     assert producer.flush(SECONDS) == 0
-    commit(cluster, {topic: (topic, AT) for topic in ROOMS})
+    commit(cluster, {topic: (topic, AT) for topic in TOPICS})
     yield began
-    remove(cluster, list(ROOMS))
+    remove(cluster, list(TOPICS))
 
 
 @oldest_and_newest
 def test_headroom_is_computed_from_the_settings_of_the_topic(cluster: Sandbox, began: int) -> None:
     before = time.time() * 1000
-    names = [name for name, settings in ROOMS.items() if settings.get("retention.bytes", -1) == -1]
+    names = [name for name, settings in TOPICS.items() if settings.get("retention.bytes", -1) == -1]
     answer = run_kgroups("lag", *names, "--headroom", "--debug", "-o", "json", bootstrap=cluster.bootstrap)
     after = time.time() * 1000
     assert (answer.code, answer.failures) == (0, []), answer.err
     rows = {row["group"]: row for row in answer.items}
     deleted = began + AT * MINUTE + 24 * HOUR
-    for name in ("room-time", "room-compacted-too"):
+    for name in ("headroom-time", "headroom-compacted-too"):
         row = rows[name]
         assert deleted - after <= row["headroom_ms"] <= deleted - before + 1, row
         assert row["headroom_by"] == "retention.ms"
-    assert rows["room-time"]["headroom_max_ms"] - rows["room-time"]["headroom_ms"] == HOUR + INTERVAL
-    assert rows["room-compacted-too"]["headroom_max_ms"] is None
-    assert "compaction can delete" in rows["room-compacted-too"]["note"]
+    assert rows["headroom-time"]["headroom_max_ms"] - rows["headroom-time"]["headroom_ms"] == HOUR + INTERVAL
+    assert rows["headroom-compacted-too"]["headroom_max_ms"] is None
+    assert "compaction can delete" in rows["headroom-compacted-too"]["note"]
     labels = {name: (rows[name]["headroom_ms"], rows[name]["headroom_by"]) for name in names[2:]}
-    assert labels == {"room-unlimited": (None, "unlimited"), "room-compacted": (None, "compacted")}
+    assert labels == {"headroom-unlimited": (None, "unlimited"), "headroom-compacted": (None, "compacted")}
     assert len(answer.sent("DescribeConfigs")) <= len(cluster.brokers) and not answer.sent("DescribeLogDirs")
 
 
 @newest_only
 def test_page_of_a_group_in_watch_shows_the_same_headroom(cluster: Sandbox, began: int) -> None:
     connection = ConnectionOptions(ClientSettings(parse_bootstrap(cluster.bootstrap)), debug=False)
-    for name, by in (("room-time", "retention.ms"), ("room-compacted", "compacted"), ("room-unlimited", "unlimited")):
+    for name, by in (
+        ("headroom-time", "retention.ms"),
+        ("headroom-compacted", "compacted"),
+        ("headroom-unlimited", "unlimited"),
+    ):
         times = read_time_lags(connection, Isolation.READ_UNCOMMITTED, GroupKey("", name))
         room = times.rooms[name, 0]
         assert (room.by, times.failures, times.note) == (by, (), None)
@@ -87,23 +91,23 @@ def test_page_of_a_group_in_watch_shows_the_same_headroom(cluster: Sandbox, bega
 
 
 def test_headroom_by_bytes_is_computed_from_the_size_of_the_log(cluster: Sandbox, began: int) -> None:
-    names = ["room-bytes", "room-first"]
+    names = ["headroom-bytes", "headroom-first"]
     answer = run_kgroups("lag", *names, "--headroom", "-o", "json", bootstrap=cluster.bootstrap)
     now = time.time() * 1000
     rows = {row["group"]: row for row in answer.items}
     if cluster.version.name == "1.1.1":
         assert answer.code == 1 and {row["headroom_ms"] for row in answer.items} == {None}
-        assert "at most" in rows["room-first"]["note"] and "by retention.ms" in rows["room-first"]["note"]
+        assert "at most" in rows["headroom-first"]["note"] and "by retention.ms" in rows["headroom-first"]["note"]
         return
     assert (answer.code, answer.failures) == (0, []), answer.err
-    size = bytes_of(cluster, names)["room-bytes"]
+    size = bytes_of(cluster, names)["headroom-bytes"]
     following, age = size * (COUNT - AT) / COUNT, now - (began + AT * MINUTE)
     expected = (2**20 - following) / (following / age)
-    row = rows["room-bytes"]
+    row = rows["headroom-bytes"]
     # The other rate, from the start of the log, is the same.
     assert row["headroom_by"] == "retention.bytes" and expected - MINUTE < row["headroom_ms"] < expected + MINUTE, row
     assert row["headroom_max_ms"] > row["headroom_ms"] + INTERVAL
-    assert rows["room-first"]["headroom_by"] == "retention.ms"
+    assert rows["headroom-first"]["headroom_by"] == "retention.ms"
 
 
 CHECK_INTERVAL = 1000

@@ -70,8 +70,8 @@ class Cast:
         self._playing.pop(name).close()
 
     def until(self, group: str, shares: Mapping[str, int]) -> None:
-        """Plays until each holds so many partitions, and the group has committed all there is: nobody is left with a
-        commit under way while others come and go."""
+        """Poll until each member has its number of partitions and the group has committed everything, so that no commit
+        is in flight while members join and leave."""
         end = time.monotonic() + 180
         while {name: len(self._playing[name].assignment()) for name in shares} != shares or not self._done(group):
             assert time.monotonic() < end, {name: self._playing[name].assignment() for name in shares}

@@ -2,7 +2,7 @@
 
 A classic group is one record of ``__consumer_offsets``, written when its leader assigns. Where that is larger than the
 topic's ``max.message.bytes``, the broker answers the leader's SyncGroup with UNKNOWN_SERVER_ERROR, and the group is in
-PreparingRebalance again; until it is Stable, brokers tell nothing of what members ask for and hold.
+PreparingRebalance again; until it is Stable, brokers report neither subscriptions nor assignments.
 """
 
 from __future__ import annotations

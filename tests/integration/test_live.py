@@ -158,7 +158,7 @@ def test_live_tables_with_a_killed_broker(
     if DEFAULT_VERSION not in wanted_versions(request.config):
         pytest.skip(f"harm is done to Kafka {DEFAULT_VERSION} only")
     require_kafka(DEFAULT_VERSION)
-    kept = {"broker.session.timeout.ms": "60000"}  # of the others none is lost, whoever is the controller next
+    kept = {"broker.session.timeout.ms": "60000"}  # no other broker is lost when the controller changes
     with Sandbox.up(brokers=3, name=f"pytest-{os.getpid()}-live", properties=kept) as sandbox:
         seed_load(sandbox, Load(groups=30, partitions=3, topics=2))
         before = {row["group"]: row["coordinator_id"] for row in rows(live(spark, sandbox, "groups"))}

@@ -170,7 +170,7 @@ def test_commits_match_those_made(load: Load, tables: dict[str, Rows]) -> None:
     expected = [*range(COMMITTED), *range(ABORTED)]
     # The zero byte is confluent-kafka's: it ends the text in C, and is sent along.
     assert [(row["partition"], row["metadata"]) for row in tried] == [(each, "ü" * each + "\0") for each in expected]
-    # A topic has one id. Commits in transactions do not tell it.
+    # A topic has one ID. Commits in transactions do not contain it.
     assert {row["topic_id"] for row in tried} == {None}
     ids = {(row["topic"], row["topic_id"]) for row in tables["commits"] if row["topic_id"]}
     assert len(ids) == len(dict(ids)) == len({topic_id for _, topic_id in ids})

@@ -150,7 +150,7 @@ def _sorted(rows: Iterable[Cells]) -> list[Cells]:
 
 
 class Case(NamedTuple):
-    """One question in both tongues, and to which versions of the Java tool."""
+    """One query for both tools, and the versions of the Java tool."""
 
     java: Sequence[str]
     ours: Sequence[str]
@@ -234,7 +234,7 @@ def test_list_by_state_matches_java(
     known_cluster: KnownCluster, transient_groups: TransientGroups, states: tuple[str, ...]
 ) -> None:
     if not known_cluster.since("2.6"):
-        pytest.skip("no Java tool can tell: see states_of_older_brokers")
+        pytest.skip("no Java tool reports it: see states_of_older_brokers")
     words = ["--list", "--state", *states]
     heard = agree(known_cluster, Case(words, ours(words), tools(known_cluster), without_others))
     assert ("Empty" in {row["state"] for row in heard.ours.items}) == (not states)
@@ -245,7 +245,7 @@ def test_list_by_type_matches_java(
     known_cluster: KnownCluster, transient_groups: TransientGroups, words: tuple[str, ...]
 ) -> None:
     if not known_cluster.since("3.8"):
-        pytest.skip("no Java tool can tell: see types_of_older_brokers")
+        pytest.skip("no Java tool reports it: see types_of_older_brokers")
     asked = ["--list", *words]
     heard = agree(known_cluster, Case(asked, ours(asked), tools(known_cluster), without_others))
     assert {row["type"] for row in heard.ours.items} == {"Consumer", *(["Classic"] if "--state" in words else [])}

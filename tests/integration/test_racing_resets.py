@@ -1,4 +1,4 @@
-"""Two operators reset the same groups at once: nothing is overwritten without that one of them is told."""
+"""Two operators reset the same groups at once: one of them learns of each overwritten offset."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def judge(
     folder: Path,
 ) -> int:
     """Assert that rows and undo files say what the log says; return how many offsets were overwritten."""
-    overwritten = told = 0
+    overwritten = reported = 0
     for target, (code, rows) in answers.items():
         scenario = parse_plan((folder / f"{target}.json").read_text(), "undo").scenario(None)
         errors = 0
@@ -165,7 +165,7 @@ def judge(
             errors += row["error"] is not None
             if row["result"] != "applied":
                 continue
-            told += row["error"] is not None
+            reported += row["error"] is not None
             at = made.index(target)
             before = made[at - 1] if at else OLD
             assert row["old_offset"] == before, (key, row, made)
@@ -173,5 +173,5 @@ def judge(
             assert undo is not None and undo.offset == before, (key, undo, made)
             overwritten += before != OLD
         assert (code != 0) == (errors > 0)
-    print(f"{told} applied rows have a message about the other operator")
+    print(f"{reported} applied rows have a message about the other operator")
     return overwritten

@@ -14,14 +14,14 @@ from kgroups.sandbox.security import Secure
 from kgroups.sandbox.security.client_configs import protocol_of
 from kgroups.sandbox.security.users import OPERATOR
 from tests.integration.asking import run_here
-from tests.integration.auth_methods import GROUPS, NOT_BY_JAVA, WAYS, JavaLists
+from tests.integration.auth_methods import GROUPS, METHODS, NOT_BY_JAVA, JavaLists
 
 LESS = "kgroups: note: librdkafka lists only consumer groups; Connect, share, and streams groups are missing\n"
 
 
 def test_auth_methods_cover_the_kafka_version(secure: Secure) -> None:
-    lacking = {way for way in WAYS[secure.sandbox.version.name] if "gssapi" in way and not secure.kerberos}
-    assert set(secure.ways) == set(WAYS[secure.sandbox.version.name]) - lacking
+    lacking = {way for way in METHODS[secure.sandbox.version.name] if "gssapi" in way and not secure.kerberos}
+    assert set(secure.ways) == set(METHODS[secure.sandbox.version.name]) - lacking
 
 
 @pytest.fixture

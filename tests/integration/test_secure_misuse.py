@@ -15,7 +15,7 @@ from tests.integration.bad_configs import MISUSES
 from tests.integration.secret_scan import Leaks
 
 UNBOUNDED = 30.0
-"""Seconds that --timeout is by itself: whoever was told half of that takes less, on any machine."""
+"""Default of --timeout in seconds: a command with half of it ends earlier, on any machine."""
 
 
 def reported(answer: Answer) -> list[str]:

@@ -20,13 +20,13 @@ from kgroups.sandbox.security.client_configs import unsecured
 from kgroups.sandbox.security.users import OPERATOR
 from tests.integration.auth_methods import GROUPS
 
-SIGN_INS = 3
-"""How often a client signs in while it stays."""
+AUTHENTICATIONS = 3
+"""Number of times that each client authenticates."""
 
-PATIENCE = 60.0
-"""How long it may take for that."""
+TIMEOUT = 60.0
+"""Maximum seconds until a client has authenticated that often."""
 
-WAYS = {
+METHODS = {
     "plain": "sasl-plaintext-plain",
     "scram": "sasl-plaintext-scram-sha-512",
     "gssapi": "sasl-plaintext-gssapi",
@@ -35,31 +35,31 @@ WAYS = {
 
 
 def files(secure: Secure) -> Iterator[Path]:
-    for name, way in WAYS.items():
-        if way is None:
+    for name, method in METHODS.items():
+        if method is None:
             yield secure.write(
                 f"reauth-{name}", "REAUTH", {"security.protocol": "SASL_PLAINTEXT", **unsecured(OPERATOR)}
             )
-        elif way in secure.ways:
-            yield secure.write(f"reauth-{name}", "REAUTH", secure.ways[way].settings)
+        elif method in secure.ways:
+            yield secure.write(f"reauth-{name}", "REAUTH", secure.ways[method].settings)
 
 
-async def stay(file: Path) -> list[list[str]]:
-    """Return the lists of a client until it has authenticated N times, and once more after that."""
+async def list_until_reauthenticated(file: Path) -> list[list[str]]:
+    """Return the lists of a client until it has authenticated ``AUTHENTICATIONS`` times, and one list after that."""
     sent: Counter[str] = Counter()
     lists = []
 
     def observe(exchange: Exchange) -> None:
         sent[exchange.api] += 1
 
-    settings = load_settings(Flags(command_config=str(file), timeout=2 * PATIENCE), {}).settings
+    settings = load_settings(Flags(command_config=str(file), timeout=2 * TIMEOUT), {}).settings
     cluster, _ = await Cluster.connect(settings, observer=observe)
     async with cluster:
-        until, over = time.monotonic() + PATIENCE, False
+        until, over = time.monotonic() + TIMEOUT, False
         while not over:
             assert time.monotonic() < until, sent
-            # Also on connections that were there: a machine that is too slow for a session may make one or two anew.
-            over = sent["SaslHandshake"] >= max(SIGN_INS, 1 + sent["ApiVersions"])
+            # Also on existing connections: a machine that is too slow for a session may open one or two again.
+            over = sent["SaslHandshake"] >= max(AUTHENTICATIONS, 1 + sent["ApiVersions"])
             outcome = await fetch_groups(cluster)
             assert not outcome.failures
             lists.append(sorted(group.group_id for group in outcome.items))
@@ -71,10 +71,10 @@ def test_long_session_reauthenticates(secure: Secure, monkeypatch: pytest.Monkey
     if secure.kerberos:
         monkeypatch.setenv("KRB5_CONFIG", str(secure.kerberos.configuration))
 
-    async def all_stay() -> list[list[list[str]]]:
-        return await asyncio.gather(*map(stay, files(secure)))
+    async def list_with_all() -> list[list[list[str]]]:
+        return await asyncio.gather(*map(list_until_reauthenticated, files(secure)))
 
-    stayed = asyncio.run(all_stay())
-    assert len(stayed) == len(WAYS) - (secure.kerberos is None)
-    for lists in stayed:
+    listed = asyncio.run(list_with_all())
+    assert len(listed) == len(METHODS) - (secure.kerberos is None)
+    for lists in listed:
         assert lists and all(found == GROUPS.names() for found in lists)

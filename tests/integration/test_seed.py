@@ -44,7 +44,7 @@ def test_seeded_groups_are_listed_as_promised(known_cluster: KnownCluster) -> No
     for known in known_groups(sandbox.version):
         item = listed[known.name]
         assert (item["state"], item["protocol_type"]) == (known.state, known.protocol_type)
-        # Who cannot tell types says none (ListGroups v5, Kafka 3.8).
+        # Brokers before ListGroups v5 (Kafka 3.8) report no types.
         assert item["type"] == (known.type if "consumer" in sandbox.version.group_types else None)
     assert not listed.keys() & lacking_groups(sandbox.version).keys()
 

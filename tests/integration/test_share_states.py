@@ -105,7 +105,7 @@ def state_of(share_groups: ShareGroups, name: str) -> SharePartition:
 
 
 async def poison(member: ShareMember) -> None:
-    """Accept 1, 2, and 5; reject 3; release 4 four times; and at last release 0 and 6, which were locked meanwhile."""
+    """Accept 1, 2, and 5; reject 3; release 4 four times; finally release 0 and 6, which were locked meanwhile."""
     assert [each[:2] for each in await member.acquire(7)] == [(0, 6)]
     await member.acknowledge([(1, 2, ACCEPT), (3, 3, REJECT), (4, 4, RELEASE), (5, 5, ACCEPT)])
     for deliveries in (2, 3, 4):

@@ -20,7 +20,7 @@ TOPIC, GROUP = "undo-recreated", "undo-group"
 
 
 def create(scratch_cluster: ScratchCluster, records: int) -> None:
-    """Creates the topic with so many records."""
+    """Create the topic with this number of records."""
 
     async def created() -> None:
         cluster, _ = await Cluster.connect(

@@ -25,7 +25,7 @@ IDLE: Final = "visitors-idle"
 """Two members of a topic with one partition: one has nothing to do. 50 is committed."""
 
 OWNED: Final = "visitors-owned"
-"""Cooperative; the second member came when the first had all partitions, and told so. Nothing is committed."""
+"""Cooperative; the second member joined after the first had reported all partitions. Nothing is committed."""
 
 COMPLETING: Final = "visitors-completing"
 """Stays in CompletingRebalance: its leader never assigns."""

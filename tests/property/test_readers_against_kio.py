@@ -302,7 +302,7 @@ def classic_group_of(group: Any) -> ClassicGroup | KafkaError:
 
 
 def consumer_groups_of(response: Any) -> dict[str, ConsumerGroup | KafkaError]:
-    """Of what is told of one group twice, the best: a description before an error before a GROUP_ID_NOT_FOUND."""
+    """Return the best of several results for a group: a description before an error before GROUP_ID_NOT_FOUND."""
     answer: dict[str, Any] = {}
     for worth in ((False, False), (False, True), (True, True)):
         for group in response.groups:

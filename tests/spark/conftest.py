@@ -19,7 +19,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 _SMALL = {
-    "spark.sql.adaptive.enabled": "false",  # it plans anew behind each shuffle, for the sake of large ones
+    "spark.sql.adaptive.enabled": "false",  # it plans again after each shuffle, which helps only large queries
     "spark.sql.codegen.wholeStage": "false",  # to compile takes longer than the rows
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
@@ -30,7 +30,7 @@ _PARTITIONS = ("spark.sql.shuffle.partitions", "spark.sql.leafNodeDefaultParalle
 
 @contextmanager
 def small(spark: SparkSession, partitions: int = 1) -> Iterator[None]:
-    """The session as it suits a hundred rows, in so many partitions."""
+    """Tune the session for a hundred rows, in this number of partitions."""
     settings = _SMALL | dict.fromkeys(_PARTITIONS, str(partitions))
     kept = {name: spark.conf.get(name, None) for name in settings}
     try:

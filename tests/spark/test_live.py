@@ -217,7 +217,7 @@ def test_view_is_reused_by_sql(load: Load, spark: SparkSession) -> None:
 def test_live_groups_are_listed_once(load: Load, fake: FakeCluster) -> None:
     frame = load("offsets").where("`group` = 'orders' and topic = 'u'")
     assert [(row["group"], row["topic"], row["lag"]) for row in frame.collect()] == [("orders", "u", 0)]
-    assert len(fake.asked("ListGroups")) == len(fake.brokers)  # one list, whoever plans or reads
+    assert len(fake.asked("ListGroups")) == len(fake.brokers)  # one list, for planning and reading
 
 
 def test_live_table_has_one_partition_per_coordinator(load: Load) -> None:

@@ -81,7 +81,7 @@ def _not_applied(tried: Tried, expected: Expected) -> list[str]:
     must, leaders = _must(tried, expected), tried.truth.leaders
     missing = [key for key in tried.before if key[0] in must and key not in tried.applied]
     if not expected.victim:
-        # Where a log starts and ends, its leader tells.
+        # The leader reports the start and the end of a log.
         missing = [key for key in missing if len(key) < 3 or leaders[str(key[1]), int(str(key[2]))] != VICTIM]
     return [f"missing: {key} is not applied" for key in missing]
 

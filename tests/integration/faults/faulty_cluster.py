@@ -30,7 +30,7 @@ VICTIM: Final = 2
 """The broker that has the faults."""
 
 TARGETS: Final = tuple(f"target-{number:02}" for number in range(12))
-"""Groups that commands change; nobody is in them."""
+"""Groups that commands change; they have no members."""
 HELD: Final = tuple(f"held-{number:02}" for number in range(9))
 """Groups of which commands remove the members."""
 TARGET_TOPIC: Final = "load-0"
@@ -166,7 +166,7 @@ class FaultyCluster:
             future.result(PATIENCE)
 
     async def _join(self, groups: list[str]) -> None:
-        """One member in each, which stays for half an hour without a word."""
+        """One member in each group, which sends nothing for half an hour."""
         settings = ClientSettings(parse_bootstrap(self.sandbox.bootstrap), timeout=PATIENCE, broker_timeout=PATIENCE)
         cluster, _ = await Cluster.connect(settings)
         async with cluster:

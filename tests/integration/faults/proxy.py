@@ -49,7 +49,7 @@ class Fault:
     reset: bool = False
     """Connections get RST: open ones now, new ones after accept."""
     half_open: bool = False
-    """The broker's side is gone and the client is not told: connections stay open, and silent. RST when it is over."""
+    """The broker's side is gone without a notice to the client: connections stay open and silent. RST at the end."""
     black_hole: bool = False
     """No byte and no new connection passes; open ones go on when it is over."""
     refused: bool = False
@@ -348,7 +348,7 @@ class Front:
         self._accepting = False
 
     async def _fill_queue(self) -> None:
-        """Fill the queue of connections that wait for accept: the kernel then drops the SYN of whoever comes."""
+        """Fill the queue of connections that wait for accept: the kernel then drops each new SYN."""
         self._listener.listen(0)
         while not self._is_queue_full():
             stuffing = socket.socket()
@@ -396,7 +396,7 @@ class Proxy:
     """Fronts of some brokers, on a thread of their own; a context manager."""
 
     def __init__(self, brokers: int) -> None:
-        """Holds the ports from now on, so that brokers can be told to advertise them; connections wait."""
+        """Reserve the ports, so that brokers can advertise them; connections wait."""
         held = ReservedPorts(brokers)
         self._listeners = [held.take() for _ in range(brokers)]
         for listener in self._listeners:

@@ -22,7 +22,7 @@ unfair: Final[list[str]] = []
 """The commands that were tried again because of the machine, and what it did."""
 
 TRIES: Final = tuple(Bounds(BOUNDS.timeout * by, BOUNDS.broker_timeout * by) for by in (1, 2, 4, 8))
-"""What a command is told, try by try."""
+"""The time limits of each try."""
 PATIENT: Final = Bounds(timeout=240, broker_timeout=120)
 """For commands without a fault."""
 

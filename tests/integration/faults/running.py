@@ -35,7 +35,7 @@ HANG: Final = 40
 
 
 class Bounds(NamedTuple):
-    """What a command is told of time, in seconds."""
+    """The time limits of a command, in seconds."""
 
     timeout: float
     broker_timeout: float

@@ -96,7 +96,7 @@ def test_empty_selection_is_an_error_for_every_operation(bootstrap: str) -> None
 
 
 def test_invalid_arguments_are_usage_errors() -> None:
-    cluster: Any = Cluster("127.0.0.1:1")  # nobody is there: they are found before anybody is asked
+    cluster: Any = Cluster("127.0.0.1:1")  # no server: the errors come before any connection
     plan: Outcome[Any] = Outcome()
     for call, answer in (
         (lambda: cluster.list(states="Empty"), "states must be a list of str, not str"),

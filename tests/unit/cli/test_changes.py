@@ -124,9 +124,9 @@ def test_mistyped_group_is_a_failure_and_others_are_processed(
 ) -> None:
     (tmp_path / "plan.csv").write_text("tpyo,t,0,60\na,t,0,70\n")
     code, out, err = ask(*words, "--execute", "--yes", "-o", "json")
-    told = json.loads(out)
-    assert code == 1 and {row["result"] for row in told["items"]} == {"applied"}
-    assert [(each["name"], each["error"]) for each in told["failures"]] == [("tpyo", "GROUP_ID_NOT_FOUND")]
+    shown = json.loads(out)
+    assert code == 1 and {row["result"] for row in shown["items"]} == {"applied"}
+    assert [(each["name"], each["error"]) for each in shown["failures"]] == [("tpyo", "GROUP_ID_NOT_FOUND")]
     assert "group 'tpyo': the group does not exist" in err and "tpyo" not in served.state.groups
 
 
@@ -185,7 +185,7 @@ def test_execute_on_terminal_asks_for_confirmation(
     monkeypatch.setattr("click.termui.visible_prompt_func", lambda prompt: said)
     found, out, err = ask("reset-offsets", "a", "--topic", "t:0", "--to-latest", "--execute")
     assert found == code
-    assert "OLD-OFFSET" in err, "the plan is shown before the question"
+    assert "OLD-OFFSET" in err, "the plan is shown before the prompt"
     assert ("nothing was changed" in err) == (said == "n")
     assert bool(out) == (said == "y")
     assert commits(served, "a")["t", 0] == result

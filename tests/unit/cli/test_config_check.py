@@ -53,7 +53,7 @@ def failed(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 @contextmanager
 def listening(serve: Callable[[socket.socket], None] | None = None) -> Iterator[int]:
-    """A port that accepts connections, and does with them what it is told: nothing, by default."""
+    """A port that accepts connections, and calls ``serve`` with each; by default, it does nothing with them."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         kept = []
 

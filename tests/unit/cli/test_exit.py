@@ -145,7 +145,7 @@ def large(fake: FakeCluster) -> None:
 
 
 PIECE = 65536
-"""Bytes of a pipe: whoever has more to write waits until they are read."""
+"""Bytes that a pipe holds: a writer with more bytes waits until they are read."""
 
 
 @pytest.mark.parametrize("words", [("describe", "--all-groups", "-o", "json"), ("lag", "--by", "partition")])

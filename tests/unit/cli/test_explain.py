@@ -16,8 +16,8 @@ Run = Callable[..., tuple[int, str, str]]
 
 
 def shop(fake: FakeCluster) -> None:
-    """Two groups that are well, one whose member claims what another has and tells in escapes who it is, one that is
-    rebalancing, one of which nothing can be read."""
+    """Two healthy groups, one whose member claims another member's partitions and has escapes in its name, one that is
+    rebalancing, one that cannot be described."""
     fake.state.settings[""] = {"consumer.session.timeout.ms": "45000", "consumer.heartbeat.interval.ms": "5000"}
     fake.state.topic("__consumer_offsets", [0, 1])
     fake.state.topic("orders", [0, 1, 0, 1])

@@ -21,7 +21,7 @@ Run = Callable[..., tuple[int, str, str]]
 
 
 def fill(fake: FakeCluster) -> None:
-    """A topic with a record that nobody reads, one that is read, a partition with an open transaction, and one without
+    """A topic with an unread record, one that is read, a partition with an open transaction, and one without
     a leader."""
     fake.state.topic("__consumer_offsets", [0], end=0)
     log = {0: [batch(90, [(90, 1_000)], key=b"\x1b[31mk", value=b"v" * 300)]}

@@ -198,7 +198,7 @@ def test_verdicts_of_lagging_partitions_name_a_cluster_that_fails(
 def test_settings_that_cannot_be_read_in_time_are_a_failure(
     serve: Serve, profiles: Callable[..., None], run_cli: Run, tmp_path: Path
 ) -> None:
-    os.mkfifo(tmp_path / "fifo")  # which nobody writes to
+    os.mkfifo(tmp_path / "fifo")  # without a writer
     hung = f'[profiles.hung]\nbootstrap = "h:1"\ncommand-config = "{tmp_path / "fifo"}"\n'
     profiles(hung, good=serve(fill=filled("A", "g")).bootstrap)
     code, out, err = run_cli("list", "--all-profiles", "--cluster-timeout", "1s", "--no-headers")

@@ -434,7 +434,7 @@ def interrupted(until: Callable[[], bool], number: signal.Signals, *words: str) 
 
 
 def in_the_middle(served: Any, sent: int) -> Callable[[], bool]:
-    """Whether so many changes have reached the brokers, and a result the undo file."""
+    """Return whether this number of changes has reached the brokers, and a result the undo file."""
     file = Path("undo.json")
     return lambda: len(written(served)) >= sent and file.exists() and '"applied"' in file.read_text()
 

@@ -60,7 +60,7 @@ def _signed(name: str, key: rsa.RSAPrivateKey, by: rsa.RSAPrivateKey) -> x509.Ce
 
 @pytest.fixture(scope="session")
 def keys(tmp_path_factory: pytest.TempPathFactory) -> Keys:
-    """Made anew for each run; ``trust.TYPE`` and ``keys.TYPE`` are written by Java, for JKS, PKCS12, PKCS12-8 (as Java
+    """Created for each run; ``trust.TYPE`` and ``keys.TYPE`` are written by Java, for JKS, PKCS12, PKCS12-8 (as Java
     8 wrote it) and JCEKS."""
     folder = tmp_path_factory.mktemp("keys")
     ca_key, own_key = (rsa.generate_private_key(public_exponent=65537, key_size=2048) for _ in range(2))

@@ -29,7 +29,7 @@ def _no_aws_region(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_aws_region_is_read_from_the_broker_name(host: str, region: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert region_of(AwsIam(), host) == region
     monkeypatch.setenv("AWS_REGION", "elsewhere-1")
-    assert region_of(AwsIam("of-sts-1"), host) == region, "the broker lets nobody in by another"
+    assert region_of(AwsIam("of-sts-1"), host) == region, "the broker rejects every other region"
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,7 @@ MALFORMED = {
 
 
 def printed(files: Path, text: str, environ: Mapping[str, str] = {}, **flags: object) -> Iterator[str]:
-    """All that is told of a properties file: errors, with what raised them; remarks, settings that are shown, reprs."""
+    """Yield all output about a properties file: errors with their causes, remarks, shown settings, reprs."""
     file = files / "client.properties"
     file.write_text(text, encoding="utf-8")
     file.chmod(0o600)

@@ -1,4 +1,4 @@
-"""Of two collectors, the second is told who has the store."""
+"""The second of two collectors gets the name of the owner of the store."""
 
 from __future__ import annotations
 

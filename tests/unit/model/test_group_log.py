@@ -48,8 +48,8 @@ def test_time_of_a_state_belongs_to_the_state_in_the_record(live: str, recorded:
     assert shown[len(row) :][StateLog._fields.index("state_since")] == (expected and moment_text(expected))
     explained = explain(GroupFacts(group(live), Placement("ListGroups v5"), {}, log=log))
     texts = [finding.text for finding in explained if finding.rule == "history"]
-    told = [f"its state is {live} since {moment_text(expected)}"] if expected else []
-    assert [text for text in texts if "since" in text] == told
+    expected_texts = [f"its state is {live} since {moment_text(expected)}"] if expected else []
+    assert [text for text in texts if "since" in text] == expected_texts
     if live == GroupState.EMPTY:
         assert expires_at(group(live), CommitTimes(10), log, HOUR) == (expected and expected + HOUR)
 

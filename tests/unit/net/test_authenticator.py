@@ -467,7 +467,7 @@ def test_connection_lost_during_renewal_is_reopened(
 
     security = Security(certificates.trusting if over_tls else None, PLAIN)
     with_cluster(fake, PLAIN, work, security=security)
-    assert fake.brokers[0].connections == 1 + LANES + 1, "one for reads, and one anew"
+    assert fake.brokers[0].connections == 1 + LANES + 1, "one for reads, and one that is opened again"
     assert len(fake.asked("ListGroups")) == 11, "none was sent twice"
 
 

@@ -11,7 +11,7 @@ from tests.fakes.certificates import Certificates
 
 
 class Session:
-    """What Python's ssl tells after a handshake; from 3.13 on."""
+    """The certificates that Python's ssl reports after a handshake, from 3.13 on."""
 
     def __init__(self, sent: list[bytes], verified: list[bytes]) -> None:
         self._sent, self._verified = sent, verified
@@ -58,7 +58,7 @@ def test_long_chain_is_truncated(chain: list[bytes]) -> None:
 
 
 def certificate(subject: str, issuer: str, begins: int, ends: int) -> Certificate:
-    """Good from and until so many days from now."""
+    """Valid from and until these numbers of days from now."""
     now = datetime(2026, 1, 10, tzinfo=UTC)
     return Certificate(subject, issuer, ("b1",), now + timedelta(begins), now + timedelta(ends), now)
 

@@ -297,7 +297,7 @@ def test_tls_checks_the_requested_host_name(certificates: Certificates, monkeypa
     asyncio.run(run())
 
 
-# What cannot be is told before anybody is asked.
+# Impossible settings are errors before any connection.
 
 
 @pytest.mark.parametrize(

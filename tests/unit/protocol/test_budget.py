@@ -22,7 +22,7 @@ from tests.unit.protocol.test_linear import connect_work, i16, i32, text
 
 
 class Patience:
-    """A clock that is looked at so many times before its time is over."""
+    """A clock that expires after it has been read a number of times."""
 
     def __init__(self, looks: int) -> None:
         self.looks = looks
@@ -53,7 +53,7 @@ def test_budget_stops_long_array_when_time_is_over() -> None:
     assert len(decode_response(call, 0, listed(5 * EVERY), Budget(Patience(100))).entries) == 5 * EVERY
     with pytest.raises(DecodingTimeout):
         decode_response(call, 0, listed(5 * EVERY), Budget(Patience(2)))
-    assert len(decode_response(call, 0, listed(5), Budget(Patience(0))).entries) == 5, "nobody looks at the clock"
+    assert len(decode_response(call, 0, listed(5), Budget(Patience(0))).entries) == 5, "the clock is not read"
 
 
 def test_budget_counts_short_arrays_together() -> None:

@@ -47,12 +47,12 @@ def test_note_column_is_shown_if_a_row_has_one(offsets: Outcome[OffsetRow]) -> N
 
 
 def test_instance_id_and_upgraded_columns_are_shown_only_if_informative(members: Outcome[MemberRow]) -> None:
-    nobody = [item._replace(group_instance_id=None, upgraded=True) for item in members.items]
+    without = [item._replace(group_instance_id=None, upgraded=True) for item in members.items]
     assert "group_instance_id" in keys(columns_for(MEMBERS, rows=members.items))
-    assert "group_instance_id" not in keys(columns_for(MEMBERS, rows=nobody))
+    assert "group_instance_id" not in keys(columns_for(MEMBERS, rows=without))
     assert "upgraded" not in keys(columns_for(MEMBERS, rows=members.items))
     assert "upgraded" in keys(columns_for(MEMBERS, Tier.VERBOSE, rows=members.items))
-    assert "upgraded" not in keys(columns_for(MEMBERS, Tier.VERBOSE, rows=nobody))
+    assert "upgraded" not in keys(columns_for(MEMBERS, Tier.VERBOSE, rows=without))
     assert columns_for(MEMBERS, Tier.WIDE) == tuple(each for each in MEMBERS.columns if each.tier <= Tier.WIDE)
 
 

@@ -79,7 +79,7 @@ def test_kill_now_ends_process_and_may_be_repeated(tmp_path: Path) -> None:
     kill_now(pid, mark)  # twice is no error
 
 
-@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="other systems do not tell of threads")
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="other systems do not report threads")
 def test_process_has_ended_only_with_its_last_thread(tmp_path: Path) -> None:
     """It may be a zombie already, and hold its ports for a while."""
     pid, mark = start(HEADLESS, tmp_path)

@@ -110,15 +110,15 @@ def test_check_unreachable_cluster_exits_3(run_cli: Run) -> None:
 
 @pytest.mark.parametrize("words", [["busy", "-b", "127.0.0.1:1"], ["--max-lag", "x"]])
 def test_check_machine_formats_report_a_missing_response(run_cli: Run, words: list[str]) -> None:
-    def told(output: str) -> str:
+    def shown_as(output: str) -> str:
         code, out, err = run_cli("check", *words, "-o", output)
         assert code == 3 and err.startswith("kgroups: error: ")
         return out
 
-    (item,) = json.loads(told("json"))["items"]
+    (item,) = json.loads(shown_as("json"))["items"]
     assert (item["group"], item["check"], item["status"]) == (None, "answered", "UNKNOWN")
-    assert ElementTree.fromstring(told("junit")).get("errors") == "1"
-    status, _ = text_string_to_metric_families(told("openmetrics"))
+    assert ElementTree.fromstring(shown_as("junit")).get("errors") == "1"
+    status, _ = text_string_to_metric_families(shown_as("openmetrics"))
     assert [sample.value for sample in status.samples] == [3]
 
 
@@ -137,9 +137,9 @@ def test_check_hostile_group_name_keeps_the_status_line_intact(check: Run) -> No
 
 def test_check_json_has_status_and_items(check: Run) -> None:
     code, out, _ = check("busy", "--max-lag", "5", "-o", "json")
-    told = json.loads(out)
-    assert (code, told["schema"], told["status"], told["exit_code"]) == (2, "kgroups/check/v1", "CRITICAL", 2)
-    assert [(item["check"], item["status"], item["value"]) for item in told["items"]] == [
+    shown = json.loads(out)
+    assert (code, shown["schema"], shown["status"], shown["exit_code"]) == (2, "kgroups/check/v1", "CRITICAL", 2)
+    assert [(item["check"], item["status"], item["value"]) for item in shown["items"]] == [
         ("exists", "OK", None),
         ("lag", "CRITICAL", 10),
     ]

@@ -137,7 +137,7 @@ def test_charts_follow_the_theme_and_buttons_do_what_their_labels_say(
     assert facts["title"].startswith("Consumer groups")
     assert "</script><img src=x one" in facts["all"]  # as text
     assert HOSTILE.startswith("</script><img src=x onerror=")
-    # What has no lag stays behind, whichever way it is sorted.
+    # Groups without lag come last, in either sort order.
     assert (facts["down"], facts["up"]) == (["billing", WITHOUT_LAG], ["audit", WITHOUT_LAG])
     assert facts["sorted"] == "ascending"
     themes = [["Dark", rgb("#ffffff")], ["Light", rgb("#1f1f1e")]]

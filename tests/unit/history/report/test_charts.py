@@ -129,11 +129,11 @@ def test_marks_explain_the_rebalance(busy_charts: dict[str, Chart]) -> None:
     assert [entry.name for entry in chart.legend] == [
         "Members joined", "Members left", "Joined and left", "Neither, or unknown",
     ]  # fmt: skip
-    told = marks(chart)
-    assert len(told) == len(busy_day().rebalances.marks.rows)
-    assert any("7 joined:" in text and "and 2 more" in text for text in told)
-    assert any("converged after 850 ms (850 ms)" in text for text in told)
-    assert any("commits paused for 1.2 s (1,234 ms)" in text for text in told)
+    shown = marks(chart)
+    assert len(shown) == len(busy_day().rebalances.marks.rows)
+    assert any("7 joined:" in text and "and 2 more" in text for text in shown)
+    assert any("converged after 850 ms (850 ms)" in text for text in shown)
+    assert any("commits paused for 1.2 s (1,234 ms)" in text for text in shown)
     assert HOSTILE not in chart.svg and "<img" not in chart.svg
     assert len(re.findall(r'<text y="', chart.svg)) == len(NAMES[:7])
 

@@ -25,7 +25,7 @@ def scene(history: History) -> None:
     history.commit("lag", 360, 1000, topic="grows")  # at the time of a sample
     history.commit("lag", 410, 99_999, topic="grows")
 
-    # It stands still, grows at once, cannot be asked, and is made anew.
+    # The topic is idle, grows at once, does not respond, and is recreated.
     for second, end in {0: 100, 60: 100, 120: 100, 180: 400, 240: None, 300: 50, 360: 150}.items():
         history.head(second, end, topic="odd")
     history.commit("odd", -1, 100, topic="odd")

@@ -156,7 +156,7 @@ def test_any_sequence_of_steps_keeps_every_check_and_every_row(seed: int, tmp_pa
 
 
 def meet_merges(monkeypatch: pytest.MonkeyPatch, twins: Twins, times: int) -> None:
-    """Let so many commits of maintenance find that a merge has replaced what they read."""
+    """Let this number of maintenance commits find that a merge has replaced their input."""
     commit, left = Rewriter.commit, iter(range(times))
 
     def late(self: Rewriter, new: Entry, snapshot: Snapshot) -> None:

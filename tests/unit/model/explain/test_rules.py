@@ -17,7 +17,7 @@ from kgroups.model.streams import AssignedTasks, StreamsMember, SubtopologyTasks
 from .groups import facts, member
 
 QUIET = {"coordinator", "protocol", "leader", "as-assigned", "weight"}
-"""What a group without faults is told of."""
+"""The findings about a group without problems."""
 
 
 def found(given: GroupFacts) -> dict[str, Finding]:

@@ -9,5 +9,5 @@ from kgroups.model.views.operation_rows import delete_row
 
 def test_delete_row_does_not_count_unread_partitions() -> None:
     group = Group("g", "Share", "Empty", "share", "", Node(1, "h", 9092))
-    doomed = GroupDeletion(group, {("t", 0): Commit(0, 5), ("t", 1): None})
-    assert delete_row(doomed).commits == 1
+    deletion = GroupDeletion(group, {("t", 0): Commit(0, 5), ("t", 1): None})
+    assert delete_row(deletion).commits == 1

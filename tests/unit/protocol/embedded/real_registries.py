@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 
 class Elected(NamedTuple):
-    """What both told of themselves, and what both were given."""
+    """The metadata of both members, and their assignments."""
 
     first: bytes
     second: bytes
