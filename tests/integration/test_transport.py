@@ -1,6 +1,6 @@
 """``--transport librdkafka``: the same rows as the wire client, except for what librdkafka does not report.
 
-:data:`UNTOLD` is the list in :mod:`kgroups.admin.rdkafka.client`, as columns.
+:data:`UNREPORTED` is the list in :mod:`kgroups.admin.rdkafka.client`, as columns.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LIBRDKAFKA = ("--transport", "librdkafka")
 OPAQUE = "connect-like"
 """Of another protocol type: neither listed nor described."""
 
-UNTOLD = {
+UNREPORTED = {
     "list": (),
     "offsets": (),
     "members": (
@@ -58,7 +58,7 @@ def known(rows: Iterable[Row], view: str, known_cluster: KnownCluster) -> list[R
     found = []
     for row in rows:
         classic = view == "members" and getattr(known_cluster.groups.get(row["group"]), "type", "Classic") == "Classic"
-        hidden = (*UNTOLD[view], *([OWNED] if classic else []))
+        hidden = (*UNREPORTED[view], *([OWNED] if classic else []))
         if row["group"] != OPAQUE:
             found.append({key: value for key, value in row.items() if key not in hidden})
     return found
@@ -86,7 +86,7 @@ def test_describe_all_groups_matches_the_wire(known_cluster: KnownCluster, view:
     assert other.code == wire.code == (1 if view == "offsets" else 0)
     if view == "offsets":
         assert "topic 'billing'" in other.err
-    absent = {key: EMPTY_SUBSCRIPTION if key == "subscription" else None for key in UNTOLD[view]}
+    absent = {key: EMPTY_SUBSCRIPTION if key == "subscription" else None for key in UNREPORTED[view]}
     for row in other.items:
         assert absent.items() <= row.items()
 

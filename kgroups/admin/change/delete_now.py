@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from kgroups.errors import BrokerUnavailable, ClusterUnreachable, KgroupsError, OutcomeUnknown, Reason
 from kgroups.model.groups import GroupId
-from kgroups.model.operations.results import DeletedOffset, DeletedTopic, ForgottenTopic, TopicDeletion
+from kgroups.model.operations.results import DeletedOffset, DeletedTopic, DeletedTopicOffsets, TopicDeletion
 from kgroups.model.outcome import Failure, Outcome, Result, Scope
 from kgroups.model.topic_scope import TopicScope
 from kgroups.net.cluster import Cluster
@@ -77,7 +77,7 @@ def _failure(
     return error.failure(scope, name, api=api.name, broker=node.id) if error else None
 
 
-async def delete_share_offsets(cluster: Cluster, group: GroupId, topics: Iterable[str]) -> Outcome[ForgottenTopic]:
+async def delete_share_offsets(cluster: Cluster, group: GroupId, topics: Iterable[str]) -> Outcome[DeletedTopicOffsets]:
     """Delete the start offsets of a share group in topics; one item for each topic, sorted.
 
     A failure of the whole group is repeated for each topic.
@@ -90,9 +90,9 @@ async def delete_share_offsets(cluster: Cluster, group: GroupId, topics: Iterabl
     query = GroupQuery("groups written", delete_share_group_offsets.API, call, chunk=1, changes=True)
     results = await query_coordinators(cluster, query, {group: None})
 
-    def deleted(topic: str) -> ForgottenTopic:
+    def deleted(topic: str) -> DeletedTopicOffsets:
         failure = _failure(group, topic, topic, Scope.TOPIC, delete_share_group_offsets.API, results)
-        return ForgottenTopic(group, topic, failure)
+        return DeletedTopicOffsets(group, topic, failure)
 
     return Outcome(tuple(map(deleted, wanted)))
 

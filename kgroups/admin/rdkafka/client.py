@@ -215,7 +215,7 @@ class RdkafkaAdmin:
         pairs = await self._pairs(selection, with_commits=bool(selection.topics))
         groups = tuple(group for group, _ in pairs.items)
         incomplete = any(group.members or group.type == GroupType.CONSUMER for group in groups)
-        return pairs.with_items(groups).with_failures((), (results.UNTOLD,) if incomplete else ())
+        return pairs.with_items(groups).with_failures((), (results.UNREPORTED,) if incomplete else ())
 
     async def describe_offsets(
         self, selection: Selection, *, isolation: Isolation, whole_topics: bool = False

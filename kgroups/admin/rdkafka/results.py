@@ -19,7 +19,7 @@ Pair = tuple[Group, GroupCommits]
 
 UNLISTED = "librdkafka lists only consumer groups; Connect, share, and streams groups are missing"
 MISTAKEN = "librdkafka does not support share and streams groups and reports them as missing"
-UNTOLD = "librdkafka does not report epochs, subscriptions, racks, or which members still use the classic protocol"
+UNREPORTED = "librdkafka does not report epochs, subscriptions, racks, or which members still use the classic protocol"
 UNSEEN = "unknown over librdkafka; --transport wire shows it"
 STATELESS = "librdkafka does not support the states Assigning, Reconciling, and NotReady: a state is unknown"
 TYPELESS = "the brokers do not report group types (ListGroups v5, Kafka 3.8)"

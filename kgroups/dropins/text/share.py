@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from kgroups.model.groups import Group, GroupState
-from kgroups.model.operations.results import ForgottenTopic
+from kgroups.model.operations.results import DeletedTopicOffsets
 from kgroups.model.outcome import NOT_FOUND, Scope
 from kgroups.model.views.offset_row import GroupOffsets
 from kgroups.model.views.offsets import offset_rows
@@ -79,7 +79,7 @@ def remark(group: Group, show: Show = str) -> str | None:
     return f"Share group '{show(group.group_id)}' has no active members." if empty else None
 
 
-def deleted_offsets_text(topics: Sequence[ForgottenTopic], show: Show = str) -> Iterator[str]:
+def deleted_offsets_text(topics: Sequence[DeletedTopicOffsets], show: Show = str) -> Iterator[str]:
     """Yield the table of ``--delete-offsets``."""
     wide = widest(NAME, (show(entry.topic) for entry in topics))
     yield f"\n{pad('TOPIC', wide)} STATUS"
@@ -89,7 +89,7 @@ def deleted_offsets_text(topics: Sequence[ForgottenTopic], show: Show = str) -> 
     yield "\n"
 
 
-def offset_errors_text(topics: Iterable[ForgottenTopic], show: Show = str) -> Iterator[str]:
+def offset_errors_text(topics: Iterable[DeletedTopicOffsets], show: Show = str) -> Iterator[str]:
     """Yield the error of the whole group, for stderr."""
     group_failures = [entry.failure for entry in topics if entry.failure and entry.failure.scope is Scope.GROUP]
     if group_failures:

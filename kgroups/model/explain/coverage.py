@@ -65,12 +65,12 @@ def _left(facts: GroupFacts) -> Iterator[Finding]:
 
 
 def _not_owners(facts: GroupFacts) -> Iterator[Finding]:
-    strangers = not_owners(facts.group)
+    nonsubscribers = not_owners(facts.group)
     names = sorted(
         place_name(*pair)
         for member in facts.members
         for pair in member.assignment.pairs()
-        if (member.member_id, pair[0]) in strangers
+        if (member.member_id, pair[0]) in nonsubscribers
     )
     if names:
         yield problem(

@@ -51,7 +51,7 @@ def _assigned(offsets: GroupOffsets, rows: Sequence[OffsetRow]) -> Iterator[Find
     faults = [
         *([f"{count(len(unassigned), 'partition')} not assigned: {some(unassigned)}"] if unassigned else ()),
         *([f"{count(len(twice), 'partition')} assigned twice: {some(twice)}"] if twice else ()),
-        *([f"{_to_strangers(unread)}: {some(unread)}"] if unread else ()),
+        *([f"{_to_nonsubscribers(unread)}: {some(unread)}"] if unread else ()),
     ]
     if opaque:
         faults.append(f"the assignment of {count(opaque, 'member')} cannot be decoded")
@@ -66,18 +66,18 @@ def _assigned(offsets: GroupOffsets, rows: Sequence[OffsetRow]) -> Iterator[Find
 
 def _unread(offsets: GroupOffsets, rows: Sequence[OffsetRow]) -> list[str]:
     """Return the partitions of which no owner subscribes to the topic."""
-    strangers = not_owners(offsets.group)
-    if not strangers:
+    nonsubscribers = not_owners(offsets.group)
+    if not nonsubscribers:
         return []
     read: dict[Place, bool] = {}
     for row in rows:
         if row.topic is not None and row.partition is not None and row.consumer_id:
             place = row.topic, row.partition
-            read[place] = read.get(place, False) or (row.consumer_id, row.topic) not in strangers
+            read[place] = read.get(place, False) or (row.consumer_id, row.topic) not in nonsubscribers
     return sorted(place_name(*place) for place, is_read in read.items() if not is_read)
 
 
-def _to_strangers(names: Sequence[str]) -> str:
+def _to_nonsubscribers(names: Sequence[str]) -> str:
     return f"{count(len(names), 'partition')} assigned to members that do not subscribe to the topic"
 
 

@@ -26,7 +26,7 @@ class PlanRow(NamedTuple):
     topic: str
     partition: int
     move: Move
-    kind: str | None = None
+    group_type: str | None = None
     """The group's type, if the file contains it."""
     written: Move = None
     """In an undo file: what the run wrote, or was going to write; see ``has_written``."""
@@ -57,7 +57,7 @@ class PlanFile(NamedTuple):
         """
         moves: dict[PlanKey, Move] = {}
         where: dict[PlanKey, str] = {}
-        kinds: dict[GroupId, str] = {}
+        types: dict[GroupId, str] = {}
         written: dict[PlanKey, Move] = {}
         results: dict[PlanKey, Result] = {}
         beyond: set[PlanKey] = set()
@@ -69,8 +69,8 @@ class PlanFile(NamedTuple):
             if key in moves and moves[key] != row.move:
                 raise UsageError(f"{row.where}: {row.topic}-{row.partition} of group '{group}' occurs twice")
             moves[key], where[key] = row.move, row.where
-            if row.kind:
-                kinds[group] = row.kind
+            if row.group_type:
+                types[group] = row.group_type
             if row.has_written:
                 written[key] = row.written
             if row.result:
@@ -79,7 +79,7 @@ class PlanFile(NamedTuple):
                 beyond.add(key)
         known = self.exact or self.source
         origin = Origin(self.name, self.source or Source(), written, results, frozenset(beyond), frozenset(accepted))
-        return FromPlan(moves, self.exact, where, kinds, origin if known else None)
+        return FromPlan(moves, self.exact, where, types, origin if known else None)
 
 
 def bounded(where: str, what: str, number: int, largest: int) -> int:
@@ -89,7 +89,7 @@ def bounded(where: str, what: str, number: int, largest: int) -> int:
 
 
 def row_of(
-    where: str, group: GroupId | None, topic: str, move: Move, partition: int, kind: str | None = None
+    where: str, group: GroupId | None, topic: str, move: Move, partition: int, group_type: str | None = None
 ) -> PlanRow:
     """Return a row, after checking its names.
 
@@ -99,7 +99,7 @@ def row_of(
         raise UsageError(f"{where}: the {'topic' if not topic else 'group'} is empty")
     for name in (group or "", topic):
         check_sendable(name, where)
-    return PlanRow(where, group, topic, partition, move, kind)
+    return PlanRow(where, group, topic, partition, move, group_type)
 
 
 SOURCE_KEYS = frozenset({"cluster_id", "bootstrap", "topic_ids", "command", "created", "version"})
@@ -131,8 +131,8 @@ def key_of(where: str, item: Any) -> PlanKey:
     """
     if not isinstance(item, dict):
         raise UsageError(f"{where}: not an object")
-    for key, kind in (("group", str), ("topic", str), ("partition", int)):
-        if type(item.get(key)) is not kind:
+    for key, expected in (("group", str), ("topic", str), ("partition", int)):
+        if type(item.get(key)) is not expected:
             raise UsageError(f"{where}: its {key} is missing, or has the wrong type")
     return item["group"], item["topic"], bounded(where, "partition", item["partition"], LARGEST_PARTITION)
 

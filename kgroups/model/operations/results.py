@@ -39,7 +39,7 @@ class DeletedOffset(NamedTuple):
     failure: Failure | None = None
 
 
-class ForgottenTopic(NamedTuple):
+class DeletedTopicOffsets(NamedTuple):
     """A topic whose start offsets, of all partitions, were to be deleted from a share group."""
 
     group_id: GroupId

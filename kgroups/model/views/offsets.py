@@ -36,7 +36,7 @@ def offset_rows(offsets: GroupOffsets) -> list[OffsetRow]:
     group, logs, holes = offsets.group.group_id, offsets.logs.offsets, offsets.logs.holes
     owners, idle = _owners(offsets.group, offsets.topics)
     roles = _roles(offsets.group)
-    marks, strangers, stable = _marks(offsets, owners), _strangers(offsets.group), offsets.logs.stable
+    marks, nonsubscribers, stable = _marks(offsets, owners), _nonsubscribers(offsets.group), offsets.logs.stable
     rows: list[OffsetRow] = []
     for topic, commits in offsets.commits.topics.items():
         topic_logs, topic_owners, role = logs.get(topic, _NO_LOGS), owners.get(topic, {}), roles.get(topic)
@@ -62,8 +62,8 @@ def offset_rows(offsets: GroupOffsets) -> list[OffsetRow]:
     if offsets.commits.unset or any(owners.values()):
         rows += _without_commit(offsets, owners, roles)
     rows.sort(key=_by_partition)
-    if strangers:
-        rows = [_with_stranger(row, strangers) for row in rows]
+    if nonsubscribers:
+        rows = [_with_note_on_owner(row, nonsubscribers) for row in rows]
     for member in idle:
         raw = member.assignment.raw
         note = f"assignment not decoded: {raw}" if raw else None
@@ -90,7 +90,7 @@ def _marks(offsets: GroupOffsets, owned: Container[str]) -> dict[tuple[str, int]
     return marks
 
 
-def _strangers(group: Group) -> Container[tuple[str | None, str | None]]:
+def _nonsubscribers(group: Group) -> Container[tuple[str | None, str | None]]:
     """Return the members that own partitions of topics that they do not subscribe to, each with such a topic."""
     for member in group.members or ():
         for entry in member.assignment.topics:
@@ -101,9 +101,9 @@ def _strangers(group: Group) -> Container[tuple[str | None, str | None]]:
     return ()
 
 
-def _with_stranger(row: OffsetRow, strangers: Container[tuple[str | None, str | None]]) -> OffsetRow:
+def _with_note_on_owner(row: OffsetRow, nonsubscribers: Container[tuple[str | None, str | None]]) -> OffsetRow:
     """Return the row, with a note if the owner does not subscribe to the topic."""
-    if (row.consumer_id, row.topic) not in strangers:
+    if (row.consumer_id, row.topic) not in nonsubscribers:
         return row
     return row._replace(note=_joined(row.note, "the owner does not subscribe to this topic"))
 

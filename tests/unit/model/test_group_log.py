@@ -15,9 +15,9 @@ from kgroups.model.views.member_rows import StateRow
 HOUR = 3_600_000
 
 
-def group(state: str = "Empty", protocol_type: str = "consumer", kind: str = GroupType.CLASSIC) -> Group:
+def group(state: str = "Empty", protocol_type: str = "consumer", group_type: str = GroupType.CLASSIC) -> Group:
     members = (Member("m", "c", "/h", Assignment()),)
-    return Group("g", kind, state, protocol_type, "", Node(1, "h", 1), members)
+    return Group("g", group_type, state, protocol_type, "", Node(1, "h", 1), members)
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ def group(state: str = "Empty", protocol_type: str = "consumer", kind: str = Gro
         (group(), CommitTimes(10), 500 + HOUR),  # from when it became empty
         (group("Stable"), CommitTimes(10), None),
         (group(protocol_type=""), CommitTimes(10), 10 + HOUR),  # only ever committed to
-        (group(kind=GroupType.CONSUMER), CommitTimes(10), 10 + HOUR),
+        (group(group_type=GroupType.CONSUMER), CommitTimes(10), 10 + HOUR),
         (group("Stable"), CommitTimes(10, 77), 77),
     ],
 )
@@ -60,8 +60,8 @@ def test_keys_of_depend_on_view_and_group_type() -> None:
     assert keys_of(group("Stable"), LogQuery.OFFSETS, commits) == of_commits
     assert keys_of(group("Empty"), LogQuery.OFFSETS, commits) == of_commits | {(2, "g")}
     assert keys_of(group("Stable"), LogQuery.STATE) == keys_of(group("Stable"), LogQuery.MEMBERS) == {(2, "g")}
-    assert keys_of(group(kind=GroupType.CONSUMER), LogQuery.STATE) == {(3, "g"), (6, "g")}
-    assert keys_of(group(kind=GroupType.CONSUMER), LogQuery.MEMBERS) == {(5, "g", "m")}
+    assert keys_of(group(group_type=GroupType.CONSUMER), LogQuery.STATE) == {(3, "g"), (6, "g")}
+    assert keys_of(group(group_type=GroupType.CONSUMER), LogQuery.MEMBERS) == {(5, "g", "m")}
 
 
 def test_moment_text_is_utc() -> None:

@@ -37,7 +37,7 @@ async def write_starts(cluster: Cluster, ledger: Ledger, entries: Part) -> None:
     going = {
         name: [entry for entry in parts[name] if entry.topic in topics] for name, topics in whole.items() if topics
     }
-    await ledger.send(cluster, delete_share_group_offsets.API, _ForgetTopics, going, gone_is_done=True)
+    await ledger.send(cluster, delete_share_group_offsets.API, _DeleteTopics, going, gone_is_done=True)
     moving = {name: [entry for entry in part if entry.topic not in whole.get(name, ())] for name, part in parts.items()}
     moving = {name: part for name, part in moving.items() if part}
     await ledger.send(cluster, alter_share_group_offsets.API, _alter, moving)
@@ -71,7 +71,7 @@ def _alter(group: GroupId, part: Part) -> AlterShareGroupOffsets:
     return AlterShareGroupOffsets(group, starts)
 
 
-class _ForgetTopics(NamedTuple):
+class _DeleteTopics(NamedTuple):
     """A request whose result for a topic is that of each of its planned partitions."""
 
     group: GroupId
