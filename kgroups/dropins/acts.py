@@ -10,20 +10,49 @@ import sys
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from kgroups.admin.change.apply_offsets import apply_offsets
+from kgroups.admin.change.delete_groups import delete_groups
+from kgroups.admin.change.delete_now import delete_offsets_now
+from kgroups.admin.change.plan_reset import plan_reset
+from kgroups.admin.change.reset_request import ResetRequest
+from kgroups.admin.query.list_groups import CONSUMERS
+from kgroups.admin.query.select_groups import Selection, list_selected
+from kgroups.admin.wire import WireAdmin
+from kgroups.cli.frame.group_options import check_name
 from kgroups.errors import UsageError
+from kgroups.model.groups import CONSUMER_GROUPS
+from kgroups.model.moments import parse_duration, parse_moment
+from kgroups.model.operations.plan_file import parse_plan
+from kgroups.model.operations.reset import (
+    FromPlan,
+    PlannedOffset,
+    Scenario,
+    ShiftBy,
+    ToCurrent,
+    ToEarliest,
+    ToLatest,
+    ToOffset,
+    ToTime,
+)
 from kgroups.model.outcome import Failure, Outcome, Result, Scope
+from kgroups.net.cluster import Cluster
 
 from .command import change_and_write, escape_for
 from .joptsimple import OptionError, ParsedOptions
 from .sentences import ToolError, not_a_consumer_group
+from .text.operations import (
+    deleted_offsets_text,
+    deleted_text,
+    fallback_text,
+    offset_errors_text,
+    plan_csv,
+    plan_text,
+    remark_lines,
+    undeleted_text,
+)
 from .which import selection_of
-
-if TYPE_CHECKING:
-    from kgroups.admin.query.select_groups import Selection
-    from kgroups.model.operations.reset import PlannedOffset, Scenario
-    from kgroups.net.cluster import Cluster
 
 _NO_TIME = "Error parsing timestamp. It does not contain a 'T' according to ISO8601 format"
 _PARTITION = re.compile(r"[+-]?[0-9]{1,10}")
@@ -31,12 +60,6 @@ _PARTITION = re.compile(r"[+-]?[0-9]{1,10}")
 
 def reset(parsed: ParsedOptions) -> int:
     """Plan a reset, and with ``--execute`` apply it; print the new offsets in either case."""
-    from kgroups.admin.change.apply_offsets import apply_offsets
-    from kgroups.admin.change.plan_reset import plan_reset
-    from kgroups.admin.change.reset_request import ResetRequest
-
-    from .text.operations import fallback_text, plan_csv, plan_text, remark_lines
-
     selection = selection_of(parsed)
     scenario = scenario_of(parsed)
     request = ResetRequest(selection, scenario, _topics(parsed), create=True)
@@ -74,11 +97,8 @@ def reset(parsed: ParsedOptions) -> int:
 
 async def _other_types(cluster: Cluster, selection: Selection) -> tuple[Failure, ...]:
     """Return failures for the named groups that are not consumer groups; a group that does not exist is created."""
-    from kgroups.model.groups import CONSUMER_GROUPS
-
     if not selection.names:
         return ()
-    from kgroups.admin.wire import WireAdmin
 
     described = await WireAdmin(cluster).describe(selection)
     return tuple(not_a_consumer_group(group) for group in described.items if group.protocol_type not in CONSUMER_GROUPS)
@@ -91,8 +111,6 @@ def print_groups_without_plan(scenario: Scenario, names: Iterable[str]) -> None:
 
 def groups_without_plan(scenario: Scenario, names: Iterable[str]) -> list[str]:
     """Return the named groups for which a plan file has no entries."""
-    from kgroups.model.operations.reset import FromPlan
-
     if not isinstance(scenario, FromPlan):
         return []
     planned = {group for group, _, _ in scenario.moves}
@@ -105,24 +123,21 @@ def scenario_of(parsed: ParsedOptions) -> Scenario:
     :raises OptionError: if a number is invalid.
     :raises UsageError: if a time is invalid, or a file cannot be read or is not a plan.
     """
-    from kgroups.model.moments import parse_duration
-    from kgroups.model.operations import reset
-
     if "to-earliest" in parsed:
-        return reset.ToEarliest()
+        return ToEarliest()
     if "to-latest" in parsed:
-        return reset.ToLatest()
+        return ToLatest()
     if "to-current" in parsed:
-        return reset.ToCurrent()
+        return ToCurrent()
     if (offset := parsed.first_number("to-offset")) is not None:
-        return reset.ToOffset(offset)
+        return ToOffset(offset)
     if (shift := parsed.number("shift-by")) is not None:
-        return reset.ShiftBy(shift)
+        return ShiftBy(shift)
     if moment := parsed.all("to-datetime"):
-        return reset.ToTime(moment_of(moment[0]))
+        return ToTime(moment_of(moment[0]))
     if (duration := parsed.one("by-duration")) is not None:
         try:
-            return reset.ToTime(int(time.time() * 1000) - parse_duration(duration))
+            return ToTime(int(time.time() * 1000) - parse_duration(duration))
         except UsageError as error:
             raise ToolError("Text cannot be parsed to a Duration", str(error)) from None
     return _plan(parsed.all("from-file")[0], parsed.all("group"))
@@ -133,8 +148,6 @@ def moment_of(text: str) -> int:
 
     :raises ToolError: if it is invalid.
     """
-    from kgroups.model.moments import parse_moment
-
     try:
         return parse_moment(text)
     except UsageError as error:
@@ -149,8 +162,6 @@ def _plan(path: str, groups: tuple[str, ...]) -> Scenario:
 
     :raises UsageError: if it cannot be read, or is not a plan.
     """
-    from kgroups.model.operations.plan_file import parse_plan
-
     try:
         text = Path(path).read_text(encoding="utf-8")
     except OSError as error:
@@ -193,12 +204,6 @@ def _is_utf_8(text: str) -> bool:
 
 
 def delete(parsed: ParsedOptions) -> int:
-    from kgroups.admin.change.delete_groups import delete_groups
-    from kgroups.admin.query.list_groups import CONSUMERS
-    from kgroups.admin.query.select_groups import Selection, list_selected
-
-    from .text.operations import deleted_text, undeleted_text
-
     selection = selection_of(parsed)
 
     async def query(cluster: Cluster) -> Outcome[Any]:
@@ -219,11 +224,6 @@ def delete(parsed: ParsedOptions) -> int:
 
 
 def delete_offsets(parsed: ParsedOptions) -> int:
-    from kgroups.admin.change.delete_now import delete_offsets_now
-    from kgroups.cli.frame.group_options import check_name
-
-    from .text.operations import deleted_offsets_text, offset_errors_text
-
     group = parsed.one("group") or ""
     check_name(group)
     topics = topics_of(parsed.all("topic"))

@@ -6,32 +6,33 @@ Like the Java tool, and unlike ``kgroups reset-offsets``, they neither ask for c
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from kgroups.admin.change.apply_offsets import apply_offsets
+from kgroups.admin.change.delete_groups import delete_groups
+from kgroups.admin.change.delete_now import delete_share_offsets
+from kgroups.admin.change.plan_reset import plan_reset
+from kgroups.admin.change.reset_request import ResetRequest
+from kgroups.admin.query.list_groups import SHARERS
+from kgroups.admin.query.select_groups import Selection, list_selected
+from kgroups.cli.frame.group_options import check_name
+from kgroups.model.groups import GroupState, GroupType, ListedGroup
+from kgroups.model.names import check_sendable
+from kgroups.model.operations.reset import Scenario, ToEarliest, ToLatest, ToTime
+from kgroups.model.operations.results import DeletedGroup
 from kgroups.model.outcome import Failure, Outcome, Result, Scope
+from kgroups.net.cluster import Cluster
 
 from .acts import moment_of, topics_of
 from .command import change_and_write, escape_for
 from .joptsimple import ParsedOptions
 from .sentences import other_type
-
-if TYPE_CHECKING:
-    from kgroups.model.groups import ListedGroup
-    from kgroups.model.operations.reset import Scenario
-    from kgroups.model.operations.results import DeletedGroup
-    from kgroups.net.cluster import Cluster
+from .text.operations import deleted_text, fallback_text, plan_text, remark_lines, undeleted_text
+from .text.share import deleted_offsets_text, offset_errors_text
 
 
 def reset(parsed: ParsedOptions) -> int:
     """Plan a reset, and with ``--execute`` apply it; print the new offsets in either case."""
-    from kgroups.admin.change.apply_offsets import apply_offsets
-    from kgroups.admin.change.plan_reset import plan_reset
-    from kgroups.admin.change.reset_request import ResetRequest
-    from kgroups.admin.query.select_groups import Selection
-    from kgroups.model.groups import GroupType
-
-    from .text.operations import fallback_text, plan_text, remark_lines
-
     name = _one_group(parsed)
     # As in Kafka's tool: if both scopes are given, the named topics.
     topics = topics_of(parsed.all("topic")) if "topic" in parsed else None
@@ -64,24 +65,15 @@ def _scenario(parsed: ParsedOptions) -> Scenario:
 
     :raises UsageError: if a time is invalid.
     """
-    from kgroups.model.operations import reset
-
     if "to-earliest" in parsed:
-        return reset.ToEarliest()
+        return ToEarliest()
     if "to-latest" in parsed:
-        return reset.ToLatest()
-    return reset.ToTime(moment_of(parsed.all("to-datetime")[0]))
+        return ToLatest()
+    return ToTime(moment_of(parsed.all("to-datetime")[0]))
 
 
 def delete(parsed: ParsedOptions) -> int:
     """Delete share groups; request only groups that are listed as empty."""
-    from kgroups.admin.change.delete_groups import delete_groups
-    from kgroups.admin.query.list_groups import SHARERS
-    from kgroups.admin.query.select_groups import Selection, list_selected
-    from kgroups.cli.frame.group_options import check_name
-
-    from .text.operations import deleted_text, undeleted_text
-
     named = tuple(dict.fromkeys(parsed.all("group")))
     for name in named:
         check_name(name)
@@ -105,9 +97,6 @@ def delete(parsed: ParsedOptions) -> int:
 
 def _rejection(name: str, listed: ListedGroup | None) -> DeletedGroup | None:
     """Return the failure of a group that is not requested, with the message of the Java tool; otherwise ``None``."""
-    from kgroups.model.groups import GroupState
-    from kgroups.model.operations.results import DeletedGroup
-
     if listed is None:
         message = f"java.lang.IllegalArgumentException: Group '{name}' is not a share group."
     elif listed.state == GroupState.DEAD:
@@ -121,11 +110,6 @@ def _rejection(name: str, listed: ListedGroup | None) -> DeletedGroup | None:
 
 
 def delete_offsets(parsed: ParsedOptions) -> int:
-    from kgroups.admin.change.delete_now import delete_share_offsets
-    from kgroups.model.names import check_sendable
-
-    from .text.share import deleted_offsets_text, offset_errors_text
-
     name = _one_group(parsed)
     topics = tuple(dict.fromkeys(parsed.all("topic")))
     for topic in topics:
@@ -148,8 +132,6 @@ def _one_group(parsed: ParsedOptions) -> str:
     :raises OptionError: if there are several.
     :raises UsageError: if the name is invalid.
     """
-    from kgroups.cli.frame.group_options import check_name
-
     name = parsed.one("group") or ""
     check_name(name)
     return name

@@ -7,34 +7,35 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from kgroups.admin.change.apply_offsets import apply_offsets
+from kgroups.admin.change.delete_groups import delete_groups
+from kgroups.admin.change.delete_now import delete_offsets_now, delete_topics
+from kgroups.admin.change.plan_reset import plan_reset
+from kgroups.admin.change.reset_request import ResetRequest
+from kgroups.admin.query.select_groups import Selection
+from kgroups.admin.wire import WireAdmin
+from kgroups.cli.frame.group_options import check_name
+from kgroups.model.groups import Group, GroupState
+from kgroups.model.offsets import Isolation
 from kgroups.model.operations.internal_topics import doomed_topics
+from kgroups.model.operations.reset import PlannedOffset
+from kgroups.model.operations.results import DeletedGroup, DeletedTopic
 from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Result, Scope
+from kgroups.net.cluster import Cluster
 
 from .acts import groups_without_plan, print_groups_without_plan, scenario_of, topics_of
 from .command import change_and_write, escape_for
 from .joptsimple import ParsedOptions
 from .sentences import CausedBy, not_part
 from .streams_kind import only_streams, streams_selection
-
-if TYPE_CHECKING:
-    from kgroups.model.groups import Group
-    from kgroups.model.operations.reset import PlannedOffset
-    from kgroups.model.operations.results import DeletedGroup, DeletedTopic
-    from kgroups.net.cluster import Cluster
+from .text.operations import deleted_offsets_text, fallback_text, offset_errors_text, plan_csv, remark_lines
+from .text.streams import deleted_text, plan_text, undeleted_text
 
 
 def reset(parsed: ParsedOptions) -> int:
     """Plan a reset, and with ``--execute`` apply it; print the new offsets in either case."""
-    from kgroups.admin.change.plan_reset import plan_reset
-    from kgroups.admin.change.reset_request import ResetRequest
-    from kgroups.admin.query.select_groups import Selection
-    from kgroups.admin.wire import WireAdmin
-
-    from .text.operations import fallback_text, plan_csv, remark_lines
-    from .text.streams import plan_text
-
     selection = streams_selection(parsed)
     scenario, topics = scenario_of(parsed), _topics(parsed)
     names: list[str] = []
@@ -74,9 +75,6 @@ async def _execute(
     cluster: Cluster, parsed: ParsedOptions, groups: Sequence[Group], planned: Outcome[PlannedOffset]
 ) -> Outcome[PlannedOffset]:
     """Write the plan, then delete the internal topics of the groups that were written; return the written offsets."""
-    from kgroups.admin.change.apply_offsets import apply_offsets
-    from kgroups.admin.change.delete_now import delete_topics
-
     applied = await apply_offsets(cluster, planned.items)
     written = [entry.planned for entry in applied.items if entry.result is Result.APPLIED]
     failures = list(applied.failures)
@@ -111,13 +109,6 @@ def _topics(parsed: ParsedOptions) -> Mapping[str, frozenset[int] | None] | None
 
 
 def delete(parsed: ParsedOptions) -> int:
-    from kgroups.admin.change.delete_groups import delete_groups
-    from kgroups.admin.change.delete_now import delete_topics
-    from kgroups.admin.wire import WireAdmin
-    from kgroups.model.operations.results import DeletedGroup
-
-    from .text.streams import deleted_text, undeleted_text
-
     selection = streams_selection(parsed)
     topics: list[DeletedTopic] = []
 
@@ -156,19 +147,10 @@ def delete(parsed: ParsedOptions) -> int:
 
 def _as_empty(group: Group) -> Group:
     """Return a deleted group as empty: it had no members when it was deleted, though maybe when it was described."""
-    from kgroups.model.groups import GroupState
-
     return group._replace(state=GroupState.EMPTY)
 
 
 def delete_offsets(parsed: ParsedOptions) -> int:
-    from kgroups.admin.change.delete_now import delete_offsets_now
-    from kgroups.admin.wire import WireAdmin
-    from kgroups.cli.frame.group_options import check_name
-    from kgroups.model.offsets import Isolation
-
-    from .text.operations import deleted_offsets_text, offset_errors_text
-
     group = parsed.one("group") or ""
     check_name(group)
     selection = streams_selection(parsed)

@@ -66,7 +66,6 @@ class Clusters:
         return exposition(environ, start_response)
 
     def __call__(self, environ: dict[str, Any], start_response: Start) -> Iterable[bytes]:
-
         form = Format.of(environ.get("HTTP_ACCEPT", ""), environ.get("HTTP_ACCEPT_ENCODING", ""))
         families = {name: exposition.families(form) for name, exposition in self.expositions.copy().items()}
         end = EOF if form.openmetrics else b""

@@ -71,7 +71,6 @@ class Exposition:
     """
 
     def __init__(self, level: Level, *, compat: str = "kafka_exporter", max_series: int | None = None) -> None:
-
         self._level, self._compat, self._max_series = level, compat, max_series
         self._requested: dict[Format, float] = {}
         self._rendering = threading.Lock()
@@ -92,7 +91,6 @@ class Exposition:
         return None if scrape.up else "the last poll did not reach the cluster"
 
     def __call__(self, environ: dict[str, Any], start_response: Start) -> Iterable[bytes]:
-
         form = Format.of(environ.get("HTTP_ACCEPT", ""), environ.get("HTTP_ACCEPT_ENCODING", ""))
         self._requested[form] = time.monotonic()
         scrape, texts = self._latest
@@ -104,7 +102,6 @@ class Exposition:
 
     def families(self, form: Format) -> list[bytes]:
         """Return the text of each family, to be merged with the texts of other clusters."""
-
         scrape, _ = self._latest
         plain = form._replace(compressed=False)
         with self._rendering:
@@ -117,7 +114,6 @@ class Exposition:
         return form.joined(self._texts(scrape, form))
 
     def _texts(self, scrape: Scrape, form: Format) -> Iterable[bytes]:
-
         return texts(scrape, form.encode, level=self._level, compat=self._compat, max_series=self._max_series)
 
 

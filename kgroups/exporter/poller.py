@@ -76,7 +76,6 @@ class Poller:
 
     def poll(self) -> Scrape:
         """Poll once; if the cluster does not respond, return the last known values."""
-
         began, at = time.monotonic(), time.time()
         self._scrapes += 1
         logs: tuple[LogSample, ...] = ()
@@ -99,7 +98,6 @@ class Poller:
         return Scrape(groups, logs, counts, up, seconds, self._scrapes, failures, self._reached_at, self._hidden)
 
     def _query(self) -> Outcome[Seen]:
-
         outcome, self.cluster_id = run_query(
             self._connection.settings,
             lambda admin: observe(
@@ -119,7 +117,6 @@ class Poller:
         return outcome
 
     def _sample(self, outcome: Outcome[Seen]) -> tuple[LogSample, ...]:
-
         logs = sample_logs(outcome.items[0].offsets.logs) if outcome.items else ()  # all groups share them
         now = outcome.items[0].now / 1000 if outcome.items else time.time()
         topic_ids = outcome.items[0].offsets.logs.topic_ids if outcome.items else {}
@@ -151,6 +148,5 @@ class Poller:
 
 
 def _hidden_in(outcome: Outcome[Seen]) -> frozenset[str]:
-
     found = {"groups": bool(outcome.hidden_by), "offsets": OMITTED_COMMITS_NOTICE in outcome.notices}
     return frozenset(what for what, hidden in found.items() if hidden)

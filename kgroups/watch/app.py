@@ -28,7 +28,7 @@ from kgroups.model.shell import group_words
 from kgroups.render.color import chosen_color
 from kgroups.render.failures import failure_lines, notice_lines
 
-from .explained import explained
+from .group_page import explained, read_time_lags
 from .reset import PlannedReset
 from .screen.picture import Line, Opened, draw_page
 from .state.cluster_totals import ClusterTotal
@@ -38,7 +38,6 @@ from .state.view import Page, View
 from .state.watching import GroupKey
 from .tick import Tick
 from .ticks import Event, Ticks, clock, newest_of, pace_of, poll_into
-from .time_lags import read_time_lags
 
 _LOOK = 0.2
 _FLASH = 6.0

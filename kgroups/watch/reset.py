@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 import shlex
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from kgroups.admin.change.reset_request import ResetRequest
+from kgroups.admin.port import changing
 from kgroups.cli.change.reset_request import reset_request, screened_reset, write_reset
 from kgroups.cli.change.safety import Safety, safety_options
 from kgroups.cli.change.scenario import scenario_options
@@ -17,14 +19,15 @@ from kgroups.cli.frame.group_options import GroupOptions
 from kgroups.cli.frame.options import ConnectionOptions
 from kgroups.cli.frame.run_query import run_query
 from kgroups.errors import KgroupsError, UsageError
+from kgroups.model.operations.reset import PlannedOffset
+from kgroups.model.outcome import Outcome
+from kgroups.model.views.operation_rows import reset_row
+from kgroups.net.cluster import Cluster
+from kgroups.render.act_views import RESET_OFFSETS
+from kgroups.render.failures import failure_lines, hint_lines, notice_lines
+from kgroups.render.output import write_outcome
 
-if TYPE_CHECKING:
-    from kgroups.admin.change.reset_request import ResetRequest
-    from kgroups.model.operations.reset import PlannedOffset
-    from kgroups.model.outcome import Outcome
-    from kgroups.net.cluster import Cluster
-
-    from .state.watching import GroupKey
+from .state.watching import GroupKey
 
 
 class PlannedReset:
@@ -42,9 +45,6 @@ class PlannedReset:
 
     def plan(self) -> tuple[list[str], bool]:
         """Plan; return the lines of the dry run, and whether anything can be written. Waits for brokers."""
-        from kgroups.admin.port import changing
-        from kgroups.model.views.operation_rows import reset_row
-
         planned, self._cluster_id = run_query(
             self._connection.settings,
             changing(lambda cluster: screened_reset(cluster, self._request, (), self._safety, execute=False)),
@@ -60,13 +60,10 @@ class PlannedReset:
 
     def execute(self) -> list[str]:
         """Write the plan; return the lines of the results, and where the undo file is. Waits for brokers."""
-        from kgroups.admin.port import changing
-
         notes: list[str] = []
         undo = UndoFile(None, self._connection, notes.append)
 
         async def write(cluster: Cluster) -> Outcome[Any]:
-            from kgroups.model.outcome import Outcome
 
             if self._cluster_id and cluster.cluster_id and self._cluster_id != cluster.cluster_id:
                 raise UsageError("the bootstrap servers now belong to another cluster; nothing was changed")
@@ -109,10 +106,6 @@ def _parsed(group: str, target: str) -> tuple[ResetRequest, Safety]:
 
 def _lines(outcome: Outcome[Any]) -> list[str]:
     """Return the table of ``reset-offsets``, notices, failures, and hints."""
-    from kgroups.render.act_views import RESET_OFFSETS
-    from kgroups.render.failures import failure_lines, hint_lines, notice_lines
-    from kgroups.render.output import write_outcome
-
     out = io.StringIO()
     if outcome.items:
         write_outcome(outcome, RESET_OFFSETS, fmt="plain", stream=out)

@@ -9,21 +9,17 @@ import threading
 import time
 from collections.abc import Iterator
 from enum import Enum
-from typing import TYPE_CHECKING
 
+from kgroups.admin.port import GroupAdmin
+from kgroups.admin.query.select_groups import Selection
 from kgroups.cli.frame.options import ConnectionOptions
+from kgroups.cli.frame.selection_hints import topic_failures
+from kgroups.model.offsets import Isolation
+from kgroups.model.outcome import Outcome
+from kgroups.model.views.offset_row import GroupOffsets
 
+from .sources import Sources
 from .tick import Tick
-
-if TYPE_CHECKING:
-    from kgroups.admin.port import GroupAdmin
-    from kgroups.admin.query.select_groups import Selection
-    from kgroups.model.offsets import Isolation
-    from kgroups.model.outcome import Outcome
-    from kgroups.model.views.offset_row import GroupOffsets
-
-    from .sources import Sources
-
 
 BUDGET = 0.30
 """Maximum share of one core for the refreshes of a screen; larger clusters are refreshed less often."""
@@ -81,8 +77,6 @@ class Ticks:
 
         :raises KgroupsError: if the first poll of the only cluster fails as a whole; otherwise this is a failure.
         """
-        from .sources import Sources
-
         with Sources(self._connection, self._selection, self._query, on_screen=self._on_screen) as sources:
             yield from self._ticks(sources)
 
@@ -109,7 +103,6 @@ class Ticks:
         outcome = await admin.describe_offsets(self._selection, isolation=self._isolation, whole_topics=True)
         if not self._selection.topics:
             return outcome
-        from kgroups.cli.frame.selection_hints import topic_failures
 
         return outcome.with_failures(await topic_failures(admin, self._selection, outcome))
 

@@ -16,8 +16,8 @@ from kgroups.cli.frame.options import ConnectionOptions
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.model.offsets import Isolation
 from kgroups.sandbox import DEFAULT_VERSION, Sandbox
+from kgroups.watch.group_page import read_time_lags
 from kgroups.watch.state.watching import GroupKey
-from kgroups.watch.time_lags import read_time_lags
 from tests.integration.asking import Row, run_kgroups
 from tests.integration.retained_topics import SECONDS, bytes_of, commit, create, remove
 from tests.integration.versions import newest_only, oldest_and_newest

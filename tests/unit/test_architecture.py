@@ -123,7 +123,7 @@ FOREIGN = {
     "deltalake": {"history/publish/delta"},
     "asyncio": {
         *("net", "admin", "cli", "api", "sandbox", "history/live", "exporter/server", "mcp/server"),
-        *("watch/app", "watch/explained", "watch/sources"),
+        *("watch/app", "watch/group_page", "watch/sources"),
     },
 }
 """A package, and who alone may import it: a room, or the files of a room whose names begin so."""
@@ -445,11 +445,11 @@ LOCAL_IMPORTS = {
     ),
     "protocol/embedded/registry",
     *("render/explain", "render/health/__init__", "render/jsonout", "render/output"),  # one format
-    *("watch/app", "watch/command", "watch/explained", "watch/reset", "watch/ticks", "watch/time_lags"),
+    *("watch/app", "watch/command"),
     "exporter/command",
     *("mcp/command", "sandbox/command", "history/commands"),
-    *(f"dropins/{name}" for name in ("acts", "command", "consumer_groups", "groups", "sentences", "which")),
-    *(f"dropins/{name}" for name in ("share_acts", "share_groups", "streams_acts", "streams_groups", "streams_kind")),
+    *(f"dropins/{name}" for name in ("command", "consumer_groups", "groups", "sentences", "which")),
+    *(f"dropins/{name}" for name in ("share_groups", "streams_groups", "streams_kind")),
     *("history/__init__", "history/session"),
     "history/load/store",  # a reader of the store does not load what writers need
     *("schemas/__init__", "schemas/compose", "schemas/views"),  # one schema

@@ -17,12 +17,11 @@ from kgroups.config.flags import Flags
 from kgroups.errors import AuthenticationFailed, Reason
 from kgroups.model.offsets import Isolation
 from kgroups.watch import sources
-from kgroups.watch.explained import explained
+from kgroups.watch.group_page import explained, read_time_lags
 from kgroups.watch.reset import PlannedReset
 from kgroups.watch.state.watching import GroupKey
 from kgroups.watch.tick import Tick
 from kgroups.watch.ticks import Ticks
-from kgroups.watch.time_lags import read_time_lags
 from tests.fakes.broker import FakeCluster, silence
 
 Run = Callable[..., tuple[int, str, str]]

@@ -10,9 +10,9 @@ from kgroups.cli.frame.options import ConnectionOptions
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.model.headroom import NOTHING_UNREAD, UNLIMITED
 from kgroups.model.offsets import Isolation
+from kgroups.watch.group_page import read_time_lags
 from kgroups.watch.state.partitions import TimeLags
 from kgroups.watch.state.watching import GroupKey
-from kgroups.watch.time_lags import read_time_lags
 from tests.fakes.broker import FakeCluster
 from tests.fakes.record_batches import batch
 
