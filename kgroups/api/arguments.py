@@ -261,7 +261,7 @@ def keys(values: Iterable[str]) -> tuple[str, ...]:
 
 
 def wish(values: object) -> Wish:
-    """Check and return what is wanted of settings: name -> value; ``None``: not set for the group.
+    """Check and return the desired settings: name -> value; ``None``: not set for the group.
 
     :raises UsageError: for something other than a mapping of names to values, or an empty one.
     """

@@ -1,4 +1,4 @@
-"""What every method of the Python API returns: items, and everything that is missing from them."""
+"""The result of every method of the Python API: items, and everything that is missing from them."""
 
 from __future__ import annotations
 

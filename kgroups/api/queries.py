@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 class Queries(ABC):
-    """What is asked of one cluster. Whoever inherits this opens the connections."""
+    """The queries of one cluster. Subclasses open the connections."""
 
     @abstractmethod
     async def _ask(self, question: Callable[[GroupAdmin], Awaitable[T]]) -> T: ...

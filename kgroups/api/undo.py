@@ -1,4 +1,4 @@
-"""Undo in the Python API: what a change wrote, and the scenario that restores what was there before."""
+"""Undo in the Python API: the writes of a change, and the scenario that restores the earlier state."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ _OAUTH = {
 
 
 class Found(NamedTuple):
-    """A cluster of another tool, as a profile; ``remarks`` names what is not imported."""
+    """A cluster of another tool, as a profile; ``remarks`` names settings that are not imported."""
 
     name: str
     table: Table

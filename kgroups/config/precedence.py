@@ -34,7 +34,7 @@ overrides the other keys of both sets in earlier layers."""
 
 
 def effective(layers: Iterable[Iterable[Setting]]) -> list[Setting]:
-    """Return the effective settings: later layers override earlier ones, and later values those in the same layer."""
+    """Return the effective settings: later layers override earlier ones, as do later values in the same layer."""
     merged: dict[str, Setting] = {}
     for layer in layers:
         current = {setting.key: setting for setting in layer}

@@ -37,7 +37,7 @@ _QUIRKS = re.compile(
     """,
     re.DOTALL | re.VERBOSE,
 )
-"""What RE2 accepts and RE2/J rejects: ``\\C``, a duplicate group name, a repeated ``{`` that is not a repetition."""
+"""Syntax that only RE2 accepts, not RE2/J: ``\\C``, a duplicate group name, a repeated ``{`` that is not a repetition."""
 
 
 def verdict(pattern: str) -> str:

@@ -31,7 +31,7 @@ MAX_MISSING = 100_000
 
 
 class Polling(NamedTuple):
-    """What a poll reads. ``keep``: the seconds for which the last known values are served."""
+    """The scope of a poll. ``keep``: the seconds for which the last known values are served."""
 
     with_time: bool = False
     with_commit_age: bool = False

@@ -1,4 +1,4 @@
-"""What a store contains instead of the hosts of clients: the choice of its first collector. Pure."""
+"""The replacement of client hosts in a store: the choice of its first collector. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the data sources have in common: schema, options, and the columns that Spark requests.
+"""The base of the data sources: schema, options, and the columns that Spark requests.
 
 Spark does not pass the options of ``CREATE TABLE … USING`` to a Python data source when a query reads the table
 (pyspark 4.3.0): only those of ``SELECT … WITH``. It passes the schema, which keeps the options; see :mod:`.schema`.

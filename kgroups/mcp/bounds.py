@@ -1,4 +1,4 @@
-"""Limit the size of a document, and state in it what was left out."""
+"""Limit the size of a document, and count in it what was omitted."""
 
 from __future__ import annotations
 

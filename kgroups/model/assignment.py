@@ -82,8 +82,9 @@ class Assignment(NamedTuple):
 
 
 class Subscription(NamedTuple):
-    """What a member subscribes to. ``owned`` is what it reported to own at the last rebalance (KIP-429, KIP-792).
+    """The subscription of a member.
 
+    ``owned`` has the partitions that it reported as its own at the last rebalance (KIP-429, KIP-792).
     ``rack`` is the member's rack (KIP-881). The other fields are as in :class:`Assignment`.
     """
 

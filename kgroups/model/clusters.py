@@ -14,7 +14,7 @@ _HAS_MEMBERS = "NON_EMPTY_GROUP"
 
 
 class ClusterAnswer(NamedTuple):
-    """What one cluster answered; ``cluster_id`` is ``None`` if it was not reached, or is too old to have one."""
+    """The answer of one cluster; ``cluster_id`` is ``None`` if it was not reached, or is too old to have one."""
 
     cluster: str
     cluster_id: str | None

@@ -69,8 +69,7 @@ STREAMS_PROTOCOL_TYPE = "streams"
 """The protocol type of streams groups."""
 
 CONSUMER_GROUPS = (CONSUMER_PROTOCOL_TYPE, "")
-"""The protocol types of what the Java tool calls consumer groups; ``""`` is that of groups with commits that never had
-members."""
+"""Protocol types of consumer groups as in the Java tool; ``""``: groups with commits that never had members."""
 
 
 def is_glob(text: str) -> bool:

@@ -64,7 +64,7 @@ class Policy(NamedTuple):
 
 
 class Retention(NamedTuple):
-    """What is known about the retention of logs.
+    """The known facts about the retention of logs.
 
     ``sizes``: in bytes, on the leader. ``intervals``: between two checks, in milliseconds, by leader.
     ``unknown``: topic -> why its policy is unknown; ``sizes_unknown``: likewise.
@@ -117,7 +117,7 @@ class Headroom(NamedTuple):
 
 
 class LogFacts(NamedTuple):
-    """What is known about the log of one partition: ``began`` is the time of its first record."""
+    """The known facts about the log of one partition: ``began`` is the time of its first record."""
 
     offsets: LogOffsets
     policy: Policy

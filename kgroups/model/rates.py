@@ -144,13 +144,13 @@ def rates_of(readings: Sequence[Reading]) -> tuple[float | None, float | None]:
 
 
 SURE = 1.5
-"""A time is known if the bounds of what it follows from differ by less than this factor."""
+"""A time is known if the bounds of its inputs differ by less than this factor."""
 USUAL = 10.0
 """A lag is usual if it is read in this number of seconds: consumers commit every 5 s by default."""
 
 
 class Direction(StrEnum):
-    """What a lag did."""
+    """The direction of a lag."""
 
     GREW = "grew"
     SHRANK = "shrank"
@@ -174,7 +174,7 @@ class Pace(NamedTuple):
 
     @property
     def direction(self) -> Direction:
-        """What the lag did for certain; a lag that may have been 0 at the last commit is steady."""
+        """The proven direction of the lag; a lag that may have been 0 at the last commit is steady."""
         if self.least > self.lag_before:
             return Direction.GREW
         return Direction.SHRANK if self.least > 0 and self.lag < self.least_before else Direction.STEADY
@@ -195,7 +195,7 @@ class Pace(NamedTuple):
 
     @property
     def falls_behind(self) -> bool:
-        """Whether the lag grew, and is more than what is usual between two commits."""
+        """Whether the lag grew, and exceeds the usual lag between two commits."""
         return self.direction is Direction.GREW and self.lag > self.consumption * USUAL
 
     def catch_up(self, lag: int) -> Milliseconds | None:

@@ -31,7 +31,7 @@ class Stay(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What a member that restarts keeps."""
+        """The properties of a member that survive its restart."""
         return self.presence.instance_id or self.presence.client
 
 
@@ -71,7 +71,7 @@ class StayRecorder:
 
 
 def restarts(stays: Sequence[Stay], since: int) -> int:
-    """Return how many members came and left again after a moment, each followed by another one that came.
+    """Return how many members joined and left after a moment, each followed by another member that joined.
 
     A group that grows or shrinks has none. Nor has one whose members are all restarted, even twice: each name left
     once.

@@ -147,7 +147,7 @@ class Authenticator:
         return lifetime
 
     async def _agree(self, connection: Connection, versions: BrokerVersions, allowed: Deadline) -> None:
-        """Negotiate the mechanism: the configured one and no other."""
+        """Negotiate the mechanism: only the configured one."""
         mechanism = self._sasl.mechanism
         answer = await _ask(connection, versions, sasl_handshake.SaslHandshake(mechanism), allowed)
         if answer.error == Code.unsupported_sasl_mechanism:

@@ -48,7 +48,7 @@ BOOTSTRAP_STAGGER = 0.25
 """Seconds to wait for one bootstrap server before the next is tried in parallel."""
 
 BOOTSTRAP_SHARE = 0.25
-"""The part of the time limit in which all bootstrap servers are tried: the last one has the rest."""
+"""The part of the time limit in which all bootstrap servers are tried; the last server can use the rest."""
 
 PATIENCE = 1.0
 """Seconds without a response from a broker that waits for replicas after which a request that does not is sent, too."""
@@ -61,7 +61,7 @@ _HOPELESS = (AuthenticationFailed, ConfigError, MissingPackage)
 
 
 class Rights:
-    """What is known about the rights of the principal, until :meth:`Cluster.renew`."""
+    """The known rights of the principal, until :meth:`Cluster.renew`."""
 
     def __init__(self, operations: frozenset[str] | None = None) -> None:
         """:param operations: the authorized operations on the cluster; ``None`` if brokers do not report them."""
@@ -140,7 +140,7 @@ class Cluster:
             return await self._put(node, lane, lambda link: self._ask_patiently(link, call, node))
 
     async def call_or(self, node: Node, call: Call[T], instead: Call[T]) -> T:
-        """Send a request that waits until replicas have what was written before; it delays no other request.
+        """Send a request that waits for the replication of earlier writes; it does not delay other requests.
 
         Without a response in :data:`PATIENCE`, ``instead``, which does not wait, is sent as well, and the first
         response is returned. If it is that of ``instead``, only that is sent to this broker until :meth:`renew`.

@@ -80,7 +80,7 @@ class Overdue(BrokerUnavailable):
 
 
 class KeptWaiting(KgroupsError):
-    """A broker did not respond in time because it waits for another one: it is not down."""
+    """A broker did not respond in time because it waits for another broker: it is not down."""
 
     default_reason = Reason.NO_RESPONSE
 

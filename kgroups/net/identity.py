@@ -36,7 +36,7 @@ class Identity:
 
     @property
     def placeholder(self) -> str | None:
-        """What to do if the user name, the password, or the token is a placeholder that nothing resolved."""
+        """The hint if the user name, the password, or the token is a placeholder that was not resolved."""
         from kgroups.config.placeholders import placeholder_hint
 
         match self._sasl.credentials:

@@ -18,7 +18,7 @@ from .deadline import Deadline
 from .pace import Pace
 
 READS = 0
-"""The number of the connection for reads that no other broker can delay."""
+"""The number of the connection for reads that do not depend on other brokers."""
 
 LANES = 4
 """Connections to one broker for changes: a broker processes one request of a connection at a time, and responds after
@@ -30,7 +30,7 @@ WAITING = 64
 others."""
 
 REPLICAS = 1 + LANES + WAITING
-"""The number of the connection for reads that wait until replicas have what was written before."""
+"""The number of the connection for reads that wait for the replication of earlier writes."""
 
 SILENCE = 0.05
 """Seconds without a response after which another broker is preferred for requests that any broker can serve."""

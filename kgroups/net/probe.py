@@ -30,7 +30,7 @@ _REQUESTS = frozenset({Step.API_VERSIONS, Step.SASL, Step.METADATA})
 
 
 class StepResult(NamedTuple):
-    """One step: what it found, or its error; neither if it was skipped."""
+    """One step: its finding or error; neither if it was skipped."""
 
     step: Step
     seconds: float | None = None
@@ -129,7 +129,7 @@ class Prober:
 
 
 class _Path:
-    """The steps to one server, and what they have found so far."""
+    """The steps to one server, and their findings so far."""
 
     def __init__(self, prober: Prober, host: str, port: int, name: str) -> None:
         self._prober = prober

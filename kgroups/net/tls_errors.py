@@ -116,7 +116,7 @@ def untrusted(error: ssl.SSLCertVerificationError, host: str, shown: Sequence[Ce
 
 
 def _expired(shown: Sequence[Certificate]) -> str:
-    """Return the message for an expired certificate, which may be another one of the chain."""
+    """Return the message for an expired certificate, which may be any certificate of the chain."""
     over = next((each for each in shown if each.expired), None)
     if over is None or over is shown[0]:
         return "its certificate has expired" + (f": it was valid until {over.until:{_TIME}}" if over else "")

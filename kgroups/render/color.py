@@ -20,7 +20,7 @@ def chosen_color() -> bool | None:
 
 
 def color_is_wanted() -> bool:
-    """Return whether text on a terminal has colors: as chosen; not with NO_COLOR, and not on a dumb terminal."""
+    """Return whether text on a terminal has colors; by default, not with NO_COLOR or on a dumb terminal."""
     if _chosen is not None:
         return _chosen
     return os.environ.get("TERM", "").lower() not in ("dumb", "unknown") and not os.environ.get("NO_COLOR")

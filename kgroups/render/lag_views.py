@@ -99,7 +99,7 @@ _TALLY: tuple[Column, ...] = (
 )
 
 _COUNTS = ("max_lag", "partitions")
-"""What a narrow terminal omits first of each view of sums."""
+"""The columns that a narrow terminal omits first, for each view of sums."""
 
 GROUP_LAG = View(
     "lag",

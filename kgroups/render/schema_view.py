@@ -8,7 +8,7 @@ from .views import Column, View, columns_of
 
 
 class SchemaRow(NamedTuple):
-    """One schema; ``format`` is that of the output or file: ``json``, ``jsonl`` (each line), or ``toml``."""
+    """One schema; ``format`` is the format of the output or file: ``json``, ``jsonl`` (each line), or ``toml``."""
 
     name: str
     format: str

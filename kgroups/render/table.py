@@ -143,7 +143,7 @@ class Table(NamedTuple):
     rows: Sequence[Row] | RowStore
     headers: bool = True
     fixed: bool = False
-    """Whether the user chose the columns, so that none is omitted on a narrow terminal."""
+    """Whether the user chose the columns; then a narrow terminal omits none."""
 
     def chunks(self) -> Iterator[list[Sequence[Any]]]:
         """Yield slices of rows, each as a list of the values of each column."""

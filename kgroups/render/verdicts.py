@@ -23,7 +23,7 @@ _ORDER = (Severity.PROBLEM, Severity.WARNING, Severity.UNKNOWN, Severity.INFO)
 
 
 class Judged(NamedTuple):
-    """A verdict, and the first unread record if it is to be shown.
+    """A verdict, and the first unread record if it is shown.
 
     ``cluster``: the name of the cluster, if several are queried.
     """

@@ -54,7 +54,7 @@ class Load(NamedTuple):
         return f"load-{_number(group) % self.topics}"
 
     def commits_of(self, group: GroupId) -> dict[int, int]:
-        """Return partition -> committed offset; none is beyond the end, and the lags differ."""
+        """Return partition -> committed offset, not beyond the end, with different lags."""
         number = _number(group)
         return {partition: (7 * number + 3 * partition) % (end + 1) for partition, end in self.ends().items()}
 

@@ -21,7 +21,7 @@ from .wire.join_group import JoinGroup, MemberIdRequired
 from .wire.sync_group import SyncGroup
 
 SESSION: Final = timedelta(minutes=30)
-"""Long, so that heartbeats can be rare: those of ten thousand members must not affect a benchmark."""
+"""Long, so that heartbeats can be rare: ten thousand members must not affect a benchmark."""
 
 REBALANCE: Final = timedelta(seconds=10)
 

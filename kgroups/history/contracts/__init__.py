@@ -1,4 +1,4 @@
-"""What the tables of history promise, for other programs: a JSON Schema for each, and the data dictionary. Pure."""
+"""The contracts of the tables of history, for other programs: a JSON Schema for each, and the data dictionary. Pure."""
 
 from __future__ import annotations
 

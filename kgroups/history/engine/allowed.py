@@ -29,7 +29,7 @@ _UNKNOWN = "it is unknown to this version of kgroups"
 
 @cache
 def allowed() -> Allowed:
-    """Return what is known of DuckDB's SQL."""
+    """Return the classified elements of DuckDB's SQL."""
     found: dict[tuple[str, str], str | None] = {}
     kind, reason = "", ""
     text = files(__package__).joinpath("allowed.txt").read_text(encoding="utf-8")

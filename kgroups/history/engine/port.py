@@ -1,4 +1,4 @@
-"""What every engine can do."""
+"""The operations of every engine."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ _KEPT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TZ")
 
 
 class SealedDuckDB:
-    """Relations of DuckDB in a process of its own, and queries that are bounded in what they do, in rows, and in time.
+    """Relations of DuckDB in a process of its own, and queries with limits on elements, rows, and time.
 
     A query is one SELECT statement. It can read the tables, and no file, no network, no variable of Python, and no
     secret; it cannot read or change settings. See :mod:`.sealed_process` for how.

@@ -32,7 +32,7 @@ _TRANSLATIONS = (
     (re.compile(r"\btimestamptz\b"), "timestamp"),
     (re.compile(r"\[\]"), "array()"),
 )
-"""What Spark writes otherwise than DuckDB, as far as the definitions use it."""
+"""SQL of Spark that differs from DuckDB, as far as the definitions use it."""
 
 _UNION_ERRORS = ("spark.sql.unionOutputPartitioning", "spark.sql.constraintPropagation.enabled")
 """Optimizations with which Spark 4.3.0 fails on some unions: "Can't zip RDDs", "key not found"."""

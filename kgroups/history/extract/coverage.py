@@ -1,4 +1,4 @@
-"""What was read of each range of the log."""
+"""The records that were read of each range of the log."""
 
 from __future__ import annotations
 

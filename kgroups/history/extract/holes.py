@@ -33,7 +33,7 @@ class Hole(NamedTuple):
 
 
 class Compacted(NamedTuple):
-    """What compaction left of a range, as columns of coverage; times are in microseconds since 1970."""
+    """The effect of compaction on a range, as columns of coverage; times are in microseconds since 1970."""
 
     compacted: int
     compacted_to: int | None

@@ -1,1 +1,1 @@
-"""What the history commands do, each job in a file: functions of a session, a store and settings."""
+"""The jobs of the history commands, one per file: functions of a session, a store, and settings."""

@@ -32,7 +32,7 @@ from ..tables import Table, arrow_schema
 
 
 class Dump(NamedTuple):
-    """What to dump: a table of the log, between two times in milliseconds since 1970 if given."""
+    """The scope of a dump: a table of the log, between two times in milliseconds since 1970 if given."""
 
     settings: ClientSettings
     table: Table

@@ -1,4 +1,4 @@
-"""Follow a log: read what is new in batches, each of which becomes one entry with its rows and the position after it.
+"""Follow a log: read new records in batches; each becomes one entry with its rows and the position after it.
 
 Exactly once is the result of the manifest alone: an entry is created on the condition that nobody else has created it,
 and the next batch begins at the offsets of the last entry.
@@ -23,7 +23,7 @@ from ..tables import Table, to_batch
 
 
 class FollowedLog(NamedTuple):
-    """What a log is in a store."""
+    """The place of a log in a store."""
 
     topic: str
     name: str

@@ -12,7 +12,7 @@ from ..live.session import WireSession
 
 
 class Clients:
-    """Opens no connection before it is used."""
+    """Opens a connection at the first use."""
 
     def __init__(self, settings: ClientSettings) -> None:
         self.settings = settings

@@ -63,7 +63,7 @@ class Entry(NamedTuple):
 
 
 class Snapshot(NamedTuple):
-    """What is current: the entries by number, without hidden ones, and the number of the next entry."""
+    """The current entries by number, without hidden ones, and the number of the next entry."""
 
     entries: Mapping[int, Entry]
     next: int
@@ -116,13 +116,13 @@ class Snapshot(NamedTuple):
 
     @property
     def materialized(self) -> Entry | None:
-        """The entry with what is materialized of the current rows, if there is one."""
+        """The entry with the materialized tables of the current rows, if there is one."""
         found = [entry for entry in self.entries.values() if entry.kind == MATERIALIZED]
         last = max(found, key=lambda entry: entry.number, default=None)
         return last if last and last.expired == self.expired else None
 
     def collected(self) -> Snapshot:
-        """Return the snapshot without what is materialized."""
+        """Return the snapshot without materialized tables."""
         return self._replace(entries={n: entry for n, entry in self.entries.items() if entry.kind != MATERIALIZED})
 
     def with_entries(self, added: Iterable[Entry]) -> Snapshot:

@@ -1,4 +1,4 @@
-"""What one task of a collection does: decode its share of the records once, and write them to files of all tables."""
+"""One task of a collection: decode its share of the records once, and write them to files of all tables."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TABLES = {table.name: table for table in STORED}
 
 
 class SplitJob(NamedTuple):
-    """What all tasks of a batch have in common."""
+    """The parameters that all tasks of a batch share."""
 
     settings: ClientSettings
     topic: str
@@ -35,7 +35,7 @@ class SplitJob(NamedTuple):
 
 
 class Written(NamedTuple):
-    """What a task wrote. Never rows."""
+    """The files that a task wrote. Never rows."""
 
     files: tuple[DataFile, ...]
     records: int

@@ -89,7 +89,7 @@ class Storage:
             )
 
     def create(self, name: str, data: bytes) -> bool:
-        """Create a file as a whole, only if there is none of that name; return whether it was created."""
+        """Create a file as a whole, unless the name exists; return whether it was created."""
         with self.errors(name):
             return self._files.put(name, data, replace=False)
 

@@ -73,7 +73,7 @@ class Identity(NamedTuple):
     topic_id: str | None = None
     """ID of the topic; a recreated topic has another. ``None`` for brokers that do not report it."""
     client_hosts: str = KEEP
-    """What is stored instead of the hosts of clients."""
+    """The replacement of the hosts of clients."""
     salt_id: str | None = None
     """Identifies the salt with which they are hashed."""
 
@@ -191,7 +191,7 @@ class Store:
     # Contents.
 
     def snapshot(self) -> Snapshot:
-        """Return what is current now.
+        """Return the current entries.
 
         :raises HistoryError: if a file of the manifest cannot be read, or the store is gone.
         """
@@ -271,7 +271,7 @@ class Store:
         return numbered
 
     def write_upgraded(self, identity: Identity, entry: Entry) -> None:
-        """Write the manifest of a store of an older format, which is not current yet; replace that of a killed upgrade.
+        """Write the manifest of a store of an older format, not current yet; replace the manifest of a killed upgrade.
 
         :raises HistoryError: if there is a manifest of something else.
         """
@@ -282,7 +282,7 @@ class Store:
         self.replace_json(_FIRST, to_json(entry._replace(number=0, committed_at=identity.created)))
 
     def delete_replaced(self, grace: timedelta = GRACE) -> int:
-        """Delete what was replaced before ``grace``: the files, then their entries; return the number of entries.
+        """Delete files that were replaced before ``grace``, then their entries; return the number of entries.
 
         Files that a later entry has taken over remain as long as that entry; files that published tables name remain
         until the next publish.
@@ -383,7 +383,7 @@ class Store:
     # Internal.
 
     def _current_and_hidden(self) -> tuple[Snapshot, dict[int, Entry]]:
-        """Return what is current, and the entries that are replaced, but not deleted."""
+        """Return the current entries, and the entries that are replaced but not deleted."""
         numbers = [int(name) for name in self.names("") if name.isdigit()]
         current = self.snapshot()  # after the names: an entry that is added between the two is not hidden
         hidden = [number for number in numbers if number not in current.entries]

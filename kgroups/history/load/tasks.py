@@ -31,7 +31,7 @@ WORKER_LATE = "Python worker failed to connect back"
 
 T = TypeVar("T")
 Result = dict[str, Any]
-"""What a task returns, as JSON: what it wrote. Never rows."""
+"""The result of a task, as JSON: the files that it wrote. Never rows."""
 
 Notify = Callable[[str], None]
 """Prints one line for the user."""

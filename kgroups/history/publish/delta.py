@@ -28,7 +28,7 @@ APPLICATION = "kgroups"
 """Application ID of the commits: another publish with the same base conflicts."""
 
 DATE = pa.field("date", pa.string(), metadata={"comment": "day of the row's time (UTC); unknown if it has none"})
-"""The partition column. Its values are those in the paths, as text: Polars takes them from there, not from the log."""
+"""The partition column. Its values come from the paths, as text: Polars takes them from there, not from the log."""
 
 _PROPERTIES = {"delta.deletedFileRetentionDuration": "interval 365 days"}
 """VACUUM spares files that are not registered yet until they are older than this."""

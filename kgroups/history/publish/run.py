@@ -23,7 +23,7 @@ ATTEMPTS = 5
 
 
 class Published(NamedTuple):
-    """What a publish has changed."""
+    """The changes of a publish."""
 
     tables: int
     added: int

@@ -38,7 +38,7 @@ class Target(Protocol):
     """A place for tables in another format."""
 
     name: str
-    """A name that no other target of the store has."""
+    """A name that is unique among the targets of the store."""
 
     def open(self, table: Table) -> PublishedTable:
         """Open a table; create it, or add new columns and comments, if necessary.

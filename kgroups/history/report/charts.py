@@ -25,7 +25,7 @@ LINES: Final = 8
 REST: Final = 8
 """Color of further lines: gray."""
 OTHER: Final = 9
-"""Color of marks of no other category."""
+"""Color of marks without a category."""
 
 WIDTH, TOP, BOTTOM, LANE = 1000, 22, 36, 44
 """Width in units; heights in pixels: of the unit, of the times, of a lane of the timeline."""

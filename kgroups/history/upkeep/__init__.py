@@ -1,1 +1,1 @@
-"""Maintenance of the store: merge small files, delete what is old, and what interrupted runs left. Without Spark."""
+"""Maintenance of the store: merge small files, delete old rows and leftovers of interrupted runs. Without Spark."""

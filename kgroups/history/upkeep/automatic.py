@@ -68,7 +68,7 @@ class Upkeep:
         self._thread.join(CHECK_EVERY)  # a step that takes longer ends with the process, and changes nothing
 
     def step(self) -> bool:
-        """Do what is due; return whether nothing failed."""
+        """Run due maintenance; return whether nothing failed."""
         try:
             snapshot = self._store.snapshot()
             if self._retention and self._is_due(snapshot):

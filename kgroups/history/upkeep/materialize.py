@@ -195,14 +195,14 @@ _OF_SLICES = ("commit_steps", "commit_buckets")
 """The relations that are computed for each slice."""
 
 _RECENT = "recent_commits"
-"""What they use; here the commits of the slice."""
+"""The tables that they use; here the commits of the slice."""
 
 _RESULTS = ((KEPT_COMMITS, "new_kept"), (OPEN_COMMITS, "standing"), (FINISHED_BUCKETS, "new_buckets"))
 
 
 @repeated
 def materialize(store: Store, stopped: Callable[[], bool] = lambda: False) -> int:
-    """Bring what is materialized up to the last entry; return the number of commits that were added to it.
+    """Update the materialized tables to the last entry; return the number of commits that were added.
 
     :raises HistoryError: if the store cannot be read or written; it is then unchanged.
     """

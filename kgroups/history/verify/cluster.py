@@ -52,7 +52,7 @@ class Commit(NamedTuple):
 
 
 class Tail(NamedTuple):
-    """What was written to the log after the store's positions."""
+    """The records that were written to the log after the store's positions."""
 
     commits: Mapping[Key, list[Commit | None]]
     """By key, in log order; ``None`` is a tombstone."""
@@ -65,7 +65,7 @@ class Tail(NamedTuple):
 
 
 class Now(NamedTuple):
-    """What the cluster reports."""
+    """The state that the cluster reports."""
 
     commits: Mapping[Key, Commit]
     complete: bool

@@ -14,7 +14,7 @@ EXIT_UNKNOWN: Final = 3
 
 
 class Check(NamedTuple):
-    """One line: what was checked of which table, and what was found."""
+    """One line: the check, its table, and its result."""
 
     check: str
     table: str | None

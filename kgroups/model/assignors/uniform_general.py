@@ -16,7 +16,7 @@ ROUNDS = 16
 
 
 def assign_general(members: Sequence[Participant], topics: Topics) -> Assigned:
-    """Assign partitions; the order of ``members`` is that of the broker, and decides between members of equal size."""
+    """Assign partitions; ``members`` has the order of the broker, which decides between members of equal size."""
     group = _Group(members, topics)
     group.deal(group.sorted_topics(group.owners))
     group.balance()

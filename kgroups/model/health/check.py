@@ -68,7 +68,7 @@ Read = Callable[[Any], Any]
 
 
 class Check(NamedTuple):
-    """A rule. ``field`` is that of :class:`Limits`; ``kind`` describes a TOML value, which ``read`` parses.
+    """A rule. ``field`` is a field of :class:`Limits`; ``kind`` describes a TOML value, which ``read`` parses.
 
     ``read_flag`` parses the value of the flag, if other than ``read``.
     """

@@ -129,7 +129,7 @@ class Sampling:
         return report_of(found, self._failures, at, self._hidden_by)
 
     def _unmatched(self) -> Iterator[Finding]:
-        """Yield a finding for each rule's name or glob that means no group; a broker that failed may have had it."""
+        """Yield a finding for each name or glob of a rule without a group; a failed broker may have the group."""
         names = self._judged | self._samples.keys()
         reported = {failure.name for failure in self._failures}
         missing = {

@@ -80,7 +80,7 @@ class DeletedGroup(NamedTuple):
 
 
 class TopicDeletion(NamedTuple):
-    """An internal topic of a streams group that is to be deleted, with all its records."""
+    """An internal topic of a streams group to delete, with all its records."""
 
     group: Group
     topic: str

@@ -31,7 +31,7 @@ Skipped = tuple[PlanKey, Sequence[RecordDetails]]
 
 
 def skip_note(records: Sequence[RecordDetails], wanted: int, *, blocked: bool) -> str:
-    """Return what is skipped.
+    """Return the skipped records.
 
     :param wanted: the number of records to skip.
     :param blocked: whether an open transaction ends the records before the end of the log.

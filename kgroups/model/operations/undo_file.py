@@ -61,7 +61,7 @@ def result_line(result: Result, numbers: Iterable[int], error: str | None = None
 
 
 def amendment_line(number: int, before: Move) -> str:
-    """Return the line to append when the old offset was another one."""
+    """Return the line to append if another old offset was overwritten."""
     return _json_line({"amended": number, **commit_item(before, "old_")})
 
 

@@ -1,4 +1,4 @@
-"""Plan changes of settings: what is set for a group now, and what will be."""
+"""Plan changes of settings: the values of a group now, and its desired values."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class AppliedSetting(NamedTuple):
 
 
 class Wish(Protocol):
-    """What is wanted of the settings of groups."""
+    """The desired settings of groups."""
 
     def of(self, found: GroupSettings) -> Outcome[tuple[str, str | None]]:
         """Return the names of settings, with the values to set for this group; ``None``: none."""

@@ -47,7 +47,7 @@ class Table(NamedTuple):
 
 
 class Declared(NamedTuple):
-    """The tables of a file; ``exact``: groups should have no other values of their own."""
+    """The tables of a file; ``exact``: groups should have only these values."""
 
     name: str
     tables: tuple[Table, ...]

@@ -41,7 +41,7 @@ class Setting(NamedTuple):
 
     @property
     def override(self) -> str | None:
-        """The value that is set for the group; ``None``: none is."""
+        """The value that is set for the group; ``None``: not set."""
         return self.value.text if self.value.origin == GROUP else None
 
 

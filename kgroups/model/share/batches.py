@@ -39,7 +39,7 @@ class StateBatch(NamedTuple):
 
 
 def clip(batches: Iterable[StateBatch], start: int) -> list[StateBatch]:
-    """Return what is left of batches at or after an offset."""
+    """Return the parts of batches at or after an offset."""
     return [batch if batch.first >= start else batch._replace(first=start) for batch in batches if batch.last >= start]
 
 

@@ -1,4 +1,4 @@
-"""What is known about a partition of a share group: its state, its log, and the limits on deliveries."""
+"""The known facts about a partition of a share group: its state, its log, and the limits on deliveries."""
 
 from __future__ import annotations
 

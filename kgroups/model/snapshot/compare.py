@@ -38,7 +38,7 @@ Pair = tuple[str, int]
 
 
 class _Side:
-    """One state, with what is unknown in it."""
+    """One state, and its unknown parts."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
@@ -97,7 +97,7 @@ class _Side:
 
 
 def compare(a: Snapshot, b: Snapshot, what: Collection[What] = tuple(What)) -> Iterator[DiffRow]:
-    """Yield the differences between two states, and what is unknown, sorted by group, topic, and partition.
+    """Yield the differences between two states, and unknown values, sorted by group, topic, and partition.
 
     Topic IDs are compared only within one cluster.
     """

@@ -32,7 +32,7 @@ REPEATS = 3
 LARGE = 1_048_576
 """The default of ``max.partition.fetch.bytes``."""
 RESTARTS = 2
-"""Members that came and left again, each followed by another one, that are no coincidence."""
+"""Number of members that joined and left, each followed by another member, that is not a coincidence."""
 COMMITS_PER_ATTEMPT = 4
 """A consumer that commits the same offset more often than this for each attempt does not crash there."""
 RECENT_CHANGES = 10
@@ -46,7 +46,7 @@ DEFAULT_TRANSACTION_TIMEOUT = 60_000
 
 
 class Found(NamedTuple):
-    """What a rule decides."""
+    """The decision of a rule."""
 
     key: Key
     severity: Severity
@@ -79,7 +79,7 @@ class Case(NamedTuple):
 
     @property
     def unread_for(self) -> int | None:
-        """The milliseconds that the first unread record waits without progress; ``None`` if unknown, or if none is."""
+        """The milliseconds that the first unread record waits without progress; ``None`` if unknown, or if none exists."""
         history = self.facts.history
         if (
             history is None

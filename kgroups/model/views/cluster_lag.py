@@ -11,11 +11,11 @@ from .lag_rows import GroupLagRow
 
 
 class ClusterLagRow(NamedTuple):
-    """The groups of one cluster. ``total_lag`` is ``None`` if that of a group is unknown; ``known_lag`` sums the rest.
+    """The groups of one cluster.
 
-    The counts do not include ``unknown_groups``: those whose lag is unknown in part, or that cannot be described. If
-    groups may be missing, only ``known_lag`` and ``listed``, the number of those that were read, are known; the sum and
-    the counts are ``None``.
+    ``total_lag`` is ``None`` if the lag of a group is unknown; ``known_lag`` sums the rest. The counts do not include
+    ``unknown_groups``: groups whose lag is unknown in part, or that cannot be described. If groups may be missing, only
+    ``known_lag`` and ``listed``, the number of groups that were read, are known; the sum and the counts are ``None``.
     """
 
     cluster_id: str | None

@@ -167,7 +167,7 @@ class PartitionLagRow(NamedTuple):
 
     @property
     def total_lag(self) -> int | None:
-        """The number of unread records; that of a commit beyond the end of the log is 0."""
+        """The number of unread records; 0 for a commit beyond the end of the log."""
         return None if self.lag is None else max(0, self.lag)
 
     @property

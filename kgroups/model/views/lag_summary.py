@@ -26,7 +26,7 @@ from .offsets import offset_rows
 
 
 class By(StrEnum):
-    """What each row is about, within a group."""
+    """The subject of each row, within a group."""
 
     GROUP = "group"
     TOPIC = "topic"

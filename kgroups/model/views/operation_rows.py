@@ -1,4 +1,4 @@
-"""The rows of operations: what is planned, and its results."""
+"""The rows of operations: plans and results."""
 
 from __future__ import annotations
 

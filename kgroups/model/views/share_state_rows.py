@@ -1,4 +1,4 @@
-"""What the state of a share group adds to the rows of its partitions. Times are ISO 8601, UTC."""
+"""The fields that the state of a share group adds to the rows of its partitions. Times are ISO 8601, UTC."""
 
 from __future__ import annotations
 

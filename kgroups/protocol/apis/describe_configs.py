@@ -52,7 +52,7 @@ Wanted = Mapping[Resource, tuple[str, ...] | None]
 
 
 class Synonym(NamedTuple):
-    """A setting that supplies the value of another one unless one with precedence is set."""
+    """A setting that supplies the value of another setting, unless a setting with precedence is set."""
 
     name: str
     value: str | None

@@ -21,7 +21,7 @@ from .decode import decode
 from .record_types import RECORD_TYPES
 
 Replace = Callable[[str], str]
-"""Host -> what is kept instead."""
+"""Host -> its replacement."""
 
 Pair = tuple[bytes | None, bytes | None]
 """Key and value of a record."""

@@ -79,7 +79,7 @@ class Sample(NamedTuple):
 
 
 class StateChange(NamedTuple):
-    """The state of a group differed from the one in the previous sample."""
+    """The state of a group differed from its state in the previous sample."""
 
     at: int
     before: str
