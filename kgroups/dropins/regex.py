@@ -37,7 +37,7 @@ _QUIRKS = re.compile(
     """,
     re.DOTALL | re.VERBOSE,
 )
-"""Syntax that only RE2 accepts, not RE2/J: ``\\C``, a duplicate group name, a repeated ``{`` that is not a repetition."""
+"""Syntax of RE2 only, not RE2/J: ``\\C``, a duplicate group name, a repeated ``{`` that is not a repetition."""
 
 
 def verdict(pattern: str) -> str:

@@ -79,7 +79,7 @@ class Case(NamedTuple):
 
     @property
     def unread_for(self) -> int | None:
-        """The milliseconds that the first unread record waits without progress; ``None`` if unknown, or if none exists."""
+        """The milliseconds that the first unread record waits without progress; ``None`` if unknown or absent."""
         history = self.facts.history
         if (
             history is None
