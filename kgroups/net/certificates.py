@@ -50,15 +50,15 @@ def shown_by(session: Any) -> list[Certificate]:
     return _read_all(session, ("get_unverified_chain",))
 
 
-def _read_all(session: Any, questions: tuple[str, ...]) -> list[Certificate]:
-    return [found for data in _encoded(session, questions)[:DEEPEST] if (found := _read(data))]
+def _read_all(session: Any, methods: tuple[str, ...]) -> list[Certificate]:
+    return [found for data in _encoded(session, methods)[:DEEPEST] if (found := _read(data))]
 
 
-def _encoded(session: Any, questions: tuple[str, ...]) -> list[bytes | str]:
+def _encoded(session: Any, methods: tuple[str, ...]) -> list[bytes | str]:
     """Return DER or PEM. Python has the chain since 3.13; before, only the object inside has it."""
-    for teller in (session, getattr(session, "_sslobj", None)):
-        for question in questions:
-            chain = getattr(teller, question, lambda: None)()
+    for source in (session, getattr(session, "_sslobj", None)):
+        for method in methods:
+            chain = getattr(source, method, lambda: None)()
             if chain:
                 return [each if isinstance(each, bytes) else each.public_bytes() for each in chain]
     own = session.getpeercert(binary_form=True)

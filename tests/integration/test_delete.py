@@ -12,7 +12,7 @@ DO_IT = ("--execute", "--yes", "-o", "json")
 
 
 def test_delete_and_undo_restore_groups(scratch_cluster: ScratchCluster, tmp_path: Path) -> None:
-    names = [f"acts-doomed-{number}" for number in range(5)]
+    names = [f"acts-deleted-{number}" for number in range(5)]
     scratch_cluster.commit({name: {LOG: {0: 6, 1: 7}} for name in names})
     undo = tmp_path / "undo"
     plan = scratch_cluster.ask("delete", *names)

@@ -125,7 +125,7 @@ def test_deep_limit_counts_unpacked_bytes() -> None:
     ]
 
     def read(size: int) -> GroupLogs:
-        async def question(admin: Any) -> GroupLogs:
+        async def query(admin: Any) -> GroupLogs:
             found: GroupLogs = await read_group_logs(
                 admin.cluster, {"g": frozenset({(1, "g", "t", 0)})}, ReadBudget(size, 60)
             )
@@ -133,7 +133,7 @@ def test_deep_limit_counts_unpacked_bytes() -> None:
 
         fake = FakeCluster(1)
         fake.state.topic(topic, [0], end=41, logs={0: log})
-        return ask(fake, question)
+        return ask(fake, query)
 
     assert read(1 << 30).of("g").commits == {("t", 0): CommitTimes(70)}
     bounded = read(4 << 20)
@@ -145,13 +145,13 @@ def test_deep_read_over_time_is_a_notice(mocker: MockerFixture) -> None:
     fake = FakeCluster(1)
     fake.state.topic("__consumer_offsets", [0], end=1, logs={0: [batch(0, [(0, 70)], key=commit_key())]})
 
-    async def question(admin: Any) -> GroupLogs:
+    async def query(admin: Any) -> GroupLogs:
         found: GroupLogs = await read_group_logs(
             admin.cluster, {"g": frozenset({(1, "g", "t", 0)})}, ReadBudget(1 << 30, 60)
         )
         return found
 
-    assert "too long to decode" in ask(fake, question).notices[0]
+    assert "too long to decode" in ask(fake, query).notices[0]
 
 
 def test_decoding_over_time_is_a_failure(mocker: MockerFixture) -> None:
@@ -169,10 +169,10 @@ def test_requests_after_oversized_response_are_retried() -> None:
     fake.state.group("g", 0, state="Stable", members=(FakeMember("m", {"t": (0,)}),))
     fake.brokers[0].fault("DescribeGroups", announced(1 << 30), times=1)
 
-    async def question(admin: Any) -> Any:
+    async def query(admin: Any) -> Any:
         from tests.fakes.asking import EVERYTHING
 
         return await asyncio.gather(admin.describe(EVERYTHING), admin.describe(EVERYTHING))
 
-    first, second = ask(fake, question)
+    first, second = ask(fake, query)
     assert sorted([len(first.failures), len(second.failures)]) == [0, 1]

@@ -87,14 +87,14 @@ def check(log: Log, *, later: Iterable[tuple[float, int]] = (), window: float = 
             log.commit(offset)
             log.cluster.state.groups["g"].commits["t", 0] = offset
 
-    async def question(admin: WireAdmin) -> Committing:
+    async def query(admin: WireAdmin) -> Committing:
         began = asyncio.ensure_future(go_on())
         before = {"g": {("t", 0): Commit(0, 42, 4)}}
         found = await still_committing.still_committing(admin.cluster, before, window=window, watch=watch)
         await began
         return found
 
-    return ask_again(log.cluster, question)
+    return ask_again(log.cluster, query)
 
 
 def test_check_waits_for_next_commit_and_names_the_group() -> None:
@@ -108,13 +108,13 @@ def test_check_waits_for_next_commit_and_names_the_group() -> None:
 
 
 def test_concurrent_pauses_extend_the_timeout_once() -> None:
-    async def question(admin: WireAdmin) -> float:
+    async def query(admin: WireAdmin) -> float:
         left = admin.cluster.deadline.remaining()
         began = time.monotonic()
         await asyncio.gather(pause(admin.cluster, 2), pause(admin.cluster, 3))
         return admin.cluster.deadline.remaining() + (time.monotonic() - began) - left
 
-    assert ask_again(Log().cluster, question) == pytest.approx(3, abs=0.001)
+    assert ask_again(Log().cluster, query) == pytest.approx(3, abs=0.001)
 
 
 def test_same_offset_committed_again_counts() -> None:

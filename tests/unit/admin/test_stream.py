@@ -127,10 +127,10 @@ def test_batches_share_the_limit_of_concurrent_requests(batched: bool, most: int
 
     async def ask() -> None:
         cluster = OneBroker(ClientSettings(parse_bootstrap("kafka:9092")))
-        question = COMMITS._replace(chunk=1 if not batched else 2)
+        query = COMMITS._replace(chunk=1 if not batched else 2)
         names = [f"g{at:04}" for at in range(400)]
         await asyncio.gather(
-            *(query_coordinators(cluster, question, dict.fromkeys(names[at : at + 100], node)) for at in (0, 100, 200))
+            *(query_coordinators(cluster, query, dict.fromkeys(names[at : at + 100], node)) for at in (0, 100, 200))
         )
 
     loop = VirtualLoop()

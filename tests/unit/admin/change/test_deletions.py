@@ -38,10 +38,10 @@ NAMED = Selection(("a", "b", "busy"))
 
 @pytest.mark.parametrize("versions", ["1.1.1", "2.8.2", "4.3.1"])
 def test_plan_delete_lists_empty_groups_with_their_commits(versions: str) -> None:
-    doomed = ask(shop(versions), lambda admin: plan_delete(admin.cluster, Selection(("a", "busy", "nope"))))
-    assert [(each.group.group_id, len(each.commits)) for each in doomed.items] == [("a", 3)]
-    assert errors(doomed) == {"busy": "NON_EMPTY_GROUP", "nope": "GROUP_ID_NOT_FOUND"}
-    assert [(entry.key, entry.old, entry.new) for entry in doomed.items[0].as_plan()] == [
+    deletions = ask(shop(versions), lambda admin: plan_delete(admin.cluster, Selection(("a", "busy", "nope"))))
+    assert [(each.group.group_id, len(each.commits)) for each in deletions.items] == [("a", 3)]
+    assert errors(deletions) == {"busy": "NON_EMPTY_GROUP", "nope": "GROUP_ID_NOT_FOUND"}
+    assert [(entry.key, entry.old, entry.new) for entry in deletions.items[0].as_plan()] == [
         (("a", "t", 0), 50, None),
         (("a", "t", 1), 51, None),
         (("a", "u", 0), 1, None),
@@ -53,9 +53,9 @@ def test_plan_delete_named_share_group_is_included() -> None:
     fake.state.group("share", 1, type="Share", protocol_type="share")
     fake.state.fail("OffsetFetch", "share", ErrorCode.group_id_not_found)
     fake.state.groups["share"].commits[("t", 0)] = 5
-    doomed = ask(fake, lambda admin: plan_delete(admin.cluster, Selection(("share",))))
-    assert [each.group.group_id for each in doomed.items] == ["share"] and not doomed.failures
-    assert list(doomed.items[0].commits) == [("t", 0)]
+    deletions = ask(fake, lambda admin: plan_delete(admin.cluster, Selection(("share",))))
+    assert [each.group.group_id for each in deletions.items] == ["share"] and not deletions.failures
+    assert list(deletions.items[0].commits) == [("t", 0)]
 
 
 def deleted(fake: FakeCluster, *names: str, **settings: float) -> Outcome[DeletedGroup]:

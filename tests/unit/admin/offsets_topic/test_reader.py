@@ -44,11 +44,11 @@ def fake(*log: Batch, **rest: Any) -> FakeCluster:
 
 
 def read(cluster: FakeCluster, *keys: Key, limits: ReadBudget = PLENTY, retention: bool = False) -> GroupLogs:
-    async def question(admin: Any) -> GroupLogs:
+    async def query(admin: Any) -> GroupLogs:
         found: GroupLogs = await read_group_logs(admin.cluster, {"g": frozenset(keys)}, limits, retention=retention)
         return found
 
-    return ask(cluster, question)
+    return ask(cluster, query)
 
 
 def test_read_newest_record_of_a_key_wins() -> None:

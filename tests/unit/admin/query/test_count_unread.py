@@ -34,11 +34,11 @@ def cluster(version: str = "4.3.1", size: int = 10) -> FakeCluster:
 
 
 def count(fake: FakeCluster, wanted: Iterable[Position], level: str = "READ_UNCOMMITTED") -> Answer:
-    async def question(admin: Any) -> Answer:
+    async def query(admin: Any) -> Answer:
         found: Answer = await count_unread.count_unread(admin.cluster, wanted, ENDS, isolation=Isolation[level])
         return found
 
-    return ask(fake, question)
+    return ask(fake, query)
 
 
 def at(offset: int, partition: int = 0) -> Position:
@@ -83,11 +83,11 @@ def test_count_without_aborted_records() -> None:
     fake.state.topic("t", [0], start=90, end=96, logs={0: log}, aborted=[Aborted(7, 90)])
     ends = {("t", 0): 96}
 
-    async def question(admin: Any) -> list[UnreadCount]:
+    async def query(admin: Any) -> list[UnreadCount]:
         count = partial(count_unread.count_unread, admin.cluster, [at(90)], ends)
         return [(await count(isolation=level))[0][at(90)] for level in Isolation]
 
-    assert ask(fake, question) == [UnreadCount(5, 5), UnreadCount(0, 0)]
+    assert ask(fake, query) == [UnreadCount(5, 5), UnreadCount(0, 0)]
 
 
 def test_count_without_permission_is_unknown() -> None:

@@ -39,11 +39,11 @@ def cluster(brokers: int = 2, version: str = "4.3.1") -> FakeCluster:
 def find(fake: FakeCluster, wanted: Iterable[Position], level: str = "READ_UNCOMMITTED", **rest: Any) -> Answer:
     isolation = Isolation[level]
 
-    async def question(admin: Any) -> Answer:
+    async def query(admin: Any) -> Answer:
         found: Answer = await find_unread(admin.cluster, wanted, isolation=isolation)
         return found
 
-    return ask(fake, question, **rest)
+    return ask(fake, query, **rest)
 
 
 def at(offset: int, partition: int = 0, topic: str = "t") -> Position:
@@ -144,8 +144,8 @@ def test_find_unread_limits_skipped_batches(mocker: MockerFixture) -> None:
 )
 def test_find_unread_aborted_records_depend_on_isolation(level: str, expected: FirstUnread) -> None:
     fake = cluster()
-    doomed = batch(50, [(50, 1050)], producer=7, attributes=TRANSACTIONAL)
-    fake.state.topics["t"].logs[0] = [doomed, marker(51, 7), *log(52)]
+    aborted = batch(50, [(50, 1050)], producer=7, attributes=TRANSACTIONAL)
+    fake.state.topics["t"].logs[0] = [aborted, marker(51, 7), *log(52)]
     fake.state.topics["t"].aborted = [Aborted(7, 50)]
     assert find(fake, [at(50)], level)[0] == {at(50): expected}
 

@@ -149,7 +149,7 @@ def test_stream_groups_yields_each_broker_list_on_arrival() -> None:
 
     fake.brokers[0].fault("ListGroups", when_free)
 
-    async def question(admin: WireAdmin) -> list[list[str]]:
+    async def query(admin: WireAdmin) -> list[list[str]]:
         seen: list[list[str]] = []
         async with aclosing(stream_groups(admin.cluster)) as outcomes:
             async for outcome in outcomes:
@@ -157,7 +157,7 @@ def test_stream_groups_yields_each_broker_list_on_arrival() -> None:
                 free.set()
         return seen
 
-    assert ask(fake, question, via=(1,)) == [["connect", "empty"], ["stable"], []]
+    assert ask(fake, query, via=(1,)) == [["connect", "empty"], ["stable"], []]
 
 
 def test_list_group_on_two_brokers_is_shown_once_and_not_dead() -> None:

@@ -23,10 +23,10 @@ START = Position("t", 0, 0)
 def read(
     fake: FakeCluster, most: int, *positions: Position, isolation: Isolation = Isolation.READ_UNCOMMITTED
 ) -> tuple[dict[Position, NextRecords], dict[Position, Failure]]:
-    async def question(admin: Any) -> Any:
+    async def query(admin: Any) -> Any:
         return await reading.next_records(admin.cluster, positions or (START,), most, isolation=isolation)
 
-    found: tuple[dict[Position, NextRecords], dict[Position, Failure]] = ask(fake, question)
+    found: tuple[dict[Position, NextRecords], dict[Position, Failure]] = ask(fake, query)
     return found
 
 

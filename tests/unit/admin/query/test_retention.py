@@ -43,11 +43,11 @@ def cluster(version: str = "4.3.1") -> FakeCluster:
 
 
 def fetch(fake: FakeCluster, pairs: Iterable[Pair] = PAIRS, **rest: Any) -> Answer:
-    async def question(admin: Any) -> Answer:
+    async def query(admin: Any) -> Answer:
         found: Answer = await fetch_retention(admin.cluster, pairs)
         return found
 
-    return ask(fake, question, **rest)
+    return ask(fake, query, **rest)
 
 
 @pytest.mark.parametrize("version", [version for version in KAFKA if version != "1.1.1"])

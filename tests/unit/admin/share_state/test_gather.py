@@ -38,11 +38,11 @@ def fake(*log: Batch) -> FakeCluster:
 
 
 def gather(cluster: FakeCluster, limits: ReadBudget = PLENTY) -> Gathered:
-    async def question(admin: WireAdmin) -> Gathered:
+    async def query(admin: WireAdmin) -> Gathered:
         items = (await admin.describe_offsets(Selection((GROUP,)), isolation=Isolation.READ_UNCOMMITTED)).items
         return await gather_share_facts(admin.cluster, items, limits)
 
-    return ask(cluster, question)
+    return ask(cluster, query)
 
 
 def facts(cluster: FakeCluster) -> ShareFacts:

@@ -140,9 +140,9 @@ def test_unreachable_cluster_is_an_error() -> None:
     with serving(fake):
         session = WireSession(fake.settings())
     with session:
-        for question in (sweep, cluster_id, lambda s: sample_heads(s, {"t": [0]})):
+        for query in (sweep, cluster_id, lambda s: sample_heads(s, {"t": [0]})):
             with pytest.raises(ClusterUnreachable, match="no bootstrap server responded"):
-                question(session)
+                query(session)
 
 
 def test_cluster_id_is_read() -> None:

@@ -156,12 +156,12 @@ def test_store_of_one_cluster_has_the_same_columns(asked: Asked, tmp_path: Path)
     assert out.splitlines() == ["cluster_id,group", "east,only-east", "east,orders"]
 
 
-@pytest.mark.parametrize("question", [("stale",), ("show", "commits"), ("sql", "select 1"), ("report",)])
+@pytest.mark.parametrize("command", [("stale",), ("show", "commits"), ("sql", "select 1"), ("report",)])
 def test_question_without_a_selection_names_the_clusters_and_both_options(
-    question: tuple[str, ...], stores: list[Store], asked: Asked
+    command: tuple[str, ...], stores: list[Store], asked: Asked
 ) -> None:
     assert stores
-    code, out, err = asked(question[0], *question[1:])
+    code, out, err = asked(command[0], *command[1:])
     assert (code, out) == (1, "")
     assert "2 clusters: east, west; select one with --cluster, or all with --all-clusters" in " ".join(err.split())
 

@@ -204,10 +204,10 @@ def test_delete_offsets_of_share_group_deletes_whole_topics() -> None:
 
 def test_undo_of_deleted_share_group_creates_a_share_group() -> None:
     fake = shop()
-    doomed = ask(fake, lambda admin: plan_delete(admin.cluster, Selection(("idle", "live"))))
-    assert errors(doomed) == {"live": "NON_EMPTY_GROUP"}
+    deletions = ask(fake, lambda admin: plan_delete(admin.cluster, Selection(("idle", "live"))))
+    assert errors(deletions) == {"live": "NON_EMPTY_GROUP"}
     ask(fake, lambda admin: delete_groups(admin.cluster, ["idle"]))
-    plan = Outcome(tuple(entry for group in doomed.items for entry in group.as_plan()))
+    plan = Outcome(tuple(entry for group in deletions.items for entry in group.as_plan()))
     assert not written(fake, planned(fake, undo(plan), "idle")).failures
     assert (fake.state.groups["idle"].type, len(starts(fake, "idle"))) == ("Share", 3)
 
