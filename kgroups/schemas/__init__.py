@@ -36,12 +36,17 @@ class Head(NamedTuple):
 
 
 @cache
-def _contents() -> Mapping[SchemaName, Table | Document]:
+def _contents(*, with_history: bool = True) -> Mapping[SchemaName, Table | Document]:
     found: dict[SchemaName, Table | Document] = {SchemaName(name, 1): table for name, table in TABLES.items()}
-    for name, each in {**DOCUMENTS, **history()}.items():
+    for name, each in {**DOCUMENTS, **(history() if with_history else {})}.items():
         word, _, version = name.partition("/v")
         found[SchemaName(word, int(version))] = each
     return {name: found[name] for name in sorted(found)}
+
+
+def _contents_for(name: str) -> Mapping[SchemaName, Table | Document]:
+    """Return the contents, without history if the name is not one of it: its tables need not be loaded then."""
+    return _contents(with_history=name.startswith("history-"))
 
 
 def heads() -> Iterator[Head]:
@@ -61,7 +66,7 @@ def find_schema(text: str) -> SchemaName | None:
     Without a version, it is the latest one. ``None``: there is no such schema.
     """
     name, _, version = text.removeprefix(PREFIX).partition("/")
-    found = [each for each in schema_names() if each.name == name and version in ("", f"v{each.version}")]
+    found = [each for each in _contents_for(name) if each.name == name and version in ("", f"v{each.version}")]
     return found[-1] if found else None
 
 
@@ -72,7 +77,7 @@ def schema_of(name: SchemaName) -> dict[str, Any]:
     """
     from .compose import document
 
-    found = _contents()[name]
+    found = _contents_for(name.name)[name]
     if isinstance(found, Table):
         from .views import table
 

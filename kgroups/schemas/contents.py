@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from kgroups.history.contracts import TABLES as HISTORY
-from kgroups.history.tables import DECODED
-
 
 class Table(NamedTuple):
     """An output with the rows of a view.
@@ -130,6 +127,9 @@ _TEST: Final = "kgroups history test: whether a store is correct and complete"
 
 def history() -> Mapping[str, Document]:
     """Return the documents of history: of ``show`` for each table, of ``dump``, ``sql``, and ``test``."""
+    from kgroups.history.contracts import TABLES as HISTORY
+    from kgroups.history.tables import DECODED
+
     found = {
         "history-sql/v1": Document(_SQL, "history:queried", arguments=(_SQL,)),
         "history-test/v1": Document(_TEST, "history:tested", arguments=(_TEST,)),

@@ -452,7 +452,7 @@ LOCAL_IMPORTS = {
     *(f"dropins/{name}" for name in ("share_groups", "streams_groups", "streams_kind")),
     *("history/__init__", "history/session"),
     "history/load/store",  # a reader of the store does not load what writers need
-    *("schemas/__init__", "schemas/compose", "schemas/views"),  # one schema
+    *("schemas/__init__", "schemas/compose", "schemas/contents", "schemas/views"),  # one schema
 }
 """The rooms and files that may import modules of the package inside functions. Packages of others may be anywhere."""
 
