@@ -15,10 +15,11 @@ from kgroups.cli.frame.run_query import print_notice
 from kgroups.model.clusters import ClusterAnswer, distinct
 from kgroups.model.outcome import Outcome
 
-from .exposition import Exposition, Format, Start
+from .exposition import Exposition, Format
 from .metrics import EOF, escape_label
 from .pages import respond
 from .poller import Poller
+from .server import Start
 
 
 class Clusters:

@@ -6,13 +6,11 @@ import gzip
 import io
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from .metrics import EOF, Encode, Level, Scrape, text_of_age, texts
-
-Start = Callable[..., Any]
-App = Callable[[dict[str, Any], Start], Iterable[bytes]]
+from .server import Start
 
 OPENMETRICS = "application/openmetrics-text"
 RENDER_AHEAD = 600.0

@@ -12,7 +12,7 @@ from typing import Any
 
 from kgroups.errors import UsageError
 
-from .exposition import App, Start
+from .server import App, Start
 
 _TEXT = ("Content-Type", "text/plain; charset=utf-8")
 

@@ -15,11 +15,11 @@ from kgroups.errors import EXIT_OK, UsageError
 from kgroups.model.offsets import Isolation
 
 from .clusters import Clusters
-from .exposition import App, Exposition
+from .exposition import Exposition
 from .metrics import Level
 from .pages import pages, read_users
 from .poller import Poller, Polling
-from .server import serve
+from .server import App, serve
 
 
 class Serving(NamedTuple):

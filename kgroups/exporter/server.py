@@ -8,14 +8,16 @@ import socket
 import ssl
 import threading
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler
 
-from .exposition import App
+Start = Callable[..., Any]
+App = Callable[[dict[str, Any], Start], Iterable[bytes]]
+"""An application by WSGI. This module, whose constants the command needs, does not import prometheus-client."""
 
 CONNECTIONS = 16
 """Maximum number of requests that are answered at the same time, each with a thread. Prometheus scrapes again."""

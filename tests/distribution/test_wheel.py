@@ -160,6 +160,8 @@ def test_installed_alone_commands_work(files: dict[str, Path], tmp_path: Path) -
     assert "kgroups" in (programs / "kafka-groups").read_text()  # as documented: pip overwrites it there
     assert run(programs / "kgroups", "--version").strip() == f"kgroups {__version__}"
     assert "list" in run(programs / "kgroups", "--help")
+    assert "kgroups history publish" in run(programs / "kgroups", "--help-json")  # all commands, without extras
+    assert "--max-series" in run(programs / "kgroups", "exporter", "--help")
     assert run(programs / "kafka-consumer-groups", "--version")
     assert "complete -F _kgroups_completion" in run(programs / "kgroups", "completion", "bash")
     listed = run(*pip, "list", "--format=freeze").lower()

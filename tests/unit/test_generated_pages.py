@@ -209,6 +209,28 @@ def test_data_dictionary_is_what_the_command_prints(pages: Texts) -> None:
     assert rest == pages["parts/data-dictionary.md"]
 
 
+ONLY_CLICK = """
+import runpy, sys, sysconfig
+from importlib.machinery import PathFinder
+
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        top = name.partition(".")[0]
+        if top != "click" and PathFinder.find_spec(top, [sysconfig.get_path("purelib")]):
+            raise ModuleNotFoundError(f"No module named {top!r}", name=top)
+
+sys.meta_path.insert(0, Blocked())
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+def test_generator_imports_no_package_but_click(pages: Texts, tmp_path: Path) -> None:
+    """A build has no other; and without extras, the help of every command is shown."""
+    run(sys.executable, "-c", ONLY_CLICK, "completions/generate.py", tmp_path)
+    assert {each.relative_to(tmp_path).as_posix() for each in tmp_path.rglob("*.*")} == set(pages)
+
+
 def test_run_again_deletes_what_an_earlier_version_generated(tmp_path: Path) -> None:
     for name in ("man1/kgroups-gone.1", "commands/gone.md"):
         (tmp_path / name).parent.mkdir()
