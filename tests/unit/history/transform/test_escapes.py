@@ -35,6 +35,14 @@ SLACK = 20
 """Seconds that a busy machine may need to start and end a process."""
 
 
+EACH = 8
+
+
+def some_of(queries: Sequence[str]) -> list[Any]:
+    """Return all queries; the command runs most of them in ``make soak`` only, and the tool all of them each time."""
+    return [pytest.param(query, marks=pytest.mark.soak if at % EACH else ()) for at, query in enumerate(queries)]
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A store, next to a file with a secret; temporary files and the working directory are there, too."""
@@ -109,7 +117,7 @@ def by_tool(folder: Path, queries: Sequence[str], seconds: float) -> list[tuple[
 
 
 @pytest.mark.usefixtures("harmless")
-@pytest.mark.parametrize("query", WRITES)
+@pytest.mark.parametrize("query", some_of(WRITES))
 def test_query_that_writes_is_not_one_select(folder: Path, capsys: pytest.CaptureFixture[str], query: str) -> None:
     code, out, err = by_command(folder, capsys, filled(query, folder))
     assert (code, out) == (2, ""), err
@@ -117,7 +125,7 @@ def test_query_that_writes_is_not_one_select(folder: Path, capsys: pytest.Captur
 
 
 @pytest.mark.usefixtures("harmless")
-@pytest.mark.parametrize("query", REFUSED)
+@pytest.mark.parametrize("query", some_of(REFUSED))
 def test_query_reads_nothing_but_tables(folder: Path, capsys: pytest.CaptureFixture[str], query: str) -> None:
     code, out, err = by_command(folder, capsys, filled(query, folder))
     assert (code, out) == (2, ""), err
