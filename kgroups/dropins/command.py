@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TextIO
 
 from kgroups.errors import EXIT_FAILED, EXIT_OK, KgroupsError, UsageError
@@ -31,14 +32,25 @@ class Tool:
         about: str,
         options: Iterable[Option],
         check: Callable[[ParsedOptions], None],
-        run_action: Callable[[ParsedOptions], int],
+        actions: Mapping[str, str],
     ) -> None:
+        """Declare a tool.
+
+        :param check: checks the rules about combinations of options.
+        :param actions: option -> the function that runs it, ``module:name`` in this package.
+        """
         self._name = name
         self._kind = kind
         self._about = about
         self._options = tuple(options)
         self._check = check
-        self._run_action = run_action
+        self._actions = actions
+
+    def run(self) -> None:
+        """Run the tool as a program."""
+        from kgroups.cli.frame.exit_status import run_and_exit
+
+        run_and_exit(self.main)
 
     def main(self, arguments: Sequence[str]) -> int:
         """Run the tool and return its exit code, which is 1 for any error, as in the Java tools."""
@@ -67,7 +79,9 @@ class Tool:
     def _run_checked(self, parsed: ParsedOptions) -> int:
         """Run the action; print Kafka's sentence about an error before it becomes a message of kgroups."""
         try:
-            return self._run_action(parsed)
+            module, _, name = next(body for option, body in self._actions.items() if option in parsed).partition(":")
+            code: int = getattr(import_module(f"kgroups.dropins.{module}"), name)(parsed)
+            return code
         except ArgumentError as error:
             from .sentences import failed_due_to
 

@@ -1,121 +1,103 @@
-"""``kafka-consumer-groups``."""
+"""``kafka-consumer-groups``: its options, and their rules in the order of the Java tool's checks."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
 
-from kgroups.errors import EXIT_OK
-from kgroups.model.outcome import Outcome
+from .command import Tool
+from .joptsimple import Option, OptionError, ParsedOptions, Takes
+from .rules import bracketed, check_actions, check_view, reject_combinations, require_groups, require_server
 
-from .command import Tool, escape_for, query_and_write
-from .consumer_options import OPTIONS, check
-from .joptsimple import ParsedOptions
-from .rules import canonical_values
-from .sentences import not_a_consumer_group
-from .which import selection_of
+ACTIONS = ("list", "describe", "delete", "reset-offsets", "delete-offsets", "validate-regex")
+SCENARIOS = (
+    "to-offset",
+    "to-datetime",
+    "by-duration",
+    "to-earliest",
+    "to-latest",
+    "to-current",
+    "shift-by",
+    "from-file",
+)
 
-if TYPE_CHECKING:
-    from kgroups.admin.port import GroupAdmin
-    from kgroups.model.groups import Group
+OPTIONS = (
+    Option("help", is_help=True),
+    Option("version", is_help=True),
+    *(Option(name) for name in ACTIONS if name != "validate-regex"),
+    Option("validate-regex", Takes.VALUE),
+    Option("bootstrap-server", Takes.VALUE),
+    Option("command-config", Takes.VALUE),
+    Option("timeout", Takes.VALUE),
+    Option("group", Takes.VALUE),
+    Option("all-groups"),
+    Option("topic", Takes.VALUE),
+    Option("all-topics"),
+    Option("dry-run"),
+    Option("execute"),
+    Option("export"),
+    *(Option(name) for name in ("to-earliest", "to-latest", "to-current")),
+    *(Option(name, Takes.VALUE) for name in ("to-offset", "to-datetime", "by-duration", "shift-by", "from-file")),
+    Option("members", only_with=("describe",)),
+    Option("offsets", only_with=("describe",)),
+    Option("verbose", only_with=("describe",)),
+    Option("state", Takes.MAYBE, only_with=("describe", "list")),
+    Option("type", Takes.MAYBE, only_with=("list",)),
+)
 
-
-def main() -> None:
-    from kgroups.cli.frame.exit_status import run_and_exit
-
-    run_and_exit(TOOL.main)
-
-
-def run_action(parsed: ParsedOptions) -> int:
-    """Run the one action of a checked command line; return the exit code."""
-    if "validate-regex" in parsed:
-        return _validate(parsed)
-    if "list" in parsed:
-        return _list(parsed)
-    if "describe" in parsed:
-        return _describe(parsed)
-    from . import acts
-
-    if "reset-offsets" in parsed:
-        return acts.reset(parsed)
-    return acts.delete(parsed) if "delete" in parsed else acts.delete_offsets(parsed)
-
-
-def _validate(parsed: ParsedOptions) -> int:
-    from .regex import verdict
-
-    print(verdict(parsed.one("validate-regex") or ""))
-    return EXIT_OK
-
-
-def _list(parsed: ParsedOptions) -> int:
-    from kgroups.admin.query.list_groups import CONSUMERS
-    from kgroups.admin.query.select_groups import Selection
-    from kgroups.model.groups import GroupState, GroupType
-
-    from .text.lists import list_text
-
-    states, types = "state" in parsed, "type" in parsed
-    group_filter = CONSUMERS._replace(
-        states=canonical_values(parsed, "state", ("state", "states"), GroupState.OF_CONSUMERS),
-        types=canonical_values(parsed, "type", ("types", "types"), GroupType.OF_CONSUMERS),
-        with_states=states,
-        with_types=types,
-    )
-
-    async def query(admin: GroupAdmin) -> Outcome[Any]:
-        return await admin.list_selected(Selection(among=group_filter))
-
-    def write(outcome: Outcome[Any]) -> None:
-        sys.stdout.writelines(list_text(outcome.items, types=types, states=states, show=escape_for(sys.stdout)))
-
-    return query_and_write(parsed, query, write)
+NO_EXECUTE = (
+    "WARN: No action will be performed as the --execute option is missing. In version 5.0, this command will require "
+    "either --dry-run or --execute to be specified. You should add the --dry-run option explicitly if you are "
+    "scripting this command and want to keep the current default behavior without prompting."
+)
+"""The warning on stderr about a reset with neither ``--dry-run`` nor ``--execute``."""
 
 
-def _describe(parsed: ParsedOptions) -> int:
-    from kgroups.model.offsets import Isolation
+def check(parsed: ParsedOptions) -> None:
+    """Check the rules; warn about a reset without ``--dry-run`` and ``--execute``.
 
-    from .text.consumer import members_text, offsets_text, remark, state_text
-
-    selection = selection_of(parsed)
-    verbose = "verbose" in parsed
-
-    async def query(admin: GroupAdmin) -> Outcome[Any]:
-        if not parsed.any_of("members", "state"):
-            offsets = await admin.describe_offsets(selection, isolation=Isolation.READ_UNCOMMITTED)
-            return _only_consumers(offsets, [item.group for item in offsets.items])
-        groups = await admin.describe(selection)
-        return _only_consumers(groups, groups.items)
-
-    def write(outcome: Outcome[Any]) -> None:
-        show = escape_for(sys.stdout)
-        for item in outcome.items:
-            if "members" in parsed:
-                group, lines = item, members_text(item, verbose=verbose, show=show)
-            elif "state" in parsed:
-                group, lines = item, state_text(item, verbose=verbose, show=show)
-            else:
-                group, lines = item.group, offsets_text(item, verbose=verbose, show=show)
-            text = remark(group, escape_for(sys.stderr))
-            if text:
-                print(f"\n{text}", file=sys.stderr)
-            sys.stdout.writelines(lines)
-
-    return query_and_write(parsed, query, write)
+    :raises OptionError: if an option is missing, or options are mutually exclusive.
+    """
+    if parsed.one("validate-regex") is None:
+        require_server(parsed)
+    check_view(parsed)
+    _check_delete(parsed)
+    _check_reset(parsed)
+    reject_combinations(parsed, "group", ("all-groups",))
+    reject_combinations(parsed, "group", ("list",))
+    reject_combinations(parsed, "topic", ("list", "describe"))
+    check_actions(parsed, ACTIONS)
+    _check_scope_and_scenario(parsed)
 
 
-def _only_consumers(outcome: Outcome[Any], groups: Iterable[Group]) -> Outcome[Any]:
-    """Return the items of consumer groups; each other group was selected by name, and is a failure."""
-    from kgroups.model.groups import CONSUMER_GROUPS
+def _check_delete(parsed: ParsedOptions) -> None:
+    if "delete" in parsed:
+        require_groups(parsed, "delete")
+        if "topic" in parsed:
+            raise OptionError("The consumer does not support topic-specific offset deletion from a consumer group.")
+    if "delete-offsets" in parsed and not ("group" in parsed and "topic" in parsed):
+        raise OptionError(f"Option [delete-offsets] takes the following options: {bracketed(('group', 'topic'))}")
 
-    kept, failures = [], []
-    for item, group in zip(outcome.items, groups, strict=True):
-        if group.protocol_type in CONSUMER_GROUPS:
-            kept.append(item)
-        else:
-            failures.append(not_a_consumer_group(group))
-    return outcome.with_items(kept).with_failures(failures)
+
+def _check_reset(parsed: ParsedOptions) -> None:
+    if "reset-offsets" not in parsed:
+        return
+    if "dry-run" in parsed and "execute" in parsed:
+        raise OptionError("Option [reset-offsets] only accepts one of [execute] and [dry-run]")
+    if not parsed.any_of("dry-run", "execute"):
+        print(NO_EXECUTE, file=sys.stderr)
+    require_groups(parsed, "reset-offsets")
+    for scenario in SCENARIOS:
+        reject_combinations(parsed, scenario, (other for other in SCENARIOS if other != scenario))
+
+
+def _check_scope_and_scenario(parsed: ParsedOptions) -> None:
+    """Check scope and scenario, before the groups are described; the Java tool does it afterwards."""
+    if "reset-offsets" not in parsed:
+        return
+    if not parsed.any_of("all-topics", "topic", "from-file"):
+        raise OptionError("One of the reset scopes should be defined: --all-topics, --topic.")
+    if not parsed.any_of(*SCENARIOS):
+        raise OptionError(f"Option '[reset-offsets]' requires one of the following scenarios: [{bracketed(SCENARIOS)}]")
 
 
 TOOL = Tool(
@@ -125,8 +107,16 @@ TOOL = Tool(
     "consumer group offsets.",
     OPTIONS,
     check,
-    run_action,
+    {
+        "validate-regex": "regex:validate",
+        "list": "views:list_groups",
+        "describe": "views:describe",
+        "reset-offsets": "consumer_changes:reset",
+        "delete": "consumer_changes:delete",
+        "delete-offsets": "consumer_changes:delete_offsets",
+    },
 )
+main = TOOL.run
 
 if __name__ == "__main__":
     main()

@@ -31,12 +31,6 @@ _TYPES = ("consumer", "share", "streams")
 _FILTERS = ("consumer", "group-type", "protocol", "share", "streams")
 
 
-def main() -> None:
-    from kgroups.cli.frame.exit_status import run_and_exit
-
-    run_and_exit(TOOL.main)
-
-
 def check(parsed: ParsedOptions) -> None:
     """Check the rules.
 
@@ -53,7 +47,7 @@ def check(parsed: ParsedOptions) -> None:
                 raise OptionError(f'Option "[{group_type}]" can\'t be used with option "[{other}]"')
 
 
-def run_action(parsed: ParsedOptions) -> int:
+def list_groups(parsed: ParsedOptions) -> int:
     from kgroups.admin.query.list_groups import ListFilter
     from kgroups.admin.query.select_groups import Selection
 
@@ -91,7 +85,10 @@ def _group_type(parsed: ParsedOptions) -> str | None:
     return next((name for name in GroupType.ALL if name.casefold() == folded), None)
 
 
-TOOL = Tool("kafka-groups", "", "This tool helps to list groups of all types.", OPTIONS, check, run_action)
+TOOL = Tool(
+    "kafka-groups", "", "This tool helps to list groups of all types.", OPTIONS, check, {"list": "groups:list_groups"}
+)
+main = TOOL.run
 
 if __name__ == "__main__":
     main()

@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from kgroups.errors import MissingPackage
+from kgroups.errors import EXIT_OK, MissingPackage
+
+from .joptsimple import ParsedOptions
 
 _MESSAGES = (
     ("invalid escape sequence", "invalid escape sequence"),
@@ -38,6 +40,12 @@ _QUIRKS = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 """Syntax of RE2 only, not RE2/J: ``\\C``, a duplicate group name, a repeated ``{`` that is not a repetition."""
+
+
+def validate(parsed: ParsedOptions) -> int:
+    """Run ``--validate-regex``."""
+    print(verdict(parsed.one("validate-regex") or ""))
+    return EXIT_OK
 
 
 def verdict(pattern: str) -> str:

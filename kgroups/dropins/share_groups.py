@@ -1,108 +1,80 @@
-"""``kafka-share-groups``."""
+"""``kafka-share-groups``: its options, and their rules in the order of the Java tool's checks."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from .command import Tool
+from .joptsimple import Option, OptionError, ParsedOptions, Takes
+from .rules import bracketed, check_actions, check_view, reject_combinations, require_server
 
-from kgroups.model.outcome import Outcome
+ACTIONS = ("list", "describe", "delete", "reset-offsets", "delete-offsets")
+SCENARIOS = ("to-datetime", "to-earliest", "to-latest")
+_SCOPES = ("all-topics", "topic")
 
-from .command import Tool, escape_for, query_and_write
-from .joptsimple import ParsedOptions
-from .rules import canonical_values
-from .sentences import other_type
-from .share_options import OPTIONS, check
-from .which import selection_of
-
-if TYPE_CHECKING:
-    from kgroups.admin.port import GroupAdmin
-    from kgroups.model.groups import Group
-
-
-def main() -> None:
-    from kgroups.cli.frame.exit_status import run_and_exit
-
-    run_and_exit(TOOL.main)
-
-
-def run_action(parsed: ParsedOptions) -> int:
-    """Run the one action of a checked command line; return the exit code."""
-    if "list" in parsed:
-        return _list(parsed)
-    if "describe" in parsed:
-        return _describe(parsed)
-    from . import share_acts
-
-    if "reset-offsets" in parsed:
-        return share_acts.reset(parsed)
-    return share_acts.delete(parsed) if "delete" in parsed else share_acts.delete_offsets(parsed)
+OPTIONS = (
+    Option("help", is_help=True),
+    Option("version", is_help=True),
+    *(Option(name) for name in ACTIONS),
+    Option("bootstrap-server", Takes.VALUE),
+    Option("command-config", Takes.VALUE),
+    Option("timeout", Takes.VALUE),
+    Option("group", Takes.VALUE),
+    Option("all-groups"),
+    Option("topic", Takes.VALUE),
+    Option("all-topics"),
+    Option("dry-run"),
+    Option("execute"),
+    Option("to-earliest"),
+    Option("to-latest"),
+    Option("to-datetime", Takes.VALUE),
+    Option("members", only_with=("describe",)),
+    Option("offsets", only_with=("describe",)),
+    Option("verbose", only_with=("describe",)),
+    Option("state", Takes.MAYBE, only_with=("describe", "list")),
+)
 
 
-def _list(parsed: ParsedOptions) -> int:
-    from kgroups.admin.query.list_groups import SHARERS
-    from kgroups.admin.query.select_groups import Selection
-    from kgroups.model.groups import GroupState
+def check(parsed: ParsedOptions) -> None:
+    """Check the rules.
 
-    from .text.lists import short_list_text
-
-    states = "state" in parsed
-    group_filter = SHARERS._replace(
-        states=canonical_values(parsed, "state", ("state", "states"), GroupState.OF_SHARERS), with_states=states
-    )
-
-    async def query(admin: GroupAdmin) -> Outcome[Any]:
-        return await admin.list_selected(Selection(among=group_filter))
-
-    def write(outcome: Outcome[Any]) -> None:
-        sys.stdout.writelines(short_list_text(outcome.items, states=states, show=escape_for(sys.stdout)))
-
-    return query_and_write(parsed, query, write)
+    :raises OptionError: if an option is missing, or options are mutually exclusive.
+    """
+    require_server(parsed)
+    check_view(parsed)
+    _check_delete(parsed)
+    _check_reset(parsed)
+    reject_combinations(parsed, "group", ("all-groups",))
+    reject_combinations(parsed, "group", ("list",))
+    reject_combinations(parsed, "topic", ("list", "describe"))
+    check_actions(parsed, ACTIONS, end=".")
 
 
-def _describe(parsed: ParsedOptions) -> int:
-    from kgroups.admin.query.list_groups import SHARERS
-    from kgroups.model.offsets import Isolation
-
-    from .text.share import members_text, offsets_text, remark, state_text
-
-    selection = selection_of(parsed, SHARERS)
-    verbose = "verbose" in parsed
-    by_group = parsed.any_of("members", "state")
-
-    async def query(admin: GroupAdmin) -> Outcome[Any]:
-        if by_group:
-            groups = await admin.describe(selection)
-            return only_sharers(groups, groups.items)
-        offsets = await admin.describe_offsets(selection, isolation=Isolation.READ_UNCOMMITTED)
-        return only_sharers(offsets, [item.group for item in offsets.items])
-
-    def write(outcome: Outcome[Any]) -> None:
-        show = escape_for(sys.stdout)
-        for item in outcome.items:
-            if by_group and (text := remark(item, escape_for(sys.stderr))):
-                print(f"\n{text}", file=sys.stderr)
-            if "members" in parsed:
-                sys.stdout.writelines(members_text(item, verbose=verbose, show=show))
-            elif by_group:
-                sys.stdout.writelines(state_text(item, verbose=verbose, show=show))
-            else:
-                sys.stdout.writelines(offsets_text(item, verbose=verbose, show=show))
-
-    return query_and_write(parsed, query, write)
+def _check_delete(parsed: ParsedOptions) -> None:
+    if "delete" in parsed:
+        if not parsed.any_of("group", "all-groups"):
+            raise OptionError("Option [delete] takes the options [group] or [all-groups]")
+        if "group" in parsed and "all-groups" in parsed:
+            raise OptionError("Option [delete] takes either [group] or [all-groups], not both.")
+        if "topic" in parsed:
+            raise OptionError("Option [delete] does not take the option: [topic]")
+    if "delete-offsets" in parsed and not ("group" in parsed and "topic" in parsed):
+        raise OptionError(f"Option [delete-offsets] takes the following options: {bracketed(('group', 'topic'))}")
 
 
-def only_sharers(outcome: Outcome[Any], groups: Iterable[Group]) -> Outcome[Any]:
-    """Return the items of share groups; each other group was selected by name, and is a failure."""
-    from kgroups.model.groups import GroupType
-
-    kept, failures = [], []
-    for item, group in zip(outcome.items, groups, strict=True):
-        if group.type == GroupType.SHARE:
-            kept.append(item)
-        else:
-            failures.append(other_type("share", group.group_id))
-    return outcome.with_items(kept).with_failures(failures)
+def _check_reset(parsed: ParsedOptions) -> None:
+    if "reset-offsets" not in parsed:
+        return
+    if "dry-run" in parsed and "execute" in parsed:
+        raise OptionError("Option [reset-offsets] only accepts one of [execute] and [dry-run]")
+    if not parsed.any_of("dry-run", "execute"):
+        raise OptionError("Option [reset-offsets] takes the option: [execute] or [dry-run]")
+    if "group" not in parsed:
+        raise OptionError("Option [reset-offsets] takes the option: [group]")
+    if not parsed.any_of(*_SCOPES):
+        raise OptionError(f"Option [reset-offsets] takes one of these options: {bracketed(_SCOPES)}")
+    if not parsed.any_of(*SCENARIOS):
+        raise OptionError(f"Option [reset-offsets] takes one of these options: {bracketed(SCENARIOS)}")
+    for scenario in SCENARIOS:
+        reject_combinations(parsed, scenario, (other for other in SCENARIOS if other != scenario))
 
 
 TOOL = Tool(
@@ -111,8 +83,15 @@ TOOL = Tool(
     "This tool helps to list, describe, reset and delete share groups.",
     OPTIONS,
     check,
-    run_action,
+    {
+        "list": "views:list_groups",
+        "describe": "views:describe",
+        "reset-offsets": "share_changes:reset",
+        "delete": "share_changes:delete",
+        "delete-offsets": "share_changes:delete_offsets",
+    },
 )
+main = TOOL.run
 
 if __name__ == "__main__":
     main()

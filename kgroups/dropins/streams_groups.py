@@ -1,83 +1,113 @@
-"""``kafka-streams-groups``."""
+"""``kafka-streams-groups``: its options, and their rules in the order of the Java tool's checks."""
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Any
+from .command import Tool
+from .consumer_groups import SCENARIOS
+from .joptsimple import Option, OptionError, ParsedOptions, Takes
+from .rules import bracketed, check_view, reject_combinations, require_groups, require_server
 
-from kgroups.model.outcome import Outcome
+ACTIONS = ("list", "describe", "delete", "reset-offsets", "delete-offsets")
+_WHICH_TOPICS = ("all-input-topics", "input-topic")
 
-from .command import Tool, escape_for, query_and_write
-from .joptsimple import ParsedOptions
-from .streams_options import OPTIONS, check
-
-if TYPE_CHECKING:
-    from kgroups.admin.port import GroupAdmin
-
-
-def main() -> None:
-    from kgroups.cli.frame.exit_status import run_and_exit
-
-    run_and_exit(TOOL.main)
-
-
-def run_action(parsed: ParsedOptions) -> int:
-    """Run the one action of a checked command line; return the exit code."""
-    if "list" in parsed:
-        return _list(parsed)
-    if "describe" in parsed:
-        return _describe(parsed)
-    from . import streams_acts
-
-    if "reset-offsets" in parsed:
-        return streams_acts.reset(parsed)
-    return streams_acts.delete(parsed) if "delete" in parsed else streams_acts.delete_offsets(parsed)
-
-
-def _list(parsed: ParsedOptions) -> int:
-    from kgroups.admin.query.list_groups import STREAMERS
-    from kgroups.admin.query.select_groups import Selection
-    from kgroups.model.groups import GroupState
-
-    from .rules import canonical_values
-    from .text.lists import short_list_text
-
-    states = "state" in parsed
-    state_filter = canonical_values(parsed, "state", ("state", "states"), GroupState.OF_STREAMS)
-    group_filter = STREAMERS._replace(states=state_filter, with_states=states)
-
-    async def query(admin: GroupAdmin) -> Outcome[Any]:
-        return await admin.list_selected(Selection(among=group_filter))
-
-    def write(outcome: Outcome[Any]) -> None:
-        sys.stdout.writelines(short_list_text(outcome.items, states=states, show=escape_for(sys.stdout)))
-
-    return query_and_write(parsed, query, write)
+OPTIONS = (
+    Option("help", is_help=True),
+    Option("version", is_help=True),
+    *(Option(name) for name in ACTIONS),
+    Option("bootstrap-server", Takes.VALUE),
+    Option("command-config", Takes.VALUE),
+    Option("timeout", Takes.VALUE),
+    Option("group", Takes.VALUE),
+    Option("all-groups"),
+    Option("input-topic", Takes.VALUE),
+    Option("all-input-topics"),
+    Option("delete-internal-topic", Takes.VALUE),
+    Option("delete-all-internal-topics"),
+    Option("dry-run"),
+    Option("execute"),
+    Option("export"),
+    *(Option(name) for name in ("to-earliest", "to-latest", "to-current")),
+    *(Option(name, Takes.VALUE) for name in ("to-offset", "to-datetime", "by-duration", "shift-by", "from-file")),
+    Option("members", only_with=("describe",)),
+    Option("offsets", only_with=("describe",)),
+    Option("verbose", only_with=("describe",)),
+    Option("state", Takes.MAYBE, only_with=("describe", "list")),
+)
 
 
-def _describe(parsed: ParsedOptions) -> int:
-    from kgroups.model.offsets import Isolation
+def check(parsed: ParsedOptions) -> None:
+    """Check the rules.
 
-    from .streams_kind import only_streams, streams_selection
-    from .text.streams import members_text, offsets_text, state_text
+    :raises OptionError: if an option is missing, or options are mutually exclusive.
+    """
+    require_server(parsed)
+    check_view(parsed)
+    _check_delete(parsed)
+    _check_delete_offsets(parsed)
+    _check_reset(parsed)
+    _check_internal_topics(parsed)
+    if parsed.any_of("dry-run", "execute") and "reset-offsets" not in parsed:
+        raise OptionError("Only Option [reset-offsets] accepts [execute] or [dry-run]")
+    reject_combinations(parsed, "list", ("members", "offsets"))
+    reject_combinations(parsed, "group", ("all-groups",))
+    reject_combinations(parsed, "group", ("list",))
+    reject_combinations(parsed, "input-topic", ("list", "describe", "delete"))
+    if sum(action in parsed for action in ACTIONS) != 1:
+        *most, last = (f"--{name}" for name in ACTIONS)
+        raise OptionError(f"Command must include exactly one action: {', '.join(most)}, or {last}.")
+    _check_scope_and_scenario(parsed)
 
-    selection = streams_selection(parsed)
-    verbose = "verbose" in parsed
 
-    async def query(admin: GroupAdmin) -> Outcome[Any]:
-        if not parsed.any_of("members", "state"):
-            offsets = await admin.describe_offsets(selection, isolation=Isolation.READ_UNCOMMITTED)
-            return only_streams(offsets, [item.group for item in offsets.items])
-        groups = await admin.describe(selection)
-        return only_streams(groups, groups.items)
+def _check_delete(parsed: ParsedOptions) -> None:
+    if "delete" in parsed:
+        require_groups(parsed, "delete")
+        if parsed.any_of(*_WHICH_TOPICS):
+            raise OptionError("Kafka Streams does not support topic-specific offset deletion from a streams group.")
 
-    def write(outcome: Outcome[Any]) -> None:
-        show = escape_for(sys.stdout)
-        text = members_text if "members" in parsed else state_text if "state" in parsed else offsets_text
-        for item in outcome.items:
-            sys.stdout.writelines(text(item, verbose=verbose, show=show))
 
-    return query_and_write(parsed, query, write)
+def _check_delete_offsets(parsed: ParsedOptions) -> None:
+    if "delete-offsets" not in parsed:
+        return
+    if not (parsed.any_of(*_WHICH_TOPICS) and "group" in parsed):
+        options = bracketed(_WHICH_TOPICS)
+        raise OptionError(f"Option [delete-offsets] takes the [group] and one of these options: {options}")
+    if len(parsed.all("group")) > 1:
+        found = ", ".join(parsed.all("group"))
+        raise OptionError(f"Option [delete-offsets] supports only one [group] at a time, but found: [{found}]")
+
+
+def _check_reset(parsed: ParsedOptions) -> None:
+    if "reset-offsets" not in parsed:
+        return
+    if "dry-run" in parsed and "execute" in parsed:
+        raise OptionError("Option [reset-offsets] only accepts one of [execute] and [dry-run]")
+    if not parsed.any_of("dry-run", "execute"):
+        raise OptionError("Option [reset-offsets] takes the option: [execute] or [dry-run]")
+    require_groups(parsed, "reset-offsets")
+    for scenario in SCENARIOS:
+        reject_combinations(parsed, scenario, (other for other in SCENARIOS if other != scenario))
+
+
+def _check_internal_topics(parsed: ParsedOptions) -> None:
+    executed = "reset-offsets" in parsed and "execute" in parsed
+    if "delete-all-internal-topics" in parsed:
+        if not parsed.any_of("delete", "reset-offsets"):
+            options = bracketed(("delete", "reset-offsets"))
+            raise OptionError(f"Option [delete-all-internal-topics] takes one of these options: {options}")
+        if "reset-offsets" in parsed and not executed:
+            raise OptionError("Option [delete-all-internal-topics] takes [execute] when [reset-offsets] is used.")
+    elif "delete-internal-topic" in parsed and not executed:
+        raise OptionError("Option [delete-internal-topic] takes [reset-offsets] when [execute] is used.")
+
+
+def _check_scope_and_scenario(parsed: ParsedOptions) -> None:
+    """Check scope and scenario, before the groups are described; the Java tool does it afterwards."""
+    if "reset-offsets" not in parsed:
+        return
+    if not parsed.any_of(*_WHICH_TOPICS, "from-file"):
+        raise OptionError("One of the reset scopes should be defined: --all-topics, --topic.")
+    if not parsed.any_of(*SCENARIOS):
+        raise OptionError(f"Option '[reset-offsets]' requires one of the following scenarios: [{bracketed(SCENARIOS)}]")
 
 
 TOOL = Tool(
@@ -86,8 +116,15 @@ TOOL = Tool(
     "This tool helps to list, or describe streams groups.",
     OPTIONS,
     check,
-    run_action,
+    {
+        "list": "views:list_groups",
+        "describe": "views:describe",
+        "reset-offsets": "streams_changes:reset",
+        "delete": "streams_changes:delete",
+        "delete-offsets": "streams_changes:delete_offsets",
+    },
 )
+main = TOOL.run
 
 if __name__ == "__main__":
     main()

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgroups.dropins import consumer_groups, consumer_options, groups
+from kgroups.dropins import consumer_groups, groups
 from kgroups.dropins.command import Tool
 from kgroups.dropins.joptsimple import Option
 from kgroups.errors import ClusterUnreachable
@@ -35,7 +35,7 @@ def no_cluster() -> Iterator[None]:
 
 @pytest.mark.parametrize(
     ("tool", "options"),
-    [(consumer_groups.TOOL, consumer_options.OPTIONS), (groups.TOOL, groups.OPTIONS)],
+    [(consumer_groups.TOOL, consumer_groups.OPTIONS), (groups.TOOL, groups.OPTIONS)],
     ids=["kafka-consumer-groups", "kafka-groups"],
 )
 @given(data=st.data())

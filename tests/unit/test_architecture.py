@@ -281,7 +281,7 @@ def test_every_import_is_in_the_plan() -> None:
         ("watch/screen/table", "from kgroups.net.progress import Progress"),
         ("watch/screen/table", "from ..sources import Source"),
         ("dropins/text/consumer", "from kgroups.admin.wire import WireAdmin"),
-        ("dropins/acts", "import click"),
+        ("dropins/changes", "import click"),
         ("admin/query/describe", "from kgroups.history import tables"),
         ("protocol/offsets_topic/decode", "import pyarrow"),
         ("__init__", "from .admin import wire"),
@@ -448,8 +448,7 @@ LOCAL_IMPORTS = {
     *("watch/app", "watch/command"),
     "exporter/command",
     *("mcp/command", "sandbox/command", "history/commands"),
-    *(f"dropins/{name}" for name in ("command", "consumer_groups", "groups", "sentences", "which")),
-    *(f"dropins/{name}" for name in ("share_groups", "streams_groups", "streams_kind")),
+    *(f"dropins/{name}" for name in ("command", "groups", "sentences", "views")),  # one tool
     *("history/__init__", "history/session"),
     "history/load/store",  # a reader of the store does not load what writers need
     *("schemas/__init__", "schemas/compose", "schemas/contents", "schemas/views"),  # one schema

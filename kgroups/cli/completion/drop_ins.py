@@ -18,9 +18,9 @@ from ..frame.completion import TIMEOUT, group_names_of, topic_names_of
 from ..frame.known_values import list_words
 
 _OPTIONS = {
-    "kafka-consumer-groups": "consumer_options",
-    "kafka-share-groups": "share_options",
-    "kafka-streams-groups": "streams_options",
+    "kafka-consumer-groups": "consumer_groups",
+    "kafka-share-groups": "share_groups",
+    "kafka-streams-groups": "streams_groups",
     "kafka-groups": "groups",
 }
 _REPEATABLE = {"group", "topic", "input-topic"}

@@ -8,7 +8,7 @@ from contextlib import suppress
 from kgroups.admin.query.pattern import compile_pattern
 from kgroups.config.settings import parse_bootstrap
 from kgroups.dropins import joptsimple
-from kgroups.dropins.consumer_options import OPTIONS
+from kgroups.dropins.consumer_groups import OPTIONS
 from kgroups.dropins.regex import verdict
 from kgroups.errors import KgroupsError
 from kgroups.model.duration import parse_seconds

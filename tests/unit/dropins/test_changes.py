@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from kio.schema.errors import ErrorCode
 
-from kgroups.dropins.acts import topics_of
 from kgroups.dropins.consumer_groups import TOOL
 from kgroups.dropins.joptsimple import OptionError
+from kgroups.dropins.reset_options import topics_of
 from tests.fakes.broker import FakeCluster
 from tests.fakes.cluster_state import FakeMember
 from tests.unit.conftest import Ran, Served

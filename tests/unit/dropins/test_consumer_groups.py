@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from kio.schema.errors import ErrorCode
 
-from kgroups.dropins.consumer_groups import TOOL
-from kgroups.dropins.consumer_options import NO_EXECUTE, OPTIONS
+from kgroups.dropins.consumer_groups import NO_EXECUTE, OPTIONS, TOOL
 from tests.fakes.broker import FakeCluster
 from tests.fakes.cluster_state import FakeMember
 from tests.unit.conftest import Ran

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kgroups.dropins.consumer_options import ACTIONS, OPTIONS, SCENARIOS, check
+from kgroups.dropins.consumer_groups import ACTIONS, OPTIONS, SCENARIOS, check
 from kgroups.dropins.joptsimple import OptionError, parse
 
 SCOPE = "--reset-offsets --group g --all-topics"

@@ -10,8 +10,7 @@ import pytest
 from kio.schema.errors import ErrorCode
 
 from kgroups.dropins.joptsimple import OptionError, parse
-from kgroups.dropins.share_groups import TOOL
-from kgroups.dropins.share_options import ACTIONS, OPTIONS, check
+from kgroups.dropins.share_groups import ACTIONS, OPTIONS, TOOL, check
 from tests.fakes.broker import FakeCluster
 from tests.fakes.cluster_state import FakeMember
 from tests.unit.conftest import Ran

@@ -8,8 +8,7 @@ import pytest
 from kio.schema.errors import ErrorCode
 
 from kgroups.dropins.joptsimple import OptionError, ParsedOptions
-from kgroups.dropins.streams_groups import TOOL
-from kgroups.dropins.streams_options import check
+from kgroups.dropins.streams_groups import TOOL, check
 from tests.fakes.streams_shop import IDLE, OTHER, RUNNING, open_shop
 from tests.unit.conftest import Ran, Served
 
