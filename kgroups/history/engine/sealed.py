@@ -1,4 +1,4 @@
-"""DuckDB for queries of unknown origin, such as a language model: they read the store, and nothing else."""
+"""DuckDB for untrusted queries, such as from a language model: they read the store, and nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a query of unknown origin may try: queries that must be refused, and queries that need more than they may use.
+"""Attacks of untrusted queries: queries that must be refused, and queries that need more than they may use.
 
 ``{file}`` is a file with a secret next to the store, ``{data}`` a data file of the store, ``{new}`` a file that does
 not exist, ``{folder}`` their directory.

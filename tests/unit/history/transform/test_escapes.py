@@ -1,4 +1,4 @@
-"""Queries of unknown origin that try to write, to read other things, or to outlive their limits, through both doors."""
+"""Untrusted queries that try to write, to read other things, or to outlive their limits, by command and by MCP."""
 
 from __future__ import annotations
 

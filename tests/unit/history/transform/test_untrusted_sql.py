@@ -1,4 +1,4 @@
-"""``kgroups history sql --untrusted``: what a query of unknown origin can do."""
+"""``kgroups history sql --untrusted``: the limits of an untrusted query."""
 
 from __future__ import annotations
 
