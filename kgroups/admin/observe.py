@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import AsyncGenerator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Collection, Iterable, Mapping
 from contextlib import aclosing
+from typing import NamedTuple
 
 from kgroups.model.group_log import CommitTimes, GroupLogs, LogQuery, ReadBudget, commit_keys, expires_at, keys_of
 from kgroups.model.groups import Group, GroupId, GroupState, GroupType
 from kgroups.model.health.findings import Proof, Sample, Seen, proof_of
+from kgroups.model.health.sampling import Answers, Sampling
 from kgroups.model.offsets import Isolation
+from kgroups.model.operations.commit_history import History
 from kgroups.model.outcome import Failure, Outcome
+from kgroups.model.stays import Instances
 from kgroups.model.subscriptions import left_topics
 from kgroups.model.time_lag import FirstUnread, Position
 from kgroups.model.verdicts.facts import PartitionFacts
 from kgroups.model.views.lag_summary import NO_AGES, Ages, By, Share, shares
 from kgroups.model.views.offset_row import GroupOffsets
 
+from .group_clients import instances_of
 from .port import GroupAdmin, WireOnly, wire_of
 from .query.select_groups import Selection
-from .records import UNREAD_LOG, find_unread, read_group_logs
+from .records import UNREAD_LOG, commit_history, find_unread, read_group_logs
 from .share_facts import share_facts
 
 
@@ -125,20 +131,61 @@ async def observe_partitions(
     return await partition_facts(cluster, described, wanted)
 
 
-async def find_proofs(
-    admin: GroupAdmin, positions: Iterable[Position], *, isolation: Isolation
-) -> Outcome[tuple[Position, Proof]]:
-    """Return for each position whether a record is unread there, or only transaction markers and aborted records.
+class Questions(NamedTuple):
+    """What :func:`answer` finds out after the last sample.
 
-    Errors are in the proofs, not in the failures.
+    ``unproven``: the partitions of each group whose trend requires proof of an unread record, and where to search.
+    ``static``: groups with static members.
     """
-    wanted = set(positions)
+
+    unproven: Mapping[GroupId, Mapping[tuple[str, int], Position]] = {}
+    static: Collection[GroupId] = ()
+
+    def unanswered(self, reason: object) -> Answers:
+        """Return that everything is unknown."""
+        proof = Proof(None, f"unread records are unknown: {reason}")
+        return Answers(
+            {group: dict.fromkeys(places, proof) for group, places in self.unproven.items()},
+            instances={group: Instances((), str(reason)) for group in self.static},
+        )
+
+
+def questions_of(sampling: Sampling) -> Questions:
+    return Questions(sampling.unproven(), sampling.static())
+
+
+async def answer(admin: GroupAdmin, questions: Questions, *, isolation: Isolation) -> Answers:
+    """Return what is unread, when it was committed, and who shares an instance ID. Errors are in the answers."""
+    instances = await instances_of(admin.cluster, sorted(questions.static))
+    if not questions.unproven:
+        return Answers(instances=instances)
+    wanted = {at for places in questions.unproven.values() for at in places.values()}
+    found, recent = await asyncio.gather(
+        _find_proofs(admin, wanted, isolation=isolation), commit_history(admin, sorted(questions.unproven))
+    )
+    histories = {
+        group: {
+            place: History(
+                recent.made.get(group, {}).get(place, ()), recent.changed.get(group, ()), recent.since.get(group)
+            )
+            for place in places
+        }
+        for group, places in questions.unproven.items()
+    }
+    proofs = {group: {place: found[at] for place, at in places.items()} for group, places in questions.unproven.items()}
+    return Answers(proofs, histories, recent.unread, instances)
+
+
+async def _find_proofs(
+    admin: GroupAdmin, wanted: Collection[Position], *, isolation: Isolation
+) -> Mapping[Position, Proof]:
+    """Return for each position whether a record is unread there, or only transaction markers and aborted records."""
     readable, _ = await find_unread(admin, wanted, isolation=Isolation.READ_COMMITTED)
     unread: Mapping[Position, FirstUnread] = {}
     if isolation is Isolation.READ_UNCOMMITTED:
         passed = {place for place in wanted if (found := readable.get(place)) and found == FirstUnread()}
         unread, _ = await find_unread(admin, passed, isolation=isolation) if passed else ({}, ())
-    return Outcome(tuple((place, proof_of(readable.get(place), unread.get(place))) for place in sorted(wanted)))
+    return {place: proof_of(readable.get(place), unread.get(place)) for place in wanted}
 
 
 async def _with_outsiders(admin: GroupAdmin, seen: list[Seen]) -> list[Seen]:

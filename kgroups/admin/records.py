@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kgroups.model.group_log import GroupLogs, Key, ReadBudget
 from kgroups.model.groups import GroupId
 from kgroups.model.offsets import Isolation
+from kgroups.model.operations.committing import RecentCommits
 from kgroups.model.outcome import Failure, Scope
 from kgroups.model.time_lag import FirstUnread, Position
 
 from .offsets_topic import reader
+from .offsets_topic import recent_commits as log_of_groups
 from .query import first_unread
 
 if TYPE_CHECKING:
@@ -38,3 +40,10 @@ async def read_group_logs(
     if admin.cluster:
         return await reader.read_group_logs(admin.cluster, wanted, limits, retention=retention)
     return GroupLogs({}, (f"--deep: {UNREAD_LOG}",), unread=dict.fromkeys(wanted, UNREAD_LOG))
+
+
+async def commit_history(admin: GroupAdmin, groups: Sequence[GroupId]) -> RecentCommits:
+    """Return the commits and membership changes of groups in the newest part of the log."""
+    if admin.cluster:
+        return await log_of_groups.commit_history(admin.cluster, groups)
+    return RecentCommits({}, dict.fromkeys(groups, UNREAD_LOG))

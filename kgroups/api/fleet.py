@@ -6,7 +6,7 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -30,7 +30,7 @@ from kgroups.model.views.offset_row import OffsetRow
 from . import arguments
 from .in_cluster import InCluster
 from .outcome import Outcome
-from .queries import Queries, sample_of
+from .queries import Queries, complete, sample_of
 
 _LOG = logging.getLogger("kgroups")
 
@@ -248,13 +248,26 @@ class AsyncFleet:
             if not sampled:
                 break
             await asyncio.sleep(sample.pause)
-            answers, _ = distinct(await self._answers(partial(sample_of, selection, sample), sampled))
+            query = partial(sample_of, selection, sample)
+            answers, _ = distinct(await self._answers(dict.fromkeys(sampled, query).__getitem__, sampled))
             ids |= {each.cluster: each.cluster_id or ids.get(each.cluster) for each in answers}
             for each in answers:
                 samplings[each.cluster].add(each.outcome)
             sampled = {each.cluster: samplings[each.cluster] for each in answers if not each.failed}
+        await self._complete(sampled)
         now = int(time.time() * 1000)
         return merge_reports({name: samplings[name].report(now) for name in self.profiles if name in ids}, ids, now)
+
+    async def _complete(self, samplings: Mapping[str, Sampling]) -> None:
+        """Find out what the samples do not show; it is unknown for a cluster that does not respond any more."""
+        from kgroups.admin.observe import questions_of
+
+        asked = {name: questions_of(sampling) for name, sampling in samplings.items()}
+        asked = {name: questions for name, questions in asked.items() if questions.unproven or questions.static}
+        queries = {name: partial(complete, samplings[name]) for name in asked}
+        for each in await self._answers(queries.__getitem__, asked):
+            if each.failed:
+                samplings[each.cluster].learn(asked[each.cluster].unanswered(each.outcome.failures[0].message))
 
     async def _merged(
         self, ask: Callable[[Queries], Awaitable[Outcome[Any]]], selection: Selection | None = None
@@ -265,14 +278,14 @@ class AsyncFleet:
             found = await ask(_Connected(admin))
             return model.Outcome(found.items, found.failures, found.notices, found.missing_acls)
 
-        answers = await self._answers(query, self.profiles)
+        answers = await self._answers(lambda _: query, self.profiles)
         merged, _ = merge_clusters(answers, InCluster, wanted_of(selection) if selection else frozenset())
         return Outcome.of(merged)
 
-    async def _answers(self, query: Query, profiles: Iterable[str]) -> Sequence[ClusterAnswer]:
+    async def _answers(self, query_of: Callable[[str], Query], profiles: Iterable[str]) -> Sequence[ClusterAnswer]:
         members = tuple(Member(name, partial(_load, name, self._timeout)) for name in profiles)
         clusters = Fleet(members, self._timeout, self._cluster_timeout)
-        return await query_clusters(clusters, lambda _: query, Progress(len(members)), tell=_LOG.warning)
+        return await query_clusters(clusters, query_of, Progress(len(members)), tell=_LOG.warning)
 
 
 def _load(profile: str, timeout: float) -> ClientSettings:

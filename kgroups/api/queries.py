@@ -277,6 +277,7 @@ class Queries(ABC):
         for sample in sampling.planned():
             await asyncio.sleep(sample.pause)
             sampling.add(await self._ask(partial(sample_of, selection, sample)))
+        await self._ask(partial(complete, sampling))
         return sampling.report(int(clock.time() * 1000))
 
 
@@ -285,6 +286,14 @@ async def sample_of(selection: Selection, sample: Sample, admin: GroupAdmin) -> 
     from kgroups.admin.observe import observe
 
     return await observe(admin, selection, sample, isolation=Isolation.READ_UNCOMMITTED)
+
+
+async def complete(sampling: Sampling, admin: GroupAdmin) -> model.Outcome[Seen]:
+    """Find out what the samples do not show."""
+    from kgroups.admin.observe import answer, questions_of
+
+    sampling.learn(await answer(admin, questions_of(sampling), isolation=Isolation.READ_UNCOMMITTED))
+    return model.Outcome()
 
 
 def _level(read_committed: bool) -> Isolation:

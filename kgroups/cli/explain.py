@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from kgroups.model.explain.change import Change
     from kgroups.model.explain.facts import GroupFacts
     from kgroups.model.outcome import Outcome
-    from kgroups.net.cluster import Cluster
     from kgroups.render.explain import Explained
 
 
@@ -61,46 +59,6 @@ _STYLE = (
 
 _SHARE_MIB, _SHARE_SECONDS = 8, 2.0
 """Limits on reading the state of share groups without ``--deep``."""
-
-
-async def _with_outsiders(cluster: Cluster, outcome: Outcome[Any]) -> Outcome[Any]:
-    """Add to the facts of empty groups the clients that still commit, from the records of the last minutes."""
-    from kgroups.admin.still_committing import still_committing
-    from kgroups.model.groups import GroupState, GroupType
-    from kgroups.model.offsets import Commit
-
-    idle: dict[str, dict[tuple[str, int], Commit | None]] = {
-        facts.group.group_id: {}
-        for facts in outcome.items
-        if facts.group.state == GroupState.EMPTY and facts.group.type != GroupType.SHARE
-    }
-    activity = await still_committing(cluster, idle, watch=False)
-    seen = {**activity.perhaps, **activity.found}
-    if not seen:
-        return outcome
-    return outcome.with_items(facts._replace(outsiders=seen.get(facts.group.group_id)) for facts in outcome.items)
-
-
-_INSTANCES_WINDOW = 600_000
-"""Milliseconds of the log in which clients that use one instance ID are searched for."""
-
-
-async def _with_shared_instances(cluster: Cluster, outcome: Outcome[Any]) -> Outcome[Any]:
-    """Add to the facts of groups with static members the instance IDs that two clients use."""
-    from kgroups.admin.offsets_topic.recent_commits import recent_commits
-    from kgroups.model.stays import shared_instances
-
-    static = [facts.group.group_id for facts in outcome.items if any(member.instance_id for member in facts.members)]
-    if not static:
-        return outcome
-    recent = await recent_commits(cluster, static, int(time.time() * 1000) - _INSTANCES_WINDOW)
-    return outcome.with_items(
-        facts._replace(
-            shared_instances=tuple(shared_instances(recent.stays.get(facts.group.group_id, ()))),
-            instances_unknown=recent.unread.get(facts.group.group_id),
-        )
-        for facts in outcome.items
-    )
 
 
 def style_options(command: F) -> F:
@@ -162,7 +120,6 @@ def explain(
             return outcome.with_failures((), [NO_MATCH])
         from .query.deep_columns import with_logs, with_share_facts
 
-        outcome = await _with_shared_instances(cluster, await _with_outsiders(cluster, outcome))
         outcome = await with_share_facts(admin, outcome, *(deep or (_SHARE_MIB, _SHARE_SECONDS)))
         if deep is None:
             return outcome

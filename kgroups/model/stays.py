@@ -7,6 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from .counts import some
+from .groups import Group
+from .moments import moment_text
+
 REPEATED = 3
 """Restarts, or turns of two clients, that are no coincidence."""
 
@@ -104,6 +108,31 @@ class SharedInstance(NamedTuple):
     def is_certain(self) -> bool:
         """Whether two clients use it; otherwise, one client may restart repeatedly."""
         return len(self.clients) > 1
+
+    def __str__(self) -> str:
+        since = moment_text(self.since)
+        if self.is_certain:
+            return (
+                f"{len(self.clients):,} clients use group.instance.id {self.instance_id} ({some(self.clients)}): each "
+                f"fences the other and takes its partitions, {self.turns:,} times since {since}; give each client its "
+                "own"
+            )
+        return (
+            f"the member with group.instance.id {self.instance_id} was replaced {self.turns:,} times since {since}: "
+            f"two clients use this ID and fence each other, or one restarts repeatedly ({some(self.clients)})"
+        )
+
+
+class Instances(NamedTuple):
+    """What is known about the instance IDs of a group: those that two clients use, and why others are unknown."""
+
+    shared: tuple[SharedInstance, ...] = ()
+    unknown: str | None = None
+
+
+def is_static(group: Group) -> bool:
+    """Return whether a group has members with an instance ID, which another client can use, too."""
+    return any(member.instance_id for member in group.members or ())
 
 
 def shared_instances(stays: Iterable[Stay]) -> list[SharedInstance]:

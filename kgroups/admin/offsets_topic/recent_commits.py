@@ -37,6 +37,8 @@ LEAST_RECORDS = 5_000
 """The part of this maximum that each partition has at least."""
 MOST_OF_ALL = 5_000_000
 """Maximum records of one partition if all commits of a group are read."""
+MOST_OF_HISTORY = 20_000
+"""Maximum records of one partition for the rhythm of commits."""
 PORTION = 1024 * 1024
 SHARE_OF_TIME_LEFT = 0.5
 """The maximum part of the remaining ``--timeout`` to spend on reading."""
@@ -94,6 +96,11 @@ async def recent_commits(
     if most is None:
         most = MOST_OF_ALL if everything else max(LEAST_RECORDS, MOST_RECORDS // max(1, len(by_partition)))
     return await _read(cluster, by_partition, since, everything, most)
+
+
+async def commit_history(cluster: Cluster, groups: Collection[GroupId]) -> RecentCommits:
+    """Return the commits and membership changes of these groups in the newest part of the log."""
+    return await recent_commits(cluster, groups, 0, everything=True, most=MOST_OF_HISTORY)
 
 
 def _unread(groups: Collection[GroupId], reason: str) -> RecentCommits:

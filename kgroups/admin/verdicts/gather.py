@@ -12,6 +12,7 @@ from kgroups.model.counts import count
 from kgroups.model.groups import GroupType
 from kgroups.model.lag import is_epoch_ahead
 from kgroups.model.offsets import Isolation, LogOffsets, Logs
+from kgroups.model.operations.commit_history import History
 from kgroups.model.operations.committing import RecentCommits
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.model.places import place_name
@@ -19,15 +20,7 @@ from kgroups.model.rates import Pace, Reading, pace_of, reading_of, unbroken
 from kgroups.model.record import RecordDetails
 from kgroups.model.subscriptions import left_topics
 from kgroups.model.time_lag import FirstUnread, Position, position
-from kgroups.model.verdicts.facts import (
-    History,
-    LogProblem,
-    OpenTransaction,
-    Owner,
-    Part,
-    PartitionFacts,
-    Unavailable,
-)
+from kgroups.model.verdicts.facts import LogProblem, OpenTransaction, Owner, Part, PartitionFacts, Unavailable
 from kgroups.model.verdicts.judge import needs_pace
 from kgroups.model.views.lag_summary import By, lag_is_unknown, left_remark, shares
 from kgroups.model.views.offset_row import GroupOffsets, OffsetRow
@@ -37,7 +30,7 @@ from kgroups.protocol.apis.fetch import Fetch, Fetched
 from kgroups.protocol.error_codes import Code, KafkaError
 from kgroups.protocol.record_details import read_details
 
-from ..offsets_topic.recent_commits import READ_COMMITS, SHARE_OF_TIME_LEFT, recent_commits
+from ..offsets_topic.recent_commits import READ_COMMITS, SHARE_OF_TIME_LEFT, commit_history
 from ..query.describe import describe_offsets
 from ..query.first_unread import find_unread
 from ..query.log_offsets import fetch_logs
@@ -46,8 +39,6 @@ from ..routing.partition_leaders import TopicPartition, by_topic, find_leaders, 
 from .limits import fetch_limits
 from .transactions import open_transactions
 
-COMMITS = 20_000
-"""Maximum records to read from the end of each partition of ``__consumer_offsets``."""
 OBSERVED = 11.0
 """Maximum seconds to observe lags whose direction matters; consumers commit every 5 s by default."""
 SPAN = 4_000
@@ -208,7 +199,7 @@ async def _ask(cluster: Cluster, rows: Mapping[str, Sequence[OffsetRow]], gather
     leaders, (stable, unread, aborted, unread_failures), commits = await asyncio.gather(
         find_leaders(cluster, pairs),
         _stable_records(cluster, partitions, positions),
-        recent_commits(cluster, tuple(rows), 0, everything=True, most=COMMITS),
+        commit_history(cluster, tuple(rows)),
     )
     gathered.leaders = {pair: node for node, some in leaders.leaders.items() for pair in some}
     gathered.unread, gathered.aborted, gathered.commits = unread, aborted, commits

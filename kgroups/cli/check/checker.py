@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from kgroups.errors import ClusterUnreachable, DeadlineExceeded
 from kgroups.model.clusters import ClusterAnswer, distinct
-from kgroups.model.health.findings import Finding, Proof
+from kgroups.model.health.findings import Finding
 from kgroups.model.health.report import CLUSTER, Report, merge_reports
 from kgroups.model.health.severity import Severity
 from kgroups.model.outcome import Outcome
@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
     from kgroups.admin.query.select_groups import Selection
     from kgroups.model.health.findings import Sample, Seen
-    from kgroups.model.health.sampling import Sampling
+    from kgroups.model.health.sampling import Answers, Sampling
     from kgroups.model.offsets import Isolation
-    from kgroups.model.time_lag import Position
 
 NO_RULE = "no rule names this cluster"
 
@@ -62,9 +61,10 @@ class Checker:
         self.ids = {}
         samplings = {name: self._sampling(name) for name in self._selections}
         if all(sampling.in_batches for sampling in samplings.values()):
-            self._check_in_batches(samplings)
+            answered = self._check_in_batches(samplings)
         else:
-            self._prove(self._take_samples(samplings))
+            answered = self._take_samples(samplings)
+        self._complete(answered)
         now = int(time.time() * 1000)
         reports = {name: samplings[name].report(now) for name in self.ids}
         if not self._fleet:
@@ -88,7 +88,8 @@ class Checker:
         self.ids |= {answer.cluster: answer.cluster_id or self.ids.get(answer.cluster) for answer in answers}
         return {answer.cluster: answer for answer in answers}
 
-    def _check_in_batches(self, samplings: Mapping[str, Sampling]) -> None:
+    def _check_in_batches(self, samplings: Mapping[str, Sampling]) -> Mapping[str, Sampling]:
+        """Judge all groups; return the samplings of the clusters that answered."""
         from kgroups.admin.observe import observe_in_batches
 
         async def check(name: str, admin: GroupAdmin) -> Outcome[Seen]:
@@ -96,8 +97,10 @@ class Checker:
                 samplings[name].judge(batch)
             return Outcome()
 
-        for name, answer in self._query({name: partial(check, name) for name in samplings}).items():
+        answers = self._query({name: partial(check, name) for name in samplings})
+        for name, answer in answers.items():
             samplings[name].judge(answer.outcome)
+        return {name: samplings[name] for name, answer in answers.items() if not answer.failed}
 
     def _take_samples(self, samplings: Mapping[str, Sampling]) -> Mapping[str, Sampling]:
         """Take all samples; return those of the clusters that answered each time. The others are not sampled again."""
@@ -119,38 +122,24 @@ class Checker:
 
         return await observe(admin, selection, sample, isolation=self._isolation)
 
-    def _prove(self, samplings: Mapping[str, Sampling]) -> None:
-        """Find out which lagging partitions have an unread record; unknown if a cluster does not respond any more."""
-        unproven = {name: groups for name, sampling in samplings.items() if (groups := sampling.unproven())}
-        wanted = {
-            name: {position for places in groups.values() for position in places.values()}
-            for name, groups in unproven.items()
-        }
-        for name, proofs in self._proofs(wanted).items():
-            samplings[name].prove(
-                {
-                    group: {place: proofs[position] for place, position in places.items() if position in proofs}
-                    for group, places in unproven[name].items()
-                }
-            )
+    def _complete(self, samplings: Mapping[str, Sampling]) -> None:
+        """Find out what the samples do not show; it is unknown if a cluster does not respond any more."""
+        from kgroups.admin.observe import answer, questions_of
 
-    def _proofs(self, wanted: Mapping[str, set[Position]]) -> Mapping[str, Mapping[Position, Proof]]:
-        """Return whether each position has an unread record, by cluster."""
-        if not wanted:
-            return {}
-        from kgroups.admin.observe import find_proofs
+        questions = {name: questions_of(sampling) for name, sampling in samplings.items()}
+        questions = {name: asked for name, asked in questions.items() if asked.unproven or asked.static}
+        if not questions:
+            return
 
-        async def find(positions: set[Position], admin: GroupAdmin) -> Outcome[tuple[Position, Proof]]:
-            return await find_proofs(admin, positions, isolation=self._isolation)
-
-        def unknown(name: str, reason: object) -> Mapping[Position, Proof]:
-            return dict.fromkeys(wanted[name], Proof(None, f"unread records are unknown: {reason}"))
+        async def find(name: str, admin: GroupAdmin) -> Outcome[Answers]:
+            return Outcome((await answer(admin, questions[name], isolation=self._isolation),))
 
         try:
-            found = self._query({name: partial(find, at) for name, at in wanted.items()})
+            found = self._query({name: partial(find, name) for name in questions})
         except (ClusterUnreachable, DeadlineExceeded) as error:
-            return {name: unknown(name, error) for name in wanted}
-        return {
-            name: unknown(name, outcome.failures[0].message) if outcome.failures else dict(outcome.items)
-            for name, (_, _, outcome) in found.items()
-        }
+            for name, asked in questions.items():
+                samplings[name].learn(asked.unanswered(error))
+            return
+        for name, (_, _, outcome) in found.items():
+            answers = outcome.items[0] if outcome.items else questions[name].unanswered(outcome.failures[0].message)
+            samplings[name].learn(answers)

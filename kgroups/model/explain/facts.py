@@ -11,7 +11,7 @@ from kgroups.model.group_log import GroupLog
 from kgroups.model.groups import CONSUMER_PROTOCOL_TYPE, Group, GroupType, Member
 from kgroups.model.offsets import GroupCommits
 from kgroups.model.share.partition import ShareFacts
-from kgroups.model.stays import SharedInstance
+from kgroups.model.stays import Instances
 from kgroups.model.subscriptions import member_topics
 
 
@@ -79,10 +79,7 @@ class GroupFacts(NamedTuple):
     timeouts: MemberTimeouts | None = None
     commits: GroupCommits | None = None
 
-    shared_instances: tuple[SharedInstance, ...] = ()
-    """The instance IDs of members that two clients use, as far as the log was read."""
-    instances_unknown: str | None = None
-    """Why it is unknown whether two clients use one instance ID."""
+    instances: Instances = Instances()
 
     @property
     def members(self) -> tuple[Member, ...]:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from kgroups.model.duration import Milliseconds
 
 from ..counts import count, some
-from ..moments import moment_text
 from ..stays import SharedInstance
 from .facts import GroupFacts
 from .findings import Finding, info, problem, warning
@@ -23,18 +22,18 @@ def find(facts: GroupFacts) -> Iterator[Finding]:
 
 def _static(facts: GroupFacts) -> Iterator[Finding]:
     static = [member.instance_id for member in facts.members if member.instance_id is not None]
-    yield from map(_shared_instance, facts.shared_instances)
-    if not static or facts.shared_instances:  # no member that restarts gets its partitions back then
+    yield from map(_shared_instance, facts.instances.shared)
+    if not static or facts.instances.shared:  # no member that restarts gets its partitions back then
         return
     if len(static) == len(facts.members):
         session = facts.timeouts.session.number if facts.timeouts else None
         limit = "" if session is None else f" of {Milliseconds(session)}"
         whole = "its only member is" if len(static) == 1 else f"all {len(static):,} members are"
-        unknown = f", unless another client uses its ID, which is unknown: {facts.instances_unknown}"
+        unknown = f", unless another client uses its ID, which is unknown: {facts.instances.unknown}"
         yield info(
             "static-members",
             f"{whole} static: a member that restarts within its session timeout{limit} gets its partitions back "
-            "without a rebalance" + (unknown if facts.instances_unknown else ""),
+            "without a rebalance" + (unknown if facts.instances.unknown else ""),
         )
     else:
         yield warning(
@@ -46,20 +45,7 @@ def _static(facts: GroupFacts) -> Iterator[Finding]:
 
 
 def _shared_instance(found: SharedInstance) -> Finding:
-    since = moment_text(found.since)
-    if found.is_certain:
-        return problem(
-            "shared-instance-id",
-            f"{len(found.clients):,} clients use group.instance.id {found.instance_id} ({some(found.clients)}): each "
-            f"fences the other and takes its partitions, {found.turns:,} times since {since}; give each client its own",
-            [found.instance_id],
-        )
-    return problem(
-        "shared-instance-id",
-        f"the member with group.instance.id {found.instance_id} was replaced {found.turns:,} times since {since}: two "
-        f"clients use this ID and fence each other, or one restarts repeatedly ({some(found.clients)})",
-        [found.instance_id],
-    )
+    return problem("shared-instance-id", str(found), [found.instance_id])
 
 
 def _of(number: int, facts: GroupFacts, one: str, many: str) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ..counts import count, some
-from ..groups import GroupType
+from ..groups import GroupId, GroupType
 from ..places import place_name
+from ..stays import Instances
 from ..subscriptions import not_owners
 from ..views.offset_row import GroupOffsets, OffsetRow
 from .amounts import undecoded
@@ -79,6 +80,22 @@ def _unread(offsets: GroupOffsets, rows: Sequence[OffsetRow]) -> list[str]:
 
 def _to_nonsubscribers(names: Sequence[str]) -> str:
     return f"{count(len(names), 'partition')} assigned to members that do not subscribe to the topic"
+
+
+def with_instances(finding: Finding, instances: Mapping[GroupId, Instances]) -> Finding:
+    """Return a finding with what is known about instance IDs: who shares one loses its partitions again and again."""
+    known = instances.get(finding.group)
+    if finding.check != "assigned" or known is None:
+        return finding
+    if known.shared:
+        words = "; ".join(map(str, known.shared))
+        message = words if finding.severity is Severity.OK else f"{finding.message}; {words}"
+        return finding._replace(severity=Severity.CRITICAL, message=message)
+    if known.unknown and finding.severity is Severity.OK:
+        return finding._replace(
+            message=f"{finding.message}; unknown whether clients share instance IDs: {known.unknown}"
+        )
+    return finding
 
 
 _WITH_PARTITIONS = frozenset({"consumer", "share", "streams"})

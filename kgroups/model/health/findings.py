@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ..groups import GroupId
+from ..operations.commit_history import History
 from ..share.partition import ShareFacts
 from ..time_lag import FirstUnread
 from ..views.lag_summary import NO_AGES, Ages
@@ -34,10 +35,14 @@ class Finding(NamedTuple):
 
 
 class Proof(NamedTuple):
-    """Whether a lagging partition has an unread record; ``None``: unknown, with the reason."""
+    """Whether a lagging partition has an unread record; ``None``: unknown, with the reason.
+
+    ``first``: that record; its time is in milliseconds since 1970.
+    """
 
     unread: bool | None
     reason: str = ""
+    first: FirstUnread = FirstUnread()
 
 
 SKIPPED = (
@@ -58,7 +63,7 @@ def proof_of(readable: FirstUnread | None, unread: FirstUnread | None) -> Proof:
     if readable is None:
         return Proof(None, "unread records are unknown")
     if readable.offset is not None:
-        return Proof(True)
+        return Proof(True, first=readable)
     return Proof(False) if unread is None or unread.offset is None else Proof(None, SKIPPED)
 
 
@@ -98,6 +103,10 @@ class Seen(NamedTuple):
     commits_unread: str | None = None
     commits_before: int | None = None
     proofs: Mapping[Place, Proof] = MappingProxyType({})
+    histories: Mapping[Place, History] = MappingProxyType({})
+    """The commits of these partitions, if they were needed."""
+    histories_unread: str | None = None
+    """Why they are unknown."""
     outsiders: str | None = None
     """The evidence that a client that is not a member commits."""
     outsiders_unread: str | None = None

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from kgroups.errors import UsageError
 
 from ..groups import GroupId
+from ..operations.commit_history import History
 from ..outcome import Failure, Outcome
 from ..permissions import Acl
+from ..stays import Instances, is_static
 from ..time_lag import Position
+from .assigned import with_instances
 from .check import Input
 from .findings import Finding, Place, Proof, Sample, Seen
 from .judge import CHECKS, judge
@@ -18,6 +22,18 @@ from .report import CLUSTER, Report, report_of
 from .rules import Rule, fits, limits_of
 from .severity import Severity
 from .trend import suspects
+
+
+class Answers(NamedTuple):
+    """What was found out after the last sample, by group.
+
+    ``histories_unread``: why the commits of a group are unknown.
+    """
+
+    proofs: Mapping[GroupId, Mapping[Place, Proof]] = {}
+    histories: Mapping[GroupId, Mapping[Place, History]] = {}
+    histories_unread: Mapping[GroupId, str] = {}
+    instances: Mapping[GroupId, Instances] = {}
 
 
 class Sampling:
@@ -61,6 +77,8 @@ class Sampling:
         self._failures: tuple[Failure, ...] = ()
         self._hidden_by: tuple[Acl, ...] = ()
         self._findings: list[Finding] = []
+        self._static: set[GroupId] = set()
+        self._instances: Mapping[GroupId, Instances] = {}
         if self._trend and samples < 2:
             raise UsageError(f"a trend requires at least two samples, not {samples}")
         self._count = samples if self._trend else 1
@@ -98,6 +116,7 @@ class Sampling:
     def judge(self, seen: Outcome[Seen]) -> None:
         """Keep the findings for some groups, but not the groups; only if :attr:`in_batches`."""
         self._judged.update(each.offsets.group.group_id for each in seen.items)
+        self._static.update(each.offsets.group.group_id for each in seen.items if self._needs_instances(each))
         for each in seen.items:
             self._findings += judge((each,), limits_of(each.offsets.group.group_id, self._limits, self._rules))
         self._failures += seen.failures
@@ -112,11 +131,26 @@ class Sampling:
         }
         return {name: places for name, places in found.items() if places}
 
-    def prove(self, proofs: Mapping[GroupId, Mapping[Place, Proof]]) -> None:
-        """Add the results of that search."""
-        for name, found in proofs.items():
+    def static(self) -> set[GroupId]:
+        """Return the groups with static members whose instance IDs a rule requires to be those of one client each."""
+        found = {name for name, seen in self._samples.items() if self._needs_instances(seen[-1])}
+        return found | self._static
+
+    def _needs_instances(self, seen: Seen) -> bool:
+        group = seen.offsets.group
+        return is_static(group) and limits_of(group.group_id, self._limits, self._rules).assigned
+
+    def learn(self, answers: Answers) -> None:
+        """Add the answers to :meth:`unproven` and :meth:`static`."""
+        for name, found in answers.proofs.items():
             *earlier, last = self._samples[name]
-            self._samples[name] = [*earlier, last._replace(proofs=found)]
+            last = last._replace(
+                proofs=found,
+                histories=answers.histories.get(name, {}),
+                histories_unread=answers.histories_unread.get(name),
+            )
+            self._samples[name] = [*earlier, last]
+        self._instances = answers.instances
 
     def report(self, at: int) -> Report:
         """Return the report; ``at`` is the current time, in milliseconds since 1970."""
@@ -125,7 +159,8 @@ class Sampling:
             for name, samples_of_group in self._samples.items()
             for finding in judge(samples_of_group, limits_of(name, self._limits, self._rules))
         )
-        found = (*self._findings, *findings, *self._unmatched())
+        every = (with_instances(each, self._instances) for each in (*self._findings, *findings))
+        found = (*every, *self._unmatched())
         return report_of(found, self._failures, at, self._hidden_by)
 
     def _unmatched(self) -> Iterator[Finding]:

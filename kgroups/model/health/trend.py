@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 from ..counts import some
 from ..duration import Milliseconds
+from ..groups import GroupType
+from ..operations.commit_history import STUCK_AFTER, History
 from ..operations.committing import OF_A_CLIENT
 from ..places import place_name
 from ..rates import Reading, reading_of
@@ -17,7 +19,7 @@ from ..views.lag_summary import By, reads_on_at, shares
 from .amounts import UnknownLag, without_any
 from .burrow import NEED_PROOF, OffsetSample, Verdict, verdict
 from .check import Check, Evidence, Flag, Input
-from .findings import Finding, Place, Seen
+from .findings import Finding, Place, Proof, Seen
 from .severity import Severity, worst
 from .values import parse_flag
 
@@ -168,9 +170,62 @@ def _judged(seen: Sequence[Seen], place: Place, window: _Window) -> _Judged:
     if window.first and found in NEED_PROOF:
         return Verdict.UNKNOWN, Doubt(found, NEW)
     proof = seen[-1].proofs.get(place) if found in NEED_PROOF else None
-    if proof is None or proof.unread:
-        return found, None
-    return (Verdict.OK, None) if proof.unread is False else (Verdict.UNKNOWN, Doubt(found, proof.reason))
+    if proof is not None and not proof.unread:
+        return (Verdict.OK, None) if proof.unread is False else (Verdict.UNKNOWN, Doubt(found, proof.reason))
+    reason = _unsure(seen, place, window, found, proof or Proof(True)) if found in NEED_PROOF else None
+    return (Verdict.UNKNOWN, Doubt(found, reason)) if reason else (found, None)
+
+
+def _unsure(seen: Sequence[Seen], place: Place, window: _Window, found: Verdict, proof: Proof) -> str | None:
+    """Return why the times of commits do not show a verdict about a partition that a client may read.
+
+    A group stops when its next commit is overdue: the rule of ``explain --partition``.
+    """
+    last, committed = seen[-1], window.samples[-1].committed
+    history = last.histories.get(place, History()) if not last.histories_unread else None
+    is_owned = place in _owned(last)
+    if last.offsets.group.type == GroupType.SHARE or committed is None:
+        return None
+    if last.commits_unread and not _whole_window_read(seen) and place not in (last.committed_at or {}):
+        return f"the times of commits are unknown: {last.commits_unread}"
+    if found is not Verdict.STOP:
+        return None
+    if history is None:
+        return f"the times of commits are unknown: {last.histories_unread}"
+    outsider = history.outsider(place, last.now)
+    if not is_owned and outsider is None:
+        return None
+    since = max(history.progressed(committed) or 0, proof.first.timestamp or 0)
+    waited = max(_unread_for(seen, place, proof), last.now - since if since else 0)
+    overdue = history.overdue_after(committed)
+    if history.has_rhythm() or outsider:
+        if waited >= overdue:
+            return None
+        gap = Milliseconds(history.gap(committed))
+        return f"commits are up to {gap} apart, and the next one is not overdue; use a longer --window"
+    if waited >= max(overdue, STUCK_AFTER):
+        return None
+    return "its members have not committed twice so far; use a longer --window"
+
+
+def _owned(last: Seen) -> set[Place]:
+    """Return the partitions that a member has."""
+    return {
+        (row.topic, row.partition)
+        for share in shares(last.offsets, By.GROUP)
+        for row in share.rows
+        if row.topic is not None and row.partition is not None and row.consumer_id
+    }
+
+
+def _unread_for(seen: Sequence[Seen], place: Place, proof: Proof) -> int:
+    """Return the milliseconds since the first sample in which the first unread record was in the log."""
+    topic, partition = place
+    for each in seen:
+        log = each.offsets.logs.offsets.get(topic, {}).get(partition)
+        if log and log.end is not None and log.end > (proof.first.offset or 0):
+            return seen[-1].now - each.now
+    return 0
 
 
 def _message(seen: Sequence[Seen], judged: Mapping[Place, _Judged]) -> str:
@@ -182,11 +237,7 @@ def _message(seen: Sequence[Seen], judged: Mapping[Place, _Judged]) -> str:
     if bad is Verdict.UNKNOWN and doubts:
         return _doubt_message(doubts, f" in {seconds}: ")
     faults = sorted(place_name(*place) for place, (found, _) in judged.items() if found is bad)
-    message = f"{bad.value} in {seconds}: {some(faults)}"
-    why = seen[-1].commits_unread
-    if why and not _whole_window_read(seen) and bad in (Verdict.STALL, Verdict.STOP):
-        message += f"; commits are unknown, and are assumed if the group has members: {why}"
-    return message
+    return f"{bad.value} in {seconds}: {some(faults)}"
 
 
 def _doubt_message(doubts: Mapping[Place, Doubt], when: str) -> str:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from enum import StrEnum
-from itertools import pairwise
 from typing import NamedTuple
 
 from kgroups.model.groups import GroupState
 from kgroups.model.lag import compute_lag
-from kgroups.model.operations.committing import CommitMade
+from kgroups.model.operations.commit_history import History
 from kgroups.model.permissions import Acl
 from kgroups.model.quotas import FetchLimit
 from kgroups.model.rates import Pace
 from kgroups.model.record import RecordDetails
-from kgroups.model.stays import Stay
 
 
 class Part(StrEnum):
@@ -65,36 +62,6 @@ class Owner(NamedTuple):
     member_id: str
     client_id: str
     host: str
-
-
-class History(NamedTuple):
-    """The commits of one partition and the membership changes of its group, oldest first, as far as the log was read.
-
-    ``changes``: the times of membership records. ``since``: the time of the oldest record that was read, if older ones
-    were left out. ``stays``: who was a member when.
-    """
-
-    commits: Sequence[CommitMade] = ()
-    changes: Sequence[int] = ()
-    since: int | None = None
-    stays: Sequence[Stay] = ()
-
-    @property
-    def last(self) -> int | None:
-        """The time of the last commit."""
-        return self.commits[-1][0] if self.commits else None
-
-    def same(self, committed: int) -> Sequence[CommitMade]:
-        """Return the last commits, without another offset in between, if they are of this offset."""
-        first = len(self.commits)
-        while first and self.commits[first - 1][1] == committed:
-            first -= 1
-        return self.commits[first:]
-
-    def gap(self, committed: int) -> int:
-        """Return the longest time between two commits up to the first one of this offset."""
-        times = [time for time, _ in self.commits[: len(self.commits) - max(0, len(self.same(committed)) - 1)]]
-        return max((after - before for before, after in pairwise(times)), default=0)
 
 
 class PartitionFacts(NamedTuple):

@@ -15,7 +15,8 @@ from kgroups.model.duration import Milliseconds
 from kgroups.model.groups import GroupState
 from kgroups.model.lag import EPOCH_AHEAD, RECREATED
 from kgroups.model.moments import moment_text
-from kgroups.model.operations.committing import OF_A_CLIENT, OVERDUE, SKEW, Rhythm, rhythm_of
+from kgroups.model.operations.commit_history import STUCK_AFTER
+from kgroups.model.operations.committing import OF_A_CLIENT, SKEW, Rhythm
 from kgroups.model.rates import USUAL, Direction
 from kgroups.model.shell import group_words, group_words_in_text, shell
 from kgroups.model.time_lag import ago
@@ -25,8 +26,6 @@ from .evidence import evidence_of
 from .facts import LogProblem, PartitionFacts
 from .verdict import Key, Severity, Verdict
 
-STUCK_AFTER = 30_000
-"""Default milliseconds without progress after which a partition is stuck; consumers commit every 5 s by default."""
 REPEATS = 3
 """Commits of the same offset that are no coincidence."""
 LARGE = 1_048_576
@@ -37,8 +36,6 @@ COMMITS_PER_ATTEMPT = 4
 """A consumer that commits the same offset more often than this for each attempt does not crash there."""
 RECENT_CHANGES = 10
 """A crash loop had its last membership change within this multiple of the time after which a partition is stuck."""
-PAUSES = 3
-"""Commits that are at most half of this multiple of the limit apart are a rhythm."""
 BURST = 1_000
 """Membership records within this many milliseconds are one change."""
 DEFAULT_TRANSACTION_TIMEOUT = 60_000
@@ -62,16 +59,10 @@ class Case(NamedTuple):
 
     @property
     def progressed(self) -> int | None:
-        """When the group last made progress, or a time after it; ``None`` if no commit was read.
-
-        If the last commit that was read has another offset, the group has committed in the meantime.
-        """
+        """When the group last made progress, or a time after it; ``None`` if no commit was read."""
         if self.facts.history is None or self.facts.committed is None:
             return None
-        same = self.facts.history.same(self.facts.committed)
-        if same:
-            return same[0][0]
-        return self.facts.history.since if self.facts.history.last is None else self.facts.history.last
+        return self.facts.history.progressed(self.facts.committed)
 
     @property
     def written(self) -> int | None:
@@ -101,17 +92,15 @@ class Case(NamedTuple):
         history, committed = self.facts.history, self.facts.committed
         if self.unread_for is None or history is None or committed is None:
             return False
-        return self.waits and self.unread_for >= OVERDUE * history.gap(committed)
+        return self.waits and self.unread_for >= history.overdue_after(committed)
 
     @property
     def outsider(self) -> Rhythm | None:
         """The commits of a client that is not a member, or resets, after membership changes, if they may go on."""
         if self.facts.history is None:
             return None
-        changed = max(self.facts.history.changes, default=0)
-        made = [each for each in self.facts.history.commits if each[0] > changed]
         pair = self.facts.topic, self.facts.partition
-        return rhythm_of({pair: made}, self.facts.now, PAUSES * self.stuck_after / 1000)
+        return self.facts.history.outsider(pair, self.facts.now, self.stuck_after)
 
     @property
     def changes(self) -> int:
@@ -281,6 +270,9 @@ def _member(case: Case) -> Found | None:
             text = f"the partition is not assigned to any of the {count(facts.members, 'member')} of the group"
         elif facts.members is None:
             return None
+        elif facts.history is None and not uncommitted:
+            text += "; whether a client that is not a member reads the partition is unknown"
+            return Found(Key.UNKNOWN, Severity.UNKNOWN, text)
         if uncommitted:
             text += ", and the group has no committed offset for it"
         return Found(Key.UNASSIGNED, Severity.PROBLEM, text, case.command("explain {group}"))

@@ -11,8 +11,8 @@ check --lag OK                     more is unread on the partitions with a commi
 check --lag CRITICAL               not more is unread
 check --time-lag OK                a readable record was appended before the limit (not by its own time)
 check --trend OK                   a record was readable all the time, and no client advanced or committed an advance
-check --trend STOP                 an offset was committed in the window
-check --trend STALL                the committed offset changed in the window
+check --trend STOP                 an offset was committed in the window, or a client read all the time and advanced
+check --trend STALL                the committed offset changed in the window, or nothing was committed in it
 check --trend REWIND               it did not go back within one topic
 check --trend WARN                 the backlog of the reader did not grow; except for bursts since the last commit, and
                                    for records that were deleted unread
@@ -59,12 +59,13 @@ from kgroups.model.health.judge import judge as check
 from kgroups.model.health.limits import Limits
 from kgroups.model.health.severity import Minimum, Severity, Threshold
 from kgroups.model.health.trend import suspects
+from kgroups.model.operations.commit_history import STUCK_AFTER, History
 from kgroups.model.operations.committing import RecentCommits
 from kgroups.model.places import place_name
 from kgroups.model.rates import Pace, Place, pace_of, reading_of, unbroken
 from kgroups.model.record import RecordDetails
 from kgroups.model.verdicts.facts import OpenTransaction, PartitionFacts
-from kgroups.model.verdicts.judge import REPEATS, STUCK_AFTER, needs_pace
+from kgroups.model.verdicts.judge import REPEATS, needs_pace
 from kgroups.model.verdicts.judge import judge as explain
 from kgroups.model.verdicts.verdict import Key, Verdict
 from kgroups.model.views.lag_rows import GroupLagRow
@@ -82,6 +83,9 @@ EVERY = 4
 POLL = 8
 """Ticks between two polls of the exporter, and samples of a trend."""
 WINDOW = 10
+SHORT = 3
+"""Samples of a short trend: 8 s, less than the time between two commits of many members."""
+UNREADABLE = "missing permission READ on topic __consumer_offsets"
 SLACK = 20_000
 """Milliseconds of a time to catch up: consumers commit every 12 s at most, and refreshes take 2 s."""
 LAG, AGE = 500, 20_000
@@ -152,6 +156,8 @@ def play(seed: int, ticks: int, tally: Tally) -> None:
             watched = [*watched[1 - SAMPLED :], world.kept[-1]]
             _totals(world, offsets, tally)
             _check(world, [*seen[:-1], _seen(world, offsets)], tally)
+            if len(seen) > SHORT:
+                _trends(world, [*seen[-SHORT:-1], _seen(world, offsets)], tally)
             _watch(world, watch, offsets, watched, tally)
             _explain(world, offsets, looks, tally)
     tally.wrong[before:] = [each._replace(seed=seed) for each in tally.wrong[before:]]
@@ -216,15 +222,36 @@ def _seen(world: World, offsets: GroupOffsets) -> Seen:
     # Offsets in transactions are reported only of partitions with a commit; their records show the others.
     outsiders = "commits" if world.outsider or world.pending.keys() - world.visible.keys() else None
     ages = Ages(unread, world.now, Retention(dict.fromkeys(world.topics, _DELETED)))
+    if world.unreadable:
+        return Seen(offsets, world.now, ages, {}, UNREADABLE, outsiders=outsiders)
     return Seen(offsets, world.now, ages, committed_at, commits_before=BEGAN, outsiders=outsiders)
 
 
-def _check(world: World, seen: list[Seen], tally: Tally) -> None:
-    now = seen[-1]
+def _proven(world: World, seen: list[Seen]) -> list[Seen]:
+    """Add what is found out after the last sample."""
+    asked = {place: (log, at) for place, at in suspects(seen).items() if (log := world.log(place))}
     proofs = {
-        place: Proof(log.unread(at.offset) > 0) for place, at in suspects(seen).items() if (log := world.log(place))
+        place: Proof(log.unread(at.offset) > 0, first=log.first_readable(at.offset))
+        for place, (log, at) in asked.items()
     }
-    seen[-1] = now._replace(proofs=proofs)
+    histories = {place: History(world.commits.get(place, ()), world.changes) for place in proofs}
+    unread = UNREADABLE if world.unreadable else None
+    last = seen[-1]._replace(proofs=proofs, histories={} if unread else histories, histories_unread=unread)
+    return [*seen[:-1], last]
+
+
+def _trends(world: World, seen: list[Seen], tally: Tally) -> None:
+    """Judge progress in a window that may be shorter than the time between two commits."""
+    for finding in check(_proven(world, seen), Limits(trend=True)):
+        if finding.check == "trend":
+            said = finding.message.split(" ")[0]
+            wrong = _trend(world, said, seen, finding.message)
+            known = finding.severity is not Severity.UNKNOWN
+            tally.add(world, "short trend", said, known=known, wrong=wrong and f"{wrong}: {finding}")
+
+
+def _check(world: World, seen: list[Seen], tally: Tally) -> None:
+    seen = _proven(world, seen)
     for finding in check(seen, LIMITS):
         said = finding.severity.name
         wrong = against_check(world, finding.check, finding.severity)
@@ -361,12 +388,19 @@ def _trend(world: World, word: str, seen: Sequence[Seen], message: str) -> str |
             and not (commits and last.consumed > first.consumed)
             and len({t.life for t in truths}) == 1
         )
-        reasons.append((place, commits, offsets, back, stuck, first, last))
+        works = (
+            all(each.read for each in truths)
+            and first.now < last.advanced_at
+            and min(world.clocks) >= -1_000  # such a record is as old as it says
+            and (world.members or len(world.outsider_commits(place)) > 1)
+            and len({t.life for t in truths}) == 1
+        )
+        reasons.append((place, commits or works, offsets, back, stuck, first, last))
     if word == "OK" and any(stuck for *_, stuck, _, _ in reasons):
         return f"stuck {[each for each in reasons if each[4]]}"
     if word == "STOP" and all(commits for _, commits, *_ in reasons):
         return f"commits {reasons}"
-    if word == "STALL" and all(len(set(offsets)) > 1 for _, _, offsets, *_ in reasons):
+    if word == "STALL" and all(len(set(offsets)) > 1 or not commits for _, commits, offsets, *_ in reasons):
         return f"changed {reasons}"
     if word == "REWIND" and not any(back for _, _, _, back, *_ in reasons):
         return f"not back {reasons}"
@@ -511,6 +545,9 @@ def _gathered(world: World, rows: Sequence[OffsetRow]) -> _Gathered:
                 found.records[at] = RecordDetails(
                     unread.offset, unread.timestamp, None, b"x", (), 1, 60, unread.offset, None
                 )
+    if world.unreadable:
+        found.commits = RecentCommits({}, {"g": UNREADABLE})
+        return found
     made = {place: list(each) for place, each in world.commits.items() if place in world.committed}
     stays = {"g": list(world.stays.values())}
     found.commits = RecentCommits({"g": made}, changed={"g": list(world.changes)}, stays=stays)

@@ -215,6 +215,8 @@ class World:
         self.kept: list[dict[Place, Truth]] = []
         self.lost_at = -(10**9)
         """When unread records were deleted the last time: consumers continue elsewhere then."""
+        self.unreadable = not real and draw.random() < 0.1
+        """Whether ``__consumer_offsets`` cannot be read."""
         self.calm = draw.random() < 0.3 and not real
         """Whether only producers and members act: evidence suffices."""
         for _ in range(draw.choice((0, 1, 1, 2, 3))):
@@ -253,6 +255,7 @@ class World:
             and committed
             and not down
             and not self.hidden
+            and not self.unreadable
             and self.now >= max(BEGAN, self.lost_at) + 90_000
         )
 

@@ -21,6 +21,7 @@ from tests.documentation.pages import blocks_of
 from tests.fakes.broker import FakeCluster
 from tests.fakes.cluster_state import FakeMember
 from tests.fakes.serving import serving
+from tests.unit.cli.check.test_command import quiet
 
 
 @pytest.fixture
@@ -55,11 +56,22 @@ def test_check_judges_limits(bootstrap: str) -> None:
     assert report.severity is Severity.CRITICAL and [each.message for each in report.bad] == ["lag 50 is above 40"]
 
 
+@pytest.mark.parametrize(("group", "severity"), [("read", Severity.OK), ("behind", Severity.CRITICAL)])
+def test_check_trend_requires_an_unread_record(group: str, severity: Severity) -> None:
+    fake = FakeCluster(2, "4.3.1")
+    quiet(fake)
+    with serving(fake):
+        cluster = Cluster(",".join(f"127.0.0.1:{broker.port}" for broker in fake.brokers.values()))
+        report = cluster.check(group, limits=Limits(trend=True), window=0.02, samples=2)
+    assert report.severity is severity, report
+
+
 def test_check_trend_takes_samples(bootstrap: str) -> None:
     cluster = Cluster(bootstrap)
     report = cluster.check("orders-range", limits=Limits(trend=True), window=0.02, samples=2)
     (found,) = report.bad
-    assert found.check == "trend" and found.message.startswith("STALL in ")
+    assert found.check == "trend" and found.message.startswith("STALL? in ")
+    assert "unread records are unknown" in found.message
     with pytest.raises(UsageError):
         cluster.check("orders-range", limits=Limits(trend=True), samples=1)
 

@@ -183,6 +183,7 @@ def quiet(fake: FakeCluster) -> None:
     aborted = batch(5, [(5, 1)], attributes=TRANSACTIONAL, producer=9)
     committed = [batch(0, [(0, 1), (1, 1)], attributes=TRANSACTIONAL, producer=7), marker(2, 7)]
     log = [*committed, batch(3, [(3, 1)], attributes=TRANSACTIONAL, producer=7), marker(4, 7), aborted, marker(6, 9)]
+    fake.state.topic("__consumer_offsets", [0], end=0)
     fake.state.topic("t", [0], end=7, logs={0: log}, aborted=[Aborted(9, 5)])
     fake.state.topic("m", [0], end=5, logs={0: log[:4]})
     fake.state.group("read", 0, commits={("m", 0): 4})

@@ -17,6 +17,7 @@ from kgroups.model.health.report import report_of
 from kgroups.model.health.severity import Minimum, Severity, Threshold, worst
 from kgroups.model.health.trend import suspects
 from kgroups.model.offsets import Commit, GroupCommits, LogOffsets, Logs
+from kgroups.model.operations.commit_history import History
 from kgroups.model.outcome import Failure, Scope
 from kgroups.model.time_lag import FirstUnread, Position
 from kgroups.model.views.lag_summary import Ages
@@ -38,7 +39,10 @@ def seen(
     committed_at: dict[int, int] | None = None,
     unread: dict[int, int] | None = None,
 ) -> Seen:
-    """Topic ``t``: what is committed, where the log ends, who holds what; when each first unread record was written."""
+    """Topic ``t``: what is committed, where the log ends, who holds what; when each first unread record was written.
+
+    Members commit every second, the last time at ``committed_at``.
+    """
     commits = {0: 90, 1: 100} if commits is None else commits
     ends = {0: 100, 1: 100} if ends is None else ends
     held = {"a": (0,), "b": (1,)} if held is None else held
@@ -50,7 +54,11 @@ def seen(
     logs = Logs({"t": {at: LogOffsets(0, end) for at, end in ends.items()}}, {})
     offsets = GroupOffsets(group, GroupCommits("g", {"t": tuple(Commit(*each) for each in commits.items())}), logs)
     moments = None if committed_at is None else {("t", at): when for at, when in committed_at.items()}
-    return Seen(offsets, now, Ages(found, now), moments)
+    histories = {
+        place: History([(when - 1_000, commits[place[1]] - 1), (when, commits[place[1]])])
+        for place, when in (moments or {}).items()
+    }
+    return Seen(offsets, now, Ages(found, now), moments, histories=histories)
 
 
 def one(limits: Limits, *looks: Seen) -> Finding:
@@ -221,7 +229,14 @@ def test_judge_unread_commit_times_are_explained() -> None:
     first = seen({0: 90}, {0: 110}, ALONE)
     again = seen({0: 90}, {0: 110}, ALONE, now=NOW + 2000)._replace(commits_unread="no ACL")
     trend = one(Limits(trend=True), first, again)
-    assert trend.message == "STALL in 2s: t-0; commits are unknown, and are assumed if the group has members: no ACL"
+    assert (trend.severity, trend.message) == (
+        UNKNOWN,
+        "STALL? in 2s: t-0; the times of commits are unknown: no ACL",
+    )
+    idle = one(
+        Limits(trend=True), seen({0: 90}, {0: 110}, {}), again._replace(offsets=seen({0: 90}, {0: 110}, {}).offsets)
+    )
+    assert (idle.severity, idle.message) == (UNKNOWN, "STOP? in 2s: t-0; the times of commits are unknown: no ACL")
     age = one(Limits(commit_age=Threshold(1)), again)
     assert (age.severity, age.message) == (UNKNOWN, "commit age unknown on 1 partition: no ACL")
 
@@ -235,9 +250,49 @@ def test_judge_commit_not_found_is_at_least_as_old_as_the_records_read() -> None
     assert age.message == "t-0: commit age at least 1m2s is above 1m1s"
     kept = one(Limits(commit_age=Threshold(5, 63_000)), again)
     assert (kept.severity, kept.message) == (UNKNOWN, "commit age unknown on 1 partition: stopped at 9 bytes")
-    assert one(Limits(trend=True), first, again).message == "STOP in 2s: t-0"
+    long_after = again._replace(now=NOW + 30_000)
+    assert one(Limits(trend=True), first, long_after).message == "STOP in 30s: t-0"
     within = again._replace(commits_before=NOW + 1)
-    assert one(Limits(trend=True), first, within).message.startswith("STALL in 2s: t-0; commits are unknown")
+    assert one(Limits(trend=True), first, within).message.startswith("STALL? in 2s: t-0; the times of commits are")
+
+
+@pytest.mark.parametrize(
+    ("commits", "seconds", "printed"),
+    [
+        ([(-70_000, 1), (-10_000, 90)], 30, "STOP? in 30s: t-0; commits are up to 1m apart, and the next one is not "),
+        ([(-70_000, 1), (-10_000, 90)], 90, "STOP in 1m30s: t-0"),
+        ([(-7_000, 1), (-5_000, 90)], 3, "STOP in 3s: t-0"),
+        ([(-7_000, 1), (-5_000, 90)], 2, "STOP? in 2s: t-0; commits are up to 2s apart"),
+        ([(-4_000, 90)], 20, "STOP? in 20s: t-0; its members have not committed twice so far"),
+        ([(-4_000, 90)], 30, "STOP in 30s: t-0"),
+        ([], 29, "STOP? in 29s: t-0; its members have not committed twice so far"),
+        ([], 30, "STOP in 30s: t-0"),
+    ],
+)
+def test_judge_stop_only_if_the_next_commit_is_overdue(
+    commits: list[tuple[int, int]], seconds: int, printed: str
+) -> None:
+    """A group that commits once a minute has not stopped within half a minute (explain has the same rule)."""
+    first = seen({0: 90}, {0: 110}, ALONE, committed_at={0: NOW - 10_000})
+    again = seen({0: 90}, {0: 110}, ALONE, now=NOW + seconds * 1_000, committed_at={0: NOW - 10_000})
+    history = History([(NOW + at, offset) for at, offset in commits])
+    again = again._replace(proofs={("t", 0): Proof(True, first=FirstUnread(90, NOW))}, histories={("t", 0): history})
+    assert one(Limits(trend=True), first, again).message.startswith(printed)
+
+
+@pytest.mark.parametrize(
+    ("pause", "commits", "printed"),
+    [(4_000, 2, "STOP? in 5s"), (60_000, 5, "STOP? in 5s"), (60_000, 4, "STOP in"), (4_000_000, 9, "STOP in")],
+)
+def test_judge_stop_of_a_group_without_members_requires_that_no_client_commits(
+    pause: int, commits: int, printed: str
+) -> None:
+    """Flink commits once for each checkpoint, and is not a member."""
+    first = seen({0: 90}, {0: 110}, {}, committed_at={0: NOW})
+    again = seen({0: 90}, {0: 110}, {}, now=NOW + 5_000, committed_at={0: NOW})
+    history = History([(NOW - at * pause, 90 - at) for at in reversed(range(commits))])
+    again = again._replace(proofs={("t", 0): Proof(True, first=FirstUnread(90, NOW))}, histories={("t", 0): history})
+    assert one(Limits(trend=True), first, again).message.startswith(printed)
 
 
 def test_judge_known_age_takes_precedence_over_lower_bound() -> None:

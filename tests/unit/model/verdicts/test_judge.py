@@ -45,7 +45,7 @@ def test_healthy_partition_is_never_a_problem() -> None:
     ],
 )
 def test_outer_cause_takes_precedence(changes: dict[str, object], first: Key) -> None:
-    facts = stuck(random.Random(1), commits=5)._replace(**changes)  # type: ignore[arg-type]  # of fields by name
+    facts = stuck(random.Random(1), commits=2)._replace(**changes)  # type: ignore[arg-type]  # of fields by name
     assert judge(facts).key is first
 
 

@@ -1,0 +1,59 @@
+"""Find clients that the members of groups do not show, in the records of the last minutes.
+
+These are clients that commit without being members, and clients that use one instance ID in turn.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Mapping
+
+from kgroups.model.explain.facts import GroupFacts
+from kgroups.model.groups import GroupId, GroupState, GroupType
+from kgroups.model.outcome import Outcome
+from kgroups.model.stays import Instances, is_static, shared_instances
+from kgroups.net.cluster import Cluster
+
+from .offsets_topic.recent_commits import recent_commits
+from .records import UNREAD_LOG
+from .still_committing import Committed, still_committing
+
+WINDOW = 600_000
+"""Milliseconds of the log in which instance IDs that two clients use are searched for."""
+
+
+async def instances_of(cluster: Cluster | None, groups: Collection[GroupId]) -> Mapping[GroupId, Instances]:
+    """Return what is known about the instance IDs of groups with static members.
+
+    Without groups, nothing is requested. Errors are in the results.
+
+    :param cluster: ``None`` over librdkafka, which reads no records.
+    """
+    if not groups:
+        return {}
+    if cluster is None:
+        return dict.fromkeys(groups, Instances((), UNREAD_LOG))
+    recent = await recent_commits(cluster, tuple(groups), int(time.time() * 1000) - WINDOW)
+    return {
+        name: Instances(tuple(shared_instances(recent.stays.get(name, ()))), recent.unread.get(name)) for name in groups
+    }
+
+
+async def with_clients(cluster: Cluster, outcome: Outcome[GroupFacts]) -> Outcome[GroupFacts]:
+    """Add these clients to the facts about groups: to empty groups, and to those with static members."""
+    idle: Committed = {
+        facts.group.group_id: {}
+        for facts in outcome.items
+        if facts.group.state == GroupState.EMPTY and facts.group.type != GroupType.SHARE
+    }
+    activity = await still_committing(cluster, idle, watch=False)
+    outsiders = {**activity.perhaps, **activity.found}
+    instances = await instances_of(cluster, [each.group.group_id for each in outcome.items if is_static(each.group)])
+    nothing = Instances()
+    return outcome.with_items(
+        facts._replace(
+            outsiders=outsiders.get(facts.group.group_id),
+            instances=instances.get(facts.group.group_id, nothing),
+        )
+        for facts in outcome.items
+    )
