@@ -388,9 +388,12 @@ def _trend(world: World, word: str, seen: Sequence[Seen], message: str) -> str |
             and not (commits and last.consumed > first.consumed)
             and len({t.life for t in truths}) == 1
         )
+        since = min(first.now, last.changed_at)  # who hangs, and works again, has not committed since
         works = (
-            all(each.read for each in truths)
+            all(each[place].read for each in world.kept if place in each and each[place].now >= since)
+            and world.kept[0][place].now <= since
             and first.now < last.advanced_at
+            and last.blocked <= since  # when a transaction ended is in no record
             and min(world.clocks) >= -1_000  # such a record is as old as it says
             and (world.members or len(world.outsider_commits(place)) > 1)
             and len({t.life for t in truths}) == 1
@@ -405,7 +408,7 @@ def _trend(world: World, word: str, seen: Sequence[Seen], message: str) -> str |
     if word == "REWIND" and not any(back for _, _, _, back, *_ in reasons):
         return f"not back {reasons}"
     if word == "WARN" and not any(
-        last.backlog > first.backlog
+        max(last.backlog, *(each.backlog for each in (_at(world, place, last.now),) if each)) > first.backlog
         or last.blocked > first.blocked
         or _burst(kept, place, commits)
         or world.lost_at > first.now

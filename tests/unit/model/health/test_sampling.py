@@ -10,9 +10,10 @@ from kgroups.errors import UsageError
 from kgroups.model.health.findings import Sample, Seen
 from kgroups.model.health.limits import Limits
 from kgroups.model.health.rules import Rule
-from kgroups.model.health.sampling import Sampling
+from kgroups.model.health.sampling import Answers, Sampling
 from kgroups.model.health.severity import Minimum, Severity, Threshold
 from kgroups.model.outcome import Failure, Outcome, Scope
+from kgroups.model.stays import Instances, SharedInstance
 from tests.unit.model.health.test_judge import NOW, seen
 
 AGE = Threshold(critical=5)
@@ -67,3 +68,28 @@ def test_sampling_reports_all_samples_of_remaining_groups() -> None:
         ("members", Severity.CRITICAL),
         ("trend", Severity.WARNING),
     ]
+
+
+def static(name: str) -> Seen:
+    """A group whose members have an instance ID."""
+    look = named(name, seen())
+    group = look.offsets.group
+    members = tuple(member._replace(instance_id=f"pod-{at}") for at, member in enumerate(group.members or ()))
+    return look._replace(offsets=look.offsets._replace(group=group._replace(members=members)))
+
+
+@pytest.mark.parametrize("in_batches", [False, True])
+def test_assigned_is_critical_if_two_clients_use_an_instance_id(in_batches: bool) -> None:
+    sampling = Sampling(Limits(assigned=True), (), 0, 1)
+    (sampling.judge if in_batches else sampling.add)(Outcome((static("a"), static("b"), static("c"), seen())))
+    assert sampling.static() == {"a", "b", "c"}
+    shared = SharedInstance("pod-0", ("podA@h", "podB@h"), 4, 1_000)
+    sampling.learn(Answers(instances={"a": Instances((shared,)), "b": Instances((), "no ACL"), "c": Instances()}))
+    found = {each.group: each for each in sampling.report(7).findings if each.check == "assigned"}
+    assert found["a"].severity is Severity.CRITICAL and found["a"].message == str(shared)
+    assert {found[name].severity for name in "bcg"} == {Severity.OK}
+    assert found["b"].message == (
+        "each of 2 partitions has one member; unknown whether clients share instance IDs: no ACL"
+    )
+    assert found["c"].message == found["g"].message == "each of 2 partitions has one member"
+    assert not Sampling(Limits(members=2), (), 0, 1).static()
