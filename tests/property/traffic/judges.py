@@ -388,17 +388,9 @@ def _trend(world: World, word: str, seen: Sequence[Seen], message: str) -> str |
             and not (commits and last.consumed > first.consumed)
             and len({t.life for t in truths}) == 1
         )
-        since = min(first.now, last.changed_at)  # who hangs, and works again, has not committed since
-        works = (
-            all(each[place].read for each in world.kept if place in each and each[place].now >= since)
-            and world.kept[0][place].now <= since
-            and first.now < last.advanced_at
-            and last.blocked <= since  # when a transaction ended is in no record
-            and min(world.clocks) >= -1_000  # such a record is as old as it says
-            and (world.members or len(world.outsider_commits(place)) > 1)
-            and len({t.life for t in truths}) == 1
-        )
-        reasons.append((place, commits or works, offsets, back, stuck, first, last))
+        if word == "STOP" and _works(world, place, truths):
+            commits = [last.advanced_at]
+        reasons.append((place, commits, offsets, back, stuck, first, last))
     if word == "OK" and any(stuck for *_, stuck, _, _ in reasons):
         return f"stuck {[each for each in reasons if each[4]]}"
     if word == "STOP" and all(commits for _, commits, *_ in reasons):
@@ -408,7 +400,8 @@ def _trend(world: World, word: str, seen: Sequence[Seen], message: str) -> str |
     if word == "REWIND" and not any(back for _, _, _, back, *_ in reasons):
         return f"not back {reasons}"
     if word == "WARN" and not any(
-        max(last.backlog, *(each.backlog for each in (_at(world, place, last.now),) if each)) > first.backlog
+        last.backlog > first.backlog
+        or ((then := _at(world, place, last.now)) and then.backlog > first.backlog)
         or last.blocked > first.blocked
         or _burst(kept, place, commits)
         or world.lost_at > first.now
@@ -416,6 +409,22 @@ def _trend(world: World, word: str, seen: Sequence[Seen], message: str) -> str |
     ):
         return f"did not grow {reasons}"
     return None
+
+
+def _works(world: World, place: Place, truths: Sequence[Truth]) -> bool:
+    """Return whether a client has read since its last commit, and has advanced."""
+    first, last, kept = truths[0], truths[-1], world.kept
+    since = min(first.now, last.changed_at)
+    return (
+        place in kept[0]
+        and kept[0][place].now <= since
+        and all(each[place].read for each in kept if place in each and each[place].now >= since)
+        and first.now < last.advanced_at
+        and last.blocked <= since  # when a transaction ended is in no record
+        and min(world.clocks) >= -1_000  # such a record is as old as it says
+        and (bool(world.members) or len(world.outsider_commits(place)) > 1)
+        and first.life == last.life
+    )
 
 
 def _burst(kept: Sequence[Mapping[Place, Truth]], place: Place, commits: Sequence[int]) -> bool:
