@@ -15,6 +15,8 @@ from kgroups.model.stays import Instances, is_static, shared_instances
 from kgroups.net.cluster import Cluster
 
 from .offsets_topic.recent_commits import recent_commits
+from .query import explain
+from .query.select_groups import Selection
 from .records import UNREAD_LOG
 from .still_committing import Committed, still_committing
 
@@ -39,7 +41,12 @@ async def instances_of(cluster: Cluster | None, groups: Collection[GroupId]) -> 
     }
 
 
-async def with_clients(cluster: Cluster, outcome: Outcome[GroupFacts]) -> Outcome[GroupFacts]:
+async def gather_facts(cluster: Cluster, selection: Selection) -> Outcome[GroupFacts]:
+    """Return all facts about the selected groups that ``explain`` needs, sorted by name."""
+    return await _with_clients(cluster, await explain.gather_facts(cluster, selection))
+
+
+async def _with_clients(cluster: Cluster, outcome: Outcome[GroupFacts]) -> Outcome[GroupFacts]:
     """Add these clients to the facts about groups: to empty groups, and to those with static members."""
     idle: Committed = {
         facts.group.group_id: {}

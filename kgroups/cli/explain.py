@@ -111,8 +111,8 @@ def explain(
         return explain_partitions(connection, style.output, style.format, selection, partitions)
 
     async def query(admin: GroupAdmin) -> Outcome[Any]:
+        from kgroups.admin.group_clients import gather_facts
         from kgroups.admin.port import WireOnly, wire_of
-        from kgroups.admin.query.explain import gather_facts
 
         cluster = wire_of(admin, WireOnly.EXPLAIN)
         outcome = await gather_facts(cluster, selection)

@@ -8,7 +8,7 @@ import time
 
 from kgroups.admin.observe import observe_partitions, read_ages
 from kgroups.admin.port import GroupAdmin, WireOnly, wire_of
-from kgroups.admin.query.explain import gather_facts
+from kgroups.admin.group_clients import gather_facts
 from kgroups.admin.query.select_groups import Selection
 from kgroups.cli.frame.options import ConnectionOptions
 from kgroups.cli.frame.run_query import run_query

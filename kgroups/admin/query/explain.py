@@ -26,7 +26,6 @@ from kgroups.protocol.apis.describe_configs import Resource
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, KafkaError
 
-from ..group_clients import with_clients
 from ..routing.partition_leaders import by_topic, read_topics
 from .describe import describe_located
 from .group_configs import fetch_effective
@@ -69,7 +68,7 @@ async def gather_facts(cluster: Cluster, selection: Selection) -> Outcome[GroupF
         others = tuple(failure for failure in outcome.failures if failure not in denied)
         outcome = _without_placement(outcome._replace(failures=others), denied[0].acl)
     outcome = await note_missing_groups(cluster, selection, outcome)
-    return await note_missing_offsets(cluster, selection, await with_clients(cluster, outcome))
+    return await note_missing_offsets(cluster, selection, outcome)
 
 
 async def _facts(cluster: Cluster, described: Sequence[_Described]) -> tuple[Sequence[GroupFacts], Sequence[Failure]]:

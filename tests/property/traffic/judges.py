@@ -377,7 +377,7 @@ def _trend(world: World, word: str, seen: Sequence[Seen], message: str) -> str |
         truths = [each[place] for each in kept if place in each]
         first, last = truths[0], truths[-1]
         at = [each for each in truths if each.now in sampled]
-        commits = [t for t, _ in world.commits.get(place, ()) if first.now < t <= last.now]
+        commits = _committed(world, place, truths, word)
         offsets = [each.committed for each in at if each.committed is not None]
         back = any(
             before.life == now.life and (now.committed or 0) < (before.committed or 0) for before, now in pairwise(at)
@@ -388,8 +388,6 @@ def _trend(world: World, word: str, seen: Sequence[Seen], message: str) -> str |
             and not (commits and last.consumed > first.consumed)
             and len({t.life for t in truths}) == 1
         )
-        if word == "STOP" and _works(world, place, truths):
-            commits = [last.advanced_at]
         reasons.append((place, commits, offsets, back, stuck, first, last))
     if word == "OK" and any(stuck for *_, stuck, _, _ in reasons):
         return f"stuck {[each for each in reasons if each[4]]}"
@@ -400,15 +398,23 @@ def _trend(world: World, word: str, seen: Sequence[Seen], message: str) -> str |
     if word == "REWIND" and not any(back for _, _, _, back, *_ in reasons):
         return f"not back {reasons}"
     if word == "WARN" and not any(
-        last.backlog > first.backlog
-        or ((then := _at(world, place, last.now)) and then.backlog > first.backlog)
-        or last.blocked > first.blocked
-        or _burst(kept, place, commits)
-        or world.lost_at > first.now
-        for place, commits, *_, first, last in reasons
+        _grew(world, place, first, last) or _burst(kept, place, commits) for place, commits, *_, first, last in reasons
     ):
         return f"did not grow {reasons}"
     return None
+
+
+def _grew(world: World, place: Place, first: Truth, last: Truth) -> bool:
+    """Return whether the backlog grew until now or the last commit, or a transaction ended, or records were lost."""
+    then = _at(world, place, last.now) or last
+    grew = max(last.backlog, then.backlog) > first.backlog
+    return grew or last.blocked > first.blocked or world.lost_at > first.now
+
+
+def _committed(world: World, place: Place, truths: Sequence[Truth], word: str) -> list[int]:
+    """Return the times of commits in the window; for STOP, also that of the last progress of a client that works."""
+    made = [t for t, _ in world.commits.get(place, ()) if truths[0].now < t <= truths[-1].now]
+    return [*made, truths[-1].advanced_at] if word == "STOP" and _works(world, place, truths) else made
 
 
 def _works(world: World, place: Place, truths: Sequence[Truth]) -> bool:
