@@ -6,9 +6,9 @@ import asyncio
 import io
 import time
 
+from kgroups.admin.group_clients import gather_facts
 from kgroups.admin.observe import observe_partitions, read_ages
 from kgroups.admin.port import GroupAdmin, WireOnly, wire_of
-from kgroups.admin.group_clients import gather_facts
 from kgroups.admin.query.select_groups import Selection
 from kgroups.cli.frame.options import ConnectionOptions
 from kgroups.cli.frame.run_query import run_query
