@@ -18,6 +18,8 @@ LIMIT = 60.0
 """Seconds until a client must have reached what it waits for, however slow the machine is."""
 PAUSE = 0.2
 TRANSACTION_TIMEOUT = 600_000
+_NO_LEADER = (KafkaError._NOENT, KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.LEADER_NOT_AVAILABLE)
+"""The client does not know the leader of a new partition yet."""
 
 
 def wait_until(what: str, reached: Callable[[], bool]) -> None:
@@ -84,8 +86,7 @@ class RealWorld:
                 offset += 0 if kind == "trim" else amount
                 if kind == "trim":
                     assert not producer.flush(LIMIT)
-                    for each in self._admin.delete_records([TopicPartition(name, number, amount)]).values():
-                        each.result(LIMIT)
+                    wait_until(f"{name}-{number} is trimmed", partial(self._is_trimmed, name, number, amount))
                     continue
                 if kind == "append":
                     self._produce(producer, name, number, amount, now + skew)
@@ -107,6 +108,16 @@ class RealWorld:
             wait_until(
                 f"{name}-{number} is written", partial(self._is_written, name, number, max(log.start, log.stable))
             )
+
+    def _is_trimmed(self, topic: str, number: int, start: int) -> bool:
+        try:
+            for each in self._admin.delete_records([TopicPartition(topic, number, start)]).values():
+                each.result(LIMIT)
+        except KafkaException as error:
+            if error.args[0].code() not in _NO_LEADER:
+                raise
+            return False
+        return True
 
     def _is_written(self, topic: str, number: int, stable: int) -> bool:
         """Return whether a partition has this last stable offset."""
