@@ -14,7 +14,7 @@ import pytest
 from kgroups.model import rates, subscriptions
 from kgroups.model.duration import Milliseconds
 from kgroups.model.groups import Group
-from kgroups.model.health import amounts, headroom, lag, state, trend
+from kgroups.model.health import amounts, assigned, headroom, lag, state, trend
 from kgroups.model.health import judge as judging
 from kgroups.model.health.burrow import OffsetSample
 from kgroups.model.health.check import Evidence
@@ -37,8 +37,11 @@ WORLDS, TICKS = 40, 240
 MUTATED = 150
 """Worlds of which one, at least, must have the situation of a fault; most faults are caught in the first ones."""
 SOAKED = 1_700
-UNKNOWN = {"watch CATCH-UP": 0.7, "check --trend": 0.1}
-"""Maximum share of unknown verdicts where evidence suffices, if not 1 %. A lag that is steady is never caught up."""
+UNKNOWN = {"watch CATCH-UP": 0.7, "check --trend": 0.1, "short trend": 0.2}
+"""Maximum share of unknown verdicts where evidence suffices, if not 1 %. A lag that is steady is never caught up.
+
+A short trend is shorter than the time between two commits of many members.
+"""
 
 
 def run(worlds: int, *, until_wrong: str | None = None) -> Tally:
@@ -173,6 +176,11 @@ MUTANTS: dict[str, tuple[str, list[tuple[object, str, object]]]] = {
         [(lag_summary, "_without_commit_or_owner", _if_members)],
     ),
     "T28: partitions without a leader do not count": ("total lag", [(Logs, "holes_of", lambda *_: [])]),
+    "T29: an owner reads what it does not subscribe to": (
+        "check --assigned",
+        [(assigned, "not_owners", lambda _group: frozenset())],
+    ),
+    "a stop between two commits": ("short trend", [(trend, "_unsure", lambda *_: None)]),
     "T30: lost records are not unread": (
         "check --time-lag",
         [(lag, "unless_lost", lambda finding, _: finding)],
