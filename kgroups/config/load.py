@@ -11,7 +11,7 @@ from .settings import ClientSettings, Transport, parse_bootstrap
 
 
 def load_profile(flags: Flags, environ: Mapping[str, str]) -> Loaded:
-    """Load the settings of the profile that a flag names, alone.
+    """Load only the settings of the profile that a flag names.
 
     The variables that select one cluster may have its credentials, which must not reach another one.
 

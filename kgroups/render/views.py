@@ -16,7 +16,7 @@ Row = tuple[object, ...]
 
 
 class Tier(IntEnum):
-    """Level of detail of a text table; each tier includes those before it.
+    """Level of detail of a text table; each tier includes the earlier tiers.
 
     ``RARE`` columns apply to some group types only, and are shown if they have values. ``ASKED`` columns require
     additional requests, and are shown only if an option or ``--columns`` selects them.

@@ -30,7 +30,7 @@ MAX_OFFSETS = 50_000
 
 
 def _entry(results: Sequence[Written], coverage: Sequence[DataFile], positions: Mapping[int, int]) -> Entry:
-    """Return an entry whose records do not count: they are not of the log of offsets."""
+    """Return an entry whose records do not count, because they are not in the log of offsets."""
     return Entry(SHARES, (*(file for each in results for file in each.files), *coverage), share_positions=positions)
 
 

@@ -23,8 +23,8 @@ COMPRESSION = "zstd"
 """Compression of the Parquet files: commits take a third of the space of snappy, Spark's default, in the same time."""
 
 ROW_GROUP = 100_000
-"""Number of rows that a writer holds before it writes row groups: those of 10,000 rows, as they come, take twice the
-time and space."""
+"""Number of rows that a writer holds before it writes a row group: groups of 10,000 rows take twice the time and
+space."""
 
 CLUSTER_ID: Final = pa.field("cluster_id", pa.string())
 """The first column of every file."""

@@ -136,7 +136,7 @@ class GroupRow(NamedTuple):
     members: int
     last_commit: datetime | None
     unjudged: str | None = None
-    """Why it is unknown whether it keeps up, a key of :data:`~.findings.UNJUDGED`; ``None``: it is known."""
+    """The reason why it is unknown whether the group keeps up: a key of :data:`~.findings.UNJUDGED`, or ``None``."""
 
 
 class Tally(NamedTuple):
@@ -151,7 +151,7 @@ class Tally(NamedTuple):
     anomalous: bool = False
     """Whether they had anomalies."""
     unjudged: str | None = None
-    """Why it is unknown whether they keep up, as in :class:`GroupRow`."""
+    """The reason why it is unknown whether the groups keep up, as in :class:`GroupRow`."""
 
 
 class Groups(NamedTuple):

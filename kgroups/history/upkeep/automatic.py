@@ -17,7 +17,7 @@ from .expire import expire
 from .materialize import materialize
 
 MANY = 32
-"""Number of entries that are merged: a reader opens at most the files of these, and the merged ones."""
+"""Number of entries before a merge: a reader opens at most their files, and the merged files."""
 
 AT_ONCE = 1_000_000
 """Number of commits that are materialized at the end of a collection, in seconds; more would double its time."""
