@@ -15,17 +15,15 @@ from kgroups.errors import ConfigError, UsageError
 
 from .flags import BOOTSTRAP_ENV, BROKER_TIMEOUT, COMMAND_CONFIG_ENV, PROFILE_ENV, TIMEOUT, Flags, Loaded
 from .jaas_file import ignored_options, jaas_file, setting_of_jaas_file
-from .overrides import settings_of_overrides
-from .permissions import permission_warning
 from .placeholders import placeholder_warnings
-from .precedence import SERVERS, effective
+from .precedence import SERVERS, effective, settings_of_overrides
 from .properties import read_properties
 from .providers import PROGRAM, resolve_placeholders
 from .safe_text import describe_value, known_unused_keys, shown_key
 from .security import Security
 from .settings import ClientSettings, Transport, parse_bootstrap
 from .settings_reader import Setting, SettingsReader, is_secret
-from .unused import warnings_on_unused
+from .warnings import permission_warning, warnings_on_unused
 
 if TYPE_CHECKING:
     from .profiles import Profile
@@ -76,8 +74,7 @@ def load_layers(flags: Flags, environ: Mapping[str, str], *, own: bool) -> Loade
             error.hint = error.hint or f"{variable[0]} names a JAAS file, which is not read with a profile"
         raise
     if settings.security and settings.security.sasl:
-        from .cleartext import cleartext_warnings
-        from .token_urls import check_token_url
+        from .secret_targets import check_token_url, cleartext_warnings
 
         check_token_url(settings.security.sasl, reader, environ, flags.config_providers)
         warnings += cleartext_warnings(settings.security, settings.bootstrap, settings.transport)

@@ -16,8 +16,8 @@ from kgroups.config.flags import Flags
 from kgroups.config.load import load_settings
 from kgroups.config.properties import read_properties
 from kgroups.config.providers import PROVIDERS_ENV, _places
+from kgroups.config.secret_targets import URLS_ENV
 from kgroups.config.security import StaticToken, TokenFile
-from kgroups.config.token_urls import URLS_ENV
 from kgroups.errors import ConfigError, MissingPackage, UsageError
 
 PW = "hush"

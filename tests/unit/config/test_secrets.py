@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kgroups.config import unused
+from kgroups.config import warnings
 from kgroups.config.flags import Flags
 from kgroups.config.librdkafka import Options, librdkafka_options, make_client
 from kgroups.config.load import load_settings
@@ -222,5 +222,5 @@ def test_librdkafka_errors_hide_secrets() -> None:
 def test_mistyped_key_is_named_and_other_keys_are_not() -> None:
     """A mistyped key must be named; a key that resembles none may be a secret."""
     left = [Setting(key, "", f"f, line {line}") for line, key in enumerate(("retires", "ssl.treustore", SECRET), 1)]
-    (remark,) = unused.warnings_on_unused(left, "SASL_SSL")
+    (remark,) = warnings.warnings_on_unused(left, "SASL_SSL")
     assert remark == ("unknown and ignored: retires (f, line 1), ssl.treustore (f, line 2), a key (f, line 3)")

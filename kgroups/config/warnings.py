@@ -1,8 +1,13 @@
-"""Warn of settings without effect, except settings that never have an effect in an admin client."""
+"""Warn of settings without effect, and of files with secrets that other users can read.
+
+Settings that are known to have no effect in an admin client are not named.
+"""
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from .safe_text import known_unused_keys, shown_key
 from .settings_reader import Setting
@@ -51,3 +56,18 @@ def _named(settings: list[Setting]) -> str:
     named = [f"{shown_key(setting.key)} ({setting.origin})" for setting in settings[:_MAX_NAMED]]
     more = f" and {len(settings) - _MAX_NAMED} more" if len(settings) > _MAX_NAMED else ""
     return ", ".join(named) + more
+
+
+_OTHERS = stat.S_IRGRP | stat.S_IROTH
+
+
+def permission_warning(path: Path, what: str) -> str | None:
+    """Return a warning; ``None`` if only the owner can read the file, or it is not a regular file, such as a pipe."""
+    try:
+        status = path.stat()
+    except (OSError, ValueError):
+        return None
+    if not stat.S_ISREG(status.st_mode) or not status.st_mode & _OTHERS:
+        return None
+    who = "all users" if status.st_mode & stat.S_IROTH else "the group"
+    return f"{path} contains {what} and is readable by {who}; run chmod 600 {path}"
