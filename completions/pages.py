@@ -5,34 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
+from pathlib import Path
 
 import click
 from manual import DROP_INS, commands, page_of, summary_of  # in this directory
 
-from kgroups.cli.frame.exit_codes import exit_codes
-from kgroups.cli.frame.help_page import examples, sections
+from kgroups.cli.frame.command import Command, CommandGroup
+from kgroups.cli.frame.help_page import examples, exit_codes, sections
+
+_DOCS = Path(__file__).parents[1] / "docs"
 
 _TASKS = {
-    "check": ("Check groups in CI and monitoring", "check.md"),
-    "completion": ("Installation", "install.md#shell-completion"),
-    "config": ("Connection", "connection.md"),
-    "delete": ("Delete groups and offsets, remove members", "delete.md"),
-    "delete-offsets": ("Delete groups and offsets, remove members", "delete.md"),
-    "describe": ("List and describe groups", "list-and-describe.md"),
-    "diff": ("Snapshots", "snapshots.md"),
-    "explain": ("Explain a group", "explain.md"),
     "exporter": ("Monitor with Prometheus", "exporter.md"),
     "history": ("History", "history.md"),
-    "lag": ("Find lag", "lag.md"),
-    "list": ("List and describe groups", "list-and-describe.md"),
     "mcp": ("Tools for language models (MCP)", "mcp.md"),
-    "profile": ("Connection", "connection.md#named-clusters"),
-    "remove-members": ("Delete groups and offsets, remove members", "delete.md"),
-    "reset-offsets": ("Reset offsets and undo", "reset-and-undo.md"),
-    "sandbox": ("The sandbox", "sandbox.md"),
-    "schema": ("Output formats and exit codes", "output-formats.md#json-schemas"),
-    "settings": ("Settings of groups", "settings.md"),
-    "snapshot": ("Snapshots", "snapshots.md"),
     "watch": ("Watch groups", "watch.md"),
 }
 """The first word of a command -> the page about its task."""
@@ -97,10 +83,11 @@ def _page(context: click.Context) -> Iterator[str]:
         if title in _MORE:
             yield "See [{}](../{}).\n".format(*_MORE[title])
     yield "## Exit codes\n\n| code | meaning |\n|---|---|"
-    yield from (f"| {code} | {_prose(meaning)} |" for code, meaning in exit_codes(context.command_path))
-    path = context.command_path.removeprefix("kgroups ")
+    yield from (f"| {code} | {_prose(meaning)} |" for code, meaning in exit_codes(context))
     yield "\n## See also\n"
-    yield "- [{}](../{})".format(*_TASKS[path.split()[0]])
+    page = task_of(context)
+    title = (_DOCS / page.partition("#")[0]).read_text("utf-8").partition("\n")[0].removeprefix("# ")
+    yield f"- [{title}](../{page})"
     yield from (f"- [`{each.command_path}`]({_name(each)}.md)" for each in commands() if _is_related(each, context))
     if any(title == "Connection" for title, _ in shown_sections):
         yield "- [Permissions](../permissions.md)"
@@ -109,8 +96,16 @@ def _page(context: click.Context) -> Iterator[str]:
 
 def _is_related(other: click.Context, context: click.Context) -> bool:
     """Whether both are commands of one group, such as ``snapshot``, or have one page about their task."""
-    mine, others = (each.command_path.split()[1] for each in (context, other))
-    return _TASKS[others] == _TASKS[mine] and other.command_path != context.command_path
+    return task_of(other) == task_of(context) and other.command_path != context.command_path
+
+
+def task_of(context: click.Context) -> str:
+    """Return the page about the task of a command: its own, or that of its group."""
+    command = context.command
+    if isinstance(command, Command | CommandGroup) and command.page:
+        return command.page
+    assert context.parent, context.command_path
+    return _TASKS.get(context.info_name or "", ("", ""))[1] or task_of(context.parent)
 
 
 def _options(records: Sequence[tuple[str, str]]) -> Iterator[str]:

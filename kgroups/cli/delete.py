@@ -4,51 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import click
-
+from kgroups.admin.change.delete_groups import plan_delete
+from kgroups.admin.change.delete_in_chunks import delete_in_chunks
+from kgroups.admin.change.hidden_offsets import hidden_offsets
+from kgroups.admin.still_committing import in_transactions
 from kgroups.errors import UsageError
 from kgroups.model.counts import count
+from kgroups.model.groups import GroupType
+from kgroups.model.operations.internal_topics import NO_WAY_BACK, doomed_topics, kept_remarks
+from kgroups.model.operations.results import GroupDeletion, TopicDeletion
+from kgroups.model.outcome import Outcome, Result
+from kgroups.model.views.operation_rows import (
+    NOT_EXECUTED,
+    ResultAndError,
+    delete_row,
+    delete_topic_row,
+    result_and_error,
+)
+from kgroups.net.cluster import Cluster
+from kgroups.render.act_views import DELETE
 
 from .change.apply_plan import apply_plan
-from .change.confirmation import Confirmation, confirmation_options
-from .change.internal_topics import all_internal_topics_option, delete_topics, exclude_shared_topics
+from .change.confirmation import Confirmation
+from .change.internal_topics import delete_topics, exclude_shared_topics
 from .change.operation import Operation
-from .change.safety import Safety, safety_options
-from .change.undo_file import UndoFile, undo_option
-from .frame.group_options import GroupOptions, changed_group_and_topic_options
-from .frame.lazy_command import Command
-from .frame.options import ConnectionOptions, Duration, fleet_change_options, output_options
+from .change.safety import Safety
+from .change.undo_file import UndoFile
+from .frame.group_options import GroupOptions
+from .frame.options import ConnectionOptions
 from .frame.run_query import Shape
 
-if TYPE_CHECKING:
-    from kgroups.model.operations.results import GroupDeletion, TopicDeletion
-    from kgroups.model.outcome import Outcome
-    from kgroups.net.cluster import Cluster
 
-
-@click.command("delete", cls=Command)
-@changed_group_and_topic_options
-@click.option(
-    "--empty-for",
-    type=Duration(),
-    metavar="DURATION",
-    help="Not supported: Kafka does not report how long a group has been empty; use kgroups history stale.",
-)
-@all_internal_topics_option
-@click.option(
-    "--including-hidden-offsets",
-    "including_hidden",
-    is_flag=True,
-    help="Also delete groups with committed offsets that may be hidden: offsets on topics without permission "
-    "DESCRIBE are deleted, too, and are not in the undo file.",
-)
-@safety_options
-@confirmation_options
-@undo_option
-@output_options
-@fleet_change_options
 def delete(
     connection: ConnectionOptions,
     shape: Shape,
@@ -60,11 +48,7 @@ def delete(
     safety: Safety,
     chosen: GroupOptions,
 ) -> int:
-    """Delete groups without members, with their committed offsets.
-
-    Shows the plan; --execute deletes the groups. The visible offsets are first saved to an undo file, from which
-    reset-offsets --from-file restores them. Internal topics of streams groups are kept unless they are selected.
-    """
+    """Run ``kgroups delete``; return the exit code."""
     if empty_for is not None:
         raise UsageError(
             "--empty-for: Kafka does not report how long a group has been empty; kgroups history stale finds "
@@ -72,20 +56,6 @@ def delete(
         )
     safety.check(confirmation, connection)
     selection = chosen.selection()
-    from kgroups.admin.change.delete_groups import plan_delete
-    from kgroups.admin.change.delete_in_chunks import delete_in_chunks
-    from kgroups.admin.still_committing import in_transactions
-    from kgroups.model.groups import GroupType
-    from kgroups.model.operations.results import GroupDeletion, TopicDeletion
-    from kgroups.model.outcome import Outcome, Result
-    from kgroups.model.views.operation_rows import (
-        NOT_EXECUTED,
-        ResultAndError,
-        delete_row,
-        delete_topic_row,
-        result_and_error,
-    )
-    from kgroups.render.act_views import DELETE
 
     async def plan(cluster: Cluster) -> Outcome[GroupDeletion | TopicDeletion]:
         planned = await safety.plan(cluster, lambda: plan_delete(cluster, selection))
@@ -130,9 +100,6 @@ def delete(
 
 async def _without_hidden(cluster: Cluster, planned: Outcome[GroupDeletion]) -> Outcome[GroupDeletion]:
     """Return the groups whose committed offsets are all visible; each other group is a failure."""
-    from kgroups.admin.change.hidden_offsets import hidden_offsets
-    from kgroups.model.groups import GroupType
-
     seen = {
         each.group.group_id: each.commits for each in planned.items if each.group.type not in GroupType.WITHOUT_COMMITS
     }
@@ -145,13 +112,10 @@ async def _with_topics(
     cluster: Cluster, planned: Outcome[GroupDeletion], all_internal: bool
 ) -> Outcome[GroupDeletion | TopicDeletion]:
     """Add the internal topics after the groups if they are deleted, too; otherwise, add notices that they are kept."""
-    from kgroups.model.groups import GroupType
-
     groups = [item.group for item in planned.items if item.group.type == GroupType.STREAMS]
     without_topics: Outcome[GroupDeletion | TopicDeletion] = planned.with_items(planned.items)
     if not groups:
         return without_topics
-    from kgroups.model.operations.internal_topics import NO_WAY_BACK, doomed_topics, kept_remarks
 
     if not all_internal:
         return without_topics.with_failures((), kept_remarks(groups))

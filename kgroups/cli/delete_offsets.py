@@ -4,45 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import click
-
+from kgroups.admin.change.delete_offsets import plan_delete_offsets
+from kgroups.admin.query.describe import describe
+from kgroups.admin.query.select_groups import Selection
 from kgroups.errors import UsageError
 from kgroups.model.counts import count
+from kgroups.model.groups import GroupState
+from kgroups.model.operations.reset import PlannedOffset
+from kgroups.model.outcome import Outcome
+from kgroups.model.topic_scope import parse_topic_scope
+from kgroups.model.views.operation_rows import delete_offset_row, result_and_error
+from kgroups.net.cluster import Cluster
+from kgroups.render.act_views import DELETE_OFFSETS
 
 from .change.apply_plan import apply_plan
-from .change.confirmation import Confirmation, confirmation_options
+from .change.confirmation import Confirmation
 from .change.operation import Operation
 from .change.reset_request import write_offsets
-from .change.safety import Safety, safety_options
-from .change.undo_file import UndoFile, undo_option
-from .frame.group_options import GroupOptions, complete_topic, group_options
-from .frame.lazy_command import Command
-from .frame.options import ConnectionOptions, fleet_change_options, output_options
+from .change.safety import Safety
+from .change.undo_file import UndoFile
+from .frame.group_options import GroupOptions
+from .frame.options import ConnectionOptions
 from .frame.run_query import Shape
 
-if TYPE_CHECKING:
-    from kgroups.model.operations.reset import PlannedOffset
-    from kgroups.model.outcome import Outcome
-    from kgroups.net.cluster import Cluster
 
-
-@click.command("delete-offsets", cls=Command)
-@group_options
-@click.option(
-    "--topic",
-    "topics",
-    multiple=True,
-    metavar="TOPIC[:0,2-5]",
-    help="Topic whose committed offsets are deleted, or some of its partitions. Repeatable.",
-    shell_complete=complete_topic,
-)
-@safety_options
-@confirmation_options
-@undo_option
-@output_options
-@fleet_change_options
 def delete_offsets(
     connection: ConnectionOptions,
     shape: Shape,
@@ -52,24 +39,12 @@ def delete_offsets(
     chosen: GroupOptions,
     topics: tuple[str, ...],
 ) -> int:
-    """Delete committed offsets of topics.
-
-    The group may have members if none of them is subscribed to the topics. Requires Kafka 2.4. The old offsets are
-    first saved to an undo file, from which reset-offsets --from-file restores them.
-    """
-    from kgroups.model.topic_scope import parse_topic_scope
-
+    """Run ``kgroups delete-offsets``; return the exit code."""
     if not topics:
         raise UsageError("no topic selected: use --topic TOPIC[:0,2-5]")
     scope = parse_topic_scope(topics)
     safety.check(confirmation, connection)
     selection = chosen.selection()
-    from kgroups.admin.change.delete_offsets import plan_delete_offsets
-    from kgroups.admin.query.describe import describe
-    from kgroups.admin.query.select_groups import Selection
-    from kgroups.model.groups import GroupState
-    from kgroups.model.views.operation_rows import delete_offset_row, result_and_error
-    from kgroups.render.act_views import DELETE_OFFSETS
 
     async def plan(cluster: Cluster) -> Outcome[PlannedOffset]:
         planned = await safety.plan(cluster, lambda: plan_delete_offsets(cluster, selection, scope))

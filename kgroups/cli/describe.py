@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
-
-import click
 
 from kgroups.config.settings import Transport
 from kgroups.errors import UsageError
 from kgroups.model.outcome import NO_MATCH
 
-from .frame.group_options import GroupOptions, group_and_topic_options
-from .frame.lazy_command import Command
+from .frame.group_options import GroupOptions
 from .frame.options import (
     ConnectionOptions,
     check_exclusive,
-    deep_options,
-    fleet_options,
-    isolation_option,
-    output_options,
 )
 from .frame.run_query import Shape, query_and_show
 
@@ -32,19 +24,6 @@ if TYPE_CHECKING:
     from kgroups.render.views import View
 
 
-@click.command("describe", cls=Command)
-@partial(group_and_topic_options, state="--in-state")
-@click.option("--offsets", is_flag=True, help="Show committed offsets, log end offsets, and lag.  [default view]")
-@click.option("--members", is_flag=True, help="Show members and their assignments.")
-@click.option("--state", is_flag=True, help="Show coordinator, assignor, state, and number of members.")
-@click.option("--topology", is_flag=True, help="Show the subtopologies of streams groups, with topics and tasks.")
-@click.option("--summary", is_flag=True, help="Show one line for each group: state, type, members, total lag.")
-@click.option("--all-views", is_flag=True, help="Show state, members, and offsets, from one sweep of the cluster.")
-@click.option("-v", "--verbose", is_flag=True, help="Show more columns: epochs, assignments, subscriptions.")
-@deep_options
-@isolation_option
-@output_options
-@fleet_options
 def describe(
     connection: ConnectionOptions,
     shape: Shape,
@@ -59,11 +38,7 @@ def describe(
     verbose: bool,
     deep: tuple[int, float] | None,
 ) -> int:
-    """Describe groups: offsets and lag, members, or state.
-
-    On a terminal, each group has a header with state, type, members, assignor, coordinator, and total lag. Columns that
-    do not fit are omitted, and named on stderr; --wide and --columns show them.
-    """
+    """Run ``kgroups describe``; return the exit code."""
     check_exclusive(
         offsets=offsets, members=members, state=state, topology=topology, summary=summary, all_views=all_views
     )

@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-import click
-
+from kgroups.admin.group_clients import gather_facts
+from kgroups.admin.port import GroupAdmin, WireOnly, wire_of
+from kgroups.admin.query.select_groups import Selection
 from kgroups.config.settings import Transport
 from kgroups.errors import UsageError
-from kgroups.model.outcome import NO_MATCH
+from kgroups.model.explain import explain as explain_group
+from kgroups.model.explain.change import Change, InvalidChange, parse_change
+from kgroups.model.explain.facts import GroupFacts
+from kgroups.model.explain.what_if import NotEnoughData, simulate
+from kgroups.model.outcome import NO_MATCH, Failure, Outcome, Scope
+from kgroups.render.explain import Explained, write_explained, write_json
+from kgroups.render.views import Tier
 
-from .explain_partitions import PartitionOptions, explain_partitions, partition_options
-from .frame.group_options import GroupOptions, group_and_used_topic_options
-from .frame.lazy_command import Command
-from .frame.options import ConnectionOptions, F, deep_options, fleet_options, grouped_options
+from .explain_partitions import PartitionOptions, explain_partitions
+from .frame.group_options import GroupOptions
+from .frame.options import ConnectionOptions
 from .frame.run_query import Query, or_write_error, print_failures, query_items
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from kgroups.admin.port import GroupAdmin
-    from kgroups.admin.query.select_groups import Selection
-    from kgroups.model.explain.change import Change
-    from kgroups.model.explain.facts import GroupFacts
-    from kgroups.model.outcome import Outcome
-    from kgroups.render.explain import Explained
+from .query.deep_columns import with_logs, with_share_facts
 
 
 class Style(NamedTuple):
@@ -43,43 +41,10 @@ class Style(NamedTuple):
         return "table" if sys.stdout.isatty() else "plain"
 
 
-_STYLE = (
-    click.option(
-        "-o",
-        "--output",
-        type=click.Choice(["auto", "table", "plain", "json"]),
-        default="auto",
-        show_default=True,
-        help="Text with tables, or JSON.  auto: table on a terminal, plain in a pipe.",
-    ),
-    click.option("-v", "--verbose", is_flag=True, help="Show more columns: clients, assignments, subscriptions."),
-    click.option("--no-headers", is_flag=True, help="Omit the header row of tables."),
-)
-
-
 _SHARE_MIB, _SHARE_SECONDS = 8, 2.0
 """Limits on reading the state of share groups without ``--deep``."""
 
 
-def style_options(command: F) -> F:
-    """Add the output options; the command gets ``style``, a :class:`Style`."""
-    return grouped_options(command, _STYLE, "style", Style)
-
-
-@click.command("explain", cls=Command)
-@group_and_used_topic_options
-@click.option(
-    "--what-if",
-    "what_if",
-    multiple=True,
-    metavar="CHANGE",
-    help="Compute which partitions would move: members=+1, members=-1, members=5, member=-ID, assignor=NAME, "
-    "partitions=TOPIC:+3. Repeatable: each change is applied after the one before it.",
-)
-@partition_options
-@deep_options
-@style_options
-@fleet_options
 def explain(
     connection: ConnectionOptions,
     style: Style,
@@ -88,22 +53,7 @@ def explain(
     partitions: PartitionOptions,
     deep: tuple[int, float] | None,
 ) -> int:
-    """Explain the state and the problems of groups.
-
-    Shows, in sentences and a table of members: the coordinator and the protocol, members without partitions, partitions
-    that are unassigned or assigned twice, differences between members, and the size of a rebalance against the broker's
-    limits.
-
-    --what-if runs Kafka's assignors locally on the group as it is; no member is affected. A new member has the most
-    common subscription and the highest member ID; if members=N removes members, those with the highest IDs
-    leave. member=-ID takes an instance ID or the start of a member ID. Rack-aware assignment is not simulated.
-
-    --partition and --lagging show one verdict for each partition instead: why it is not consumed, such as an open
-    transaction, no member, or a record that the consumer does not get past, with the evidence and the next command.
-    """
-    from kgroups.render.explain import write_explained, write_json
-    from kgroups.render.views import Tier
-
+    """Run ``kgroups explain``; return the exit code."""
     changes = _changes(what_if)
     selection = chosen.selection()
     _check(connection, selection, changes, partitions, deep is not None)
@@ -111,14 +61,10 @@ def explain(
         return explain_partitions(connection, style.output, style.format, selection, partitions)
 
     async def query(admin: GroupAdmin) -> Outcome[Any]:
-        from kgroups.admin.group_clients import gather_facts
-        from kgroups.admin.port import WireOnly, wire_of
-
         cluster = wire_of(admin, WireOnly.EXPLAIN)
         outcome = await gather_facts(cluster, selection)
         if not outcome.items and not outcome.failures:
             return outcome.with_failures((), [NO_MATCH])
-        from .query.deep_columns import with_logs, with_share_facts
 
         outcome = await with_share_facts(admin, outcome, *(deep or (_SHARE_MIB, _SHARE_SECONDS)))
         if deep is None:
@@ -162,9 +108,6 @@ def _explained(
     connection: ConnectionOptions, style: Style, query: Query, selection: Selection
 ) -> tuple[Outcome[Explained], str | None, Mapping[str, str | None] | None]:
     """Return the groups with their findings, and the ID of the cluster, or the IDs of several by their names."""
-    from kgroups.model.explain import explain as explain_group
-    from kgroups.render.explain import Explained, write_json
-
     return query_items(
         connection,
         partial(or_write_error, style.output, lambda empty: write_json(empty, sys.stdout, None)),
@@ -181,7 +124,6 @@ def _changes(texts: tuple[str, ...]) -> list[Change]:
     """
     if not texts:
         return []
-    from kgroups.model.explain.change import InvalidChange, parse_change
 
     try:
         return [parse_change(text) for text in texts]
@@ -194,10 +136,6 @@ def _with_what_if(explained: Outcome[Explained], changes: list[Change]) -> Outco
 
     :raises UsageError: if a change cannot be applied to the group.
     """
-    from kgroups.model.explain.change import InvalidChange
-    from kgroups.model.explain.what_if import NotEnoughData, simulate
-    from kgroups.model.outcome import Failure, Scope
-
     items, failures = [], []
     for item in explained.items:
         facts: GroupFacts = item.facts

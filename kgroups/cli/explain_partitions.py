@@ -5,21 +5,20 @@ from __future__ import annotations
 import shlex
 import sys
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-import click
-
+from kgroups.admin.observe import observe_partitions
+from kgroups.admin.port import GroupAdmin
+from kgroups.admin.query.select_groups import Selection
 from kgroups.errors import UsageError
-from kgroups.model.outcome import NO_MATCH
+from kgroups.model.outcome import NO_MATCH, Outcome
+from kgroups.model.topic_scope import parse_topic_scope
+from kgroups.model.verdicts.facts import PartitionFacts
+from kgroups.model.verdicts.judge import judge
+from kgroups.render.verdicts import Judged, write_json, write_verdicts
 
-from .frame.options import ConnectionOptions, Duration, F, grouped_options
+from .frame.options import ConnectionOptions
 from .frame.run_query import or_write_error, print_failures, query_items
-
-if TYPE_CHECKING:
-    from kgroups.admin.port import GroupAdmin
-    from kgroups.admin.query.select_groups import Selection
-    from kgroups.model.outcome import Outcome
-    from kgroups.model.verdicts.facts import PartitionFacts
 
 
 class PartitionOptions(NamedTuple):
@@ -35,50 +34,15 @@ class PartitionOptions(NamedTuple):
         return bool(self.partitions) or self.lagging
 
 
-_OPTIONS = (
-    click.option(
-        "--partition",
-        "partitions",
-        multiple=True,
-        metavar="TOPIC[:PARTITIONS]",
-        help="Show a verdict for each of these partitions, such as orders:3, orders:0,2-5, or orders for all of them. "
-        "Repeatable.",
-    ),
-    click.option("--lagging", is_flag=True, help="Show a verdict for each partition that lags."),
-    click.option(
-        "--show-record", is_flag=True, help="Show the start of the key and of the value of the first unread record."
-    ),
-    click.option(
-        "--stuck-after",
-        type=Duration(),
-        default="30s",
-        show_default=True,
-        metavar="DURATION",
-        help="A partition is stuck if a record is unread without progress for longer than this.",
-    ),
-)
-
-
-def partition_options(command: F) -> F:
-    """Add options that select partitions; the command gets ``partitions``, :class:`PartitionOptions`."""
-    return grouped_options(command, _OPTIONS, "partitions", PartitionOptions)
-
-
 def explain_partitions(
     connection: ConnectionOptions, output: str, fmt: str, selection: Selection, options: PartitionOptions
 ) -> int:
     """Show the verdicts; return the exit code."""
-    from kgroups.model.topic_scope import parse_topic_scope
-    from kgroups.model.verdicts.judge import judge
-    from kgroups.render.verdicts import Judged, write_json, write_verdicts
-
     if options.partitions and options.lagging:
         raise UsageError("--partition and --lagging are mutually exclusive")
     wanted = parse_topic_scope(options.partitions, "--partition") if options.partitions else None
 
     async def query(admin: GroupAdmin) -> Outcome[Any]:
-        from kgroups.admin.observe import observe_partitions
-
         outcome = await observe_partitions(admin, selection, wanted)
         if not outcome.items and not outcome.failures and wanted is not None:
             return outcome.with_failures((), [NO_MATCH])

@@ -6,15 +6,12 @@ import time
 from collections.abc import Callable, Container, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import click
-
 from kgroups.config.settings import Transport
 from kgroups.errors import UsageError
 from kgroups.model.outcome import NO_MATCH
 
-from .frame.group_options import GroupOptions, group_and_topic_options
-from .frame.lazy_command import Command
-from .frame.options import ConnectionOptions, fleet_options, isolation_option, output_options
+from .frame.group_options import GroupOptions
+from .frame.options import ConnectionOptions
 from .frame.run_query import Shape, query_and_show
 
 if TYPE_CHECKING:
@@ -33,43 +30,6 @@ _ADDED: dict[str, tuple[str, ...]] = {
 """The columns that options add; each also adds those of --time."""
 
 
-@click.command("lag", cls=Command)
-@group_and_topic_options
-@click.option(
-    "--by",
-    type=click.Choice(["group", "topic", "partition", "member", "cluster"]),
-    default="group",
-    show_default=True,
-    help="Show one row for each group, for each topic, partition, or member of each group, or for the whole cluster.",
-)
-@click.option("--only-lagging", is_flag=True, help="Only rows with at least one lagging partition.")
-@click.option("--min", "min_lag", type=click.IntRange(0), metavar="N", help="Only rows with a known lag of at least N.")
-@click.option(
-    "--top",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Only the N rows with the largest known lag, largest first; with --sort, the first N in that order.",
-)
-@click.option(
-    "--time",
-    "with_time",
-    is_flag=True,
-    help="Add the time lag: the age of the first unread record. Reads records.",
-)
-@click.option(
-    "--headroom",
-    "with_headroom",
-    is_flag=True,
-    help="Add the time lag, and the time until retention deletes the first unread record. Reads records.",
-)
-@click.option(
-    "--exact",
-    is_flag=True,
-    help="Add the time lag and the number of unread records, without transaction markers and gaps. Reads records.",
-)
-@isolation_option
-@output_options
-@fleet_options
 def lag(
     connection: ConnectionOptions,
     shape: Shape,
@@ -83,27 +43,7 @@ def lag(
     exact: bool,
     isolation: str,
 ) -> int:
-    """Show the lag of groups, in records and in time.
-
-    Shows the selected groups; by default all groups.
-
-    TOTAL-LAG is - if the lag of a partition is unknown: its log cannot be read, or the group has members and no
-    committed offset on it. NOTE and KNOWN-LAG then show the lag of the other partitions.
-
-    BEHIND counts partitions with a lag above 0. UNCOMMITTED counts partitions without a committed offset that are
-    assigned to a member, or whose topic the group reads. These columns appear if they have values: UNKNOWN counts
-    partitions whose log end offset is unknown, AHEAD counts commits beyond the log end (their negative lag is included
-    in the total), DATA-LOST counts partitions of which records were deleted before they were read.
-
-    With --time, 0 means that there are no unread records, and - that the time lag of a partition is unknown; NOTE has
-    the reason.
-
-    With --exact, UNREAD counts the records that a consumer would receive; if there are too many to read, it is a lower
-    bound, and UNREAD-MAX an upper bound.
-
-    With --headroom, retention deletes the first unread record after HEADROOM at the earliest, and after HEADROOM-MAX at
-    the latest. HEADROOM-BY names the setting that limits it, or why there is no limit.
-    """
+    """Run ``kgroups lag``; return the exit code."""
     from kgroups.model.offsets import Isolation
     from kgroups.model.views.lag_summary import LAG_ROWS, By, shares
     from kgroups.model.views.refused_rows import refused_rows

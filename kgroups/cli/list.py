@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from kgroups.errors import UsageError
 
-from .frame.group_options import GroupOptions, known_words, listed_group_options
-from .frame.lazy_command import Command
-from .frame.options import ConnectionOptions, completer, fleet_options, output_options, split_values
+from .frame.group_options import GroupOptions, known_words
+from .frame.options import ConnectionOptions, split_values
 from .frame.run_query import Shape, query_and_show
 
 if TYPE_CHECKING:
@@ -22,44 +19,6 @@ _SHOW = "\x00"
 """The value of --state and --type given alone: show the column, filter nothing."""
 
 
-@click.command("list", cls=Command)
-@listed_group_options
-@click.option(
-    "--state",
-    "states",
-    multiple=True,
-    is_flag=False,
-    flag_value=_SHOW,
-    metavar="[STATES]",
-    help="Only groups in these states (comma-separated, any case). Without values: add the column STATE.",
-    shell_complete=completer("states"),
-)
-@click.option(
-    "--type",
-    "types",
-    multiple=True,
-    is_flag=False,
-    flag_value=_SHOW,
-    metavar="[TYPES]",
-    help="Only groups of these types: classic, consumer, share, streams. Without values: add the column TYPE.",
-    shell_complete=completer("types"),
-)
-@click.option(
-    "--protocol-type",
-    "protocol_types",
-    multiple=True,
-    metavar="TYPES",
-    help="Only groups with these protocol types, such as consumer or connect.  [default: all]",
-)
-@click.option(
-    "--by",
-    type=click.Choice(["group", "cluster"]),
-    default="group",
-    show_default=True,
-    help="Show one row for each group, or for the whole cluster: the number of groups by state and type.",
-)
-@output_options
-@fleet_options
 def list_groups(
     connection: ConnectionOptions,
     shape: Shape,
@@ -69,13 +28,7 @@ def list_groups(
     types: tuple[str, ...],
     protocol_types: tuple[str, ...],
 ) -> int:
-    """List the groups of a cluster, of every type.
-
-    On a terminal, the list shows TYPE and STATE; in a pipe it has one bare name per line, also with a filter.
-
-    With --by cluster, #GROUPS is - if the list may be partial; LISTED counts the groups in it. Counts by state or type
-    are - if brokers are too old to report those of some groups.
-    """
+    """Run ``kgroups list``; return the exit code."""
     from kgroups.admin.query.list_groups import ListFilter
     from kgroups.admin.query.select_groups import Selection
     from kgroups.model.groups import GroupState, GroupType

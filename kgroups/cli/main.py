@@ -82,29 +82,29 @@ def cli() -> None:
 
 add_lazy_commands(
     cli,
-    LazyCommand("list", "list:list_groups", "List the groups of a cluster, of every type."),
-    LazyCommand("describe", "describe:describe", "Describe groups: offsets and lag, members, or state."),
-    LazyCommand("lag", "lag:lag", "Show the lag of groups, in records and in time."),
+    LazyCommand("list", "commands.list:command", "List the groups of a cluster, of every type."),
+    LazyCommand("describe", "commands.describe:command", "Describe groups: offsets and lag, members, or state."),
+    LazyCommand("lag", "commands.lag:command", "Show the lag of groups, in records and in time."),
     LazyCommand("watch", "kgroups.watch.command:watch", "Watch groups live: state, members, lag, and rates."),
     LazyCommand("exporter", "kgroups.exporter.command:exporter", "Serve metrics of groups to Prometheus."),
     LazyCommand("mcp", "kgroups.mcp.command:mcp", "Serve read-only tools to language models (MCP)."),
-    LazyCommand("check", "check.command:check", "Check groups against rules, for CI and monitoring."),
-    LazyCommand("explain", "explain:explain", "Explain the state and the problems of groups."),
+    LazyCommand("check", "commands.check:command", "Check groups against rules, for CI and monitoring."),
+    LazyCommand("explain", "commands.explain:command", "Explain the state and the problems of groups."),
     LazyCommand(
-        "reset-offsets", "reset_offsets:reset_offsets", "Reset the committed offsets of groups without members."
+        "reset-offsets", "commands.reset_offsets:command", "Reset the committed offsets of groups without members."
     ),
-    LazyCommand("delete-offsets", "delete_offsets:delete_offsets", "Delete committed offsets of topics."),
-    LazyCommand("delete", "delete:delete", "Delete groups without members, with their committed offsets."),
-    LazyCommand("remove-members", "remove_members:remove_members", "Remove members from groups."),
-    LazyCommand("settings", "settings:settings", "Show and change the settings of groups."),
-    LazyCommand("snapshot", "snapshot:snapshot", "Save the state of groups, compare it, and restore it."),
-    LazyCommand("diff", "diff:diff", "Compare the groups of two clusters or snapshots."),
-    LazyCommand("config", "config:config", "Show and test the connection settings."),
+    LazyCommand("delete-offsets", "commands.delete_offsets:command", "Delete committed offsets of topics."),
+    LazyCommand("delete", "commands.delete:command", "Delete groups without members, with their committed offsets."),
+    LazyCommand("remove-members", "commands.remove_members:command", "Remove members from groups."),
+    LazyCommand("settings", "commands.settings:command", "Show and change the settings of groups."),
+    LazyCommand("snapshot", "commands.snapshot:command", "Save the state of groups, compare it, and restore it."),
+    LazyCommand("diff", "commands.diff:command", "Compare the groups of two clusters or snapshots."),
+    LazyCommand("config", "commands.config:command", "Show and test the connection settings."),
     LazyCommand("history", "kgroups.history.commands:history", "Collect the history of groups, and query it."),
-    LazyCommand("profile", "profile:profile", "Manage profiles, which are named clusters."),
-    LazyCommand("schema", "schema:schema", "Print the JSON Schemas of outputs and files."),
-    LazyCommand("completion", "completion.command:completion", "Print the completion script for bash, zsh, or fish."),
-    LazyCommand("sandbox", "kgroups.sandbox.command:sandbox", "Run a local Kafka cluster for experiments."),
+    LazyCommand("profile", "commands.profile:command", "Manage profiles, which are named clusters."),
+    LazyCommand("schema", "commands.schema:command", "Print the JSON Schemas of outputs and files."),
+    LazyCommand("completion", "commands.completion:command", "Print the completion script for bash, zsh, or fish."),
+    LazyCommand("sandbox", "kgroups.sandbox.command:command", "Run a local Kafka cluster for experiments."),
 )
 
 

@@ -3,51 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import click
-
+from kgroups.admin.change import remove_members as removing
+from kgroups.admin.change.chunks import check_again, chunks
+from kgroups.admin.change.interruption import Interruption
+from kgroups.admin.change.remove_members import RemovalJournal, WantedMembers, not_as_planned, plan_removal
+from kgroups.admin.query.describe import describe
+from kgroups.admin.query.select_groups import Selection
 from kgroups.errors import UsageError
 from kgroups.model.counts import count
+from kgroups.model.operations.journal import Journal
+from kgroups.model.operations.results import MemberRemoval, RemovedMember
+from kgroups.model.outcome import Failure, Outcome, Result
+from kgroups.model.views.operation_rows import remove_member_row, result_and_error
+from kgroups.net.cluster import Cluster
+from kgroups.render.act_views import REMOVE_MEMBERS
 
 from .change.apply_plan import apply_plan
-from .change.confirmation import Confirmation, confirmation_options
+from .change.confirmation import Confirmation
 from .change.operation import Operation
-from .frame.group_options import GroupOptions, changed_group_and_topic_options
-from .frame.lazy_command import Command
-from .frame.options import ConnectionOptions, fleet_change_options, output_options
+from .change.undo_file import UndoFile
+from .frame.group_options import GroupOptions
+from .frame.options import ConnectionOptions
 from .frame.run_query import Shape
-
-if TYPE_CHECKING:
-    from kgroups.admin.change.interruption import Interruption
-    from kgroups.admin.change.remove_members import RemovalJournal
-    from kgroups.model.operations.results import MemberRemoval, RemovedMember
-    from kgroups.model.outcome import Failure, Outcome
-    from kgroups.net.cluster import Cluster
-
-    from .change.undo_file import UndoFile
 
 MEMBERS_AT_ONCE = 500
 """Members whose groups are checked again, and that are then removed."""
 
 
-@click.command("remove-members", cls=Command)
-@changed_group_and_topic_options
-@click.option("--member", "members", multiple=True, metavar="ID", help="Member ID. Repeatable.")
-@click.option(
-    "--instance", "instances", multiple=True, metavar="ID", help="Static member, by its group.instance.id. Repeatable."
-)
-@click.option("--all-members", is_flag=True, help="Select all members of the groups.")
-@click.option(
-    "--reason",
-    metavar="TEXT",
-    default="removed by kgroups",
-    show_default=True,
-    help="Reason, for the broker's log (since Kafka 3.2).",
-)
-@confirmation_options
-@output_options
-@fleet_change_options
 def remove_members(
     connection: ConnectionOptions,
     shape: Shape,
@@ -58,21 +42,7 @@ def remove_members(
     reason: str,
     chosen: GroupOptions,
 ) -> int:
-    """Remove members from groups.
-
-    For members that hang, and for static members that will not return: their partitions are assigned to the other
-    members. A member that is alive rejoins. Requires Kafka 2.4.
-    """
-    from kgroups.admin.change import remove_members as removing
-    from kgroups.admin.change.chunks import check_again, chunks
-    from kgroups.admin.change.remove_members import WantedMembers, not_as_planned, plan_removal
-    from kgroups.admin.query.describe import describe
-    from kgroups.admin.query.select_groups import Selection
-    from kgroups.model.operations.journal import Journal
-    from kgroups.model.outcome import Outcome
-    from kgroups.model.views.operation_rows import remove_member_row, result_and_error
-    from kgroups.render.act_views import REMOVE_MEMBERS
-
+    """Run ``kgroups remove-members``; return the exit code."""
     if all_members and (members or instances):
         raise UsageError("--all-members cannot be combined with --member or --instance")
     if not (all_members or members or instances):
@@ -113,9 +83,6 @@ def remove_members(
 
 def _so_far(journal: RemovalJournal, removals: Sequence[MemberRemoval], stop: Interruption) -> Outcome[RemovedMember]:
     """Return the known results of a removal that a signal ended."""
-    from kgroups.model.operations.results import RemovedMember
-    from kgroups.model.outcome import Outcome, Result
-
     items: list[RemovedMember] = []
     for removal in removals:
         group = removal.group_id

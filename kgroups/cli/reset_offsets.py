@@ -5,71 +5,41 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import click
-
+from kgroups.admin.change import plan_reset
+from kgroups.admin.change.reset_request import ResetRequest
+from kgroups.admin.port import WireOnly, changing
+from kgroups.admin.query.describe import describe
+from kgroups.admin.query.select_groups import Selection
 from kgroups.errors import UsageError
 from kgroups.model.counts import count, some
+from kgroups.model.operations.internal_topics import NO_WAY_BACK, doomed_topics
+from kgroups.model.operations.origin import Source
+from kgroups.model.operations.plan_file import java_csv, json_plan
+from kgroups.model.operations.reset import PlannedOffset
+from kgroups.model.operations.results import TopicDeletion
+from kgroups.model.outcome import Outcome, Result
+from kgroups.model.views.operation_rows import NOT_EXECUTED, ResultAndError, reset_row, reset_topic_row
+from kgroups.model.visible import escape
+from kgroups.net.cluster import Cluster
+from kgroups.render.act_views import RESET_OFFSETS
 
 from .change.apply_plan import apply_plan
-from .change.confirmation import Confirmation, confirmation_options
+from .change.confirmation import Confirmation
 from .change.internal_topics import (
-    all_internal_topics_option,
     delete_topics,
     exclude_shared_topics,
-    internal_topic_option,
 )
 from .change.operation import Operation
-from .change.reset_request import reset_request, screened_reset, write_reset
-from .change.safety import Safety, safety_options
-from .change.scenario import scenario_options
-from .change.undo_file import UndoFile, run_source, undo_option
-from .frame.group_options import GroupOptions, group_options
-from .frame.lazy_command import Command
-from .frame.options import ConnectionOptions, fleet_change_options, output_options
+from .change.reset_request import Target, reset_request, screened_reset, write_reset
+from .change.safety import Safety
+from .change.undo_file import UndoFile, run_source
+from .frame.group_options import GroupOptions
+from .frame.options import ConnectionOptions
 from .frame.run_query import Shape, print_failures, run_query
 
-if TYPE_CHECKING:
-    from kgroups.admin.change.reset_request import ResetRequest
-    from kgroups.model.operations.origin import Source
-    from kgroups.model.operations.reset import PlannedOffset
-    from kgroups.model.operations.results import TopicDeletion
-    from kgroups.model.outcome import Outcome
-    from kgroups.net.cluster import Cluster
 
-
-@click.command("reset-offsets", cls=Command)
-@group_options
-@scenario_options
-@click.option(
-    "--isolation",
-    type=click.Choice(["read_uncommitted", "read_committed"]),
-    help="With --skip-records: the isolation of the consumers; with read_committed, records of aborted transactions do "
-    "not count.  [default: read_uncommitted]",
-)
-@click.option("--create-group", is_flag=True, help="Create named groups that do not exist. Undo files do not need it.")
-@internal_topic_option
-@all_internal_topics_option
-@safety_options
-@confirmation_options
-@undo_option
-@click.option(
-    "--accept-mismatch",
-    "accepted",
-    multiple=True,
-    type=click.Choice(["cluster", "topic", "offset"]),
-    help="With --from-file: apply the file even if it belongs to another cluster (cluster), if a topic was "
-    "recreated or an offset is beyond the log end (topic), or if an offset has changed since or was never "
-    "written (offset). Repeatable.",
-)
-@click.option(
-    "--export",
-    is_flag=True,
-    help="Print the plan for --from-file, in the CSV format of Kafka's tool; with -o json in JSON.",
-)
-@output_options
-@fleet_change_options
 def reset_offsets(
     connection: ConnectionOptions,
     shape: Shape,
@@ -81,22 +51,15 @@ def reset_offsets(
     create_group: bool,
     safety: Safety,
     chosen: GroupOptions,
-    topics: tuple[str, ...],
-    all_topics: bool,
+    target: Target,
     internal: tuple[str, ...],
     all_internal: bool,
-    **scenarios: Any,
 ) -> int:
-    """Reset the committed offsets of groups without members.
-
-    Shows the plan; --execute applies it. The old offsets are first saved to an undo file, from which --from-file
-    restores them. Groups with members are rejected, and the others are reset. For streams groups, the input topics
-    are reset.
-    """
-    request, notices = reset_request(chosen, topics, all_topics, scenarios, accepted, isolation)
+    """Run ``kgroups reset-offsets``; return the exit code."""
+    request, notices = reset_request(chosen, target, accepted, isolation)
     request = request._replace(create=create_group)
     safety.check(confirmation, connection)
-    if scenarios["from_file"] is not None:
+    if target.scenarios["from_file"] is not None:
         connection.check_single("--from-file", "a file is for one cluster; give one --profile")
     if export:
         connection.check_single("--export", "a file is for one cluster")
@@ -106,11 +69,6 @@ def reset_offsets(
             raise UsageError("--export cannot be combined with the deletion of internal topics")
         single = len(chosen.names) == 1 and not chosen.globs and chosen.regex is None
         return _export(connection, shape, request, notices, with_group=not single)
-    from kgroups.model.operations.reset import PlannedOffset
-    from kgroups.model.operations.results import TopicDeletion
-    from kgroups.model.outcome import Result
-    from kgroups.model.views.operation_rows import NOT_EXECUTED, ResultAndError, reset_row, reset_topic_row
-    from kgroups.render.act_views import RESET_OFFSETS
 
     async def plan(cluster: Cluster) -> Outcome[PlannedOffset | TopicDeletion]:
         planned = await screened_reset(cluster, request, notices, safety, execute=confirmation.execute)
@@ -145,10 +103,6 @@ async def _with_topics(
     cluster: Cluster, planned: Outcome[PlannedOffset], named: tuple[str, ...] | None
 ) -> Outcome[PlannedOffset | TopicDeletion]:
     """Return the plan, followed by the internal topics to delete: the named ones, or all if ``named`` is ``None``."""
-    from kgroups.admin.query.describe import describe
-    from kgroups.admin.query.select_groups import Selection
-    from kgroups.model.operations.internal_topics import NO_WAY_BACK, doomed_topics
-
     names = tuple(sorted({entry.group_id for entry in planned.items}))
     if not names:
         return planned.with_items(planned.items)
@@ -164,11 +118,6 @@ def _export(
     connection: ConnectionOptions, shape: Shape, request: ResetRequest, notices: tuple[str, ...], *, with_group: bool
 ) -> int:
     """Print the plan for ``--from-file`` to standard output; return the exit code."""
-    from kgroups.admin.change import plan_reset
-    from kgroups.admin.port import WireOnly, changing
-    from kgroups.model.operations.plan_file import java_csv, json_plan
-    from kgroups.model.visible import escape
-
     WireOnly.CHANGES.check(connection.settings)
 
     if shape.output not in ("auto", "csv", "json"):

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+import json
+from difflib import get_close_matches
+
 import click
 
 from kgroups.errors import UsageError
+from kgroups.model.outcome import Outcome
+from kgroups.render.schema_view import SCHEMAS, SchemaRow
+from kgroups.schemas import find_schema, heads, item_schema, schema_names, schema_of
 
-from .frame.lazy_command import Command
-from .frame.options import completer, output_options
 from .frame.run_query import Shape, show
 
 
-@click.command("schema", cls=Command)
-@click.argument("name", required=False, shell_complete=completer("schemas"))
-@click.option("--item", is_flag=True, help="Print the schema of one item, which is one line of -o jsonl.")
-@output_options
 def schema(shape: Shape, name: str | None, item: bool) -> int:
-    """Print the JSON Schemas of outputs and files.
-
-    Without NAME, lists the schemas. NAME is the value of the key schema in an output or file, such as
-    kgroups/offsets/v1, or a part of it, such as offsets. Its latest version is printed, in JSON Schema 2020-12.
-    """
+    """Run ``kgroups schema``; return the exit code."""
     if name is not None:
         if shape.output not in ("auto", "json") or shape.wide or shape.no_headers or shape.columns or shape.sort:
             raise UsageError(
@@ -29,9 +25,6 @@ def schema(shape: Shape, name: str | None, item: bool) -> int:
         return _print(name, item=item)
     if item:
         raise UsageError("--item requires NAME")
-    from kgroups.model.outcome import Outcome
-    from kgroups.render.schema_view import SCHEMAS, SchemaRow
-    from kgroups.schemas import heads
 
     shape.check(SCHEMAS)
     rows = tuple(SchemaRow(str(name), form, title) for name, form, title in heads())
@@ -39,14 +32,8 @@ def schema(shape: Shape, name: str | None, item: bool) -> int:
 
 
 def _print(name: str, *, item: bool) -> int:
-    import json
-
-    from kgroups.schemas import find_schema, item_schema, schema_names, schema_of
-
     found = find_schema(name)
     if found is None:
-        from difflib import get_close_matches
-
         names = sorted({each.name for each in schema_names()})
         close = get_close_matches(name.removeprefix("kgroups/").partition("/")[0], names, 3, 0.6)
         hint = f"did you mean {' or '.join(close)}? " if close else ""

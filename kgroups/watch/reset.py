@@ -11,10 +11,10 @@ import click
 
 from kgroups.admin.change.reset_request import ResetRequest
 from kgroups.admin.port import changing
-from kgroups.cli.change.reset_request import reset_request, screened_reset, write_reset
-from kgroups.cli.change.safety import Safety, safety_options
-from kgroups.cli.change.scenario import scenario_options
+from kgroups.cli.change.reset_request import Target, reset_request, screened_reset, write_reset
+from kgroups.cli.change.safety import Safety
 from kgroups.cli.change.undo_file import UndoFile
+from kgroups.cli.frame.change_options import safety_options, target_options
 from kgroups.cli.frame.group_options import GroupOptions
 from kgroups.cli.frame.options import ConnectionOptions
 from kgroups.cli.frame.run_query import run_query
@@ -81,26 +81,26 @@ class PlannedReset:
 
 
 @click.command("reset-offsets", add_help_option=False)
-@scenario_options
+@target_options
 @safety_options
-def _options(safety: Safety, topics: tuple[str, ...], all_topics: bool, **scenarios: Any) -> tuple[Any, ...]:
-    return safety, topics, all_topics, scenarios
+def _options(safety: Safety, target: Target) -> tuple[Safety, Target]:
+    return safety, target
 
 
-def _parsed(group: str, target: str) -> tuple[ResetRequest, Safety]:
-    """Parse the target; return the request and the safety options.
+def _parsed(group: str, text: str) -> tuple[ResetRequest, Safety]:
+    """Parse the options of the target; return the request and the safety options.
 
     :raises UsageError: if it is invalid.
     """
     try:
-        safety, topics, all_topics, scenarios = _options.main(shlex.split(target), standalone_mode=False)
+        safety, target = _options.main(shlex.split(text), standalone_mode=False)
     except click.ClickException as error:
         raise UsageError(error.format_message()) from None
     except ValueError as error:  # an open quotation mark
         raise UsageError(str(error)) from None
-    if safety.when_empty is not None or scenarios["from_file"] is not None:
+    if safety.when_empty is not None or target.scenarios["from_file"] is not None:
         raise UsageError("--when-empty and --from-file: use kgroups reset-offsets")
-    request, _ = reset_request(GroupOptions((), (group,), None, False), topics, all_topics, scenarios)
+    request, _ = reset_request(GroupOptions((), (group,), None, False), target)
     return request, safety
 
 

@@ -12,7 +12,6 @@ from typing import Any
 
 import click
 
-from kgroups.cli.frame.exit_codes import EXIT_CODES, OF_COMMAND
 from kgroups.cli.frame.help_json import command_object
 from kgroups.cli.main import cli
 from kgroups.history.contracts.json_schema import all_schemas
@@ -154,9 +153,17 @@ def _options(command: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _exit_codes() -> Iterator[str]:
-    for path, codes in {"kgroups": EXIT_CODES, **OF_COMMAND}.items():
-        for code, meaning in codes:
-            yield f"{path} {code}: {meaning}"
+    """Yield the exit codes of kgroups, and of each command whose exit codes have other meanings."""
+    usual = _help()["exit_codes"]
+    for command in _commands(_help()):
+        if command is _help() or command["exit_codes"] != usual:
+            yield from (f"{command['name']} {each['code']}: {each['meaning']}" for each in command["exit_codes"])
+
+
+def _commands(command: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield command
+    for inner in command["commands"]:
+        yield from _commands(inner)
 
 
 def _metrics() -> Iterator[str]:

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from kgroups.class_archive import ClassArchive
 from kgroups.errors import SandboxError, UsageError
 from kgroups.sandbox import Sandbox
-from kgroups.sandbox.command import sandbox as command
+from kgroups.sandbox.command import command
 from kgroups.sandbox.jars import ensure_jars
 from kgroups.sandbox.java import find_java
 from kgroups.sandbox.probe import api_versions, why_not_ready

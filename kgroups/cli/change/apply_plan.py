@@ -5,23 +5,23 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from kgroups.admin.port import GroupAdmin, WireOnly, wire_of
 from kgroups.errors import EXIT_FAILED
+from kgroups.model.outcome import Outcome
+from kgroups.render.output import write_outcome
+from kgroups.render.views import View
 
 from ..frame.exit_status import discard_output
 from ..frame.options import ConnectionOptions
 from ..frame.run_query import Query, Shape, or_error_envelope, print_failures, run_query, show
 from .confirmation import Confirmation
+from .fleet_change import FleetChange
 from .operation import Change, Operation, P, Plan, Target, execute, nothing_planned
 from .undo_file import UndoFile
-
-if TYPE_CHECKING:
-    from kgroups.admin.port import GroupAdmin
-    from kgroups.model.outcome import Outcome
-    from kgroups.render.views import View
 
 
 def apply_plan(connection: ConnectionOptions, shape: Shape, confirmation: Confirmation, operation: Operation[P]) -> int:
@@ -29,13 +29,9 @@ def apply_plan(connection: ConnectionOptions, shape: Shape, confirmation: Confir
 
     If the user is asked, planning and applying each have the whole ``--timeout``, and the question has no time limit.
     """
-    from kgroups.admin.port import WireOnly
-
     WireOnly.CHANGES.check(connection.settings)
     change: Change
     if connection.fleet:
-        from .fleet_change import FleetChange
-
         change = FleetChange(connection, connection.fleet, operation)
     else:
         change = one = _OneCluster(connection, operation)
@@ -87,8 +83,6 @@ class _OneCluster:
 
     def plan_and_apply(self) -> tuple[Outcome[Any], str | None]:
         """Plan and apply over the same connections."""
-
-        from kgroups.admin.port import WireOnly, wire_of
 
         async def query(admin: GroupAdmin) -> Outcome[Any]:
             planned = await self._operation.hinted_plan(admin)
@@ -160,8 +154,6 @@ def _interrupted(change: Change, operation: Operation[Any], rows: Iterable[Any])
 
 def _preview(rows: Outcome[Any], shape: Shape, view: View) -> None:
     """Print the plan and its failures to stderr: stdout is for the results."""
-    from kgroups.render.output import write_outcome
-
     fmt = "table" if sys.stderr.isatty() else "plain"
     write_outcome(rows, view, fmt=fmt, stream=sys.stderr, tier=shape.tier)
     print_failures(rows)

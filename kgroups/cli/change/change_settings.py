@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import click
-
+from kgroups.admin.change.alter_settings import alter_in_chunks, plan_settings
+from kgroups.admin.query.select_groups import Selection
 from kgroups.model.counts import count
+from kgroups.model.operations.origin import Source
+from kgroups.model.outcome import Outcome
+from kgroups.model.settings.change import PlannedSetting, Wish, setting_change_row
+from kgroups.model.settings.undo import undo_lines
+from kgroups.model.views.operation_rows import result_and_error
+from kgroups.net.cluster import Cluster
+from kgroups.render.settings_views import SETTING_CHANGES
 
 from ..frame.options import ConnectionOptions
 from ..frame.run_query import Shape
@@ -16,21 +23,6 @@ from .apply_plan import apply_plan
 from .confirmation import Confirmation
 from .operation import Operation
 from .undo_file import UndoFile, UndoKind
-
-if TYPE_CHECKING:
-    from kgroups.admin.query.select_groups import Selection
-    from kgroups.model.operations.origin import Source
-    from kgroups.model.outcome import Outcome
-    from kgroups.model.settings.change import PlannedSetting, Wish
-    from kgroups.net.cluster import Cluster
-
-undo_option = click.option(
-    "--undo-file",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="File in which --execute saves the old settings; never overwritten. kgroups settings set --from-file "
-    "restores them.  [default: kgroups-undo-GROUP-TIME.json here]",
-)
 
 
 def change_settings(
@@ -46,7 +38,6 @@ def change_settings(
 
     :param notices_on: returns the notices about a cluster.
     """
-    from kgroups.admin.change.alter_settings import plan_settings
 
     async def plan(cluster: Cluster) -> Outcome[PlannedSetting]:
         notices = notices_on(cluster.cluster_id)
@@ -68,13 +59,8 @@ def apply_settings(
 
     :param selection: the selected groups; if there are none, the reason is shown.
     """
-    from kgroups.model.settings.change import setting_change_row
-    from kgroups.model.views.operation_rows import result_and_error
-    from kgroups.render.settings_views import SETTING_CHANGES
 
     async def apply(cluster: Cluster, planned: Sequence[PlannedSetting], undo: UndoFile) -> Outcome[Any]:
-        from kgroups.admin.change.alter_settings import alter_in_chunks
-
         applied = await alter_in_chunks(cluster, planned, undo)
         rows = (setting_change_row(each.planned, result_and_error(each.result, each.failure)) for each in applied.items)
         return applied.with_items(rows)
@@ -90,14 +76,10 @@ def apply_settings(
 
 
 def _lines(planned: Sequence[PlannedSetting], source: Source) -> Iterator[str]:
-    from kgroups.model.settings.undo import undo_lines
-
     return undo_lines(planned, source)
 
 
 async def _source(cluster: Cluster, _: Sequence[PlannedSetting]) -> Source:
-    from kgroups.model.operations.origin import Source
-
     return Source(cluster_id=cluster.cluster_id)
 
 

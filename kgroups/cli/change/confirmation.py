@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 import sys
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Iterable
+from typing import NamedTuple
 
 import click
 
 from kgroups.errors import UsageError
 
 from ..frame.exit_status import print_to_stderr
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Confirmation(NamedTuple):
@@ -42,18 +39,13 @@ class Confirmation(NamedTuple):
         return self.yes or click.prompt(prompt, default="", show_default=False, err=True).strip() == clusters
 
 
-def confirmation_options(command: F) -> F:
-    """Add --dry-run, --execute, and --yes; the command gets ``confirmation``, a :class:`Confirmation`."""
+def confirmation_of(dry_run: bool, execute: bool, yes: bool) -> Confirmation:
+    """Return the flags of a change.
 
-    @click.option("--dry-run", is_flag=True, help="Show the plan and change nothing.  [default]")
-    @click.option("--execute", is_flag=True, help="Apply the changes, after a confirmation.")
-    @click.option("-y", "--yes", is_flag=True, help="Skip the confirmation.")
-    @functools.wraps(command)
-    def outer(dry_run: bool, execute: bool, yes: bool, **values: Any) -> Any:
-        if dry_run and execute:
-            raise UsageError("--dry-run and --execute are mutually exclusive")
-        confirmation = Confirmation(execute, yes)
-        confirmation.check()
-        return command(confirmation=confirmation, **values)
-
-    return outer  # type: ignore[return-value]
+    :raises UsageError: if they conflict, or if the user must be asked and cannot be.
+    """
+    if dry_run and execute:
+        raise UsageError("--dry-run and --execute are mutually exclusive")
+    confirmation = Confirmation(execute, yes)
+    confirmation.check()
+    return confirmation

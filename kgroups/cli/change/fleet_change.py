@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import click
 
@@ -27,9 +28,6 @@ from ..frame.run_query import Answer, SeveralClusters, open_and_query
 from .confirmation import Confirmation
 from .operation import Operation, Plan, Target
 from .undo_file import UndoFile, check_free, print_note, undo_path_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class FleetChange:

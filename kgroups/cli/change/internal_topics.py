@@ -3,43 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
-import click
-
-from ..frame.group_options import complete_topic
-
-if TYPE_CHECKING:
-    from kgroups.admin.change.interruption import Interruption
-    from kgroups.model.operations.results import TopicDeletion
-    from kgroups.model.outcome import Outcome
-    from kgroups.model.views.operation_rows import ResultAndError
-    from kgroups.net.cluster import Cluster
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-all_internal_topics_option = click.option(
-    "--delete-all-internal-topics",
-    "all_internal",
-    is_flag=True,
-    help="Also delete the changelog and repartition topics of streams groups. This cannot be undone.",
-)
-internal_topic_option = click.option(
-    "--delete-internal-topic",
-    "internal",
-    multiple=True,
-    metavar="TOPIC",
-    help="Also delete this internal topic of a streams group. Repeatable. This cannot be undone.",
-    shell_complete=complete_topic,
-)
+from kgroups.admin.change import delete_now
+from kgroups.admin.change.interruption import Interruption
+from kgroups.admin.query.select_groups import Selection, list_selected
+from kgroups.model.operations.internal_topics import without_others
+from kgroups.model.operations.results import DeletedTopic, TopicDeletion
+from kgroups.model.outcome import Failure, Outcome, Result, Scope
+from kgroups.model.views.operation_rows import ResultAndError, result_and_error
+from kgroups.net.cluster import Cluster
 
 
 async def exclude_shared_topics(cluster: Cluster, planned: Outcome[TopicDeletion]) -> Outcome[TopicDeletion]:
     """Return the topics without those that may belong to another existing group; list the groups for that."""
     if not planned.items:
         return planned
-    from kgroups.admin.query.select_groups import Selection, list_selected
-    from kgroups.model.operations.internal_topics import without_others
 
     listed = await list_selected(cluster, Selection())
     names = (group.group_id for group in listed.items)
@@ -57,11 +36,6 @@ async def delete_topics(
 
     :param done: the groups that were changed successfully; the topics of the others are kept.
     """
-    from kgroups.admin.change import delete_now
-    from kgroups.model.operations.results import DeletedTopic
-    from kgroups.model.outcome import Failure, Outcome, Result, Scope
-    from kgroups.model.views.operation_rows import result_and_error
-
     changed = set(done)
     to_delete = [each for each in planned if each.group.group_id in changed]
     started = stop.signal is None

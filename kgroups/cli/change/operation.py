@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
+from kgroups.admin.change.interruption import Interruption
+from kgroups.admin.port import changing
+from kgroups.admin.query.select_groups import Selection
 from kgroups.errors import UsageError
+from kgroups.model.outcome import Outcome
+from kgroups.net.cluster import Cluster
+from kgroups.render.views import View
 
 from ..frame.options import ConnectionOptions
 from ..frame.run_query import Query, hinted
-from .undo_file import OFFSETS, UndoKind
-
-if TYPE_CHECKING:
-    from kgroups.admin.change.interruption import Interruption
-    from kgroups.admin.query.select_groups import Selection
-    from kgroups.model.outcome import Outcome
-    from kgroups.net.cluster import Cluster
-    from kgroups.render.views import View
-
-    from .confirmation import Confirmation
-    from .undo_file import UndoFile
+from .confirmation import Confirmation
+from .undo_file import OFFSETS, UndoFile, UndoKind
 
 P = TypeVar("P")
 
@@ -51,8 +48,6 @@ class Operation(NamedTuple, Generic[P]):
 
     @property
     def hinted_plan(self) -> Query:
-        from kgroups.admin.port import changing
-
         return hinted(changing(self.plan), self.selection)
 
 
@@ -113,8 +108,6 @@ class Target(NamedTuple, Generic[P]):
     def write(self, operation: Operation[P]) -> Query:
         """Return the query that applies the plan to this cluster only."""
 
-        from kgroups.admin.port import changing
-
         async def write(cluster: Cluster) -> Outcome[Any]:
             _check_same(self.cluster_id, cluster.cluster_id)
             return await execute(operation, cluster, self.planned.items, self.undo)
@@ -124,8 +117,6 @@ class Target(NamedTuple, Generic[P]):
 
 async def execute(operation: Operation[P], cluster: Cluster, planned: Sequence[P], undo: UndoFile) -> Outcome[Any]:
     """Apply planned items until a signal arrives; the result includes a notice that names the cluster."""
-    from kgroups.model.outcome import Outcome
-
     undo.stop.listen()
     before = undo.stop.sent
     applied = await undo.stop.bound(operation.apply(cluster, planned, undo)) or Outcome()

@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from kgroups.admin.query.select_groups import Selection
 from kgroups.errors import UsageError
 from kgroups.model.counts import count
-
-if TYPE_CHECKING:
-    from kgroups.admin.query.select_groups import Selection
-    from kgroups.model.operations.plan_row import PlanFile
-    from kgroups.model.operations.reset import FromPlan
+from kgroups.model.operations.origin import Mismatch
+from kgroups.model.operations.plan_file import parse_plan
+from kgroups.model.operations.plan_row import PlanFile
+from kgroups.model.operations.reset import FromPlan
 
 LARGEST = 1024**3
 """Bytes, about eight million offsets. Undo files are never larger, because they could not be read back."""
@@ -26,8 +25,6 @@ def read_plan(path: Path) -> PlanFile:
 
     :raises UsageError: if the file cannot be read, is too large, or is not a plan; the text names the line.
     """
-    from kgroups.model.operations.plan_file import parse_plan
-
     return parse_plan(read_text(path), f"--from-file: {path}")._replace(name=str(path))
 
 
@@ -73,9 +70,6 @@ def plan_for(
     :raises UsageError: if the file has no entries for a named group, if no group of the file is selected, or if the
         file contains no group names and ``--group`` does not name exactly one.
     """
-    from kgroups.admin.query.select_groups import Selection
-    from kgroups.model.operations.origin import Mismatch
-
     mismatches = tuple(map(Mismatch, accepted))
     if not plan.groups:
         names = selection.names if selection and not selection.needs_list else ()

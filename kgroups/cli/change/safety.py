@@ -3,49 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import click
 
+from kgroups.admin.still_committing import Committed, Committing, committed_of, in_transactions, still_committing
+from kgroups.admin.wait_until_empty import wait_until_empty
 from kgroups.errors import UsageError
+from kgroups.model.groups import GroupId
+from kgroups.model.operations.reset import PlannedOffset
+from kgroups.model.outcome import Outcome
+from kgroups.net.cluster import Cluster
 
 from ..frame.exit_status import is_quiet
-from ..frame.options import ConnectionOptions, Duration, grouped_options
+from ..frame.options import ConnectionOptions
+from ..frame.progress import wipe
 from .confirmation import Confirmation
 
-if TYPE_CHECKING:
-    from kgroups.admin.still_committing import Committed
-    from kgroups.model.groups import GroupId
-    from kgroups.model.operations.reset import PlannedOffset
-    from kgroups.model.outcome import Outcome
-    from kgroups.net.cluster import Cluster
-
-F = TypeVar("F", bound=Callable[..., Any])
 P = TypeVar("P")
 
 _WINDOW = 90.0
-
-_OPTIONS = (
-    click.option(
-        "--force",
-        is_flag=True,
-        help="Also change groups for which a client that is not a member still commits, such as a consumer that uses "
-        "assign(), or Flink.",
-    ),
-    click.option(
-        "--commit-window",
-        type=Duration(),
-        help="Search the commits of this period for such clients, which commit at least twice in "
-        "that time. Waiting for their next commit takes at most this long, in addition to --timeout.  "
-        "[default: 90s]",
-    ),
-    click.option(
-        "--when-empty",
-        type=Duration(),
-        help="Wait for at most this long until all members of all groups have left, then apply the changes at "
-        "once. If they do not leave, or return first, nothing is changed.",
-    ),
-)
 
 
 class Safety(NamedTuple):
@@ -76,7 +53,6 @@ class Safety(NamedTuple):
         """Return the plan; with ``--when-empty``, the first plan without members, or an empty one if time runs out."""
         if self.when_empty is None:
             return await make()
-        from kgroups.admin.wait_until_empty import wait_until_empty
 
         return await wait_until_empty(cluster, make, self.when_empty, _print_note)
 
@@ -96,7 +72,6 @@ class Safety(NamedTuple):
         :param pending: the groups with offsets in open transactions, and the evidence.
         :param execute: whether the plan is executed; a dry run does not wait for a second sample.
         """
-        from kgroups.admin.still_committing import Committing, still_committing
 
         def without(planned: Outcome[P], found: Mapping[GroupId, str]) -> Outcome[P]:
             if self.force:
@@ -136,8 +111,6 @@ class Safety(NamedTuple):
 
         :param members: groups with members; these are expected to commit and are not checked.
         """
-        from kgroups.admin.still_committing import committed_of, in_transactions
-
         committed, pending = committed_of(planned.items, members), in_transactions(planned.items)
         return await self.screen(
             cluster, planned, committed, lambda entry: entry.group_id, execute=execute, pending=pending
@@ -145,17 +118,11 @@ class Safety(NamedTuple):
 
 
 def _print_note(text: str) -> None:
-    from ..frame.progress import wipe
-
     wipe()
     if not is_quiet():
         click.echo(f"kgroups: note: {text}", err=True)
 
 
-def safety_options(command: F) -> F:
-    """Add the safety options; the command gets ``safety``, a :class:`Safety`."""
-    return grouped_options(command, _OPTIONS, "safety", _safety)
-
-
-def _safety(force: bool, commit_window: float | None, when_empty: float | None) -> Safety:
+def safety_of(force: bool, commit_window: float | None, when_empty: float | None) -> Safety:
+    """Return the safety options."""
     return Safety(force, _WINDOW if commit_window is None else commit_window, when_empty)

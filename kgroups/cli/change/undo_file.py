@@ -9,23 +9,27 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from io import FileIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
+from kgroups.admin.change.chunks import source_of
+from kgroups.admin.change.interruption import Interruption
 from kgroups.errors import UsageError
+from kgroups.model.offsets import PlanKey
+from kgroups.model.operations.origin import Source
+from kgroups.model.operations.plan_row import envelope
+from kgroups.model.operations.reset import PlannedOffset
+from kgroups.model.operations.skip import record_lines
+from kgroups.model.operations.undo_file import addition_line, amendment_line, result_line, undo_lines
+from kgroups.model.outcome import Result
+from kgroups.net.cluster import Cluster
+from kgroups.render.cells import escape
 
+from ..frame.options import ConnectionOptions
+from ..frame.progress import wipe
+from ..frame.repeat_options import command_line, this_command
 from .plan_source import LARGEST
-
-if TYPE_CHECKING:
-    from kgroups.admin.change.interruption import Interruption
-    from kgroups.model.offsets import PlanKey
-    from kgroups.model.operations.origin import Source
-    from kgroups.model.operations.reset import PlannedOffset
-    from kgroups.model.outcome import Result
-    from kgroups.net.cluster import Cluster
-
-    from ..frame.options import ConnectionOptions
 
 
 class UndoKind(NamedTuple):
@@ -44,22 +48,15 @@ class UndoKind(NamedTuple):
 
 
 def _offset_lines(planned: Sequence[PlannedOffset], source: Source) -> Iterator[str]:
-    from kgroups.model.operations.undo_file import undo_lines
-
     return undo_lines(planned, source)
 
 
 def _record_lines(planned: Sequence[PlannedOffset], source: Source) -> Sequence[str]:
-    from kgroups.model.operations.plan_row import envelope
-    from kgroups.model.operations.skip import record_lines
-
     skipped = [(entry.key, entry.skipped) for entry in planned if entry.skipped]
     return list(record_lines(skipped, envelope(source))) if skipped else ()
 
 
 async def _offset_source(cluster: Cluster, planned: Iterable[PlannedOffset]) -> Source:
-    from kgroups.admin.change.chunks import source_of
-
     return await source_of(cluster, planned)
 
 
@@ -67,17 +64,6 @@ OFFSETS = UndoKind("offsets", ("reset-offsets",), _offset_lines, _offset_source,
 
 _LONGEST = 60
 """Maximum number of characters of a group name in a file name."""
-
-
-def undo_option(command: click.decorators.FC) -> click.decorators.FC:
-    """Add --undo-file; the command gets ``undo_file``, the path for :class:`UndoFile`."""
-    return click.option(
-        "--undo-file",
-        type=click.Path(path_type=Path, dir_okay=False),
-        metavar="FILE",
-        help="File in which --execute saves the old offsets; never overwritten. reset-offsets --from-file "
-        "restores them.  [default: kgroups-undo-GROUP-TIME.json here]",
-    )(command)
 
 
 class UndoFile:
@@ -104,7 +90,6 @@ class UndoFile:
         """
         self.path = path
         self.written: Path | None = None
-        from kgroups.admin.change.interruption import Interruption
 
         self.connection = connection
         self._tell = tell or print_note
@@ -119,8 +104,6 @@ class UndoFile:
     @property
     def suggestion(self) -> str:
         """The command that restores the file, quoted for a shell. Contains no secrets."""
-        from ..frame.repeat_options import command_line
-
         arguments = ("--from-file", str(self.written), "--execute", *self.connection.as_words())
         return command_line(("kgroups", *self.kind.command, *arguments))
 
@@ -163,8 +146,6 @@ class UndoFile:
 
     def amend(self, planned: Sequence[PlannedOffset]) -> None:
         """Append what the old offsets really were, of planned offsets that were saved with others, or not at all."""
-        from kgroups.model.operations.undo_file import addition_line, amendment_line
-
         lines = []
         for entry in planned:
             if number := self._numbers.get(entry.key):
@@ -179,8 +160,6 @@ class UndoFile:
 
         After a crash of the machine, some may be missing: an item without a result may have been written.
         """
-        from kgroups.model.operations.undo_file import result_line
-
         if self._file is None:
             return
         lines_by_result: dict[tuple[Result, str | None], list[int]] = {}
@@ -223,16 +202,10 @@ async def run_source(cluster: Cluster, connection: ConnectionOptions, planned: I
 
 
 def stamped(source: Source, connection: ConnectionOptions) -> Source:
-    from ..frame.repeat_options import this_command
-
     return source.stamped(connection.settings.bootstrap_servers, this_command())
 
 
 def print_note(text: str) -> None:
-    from kgroups.render.cells import escape
-
-    from ..frame.progress import wipe
-
     wipe()
     click.echo(f"kgroups: note: {escape(text)}", err=True)
 

@@ -5,23 +5,21 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
 
+from kgroups.admin.observe import answer as answer_questions
+from kgroups.admin.observe import observe, observe_in_batches, questions_of
+from kgroups.admin.port import GroupAdmin
+from kgroups.admin.query.select_groups import Selection
 from kgroups.errors import ClusterUnreachable, DeadlineExceeded
 from kgroups.model.clusters import ClusterAnswer, distinct
-from kgroups.model.health.findings import Finding
+from kgroups.model.health.findings import Finding, Sample, Seen
 from kgroups.model.health.report import CLUSTER, Report, merge_reports
+from kgroups.model.health.sampling import Answers, Sampling
 from kgroups.model.health.severity import Severity
+from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import Outcome
 
 from ..frame.run_query import Connection, Query, print_notice, run_query
-
-if TYPE_CHECKING:
-    from kgroups.admin.port import GroupAdmin
-    from kgroups.admin.query.select_groups import Selection
-    from kgroups.model.health.findings import Sample, Seen
-    from kgroups.model.health.sampling import Answers, Sampling
-    from kgroups.model.offsets import Isolation
 
 NO_RULE = "no rule names this cluster"
 
@@ -90,7 +88,6 @@ class Checker:
 
     def _check_in_batches(self, samplings: Mapping[str, Sampling]) -> Mapping[str, Sampling]:
         """Judge all groups; return the samplings of the clusters that answered."""
-        from kgroups.admin.observe import observe_in_batches
 
         async def check(name: str, admin: GroupAdmin) -> Outcome[Seen]:
             async for batch in observe_in_batches(admin, self._selections[name], isolation=self._isolation):
@@ -118,21 +115,17 @@ class Checker:
         return samplings
 
     async def _sample(self, selection: Selection, sample: Sample, admin: GroupAdmin) -> Outcome[Seen]:
-        from kgroups.admin.observe import observe
-
         return await observe(admin, selection, sample, isolation=self._isolation)
 
     def _complete(self, samplings: Mapping[str, Sampling]) -> None:
         """Find out what the samples do not show; it is unknown if a cluster does not respond any more."""
-        from kgroups.admin.observe import answer, questions_of
-
         questions = {name: questions_of(sampling) for name, sampling in samplings.items()}
         questions = {name: asked for name, asked in questions.items() if asked.unproven or asked.static}
         if not questions:
             return
 
         async def find(name: str, admin: GroupAdmin) -> Outcome[Answers]:
-            return Outcome((await answer(admin, questions[name], isolation=self._isolation),))
+            return Outcome((await answer_questions(admin, questions[name], isolation=self._isolation),))
 
         try:
             found = self._query({name: partial(find, name) for name in questions})

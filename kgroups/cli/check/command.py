@@ -7,72 +7,26 @@ import sys
 import time
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-import click
-
+from kgroups.admin.query.pattern import Glob
+from kgroups.admin.query.select_groups import Selection
 from kgroups.errors import ClusterUnreachable, DeadlineExceeded, UsageError
 from kgroups.model.counts import count
+from kgroups.model.groups import is_glob
+from kgroups.model.health.limits import Limits
+from kgroups.model.health.rules import Rule
+from kgroups.model.health.sampling import Sampling
+from kgroups.model.offsets import Isolation
+from kgroups.render.health import write_report
 
 from ..frame.exit_status import enable_gc, is_quiet, print_to_stderr
-from ..frame.group_options import GroupOptions, group_and_topic_options
-from ..frame.options import ConnectionOptions, Duration, fleet_options, isolation_option
+from ..frame.group_options import GroupOptions
+from ..frame.options import ConnectionOptions
 from .checker import Checker
-from .expectations import expectation_options
-from .plugin import Plugin
+from .reports import write_files
 from .rules_file import read_rules, with_known_clusters
 
-if TYPE_CHECKING:
-    from kgroups.admin.query.select_groups import Selection
-    from kgroups.model.health.limits import Limits
-    from kgroups.model.health.rules import Rule
 
-
-@click.command("check", cls=Plugin)
-@partial(group_and_topic_options, state="--in-state", type="--of-type")
-@expectation_options
-@click.option("--rules", type=click.Path(path_type=Path), metavar="FILE", help="TOML file with rules for groups.")
-@click.option(
-    "--window", type=Duration(), default="30s", show_default=True, help="How long --trend observes the groups."
-)
-@click.option(
-    "--samples",
-    type=click.IntRange(2, 1000),
-    metavar="N",
-    default=3,
-    show_default=True,
-    help="Number of samples --trend takes in that time.",
-)
-@click.option("--wait", type=Duration(), help="Repeat until every check passes, for at most this long.")
-@click.option("--interval", type=Duration(), default="2s", show_default=True, help="Time between two checks of --wait.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Choice(["text", "json", "junit", "openmetrics"]),
-    default="text",
-    show_default=True,
-    help="text: the output of a monitoring plugin, with performance data.",
-)
-@click.option(
-    "--junit", type=click.Path(path_type=Path), metavar="FILE", help="Also write the result to a file, as JUnit XML."
-)
-@click.option("--github", is_flag=True, help="Also write annotations and the job summary of GitHub Actions.")
-@click.option(
-    "--fail-on",
-    type=click.Choice(["warning", "critical"]),
-    default="warning",
-    show_default=True,
-    help="critical: exit with 0 if the worst result is WARNING.",
-)
-@click.option(
-    "--lint",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Only check the syntax of rules files, without a cluster; arguments are further files.",
-)
-@click.option("-v", "--verbose", is_flag=True, help="On a terminal, also list the checks that passed.")
-@isolation_option
-@fleet_options
 def check(
     connection: ConnectionOptions,
     chosen: GroupOptions,
@@ -90,22 +44,7 @@ def check(
     verbose: bool,
     isolation: str,
 ) -> int:
-    """Check groups against rules, for CI and monitoring.
-
-    Checks the selected groups; with only --rules, the groups that the rules name. A named group must exist, in each
-    cluster if there are several.
-
-    Exit codes, as for monitoring plugins: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN (a lag is unknown, a broker did
-    not respond, or an option is invalid).
-
-    A limit is one number, above which the result is CRITICAL, or two: WARNING,CRITICAL. --trend samples the groups
-    several times and applies Burrow's rules: WARN (the lag only grows) is WARNING; STOP (lag, and no commits),
-    STALL (lag, and the same offset committed again) and REWIND (the offset decreased) are CRITICAL. The first three
-    require an unread record, which is read from the log: transaction markers alone are not lag.
-    """
-    from kgroups.model.health.sampling import Sampling
-    from kgroups.model.offsets import Isolation
-
+    """Run ``kgroups check``; return the exit code."""
     if wait is not None:
         enable_gc()
     clusters = connection.fleet.names if connection.fleet else (connection.profile,)
@@ -128,9 +67,6 @@ def check(
                 break
             reported = _report_progress(reported, f"{report.severity.name}: {count(len(report.bad), 'check')} not OK")
         time.sleep(min(interval, max(0.0, until - time.monotonic())))  # the last check is at the end of --wait
-    from kgroups.render.health import write_report
-
-    from .reports import write_files
 
     cluster_id = None if connection.fleet else checker.ids.get(connection.profile)
     write_report(report, output, sys.stdout, cluster_id, verbose=verbose)
@@ -167,9 +103,6 @@ def _named(rules: tuple[Rule, ...]) -> Selection | None:
     """Return the groups that the rules name."""
     if not rules:
         return None
-    from kgroups.admin.query.pattern import Glob
-    from kgroups.admin.query.select_groups import Selection
-    from kgroups.model.groups import is_glob
 
     globs = [glob for rule in rules for glob in rule.groups if is_glob(glob)]
     names = tuple(dict.fromkeys(name for rule in rules for name in rule.names))

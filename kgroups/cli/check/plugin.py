@@ -1,48 +1,41 @@
-"""Commands with the exit codes of monitoring plugins."""
+"""The exit codes of ``kgroups check``, which are those of monitoring plugins."""
 
 from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
 
 from kgroups.errors import KgroupsError
+from kgroups.model.counts import count
+from kgroups.render.health import unreachable, write_unreachable
 
+from ..commands.check import EXIT_UNKNOWN
 from ..frame.exit_status import bug_location, discard_stdout, print_to_stderr, system_error
-from ..frame.lazy_command import Command
+from .reports import write_files
+from .rules_file import read_rules
 
-EXIT_UNKNOWN = 3
 
-
-class Plugin(Command):
-    """A command with the exit codes of monitoring plugins: any error that prevents a result is UNKNOWN, exit code 3."""
-
-    def make_context(
-        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
-    ) -> click.Context:
-        try:
-            return super().make_context(info_name, args, parent, **extra)
-        except click.UsageError as error:
-            setattr(error, "exit_code", EXIT_UNKNOWN)  # noqa: B010  # of the instance, not of the class
-            raise
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            code = lint(ctx) if ctx.params["lint"] else super().invoke(ctx)
-            sys.stdout.flush()
-            return code
-        except KgroupsError as error:
-            return _unknown(f"{error}; {error.hint}" if error.hint else str(error), ctx)
-        except (BrokenPipeError, click.ClickException, click.exceptions.Exit, click.Abort):
-            raise  # a closed pipe and errors of the command line have their own exit codes
-        except OSError as error:  # exit code 1 would mean WARNING
-            return _unknown(system_error(error), ctx)
-        except MemoryError:
-            return _unknown("out of memory; select fewer groups, or raise the memory limit of this process", ctx)
-        except Exception as error:
-            return _unknown(f"a bug in kgroups: {bug_location(error)}", ctx)
+def invoke(ctx: click.Context, check: Callable[[click.Context], Any]) -> Any:
+    """Run ``kgroups check``; return the exit code, which is that of UNKNOWN if an error prevents a result."""
+    try:
+        code = lint(ctx) if ctx.params["lint"] else check(ctx)
+        sys.stdout.flush()
+        return code
+    except KgroupsError as error:
+        return _unknown(f"{error}; {error.hint}" if error.hint else str(error), ctx)
+    except (BrokenPipeError, click.ClickException, click.exceptions.Exit, click.Abort):
+        raise  # a closed pipe and errors of the command line have their own exit codes
+    except OSError as error:  # exit code 1 would mean WARNING
+        return _unknown(system_error(error), ctx)
+    except MemoryError:
+        return _unknown("out of memory; select fewer groups, or raise the memory limit of this process", ctx)
+    except Exception as error:
+        return _unknown(f"a bug in kgroups: {bug_location(error)}", ctx)
 
 
 def lint(ctx: click.Context) -> int:
@@ -50,12 +43,6 @@ def lint(ctx: click.Context) -> int:
 
     :raises ConfigError: if one is invalid.
     """
-    from pathlib import Path
-
-    from kgroups.model.counts import count
-
-    from .rules_file import read_rules
-
     for path in (ctx.params["lint"], *map(Path, ctx.params["names"])):
         rules = read_rules(path)
         click.echo(f"{path}: {count(len(rules), 'rule')}, valid")
@@ -77,10 +64,6 @@ def _unknown(reason: str, ctx: click.Context) -> int:
         discard_stdout()
         print_to_stderr(f"kgroups: error: {reason}")
     if ctx.params["junit"] or ctx.params["github"]:
-        from kgroups.render.health import unreachable
-
-        from .reports import write_files
-
         try:
             write_files(unreachable(reason, int(time.time() * 1000)), ctx.params["junit"], github=ctx.params["github"])
         except (KgroupsError, OSError) as error:
@@ -90,8 +73,6 @@ def _unknown(reason: str, ctx: click.Context) -> int:
 
 def _write_unknown(reason: str, output: str) -> None:
     """Write a report without a result: consumers of XML, JSON, or metrics always get a document."""
-    from kgroups.render.health import write_unreachable
-
     write_unreachable(reason, int(time.time() * 1000), output, sys.stdout)
     if output != "text":
         print_to_stderr(f"kgroups: error: {reason}")

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from kgroups.errors import ConfigError
-
-if TYPE_CHECKING:
-    from kgroups.model.health.report import Report
+from kgroups.model.health.report import Report
+from kgroups.render.health.github import annotation_lines, summary
+from kgroups.render.health.junit import write
 
 SUMMARY_ENV = "GITHUB_STEP_SUMMARY"
 """The variable of GitHub Actions with the file to which a step appends its summary."""
@@ -23,13 +22,9 @@ def write_files(report: Report, junit: Path | None, *, github: bool) -> None:
     """
     try:
         if junit is not None:
-            from kgroups.render.health.junit import write
-
             with junit.open("w", encoding="utf-8") as stream:
                 write(report, stream, None)
         if github:
-            from kgroups.render.health.github import annotation_lines, summary
-
             sys.stdout.writelines(annotation_lines(report))
             if path := os.environ.get(SUMMARY_ENV):
                 with Path(path).open("a", encoding="utf-8") as stream:

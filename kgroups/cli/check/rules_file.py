@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from kgroups.config.fleet import select_profiles
 from kgroups.errors import ConfigError, UsageError
-
-if TYPE_CHECKING:
-    from kgroups.model.health.rules import Rule
+from kgroups.model.health.rules import Rule, parse_rules
 
 
 def read_rules(path: Path | None) -> tuple[Rule, ...]:
     if path is None:
         return ()
-    from kgroups.model.health.rules import parse_rules
 
     try:
         text = path.read_text(encoding="utf-8")
@@ -38,7 +35,6 @@ def with_known_clusters(
         return rules
     if clusters == ("",):
         raise UsageError(f"--rules: {path} has rules for clusters, which are profiles: give --profile")
-    from kgroups.config.fleet import select_profiles
 
     return tuple(
         rule

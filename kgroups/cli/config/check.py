@@ -3,35 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import click
+from kgroups.admin.diagnose.check_connection import check_connection
+from kgroups.model.connection_check import CheckRow, Result
+from kgroups.net.fanout import run
+from kgroups.render.check_view import CHECK
 
-from ..frame.lazy_command import Command
-from ..frame.options import ConnectionOptions, explained_connection_options, output_options
+from ..frame.options import ConnectionOptions
 from ..frame.run_query import Shape, print_exchange, show
 
-if TYPE_CHECKING:
-    from kgroups.model.connection_check import CheckRow
 
-
-@click.command("check", cls=Command)
-@output_options
-@explained_connection_options
 def check(connection: ConnectionOptions, shape: Shape) -> int:
-    """Test the connection to each broker, step by step.
-
-    Shows the effective settings, with secrets masked. Then tests, for each bootstrap server and for each broker at its
-    advertised address: DNS, TCP, TLS, ApiVersions, SASL, Metadata. Finally shows the permissions of the principal. A
-    failed step comes with a fix; the steps after it are skipped.
-
-    Exit codes: 0 every step succeeded, 1 a step failed, 2 the configuration is invalid.
-    """
-    from kgroups.admin.diagnose.check_connection import check_connection
-    from kgroups.model.connection_check import CheckRow, Result
-    from kgroups.net.fanout import run
-    from kgroups.render.check_view import CHECK
-
+    """Run ``kgroups config check``; return the exit code."""
     shape.check(CHECK)
     settings = [
         CheckRow(each.origin, each.key, Result.UNDERSTOOD, None, f"{each.value}: {each.meaning}")

@@ -5,28 +5,25 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from kgroups.admin.fleet import Fleet, Member, Progress, open_member, query_clusters, wanted_of
+from kgroups.admin.port import GroupAdmin
+from kgroups.admin.query.select_groups import Selection
 from kgroups.config.flags import TIMEOUT, Flags
 from kgroups.config.load import load_profile
 from kgroups.config.settings import ClientSettings, Transport
 from kgroups.errors import UsageError
 from kgroups.model.clusters import ClusterAnswer, ids_of, merge_clusters
+from kgroups.model.outcome import Outcome
 from kgroups.net.fanout import run
 from kgroups.render.cluster_view import with_cluster
 from kgroups.render.selection import sort_rows
+from kgroups.render.views import View
 
 from .progress import progress_line
 from .repeat_options import repeated
 from .run_query import Query, Shape, hinted, print_exchange, print_once, show
-
-if TYPE_CHECKING:
-    from kgroups.admin.port import GroupAdmin
-    from kgroups.admin.query.select_groups import Selection
-    from kgroups.model.outcome import Outcome
-    from kgroups.render.views import View
-
 
 T = TypeVar("T")
 Load = Callable[[], ClientSettings]

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from kgroups.errors import UsageError
 from kgroups.model.groups import is_glob
 
-from .options import completer, grouped_options, split_values
+from .command import Decorator, OptionGroup
+from .options import completer, split_values
 
 if TYPE_CHECKING:
     from kgroups.admin.query.list_groups import ListFilter
     from kgroups.admin.query.pattern import Pattern
     from kgroups.admin.query.select_groups import Selection
-
-F = TypeVar("F", bound=Callable[..., Any])
-
 
 complete_group = completer("group_names")
 complete_topic = completer("topic_names")
@@ -149,51 +146,7 @@ class GroupOptions(NamedTuple):
         return ListFilter(states, types)
 
 
-def group_options(command: F) -> F:
-    """Add options that select groups to change; the command gets ``chosen``, a :class:`GroupOptions`."""
-    return grouped_options(command, (*_GROUPS, *filter_options()), "chosen", _changed)
-
-
-def mixed_group_options(metavar: str) -> Callable[[F], F]:
-    """Return a decorator like :func:`group_options` for a command whose arguments are not only groups."""
-    names = click.argument("names", nargs=-1, metavar=metavar, shell_complete=complete_group)
-    return lambda command: grouped_options(command, (names, *_GROUPS[1:], *filter_options()), "chosen", _changed)
-
-
-def changed_group_and_topic_options(command: F) -> F:
-    """Add options that select groups to change, also by topic; the command gets ``chosen``."""
-    return grouped_options(command, (*_GROUPS, _USED_TOPICS, *filter_options()), "chosen", _changed)
-
-
-def group_and_topic_options(command: F, state: str = "--state", type: str = "--type") -> F:
-    """Add options that select groups, also by topic; the command gets ``chosen``, a :class:`GroupOptions`.
-
-    :param state: the option that filters by state, where ``--state`` has another meaning; ``type`` alike.
-    """
-    return grouped_options(command, (*_GROUPS, _TOPICS, *filter_options(state, type)), "chosen", _chosen)
-
-
-def group_and_used_topic_options(command: F) -> F:
-    """Add options that select groups, also by a topic that they use; the command gets ``chosen``."""
-    return grouped_options(command, (*_GROUPS, _USED_TOPICS, *filter_options()), "chosen", _chosen)
-
-
-def saved_group_options(command: F) -> F:
-    """Add options that select groups to save; the command gets ``chosen``, a :class:`GroupOptions`."""
-    return grouped_options(command, (*_GROUPS, _SAVED_TOPICS, *filter_options()), "chosen", _chosen)
-
-
-def plain_group_options(command: F) -> F:
-    """Add options that select groups by name or pattern only; the command gets ``chosen``."""
-    return grouped_options(command, _GROUPS, "chosen", _changed)
-
-
-def listed_group_options(command: F) -> F:
-    """Add options that select groups, but no filters by state and type; the command gets ``chosen``."""
-    return grouped_options(command, (*_GROUPS, _USED_TOPICS), "chosen", _chosen)
-
-
-def filter_options(state: str = "--state", type: str = "--type") -> tuple[Callable[[F], F], ...]:
+def filter_options(state: str = "--state", type: str = "--type") -> tuple[Decorator, ...]:
     """Return the options that filter groups by state and by type."""
     return (
         click.option(
@@ -215,6 +168,48 @@ def filter_options(state: str = "--state", type: str = "--type") -> tuple[Callab
     )
 
 
+def _chosen(names: tuple[str, ...], **options: Any) -> GroupOptions:
+    return GroupOptions(names, **options)
+
+
+def _changed(names: tuple[str, ...], **options: Any) -> GroupOptions:
+    return GroupOptions(names, **options, changes=True)
+
+
+def mixed_group_options(metavar: str) -> OptionGroup:
+    """Return the options of :data:`group_options` for a command whose arguments are not only groups."""
+    names = click.argument("names", nargs=-1, metavar=metavar, shell_complete=complete_group)
+    return OptionGroup("chosen", (names, *_GROUPS[1:], *filter_options()), _changed)
+
+
+group_options = OptionGroup("chosen", (*_GROUPS, *filter_options()), _changed)
+"""Options that select groups to change; ``chosen`` is a :class:`GroupOptions`, as in the other ones."""
+
+changed_group_and_topic_options = OptionGroup("chosen", (*_GROUPS, _USED_TOPICS, *filter_options()), _changed)
+"""Options that select groups to change, also by topic."""
+
+group_and_topic_options = OptionGroup("chosen", (*_GROUPS, _TOPICS, *filter_options()), _chosen)
+"""Options that select groups, also by topic."""
+
+described_group_options = OptionGroup("chosen", (*_GROUPS, _TOPICS, *filter_options("--in-state")), _chosen)
+"""Those of :data:`group_and_topic_options`, where ``--state`` has another meaning."""
+
+checked_group_options = OptionGroup("chosen", (*_GROUPS, _TOPICS, *filter_options("--in-state", "--of-type")), _chosen)
+"""Those of :data:`group_and_topic_options`, where ``--state`` and ``--type`` have another meaning."""
+
+group_and_used_topic_options = OptionGroup("chosen", (*_GROUPS, _USED_TOPICS, *filter_options()), _chosen)
+"""Options that select groups, also by a topic that they use."""
+
+saved_group_options = OptionGroup("chosen", (*_GROUPS, _SAVED_TOPICS, *filter_options()), _chosen)
+"""Options that select groups to save."""
+
+plain_group_options = OptionGroup("chosen", _GROUPS, _changed)
+"""Options that select groups by name or pattern only."""
+
+listed_group_options = OptionGroup("chosen", (*_GROUPS, _USED_TOPICS), _chosen)
+"""Options that select groups, but no filters by state and type."""
+
+
 def known_words(what: str, values: tuple[str, ...], known: tuple[str, ...]) -> tuple[str, ...]:
     """Return comma-separated words in the spelling of brokers, without duplicates.
 
@@ -227,14 +222,6 @@ def known_words(what: str, values: tuple[str, ...], known: tuple[str, ...]) -> t
         if word is None:
             raise UsageError(f"--{what}: unknown value {text!r} (valid: {', '.join(known)})")
     return tuple(dict.fromkeys(word for word in found.values() if word))
-
-
-def _chosen(names: tuple[str, ...], **options: Any) -> GroupOptions:
-    return GroupOptions(names, **options)
-
-
-def _changed(names: tuple[str, ...], **options: Any) -> GroupOptions:
-    return GroupOptions(names, **options, changes=True)
 
 
 def _pattern_of(regex: str | None) -> Pattern | None:

@@ -13,8 +13,7 @@ import click
 from kgroups.version import __version__
 
 from .deprecated_options import DeprecatedOption
-from .exit_codes import exit_codes
-from .help_page import examples, section_of_option
+from .help_page import examples, exit_codes, section_of_option
 from .lazy_command import LazyCommand
 
 SCHEMA = "kgroups/help/v1"
@@ -54,7 +53,7 @@ def command_object(context: click.Context) -> dict[str, Any]:
             _option(param, context) for param in command.get_params(context) if isinstance(param, click.Option)
         ],
         "examples": [{"text": text, "command": line} for text, line in examples(context)],
-        "exit_codes": [{"code": code, "meaning": meaning} for code, meaning in exit_codes(context.command_path)],
+        "exit_codes": [{"code": code, "meaning": meaning} for code, meaning in exit_codes(context)],
         "commands": [
             command_object(click.Context(_loaded(each), context, name)) for name, each in sorted(inner.items())
         ],

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .command import Command
+from .exit_codes import EXIT_CODES, OF_COMMAND
 from .help_examples import EXAMPLES
-from .help_sections import OPTIONS, OTHER, TITLES, section_of
-from .known_values import snapshot_view, view_of_line
+from .help_sections import OPTIONS, OTHER, TITLES, section_in, section_of
+from .known_values import view_of_line
 
 if TYPE_CHECKING:
     from kgroups.render.views import View
@@ -17,9 +19,19 @@ if TYPE_CHECKING:
 Record = tuple[str, str]
 """The names of an option with its metavar, and its help."""
 
-_DESCRIBE = ("offsets", "members", "state", "topology", "summary", "all_views")
-_SNAPSHOT = ("groups", "offsets", "members", "configs")
-_LAG = ("group", "topic", "partition", "member")
+
+def write_options(command: click.Command, context: click.Context, formatter: click.HelpFormatter) -> None:
+    """Write the options of a command in sections, and its examples."""
+    for title, records in sections(command, context):
+        with formatter.section(title):
+            formatter.write_dl(records)
+    if shown := examples(context):
+        with formatter.section("Examples"):
+            for number, (sentence, line) in enumerate(shown):
+                if number:
+                    formatter.write_paragraph()
+                formatter.write_text(f"{sentence}:")
+                formatter.write(f"{'':{formatter.current_indent}}$ {line}\n")
 
 
 def sections(command: click.Command, context: click.Context) -> list[tuple[str, Sequence[Record]]]:
@@ -39,12 +51,24 @@ def sections(command: click.Command, context: click.Context) -> list[tuple[str, 
 
 def section_of_option(option: click.Option, context: click.Context) -> str:
     """Return the section of an option of a command."""
+    command = context.command
+    if isinstance(command, Command):
+        return OTHER if "--help" in option.opts else section_in(command.sections, option.opts[-1])
     return OTHER if "--help" in option.opts else section_of(context.command_path, option.opts[-1])
 
 
 def examples(context: click.Context) -> tuple[Record, ...]:
     """Return the examples of a command: a sentence and a command line each."""
+    if isinstance(context.command, Command):
+        return context.command.examples
     return EXAMPLES.get(context.command_path, ())
+
+
+def exit_codes(context: click.Context) -> tuple[Record, ...]:
+    """Return the exit codes of a command, and their meanings."""
+    if isinstance(context.command, Command):
+        return context.command.exits
+    return OF_COMMAND.get(context.command_path, EXIT_CODES)
 
 
 def _columns(context: click.Context) -> str:
@@ -54,24 +78,9 @@ def _columns(context: click.Context) -> str:
 
 def _views(context: click.Context) -> Iterator[tuple[str, View]]:
     """Yield the views of a command, each with the option that selects it if there are several."""
-    command = context.command_path.removeprefix("kgroups ")
-    if command == "describe":
-        for name in _DESCRIBE:
-            yield f"with --{name.replace('_', '-')}: ", _view(context, **{name: True})
-    elif command == "snapshot show":
-        yield "", snapshot_view("show", {})
-        for name in _SNAPSHOT:
-            yield f"with --{name}: ", snapshot_view("show", {name: True})
-    elif command == "lag":
-        for name in _LAG:
-            yield f"with --by {name}: ", _view(context, by=name)
-    elif view := view_of_line(context):
+    shown = [each for each in context.command.views if each.in_help] if isinstance(context.command, Command) else []
+    for each in shown:
+        if view := each.resolve(context):
+            yield f"with {each.option}: " if each.option and len(shown) > 1 else "", view
+    if not isinstance(context.command, Command) and (view := view_of_line(context)):
         yield "", view
-
-
-def _view(context: click.Context, **params: object) -> View:
-    line = click.Context(context.command, context.parent, context.info_name)
-    line.params = params
-    view = view_of_line(line)
-    assert view
-    return view

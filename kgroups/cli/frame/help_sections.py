@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 OPTIONS, OTHER = "Options", "Other"
 """The section of options that are in no other one, and those of all commands, with ``--help``."""
 
-_SHARED = {
+SHARED = {
     "Selection": "--group --regex --all-groups --topic --all-topics --state --in-state --type --of-type "
     "--protocol-type --only-lagging --min --top --member --instance --all-members --empty-for --since --until --limit",
     "View": "--offsets --members --topology --summary --all-views --verbose --by --time --headroom --deep --deep-mib "
@@ -29,51 +31,37 @@ _SHARED = {
 """Section -> the options that all commands have in it."""
 
 _OWN = {
-    "describe": {"View": "--state"},
-    "check": {
-        "Checks": "--state --type --assignor --members --min-members --stopped --assigned --max-lag --max-topic-lag "
-        "--max-partition-lag --max-time-lag --min-headroom --min-offset-headroom --max-commit-age --max-redeliveries "
-        "--max-progress-age --trend --allow-uncommitted --skip-missing-topics --rules --window --samples --wait "
-        "--interval --lint --isolation",
-        "Output": "--junit --github --fail-on --verbose",
-    },
     "exporter": {
         "Metrics": "--interval --max-age --keep --by --compat --max-series --time --headroom --exact --commit-age "
         "--isolation",
     },
     "mcp": {"Server": "--max-rows --max-bytes --show-records"},
     "history sql": {"Safety": "--untrusted --max-rows --max-time"},
-    "reset-offsets": {"Change": "--isolation"},
     "watch": {"View": "--interval --count"},
-    "lag": {"View": "--exact"},
     "history report": {"Output": "--file --force"},
-    "explain": {"Selection": "--partition --lagging", "View": "--show-record --stuck-after"},
-    "snapshot save": {"Selection": "--with-records", "Output": "--overwrite --systemd-unit --systemd-timer"},
     "history collect": {OTHER: "--systemd-unit"},
-    "snapshot restore": {"Change": "--settings"},
-    "diff": {"View": "--only"},
-    "snapshot diff": {"View": "--only"},
 }
 """Command -> the sections of its options that differ."""
 
-TITLES = tuple(_SHARED)
+TITLES = tuple(SHARED)
 
 
-def section_of(path: str, option: str) -> str:
-    """Return the section of an option; ``Options`` if it is in no other one."""
-    for table in (_OWN.get(path.removeprefix("kgroups "), {}), _SHARED):
+def section_in(own: Mapping[str, str], option: str) -> str:
+    """Return the section of an option; ``Options`` if it is in no other one.
+
+    :param own: the sections of the command, which take precedence.
+    """
+    for table in (own, SHARED):
         for title, options in table.items():
             if option in options.split():
                 return title
     return OPTIONS
 
 
-def listed() -> list[tuple[str, str]]:
-    """Return each option in a table with its command; that of all commands is empty."""
-    tables = {"": _SHARED, **_OWN}
-    return [
-        (command, option)
-        for command, table in tables.items()
-        for options in table.values()
-        for option in options.split()
-    ]
+def section_of(path: str, option: str) -> str:
+    """Return the section of an option; ``Options`` if it is in no other one."""
+    for table in (_OWN.get(path.removeprefix("kgroups "), {}), SHARED):
+        for title, options in table.items():
+            if option in options.split():
+                return title
+    return OPTIONS

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from click.shell_completion import CompletionItem
+
+from .command import Command
 
 if TYPE_CHECKING:
     from kgroups.render.views import View
@@ -96,88 +98,15 @@ def _beginning(words: Iterable[str], prefix: str) -> list[str]:
 
 def view_of_line(context: click.Context) -> View | None:
     """Return the view of an incomplete command line; ``None`` if its columns are known only from its result."""
+    return context.command.view_of(context) if isinstance(context.command, Command) else _view_by_name(context)
+
+
+def _view_by_name(context: click.Context) -> View | None:
     params, name = context.params, context.command.name or ""
-    match context.parent and context.parent.command.name:
-        case "history":
-            # click does not parse arguments if the last option lacks its value
-            return _table_view(params.get("table") or (context.args[0] if name == "show" and context.args else name))
-        case "config" | "profile" | "settings" as parent:
-            return _fixed_view(parent, name)
-        case "snapshot":
-            return snapshot_view(name, params)
-    match name:
-        case "list":
-            from kgroups.render.list_by_cluster import LIST_BY_CLUSTER
-            from kgroups.render.list_view import LIST
-
-            return LIST_BY_CLUSTER if params.get("by") == "cluster" else LIST
-        case "describe":
-            return _described_view(params)
-        case "lag":
-            from kgroups.render.lag_views import CLUSTER_LAG, LAG_VIEWS
-
-            by: str = params.get("by") or "group"
-            of_lag: View = LAG_VIEWS.get(by, CLUSTER_LAG)
-            return of_lag
-        case "reset-offsets" | "delete-offsets" | "delete" | "remove-members":
-            from kgroups.render import act_views
-
-            found: View = getattr(act_views, name.replace("-", "_").upper())
-            return found
-        case "diff":
-            return snapshot_view(name, params)
-        case "schema":
-            from kgroups.render.schema_view import SCHEMAS
-
-            return SCHEMAS
+    if context.parent and context.parent.command.name == "history":
+        # click does not parse arguments if the last option lacks its value
+        return _table_view(params.get("table") or (context.args[0] if name == "show" and context.args else name))
     return None
-
-
-def _fixed_view(parent: str, name: str) -> View:
-    """Return the view of a subcommand that has only one."""
-    if parent == "settings":
-        from kgroups.render.settings_views import VIEWS
-
-        return VIEWS[name]
-    from kgroups.render.check_view import CHECK, PROFILE, PROFILES, SETTINGS
-
-    if parent == "config":
-        return CHECK if name == "check" else SETTINGS
-    return PROFILES if name == "list" else PROFILE
-
-
-def snapshot_view(name: str, params: dict[str, Any]) -> View:
-    """Return the view of a command of ``kgroups snapshot``, or of ``kgroups diff``."""
-    from kgroups.render import act_views, member_views, offset_view, snapshot_views, summary_view
-
-    if name == "restore":
-        return act_views.RESET_OFFSETS
-    if name == "diff":
-        return snapshot_views.DIFF
-    by_option = {
-        "groups": summary_view.SUMMARY,
-        "offsets": offset_view.OFFSETS,
-        "members": member_views.MEMBERS,
-        "configs": snapshot_views.CONFIGS,
-    }
-    return next((view for option, view in by_option.items() if params.get(option)), snapshot_views.SNAPSHOT)
-
-
-def _described_view(params: dict[str, Any]) -> View:
-    from kgroups.render import member_views, offset_view, summary_view, topology_views
-
-    if params.get("deep"):
-        from kgroups.render.deep_views import DEEP_VIEWS
-
-        return DEEP_VIEWS[next((name for name in ("members", "state") if params.get(name)), "offsets")]
-    by_option = {
-        "members": member_views.MEMBERS,
-        "state": member_views.STATE,
-        "topology": topology_views.TOPOLOGY,
-        "summary": summary_view.SUMMARY,
-        "all_views": summary_view.ALL_VIEWS,
-    }
-    return next((view for option, view in by_option.items() if params.get(option)), offset_view.OFFSETS)
 
 
 def _table_view(table: str) -> View | None:

@@ -7,6 +7,7 @@ imported for the help only.
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from typing import Any
 
 import click
@@ -34,18 +35,7 @@ class Command(QuickHelp):
     """A command with sections of options, and examples."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        from .help_page import examples, sections
-
-        for title, records in sections(self, ctx):
-            with formatter.section(title):
-                formatter.write_dl(records)
-        if shown := examples(ctx):
-            with formatter.section("Examples"):
-                for number, (sentence, line) in enumerate(shown):
-                    if number:
-                        formatter.write_paragraph()
-                    formatter.write_text(f"{sentence}:")
-                    formatter.write(f"{'':{formatter.current_indent}}$ {line}\n")
+        resolve("kgroups.cli.frame.help_page:write_options")(self, ctx, formatter)
 
 
 class CommandGroup(QuickHelp, click.Group):
@@ -67,11 +57,8 @@ class LazyCommand(click.Command):
 
     def load(self) -> click.Command:
         """Import and return the command."""
-        from importlib import import_module
-
-        module, _, attribute = self._location.partition(":")
-        path = module.removeprefix("kgroups.") if module.startswith("kgroups.") else f"cli.{module}"
-        command: click.Command = getattr(import_module(f"kgroups.{path}"), attribute)
+        module = self._location if self._location.startswith("kgroups.") else f"kgroups.cli.{self._location}"
+        command: click.Command = resolve(module)
         add_options_of_all_commands(command)
         return command
 
@@ -86,6 +73,15 @@ class LazyCommand(click.Command):
             # click sets no context if an option lacks its argument; the error line names the command.
             error.ctx = error.ctx or click.Context(command, parent, info_name)
             raise
+
+
+def resolve(reference: str) -> Any:
+    """Import and return what a reference names: ``kgroups.package.module:name``.
+
+    Tests resolve each reference in the package, and check that it points to a package that its module may import.
+    """
+    module, _, name = reference.removeprefix("kgroups.").partition(":")
+    return getattr(import_module(f"kgroups.{module}"), name)
 
 
 def add_lazy_commands(group: click.Group, *commands: LazyCommand) -> None:

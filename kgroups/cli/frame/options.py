@@ -1,11 +1,11 @@
-"""Options of several commands: one decorator adds a group of options and passes them to the command as one value."""
+"""Options of several commands: a command gets a group of options as one value."""
 
 from __future__ import annotations
 
 import functools
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -16,13 +16,12 @@ from kgroups.errors import UsageError
 from kgroups.model.counts import count
 from kgroups.model.duration import parse_seconds
 
+from .command import Decorator, F, OptionGroup
 from .exit_status import is_quiet, set_debug
 from .run_query import SeveralClusters, Shape
 
 if TYPE_CHECKING:
     from kgroups.config.effective import EffectiveSetting
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Duration(click.ParamType[float]):
@@ -105,7 +104,7 @@ def completer(name: str) -> Completer:
 complete_profile = completer("profile_names")
 
 
-def _profile_option(help: str) -> Callable[[F], F]:
+def _profile_option(help: str) -> Decorator:
     return click.option(
         "--profile",
         "profiles",
@@ -234,14 +233,10 @@ GIVEN = "kgroups.connection"
 """Key of click's ``Context.meta``: the :class:`ConnectionOptions` of a command that another command runs."""
 
 
-def connection_options(
-    command: F,
-    *,
-    explain: bool = False,
-    deferred: bool = False,
-    fleet: tuple[Callable[[Any], Any], ...] = (),
-) -> F:
-    """Add the connection options; the command gets ``connection``, a :class:`ConnectionOptions`.
+def _connection_options(
+    *, explain: bool = False, deferred: bool = False, fleet: tuple[Decorator, ...] = ()
+) -> OptionGroup:
+    """Return the connection options; the body gets ``connection``, a :class:`ConnectionOptions`.
 
     Invalid options raise :class:`UsageError` before the body of the command runs.
 
@@ -305,8 +300,7 @@ def connection_options(
         return functools.partial(collect, **flags)
 
     single = tuple(option for option in CONNECTION if not (fleet and option is _PROFILE))
-    options: tuple[Callable[[F], F], ...] = (*single, *fleet)
-    return grouped_options(command, options, "connection", defer if deferred else _unless_given(collect))
+    return OptionGroup("connection", (*single, *fleet), defer if deferred else _unless_given(collect))
 
 
 def _unless_given(collect: Callable[..., ConnectionOptions]) -> Callable[..., ConnectionOptions]:
@@ -317,27 +311,30 @@ def _unless_given(collect: Callable[..., ConnectionOptions]) -> Callable[..., Co
     return chosen
 
 
-deferred_connection_options = functools.partial(connection_options, deferred=True)
-"""Adds the connection options; ``connection`` is a function."""
+connection_options = _connection_options()
+"""The connection options; ``connection`` is a :class:`ConnectionOptions`."""
 
-fleet_options = functools.partial(connection_options, fleet=_PROFILES)
-"""Adds the connection options, for one cluster or several."""
+deferred_connection_options = _connection_options(deferred=True)
+"""The connection options; ``connection`` is a function."""
 
-fleet_change_options = functools.partial(connection_options, fleet=_CHANGED_PROFILES)
-"""Adds the connection options of a change, for one cluster, or with --fleet for several."""
+fleet_options = _connection_options(fleet=_PROFILES)
+"""The connection options, for one cluster or several."""
 
-explained_connection_options = functools.partial(connection_options, explain=True)
-"""Adds the connection options; ``connection`` includes the effective settings."""
+fleet_change_options = _connection_options(fleet=_CHANGED_PROFILES)
+"""The connection options of a change, for one cluster, or with --fleet for several."""
+
+explained_connection_options = _connection_options(explain=True)
+"""The connection options; ``connection`` includes the effective settings."""
 
 
-def stored_connection_options(command: F) -> F:
-    """Add the connection options that a profile can store; the command gets ``flags``, a :class:`Flags`."""
+def _stored_flags(bootstrap_server: str | None, **values: Any) -> Flags:
+    return Flags(bootstrap_server, **values)
 
-    def collect(bootstrap_server: str | None, **values: Any) -> Flags:
-        return Flags(bootstrap_server, **values)
 
-    stored = tuple(option for option in CONNECTION if option not in (_PROFILE, _DEBUG))
-    return grouped_options(command, stored, "flags", collect)
+stored_connection_options = OptionGroup(
+    "flags", tuple(option for option in CONNECTION if option not in (_PROFILE, _DEBUG)), _stored_flags
+)
+"""The connection options that a profile can store; ``flags`` is a :class:`Flags`."""
 
 
 class Limits(NamedTuple):
@@ -348,9 +345,8 @@ class Limits(NamedTuple):
     debug: bool
 
 
-def limit_options(command: F) -> F:
-    """Add --timeout, --broker-timeout, and --debug; the command gets ``limits``, a :class:`Limits`."""
-    return grouped_options(command, (_TIMEOUT, _BROKER_TIMEOUT, _DEBUG), "limits", Limits)
+limit_options = OptionGroup("limits", (_TIMEOUT, _BROKER_TIMEOUT, _DEBUG), Limits)
+"""The options --timeout, --broker-timeout, and --debug; ``limits`` is a :class:`Limits`."""
 
 
 def _repeated(flags: Flags) -> tuple[str, ...]:
@@ -366,24 +362,13 @@ def _print_note(note: str) -> None:
         print_to_stderr(f"kgroups: note: {note}")
 
 
-def output_options(command: F) -> F:
-    """Add the output options; the command gets ``shape``, a :class:`kgroups.cli.frame.run_query.Shape`."""
-    return grouped_options(command, _OUTPUT, "shape", Shape)
+output_options = OptionGroup("shape", _OUTPUT, Shape)
+"""The output options; ``shape`` is a :class:`kgroups.cli.frame.run_query.Shape`."""
 
 
-def grouped_options(command: F, options: tuple[Callable[[F], F], ...], name: str, collect: Callable[..., Any]) -> F:
+def grouped_options(command: F, options: tuple[Decorator, ...], name: str, collect: Callable[..., Any]) -> F:
     """Add options, and pass their values to the command as one argument: the result of ``collect``."""
-    for option in reversed(options):
-        command = option(command)
-    params = command.__click_params__[-len(options) :]  # type: ignore[attr-defined]  # set by click
-    names = [param.name for param in params]
-    inner = command
-
-    @functools.wraps(inner)
-    def outer(**values: Any) -> Any:
-        return inner(**{name: collect(**{key: values.pop(key) for key in names})}, **values)
-
-    return outer  # type: ignore[return-value]
+    return OptionGroup(name, options, collect)(command)
 
 
 isolation_option = click.option(
@@ -419,19 +404,27 @@ _DEEP = (
 )
 
 
-def deep_options(command: F) -> F:
-    """Add --deep and its limits; the command gets ``deep``.
+def _deep_bounds(deep: bool, deep_mib: int | None, deep_time: float | None) -> tuple[int, float] | None:
+    if not deep and (deep_mib, deep_time) != (None, None):
+        raise UsageError("--deep-mib and --deep-time require --deep")
+    return (deep_mib or _DEEP_MIB, deep_time or _DEEP_SECONDS) if deep else None
 
-    ``deep`` is the number of MiB to read of each partition, and the number of seconds to read; ``None`` without
-    ``--deep``.
-    """
 
-    def bounds(deep: bool, deep_mib: int | None, deep_time: float | None) -> tuple[int, float] | None:
-        if not deep and (deep_mib, deep_time) != (None, None):
-            raise UsageError("--deep-mib and --deep-time require --deep")
-        return (deep_mib or _DEEP_MIB, deep_time or _DEEP_SECONDS) if deep else None
+deep_options = OptionGroup("deep", _DEEP, _deep_bounds)
+"""--deep and its limits; ``deep`` is the number of MiB to read of each partition, and the number of seconds to read;
+``None`` without ``--deep``."""
 
-    return grouped_options(command, _DEEP, "deep", bounds)
+
+PARTS = ("state", "members", "configs", "offsets", "lag", "topics", "records")
+"""What is compared of groups."""
+
+only_option = click.option(
+    "--only",
+    multiple=True,
+    type=click.Choice(PARTS),
+    help="Compare only this: state (also type and protocol), members, configs (dynamic configuration), offsets, lag, "
+    "topics (topic IDs), or records (with --with-records). Repeatable.  [default: all]",
+)
 
 
 def split_values(values: tuple[str, ...]) -> tuple[str, ...]:

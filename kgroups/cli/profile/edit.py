@@ -5,37 +5,26 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import click
 
 from kgroups.config.flags import Flags
+from kgroups.config.other_tools import default_file, read_clusters
+from kgroups.config.profile_edits import (
+    REFERENCES,
+    Table,
+    add_profiles,
+    clear_text_secrets,
+    remove_profile,
+    rename_profile,
+)
+from kgroups.config.profiles import Profiles, config_file, missing_profile, read_profiles
+from kgroups.config.settings import parse_bootstrap
 from kgroups.errors import UsageError
 
 from ..frame.exit_status import print_to_stderr
-from ..frame.lazy_command import Command
-from ..frame.options import complete_profile, stored_connection_options
-
-if TYPE_CHECKING:
-    from kgroups.config.profile_edits import Table
-    from kgroups.config.profiles import Profiles
-
-_TOOLS = ("kcl", "kaf", "rpk", "kafkactl")
 
 
-@click.command("add", cls=Command)
-@click.argument("new", metavar="NAME")
-@click.option("--default", "as_default", is_flag=True, help="Make the profile the default.")
-@click.option("--allow-clear-text", is_flag=True, help="Store passwords in clear text, in a file with mode 600.")
-@stored_connection_options
 def add(new: str, as_default: bool, allow_clear_text: bool, flags: Flags) -> int:
-    """Add a profile.
-
-    Stores the connection options. For a password, give a reference, in quotes: '${env:NAME}', '${file:PATH}', or
-    '${keyring:SERVICE/USER}'. It is resolved when the profile is used.
-    """
-    from kgroups.config.profile_edits import REFERENCES, add_profiles, clear_text_secrets
-
+    """Run ``kgroups profile add``; return the exit code."""
     table = _table(flags)
     secrets = clear_text_secrets(table)
     if secrets and not allow_clear_text:
@@ -50,15 +39,8 @@ def add(new: str, as_default: bool, allow_clear_text: bool, flags: Flags) -> int
     return 0
 
 
-@click.command("remove", cls=Command)
-@click.argument("name", shell_complete=complete_profile)
 def remove(name: str) -> int:
-    """Remove a profile.
-
-    Other lines and comments of the file do not change.
-    """
-    from kgroups.config.profile_edits import remove_profile
-
+    """Run ``kgroups profile remove``; return the exit code."""
     profiles = _profiles_with(name, "profile remove")
     remove_profile(profiles, name)
     print_to_stderr(f"profile {name} is removed from {profiles.file}")
@@ -67,36 +49,16 @@ def remove(name: str) -> int:
     return 0
 
 
-@click.command("rename", cls=Command)
-@click.argument("old", shell_complete=complete_profile)
-@click.argument("new")
 def rename(old: str, new: str) -> int:
-    """Rename a profile.
-
-    If it is the default, it remains the default. Other lines and comments of the file do not change.
-    """
-    from kgroups.config.profile_edits import rename_profile
-
+    """Run ``kgroups profile rename``; return the exit code."""
     profiles = _profiles_with(old, "profile rename")
     rename_profile(profiles, old, new)
     print_to_stderr(f"profile {old} is now {new}")
     return 0
 
 
-@click.command("import", cls=Command)
-@click.argument("tool", type=click.Choice(_TOOLS))
-@click.argument("file", required=False, type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--only", multiple=True, metavar="NAME", help="Import only this cluster. Repeatable.")
 def import_profiles(tool: str, file: Path | None, only: tuple[str, ...]) -> int:
-    """Import the clusters of kcl, kaf, rpk, or kafkactl.
-
-    FILE is the tool's configuration file; by default, the one that the tool reads. If one of the clusters has the name
-    of a profile, nothing is imported. Notes name each setting that is not imported. Passwords in clear text remain in
-    clear text; each is named on stderr, and the file gets mode 600.
-    """
-    from kgroups.config.other_tools import default_file, read_clusters
-    from kgroups.config.profile_edits import add_profiles
-
+    """Run ``kgroups profile import``; return the exit code."""
     source = file or default_file(tool, os.environ)
     clusters = read_clusters(tool, source)
     found = [each for each in clusters.found if not only or each.name in only]
@@ -122,8 +84,6 @@ def _table(flags: Flags) -> Table:
 
     :raises UsageError: if they name no cluster, or one is invalid.
     """
-    from kgroups.config.settings import parse_bootstrap
-
     if not (flags.bootstrap or flags.command_config):
         raise UsageError("profile add requires --bootstrap-server or --command-config")
     if flags.bootstrap:
@@ -158,15 +118,11 @@ def _property(override: str) -> tuple[str, str]:
 
 def _profiles() -> Profiles:
     """Return the profiles of the file; none if it does not exist yet."""
-    from kgroups.config.profiles import Profiles, config_file, read_profiles
-
     file = config_file(os.environ)
     return read_profiles(os.environ) if file.exists() else Profiles(file)
 
 
 def _profiles_with(name: str, command: str) -> Profiles:
-    from kgroups.config.profiles import missing_profile, read_profiles
-
     profiles = read_profiles(os.environ)
     if name not in profiles.tables:
         raise missing_profile(profiles, name, command)
@@ -174,8 +130,6 @@ def _profiles_with(name: str, command: str) -> Profiles:
 
 
 def _warn_of_clear_text(profiles: Profiles, tables: Mapping[str, Table]) -> None:
-    from kgroups.config.profile_edits import REFERENCES, clear_text_secrets
-
     for name, table in tables.items():
         if secrets := clear_text_secrets(table):
             print_to_stderr(

@@ -3,35 +3,26 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import click
-
+from kgroups.admin.port import GroupAdmin
+from kgroups.admin.query.select_groups import Selection
+from kgroups.config.effective import shown
+from kgroups.config.flags import PROFILE_ENV, Flags
+from kgroups.config.profiles import read_profiles
+from kgroups.config.settings_reader import is_secret
 from kgroups.errors import UsageError
+from kgroups.model.outcome import Outcome
+from kgroups.render.check_view import CHECKED_PROFILES, PROFILE, PROFILES
+from kgroups.render.views import View
 
 from ..frame.exit_status import is_quiet, print_to_stderr
-from ..frame.lazy_command import Command
-from ..frame.options import Duration, complete_profile, output_options
+from ..frame.fleet import fleet_of
 from ..frame.run_query import Shape, show
 
-if TYPE_CHECKING:
-    from kgroups.admin.port import GroupAdmin
-    from kgroups.render.views import View
 
-
-@click.command("list", cls=Command)
-@click.option(
-    "--check",
-    is_flag=True,
-    help="Also connect to all clusters at the same time; show their IDs and count their groups.",
-)
-@click.option("--timeout", type=Duration(), help="With --check: time limit for each cluster.  [default: 30s]")
-@output_options
 def list_profiles(shape: Shape, check: bool, timeout: float | None) -> int:
-    """List the profiles."""
-    from kgroups.config.profiles import read_profiles
-    from kgroups.render.check_view import PROFILES
-
+    """Run ``kgroups profile list``; return the exit code."""
     profiles = read_profiles(os.environ)
     if timeout is not None and not check:
         raise UsageError("--timeout requires --check")
@@ -50,15 +41,7 @@ def list_profiles(shape: Shape, check: bool, timeout: float | None) -> int:
 
 
 def _show_checked(shape: Shape, rows: list[tuple[Any, ...]], timeout: float | None) -> int:
-    from kgroups.config.flags import Flags
-    from kgroups.model.outcome import Outcome
-    from kgroups.render.check_view import CHECKED_PROFILES
-
-    from ..frame.fleet import fleet_of
-
     async def query(admin: GroupAdmin) -> Outcome[Any]:
-        from kgroups.admin.query.select_groups import Selection
-
         return await admin.list_selected(Selection())
 
     shape.check(CHECKED_PROFILES)
@@ -74,20 +57,8 @@ def _show_checked(shape: Shape, rows: list[tuple[Any, ...]], timeout: float | No
     return show(Outcome(tuple(checked), tuple(failures)), None, shape, CHECKED_PROFILES)
 
 
-@click.command("show", cls=Command)
-@click.argument("name", required=False, shell_complete=complete_profile)
-@output_options
 def show_profile(shape: Shape, name: str | None) -> int:
-    """Show a profile, with secrets masked.
-
-    Default: the profile that KGROUPS_PROFILE names, otherwise the default profile.
-    """
-    from kgroups.config.effective import shown
-    from kgroups.config.flags import PROFILE_ENV
-    from kgroups.config.profiles import read_profiles
-    from kgroups.config.settings_reader import is_secret
-    from kgroups.render.check_view import PROFILE
-
+    """Run ``kgroups profile show``; return the exit code."""
     profiles = read_profiles(os.environ)
     asked_by = "profile show" if name else PROFILE_ENV if os.environ.get(PROFILE_ENV) else f"{profiles.file}: default"
     name = name or os.environ.get(PROFILE_ENV) or profiles.default
@@ -108,7 +79,5 @@ def show_profile(shape: Shape, name: str | None) -> int:
 
 
 def _show(shape: Shape, view: View, rows: list[tuple[Any, ...]]) -> int:
-    from kgroups.model.outcome import Outcome
-
     shape.check(view)
     return show(Outcome(tuple(rows)), None, shape, view)

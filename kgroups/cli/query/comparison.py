@@ -4,31 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-import click
-
+from kgroups.admin.query.pattern import Glob, compile_pattern
+from kgroups.admin.query.select_groups import Selection
+from kgroups.admin.snapshot.file import read_snapshot
+from kgroups.config.settings import ClientSettings
 from kgroups.errors import EXIT_FAILED, KgroupsError
+from kgroups.model.counts import count
+from kgroups.model.outcome import Failure, NoMatch, Outcome, Scope
+from kgroups.model.snapshot.compare import What, compare
+from kgroups.model.snapshot.snapshot import Extent, Snapshot
+from kgroups.render.snapshot_views import DIFF
 
 from ..frame.group_options import GroupOptions
+from ..frame.options import PARTS
 from ..frame.run_query import Shape, or_error_envelope, show
 from .live_snapshot import Live, live_snapshots
-
-if TYPE_CHECKING:
-    from kgroups.admin.query.select_groups import Selection
-    from kgroups.config.settings import ClientSettings
-    from kgroups.model.outcome import Failure
-    from kgroups.model.snapshot.snapshot import Extent, Snapshot
-
-PARTS = ("state", "members", "configs", "offsets", "lag", "topics", "records")
-
-only_option = click.option(
-    "--only",
-    multiple=True,
-    type=click.Choice(PARTS),
-    help="Compare only this: state (also type and protocol), members, configs (dynamic configuration), offsets, lag, "
-    "topics (topic IDs), or records (with --with-records). Repeatable.  [default: all]",
-)
 
 
 class Side(NamedTuple):
@@ -44,8 +36,6 @@ def file_side(path: Path) -> Side:
 
     :raises UsageError: if it is not a complete and unchanged snapshot.
     """
-    from kgroups.admin.snapshot.file import read_snapshot
-
     return Side(str(path), read_snapshot(path))
 
 
@@ -57,11 +47,6 @@ def show_differences(
     A cluster is queried for the groups of the file that it is compared with, or for all groups; two clusters are
     queried at the same time.
     """
-    from kgroups.model.counts import count
-    from kgroups.model.outcome import NoMatch, Outcome
-    from kgroups.model.snapshot.compare import What, compare
-    from kgroups.render.snapshot_views import DIFF
-
     shape.check(DIFF)
     selection = chosen.selection() if chosen.any_given else None
     what = tuple(map(What, only or PARTS))
@@ -112,9 +97,6 @@ def _show_errors(labels: Sequence[str], taken: Sequence[object], shape: Shape) -
 
     :raises KgroupsError: the error of the only cluster, or of invalid options.
     """
-    from kgroups.model.outcome import Failure, Outcome, Scope
-    from kgroups.render.snapshot_views import DIFF
-
     errors = {label: each for label, each in zip(labels, taken, strict=True) if isinstance(each, KgroupsError)}
 
     def check() -> None:
@@ -129,8 +111,6 @@ def _show_errors(labels: Sequence[str], taken: Sequence[object], shape: Shape) -
 
 def _live_selection(selection: Selection | None, other: Snapshot | None) -> Selection:
     """Return the groups of a cluster to compare with a file: those of the file, and those of its selection."""
-    from kgroups.admin.query.select_groups import Selection
-
     if other is None:
         return selection or Selection(everything=True)
     names = {each.group.group_id for each in other.groups}
@@ -145,9 +125,6 @@ def _live_selection(selection: Selection | None, other: Snapshot | None) -> Sele
 
 
 def _patterns(extent: Extent) -> Selection:
-    from kgroups.admin.query.pattern import Glob, compile_pattern
-    from kgroups.admin.query.select_groups import Selection
-
     prefix = "regex:"
     regexes = [text.removeprefix(prefix) for text in extent.patterns if text.startswith(prefix)]
     globs = tuple(Glob(text) for text in extent.patterns if not text.startswith(prefix))

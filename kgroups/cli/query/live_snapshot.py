@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from kgroups.admin.port import GroupAdmin
+from kgroups.admin.query.select_groups import Selection
+from kgroups.admin.snapshot.take import take_snapshot
+from kgroups.config.settings import ClientSettings
 from kgroups.errors import KgroupsError
+from kgroups.model.operations.origin import Source
+from kgroups.model.outcome import Outcome
+from kgroups.model.snapshot.snapshot import Snapshot
+from kgroups.render.views import View
 
+from ..frame.repeat_options import this_command
 from ..frame.run_query import Query, Shape, hinted, or_error_envelope, run_queries, run_query
-
-if TYPE_CHECKING:
-    from kgroups.admin.port import GroupAdmin
-    from kgroups.admin.query.select_groups import Selection
-    from kgroups.config.settings import ClientSettings
-    from kgroups.model.outcome import Outcome
-    from kgroups.model.snapshot.snapshot import Snapshot
-    from kgroups.render.views import View
 
 
 def live_snapshot(
@@ -49,15 +50,9 @@ def live_snapshots(clusters: Sequence[Live], *, debug: bool) -> list[Outcome[Sna
 def _snapshot_query(
     settings: ClientSettings, selection: Selection, records: bool, topics: tuple[str, ...] = ()
 ) -> Query:
-    from kgroups.model.operations.origin import Source
-
-    from ..frame.repeat_options import this_command
-
     source = Source().stamped(settings.bootstrap_servers, this_command())
 
     async def query(admin: GroupAdmin) -> Outcome[Snapshot]:
-        from kgroups.admin.snapshot.take import take_snapshot
-
         return await take_snapshot(admin, selection, source, records=records, topics=topics)
 
     return hinted(query, selection)

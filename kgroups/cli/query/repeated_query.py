@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from kgroups.admin.port import GroupAdmin
+from kgroups.admin.wire import open_admin
 from kgroups.errors import KgroupsError
+from kgroups.model.outcome import Outcome
+from kgroups.protocol.repeats import RepeatsByApi
 
 from ..frame.options import ConnectionOptions
 from ..frame.run_query import Query, print_exchange, print_notice
-
-if TYPE_CHECKING:
-    from kgroups.admin.port import GroupAdmin
-    from kgroups.model.outcome import Outcome
 
 _RENEWAL = 1.0
 """Seconds for the first response over connections that were kept. Then the bootstrap servers are tried in parallel."""
@@ -64,8 +64,6 @@ class RepeatedQuery:
         await self.close()
         admin = await self._open()
         if admin.cluster:
-            from kgroups.protocol.repeats import RepeatsByApi
-
             admin.cluster.repeats = RepeatsByApi()
         self._admin = admin
         return admin
@@ -78,7 +76,5 @@ class RepeatedQuery:
 
 
 async def _open(connection: ConnectionOptions) -> GroupAdmin:
-    from kgroups.admin.wire import open_admin
-
     admin, _ = await open_admin(connection.settings, print_exchange if connection.debug else None, print_notice)
     return admin

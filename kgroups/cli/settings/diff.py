@@ -4,42 +4,24 @@ from __future__ import annotations
 
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import click
-
+from kgroups.admin.port import GroupAdmin, WireOnly, wire_of
+from kgroups.admin.query.group_configs import describe_settings
 from kgroups.errors import EXIT_FAILED
+from kgroups.model.counts import count, some
+from kgroups.model.outcome import Outcome
+from kgroups.model.settings.declared import drift, unknown_keys, unmatched
+from kgroups.render.settings_views import DRIFT
 
-from ..frame.group_options import GroupOptions, plain_group_options
-from ..frame.lazy_command import Command
-from ..frame.options import ConnectionOptions, connection_options, output_options
+from ..frame.group_options import GroupOptions
+from ..frame.options import ConnectionOptions
 from ..frame.run_query import Shape, hinted, or_error_envelope, run_query, show
-from .file import exact_option, file_option, groups_of, read_declared
-
-if TYPE_CHECKING:
-    from kgroups.admin.port import GroupAdmin
-    from kgroups.model.outcome import Outcome
+from .file import groups_of, read_declared
 
 
-@click.command("diff", cls=Command)
-@plain_group_options
-@file_option('TOML file with a table for each group or glob, such as [groups."orders-*"].', required=True)
-@exact_option
-@output_options
-@connection_options
 def diff(connection: ConnectionOptions, shape: Shape, chosen: GroupOptions, from_file: Path, exact: bool) -> int:
-    """Compare the settings of groups with a file.
-
-    Compares what is set for each group, by default of all groups that the file names or matches. RESULT is differs; not
-    set, if the group inherits its value; or with --exact not in file. Exits with 0 if nothing differs, and with 1 if
-    anything differs or is unknown.
-    """
-    from kgroups.admin.port import WireOnly, wire_of
-    from kgroups.admin.query.group_configs import describe_settings
-    from kgroups.model.counts import count, some
-    from kgroups.model.settings.declared import drift, unknown_keys, unmatched
-    from kgroups.render.settings_views import DRIFT
-
+    """Run ``kgroups settings diff``; return the exit code."""
     shape.check(DRIFT)
     declared = read_declared(from_file, exact=exact)
     selection = groups_of(declared, chosen)

@@ -4,38 +4,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import click
-
+from kgroups.admin.query.select_groups import Selection
 from kgroups.errors import UsageError
+from kgroups.model.operations.origin import Mismatch
+from kgroups.model.settings.change import SetAll
+from kgroups.model.settings.declared import Declared
+from kgroups.model.settings.undo import accepting
 
-from ..change.change_settings import change_settings, undo_option
-from ..change.confirmation import Confirmation, confirmation_options
-from ..frame.group_options import GroupOptions, check_name, mixed_group_options
-from ..frame.lazy_command import Command
-from ..frame.options import ConnectionOptions, fleet_change_options, output_options
+from ..change.change_settings import change_settings
+from ..change.confirmation import Confirmation
+from ..change.plan_source import chosen_in_file
+from ..frame.group_options import GroupOptions, check_name
+from ..frame.options import ConnectionOptions
 from ..frame.run_query import Shape
-from .file import exact_option, file_option, groups_of, read_any
+from .file import groups_of, read_any
 
 
-@click.command("set", cls=Command)
-@mixed_group_options("[KEY=VALUE]... [GROUP]...")
-@file_option(
-    'File with the settings: TOML with a table for each group or glob, such as [groups."orders-*"], or an undo file, '
-    "whose old settings are restored."
-)
-@exact_option
-@confirmation_options
-@undo_option
-@click.option(
-    "--accept-mismatch",
-    "accepted",
-    multiple=True,
-    type=click.Choice(["cluster", "setting"]),
-    help="With an undo file: restore even if the file belongs to another cluster (cluster), or if a setting has "
-    "changed since (setting). Repeatable.",
-)
-@output_options
-@fleet_change_options
 def set_settings(
     connection: ConnectionOptions,
     shape: Shape,
@@ -46,16 +30,7 @@ def set_settings(
     from_file: Path | None,
     exact: bool,
 ) -> int:
-    """Set settings of groups, from a file or an undo file too.
-
-    Shows the plan, which brokers have checked for invalid values; --execute applies it. OLD-VALUE and NEW-VALUE are in
-    effect. All values of a group are set, or none. The old settings are first saved to an undo file, from which
-    --from-file restores them. With --from-file, the groups are by default those of the file. A name with = is a group
-    only with --group.
-    """
-    from kgroups.model.settings.change import SetAll
-    from kgroups.model.settings.declared import Declared
-
+    """Run ``kgroups settings set``; return the exit code."""
     pairs = [text for text in chosen.positional if "=" in text]
     chosen = chosen._replace(positional=tuple(text for text in chosen.positional if "=" not in text))
     if bool(pairs) == (from_file is not None):
@@ -71,11 +46,6 @@ def set_settings(
     if exact:
         raise UsageError("--exact cannot be combined with an undo file")
     connection.check_single("--from-file", "an undo file is for one cluster; give one --profile")
-    from kgroups.admin.query.select_groups import Selection
-    from kgroups.model.operations.origin import Mismatch
-    from kgroups.model.settings.undo import accepting
-
-    from ..change.plan_source import chosen_in_file
 
     restored = accepting(found, frozenset(map(Mismatch, accepted)))
     groups = chosen_in_file(restored.groups, from_file, chosen.selection() if chosen.any_given else None)

@@ -3,46 +3,23 @@
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import click
+from kgroups.admin.port import GroupAdmin, WireOnly, wire_of
+from kgroups.admin.query.group_configs import describe_settings
+from kgroups.model.outcome import Outcome
+from kgroups.model.settings.setting import setting_rows
+from kgroups.render.settings_views import SETTINGS as VIEW
 
-from ..frame.group_options import GroupOptions, group_options
-from ..frame.lazy_command import Command
-from ..frame.options import ConnectionOptions, fleet_options, output_options, split_values
+from ..frame.group_options import GroupOptions
+from ..frame.options import ConnectionOptions, split_values
 from ..frame.run_query import Shape, query_and_show
 
-if TYPE_CHECKING:
-    from kgroups.admin.port import GroupAdmin
-    from kgroups.model.outcome import Outcome
 
-
-@click.command("show", cls=Command)
-@group_options
-@click.option(
-    "--key",
-    "keys",
-    multiple=True,
-    metavar="KEYS",
-    help="Show only these settings: names or globs, comma-separated, such as 'consumer.*'. Repeatable.",
-)
-@click.option("--overridden", is_flag=True, help="Show only values that are set for a group.")
-@output_options
-@fleet_options
 def show_settings(
     connection: ConnectionOptions, shape: Shape, chosen: GroupOptions, keys: tuple[str, ...], overridden: bool
 ) -> int:
-    """Show the settings of groups, and where they come from.
-
-    VALUE is in effect. ORIGIN is dynamic-group if it is set for the group, and otherwise what the group inherits:
-    dynamic-broker, dynamic-default-broker, static-broker, or default. A group that is selected by name need not exist:
-    Kafka stores settings for any name.
-    """
-    from kgroups.admin.port import WireOnly, wire_of
-    from kgroups.admin.query.group_configs import describe_settings
-    from kgroups.model.settings.setting import setting_rows
-    from kgroups.render.settings_views import SETTINGS as VIEW
-
+    """Run ``kgroups settings show``; return the exit code."""
     selection = chosen.selection()
     globs = split_values(keys)
 

@@ -4,71 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import click
-
+from kgroups.admin.query.select_groups import Selection
+from kgroups.admin.snapshot.file import read_snapshot
+from kgroups.admin.snapshot.restore import Restore, committed_since, plan_restore, plan_restore_settings
 from kgroups.errors import UsageError
 from kgroups.model.counts import count
+from kgroups.model.operations.origin import Mismatch
+from kgroups.model.operations.reset import PlannedOffset
+from kgroups.model.outcome import Outcome, Result
+from kgroups.model.snapshot.snapshot import Snapshot
+from kgroups.model.topic_scope import parse_topic_scope
+from kgroups.model.views.operation_rows import reset_row
+from kgroups.net.cluster import Cluster
+from kgroups.render.act_views import RESET_OFFSETS
 
 from ..change.apply_plan import apply_plan
 from ..change.change_settings import apply_settings
-from ..change.confirmation import Confirmation, confirmation_options
+from ..change.confirmation import Confirmation
 from ..change.operation import Operation
 from ..change.plan_source import chosen_groups
 from ..change.reset_request import write_reset
-from ..change.safety import Safety, safety_options
-from ..change.undo_file import UndoFile, undo_option
-from ..frame.group_options import GroupOptions, complete_topic, plain_group_options
-from ..frame.lazy_command import Command
-from ..frame.options import ConnectionOptions, connection_options, output_options
+from ..change.safety import Safety
+from ..change.undo_file import UndoFile
+from ..frame.group_options import GroupOptions
+from ..frame.options import ConnectionOptions
 from ..frame.run_query import Shape
 
-if TYPE_CHECKING:
-    from kgroups.admin.query.select_groups import Selection
-    from kgroups.model.operations.reset import PlannedOffset
-    from kgroups.model.outcome import Outcome
-    from kgroups.model.snapshot.snapshot import Snapshot
-    from kgroups.net.cluster import Cluster
 
-
-@click.command("restore", cls=Command)
-@click.argument("file", type=click.Path(path_type=Path))
-@plain_group_options
-@click.option(
-    "--topic",
-    "topics",
-    multiple=True,
-    metavar="TOPIC[:PARTITIONS]",
-    help="Restore all partitions of a topic, or some. Repeatable.",
-    shell_complete=complete_topic,
-)
-@click.option("--create-group", is_flag=True, help="Create the groups that do not exist any more.")
-@click.option(
-    "--exact",
-    is_flag=True,
-    help="Also delete committed offsets of these groups that are not in the file.",
-)
-@click.option(
-    "--settings",
-    "with_settings",
-    is_flag=True,
-    help="Restore the settings of the groups, their dynamic configuration, instead of their offsets. With --exact, "
-    "also remove values that are not in the file.",
-)
-@safety_options
-@confirmation_options
-@undo_option
-@click.option(
-    "--accept-mismatch",
-    "accepted",
-    multiple=True,
-    type=click.Choice(["cluster", "topic"]),
-    help="Restore even if the file belongs to another cluster (cluster), or if a topic was recreated or an offset is "
-    "beyond the log end (topic). Repeatable.",
-)
-@output_options
-@connection_options
 def restore(
     connection: ConnectionOptions,
     shape: Shape,
@@ -83,23 +47,7 @@ def restore(
     with_settings: bool,
     file: Path,
 ) -> int:
-    """Restore committed offsets, or settings, from a snapshot.
-
-    Shows the plan; --execute applies it. Restores offsets, leader epochs, and metadata exactly, by default of all
-    groups in the file. Groups with members are rejected, and the others are restored. The old offsets are first saved
-    to an undo file. Members are not restored; the plan names settings that differ.
-
-    With --settings, the settings that were set for the groups are restored instead, also of groups with members, and
-    the old settings are saved to an undo file, from which settings set --from-file restores them.
-    """
-    from kgroups.admin.snapshot.file import read_snapshot
-    from kgroups.admin.snapshot.restore import Restore, committed_since, plan_restore, plan_restore_settings
-    from kgroups.model.operations.origin import Mismatch
-    from kgroups.model.outcome import Result
-    from kgroups.model.topic_scope import parse_topic_scope
-    from kgroups.model.views.operation_rows import reset_row
-    from kgroups.render.act_views import RESET_OFFSETS
-
+    """Run ``kgroups snapshot restore``; return the exit code."""
     if with_settings and (topics or create_group or "topic" in accepted or safety != Safety()):
         raise UsageError(
             "--settings cannot be combined with --topic, --create-group, --accept-mismatch topic, --force, "

@@ -5,32 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import click
+from kgroups.admin.snapshot.file import check_writable, write_snapshot
+from kgroups.model.outcome import NO_MATCH, Failure, Outcome, Scope
+from kgroups.model.snapshot.rows import snapshot_row
+from kgroups.render.snapshot_views import SNAPSHOT
 
-from ..frame.group_options import GroupOptions, saved_group_options
-from ..frame.lazy_command import Command
-from ..frame.options import ConnectionOptions, connection_options, output_options
+from ..frame.group_options import GroupOptions
+from ..frame.options import ConnectionOptions
 from ..frame.run_query import Shape, show
-from ..frame.systemd_option import systemd_option
 from ..query.live_snapshot import live_snapshot
 
 
-@click.command("save", cls=Command)
-@click.argument("file", type=click.Path(path_type=Path))
-@saved_group_options
-@click.option(
-    "--with-records",
-    is_flag=True,
-    help="Also save the timestamp and the checksum of the first record at each committed offset; this reads from the "
-    "topics.",
-)
-@systemd_option("--systemd-unit", "kgroups-snapshot.service", "Print a service for systemd, and exit.")
-@systemd_option(
-    "--systemd-timer", "kgroups-snapshot.timer", "Print a timer that starts the service every hour, and exit."
-)
-@click.option("--overwrite", is_flag=True, help="Replace FILE if it exists.")
-@output_options
-@connection_options
 def save(
     connection: ConnectionOptions,
     shape: Shape,
@@ -39,16 +24,7 @@ def save(
     with_records: bool,
     overwrite: bool,
 ) -> int:
-    """Save the state of groups in a file.
-
-    Groups are saved as they are at that moment, with or without members. Failures are named and recorded in the file,
-    and the exit code is then 1. FILE appears only when it is complete, and only its owner can read it.
-    """
-    from kgroups.admin.snapshot.file import check_writable, write_snapshot
-    from kgroups.model.outcome import NO_MATCH, Failure, Outcome, Scope
-    from kgroups.model.snapshot.rows import snapshot_row
-    from kgroups.render.snapshot_views import SNAPSHOT
-
+    """Run ``kgroups snapshot save``; return the exit code."""
     selection = chosen.selection()
     shape.check(SNAPSHOT)
     check_writable(file, overwrite=overwrite)

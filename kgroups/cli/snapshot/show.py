@@ -7,37 +7,24 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import click
+from kgroups.admin.snapshot.file import read_snapshot
+from kgroups.admin.snapshot.take import missing_topic
+from kgroups.model.outcome import Outcome
+from kgroups.model.snapshot.rows import config_rows, snapshot_row
+from kgroups.model.views.member_rows import member_rows
+from kgroups.model.views.offsets import offset_rows
+from kgroups.model.views.summary_row import summary_row
+from kgroups.render.member_views import MEMBERS
+from kgroups.render.offset_view import OFFSETS
+from kgroups.render.snapshot_views import CONFIGS, SNAPSHOT
+from kgroups.render.summary_view import SUMMARY
 
-from ..frame.lazy_command import Command
-from ..frame.options import check_exclusive, output_options
+from ..frame.options import check_exclusive
 from ..frame.run_query import Shape, show
 
 
-@click.command("show", cls=Command)
-@click.argument("file", type=click.Path(path_type=Path))
-@click.option("--groups", is_flag=True, help="Show one line for each group: state, type, members, total lag.")
-@click.option("--offsets", is_flag=True, help="Show committed offsets, log end offsets, and lag.")
-@click.option("--members", is_flag=True, help="Show members and their assignments.")
-@click.option("--configs", is_flag=True, help="Show the dynamic configuration of groups.")
-@output_options
 def show_snapshot(shape: Shape, file: Path, groups: bool, offsets: bool, members: bool, configs: bool) -> int:
-    """Show what a snapshot contains.
-
-    No broker is contacted. What could not be read when the snapshot was saved is named, and the exit code is 1.
-    """
-    from kgroups.admin.snapshot.file import read_snapshot
-    from kgroups.admin.snapshot.take import missing_topic
-    from kgroups.model.outcome import Outcome
-    from kgroups.model.snapshot.rows import config_rows, snapshot_row
-    from kgroups.model.views.member_rows import member_rows
-    from kgroups.model.views.offsets import offset_rows
-    from kgroups.model.views.summary_row import summary_row
-    from kgroups.render.member_views import MEMBERS
-    from kgroups.render.offset_view import OFFSETS
-    from kgroups.render.snapshot_views import CONFIGS, SNAPSHOT
-    from kgroups.render.summary_view import SUMMARY
-
+    """Run ``kgroups snapshot show``; return the exit code."""
     check_exclusive(groups=groups, offsets=offsets, members=members, configs=configs)
     view = SUMMARY if groups else OFFSETS if offsets else MEMBERS if members else CONFIGS if configs else SNAPSHOT
     shape.check(view)

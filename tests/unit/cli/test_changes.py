@@ -659,9 +659,9 @@ def test_delete_with_describe_on_every_topic_reads_no_records(ask: Run, served: 
 
 
 PLANS = {
-    "plan_reset": "kgroups.admin.change.plan_reset.plan_reset",
-    "plan_delete": "kgroups.admin.change.delete_groups.plan_delete",
-    "plan_delete_offsets": "kgroups.admin.change.delete_offsets.plan_delete_offsets",
+    "plan_reset": "kgroups.cli.change.reset_request.plan_reset",
+    "plan_delete": "kgroups.cli.delete.plan_delete",
+    "plan_delete_offsets": "kgroups.cli.delete_offsets.plan_delete_offsets",
 }
 
 

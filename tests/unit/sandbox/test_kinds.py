@@ -10,13 +10,13 @@ from kgroups.cli.main import main
 from kgroups.errors import SandboxError
 from kgroups.model.groups import GroupState
 from kgroups.sandbox.cluster import Sandbox
-from kgroups.sandbox.command import seed
+from kgroups.sandbox.command import command
 from kgroups.sandbox.kinds import KINDS, seed_kinds
 from kgroups.sandbox.versions import VERSIONS, kafka_version
 
 
 def test_seed_option_accepts_all_kinds() -> None:
-    (option,) = (each for each in seed.params if each.name == "kinds")
+    (option,) = (each for each in command.commands["seed"].params if each.name == "kinds")
     assert isinstance(option.type, click.Choice)
     assert tuple(option.type.choices) == tuple(KINDS)
 

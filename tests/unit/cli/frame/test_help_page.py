@@ -10,9 +10,9 @@ from contextlib import suppress
 import click
 import pytest
 
-from kgroups.cli.frame.help_examples import EXAMPLES
-from kgroups.cli.frame.help_page import sections
-from kgroups.cli.frame.help_sections import OPTIONS, listed, section_of
+from kgroups.cli.frame.command import Command
+from kgroups.cli.frame.help_page import examples, section_of_option, sections
+from kgroups.cli.frame.help_sections import OPTIONS, SHARED
 from kgroups.cli.frame.lazy_command import LazyCommand
 from kgroups.cli.main import cli
 
@@ -48,27 +48,30 @@ def test_help_has_each_option_once_and_connection_options_in_their_section(path:
 
 def test_commands_of_groups_have_no_option_without_a_section() -> None:
     rest = {
-        (path, option)
-        for path in ALL
+        (path, option.opts[-1])
+        for path, context in ALL.items()
         if "--regex" in options_of(path)
-        for option in options_of(path)
-        if section_of(path, option) == OPTIONS
+        for option in context.command.params
+        if isinstance(option, click.Option) and section_of_option(option, context) == OPTIONS
     }
     assert rest == set()
 
 
 def test_sections_name_only_options_that_exist() -> None:
     everything = set().union(*map(options_of, ALL))
-    for command, option in listed():
-        assert option in (options_of(f"kgroups {command}") if command else everything), (command, option)
+    assert set(" ".join(SHARED.values()).split()) <= everything
+    for path, context in ALL.items():
+        if isinstance(context.command, Command):
+            assert set(" ".join(context.command.sections.values()).split()) <= options_of(path), path
 
 
 @pytest.mark.parametrize("path", ALL)
 def test_every_command_has_two_or_three_examples_that_parse(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("KGROUPS_STORE", raising=False)
-    assert 2 <= len(EXAMPLES[path]) <= 3
-    assert any(path in line for _, line in EXAMPLES[path][:1])
-    for sentence, line in EXAMPLES[path]:
+    shown = examples(ALL[path])
+    assert 2 <= len(shown) <= 3
+    assert any(path in line for _, line in shown[:1])
+    for sentence, line in shown:
         assert sentence[0].isupper() and sentence[-1] != "."
         command = line.removeprefix('eval "$(').removesuffix(')"').partition(" | ")[0]
         words = shlex.split(command)[1:]
@@ -78,10 +81,6 @@ def test_every_command_has_two_or_three_examples_that_parse(path: str, monkeypat
             group = found.load() if isinstance(found, LazyCommand) else found
         with suppress(click.exceptions.Exit):  # of options that print and exit
             group.make_context(group.name, words)
-
-
-def test_examples_are_of_commands() -> None:
-    assert set(EXAMPLES) == set(ALL)
 
 
 def test_help_of_columns_names_those_of_each_view() -> None:
@@ -111,8 +110,8 @@ def test_texts_of_the_help_are_imported_only_for_the_help(arguments: list[str], 
     code = f"import sys; from kgroups.cli.main import main; main({arguments}); print(*sys.modules, file=sys.stderr)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     modules = set(ran.stderr.split())
-    texts = {f"kgroups.cli.frame.help_{name}" for name in ("page", "sections", "examples")}
-    assert "kgroups.cli.list" in modules
+    texts = {f"kgroups.cli.frame.help_{name}" for name in ("page", "sections")}
+    assert "kgroups.cli.commands.list" in modules
     assert texts & modules == (texts if loaded else set())
 
 

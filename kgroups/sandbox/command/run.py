@@ -5,30 +5,24 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 import click
 
 from kgroups.cli.frame.exit_status import is_quiet
-from kgroups.cli.frame.lazy_command import CommandGroup
-from kgroups.cli.frame.options import completer
-from kgroups.errors import UsageError
+from kgroups.errors import SandboxError, UsageError
+from kgroups.render.cells import escape
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from .cluster import Sandbox, Status
-    from .kinds import KindGroup
-    from .seed_data import KnownGroup
-
-_name = click.option(
-    "--name",
-    default="default",
-    show_default=True,
-    metavar="NAME",
-    help="Name of the sandbox.",
-    shell_complete=completer("sandboxes"),
-)
+from .. import DEFAULT_VERSION, Sandbox
+from ..cluster import Status
+from ..kinds import KINDS, KindGroup, seed_kinds
+from ..load import Load, seed_load
+from ..security import kerberos_configuration, need_kerberos
+from ..security import up as up_secure
+from ..security.users import AWKWARD, OPERATOR
+from ..seed import seed_known_groups
+from ..seed_data import KnownGroup, known_groups, lacking_groups
 
 
 def _progress(line: str) -> None:
@@ -36,48 +30,8 @@ def _progress(line: str) -> None:
         click.echo(line, err=True)
 
 
-@click.group("sandbox", cls=CommandGroup)
-def sandbox() -> None:
-    """Run a local Kafka cluster for experiments."""
-
-
-@sandbox.command("up")
-@click.option(
-    "--brokers", type=click.IntRange(1, 3), metavar="N", default=1, show_default=True, help="Number of brokers."
-)
-@click.option(
-    "--version",
-    "kafka",
-    metavar="VERSION",
-    help="Kafka version.  [default: 4.3.1]",
-    shell_complete=completer("versions"),
-)
-@click.option(
-    "--name",
-    default="default",
-    show_default=True,
-    metavar="NAME",
-    help="Name of the sandbox; several can run at the same time.",
-)
-@click.option(
-    "--security",
-    is_flag=True,
-    help="Enable TLS, SASL, and ACLs; write a client.properties for each authentication method.",
-)
-@click.option(
-    "--user",
-    "users",
-    multiple=True,
-    metavar="USER",
-    help="With --security: add a user without any permission, to try ACLs. Repeatable.",
-)
 def up(brokers: int, kafka: str | None, name: str, security: bool, users: tuple[str, ...]) -> None:
-    """Start brokers on ports of this machine.
-
-    The first start of a version downloads its jars, with Maven or PySpark's Ivy.
-    """
-    from . import DEFAULT_VERSION, Sandbox
-
+    """Run ``kgroups sandbox up``."""
     version = kafka or DEFAULT_VERSION
     _check_users(users, security=security)
     if security:
@@ -93,8 +47,6 @@ def up(brokers: int, kafka: str | None, name: str, security: bool, users: tuple[
 
 
 def _check_users(users: tuple[str, ...], *, security: bool) -> None:
-    from .security.users import AWKWARD, OPERATOR
-
     if users and not security:
         raise UsageError("--user requires --security")
     for user in users:
@@ -110,31 +62,17 @@ def _name_option(name: str) -> str:
 
 def _print_exports(started: Sandbox) -> None:
     """Print the lines that let a shell use a sandbox; also its Kerberos realm, if it has one."""
-    from .security import kerberos_configuration
-
     if realm := kerberos_configuration(started.folder):
         click.echo(f"export KRB5_CONFIG={shlex.quote(str(realm))}")
     click.echo(f"export KGROUPS_BOOTSTRAP_SERVER={started.bootstrap}")
 
 
-@sandbox.command("env")
-@_name
 def env(name: str) -> None:
-    """Print the lines that let another shell use a sandbox.
-
-    \b
-    eval "$(kgroups sandbox env)"
-    """
-    from . import Sandbox
-
+    """Run ``kgroups sandbox env``."""
     _print_exports(Sandbox.load(name))
 
 
 def _up_secure(version: str, brokers: int, name: str, users: tuple[str, ...]) -> Sandbox:
-    from kgroups.errors import SandboxError
-
-    from .security import need_kerberos, up
-
     try:
         need_kerberos()
     except SandboxError as error:
@@ -142,7 +80,7 @@ def _up_secure(version: str, brokers: int, name: str, users: tuple[str, ...]) ->
         kerberos = False
     else:
         kerberos = True
-    secure = up(version, brokers, name=name, users=users, kerberos=kerberos, progress=_progress)
+    secure = up_secure(version, brokers, name=name, users=users, kerberos=kerberos, progress=_progress)
     _progress(
         f"{secure.sandbox.bootstrap} requires no authentication and has no ACLs. For the others, --command-config:"
     )
@@ -153,13 +91,8 @@ def _up_secure(version: str, brokers: int, name: str, users: tuple[str, ...]) ->
     return secure.sandbox
 
 
-@sandbox.command("down")
-@_name
-@click.option("--all", "every", is_flag=True, help="All sandboxes of this user.")
 def down(name: str, every: bool) -> None:
-    """Stop a sandbox and delete its data."""
-    from . import Sandbox
-
+    """Run ``kgroups sandbox down``."""
     for each in Sandbox.names() if every else [name]:
         try:
             found = Sandbox.load(each)
@@ -170,12 +103,8 @@ def down(name: str, every: bool) -> None:
         _progress(f"sandbox {each} is down")
 
 
-@sandbox.command("status")
-@click.option("--name", metavar="NAME", help="Only this sandbox.", shell_complete=completer("sandboxes"))
 def status(name: str | None) -> None:
-    """Show running sandboxes, with names and addresses."""
-    from . import Sandbox
-
+    """Run ``kgroups sandbox status``."""
     names = Sandbox.names() if name is None else [name]
     if not names:
         _progress("no sandbox is running")
@@ -183,50 +112,14 @@ def status(name: str | None) -> None:
         click.echo(_status_text(Sandbox.load(name).status()))
 
 
-@sandbox.command("seed")
-@click.option(
-    "--kind",
-    "kinds",
-    multiple=True,
-    type=click.Choice(["share", "streams", "connect"]),
-    help="Create only groups of this type, with Kafka's own programs. Repeatable.",
-)
-@click.option("--groups", type=click.IntRange(1, 99_999), metavar="N", help="Number of groups to create.")
-@click.option(
-    "--partitions",
-    type=click.IntRange(1, 1_000),
-    metavar="P",
-    help="Number of partitions that each group commits.  [default: 9]",
-)
-@click.option(
-    "--topics",
-    type=click.IntRange(1, 1_000),
-    metavar="T",
-    help="Number of topics that the groups share.  [default: 10]",
-)
-@click.option(
-    "--stable",
-    type=click.FloatRange(0, 1),
-    metavar="FRACTION",
-    help="Fraction of the groups that has a member.  [default: 0.5]",
-)
-@_name
 def seed(name: str, kinds: tuple[str, ...], groups: int | None, **shape: Any) -> None:
-    """Create example groups, whose members run until down.
-
-    Without options: small consumer groups in every state. With --kind: share groups, Kafka Streams (requires a JDK), or
-    Connect workers, in addition to existing groups. With --groups: thousands of consumer groups.
-    """
-    from . import Sandbox
-
+    """Run ``kgroups sandbox seed``."""
     given = {key: value for key, value in shape.items() if value is not None}
     if kinds:
         if groups is not None or given:
             raise UsageError(f"--{next(iter(given), 'groups')} cannot be combined with --kind")
         _seed_kinds(name, kinds)
     elif groups is not None:
-        from .load import Load, seed_load
-
         seed_load(Sandbox.load(name), Load(groups, **{"partitions": 9} | given), _progress)
     elif given:
         raise UsageError(f"--{next(iter(given))} requires --groups")
@@ -235,18 +128,11 @@ def seed(name: str, kinds: tuple[str, ...], groups: int | None, **shape: Any) ->
 
 
 def _seed_kinds(name: str, kinds: tuple[str, ...]) -> None:
-    from . import Sandbox
-    from .kinds import KINDS, seed_kinds
-
     seed_kinds(Sandbox.load(name), tuple(dict.fromkeys(kinds)), _progress)
     _print_groups(group for kind in kinds for group in KINDS[kind].groups)
 
 
 def _seed_known_groups(name: str) -> None:
-    from . import Sandbox
-    from .seed import seed_known_groups
-    from .seed_data import known_groups, lacking_groups
-
     loaded = Sandbox.load(name)
     seed_known_groups(loaded, _progress)
     _print_groups(known_groups(loaded.version))
@@ -255,8 +141,6 @@ def _seed_known_groups(name: str) -> None:
 
 
 def _print_groups(groups: Iterable[KnownGroup | KindGroup]) -> None:
-    from kgroups.render.cells import escape
-
     rows = [("GROUP", "STATE", "MEMBERS", "WHAT IT SHOWS")]
     rows += [(escape(group.name), group.state, str(group.members), group.about) for group in groups]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

@@ -1,0 +1,1 @@
+"""The declarations of the commands, one module for each: options, help, examples, exit codes, and completions."""

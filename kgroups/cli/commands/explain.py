@@ -1,0 +1,85 @@
+"""Explain the state and the problems of groups.
+
+Shows, in sentences and a table of members: the coordinator and the protocol, members without partitions, partitions
+that are unassigned or assigned twice, differences between members, and the size of a rebalance against the broker's
+limits.
+
+--what-if runs Kafka's assignors locally on the group as it is; no member is affected. A new member has the most
+common subscription and the highest member ID; if members=N removes members, those with the highest IDs
+leave. member=-ID takes an instance ID or the start of a member ID. Rack-aware assignment is not simulated.
+
+--partition and --lagging show one verdict for each partition instead: why it is not consumed, such as an open
+transaction, no member, or a record that the consumer does not get past, with the evidence and the next command.
+"""
+
+from __future__ import annotations
+
+import click
+
+from ..frame.command import Command, OptionGroup
+from ..frame.group_options import group_and_used_topic_options
+from ..frame.options import Duration, deep_options, fleet_options
+
+_PARTITIONS = (
+    click.option(
+        "--partition",
+        "partitions",
+        multiple=True,
+        metavar="TOPIC[:PARTITIONS]",
+        help="Show a verdict for each of these partitions, such as orders:3, orders:0,2-5, or orders for all of them. "
+        "Repeatable.",
+    ),
+    click.option("--lagging", is_flag=True, help="Show a verdict for each partition that lags."),
+    click.option(
+        "--show-record", is_flag=True, help="Show the start of the key and of the value of the first unread record."
+    ),
+    click.option(
+        "--stuck-after",
+        type=Duration(),
+        default="30s",
+        show_default=True,
+        metavar="DURATION",
+        help="A partition is stuck if a record is unread without progress for longer than this.",
+    ),
+)
+
+_STYLE = (
+    click.option(
+        "-o",
+        "--output",
+        type=click.Choice(["auto", "table", "plain", "json"]),
+        default="auto",
+        show_default=True,
+        help="Text with tables, or JSON.  auto: table on a terminal, plain in a pipe.",
+    ),
+    click.option("-v", "--verbose", is_flag=True, help="Show more columns: clients, assignments, subscriptions."),
+    click.option("--no-headers", is_flag=True, help="Omit the header row of tables."),
+)
+
+command = Command(
+    "explain",
+    __doc__,
+    body="kgroups.cli.explain:explain",
+    options=(
+        group_and_used_topic_options,
+        click.option(
+            "--what-if",
+            "what_if",
+            multiple=True,
+            metavar="CHANGE",
+            help="Compute which partitions would move: members=+1, members=-1, members=5, member=-ID, assignor=NAME, "
+            "partitions=TOPIC:+3. Repeatable: each change is applied after the one before it.",
+        ),
+        OptionGroup("partitions", _PARTITIONS, "kgroups.cli.explain_partitions:PartitionOptions"),
+        deep_options,
+        OptionGroup("style", _STYLE, "kgroups.cli.explain:Style"),
+        fleet_options,
+    ),
+    examples=(
+        ("Explain why a group does not make progress", "kgroups explain orders"),
+        ("Explain why a partition is not consumed", "kgroups explain orders --partition clicks:3"),
+        ("Show which partitions move if a member joins", "kgroups explain orders --what-if members=+1"),
+    ),
+    sections={"Selection": "--partition --lagging", "View": "--show-record --stuck-after"},
+    page="explain.md",
+)
