@@ -531,10 +531,12 @@ class World:
         return [place for place, owner in self.owners.items() if self.members[owner].topic != place[0]]
 
     def settle(self) -> None:
-        """Let rebalances end, and logs have leaders."""
+        """Let rebalances end, and logs have leaders, and members all partitions of their topics."""
         self.calm = True
         while self.members and self.state != "Stable":
             self.step()
+        if self.members:
+            self._assign()  # consumers have found new partitions by then
         for log in (log for logs in self.topics.values() for log in logs.values()):
             log.down = False
         self.kept[-1] = self._truth()
