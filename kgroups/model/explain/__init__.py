@@ -7,13 +7,11 @@ from collections.abc import Callable, Iterable
 from . import (
     clients,
     coverage,
-    history,
     membership,
-    outsiders,
     placement,
     registries,
     shared,
-    timeouts,
+    times,
     weight,
     workers,
 )
@@ -24,10 +22,8 @@ Rule = Callable[[GroupFacts], Iterable[Finding]]
 
 RULES: tuple[Rule, ...] = (
     placement.find,
-    history.find,
-    timeouts.find,
+    times.find,
     membership.find,
-    outsiders.find,
     coverage.find,
     clients.find,
     workers.find,

@@ -1,4 +1,4 @@
-"""The members: static members, reconciliation, upgrades to KIP-848, and racks."""
+"""The members: static members, reconciliation, upgrades to KIP-848, racks, and clients that are not members."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from kgroups.model.duration import Milliseconds
 
 from ..counts import count, some
+from ..places import place_name
 from ..stays import SharedInstance
+from ..views.lag_summary import pending_remark
 from .facts import GroupFacts
 from .findings import Finding, info, problem, warning
 
@@ -18,6 +20,7 @@ def find(facts: GroupFacts) -> Iterator[Finding]:
         yield from _upgrade(facts)
         yield from _reconciling(facts)
         yield from _racks(facts)
+    yield from _outsiders(facts)
 
 
 def _static(facts: GroupFacts) -> Iterator[Finding]:
@@ -89,4 +92,24 @@ def _racks(facts: GroupFacts) -> Iterator[Finding]:
         yield info(
             "racks",
             f"members report {count(len(racks), 'rack')} ({some(sorted(racks))}); explain ignores racks",
+        )
+
+
+def _outsiders(facts: GroupFacts) -> Iterator[Finding]:
+    """Yield findings about clients that are not members, such as consumers that use ``assign()``, and Flink."""
+    pending = facts.commits.pending if facts.commits else None
+    if pending:
+        (text,) = pending_remark(pending)
+        names = [place_name(*place) for place in sorted(pending)]
+        if facts.members:
+            yield info("open-transaction", f"{text}: they are committed when it is", names)
+        else:
+            text = f"it has no members, but {text}: its client is running, or did not end it; the group is in use"
+            yield warning("open-transaction", text, names)
+    if facts.outsiders:
+        yield warning(
+            "not-stopped",
+            "it has no members, but a client that is not a member commits offsets for it, such as a consumer that uses "
+            f"assign(), or Flink: {facts.outsiders}; the group is in use, and that client would overwrite a reset of "
+            "its offsets",
         )

@@ -1,4 +1,7 @@
-"""Timeouts of members: for classic groups from the group's log, for other groups from the group's settings."""
+"""Times: since when a group is in its state, from its log if it was read, and the timeouts of its members.
+
+Timeouts are in the log of classic groups, and in the settings of other groups.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from collections.abc import Iterator
 
 from kgroups.model.duration import Milliseconds
 from kgroups.model.effective_setting import Effective, unknown_text
+from kgroups.model.moments import moment_text
 
 from ..counts import count, some
 from .facts import GroupFacts
@@ -14,6 +18,26 @@ from .findings import Finding, info, warning
 
 
 def find(facts: GroupFacts) -> Iterator[Finding]:
+    yield from _changes(facts)
+    yield from _timeouts(facts)
+
+
+def _changes(facts: GroupFacts) -> Iterator[Finding]:
+    if facts.log is None:
+        return
+    log, group = facts.log, facts.group
+    parts = []
+    if log.generation is not None:
+        parts.append(f"its generation is {log.generation:,}")
+    if (since := log.since(group.state)) is not None:
+        parts.append(f"its state is {group.state} since {moment_text(since)}")
+    if log.rebalanced is not None and facts.members:
+        parts.append(f"its assignment was last written at {moment_text(log.rebalanced)}")
+    if parts:
+        yield info("history", ", ".join(parts))
+
+
+def _timeouts(facts: GroupFacts) -> Iterator[Finding]:
     if facts.timeouts and facts.members:
         session, heartbeat = facts.timeouts
         yield info(
