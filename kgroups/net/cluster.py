@@ -27,6 +27,7 @@ from kgroups.errors import (
     UnsupportedVersion,
 )
 from kgroups.model.cluster import Node
+from kgroups.model.groups import GroupId
 from kgroups.protocol.apis import metadata
 from kgroups.protocol.call import Call
 from kgroups.protocol.versions import Api, BrokerVersions
@@ -68,6 +69,8 @@ class Rights:
         self.operations = operations
         self.hidden: dict[frozenset[str], HiddenTopics] = {}
         """The topics among the selected ones, or among all, whose offsets brokers leave out."""
+        self.checks_acls: bool | None = None
+        """Whether brokers may check ACLs; ``None`` if they were not asked."""
 
 
 class Cluster:
@@ -86,6 +89,8 @@ class Cluster:
         """The topics requested when connecting, as last reported."""
         self.progress = Progress()
         self.rights = Rights()
+        self.coordinators: dict[GroupId, Node] = {}
+        """The coordinators that were looked up until :meth:`renew`; groups may have moved since."""
         self._pool = ConnectionPool(settings, self.deadline, observer)
         self._gates: dict[tuple[int, int], asyncio.Semaphore] = {}
         self.repeats: RepeatsByApi | None = None
@@ -270,6 +275,7 @@ class Cluster:
         self._learn(answer)
         self.topics = {entry.topic: entry for entry in answer.topics if entry.topic in topics}
         self.rights = Rights(answer.operations)
+        self.coordinators.clear()
         return answer
 
     # Connections, and how they begin.

@@ -6,6 +6,7 @@ check and the write: the log of the group shows that afterwards.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Sequence
 
 from kgroups.model.groups import GroupType
@@ -14,6 +15,7 @@ from kgroups.model.operations.results import AppliedOffset
 from kgroups.model.outcome import Outcome
 from kgroups.net.cluster import Cluster
 
+from ..routing.recheck import Fresh, valid_until
 from .commit_log import CommitLog
 from .lookups import WireLookups
 from .revalidate import revalidate_offsets
@@ -24,13 +26,40 @@ from .writers.ledger import Ledger, WriteJournal
 Amend = Callable[[Sequence[PlannedOffset]], None]
 
 
+class Checker:
+    """The checks of planned offsets right before they are written."""
+
+    def __init__(self, cluster: Cluster, *, with_members: bool = False, force: bool = False) -> None:
+        """Create the checks of one change.
+
+        :param with_members: whether groups that have members pass.
+        :param force: whether groups pass whose offsets have changed, or with open transactions.
+        """
+        self.lookups = WireLookups(cluster)
+        self.log = CommitLog(cluster)
+        self.fresh: Fresh = {}
+        self.force = force
+        self._with_members = with_members
+
+    async def check(self, part: Sequence[PlannedOffset]) -> Outcome[PlannedOffset]:
+        """Return planned offsets as they can be written now, and why other groups must be left alone."""
+        await self.log.mark(entry for entry in part if entry.kind not in GroupType.WITHOUT_COMMITS)
+        return await revalidate_offsets(self.lookups, part, with_members=self._with_members, force=self.force)
+
+    async def check_first(self, part: Sequence[PlannedOffset]) -> Outcome[PlannedOffset]:
+        """Check all planned offsets of some groups; for a moment, this counts as the check before the first request."""
+        began = time.monotonic()
+        checked = await self.check(part)
+        self.fresh.update(dict.fromkeys((entry.group_id for entry in checked.items), valid_until(began)))
+        return checked
+
+
 async def apply_offsets(
     cluster: Cluster,
     planned: Iterable[PlannedOffset],
     journal: WriteJournal | None = None,
     *,
-    with_members: bool = False,
-    force: bool = False,
+    checker: Checker | None = None,
     amend: Amend = lambda entries: None,
 ) -> Outcome[AppliedOffset]:
     """Write planned offsets; one item for each planned partition, sorted, and each failure once.
@@ -38,23 +67,21 @@ async def apply_offsets(
     A group that is not as planned is left alone. Offsets that another client has committed at the same time are named.
 
     :param journal: receives each result as it arrives, and can stop the writing.
-    :param with_members: also write groups that have members.
-    :param force: also write groups whose offsets have changed, or with open transactions.
+    :param checker: checks the groups; may have checked some a moment ago.
     :param amend: receives planned offsets whose old offset is another than planned, before the group is written if it
         is known by then.
     """
     entries = sorted(planned, key=lambda entry: entry.key)
-    lookups, log = WireLookups(cluster), CommitLog(cluster)
-    before = {entry.key: entry.before for entry in entries} if force else {}
+    checks = checker or Checker(cluster)
+    before = {entry.key: entry.before for entry in entries} if checks.force else {}
 
     async def check(part: Sequence[PlannedOffset]) -> Outcome[PlannedOffset]:
-        await log.mark(entry for entry in part if entry.kind not in GroupType.WITHOUT_COMMITS)
-        checked = await revalidate_offsets(lookups, part, with_members=with_members, force=force)
-        if force and (changed := [entry for entry in checked.items if entry.before != before[entry.key]]):
+        checked = await checks.check(part)
+        if checks.force and (changed := [entry for entry in checked.items if entry.before != before[entry.key]]):
             amend(changed)
         return checked
 
-    ledger = Ledger(journal, check)
+    ledger = Ledger(journal, check, checks.fresh)
     kinds: dict[str | None, list[PlannedOffset]] = {}
     for entry in entries:
         kinds.setdefault(entry.kind, []).append(entry)
@@ -62,7 +89,7 @@ async def apply_offsets(
         await writer_of(kind)(cluster, ledger, part)
     applied = [ledger.entered(entry) for entry in entries]
     ledger.journal.enter({each.planned.key: each for each in applied})
-    verified = await verified_offsets(lookups, log, applied)
+    verified = await verified_offsets(checks.lookups, checks.log, applied)
     if replaced := [
         now.planned
         for was, now in zip(applied, verified.items, strict=True)

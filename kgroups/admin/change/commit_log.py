@@ -15,13 +15,13 @@ from kgroups.model.placement import OFFSETS_TOPIC, partition_of
 from kgroups.net.cluster import Cluster
 from kgroups.net.fanout import fan_out
 from kgroups.protocol.apis.fetch import Fetch, Fetched
-from kgroups.protocol.error_codes import NOT_AUTHORIZED, KafkaError
+from kgroups.protocol.error_codes import LEADER_MOVED, NOT_AUTHORIZED, KafkaError
 from kgroups.protocol.offsets_topic import decode
 from kgroups.protocol.record_entries import read_entries
 
 from ..offsets_topic.recent_commits import NEEDS_READ
 from ..query.log_offsets import fetch_ends
-from ..routing.partition_leaders import TopicPartition, find_leaders
+from ..routing.partition_leaders import NO_TOPICS, TopicPartition, Topics, find_leaders
 
 PORTION = 1024 * 1024
 SHARE_OF_TIME_LEFT = 0.5
@@ -41,6 +41,8 @@ class CommitLog:
         self._since: dict[PlanKey, int] = {}
         self._whole: dict[GroupId, int] = {}
         self._failures: dict[TopicPartition, Failure] = {}
+        self._moved: set[int] = set()
+        """The partitions that another broker may lead now."""
 
     async def mark(self, planned: Iterable[PlannedOffset], whole: Collection[GroupId] = ()) -> None:
         """Begin with the next commit of these partitions; what brokers return about them from now on has the others.
@@ -53,7 +55,9 @@ class CommitLog:
         groups = list(by_group(planned))
         names = {*whole, *(group for group, _ in groups)}
         numbers = {group: partition_of(group, len(topic.leaders)) for group in names}
-        ends, failures = await fetch_ends(self._cluster, {OFFSETS_TOPIC: sorted(set(numbers.values()))})
+        ends, failures = await fetch_ends(
+            self._cluster, {OFFSETS_TOPIC: sorted(set(numbers.values()))}, known=self._cluster.topics
+        )
         self._failures.update(failures)
         for group, part in groups:
             end = ends.get((OFFSETS_TOPIC, numbers[group]))
@@ -92,15 +96,10 @@ class CommitLog:
                 keys.setdefault(number, {})[_string(group)] = (group, "", -1)
         found: Records = {}
         until = time.monotonic() + self._cluster.deadline.remaining() * SHARE_OF_TIME_LEFT
-        by_leader = await find_leaders(self._cluster, {(OFFSETS_TOPIC, number) for number in starts})
-        lost = {number: by_leader.failures[name, number].message for name, number in by_leader.failures}
-        jobs = [
-            (numbers, self._read(node, {number: starts[number] for number in numbers}, keys, found, until))
-            for node, pairs in by_leader.leaders.items()
-            if (numbers := [number for _, number in pairs])
-        ]
-        for numbers, done in await fan_out(jobs):
-            lost.update(dict.fromkeys(numbers, str(done)) if isinstance(done, KgroupsError) else done)
+        lost = await self._read_all(starts, keys, found, until, self._cluster.topics)
+        if moved := {number: starts[number] for number in self._moved}:
+            lost = {number: reason for number, reason in lost.items() if number not in moved}
+            lost |= await self._read_all(moved, keys, found, until)
         for number, reason in lost.items():
             unread.update({group: reason for group, _, _ in keys[number].values()})
         return found, unread
@@ -112,16 +111,42 @@ class CommitLog:
         failure = self._failures.get((OFFSETS_TOPIC, partition_of(group, len(topic.leaders))))
         return failure.message if failure else _why(None)
 
+    async def _read_all(
+        self,
+        starts: dict[int, int],
+        keys: Mapping[int, Mapping[bytes, PlanKey]],
+        found: Records,
+        until: float,
+        known: Topics = NO_TOPICS,
+    ) -> dict[int, str]:
+        """Read partitions to their ends; return why others were not. ``starts`` becomes where reading continues."""
+        by_leader = await find_leaders(self._cluster, {(OFFSETS_TOPIC, number) for number in starts}, known=known)
+        lost = {number: by_leader.failures[name, number].message for name, number in by_leader.failures}
+        self._moved.clear()
+        jobs = [
+            (numbers, self._read(node, numbers, starts, keys, found, until))
+            for node, pairs in by_leader.leaders.items()
+            if (numbers := [number for _, number in pairs])
+        ]
+        for numbers, done in await fan_out(jobs):
+            if isinstance(done, KgroupsError):
+                lost.update(dict.fromkeys(numbers, str(done)))
+                self._moved.update(numbers)
+            else:
+                lost.update(done)
+        return lost
+
     async def _read(
         self,
         node: Node,
-        starts: Mapping[int, int],
+        numbers: Iterable[int],
+        starts: dict[int, int],
         keys: Mapping[int, Mapping[bytes, PlanKey]],
         found: Records,
         until: float,
     ) -> dict[int, str]:
         """Read partitions of one broker to their ends; return why others were not."""
-        at = dict(starts)
+        at = {number: starts[number] for number in numbers}
         lost: dict[int, str] = {}
         while at:
             if time.monotonic() >= until:
@@ -132,9 +157,11 @@ class CommitLog:
                 fetched = response.get((OFFSETS_TOPIC, number))
                 if not isinstance(fetched, Fetched):
                     lost[number] = _why(fetched)
+                    if isinstance(fetched, KafkaError) and fetched.code in LEADER_MOVED:
+                        self._moved.add(number)
                     del at[number]
                     continue
-                after = self._collect(fetched, position, keys[number], found)
+                after = starts[number] = self._collect(fetched, position, keys[number], found)
                 if after >= fetched.high_watermark:
                     del at[number]
                 elif after > position:

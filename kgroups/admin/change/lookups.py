@@ -16,12 +16,14 @@ from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, kafka_error
 
 from ..query.describe import describe_with_offsets
+from ..query.describe_groups import NO_TYPES
+from ..query.group_offsets import fetch_commits
 from ..query.group_types import describer_for
 from ..query.leader_epochs import EpochAt, epochs_in_log, logs_kept
 from ..query.log_offsets import fetch_logs, fetch_logs_at
 from ..query.next_records import next_records
 from ..query.select_groups import Selection, resolve
-from ..routing.partition_leaders import TopicPartition, by_topic, topic_leaders
+from ..routing.partition_leaders import NO_TOPICS, TopicPartition, Topics, by_topic, topic_leaders
 
 Committed = Mapping[GroupId, Mapping[TopicPartition, Commit | None]]
 """Committed offsets by group; groups whose offsets could not be read are absent. ``None``: a partition of a share group
@@ -40,15 +42,24 @@ class Lookups(Protocol):
     async def topics(self, names: Sequence[str]) -> Mapping[str, TopicLeaders]:
         """Return topics, each with its partitions or its error."""
 
-    async def groups(self, selection: Selection) -> tuple[Outcome[Group], Committed, Pending]:
+    async def groups(
+        self, selection: Selection, types: Mapping[GroupId, str | None] = NO_TYPES
+    ) -> tuple[Outcome[Group], Committed, Pending]:
         """Return the selected groups, their committed offsets, and where open transactions will replace these.
 
         Of the groups that were not named, only consumer groups. A group that does not exist has no offsets, and is a
         failure (GROUP_ID_NOT_FOUND).
+
+        :param types: the types that named groups had a moment ago.
         """
 
-    async def logs(self, pairs: Iterable[TopicPartition], ms: int | None) -> tuple[Logs, Times, tuple[Failure, ...]]:
-        """Return log start and end offsets, and with ``ms`` (epoch milliseconds) the first offset at that time."""
+    async def logs(
+        self, pairs: Iterable[TopicPartition], ms: int | None, known: Topics = NO_TOPICS
+    ) -> tuple[Logs, Times, tuple[Failure, ...]]:
+        """Return log start and end offsets, and with ``ms`` (epoch milliseconds) the first offset at that time.
+
+        :param known: what was reported a moment ago about some topics.
+        """
 
     async def next_records(
         self, positions: Iterable[Position], most: int, isolation: Isolation
@@ -71,12 +82,14 @@ class WireLookups:
     async def topics(self, names: Sequence[str]) -> dict[str, TopicLeaders]:
         return await topic_leaders(self._cluster, names)
 
-    async def groups(self, selection: Selection) -> tuple[Outcome[Group], Committed, Pending]:
+    async def groups(
+        self, selection: Selection, types: Mapping[GroupId, str | None] = NO_TYPES
+    ) -> tuple[Outcome[Group], Committed, Pending]:
         resolved = await resolve(self._cluster, selection)
         selection.check_complete(resolved.failures)
         unmatched = selection.unmatched(group.group_id for group in resolved.listed)
         kept, notices = consumer_groups(resolved.listed, selection)
-        resolved = resolved._replace(listed=tuple(kept))
+        resolved = resolved._replace(listed=tuple(kept), types=types)
         groups, commits = await describe_with_offsets(self._cluster, resolved)
         empty = selection.among.states and not (groups.items or groups.failures or unmatched)
         groups = groups.with_failures(unmatched, (*notices, NO_MATCH) if empty else notices)
@@ -87,11 +100,20 @@ class WireLookups:
         pending = {name: each.pending for name, (_, each) in commits.found.items() if each.pending is not None}
         return groups.with_failures(unread), committed, pending
 
-    async def logs(self, pairs: Iterable[TopicPartition], ms: int | None) -> tuple[Logs, Times, tuple[Failure, ...]]:
+    async def committed(self, groups: Iterable[GroupId]) -> Committed:
+        """Return the committed offsets of groups that commit."""
+        commits = await fetch_commits(self._cluster, dict.fromkeys(groups))
+        committed = committed_by_group(found for _, found in commits.found.values())
+        committed.update({name: {} for name, failure in commits.failed.items() if failure.error == NOT_FOUND})
+        return committed
+
+    async def logs(
+        self, pairs: Iterable[TopicPartition], ms: int | None, known: Topics = NO_TOPICS
+    ) -> tuple[Logs, Times, tuple[Failure, ...]]:
         partitions = by_topic(pairs)
         if ms is not None:
-            return await fetch_logs_at(self._cluster, partitions, ms)
-        logs, holes = await fetch_logs(self._cluster, partitions)
+            return await fetch_logs_at(self._cluster, partitions, ms, known=known)
+        logs, holes = await fetch_logs(self._cluster, partitions, known=known)
         return logs, {}, holes
 
     async def next_records(

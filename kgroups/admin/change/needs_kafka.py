@@ -23,7 +23,7 @@ from kgroups.protocol.apis import (
 )
 from kgroups.protocol.versions import Api
 
-from ..routing.coordinators import find_coordinators
+from ..routing.coordinators import known_coordinators
 
 T = TypeVar("T")
 
@@ -112,11 +112,13 @@ def acls_of_offsets(planned: Iterable[PlannedOffset]) -> Iterator[Acl]:
 
 
 async def _too_old(cluster: Cluster, groups: Iterable[GroupId], api: Api) -> Mapping[GroupId, Node]:
-    """Return the coordinators that do not support an API, by group; look up none if all brokers support it."""
+    """Return the coordinators that do not support an API, by group; look up none if it is not needed."""
     names = set(groups)
-    if not names or not [node for node in cluster.nodes.values() if await _lacks(cluster, node, api)]:
+    known = {cluster.coordinators[name] for name in names if name in cluster.coordinators}
+    some = known if names <= cluster.coordinators.keys() else cluster.nodes.values()
+    if not names or not [node for node in some if await _lacks(cluster, node, api)]:
         return {}
-    where, _ = await find_coordinators(cluster, names)
+    where, _ = await known_coordinators(cluster, names)
     return {name: node for name, node in where.items() if await _lacks(cluster, node, api)}
 
 

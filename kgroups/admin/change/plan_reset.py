@@ -96,7 +96,7 @@ async def planned_offsets(lookups: Lookups, request: ResetRequest) -> Outcome[Pl
     kinds.update({group.group_id: group.type for group in groups.items})
     epochs = OwnEpochs(lookups, {name for name, kind in kinds.items() if kind in GroupType.WITHOUT_COMMITS})
     allowed = await restore.applicable(request.scenario, there.items, committed, topics, epochs)
-    logs, times, holes = await _logs(lookups, request, allowed.items)
+    logs, times, holes = await _logs(lookups, request, allowed.items, topics)
     unread, unskippable = await _next_records(lookups, request.scenario, allowed.items, committed, logs)
     planned = _plan(request.scenario, unread, committed, logs, times, kinds, topics, pending)
     planned = planned.with_items(await epochs.applied(planned.items))
@@ -264,15 +264,15 @@ def _nothing_to_do(
 
 
 async def _logs(
-    lookups: Lookups, request: ResetRequest, keys: Iterable[PlanKey]
+    lookups: Lookups, request: ResetRequest, keys: Iterable[PlanKey], topics: Mapping[str, TopicLeaders]
 ) -> tuple[Logs, Times, tuple[Failure, ...]]:
     pairs = {(topic, partition) for _, topic, partition in keys}
     if not needs_log(request.scenario):  # an undo needs no logs: its plan notes what is unknown
-        logs, _, _ = await lookups.logs(pairs, None) if pairs else (Logs(), {}, ())
+        logs, _, _ = await lookups.logs(pairs, None, topics) if pairs else (Logs(), {}, ())
         return logs, {}, ()
     # Negative timestamps have special meanings in ListOffsets.
     ms = max(0, request.scenario.ms) if isinstance(request.scenario, ToTime) else None
-    return await lookups.logs(pairs, ms)
+    return await lookups.logs(pairs, ms, topics)
 
 
 def _unreadable(topics: Mapping[str, TopicLeaders]) -> Iterator[Failure]:

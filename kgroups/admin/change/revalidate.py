@@ -36,8 +36,9 @@ async def revalidate_offsets(
     if not entries:
         return Outcome()
     names = tuple(sorted({entry.group_id for entry in entries}))
+    types = {entry.group_id: entry.kind for entry in entries}
     (groups, committed, pending), moved = await asyncio.gather(
-        lookups.groups(Selection(names)), _moved_logs(lookups, entries)
+        lookups.groups(Selection(names), types), _moved_logs(lookups, entries)
     )
     unread = [failure for failure in groups.failures if failure.error != NOT_FOUND]
     unknown = {failure.name for failure in unread}

@@ -13,7 +13,6 @@ from kgroups.model.operations.rivals import Rivals, rivals_of
 from kgroups.model.outcome import Failure, Outcome, Result, Scope
 from kgroups.model.places import place_name
 
-from ..query.select_groups import Selection
 from .commit_log import CommitLog, is_alone, move_of
 from .lookups import WireLookups
 
@@ -83,8 +82,7 @@ async def _read_back(lookups: WireLookups, written: Sequence[PlannedOffset]) -> 
     """Return the partitions whose committed offset is not the one that was written."""
     if not written:
         return {}
-    names = tuple(sorted({entry.group_id for entry in written}))
-    _, committed, _ = await lookups.groups(Selection(names))
+    committed = await lookups.committed(sorted({entry.group_id for entry in written}))
     found = {}
     for entry in written:
         now = committed.get(entry.group_id, {}).get((entry.topic, entry.partition))

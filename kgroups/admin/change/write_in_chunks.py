@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from kgroups.model.operations.journal import Journal
@@ -11,11 +11,9 @@ from kgroups.model.operations.results import AppliedOffset
 from kgroups.model.outcome import Failure, Outcome, Result
 from kgroups.net.cluster import Cluster
 
-from .apply_offsets import apply_offsets
+from .apply_offsets import Checker, apply_offsets
 from .chunks import FIRST_GROUPS, GROUPS_AT_ONCE, UndoLog, check_again, chunks, not_together
 from .interruption import Interruption
-from .lookups import WireLookups
-from .revalidate import revalidate_offsets
 from .writers.ledger import WriteJournal
 
 
@@ -45,11 +43,8 @@ async def write_in_chunks(
     :param with_members: also write groups that have members.
     :param together: check all groups before the first one is written; if one has changed, write none.
     """
-
-    def check(part: Sequence[PlannedOffset]) -> Awaitable[Outcome[PlannedOffset]]:
-        return revalidate_offsets(WireLookups(cluster), part, with_members=with_members, force=force)
-
-    if together and (changed := (await check(planned)).failures):
+    checker = Checker(cluster, with_members=with_members, force=force)
+    if together and (changed := (await checker.check(planned)).failures):
         held = not_together(changed, (entry.group_id for entry in planned))
         alone = (AppliedOffset(entry, Result.FAILED, held[entry.group_id]) for entry in planned)
         return Written((), tuple(alone), tuple(held.values()))
@@ -64,7 +59,7 @@ async def write_in_chunks(
     while groups and not going:
         first, groups = groups[:FIRST_GROUPS], groups[FIRST_GROUPS:]
         entries = [entry for _, each in first for entry in each]
-        checked = await check_again([name for name, _ in first], check(entries), stop)
+        checked = await check_again([name for name, _ in first], checker.check_first(entries), stop)
         kept = {entry.key for entry in checked.items}
         reasons = {failure.name: failure for failure in checked.failures}
         done += (
@@ -79,7 +74,7 @@ async def write_in_chunks(
         await undo.save(cluster, going)
     for part in chunks(list(by_group(going)), GROUPS_AT_ONCE):
         entries = [entry for _, each in part for entry in each]
-        write = apply_offsets(cluster, entries, journal, with_members=with_members, force=force, amend=undo.amend)
+        write = apply_offsets(cluster, entries, journal, checker=checker, amend=undo.amend)
         applied = await stop.bound(write) or _so_far(journal, entries, stop)
         undo.record(each for each in applied.items if each.result is Result.APPLIED and each.failure)
         done += applied.items

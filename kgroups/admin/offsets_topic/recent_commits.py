@@ -112,10 +112,10 @@ async def _read(
 ) -> RecentCommits:
     names = {OFFSETS_TOPIC: list(by_partition)}
     stable, _ = (
-        ({}, {}) if everything else await fetch_ends(cluster, names, Isolation.READ_COMMITTED)
+        ({}, {}) if everything else await fetch_ends(cluster, names, Isolation.READ_COMMITTED, known=cluster.topics)
     )  # before the ends
-    ends, starts, failures = await fetch_ends_at(cluster, names, since)
-    by_leader = await find_leaders(cluster, [(OFFSETS_TOPIC, number) for number in by_partition])
+    ends, starts, failures = await fetch_ends_at(cluster, names, since, known=cluster.topics)
+    by_leader = await find_leaders(cluster, [(OFFSETS_TOPIC, number) for number in by_partition], known=cluster.topics)
     leaders = {number: node for node, pairs in by_leader.leaders.items() for _, number in pairs}
     reasons = {int(each.name.rpartition("-")[2]): each.message for each in failures if "-" in each.name}
     until = time.monotonic() + cluster.deadline.remaining() * SHARE_OF_TIME_LEFT

@@ -145,7 +145,9 @@ async def describe_with_offsets(
 
 async def _described(cluster: Cluster, resolved: ResolvedSelection) -> Outcome[Group]:
     outcome = merge(
-        await asyncio.gather(describe_listed(cluster, resolved.listed), describe_named(cluster, resolved.named))
+        await asyncio.gather(
+            describe_listed(cluster, resolved.listed), describe_named(cluster, resolved.named, resolved.types)
+        )
     )
     groups = sorted(outcome.items, key=lambda group: group.group_id)
     return outcome.with_items(groups).with_failures(resolved.failures, resolved.notices)

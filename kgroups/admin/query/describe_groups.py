@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 from kgroups.errors import KgroupsError, UnsupportedVersion
 from kgroups.model.cluster import Node
@@ -23,6 +24,8 @@ from .list_groups import ListFilter, fetch_groups
 
 _UNDESCRIBED = tuple(each for each in GroupType.ALL if each not in (*GroupType.COMMON, *GroupType.RARE))
 """The types that this version lists, but does not describe."""
+
+NO_TYPES: Mapping[GroupId, str | None] = MappingProxyType({})
 
 _Found = tuple[list[Group], list[Mapping[GroupId, Failure]]]
 """The groups that were found, and the failures of each API."""
@@ -45,8 +48,32 @@ async def describe_listed(cluster: Cluster, listed: Iterable[ListedGroup]) -> Ou
     return _outcome([*found, *others], {**failures, **vanished})
 
 
-async def describe_named(cluster: Cluster, where: Mapping[GroupId, Node]) -> Outcome[Group]:
-    """Describe groups whose coordinator is known, but not their type. A group that does not exist is a failure."""
+async def describe_named(
+    cluster: Cluster, where: Mapping[GroupId, Node], types: Mapping[GroupId, str | None] = NO_TYPES
+) -> Outcome[Group]:
+    """Describe groups whose coordinator is known. A group that does not exist is a failure.
+
+    :param types: the common types that groups had a moment ago: such a group is described as another type only if it
+        is not found.
+    """
+    by_type: dict[str, dict[GroupId, Node | None]] = {}
+    for name, node in where.items():
+        if (group_type := types.get(name)) in GroupType.COMMON:
+            by_type.setdefault(group_type or "", {})[name] = node
+    if not by_type:
+        return await _describe_named(cluster, where)
+    found, failed = await _describe(cluster, by_type)
+    others = {name: failure for each in failed for name, failure in each.items()}
+    known = {group.group_id for group in found}
+    failures = {name: failure for name, failure in others.items() if failure.error != NOT_FOUND}
+    rest = {name: node for name, node in where.items() if name not in known and name not in failures}
+    more = await _describe_named(cluster, rest) if rest else Outcome()
+    failures.update({failure.name: failure for failure in more.failures if failure.scope is Scope.GROUP})
+    other_failures = (failure for failure in more.failures if failure.scope is not Scope.GROUP)
+    return _outcome([*found, *more.items], failures).with_failures(other_failures, more.notices)
+
+
+async def _describe_named(cluster: Cluster, where: Mapping[GroupId, Node]) -> Outcome[Group]:
     classic: dict[str, Mapping[GroupId, Node | None]] = {GroupType.CLASSIC: dict(where)}
     found, failures = await _describe_any(
         cluster, where, classic | await _describable(cluster, where, GroupType.CONSUMER)

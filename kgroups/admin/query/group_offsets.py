@@ -113,8 +113,11 @@ async def checks_acls(cluster: Cluster) -> bool:
     """Return whether brokers may check ACLs."""
     from kgroups.protocol.apis.describe_acls import authorizes
 
-    operations = cluster.rights.operations
-    return not (operations is None or "DESCRIBE" in operations) or await authorizes(cluster.call_any)
+    rights = cluster.rights
+    if rights.checks_acls is None:
+        listed = rights.operations is None or "DESCRIBE" in rights.operations
+        rights.checks_acls = not listed or await authorizes(cluster.call_any)
+    return rights.checks_acls
 
 
 async def note_missing_offsets(cluster: Cluster, selection: Selection, outcome: Outcome[T]) -> Outcome[T]:

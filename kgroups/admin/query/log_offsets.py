@@ -17,7 +17,9 @@ from kgroups.protocol.error_codes import KafkaError
 from ..routing.backoff import Backoff
 from ..routing.partition_leaders import (
     LEADER_ROUNDS,
+    NO_TOPICS,
     TopicPartition,
+    Topics,
     by_topic,
     find_leaders,
     may_heal,
@@ -39,10 +41,12 @@ class _Collector:
         positions: tuple[Where | int, ...] = (Where.END, Where.START),
         isolation: Isolation = Isolation.READ_UNCOMMITTED,
         whole_topics: bool = False,
+        known: Topics = NO_TOPICS,
     ) -> None:
         self.positions = positions
         self.isolation = isolation
         self.whole_topics = whole_topics
+        self.known = known
         self.found: dict[Where | int, dict[TopicPartition, int]] = {}
         self.failures: dict[TopicPartition, Failure] = {}
         self.epochs: dict[str, dict[int, int]] = {}
@@ -55,6 +59,7 @@ async def fetch_logs(
     *,
     isolation: Isolation = Isolation.READ_UNCOMMITTED,
     whole_topics: bool = False,
+    known: Topics = NO_TOPICS,
 ) -> tuple[Logs, tuple[Failure, ...]]:
     """Return the log start and log end offsets of partitions; those without are in ``Logs.holes``, with a failure.
 
@@ -62,22 +67,23 @@ async def fetch_logs(
 
     :param isolation: with ``READ_COMMITTED``, the end is the last stable offset (KIP-98).
     :param whole_topics: also fetch the offsets of the other partitions of these topics.
+    :param known: what was reported a moment ago about some topics: see :func:`.find_leaders`.
     """
-    collector = _Collector(isolation=isolation, whole_topics=whole_topics)
+    collector = _Collector(isolation=isolation, whole_topics=whole_topics, known=known)
     await _fill(cluster, partitions, collector)
     logs = _logs(collector)._replace(stable=isolation is Isolation.READ_COMMITTED)
     return logs, _failures(collector.failures)
 
 
 async def fetch_logs_at(
-    cluster: Cluster, partitions: Partitions, ms: int
+    cluster: Cluster, partitions: Partitions, ms: int, *, known: Topics = NO_TOPICS
 ) -> tuple[Logs, Mapping[TopicPartition, int | None], tuple[Failure, ...]]:
     """Return what :func:`fetch_logs` does, and the first offset of each partition at a time or later.
 
     :param ms: the time, in milliseconds since 1970.
     :returns: in second place, the offsets; ``None`` if no record is that recent.
     """
-    collector = _Collector((Where.END, Where.START, ms))
+    collector = _Collector((Where.END, Where.START, ms), known=known)
     await _fill(cluster, partitions, collector)
     times = {
         pair: None if offset == list_offsets.NOWHERE else offset for pair, offset in collector.found.get(ms, {}).items()
@@ -86,22 +92,27 @@ async def fetch_logs_at(
 
 
 async def fetch_ends(
-    cluster: Cluster, partitions: Partitions, isolation: Isolation = Isolation.READ_UNCOMMITTED
+    cluster: Cluster,
+    partitions: Partitions,
+    isolation: Isolation = Isolation.READ_UNCOMMITTED,
+    *,
+    known: Topics = NO_TOPICS,
 ) -> tuple[Mapping[TopicPartition, int], Mapping[TopicPartition, Failure]]:
     """Return the log end offsets of partitions, and why others are missing.
 
     :param isolation: with ``READ_COMMITTED``, the last stable offsets: the first ones of an open transaction, if any.
+    :param known: what was reported a moment ago about some topics: see :func:`.find_leaders`.
     """
-    collector = _Collector((Where.END,), isolation=isolation)
+    collector = _Collector((Where.END,), isolation=isolation, known=known)
     await _fill(cluster, partitions, collector)
     return collector.found.get(Where.END, {}), collector.failures
 
 
 async def fetch_ends_at(
-    cluster: Cluster, partitions: Partitions, ms: int
+    cluster: Cluster, partitions: Partitions, ms: int, *, known: Topics = NO_TOPICS
 ) -> tuple[Mapping[TopicPartition, int], Mapping[TopicPartition, int | None], tuple[Failure, ...]]:
     """Return the log end offsets, and the first offsets at a time or later; see :func:`fetch_logs_at`."""
-    collector = _Collector((Where.END, ms))
+    collector = _Collector((Where.END, ms), known=known)
     await _fill(cluster, partitions, collector)
     times = {
         pair: None if offset == list_offsets.NOWHERE else offset for pair, offset in collector.found.get(ms, {}).items()
@@ -115,7 +126,12 @@ async def _fill(cluster: Cluster, partitions: Partitions, collector: _Collector)
     for attempt in range(LEADER_ROUNDS):
         if attempt and not await backoff.wait():
             break
-        by_leader = await find_leaders(cluster, pending, whole_topics=collector.whole_topics and not attempt)
+        by_leader = await find_leaders(
+            cluster,
+            pending,
+            whole_topics=collector.whole_topics and not attempt,
+            known=NO_TOPICS if attempt else collector.known,
+        )
         if not attempt:
             cluster.progress.begin(
                 "partitions", len(by_leader.failures) + sum(map(len, by_leader.leaders.values())), again=True

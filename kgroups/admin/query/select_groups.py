@@ -16,7 +16,7 @@ from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis import list_groups
 from kgroups.protocol.error_codes import Code, KafkaError, kafka_error
 
-from ..routing.coordinators import find_coordinators
+from ..routing.coordinators import known_coordinators
 from .list_groups import EVERY_GROUP, ListFilter, fetch_groups, stream_groups
 
 if TYPE_CHECKING:
@@ -98,6 +98,8 @@ class ResolvedSelection(NamedTuple):
     named: Mapping[GroupId, Node] = MappingProxyType({})
     failures: tuple[Failure, ...] = ()
     notices: tuple[str, ...] = ()
+    types: Mapping[GroupId, str | None] = MappingProxyType({})
+    """The types that named groups had a moment ago."""
 
     def with_commits(self) -> dict[GroupId, Node | None]:
         """Return the groups that may commit offsets, with their coordinators: share groups do not commit."""
@@ -116,7 +118,7 @@ async def resolve(cluster: Cluster, selection: Selection) -> ResolvedSelection:
     if selection.needs_list:
         found = await _fetch_selected(cluster, selection)
     unlisted = set(selection.names) - set(map(_group_id, found.items))
-    named, lost = await find_coordinators(cluster, sorted(unlisted)) if unlisted else ({}, {})
+    named, lost = await known_coordinators(cluster, sorted(unlisted)) if unlisted else ({}, {})
     failures = (*found.failures, *(lost[name] for name in sorted(lost)))
     return ResolvedSelection(found.items, named, failures, found.notices)
 

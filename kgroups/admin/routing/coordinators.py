@@ -22,6 +22,18 @@ CHUNK = 1000
 Found = tuple[dict[GroupId, Node], dict[GroupId, Failure]]
 
 
+async def known_coordinators(cluster: Cluster, groups: Iterable[GroupId]) -> Found:
+    """Return the coordinators as they were last looked up; look up those of other groups.
+
+    A broker that no longer coordinates a group rejects requests about it with NOT_COORDINATOR.
+    """
+    names = list(groups)
+    known = {group: cluster.coordinators[group] for group in names if group in cluster.coordinators}
+    unknown = [group for group in names if group not in known]
+    found, failed = await find_coordinators(cluster, unknown) if unknown else ({}, {})
+    return {**known, **found}, failed
+
+
 async def find_coordinators(cluster: Cluster, groups: Iterable[GroupId]) -> Found:
     """Return the coordinator of each group, or its failure; retry while coordinators are not available yet."""
     found: dict[GroupId, Node] = {}
@@ -44,6 +56,7 @@ async def find_coordinators(cluster: Cluster, groups: Iterable[GroupId]) -> Foun
         if pending and not await backoff.wait():
             failed.update(again)
             break
+    cluster.coordinators.update(found)
     return found, failed
 
 

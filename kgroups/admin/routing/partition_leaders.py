@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 from kgroups.errors import KgroupsError
 from kgroups.model.cluster import Node
@@ -19,6 +20,8 @@ LEADER_ROUNDS = 3
 """How often the leader of a partition is looked up: elections are over by then, and outages last longer anyway."""
 
 TopicPartition = tuple[str, int]
+Topics = Mapping[str, metadata.TopicLeaders]
+NO_TOPICS: Topics = MappingProxyType({})
 
 
 class PartitionsByLeader:
@@ -34,11 +37,18 @@ class PartitionsByLeader:
 
 
 async def find_leaders(
-    cluster: Cluster, pairs: Iterable[TopicPartition], *, whole_topics: bool = False
+    cluster: Cluster, pairs: Iterable[TopicPartition], *, whole_topics: bool = False, known: Topics = NO_TOPICS
 ) -> PartitionsByLeader:
-    """Look up the leaders of partitions; with ``whole_topics``, also those of the other partitions of their topics."""
+    """Look up the leaders of partitions; with ``whole_topics``, also those of the other partitions of their topics.
+
+    :param known: what was reported a moment ago about some topics, which are not looked up again. A broker that no
+        longer leads a partition rejects requests about it with NOT_LEADER_OR_FOLLOWER.
+    """
     requested = by_topic(sorted(pairs))
-    metadata_of, failed = await read_topics(cluster, requested)
+    usable = {name: known[name] for name in requested if name in known and _usable(known[name], requested[name])}
+    unknown = [name for name in requested if name not in usable]
+    metadata_of, failed = await read_topics(cluster, unknown) if unknown else ({}, {})
+    metadata_of.update(usable)
     by_leader = PartitionsByLeader()
     for topic, partitions in requested.items():
         if topic in metadata_of:
@@ -79,6 +89,11 @@ async def topic_leaders(cluster: Cluster, names: Iterable[str]) -> dict[str, met
     for error in failed.values():
         raise error
     return topics
+
+
+def _usable(entry: metadata.TopicLeaders, partitions: Iterable[int]) -> bool:
+    """Return whether each of these partitions had a leader."""
+    return not entry.error and all(isinstance(entry.leaders.get(each), int) for each in partitions)
 
 
 def _place(

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
@@ -31,7 +31,7 @@ from kgroups.protocol.error_codes import BACK_OFF, DOUBTFUL, MOVED, Code, KafkaE
 from kgroups.protocol.versions import Api
 
 from .backoff import Backoff, window
-from .coordinators import find_coordinators
+from .coordinators import Found, find_coordinators, known_coordinators
 
 if TYPE_CHECKING:
     from .recheck import Recheck
@@ -93,9 +93,11 @@ async def query_coordinators(
     cluster.progress.begin(query.step, len(where))
     pending = dict(where)
     retried: set[tuple[GroupId, Node]] = set()
+    look_up = known_coordinators
     while pending:
         round_ = _Round(query, results)
-        placed = await _place(cluster, pending, results)
+        placed = await _place(cluster, pending, results, look_up)
+        look_up = find_coordinators
         for node, replies in await fan_out(
             (node, _query_broker(cluster, query, node, groups)) for node, groups in _by_node(placed)
         ):
@@ -163,13 +165,16 @@ class _Round(Generic[T]):
 
 
 async def _place(
-    cluster: Cluster, pending: Mapping[GroupId, Node | None], results: GroupResults[T]
+    cluster: Cluster,
+    pending: Mapping[GroupId, Node | None],
+    results: GroupResults[T],
+    look_up: Callable[[Cluster, Iterable[GroupId]], Awaitable[Found]],
 ) -> dict[GroupId, Node]:
     """Return the groups with their coordinators; look up those that are unknown."""
     placed = {group: node for group, node in pending.items() if node}
     unplaced = [group for group, node in pending.items() if not node]
     if unplaced:
-        found, failed = await find_coordinators(cluster, unplaced)
+        found, failed = await look_up(cluster, unplaced)
         placed.update(found)
         results.failed.update(failed)
     return placed

@@ -19,6 +19,9 @@ VALID = 0.5
 AT_ONCE = 250
 """Groups that are checked together, in the order of their requests."""
 
+Fresh = dict[GroupId, float]
+"""Until when the check of a group is recent, by :func:`time.monotonic`."""
+
 Check = Callable[[Sequence[GroupId]], Awaitable[Mapping[GroupId, Failure]]]
 """Returns why groups must not be changed."""
 
@@ -26,10 +29,15 @@ Check = Callable[[Sequence[GroupId]], Awaitable[Mapping[GroupId, Failure]]]
 class Recheck:
     """The checks of the groups of one change."""
 
-    def __init__(self, check: Check, groups: Iterable[GroupId]) -> None:
+    def __init__(self, check: Check, groups: Iterable[GroupId], fresh: Fresh | None = None) -> None:
+        """Create the checks of some groups.
+
+        :param fresh: groups that were checked a moment ago; those to check here are taken from it.
+        """
         self._check = check
-        self._valid_until: dict[GroupId, float] = {}
         self._unsent = dict.fromkeys(groups)
+        fresh = fresh or {}
+        self._valid_until = {group: fresh.pop(group) for group in self._unsent if group in fresh}
         self._waiting: dict[GroupId, None] = {}
         self._lock = asyncio.Lock()
         self.refused: dict[GroupId, Failure] = {}
@@ -70,15 +78,22 @@ class Recheck:
             failures = await self._check(batch)
         except KgroupsError as error:
             failures = {group: _unchecked(group, error) for group in batch}
-        now = time.monotonic()
-        # A check that waits for its turn (--max-requests-per-second, quotas) must not expire before the next turn.
-        until = now + max(VALID, 2 * (now - began))
+        until = valid_until(began)
         for group in batch:
             self._waiting.pop(group, None)
             if group in failures:
                 self.refused[group] = failures[group]
             else:
                 self._valid_until[group] = until
+
+
+def valid_until(began: float) -> float:
+    """Return until when a check that ends now is recent.
+
+    A check that waits for its turn (--max-requests-per-second, quotas) must not expire before the next turn.
+    """
+    now = time.monotonic()
+    return now + max(VALID, 2 * (now - began))
 
 
 def _unchecked(group: GroupId, error: KgroupsError) -> Failure:

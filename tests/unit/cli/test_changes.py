@@ -16,7 +16,7 @@ import pytest
 from kio.schema.errors import ErrorCode
 
 from kgroups.admin import still_committing
-from kgroups.admin.change import remove_members, write_in_chunks
+from kgroups.admin.change import apply_offsets, remove_members
 from kgroups.admin.change.chunks import FIRST_GROUPS
 from kgroups.admin.change.revalidate import revalidate_offsets
 from kgroups.admin.offsets_topic.recent_commits import recent_commits
@@ -592,7 +592,7 @@ def test_group_that_cannot_be_rechecked_is_not_written(
     async def fails(*_: Any, **__: Any) -> Any:
         raise ClusterUnreachable("nobody answers")
 
-    monkeypatch.setattr(write_in_chunks, "revalidate_offsets", fails)
+    monkeypatch.setattr(apply_offsets, "revalidate_offsets", fails)
     code, out, err = ask("reset-offsets", "a", "b", "--all-topics", "--to-latest", "--execute", "--yes")
     assert code == 1 and not written(served) and not list(tmp_path.glob("*.json"))
     assert [row[-1] for row in rows(out)[1:]] and "2 groups: not changed: the check before the change failed" in err
@@ -711,7 +711,7 @@ def test_when_empty_writes_nothing_if_members_stay_or_return(
         served.state.groups["busy"].members, served.state.groups["busy"].state = (MEMBER,), "Stable"
         return await revalidate(*asked, **rest)
 
-    monkeypatch.setattr(write_in_chunks, "revalidate_offsets", returns)
+    monkeypatch.setattr(apply_offsets, "revalidate_offsets", returns)
     _leaves(served, monkeypatch, "plan_reset", [(MEMBER,), ()])
     code, out, err = ask(*words, "--when-empty", "30s", "--undo-file", "undo")
     assert code == 1 and "group 'busy': the group has active members" in err

@@ -19,7 +19,7 @@ from kgroups.protocol.versions import Api
 
 from ...routing.partition_leaders import partition_name
 from ...routing.query_coordinators import GroupQuery, query_coordinators
-from ...routing.recheck import Recheck
+from ...routing.recheck import Fresh, Recheck
 from ...routing.witness import Witness
 
 WriteJournal = Journal[PlanKey, AppliedOffset]
@@ -36,10 +36,15 @@ class Ledger:
     :ivar left_alone: the groups that are not as planned.
     """
 
-    def __init__(self, journal: WriteJournal | None, check: Check) -> None:
+    def __init__(self, journal: WriteJournal | None, check: Check, fresh: Fresh | None = None) -> None:
+        """Create an empty ledger.
+
+        :param fresh: groups that were checked a moment ago.
+        """
         self.journal: WriteJournal = journal or Journal()
         self.left_alone: dict[GroupId, Failure] = {}
         self._check = check
+        self._fresh = fresh
         self._checked: dict[PlanKey, PlannedOffset] = {}
         self._results: dict[PlanKey, tuple[Result, Failure | None]] = {}
         self._given_up: dict[GroupId, Failure] = {}
@@ -80,7 +85,7 @@ class Ledger:
             return {group: reasons.get(group) or _unread(group) for group in groups if group not in kept}
 
         witness = Witness(self.journal, lambda group: (entry.key for entry in parts[group]), results)
-        recheck = Recheck(check, parts)
+        recheck = Recheck(check, parts, self._fresh)
         question: GroupQuery[PartitionErrors] = GroupQuery(
             "groups written", api, call, chunk=1, changes=True, witness=witness, recheck=recheck
         )
