@@ -14,7 +14,7 @@ from kgroups.admin.port import changing
 from kgroups.cli.change.reset_request import Target, reset_request, screened_reset, write_reset
 from kgroups.cli.change.safety import Safety
 from kgroups.cli.change.undo_file import UndoFile
-from kgroups.cli.frame.change_options import safety_options, target_options
+from kgroups.cli.commands.change_options import safety_options, target_options
 from kgroups.cli.frame.group_options import GroupOptions
 from kgroups.cli.frame.options import ConnectionOptions
 from kgroups.cli.frame.run_query import run_query

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import click
 
-from ..frame.change_options import (
+from ..frame.command import Command, Shown
+from ..frame.group_options import group_options
+from ..frame.options import fleet_change_options, output_options
+from .change_options import (
     all_internal_topics_option,
     confirmation_options,
     internal_topic_option,
@@ -17,9 +20,6 @@ from ..frame.change_options import (
     target_options,
     undo_option,
 )
-from ..frame.command import Command, Shown
-from ..frame.group_options import group_options
-from ..frame.options import fleet_change_options, output_options
 
 command = Command(
     "reset-offsets",

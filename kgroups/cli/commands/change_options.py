@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from .command import OptionGroup
-from .group_options import complete_group, complete_topic
-from .options import Duration
+from ..frame.command import OptionGroup
+from ..frame.group_options import complete_group, complete_topic
+from ..frame.options import Duration
 
 confirmation_options = OptionGroup(
     "confirmation",
