@@ -26,7 +26,7 @@ from kgroups.model.operations.reset import (
     ToOffset,
     ToTime,
 )
-from kgroups.model.settings.change import SetAll, Together, UnsetAll, Wish
+from kgroups.model.settings.change import DesiredSettings, SetAll, Together, UnsetAll
 from kgroups.model.topic_scope import TopicScope, parse_topic_scope
 from kgroups.model.views.lag_summary import By
 
@@ -260,7 +260,7 @@ def keys(values: Iterable[str]) -> tuple[str, ...]:
     return _strings("keys", values)
 
 
-def wish(values: object) -> Wish:
+def desired_settings(values: object) -> DesiredSettings:
     """Check and return the desired settings: name -> value; ``None``: not set for the group.
 
     :raises UsageError: for something other than a mapping of names to values, or an empty one.

@@ -88,8 +88,8 @@ class SettingsMethods(Queries):
             >>> plan = await cluster.plan_settings("orders", values={"consumer.session.timeout.ms": 50000})
             >>> [(each.name, each.old, each.new) for each in plan]
         """
-        selection, wish = arguments.selection(groups, regex, (), all_groups), arguments.wish(values)
-        return Outcome.of(await self._change(lambda cluster: plan_settings(cluster, selection, wish)))
+        selection, desired = arguments.selection(groups, regex, (), all_groups), arguments.desired_settings(values)
+        return Outcome.of(await self._change(lambda cluster: plan_settings(cluster, selection, desired)))
 
     async def plan_restore_settings(
         self, file: str | os.PathLike[str], *groups: str, exact: bool = False

@@ -13,7 +13,7 @@ from kgroups.admin.still_committing import in_transactions
 from kgroups.errors import UsageError
 from kgroups.model.counts import count
 from kgroups.model.groups import GroupType
-from kgroups.model.operations.internal_topics import NO_WAY_BACK, doomed_topics, kept_remarks
+from kgroups.model.operations.internal_topics import NOT_RESTORABLE, kept_remarks, plan_topic_deletions
 from kgroups.model.operations.results import GroupDeletion, TopicDeletion
 from kgroups.model.outcome import Outcome, Result
 from kgroups.model.views.operation_rows import (
@@ -119,8 +119,8 @@ async def _with_topics(
 
     if not all_internal:
         return without_topics.with_failures((), kept_remarks(groups))
-    topics = await exclude_shared_topics(cluster, doomed_topics(groups))
+    topics = await exclude_shared_topics(cluster, plan_topic_deletions(groups))
     items: list[GroupDeletion | TopicDeletion] = [*planned.items, *topics.items]
     return planned.with_items(items).with_failures(
-        topics.failures, (*topics.notices, *((NO_WAY_BACK,) if topics.items else ()))
+        topics.failures, (*topics.notices, *((NOT_RESTORABLE,) if topics.items else ()))
     )

@@ -14,7 +14,7 @@ from kgroups.admin.query.describe import describe
 from kgroups.admin.query.select_groups import Selection
 from kgroups.errors import UsageError
 from kgroups.model.counts import count, some
-from kgroups.model.operations.internal_topics import NO_WAY_BACK, doomed_topics
+from kgroups.model.operations.internal_topics import NOT_RESTORABLE, plan_topic_deletions
 from kgroups.model.operations.origin import Source
 from kgroups.model.operations.plan_file import java_csv, json_plan
 from kgroups.model.operations.reset import PlannedOffset
@@ -107,10 +107,10 @@ async def _with_topics(
     if not names:
         return planned.with_items(planned.items)
     groups = await describe(cluster, Selection(names))
-    topics = await exclude_shared_topics(cluster, doomed_topics(groups.items, named))
+    topics = await exclude_shared_topics(cluster, plan_topic_deletions(groups.items, named))
     items: list[PlannedOffset | TopicDeletion] = [*planned.items, *topics.items]
     return planned.with_items(items).with_failures(
-        (*groups.failures, *topics.failures), (*topics.notices, *((NO_WAY_BACK,) if topics.items else ()))
+        (*groups.failures, *topics.failures), (*topics.notices, *((NOT_RESTORABLE,) if topics.items else ()))
     )
 
 

@@ -14,7 +14,7 @@ from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.wire import WireAdmin
 from kgroups.model.groups import Group, GroupState
 from kgroups.model.offsets import Isolation
-from kgroups.model.operations.internal_topics import doomed_topics
+from kgroups.model.operations.internal_topics import plan_topic_deletions
 from kgroups.model.operations.reset import PlannedOffset
 from kgroups.model.operations.results import DeletedGroup, DeletedTopic
 from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Result, Scope
@@ -69,7 +69,9 @@ async def _execute(
         return applied.written
     unwritten = {entry.planned.group_id for entry in applied.results if entry.result is not Result.APPLIED}
     reset_groups = {entry.group_id for entry in applied.written.items} - unwritten
-    topics = doomed_topics((group for group in groups if group.group_id in reset_groups), None if every else named)
+    topics = plan_topic_deletions(
+        (group for group in groups if group.group_id in reset_groups), None if every else named
+    )
     deleted = await delete_topics(cluster, topics.items)
     return applied.written.with_failures((*topics.failures, *deleted.failures))
 
@@ -94,7 +96,7 @@ def delete(parsed: ParsedOptions) -> int:
         deleted = await delete_groups(cluster, [group.group_id for group in groups.items])
         if "delete-all-internal-topics" in parsed:
             deleted_groups = {each.group_id for each in deleted.items if each.result is Result.APPLIED}
-            topics_to_delete = doomed_topics(
+            topics_to_delete = plan_topic_deletions(
                 # It had no members when it was deleted, though maybe when it was described.
                 group._replace(state=GroupState.EMPTY)
                 for group in groups.items

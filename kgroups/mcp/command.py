@@ -59,7 +59,7 @@ def mcp(
     The tools list, describe, explain, and check groups, show their lag, plan resets and deletions without executing
     them, and query the history in --store with SQL. None of them changes anything.
 
-    The options select the clusters, credentials, and the store. A client can choose among several profiles, and
+    The clusters, credentials, and the store are those of the options. A client can choose among several profiles, and
     nothing else. --timeout and --broker-timeout apply to each call.
     """
     from .bounds import Bounds

@@ -10,8 +10,8 @@ from kgroups.model.operations.journal import Journal
 from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Result, merge
 from kgroups.model.settings.change import (
     AppliedSetting,
+    DesiredSettings,
     PlannedSetting,
-    Wish,
     changed_since,
     changes_by_group,
     plan_group,
@@ -34,18 +34,18 @@ from .plan_notices import with_notices
 SettingsJournal = Journal[GroupId, tuple[AppliedSetting, ...]]
 
 
-async def plan_settings(cluster: Cluster, selection: Selection, wish: Wish) -> Outcome[PlannedSetting]:
+async def plan_settings(cluster: Cluster, selection: Selection, desired: DesiredSettings) -> Outcome[PlannedSetting]:
     """Return the settings to change, sorted by group and name; those of groups whose broker rejects one are failures.
 
     All values of a group are checked together, as Kafka writes them: the broker sees each group as it will be.
     """
-    return await with_notices(cluster, selection, await _plan(cluster, selection, wish), commits=False)
+    return await with_notices(cluster, selection, await _plan(cluster, selection, desired), commits=False)
 
 
-async def _plan(cluster: Cluster, selection: Selection, wish: Wish) -> Outcome[PlannedSetting]:
+async def _plan(cluster: Cluster, selection: Selection, desired: DesiredSettings) -> Outcome[PlannedSetting]:
     found = await read_settings(cluster, selection)
     selection.check_complete(found.failures)
-    planned = merge([plan_group(each, wish) for each in found.items])
+    planned = merge([plan_group(each, desired) for each in found.items])
     named = {each.group_id for each in planned.items}.intersection(selection.names)
     there = await describe(cluster, Selection(tuple(sorted(named)))) if named else Outcome()
     missing = sorted(failure.name for failure in there.failures if failure.error == NOT_FOUND)

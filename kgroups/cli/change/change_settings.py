@@ -11,7 +11,7 @@ from kgroups.admin.query.select_groups import Selection
 from kgroups.model.counts import count
 from kgroups.model.operations.origin import Source
 from kgroups.model.outcome import Outcome
-from kgroups.model.settings.change import PlannedSetting, Wish, setting_change_row
+from kgroups.model.settings.change import DesiredSettings, PlannedSetting, setting_change_row
 from kgroups.model.settings.undo import undo_lines
 from kgroups.model.views.operation_rows import result_and_error
 from kgroups.net.cluster import Cluster
@@ -31,7 +31,7 @@ def change_settings(
     confirmation: Confirmation,
     undo_path: Path | None,
     selection: Selection,
-    wish: Wish,
+    desired: DesiredSettings,
     notices_on: Callable[[str | None], Sequence[str]] = lambda _: (),
 ) -> int:
     """Show the plan of a change, and with ``--execute`` apply it; return the exit code.
@@ -41,7 +41,7 @@ def change_settings(
 
     async def plan(cluster: Cluster) -> Outcome[PlannedSetting]:
         notices = notices_on(cluster.cluster_id)
-        planned = await plan_settings(cluster, selection, wish)
+        planned = await plan_settings(cluster, selection, desired)
         return planned.with_failures((), notices)
 
     return apply_settings(connection, shape, confirmation, undo_path, plan, selection)

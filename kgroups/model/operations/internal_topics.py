@@ -10,11 +10,11 @@ from ..outcome import Failure, Outcome, Scope
 from ..streams_groups import internal_topics, is_internal_name, is_ready
 from .results import TopicDeletion
 
-UNTOLD = "its topology is not reported, a source topic may be missing; its internal topics are unknown and are kept"
-NO_WAY_BACK = "internal topics are deleted with all their records; an undo file cannot restore them"
+UNREPORTED = "its topology is not reported, a source topic may be missing; its internal topics are unknown and are kept"
+NOT_RESTORABLE = "internal topics are deleted with all their records; an undo file cannot restore them"
 
 
-def doomed_topics(groups: Iterable[Group], named: Collection[str] | None = None) -> Outcome[TopicDeletion]:
+def plan_topic_deletions(groups: Iterable[Group], named: Collection[str] | None = None) -> Outcome[TopicDeletion]:
     """Return the internal topics to delete, of groups without members, sorted by group.
 
     :param named: only these topics; the outcome has a failure for each that no group has.
@@ -28,7 +28,7 @@ def doomed_topics(groups: Iterable[Group], named: Collection[str] | None = None)
         topics = internal_topics(group)
         seen.update(topics)
         if group.type == GroupType.STREAMS and not is_ready(group):
-            failures.append(Failure(Scope.GROUP, group.group_id, UNTOLD))
+            failures.append(Failure(Scope.GROUP, group.group_id, UNREPORTED))
         if group.state in GroupState.WITHOUT_MEMBERS:
             deletions += [TopicDeletion(group, topic) for topic in topics if named is None or topic in named]
     unknown = sorted(set(named or ()) - seen)

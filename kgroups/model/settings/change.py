@@ -50,7 +50,7 @@ class AppliedSetting(NamedTuple):
         return self.planned.group_id
 
 
-class Wish(Protocol):
+class DesiredSettings(Protocol):
     """The desired settings of groups."""
 
     def of(self, found: GroupSettings) -> Outcome[tuple[str, str | None]]:
@@ -83,17 +83,17 @@ class UnsetAll(NamedTuple):
 
 
 class Together(NamedTuple):
-    """Several wishes about different settings."""
+    """Desired settings in several parts, about different settings."""
 
-    wishes: Sequence[Wish]
+    parts: Sequence[DesiredSettings]
 
     def of(self, found: GroupSettings) -> Outcome[tuple[str, str | None]]:
-        return merge([each.of(found) for each in self.wishes])
+        return merge([each.of(found) for each in self.parts])
 
 
-def plan_group(found: GroupSettings, wish: Wish) -> Outcome[PlannedSetting]:
+def plan_group(found: GroupSettings, desired: DesiredSettings) -> Outcome[PlannedSetting]:
     """Return the changes of a group, sorted by name; values that are already as wanted are omitted."""
-    wanted = wish.of(found)
+    wanted = desired.of(found)
     now, seen = found.by_name, frozenset(found.overrides.items())
     planned = []
     for name, new in sorted(wanted.items):

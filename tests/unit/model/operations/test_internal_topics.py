@@ -4,7 +4,7 @@ import pytest
 
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group
-from kgroups.model.operations.internal_topics import doomed_topics, kept_remarks, of_inputs, without_others
+from kgroups.model.operations.internal_topics import kept_remarks, of_inputs, plan_topic_deletions, without_others
 from kgroups.model.streams import InternalTopic, Subtopology, Topology
 from kgroups.model.streams_groups import internal_topics
 from kgroups.model.views.topology_rows import topology_remark, topology_rows
@@ -27,8 +27,8 @@ def test_internal_topics_need_the_group_name_as_prefix() -> None:
 
 
 def test_internal_topics_are_deleted_only_of_empty_groups() -> None:
-    doomed = doomed_topics([group("b"), group("a"), group("busy", "Stable")])
-    assert [(each.group.group_id, each.topic) for each in doomed.items] == [
+    deletions = plan_topic_deletions([group("b"), group("a"), group("busy", "Stable")])
+    assert [(each.group.group_id, each.topic) for each in deletions.items] == [
         ("a", "a-c-changelog"),
         ("a", "a-r-repartition"),
         ("b", "b-c-changelog"),
@@ -39,25 +39,25 @@ def test_internal_topics_are_deleted_only_of_empty_groups() -> None:
 def test_internal_topics_that_may_belong_to_another_group_are_kept() -> None:
     foreign = InternalTopic("g-eu-store-changelog", 1, 1)
     claims = Topology(5, (Subtopology("0", ("in",), (), (), (foreign, InternalTopic("g-c-changelog", 2, 0))),))
-    doomed = doomed_topics([group()._replace(topology=claims)])
-    kept = without_others(doomed, ["g", "g-eu", "g-eu-s", "g-e", "other"])
+    deletions = plan_topic_deletions([group()._replace(topology=claims)])
+    kept = without_others(deletions, ["g", "g-eu", "g-eu-s", "g-e", "other"])
     assert [each.topic for each in kept.items] == ["g-c-changelog"]
     assert [(failure.name, failure.message) for failure in kept.failures] == [
         (foreign.name, "not deleted: its name also matches group 'g-eu', not only 'g'")
     ]
-    assert without_others(doomed, ["g", "other"]) == doomed
+    assert without_others(deletions, ["g", "other"]) == deletions
 
 
 def test_internal_topics_by_name_reject_other_topics() -> None:
-    doomed = doomed_topics([group()], ["g-c-changelog", "in", FOREIGN.name])
-    assert [each.topic for each in doomed.items] == ["g-c-changelog"]
-    assert [failure.name for failure in doomed.failures] == ["in", FOREIGN.name]
+    deletions = plan_topic_deletions([group()], ["g-c-changelog", "in", FOREIGN.name])
+    assert [each.topic for each in deletions.items] == ["g-c-changelog"]
+    assert [failure.name for failure in deletions.failures] == ["in", FOREIGN.name]
 
 
 def test_internal_topics_of_unreported_topology_are_a_failure() -> None:
-    doomed = doomed_topics([group(ready=False), group("h")._replace(topology=None), group("i")])
-    assert {each.group.group_id for each in doomed.items} == {"i"}
-    assert [failure.name for failure in doomed.failures] == ["g", "h"]
+    deletions = plan_topic_deletions([group(ready=False), group("h")._replace(topology=None), group("i")])
+    assert {each.group.group_id for each in deletions.items} == {"i"}
+    assert [failure.name for failure in deletions.failures] == ["g", "h"]
 
 
 def test_internal_topics_without_topology_are_known_by_name() -> None:
