@@ -5,8 +5,10 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future
 from contextlib import ExitStack
 from functools import partial
+from typing import Any
 
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, KafkaError, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
@@ -18,8 +20,13 @@ LIMIT = 60.0
 """Seconds until a client must have reached what it waits for, however slow the machine is."""
 PAUSE = 0.2
 TRANSACTION_TIMEOUT = 600_000
-_NO_LEADER = (KafkaError._NOENT, KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.LEADER_NOT_AVAILABLE)
-"""The client does not know the leader of a new partition yet."""
+_NEW = (
+    KafkaError._NOENT,
+    KafkaError.NOT_LEADER_FOR_PARTITION,
+    KafkaError.LEADER_NOT_AVAILABLE,
+    KafkaError.UNKNOWN_TOPIC_OR_PART,
+)
+"""Errors about a topic or partition that was just created."""
 
 
 def wait_until(what: str, reached: Callable[[], bool]) -> None:
@@ -74,7 +81,8 @@ class RealWorld:
 
     def _add_partitions(self, event: Event) -> None:
         name = self.topic(event.topic)
-        self._admin.create_partitions([NewPartitions(name, max(event.logs) + 1)])[name].result(LIMIT)
+        size = NewPartitions(name, max(event.logs) + 1)
+        wait_until(f"{name} has partitions", partial(_has_done, self._admin.create_partitions, [size]))
         self._write(event)
 
     def _write(self, event: Event) -> None:
@@ -86,7 +94,8 @@ class RealWorld:
                 offset += 0 if kind == "trim" else amount
                 if kind == "trim":
                     assert not producer.flush(LIMIT)
-                    wait_until(f"{name}-{number} is trimmed", partial(self._is_trimmed, name, number, amount))
+                    start = TopicPartition(name, number, amount)
+                    wait_until(f"{name}-{number} is trimmed", partial(_has_done, self._admin.delete_records, [start]))
                     continue
                 if kind == "append":
                     self._produce(producer, name, number, amount, now + skew)
@@ -108,16 +117,6 @@ class RealWorld:
             wait_until(
                 f"{name}-{number} is written", partial(self._is_written, name, number, max(log.start, log.stable))
             )
-
-    def _is_trimmed(self, topic: str, number: int, start: int) -> bool:
-        try:
-            for each in self._admin.delete_records([TopicPartition(topic, number, start)]).values():
-                each.result(LIMIT)
-        except KafkaException as error:
-            if error.args[0].code() not in _NO_LEADER:
-                raise
-            return False
-        return True
 
     def _is_written(self, topic: str, number: int, stable: int) -> bool:
         """Return whether a partition has this last stable offset."""
@@ -298,6 +297,18 @@ class RealWorld:
         for delete, some in ((self._admin.delete_consumer_groups, groups), (self._admin.delete_topics, names)):
             for deleted in delete(some).values() if some else ():
                 deleted.result(LIMIT)
+
+
+def _has_done(call: Callable[[list[Any]], Mapping[Any, Future[Any]]], asked: list[Any]) -> bool:
+    """Call a method of an admin client; return ``False`` if brokers, or the client, do not know a new topic yet."""
+    try:
+        for each in call(asked).values():
+            each.result(LIMIT)
+    except KafkaException as error:
+        if error.args[0].code() not in _NEW:
+            raise
+        return False
+    return True
 
 
 def _transactional(name: str) -> dict[str, str | int]:
