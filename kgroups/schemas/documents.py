@@ -92,6 +92,8 @@ def _watched() -> Schema:
             "unknown_partitions": whole("Partitions whose lag is unknown."),
             "last_lag": or_null(whole("Last known total lag, in records. Null: never known.")),
             "lag_age_ms": or_null(whole("Age of last_lag in ms. Null: never known.")),
+            "ahead": whole("Partitions whose committed offset is beyond the log end offset."),
+            "data_lost": whole("Partitions with records that were deleted before they were read."),
         },
         optional=["cluster"],
     )
@@ -108,6 +110,8 @@ def _totals() -> Schema:
         "total_lag": "Sum of the lags, in records.",
         "known_lag": "Sum of the known lags, in records.",
         "unknown": "Groups whose lag is unknown.",
+        "ahead": "Partitions whose committed offset is beyond the log end offset.",
+        "data_lost": "Partitions with records that were deleted before they were read.",
         "stale": "Groups whose row is from an earlier refresh.",
     }
     properties = {key: or_null(whole(f"{doc} Null: unknown.")) for key, doc in counts.items()}

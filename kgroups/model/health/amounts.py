@@ -105,9 +105,17 @@ def total(
     elif tally.uncommitted:
         message += f", no committed offset on {tally.uncommitted:,}"
     severity = _unless_unknown(limit.judge(tally.known_lag), bool(gap))
-    if ahead:
-        severity, message = Severity.CRITICAL, f"{message}, {ahead}"
-    return Finding(group, check, severity, message, None if gap else tally.known_lag, "", limit)
+    finding = Finding(group, check, severity, message, None if gap else tally.known_lag, "", limit)
+    return critical(finding, f"{message}, {ahead}") if ahead else finding
+
+
+def critical(finding: Finding, message: str) -> Finding:
+    """Return a finding that is CRITICAL for a reason that its number does not show: a lag of 0 is omitted, and an age.
+
+    They would say that nothing is wrong.
+    """
+    is_known = finding.severity is not Severity.OK or (finding.value and not finding.unit)
+    return finding._replace(severity=Severity.CRITICAL, message=message, value=finding.value if is_known else None)
 
 
 def ahead_text(rows: Iterable[OffsetRow]) -> str:
@@ -134,7 +142,7 @@ def unless_lost(finding: Finding, rows: Iterable[OffsetRow]) -> Finding:
     lost = lost_text(rows)
     if not lost:
         return finding
-    return finding._replace(severity=Severity.CRITICAL, message=f"{lost}; {finding.message}")
+    return critical(finding, f"{lost}; {finding.message}")
 
 
 def without_any(word: str, gap: str, unknown_lag: UnknownLag) -> tuple[Severity, str]:

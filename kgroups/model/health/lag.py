@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from ..views.lag_summary import time_of
-from .amounts import committed, largest, total, unless_lost
+from .amounts import committed, critical, largest, total, unless_lost
 from .check import Check, Evidence, Flag, Input
 from .findings import Finding
 from .severity import Severity, Threshold
@@ -73,7 +73,7 @@ def _partitions(evidence: Evidence) -> Iterator[Finding]:
         lags = {place: None if row.lag is None else max(0, row.lag) for place, row in rows.items()}
         finding = largest(evidence.name, "partition-lag", lags, limit, "", evidence.unknown_lag)
         if ahead := evidence.ahead(rows.values()):
-            finding = finding._replace(severity=Severity.CRITICAL, message=f"{finding.message}, {ahead}")
+            finding = critical(finding, f"{finding.message}, {ahead}")
         yield finding
 
 

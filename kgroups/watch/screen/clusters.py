@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from kgroups.render.cells import escape
 
 from ..state.cluster_totals import ClusterTotal
+from ..state.watching import remark_of
 from .columns import aligned, cell_text
 
 _NAMED = 3
@@ -41,5 +42,8 @@ def cluster_lines(totals: Sequence[ClusterTotal], width: int) -> Iterator[str]:
     cells: list[tuple[str, ...]] = [_HEADERS]
     for each in totals:
         stale = " (stale)" if each.stale else ""
-        cells.append((f"{escape(each.cluster)}{stale}", *map(cell_text, each[1:-1])))
+        remark = remark_of(each.ahead, each.data_lost)
+        known = cell_text(each.known_lag) + (f" ({remark})" if remark else "")
+        counts = each.groups, each.stable, each.empty, each.rebalancing, each.other_state, each.lagging, each.total_lag
+        cells.append((f"{escape(each.cluster)}{stale}", *map(cell_text, counts), known, cell_text(each.unknown)))
     yield from aligned(cells, width)

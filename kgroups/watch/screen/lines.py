@@ -62,6 +62,8 @@ def _item(row: WatchRow) -> dict[str, object]:
         "unknown_partitions": row.unknown_partitions,
         "last_lag": row.last_lag,
         "lag_age_ms": row.lag_age_ms,
+        "ahead": row.ahead,
+        "data_lost": row.data_lost,
     }
 
 

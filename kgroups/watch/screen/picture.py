@@ -240,6 +240,11 @@ def _partitions(opened: Opened, width: int, utf8: bool) -> Iterable[str]:
             )
         )
     omitted = yield from aligned(cells, width)
+    notes = [(each.row.topic, each.row.partition, each.row.note) for each in opened.partitions if each.row.note]
+    for topic, partition, note in dict.fromkeys(notes[:_NOTES]):
+        yield f"{cell_text(topic)}-{cell_text(partition)}: {cell_text(note)}"
+    if len(notes) > _NOTES:
+        yield f"{count(len(notes) - _NOTES, 'more note')}: kgroups describe GROUP"
     if omitted:
         yield f"Omitted on this narrow terminal: {', '.join(omitted)}"
     if "MEMBER" in omitted:
@@ -264,6 +269,8 @@ def _members(opened: Opened) -> Iterable[str]:
         yield f"    {'  '.join(held) or 'no partitions'}"
 
 
+_NOTES = 5
+"""Maximum number of notes about partitions, which are those of ``describe``."""
 _PARTITION_HEADERS = (
     "TOPIC",
     "PARTITION",

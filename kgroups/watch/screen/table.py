@@ -113,6 +113,11 @@ def _name(row: WatchRow, styled: bool) -> str:
 
 
 def _lag(row: WatchRow, ascii_only: bool) -> str:
+    text = _lag_number(row, ascii_only)
+    return f"{text} ({row.remark})" if row.remark else text
+
+
+def _lag_number(row: WatchRow, ascii_only: bool) -> str:
     value, old, least = shown_lag(row)
     text = _number(value)
     if least:
@@ -123,7 +128,7 @@ def _lag(row: WatchRow, ascii_only: bool) -> str:
 def _lag_style(row: WatchRow) -> str:
     if row.total_lag is None:
         return "dim"
-    return _style(row, "total_lag", "yellow" if row.total_lag else "")
+    return _style(row, "total_lag", "yellow" if row.total_lag or row.remark else "")
 
 
 def _style(row: WatchRow, field: str, style: str = "") -> str:

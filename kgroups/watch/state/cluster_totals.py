@@ -16,7 +16,8 @@ class ClusterTotal(NamedTuple):
     If some were never reported, only ``known_lag`` and ``stale`` are known.
 
     ``total_lag`` is ``None`` if the lag of a group is unknown: ``unknown`` counts these groups, and ``known_lag`` sums
-    up what is known. ``stale``: how many groups show an older sample, because the newest one failed.
+    up what is known. ``ahead`` and ``data_lost`` count partitions as in the lag view. ``stale``: how many groups show
+    an older sample, because the newest one failed.
     """
 
     cluster: str
@@ -29,6 +30,8 @@ class ClusterTotal(NamedTuple):
     total_lag: int | None = None
     known_lag: int | None = None
     unknown: int | None = None
+    ahead: int | None = None
+    data_lost: int | None = None
     stale: int | None = None
 
 
@@ -72,5 +75,7 @@ def _total(cluster: str, rows: list[WatchRow]) -> ClusterTotal:
         None if unknown else sum(lags),
         sum(lags),
         unknown,
+        sum(row.ahead for row in rows),
+        sum(row.data_lost for row in rows),
         sum(row.stale for row in rows),
     )

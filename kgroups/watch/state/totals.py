@@ -35,6 +35,10 @@ class Totals(NamedTuple):
     starts: tuple[int | None, ...]
     epochs: tuple[int | None, ...]
     topic_ids: tuple[int | None, ...]
+    ahead: int = 0
+    """Partitions with a commit beyond the end of the log."""
+    data_lost: int = 0
+    """Partitions with a commit below the start of the log: records were deleted before they were read."""
 
 
 class TopicEnds(NamedTuple):
@@ -97,7 +101,7 @@ class Totalling:
             return None
         every = tuple(topics.values())
         places, _, ends, starts, current, _ = every[0] if len(every) == 1 else _joined(every)
-        if any(map(gt, committed, ends)):  # ahead of a log: no credit for others
+        if any(map(gt, committed, ends)) or _any_newer(starts, committed):  # ahead of a log, or records were lost
             return None
         lag = sum(ends) - sum(committed)
         ids = tuple(topic.topic_id for topic in every)
@@ -130,7 +134,7 @@ def _joined(topics: Topics) -> TopicEnds:
 
 
 def _any_newer(epochs: tuple[int | None, ...], current: tuple[int | None, ...]) -> bool:
-    """Return whether a commit is newer than the leader epoch: see :func:`..lag.is_epoch_ahead`."""
+    """Return whether a commit is newer than the leader epoch, or a log start offset than a commit."""
     return epochs != current and any(
         mine and now is not None and mine > now for mine, now in zip(epochs, current, strict=True)
     )
@@ -183,4 +187,6 @@ def _from_rows(offsets: GroupOffsets) -> Totals:
         tuple(start for _, _, start in values),
         tuple(epochs.get(topic, {}).get(partition) for topic, partition in flat),
         tuple(topic_ids.get(topic) for topic in by_topic),
+        tally.ahead,
+        tally.data_lost,
     )

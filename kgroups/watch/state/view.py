@@ -185,7 +185,7 @@ class View:
             (
                 row
                 for row in self.rows
-                if (not self.lagging or row.total_lag != 0)
+                if (not self.lagging or row.total_lag != 0 or row.remark)
                 and (not self.changed or row.changed)
                 and self.type in (None, row.type)
                 and matches(row)

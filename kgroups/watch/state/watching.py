@@ -23,6 +23,11 @@ RATED = 6
 """The number of newest samples for a rate: the rate between two samples varies too much."""
 
 
+def remark_of(ahead: int | None, data_lost: int | None) -> str:
+    """Return what a lag does not show: partitions with a commit beyond the end of the log, and with lost records."""
+    return ", ".join(f"{number:,} {word}" for number, word in ((ahead, "ahead"), (data_lost, "data lost")) if number)
+
+
 class GroupKey(NamedTuple):
     """A group of one of the watched clusters; without several clusters, ``cluster`` is empty."""
 
@@ -41,6 +46,7 @@ class WatchRow(NamedTuple):
 
     ``total_lag`` is ``None`` while the lag of any partition is unknown: ``unknown_partitions`` counts these, and
     ``known_lag`` is the sum of the others. ``last_lag`` is the last known total lag, ``lag_age_ms`` its age.
+    ``ahead`` and ``data_lost`` count partitions as in the lag view.
     """
 
     group: GroupId
@@ -61,6 +67,12 @@ class WatchRow(NamedTuple):
     type: str = ""
     cluster: str = ""
     falls_behind: bool = False
+    ahead: int = 0
+    data_lost: int = 0
+
+    @property
+    def remark(self) -> str:
+        return remark_of(self.ahead, self.data_lost)
 
     @property
     def key(self) -> GroupKey:
@@ -227,6 +239,8 @@ class Watch:
             now.type,
             self._cluster,
             behind,
+            totals.ahead,
+            totals.data_lost,
         )
 
 

@@ -123,7 +123,7 @@ def test_judge_lag_beyond_the_log_end_is_no_credit_and_critical() -> None:
     assert (finding.severity, finding.value) == (CRITICAL, 900)
     assert finding.message == "lag 900, committed beyond the end of the log on 1 partition: t-0"
     finding = one(Limits(partition_lag=Threshold(critical=10_000)), seen({0: 1_100}, {0: 100}, ALONE))
-    assert (finding.severity, finding.value) == (CRITICAL, 0)
+    assert (finding.severity, finding.value) == (CRITICAL, None)
     assert one(Limits(time_lag=Threshold(critical=10_000)), found).severity is UNKNOWN
 
 
@@ -530,3 +530,12 @@ def test_judge_offset_headroom_of_topics_that_a_group_left() -> None:
         UNKNOWN,
         "unknown: the subscriptions of members are not reported (PreparingRebalance): old",
     )
+
+
+@pytest.mark.parametrize("limits", [Limits(lag=Threshold(5, 20)), Limits(partition_lag=Threshold(5, 20))])
+def test_judge_number_within_limits_is_omitted_if_a_commit_is_ahead(limits: Limits) -> None:
+    """Performance data with lag=0 would say that nothing is wrong."""
+    ahead = one(limits, seen({0: 150}, {0: 100}, ALONE))
+    assert (ahead.severity, ahead.value) == (CRITICAL, None)
+    both = one(limits, seen({0: 150, 1: 50}, {0: 100, 1: 100}))
+    assert (both.severity, both.value) == (CRITICAL, 50)

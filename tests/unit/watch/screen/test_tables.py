@@ -69,6 +69,9 @@ def test_totals_of_clusters_are_a_table_with_all_failures() -> None:
         "us (stale) 2 1 1 0 0 2 - 7 1",
     ]
     assert lines[5:] == failures
+    rows[0] = rows[0]._replace(ahead=1, data_lost=2)
+    lines = picture(rows, failures, height=10, totals=cluster_totals(rows, ["us"], {}))
+    assert " ".join(lines[2].split()) == "us (stale) 2 1 1 0 0 2 - 7 (1 ahead, 2 data lost) 1"
     assert picture(rows, failures, height=10, several=True)[-2:] == [failures[1], "7 more"]
 
 
@@ -85,6 +88,8 @@ UNKNOWN = row(
         (UNKNOWN._replace(known_lag=7, last_lag=None, lag_age_ms=None), "≥7"),
         (UNKNOWN._replace(known_lag=2000), "≥2,000"),
         (row("stale", 30, stale=True, last_lag=30, lag_age_ms=Milliseconds(9000)), "30 (9s ago)"),
+        (row("ahead", 0, ahead=2), "0 (2 ahead)"),
+        (row("lost", 30, data_lost=1), "30 (1 data lost)"),
         (row("fine", 30, last_lag=30, lag_age_ms=Milliseconds(0)), "30"),
     ],
 )

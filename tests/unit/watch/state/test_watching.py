@@ -7,6 +7,7 @@ from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, Member
 from kgroups.model.offsets import Commit, GroupCommits, LogOffsets, Logs
 from kgroups.model.views.offset_row import GroupOffsets
+from kgroups.watch.state.cluster_totals import cluster_totals
 from kgroups.watch.state.totals import Totalling
 from kgroups.watch.state.watching import KEPT, Watch
 
@@ -59,6 +60,21 @@ def test_watch_partition_that_appears_or_vanishes_does_not_change_rates() -> Non
 def test_watch_sums_up_the_usual_group_without_rows() -> None:
     totals, topics = Totalling().of(group(committed=40))
     assert topics is not None and (totals.total_lag, totals.committed, totals.ends) == (60, (40,), (100,))
+
+
+def test_watch_names_commits_beyond_the_end_of_the_log_and_lost_records() -> None:
+    """Their lag is 0, or too small; the lag view counts them, too."""
+    (row,) = Watch().add(0, [group(committed=150, end=100)])
+    assert (row.total_lag, row.ahead, row.data_lost, row.remark) == (0, 1, 0, "1 ahead")
+    assert row.catch_up_ms is None
+    found = group(committed=10, end=100)
+    lost = found._replace(logs=Logs({"t": {0: LogOffsets(60, 100)}}, {}))
+    (row,) = Watch().add(0, [lost])
+    assert (row.ahead, row.data_lost, row.remark) == (0, 1, "1 data lost")
+    (total,) = cluster_totals([row, row], [""], ())
+    assert (total.ahead, total.data_lost) == (0, 2)
+    (row,) = Watch().add(0, [found])
+    assert (row.ahead, row.data_lost, row.remark) == (0, 0, "")
 
 
 def test_watch_rates_start_again_when_a_partition_is_added() -> None:
