@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.history.live.ask import cluster_id, sample_heads, sweep
-from kgroups.history.live.session import WireSession
+from kgroups.history.live.wire_session import WireSession
 from kgroups.model.groups import GroupType
 from kgroups.sandbox import DEFAULT_VERSION, Sandbox
 from kgroups.sandbox.load import Load, seed_load

@@ -13,8 +13,8 @@ from kgroups.model.visible import escape
 from .ask import describe_all, describe_all_offsets, list_all
 from .options import LiveOptions
 from .rows import Row, assignments_rows, failure_rows, group_row, members_rows, offsets_rows
-from .session import WireSession
 from .tables import ASSIGNMENTS, FAILURES, GROUPS, OFFSETS
+from .wire_session import WireSession
 
 T = TypeVar("T")
 

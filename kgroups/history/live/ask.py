@@ -31,7 +31,7 @@ from kgroups.protocol.apis.metadata import ClusterMetadata, Metadata
 
 from ..tables import BASELINE, HEADS, SWEEPS
 from .rows import Row, kind_of, record_batch
-from .session import WireSession
+from .wire_session import WireSession
 
 
 def cluster_id(session: WireSession) -> str | None:

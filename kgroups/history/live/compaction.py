@@ -19,7 +19,7 @@ from kgroups.protocol.budget import Budget
 from kgroups.protocol.error_codes import KafkaError
 from kgroups.protocol.record_batch import read_batches, undecodable
 
-from .session import WireSession
+from .wire_session import WireSession
 
 STRETCH = 50_000
 """Maximum offsets from the first to the last hole that are looked at together, if they are more than one."""

@@ -22,7 +22,7 @@ from kgroups.protocol.error_codes import Code, KafkaError
 
 from ..extract.errors import no_leader, no_topic, not_allowed
 from ..extract.ranges import Ends
-from .session import WireSession
+from .wire_session import WireSession
 
 _PAUSE = 0.5
 """Seconds until a request that failed is repeated."""

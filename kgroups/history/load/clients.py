@@ -8,7 +8,7 @@ from typing import Self
 from kgroups.config.settings import ClientSettings
 
 from ..extract.reader import LogReader
-from ..live.session import WireSession
+from ..live.wire_session import WireSession
 
 
 class Clients:

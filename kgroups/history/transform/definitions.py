@@ -120,7 +120,17 @@ def _definitions() -> dict[str, str]:
     queries = [each for folder in folders for each in folder.iterdir() if each.name.endswith(".sql")]
     found = {each.name.removesuffix(".sql"): each.read_text(encoding="utf-8") for each in queries}
     # The same for the last samples: all others would be computed for nothing.
-    found["last_changes"] = found["offset_changes"].replace("from span_heads", "from last_heads")
-    last = found["samples"].replace("from span_heads", "from last_heads")
-    found["last_samples"] = last.replace("from offset_changes", "from last_changes")
+    found["last_changes"] = _reading(found["offset_changes"], "span_heads", "last_heads")
+    last = _reading(found["samples"], "span_heads", "last_heads")
+    found["last_samples"] = _reading(last, "offset_changes", "last_changes")
     return found
+
+
+def _reading(query: str, relation: str, other: str) -> str:
+    """Return a query that reads another relation.
+
+    :raises ValueError: if it does not read the first one.
+    """
+    if f"from {relation}" not in query:
+        raise ValueError(f"a definition that does not read {relation}: {query}")
+    return query.replace(f"from {relation}", f"from {other}")

@@ -11,7 +11,7 @@ from kio.schema.errors import ErrorCode
 
 from kgroups.errors import ClusterUnreachable
 from kgroups.history.live.ask import cluster_id, sample_heads, sweep
-from kgroups.history.live.session import WireSession
+from kgroups.history.live.wire_session import WireSession
 from kgroups.history.tables import BASELINE, HEADS, SWEEPS, arrow_schema
 from tests.fakes.broker import FakeCluster, is_probe
 from tests.fakes.live_cluster import live_cluster

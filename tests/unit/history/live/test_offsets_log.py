@@ -15,7 +15,7 @@ from kgroups.errors import BrokerUnavailable, ClusterUnreachable, HistoryError, 
 from kgroups.history.extract.errors import raise_error
 from kgroups.history.extract.ranges import Ends
 from kgroups.history.live.offsets_log import OffsetsLog
-from kgroups.history.live.session import WireSession
+from kgroups.history.live.wire_session import WireSession
 from kgroups.model.operations.origin import topic_id_text
 from kgroups.model.placement import OFFSETS_TOPIC
 from tests.fakes.broker import FakeCluster

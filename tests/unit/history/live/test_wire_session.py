@@ -9,7 +9,7 @@ import pytest
 from kgroups.admin.wire import WireAdmin
 from kgroups.errors import BrokerUnavailable, ClusterUnreachable, HistoryError
 from kgroups.history.live.ask import cluster_id, sample_heads, sweep, topic_names
-from kgroups.history.live.session import WireSession
+from kgroups.history.live.wire_session import WireSession
 from tests.fakes.broker import FakeCluster
 from tests.fakes.live_cluster import live_cluster
 from tests.fakes.serving import serving
