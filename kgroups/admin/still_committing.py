@@ -28,7 +28,7 @@ from kgroups.model.operations.reset import PlannedOffset
 from kgroups.model.outcome import Failure, Scope
 from kgroups.net.cluster import Cluster
 
-from .change.lookups import committed_now
+from .change.plan.lookups import committed_now
 from .offsets_topic.recent_commits import recent_commits
 from .routing.backoff import pause
 

@@ -8,13 +8,13 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self, TypeVar, overload
 
-from kgroups.admin.change.delete_groups import plan_delete
-from kgroups.admin.change.delete_in_chunks import delete_in_chunks
-from kgroups.admin.change.delete_offsets import plan_delete_offsets
-from kgroups.admin.change.hidden_offsets import hidden_offsets
-from kgroups.admin.change.plan_reset import plan_reset
-from kgroups.admin.change.reset_request import ResetRequest
-from kgroups.admin.change.write_in_chunks import write_in_chunks
+from kgroups.admin.change.apply.delete_in_chunks import delete_in_chunks
+from kgroups.admin.change.apply.write_in_chunks import write_in_chunks
+from kgroups.admin.change.plan.hidden_offsets import hidden_offsets
+from kgroups.admin.change.plan.plan_delete import plan_delete
+from kgroups.admin.change.plan.plan_delete_offsets import plan_delete_offsets
+from kgroups.admin.change.plan.plan_reset import plan_reset
+from kgroups.admin.change.plan.reset_request import ResetRequest
 from kgroups.admin.port import Cluster, GroupAdmin
 from kgroups.admin.query.describe import describe
 from kgroups.admin.query.select_groups import Selection

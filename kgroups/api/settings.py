@@ -6,7 +6,7 @@ import os
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from kgroups.admin.change.alter_settings import alter_in_chunks, plan_settings
+from kgroups.admin.change.apply.alter_settings import alter_in_chunks, plan_settings
 from kgroups.admin.port import Cluster, WireOnly, changing, wire_of
 from kgroups.admin.query.group_configs import describe_settings
 from kgroups.admin.query.select_groups import Selection

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from kgroups.admin.change.chunks import source_of
-from kgroups.admin.change.interruption import Interruption
+from kgroups.admin.change.apply.chunks import source_of
+from kgroups.admin.change.apply.interruption import Interruption
 from kgroups.admin.port import Cluster
 from kgroups.model.offsets import PlanKey
 from kgroups.model.operations.origin import Origin, Source

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from kgroups.admin.change.delete_groups import plan_delete
-from kgroups.admin.change.delete_in_chunks import delete_in_chunks
-from kgroups.admin.change.hidden_offsets import hidden_offsets
+from kgroups.admin.change.apply.delete_in_chunks import delete_in_chunks
+from kgroups.admin.change.plan.hidden_offsets import hidden_offsets
+from kgroups.admin.change.plan.plan_delete import plan_delete
 from kgroups.admin.still_committing import in_transactions
 from kgroups.errors import UsageError
 from kgroups.model.counts import count

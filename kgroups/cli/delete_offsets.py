@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from kgroups.admin.change.delete_offsets import plan_delete_offsets
+from kgroups.admin.change.plan.plan_delete_offsets import plan_delete_offsets
 from kgroups.admin.query.describe import describe
 from kgroups.admin.query.select_groups import Selection
 from kgroups.errors import UsageError

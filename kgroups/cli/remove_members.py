@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from kgroups.admin.change import remove_members as removing
-from kgroups.admin.change.chunks import check_again, chunks
-from kgroups.admin.change.interruption import Interruption
-from kgroups.admin.change.remove_members import RemovalJournal, WantedMembers, not_as_planned, plan_removal
+from kgroups.admin.change.apply import remove_members as removing
+from kgroups.admin.change.apply.chunks import check_again, chunks
+from kgroups.admin.change.apply.interruption import Interruption
+from kgroups.admin.change.apply.remove_members import RemovalJournal
+from kgroups.admin.change.plan.plan_removal import WantedMembers, not_as_planned, plan_removal
 from kgroups.admin.query.describe import describe
 from kgroups.admin.query.select_groups import Selection
 from kgroups.errors import UsageError

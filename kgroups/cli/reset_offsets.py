@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from kgroups.admin.change import plan_reset
-from kgroups.admin.change.reset_request import ResetRequest
+from kgroups.admin.change.plan import plan_reset
+from kgroups.admin.change.plan.reset_request import ResetRequest
 from kgroups.admin.port import WireOnly, changing
 from kgroups.admin.query.describe import describe
 from kgroups.admin.query.select_groups import Selection

@@ -6,10 +6,10 @@ import sys
 from functools import partial
 from typing import Any
 
-from kgroups.admin.change.delete_groups import delete_groups
-from kgroups.admin.change.delete_now import delete_offsets_now
-from kgroups.admin.change.plan_reset import plan_reset
-from kgroups.admin.change.reset_request import ResetRequest
+from kgroups.admin.change.apply.delete_groups import delete_groups
+from kgroups.admin.change.apply.delete_now import delete_offsets_now
+from kgroups.admin.change.plan.plan_reset import plan_reset
+from kgroups.admin.change.plan.reset_request import ResetRequest
 from kgroups.admin.query.list_groups import CONSUMERS
 from kgroups.admin.query.select_groups import Selection, list_selected
 from kgroups.admin.wire import WireAdmin

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from kgroups.admin.change.delete_groups import delete_groups
-from kgroups.admin.change.delete_now import delete_share_offsets
-from kgroups.admin.change.plan_reset import plan_reset
-from kgroups.admin.change.reset_request import ResetRequest
+from kgroups.admin.change.apply.delete_groups import delete_groups
+from kgroups.admin.change.apply.delete_now import delete_share_offsets
+from kgroups.admin.change.plan.plan_reset import plan_reset
+from kgroups.admin.change.plan.reset_request import ResetRequest
 from kgroups.admin.query.list_groups import SHARERS
 from kgroups.admin.query.select_groups import Selection, list_selected
 from kgroups.model.groups import GroupState, GroupType, ListedGroup

@@ -6,10 +6,10 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from kgroups.admin.change.delete_groups import delete_groups
-from kgroups.admin.change.delete_now import delete_offsets_now, delete_topics
-from kgroups.admin.change.plan_reset import plan_reset
-from kgroups.admin.change.reset_request import ResetRequest
+from kgroups.admin.change.apply.delete_groups import delete_groups
+from kgroups.admin.change.apply.delete_now import delete_offsets_now, delete_topics
+from kgroups.admin.change.plan.plan_reset import plan_reset
+from kgroups.admin.change.plan.reset_request import ResetRequest
 from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.wire import WireAdmin
 from kgroups.model.groups import Group, GroupState

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from kgroups.admin.change import apply_offsets, delete_groups
-from kgroups.admin.change.commit_log import CommitLog, move_of
-from kgroups.admin.change.plan_reset import plan_reset
-from kgroups.admin.change.reset_request import ResetRequest
-from kgroups.admin.change.revalidate import revalidate_deletions, revalidate_offsets
+from kgroups.admin.change.apply import apply_offsets, delete_groups
+from kgroups.admin.change.apply.commit_log import CommitLog, move_of
+from kgroups.admin.change.apply.revalidate import revalidate_deletions, revalidate_offsets
+from kgroups.admin.change.plan.plan_reset import plan_reset
+from kgroups.admin.change.plan.reset_request import ResetRequest
 from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.wire import WireAdmin
 from kgroups.config.settings import ClientSettings, parse_bootstrap

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from kgroups.admin.change.apply_offsets import apply_offsets
-from kgroups.admin.change.plan_reset import plan_reset
-from kgroups.admin.change.reset_request import ResetRequest
+from kgroups.admin.change.apply.apply_offsets import apply_offsets
+from kgroups.admin.change.plan.plan_reset import plan_reset
+from kgroups.admin.change.plan.reset_request import ResetRequest
 from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.wire import WireAdmin
 from kgroups.config.settings import ClientSettings, parse_bootstrap

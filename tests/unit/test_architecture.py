@@ -375,7 +375,9 @@ FLOORS = {
         {"log_search"},
         {"offsets_topic", "share_state"},
         {"verdicts"},
-        {"change/writers"},
+        {"change/plan"},
+        {"change/apply/writers"},
+        {"change/apply"},
         {"change"},
         {"port"},
         {"rdkafka"},
@@ -453,7 +455,7 @@ LOCAL_IMPORTS = {
     *("__init__", "__main__", "api", "cli"),  # a command or a method loads what it needs
     *("config", "net"),  # TLS, SASL, profiles, and files: most clusters need none of them
     *(
-        "admin/change/writers/__init__",
+        "admin/change/apply/writers/__init__",
         "admin/query/group_types/__init__",
         "admin/wire",
     ),  # one method of the port, one group type, one transport
@@ -461,7 +463,7 @@ LOCAL_IMPORTS = {
         "admin/query/list_groups",
         "admin/query/select_groups",  # what ACLs hide
         "admin/query/group_offsets",
-        "admin/change/plan_reset",
+        "admin/change/plan/plan_reset",
         "admin/observe",
         "model/views/offsets",
         "protocol/error_codes",
@@ -597,8 +599,8 @@ CONFIG = {"cryptography", "platformdirs", "tomllib", "kgroups.config.security", 
 
 ACTS = {
     "kgroups.admin.port",
-    "kgroups.admin.change.remove_members",
-    "kgroups.admin.change.reset_request",
+    "kgroups.admin.change.apply.remove_members",
+    "kgroups.admin.change.plan.reset_request",
     "kgroups.model.operations.results",
     "kgroups.model.group_log",
     "kgroups.model.operations.reset",

@@ -19,10 +19,10 @@ from kgroups.model.snapshot.snapshot import Snapshot, commits_of, has_configs
 from kgroups.model.topic_scope import TopicScope, in_scope
 from kgroups.net.cluster import Cluster
 
-from ..change.alter_settings import plan_settings
-from ..change.lookups import committed_now
-from ..change.plan_reset import plan_reset
-from ..change.reset_request import ResetRequest
+from ..change.apply.alter_settings import plan_settings
+from ..change.plan.lookups import committed_now
+from ..change.plan.plan_reset import plan_reset
+from ..change.plan.reset_request import ResetRequest
 from ..query.group_configs import fetch_group_configs
 from ..query.select_groups import Selection
 

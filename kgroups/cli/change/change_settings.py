@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from kgroups.admin.change.alter_settings import alter_in_chunks, plan_settings
+from kgroups.admin.change.apply.alter_settings import alter_in_chunks, plan_settings
 from kgroups.admin.query.select_groups import Selection
 from kgroups.model.counts import count
 from kgroups.model.operations.origin import Source

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from kgroups.admin.change.interruption import Interruption
+from kgroups.admin.change.apply.interruption import Interruption
 from kgroups.admin.fleet import wanted_of
 from kgroups.errors import KgroupsError, NotSent, OutcomeUnknown, UsageError
 from kgroups.model.clusters import ClusterAnswer, ids_of, merge_clusters

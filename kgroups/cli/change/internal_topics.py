@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from kgroups.admin.change import delete_now
-from kgroups.admin.change.interruption import Interruption
+from kgroups.admin.change.apply import delete_now
+from kgroups.admin.change.apply.interruption import Interruption
 from kgroups.admin.query.select_groups import Selection, list_selected
 from kgroups.model.operations.internal_topics import without_others
 from kgroups.model.operations.results import DeletedTopic, TopicDeletion

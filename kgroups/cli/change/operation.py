@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from kgroups.admin.change.interruption import Interruption
+from kgroups.admin.change.apply.interruption import Interruption
 from kgroups.admin.port import changing
 from kgroups.admin.query.select_groups import Selection
 from kgroups.errors import UsageError

@@ -6,9 +6,9 @@ import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from kgroups.admin.change.plan_reset import plan_reset
-from kgroups.admin.change.reset_request import ResetRequest
-from kgroups.admin.change.write_in_chunks import write_in_chunks
+from kgroups.admin.change.apply.write_in_chunks import write_in_chunks
+from kgroups.admin.change.plan.plan_reset import plan_reset
+from kgroups.admin.change.plan.reset_request import ResetRequest
 from kgroups.errors import UsageError
 from kgroups.model.moments import parse_any_duration, parse_time
 from kgroups.model.offsets import Isolation

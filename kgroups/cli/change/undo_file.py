@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import click
 
-from kgroups.admin.change.chunks import source_of
-from kgroups.admin.change.interruption import Interruption
+from kgroups.admin.change.apply.chunks import source_of
+from kgroups.admin.change.apply.interruption import Interruption
 from kgroups.errors import UsageError
 from kgroups.model.offsets import PlanKey
 from kgroups.model.operations.origin import Source

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 from kio.schema.errors import ErrorCode
 
-from kgroups.admin.change.apply_offsets import apply_offsets
-from kgroups.admin.change.delete_groups import delete_groups, plan_delete
-from kgroups.admin.change.delete_offsets import plan_delete_offsets
-from kgroups.admin.change.plan_reset import plan_reset
-from kgroups.admin.change.remove_members import WantedMembers, plan_removal
-from kgroups.admin.change.reset_request import ResetRequest
+from kgroups.admin.change.apply.apply_offsets import apply_offsets
+from kgroups.admin.change.apply.delete_groups import delete_groups
+from kgroups.admin.change.plan.plan_delete import plan_delete
+from kgroups.admin.change.plan.plan_delete_offsets import plan_delete_offsets
+from kgroups.admin.change.plan.plan_removal import WantedMembers, plan_removal
+from kgroups.admin.change.plan.plan_reset import plan_reset
+from kgroups.admin.change.plan.reset_request import ResetRequest
 from kgroups.admin.query.select_groups import Selection
 from kgroups.model.operations.reset import ToEarliest
 from kgroups.model.permissions import DESCRIBE_CLUSTER, OMITTED_COMMITS_NOTICE, OMITTED_GROUPS_NOTICE, Acl

@@ -8,7 +8,8 @@ from collections.abc import Awaitable, Callable
 import pytest
 from kio.schema.errors import ErrorCode
 
-from kgroups.admin.change.delete_groups import delete_groups, plan_delete
+from kgroups.admin.change.apply.delete_groups import delete_groups
+from kgroups.admin.change.plan.plan_delete import plan_delete
 from kgroups.admin.query import stream
 from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.wire import WireAdmin

@@ -125,18 +125,18 @@ def test_each_chunk_of_groups_is_checked_right_before_it_is_changed(
     fake: FakeCluster, cluster: Cluster, monkeypatch: pytest.MonkeyPatch, act: str
 ) -> None:
     fake.state.group("second", 1, commits={("orders", 0): 60})
-    change = pkgutil.resolve_name(f"kgroups.admin.change.{act}")
+    change = pkgutil.resolve_name(f"kgroups.admin.change.apply.{act}")
 
     async def first_chunk(*given: Any, **rest: Any) -> Any:
         done = await change(*given, **rest)
         fake.state.groups["second"].commits["orders", 0] = 61
         return done
 
-    monkeypatch.setattr(f"kgroups.admin.change.{act}", first_chunk)
-    monkeypatch.setattr("kgroups.admin.change.write_in_chunks.FIRST_GROUPS", 1)
-    monkeypatch.setattr("kgroups.admin.change.write_in_chunks.GROUPS_AT_ONCE", 1)
-    monkeypatch.setattr("kgroups.admin.change.delete_in_chunks.FIRST_GROUPS", 1)
-    monkeypatch.setattr("kgroups.admin.change.delete_in_chunks.GROUPS_AT_ONCE", 1)
+    monkeypatch.setattr(f"kgroups.admin.change.apply.{act}", first_chunk)
+    monkeypatch.setattr("kgroups.admin.change.apply.write_in_chunks.FIRST_GROUPS", 1)
+    monkeypatch.setattr("kgroups.admin.change.apply.write_in_chunks.GROUPS_AT_ONCE", 1)
+    monkeypatch.setattr("kgroups.admin.change.apply.delete_in_chunks.FIRST_GROUPS", 1)
+    monkeypatch.setattr("kgroups.admin.change.apply.delete_in_chunks.GROUPS_AT_ONCE", 1)
     done: Outcome[Any]
     if act.endswith("delete_groups"):
         done = cluster.delete("empty", "second")

@@ -16,9 +16,9 @@ import pytest
 from kio.schema.errors import ErrorCode
 
 from kgroups.admin import still_committing
-from kgroups.admin.change import apply_offsets, remove_members
-from kgroups.admin.change.chunks import FIRST_GROUPS
-from kgroups.admin.change.revalidate import revalidate_offsets
+from kgroups.admin.change.apply import apply_offsets, remove_members
+from kgroups.admin.change.apply.chunks import FIRST_GROUPS
+from kgroups.admin.change.apply.revalidate import revalidate_offsets
 from kgroups.admin.offsets_topic.recent_commits import recent_commits
 from kgroups.cli.change.plan_source import LARGEST, read_plan
 from kgroups.errors import ClusterUnreachable
@@ -548,18 +548,18 @@ def test_each_batch_is_rechecked_right_before_it_is_written(
     ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, act: str, words: tuple[str, ...]
 ) -> None:
     """Many groups take several requests: changes during the first ones are detected."""
-    write = pkgutil.resolve_name(f"kgroups.admin.change.{act}")
+    write = pkgutil.resolve_name(f"kgroups.admin.change.apply.{act}")
 
     async def first_part(*asked: Any, **rest: Any) -> Any:
         done = await write(*asked, **rest)
         served.state.groups["b"].commits["t", 0] = Commit(0, 77, 4)
         return done
 
-    monkeypatch.setattr(f"kgroups.admin.change.{act}", first_part)
-    monkeypatch.setattr("kgroups.admin.change.write_in_chunks.FIRST_GROUPS", 1)
-    monkeypatch.setattr("kgroups.admin.change.write_in_chunks.GROUPS_AT_ONCE", 1)
-    monkeypatch.setattr("kgroups.admin.change.delete_in_chunks.FIRST_GROUPS", 1)
-    monkeypatch.setattr("kgroups.admin.change.delete_in_chunks.GROUPS_AT_ONCE", 1)
+    monkeypatch.setattr(f"kgroups.admin.change.apply.{act}", first_part)
+    monkeypatch.setattr("kgroups.admin.change.apply.write_in_chunks.FIRST_GROUPS", 1)
+    monkeypatch.setattr("kgroups.admin.change.apply.write_in_chunks.GROUPS_AT_ONCE", 1)
+    monkeypatch.setattr("kgroups.admin.change.apply.delete_in_chunks.FIRST_GROUPS", 1)
+    monkeypatch.setattr("kgroups.admin.change.apply.delete_in_chunks.GROUPS_AT_ONCE", 1)
     code, out, err = ask(*words, "--execute", "--yes", "--undo-file", "undo.json", "-o", "json")
     assert code == 1 and "group 'b': its offsets have changed since the plan was made" in err
     assert {row["group"]: row["result"] for row in json.loads(out)["items"]} == {"a": "applied", "b": "failed"}

@@ -8,9 +8,11 @@ import re
 import pytest
 from kio.schema.errors import ErrorCode
 
-from kgroups.admin.change.delete_groups import delete_groups, plan_delete
-from kgroups.admin.change.delete_offsets import plan_delete_offsets
-from kgroups.admin.change.remove_members import WantedMembers, plan_removal, remove_members
+from kgroups.admin.change.apply.delete_groups import delete_groups
+from kgroups.admin.change.apply.remove_members import remove_members
+from kgroups.admin.change.plan.plan_delete import plan_delete
+from kgroups.admin.change.plan.plan_delete_offsets import plan_delete_offsets
+from kgroups.admin.change.plan.plan_removal import WantedMembers, plan_removal
 from kgroups.admin.query.select_groups import Selection
 from kgroups.errors import UsageError
 from kgroups.model.operations.results import DeletedGroup, MemberRemoval, RemovedMember

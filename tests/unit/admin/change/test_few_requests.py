@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from kgroups.admin.change import apply_offsets as writing
-from kgroups.admin.change.apply_offsets import apply_offsets
-from kgroups.admin.change.commit_log import CommitLog
-from kgroups.admin.change.plan_reset import plan_reset
-from kgroups.admin.change.reset_request import ResetRequest
-from kgroups.admin.change.write_in_chunks import Written, write_in_chunks
+from kgroups.admin.change.apply import apply_offsets as writing
+from kgroups.admin.change.apply.apply_offsets import apply_offsets
+from kgroups.admin.change.apply.commit_log import CommitLog
+from kgroups.admin.change.apply.write_in_chunks import Written, write_in_chunks
+from kgroups.admin.change.plan.plan_reset import plan_reset
+from kgroups.admin.change.plan.reset_request import ResetRequest
 from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.routing import recheck
 from kgroups.admin.wire import WireAdmin

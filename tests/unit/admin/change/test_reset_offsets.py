@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from kio.schema.errors import ErrorCode
 
-from kgroups.admin.change.apply_offsets import apply_offsets
-from kgroups.admin.change.lookups import WireLookups
-from kgroups.admin.change.plan_reset import plan_reset, planned_offsets
-from kgroups.admin.change.reset_request import ResetRequest
-from kgroups.admin.change.revalidate import revalidate_offsets
+from kgroups.admin.change.apply.apply_offsets import apply_offsets
+from kgroups.admin.change.apply.revalidate import revalidate_offsets
+from kgroups.admin.change.plan.lookups import Lookups
+from kgroups.admin.change.plan.plan_reset import plan_reset, planned_offsets
+from kgroups.admin.change.plan.reset_request import ResetRequest
 from kgroups.admin.query.pattern import compile_pattern
 from kgroups.admin.query.select_groups import Selection
 from kgroups.errors import UsageError
@@ -261,7 +261,7 @@ def test_apply_offsets_is_rejected_if_a_member_joined(versions: str) -> None:
     planned = plan(fake, ToOffset(30), "a", "b").items
     fake.state.groups["a"].members, fake.state.groups["a"].state = (MEMBER,), "Stable"
     commits = dict(fake.state.groups["a"].commits)
-    checked = ask(fake, lambda admin: revalidate_offsets(WireLookups(admin.cluster), planned))
+    checked = ask(fake, lambda admin: revalidate_offsets(Lookups(admin.cluster), planned))
     assert {entry.group_id for entry in checked.items} == {"b"} and errors(checked) == {"a": "NON_EMPTY_GROUP"}
     written = write(fake, planned)
     assert results(written) == {
@@ -287,7 +287,7 @@ def test_revalidate_rejects_offsets_that_changed() -> None:
     fake = shop()
     planned = plan(fake, ToOffset(30), "a", "b", "new", topics={"t": None}, create=True).items
     fake.state.groups["a"].commits["t", 0] = 52
-    checked = ask(fake, lambda admin: revalidate_offsets(WireLookups(admin.cluster), planned))
+    checked = ask(fake, lambda admin: revalidate_offsets(Lookups(admin.cluster), planned))
     assert {entry.group_id for entry in checked.items} == {"b", "new"}
     assert "its offsets have changed" in checked.failures[0].message
 

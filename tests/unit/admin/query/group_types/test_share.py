@@ -7,15 +7,16 @@ from collections.abc import Mapping
 import pytest
 from kio.schema.errors import ErrorCode
 
-from kgroups.admin.change.apply_offsets import apply_offsets
-from kgroups.admin.change.delete_groups import delete_groups, plan_delete
-from kgroups.admin.change.delete_now import delete_share_offsets
-from kgroups.admin.change.delete_offsets import plan_delete_offsets
-from kgroups.admin.change.lookups import WireLookups
-from kgroups.admin.change.plan_reset import plan_reset
-from kgroups.admin.change.remove_members import WantedMembers, plan_removal
-from kgroups.admin.change.reset_request import ResetRequest
-from kgroups.admin.change.revalidate import revalidate_offsets
+from kgroups.admin.change.apply.apply_offsets import apply_offsets
+from kgroups.admin.change.apply.delete_groups import delete_groups
+from kgroups.admin.change.apply.delete_now import delete_share_offsets
+from kgroups.admin.change.apply.revalidate import revalidate_offsets
+from kgroups.admin.change.plan.lookups import Lookups
+from kgroups.admin.change.plan.plan_delete import plan_delete
+from kgroups.admin.change.plan.plan_delete_offsets import plan_delete_offsets
+from kgroups.admin.change.plan.plan_removal import WantedMembers, plan_removal
+from kgroups.admin.change.plan.plan_reset import plan_reset
+from kgroups.admin.change.plan.reset_request import ResetRequest
 from kgroups.admin.query.list_groups import SHARERS
 from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.wire import WireAdmin
@@ -183,7 +184,7 @@ def test_reset_and_undo_share_group_next_to_classic_group() -> None:
     done = written(fake, plan)
     assert {each.result for each in done.items} == {Result.APPLIED} and not done.failures
     assert starts(fake, "idle") == {("t", 0): 10, ("t", 1): 30, ("u", 0): 5, ("t", 2): 10}
-    assert not ask(fake, lambda admin: revalidate_offsets(WireLookups(admin.cluster), plan.items)).items, (
+    assert not ask(fake, lambda admin: revalidate_offsets(Lookups(admin.cluster), plan.items)).items, (
         "it is not as it was shown"
     )
     back = written(fake, planned(fake, undo(plan), "idle", "classic"))

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from kio.schema.errors import ErrorCode
 
-from kgroups.admin.change.delete_now import delete_topics
+from kgroups.admin.change.apply.delete_now import delete_topics
 from kgroups.admin.port import GroupAdmin
 from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.query.topology_nodes import describe_nodes

@@ -17,10 +17,10 @@ from kgroups.protocol.error_codes import KafkaError
 from kgroups.protocol.partition_errors import PartitionErrors
 from kgroups.protocol.versions import Api
 
-from ...routing.partition_leaders import partition_name
-from ...routing.query_coordinators import GroupQuery, query_coordinators
-from ...routing.recheck import Fresh, Recheck
-from ...routing.witness import Witness
+from ....routing.partition_leaders import partition_name
+from ....routing.query_coordinators import GroupQuery, query_coordinators
+from ....routing.recheck import Fresh, Recheck
+from ....routing.witness import Witness
 
 WriteJournal = Journal[PlanKey, AppliedOffset]
 Part = Sequence[PlannedOffset]

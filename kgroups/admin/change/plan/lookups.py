@@ -1,9 +1,8 @@
-"""The first step of every change: look up topics, groups with their offsets, and logs. Each transport has its own."""
+"""The first step of every change: look up topics, groups with their offsets, and logs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from typing import Protocol
 
 from kgroups.model.counts import count
 from kgroups.model.groups import CONSUMER_PROTOCOL_TYPE, Group, GroupId, GroupState, GroupType, ListedGroup
@@ -15,15 +14,15 @@ from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, kafka_error
 
-from ..query.describe import describe_with_offsets
-from ..query.describe_groups import NO_TYPES
-from ..query.group_offsets import fetch_commits
-from ..query.group_types import describer_for
-from ..query.leader_epochs import EpochAt, epochs_in_log, logs_kept
-from ..query.log_offsets import fetch_logs, fetch_logs_at
-from ..query.next_records import next_records
-from ..query.select_groups import Selection, resolve
-from ..routing.partition_leaders import NO_TOPICS, TopicPartition, Topics, by_topic, topic_leaders
+from ...query.describe import describe_with_offsets
+from ...query.describe_groups import NO_TYPES
+from ...query.group_offsets import fetch_commits
+from ...query.group_types import describer_for
+from ...query.leader_epochs import EpochAt, epochs_in_log, logs_kept
+from ...query.log_offsets import fetch_logs, fetch_logs_at
+from ...query.next_records import next_records
+from ...query.select_groups import Selection, resolve
+from ...routing.partition_leaders import NO_TOPICS, TopicPartition, Topics, by_topic, topic_leaders
 
 Committed = Mapping[GroupId, Mapping[TopicPartition, Commit | None]]
 """Committed offsets by group; groups whose offsets could not be read are absent. ``None``: a partition of a share group
@@ -36,11 +35,15 @@ Times = Mapping[TopicPartition, int | None]
 """The first offset of each partition at some time; ``None`` if every record is older."""
 
 
-class Lookups(Protocol):
-    """What a transport can look up. Nothing is changed."""
+class Lookups:
+    """What a change looks up in a cluster. Nothing is changed."""
 
-    async def topics(self, names: Sequence[str]) -> Mapping[str, TopicLeaders]:
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    async def topics(self, names: Sequence[str]) -> dict[str, TopicLeaders]:
         """Return topics, each with its partitions or its error."""
+        return await topic_leaders(self._cluster, names)
 
     async def groups(
         self, selection: Selection, types: Mapping[GroupId, str | None] = NO_TYPES
@@ -52,39 +55,6 @@ class Lookups(Protocol):
 
         :param types: the types that named groups had a moment ago.
         """
-
-    async def logs(
-        self, pairs: Iterable[TopicPartition], ms: int | None, known: Topics = NO_TOPICS
-    ) -> tuple[Logs, Times, tuple[Failure, ...]]:
-        """Return log start and end offsets, and with ``ms`` (epoch milliseconds) the first offset at that time.
-
-        :param known: what was reported a moment ago about some topics.
-        """
-
-    async def next_records(
-        self, positions: Iterable[Position], most: int, isolation: Isolation
-    ) -> tuple[Mapping[Position, NextRecords], Mapping[Position, Failure]]:
-        """Return the next records at each position, at most ``most``, and the failures."""
-
-    async def logs_kept(self, wanted: Iterable[EpochAt]) -> Mapping[EpochAt, bool]:
-        """Return whether the records before each offset are those of the epoch, as far as brokers report it."""
-
-    async def epochs_in_log(self, wanted: Iterable[EpochAt]) -> Mapping[EpochAt, bool]:
-        """Return whether the log of its partition has each leader epoch at that offset, as far as brokers report it."""
-
-
-class WireLookups:
-    """:class:`Lookups` of the wire client."""
-
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
-
-    async def topics(self, names: Sequence[str]) -> dict[str, TopicLeaders]:
-        return await topic_leaders(self._cluster, names)
-
-    async def groups(
-        self, selection: Selection, types: Mapping[GroupId, str | None] = NO_TYPES
-    ) -> tuple[Outcome[Group], Committed, Pending]:
         resolved = await resolve(self._cluster, selection)
         selection.check_complete(resolved.failures)
         unmatched = selection.unmatched(group.group_id for group in resolved.listed)
@@ -110,6 +80,10 @@ class WireLookups:
     async def logs(
         self, pairs: Iterable[TopicPartition], ms: int | None, known: Topics = NO_TOPICS
     ) -> tuple[Logs, Times, tuple[Failure, ...]]:
+        """Return log start and end offsets, and with ``ms`` (epoch milliseconds) the first offset at that time.
+
+        :param known: what was reported a moment ago about some topics.
+        """
         partitions = by_topic(pairs)
         if ms is not None:
             return await fetch_logs_at(self._cluster, partitions, ms, known=known)
@@ -119,18 +93,21 @@ class WireLookups:
     async def next_records(
         self, positions: Iterable[Position], most: int, isolation: Isolation
     ) -> tuple[Mapping[Position, NextRecords], Mapping[Position, Failure]]:
+        """Return the next records at each position, at most ``most``, and the failures."""
         return await next_records(self._cluster, positions, most, isolation=isolation)
 
     async def epochs_in_log(self, wanted: Iterable[EpochAt]) -> Mapping[EpochAt, bool]:
+        """Return whether the log of its partition has each leader epoch at that offset, as far as brokers report it."""
         return await epochs_in_log(self._cluster, wanted)
 
     async def logs_kept(self, wanted: Iterable[EpochAt]) -> Mapping[EpochAt, bool]:
+        """Return whether the records before each offset are those of the epoch, as far as brokers report it."""
         return await logs_kept(self._cluster, wanted)
 
 
 async def committed_now(cluster: Cluster, groups: Iterable[GroupId]) -> Committed:
     """Return the committed offsets of groups."""
-    _, committed, _ = await WireLookups(cluster).groups(Selection(tuple(groups)))
+    _, committed, _ = await Lookups(cluster).groups(Selection(tuple(groups)))
     return committed
 
 

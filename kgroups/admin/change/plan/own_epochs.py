@@ -8,7 +8,7 @@ from kgroups.model.groups import GroupId
 from kgroups.model.offsets import Move, PlanKey
 from kgroups.model.operations.reset import PlannedOffset
 
-from ..query.leader_epochs import EpochAt
+from ...query.leader_epochs import EpochAt
 from .lookups import Lookups
 
 

@@ -19,9 +19,9 @@ from kgroups.protocol.error_codes import LEADER_MOVED, NOT_AUTHORIZED, KafkaErro
 from kgroups.protocol.offsets_topic import decode
 from kgroups.protocol.record_entries import read_entries
 
-from ..offsets_topic.recent_commits import NEEDS_READ
-from ..query.log_offsets import fetch_ends
-from ..routing.partition_leaders import NO_TOPICS, TopicPartition, Topics, find_leaders
+from ...offsets_topic.recent_commits import NEEDS_READ
+from ...query.log_offsets import fetch_ends
+from ...routing.partition_leaders import NO_TOPICS, TopicPartition, Topics, find_leaders
 
 PORTION = 1024 * 1024
 SHARE_OF_TIME_LEFT = 0.5

@@ -20,9 +20,9 @@ from kgroups.protocol.error_codes import KafkaError
 from kgroups.protocol.partition_errors import PartitionErrors
 from kgroups.protocol.versions import Api
 
-from ...query.group_types.share import STARTS
-from ...routing.partition_leaders import TopicPartition
-from ...routing.query_coordinators import query_coordinators
+from ....query.group_types.share import STARTS
+from ....routing.partition_leaders import TopicPartition
+from ....routing.query_coordinators import query_coordinators
 from .ledger import Ledger, Part
 
 

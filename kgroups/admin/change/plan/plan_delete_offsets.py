@@ -13,8 +13,8 @@ from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, kafka_error
 
-from ..query.select_groups import Selection
-from .lookups import Committed, WireLookups, has_members
+from ...query.select_groups import Selection
+from .lookups import Committed, Lookups, has_members
 from .needs_kafka import acls_of_offsets, offsets_that_can_be_deleted
 from .plan_notices import with_notices
 
@@ -27,11 +27,11 @@ async def plan_delete_offsets(cluster: Cluster, selection: Selection, topics: To
 
     :raises UsageError: if ``topics`` names a topic or partition that neither exists nor has a committed offset.
     """
-    planned = await offsets_that_can_be_deleted(cluster, await _plan(WireLookups(cluster), selection, topics))
+    planned = await offsets_that_can_be_deleted(cluster, await _plan(Lookups(cluster), selection, topics))
     return await with_notices(cluster, selection, planned, acls_of_offsets(planned.items))
 
 
-async def _plan(lookups: WireLookups, selection: Selection, topics: TopicScope) -> Outcome[PlannedOffset]:
+async def _plan(lookups: Lookups, selection: Selection, topics: TopicScope) -> Outcome[PlannedOffset]:
     groups, committed, pending = await lookups.groups(selection)
     kinds = {group.group_id: group.type for group in groups.items}
     busy, partial = _share_group_failures(groups.items, committed, topics)

@@ -28,10 +28,10 @@ from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, KafkaError
 
-from ..query.select_groups import Selection
-from ..routing.partition_leaders import TopicPartition, partition_name
+from ...query.select_groups import Selection
+from ...routing.partition_leaders import TopicPartition, partition_name
 from . import restore
-from .lookups import Committed, Lookups, Pending, Times, WireLookups, without_members
+from .lookups import Committed, Lookups, Pending, Times, without_members
 from .needs_kafka import acls_of_offsets, offsets_that_can_be_deleted, supported_writes
 from .own_epochs import OwnEpochs
 from .plan_notices import with_notices
@@ -58,7 +58,7 @@ async def plan_reset(cluster: Cluster, request: ResetRequest) -> Outcome[Planned
         offsets are of another cluster.
     """
     request, notices = restore.for_cluster(request, cluster.cluster_id)
-    planned = await supported_writes(cluster, await planned_offsets(WireLookups(cluster), request))
+    planned = await supported_writes(cluster, await planned_offsets(Lookups(cluster), request))
     planned = (await offsets_that_can_be_deleted(cluster, planned)).with_failures((), notices)
     return await with_notices(cluster, request.selection, planned, acls_of_offsets(planned.items))
 

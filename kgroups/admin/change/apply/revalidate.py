@@ -15,9 +15,9 @@ from kgroups.model.operations.results import GroupDeletion
 from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Scope
 from kgroups.model.places import place_name
 
-from ..query.leader_epochs import EpochAt
-from ..query.select_groups import Selection
-from .lookups import Committed, Lookups, Pending, has_members
+from ...query.leader_epochs import EpochAt
+from ...query.select_groups import Selection
+from ..plan.lookups import Committed, Lookups, Pending, has_members
 
 AGAIN = "nothing was written; run the command again"
 

@@ -15,8 +15,8 @@ from kgroups.model.outcome import Failure, Scope
 from kgroups.model.permissions import HiddenTopics
 from kgroups.net.cluster import Cluster
 
-from ..offsets_topic.recent_commits import recent_commits
-from ..query.group_offsets import find_hidden_topics
+from ...offsets_topic.recent_commits import recent_commits
+from ...query.group_offsets import find_hidden_topics
 
 _SHOWN = 3
 

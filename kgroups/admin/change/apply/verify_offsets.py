@@ -13,12 +13,12 @@ from kgroups.model.operations.rivals import Rivals, rivals_of
 from kgroups.model.outcome import Failure, Outcome, Result, Scope
 from kgroups.model.places import place_name
 
+from ..plan.lookups import Lookups
 from .commit_log import CommitLog, is_alone, move_of
-from .lookups import WireLookups
 
 
 async def verified_offsets(
-    lookups: WireLookups, log: CommitLog, applied: Sequence[AppliedOffset], whole: Collection[GroupId] = ()
+    lookups: Lookups, log: CommitLog, applied: Sequence[AppliedOffset], whole: Collection[GroupId] = ()
 ) -> Outcome[AppliedOffset]:
     """Return results with the failures of groups to which another client has committed since they were checked.
 
@@ -78,7 +78,7 @@ def _failure(name: GroupId, found: Sequence[tuple[PlannedOffset, Rivals]]) -> Fa
     return Failure(Scope.GROUP, name, f"written, but not alone: {some(words)}")
 
 
-async def _read_back(lookups: WireLookups, written: Sequence[PlannedOffset]) -> dict[PlanKey, Rivals]:
+async def _read_back(lookups: Lookups, written: Sequence[PlannedOffset]) -> dict[PlanKey, Rivals]:
     """Return the partitions whose committed offset is not the one that was written."""
     if not written:
         return {}

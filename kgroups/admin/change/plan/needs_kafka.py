@@ -23,7 +23,7 @@ from kgroups.protocol.apis import (
 )
 from kgroups.protocol.versions import Api
 
-from ..routing.coordinators import known_coordinators
+from ...routing.coordinators import known_coordinators
 
 T = TypeVar("T")
 

@@ -14,7 +14,7 @@ from kgroups.model.operations.reset import FromPlan, PlannedOffset, Scenario
 from kgroups.model.outcome import Failure, Outcome, Result, Scope
 from kgroups.protocol.apis.metadata import TopicLeaders
 
-from ..routing.partition_leaders import partition_name
+from ...routing.partition_leaders import partition_name
 from .lookups import Committed
 from .own_epochs import OwnEpochs
 from .reset_request import ResetRequest

@@ -15,9 +15,9 @@ from kgroups.model.operations.results import AppliedOffset
 from kgroups.model.outcome import Outcome
 from kgroups.net.cluster import Cluster
 
-from ..routing.recheck import Fresh, valid_until
+from ...routing.recheck import Fresh, valid_until
+from ..plan.lookups import Lookups
 from .commit_log import CommitLog
-from .lookups import WireLookups
 from .revalidate import revalidate_offsets
 from .verify_offsets import verified_offsets
 from .writers import writer_of
@@ -35,7 +35,7 @@ class Checker:
         :param with_members: whether groups that have members pass.
         :param force: whether groups pass whose offsets have changed, or with open transactions.
         """
-        self.lookups = WireLookups(cluster)
+        self.lookups = Lookups(cluster)
         self.log = CommitLog(cluster)
         self.fresh: Fresh = {}
         self.force = force

@@ -5,27 +5,24 @@ Over the wire, because librdkafka sends one request per group.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from kgroups.model.groups import Group, GroupId, GroupType
+from kgroups.model.groups import GroupId, GroupType
 from kgroups.model.operations.journal import Journal
 from kgroups.model.operations.reset import PlannedOffset
 from kgroups.model.operations.results import AppliedOffset, DeletedGroup, GroupDeletion
-from kgroups.model.outcome import NO_MATCH, NOT_FOUND, Failure, Outcome, Result
-from kgroups.model.permissions import needed_acls
+from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Result
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis import delete_groups as api
 
-from ..query.select_groups import Selection
-from ..routing.partition_leaders import TopicPartition
-from ..routing.query_coordinators import GroupQuery, query_coordinators
-from ..routing.recheck import Recheck
-from ..routing.witness import Witness
+from ...query.select_groups import Selection
+from ...routing.query_coordinators import GroupQuery, query_coordinators
+from ...routing.recheck import Recheck
+from ...routing.witness import Witness
+from ..plan.lookups import Lookups
+from ..plan.plan_delete import deletions
 from .commit_log import CommitLog
-from .lookups import Lookups, WireLookups, without_members
-from .needs_kafka import supported_changes
-from .plan_notices import with_notices
 from .revalidate import revalidate_deletions
 from .verify_offsets import verified_offsets
 
@@ -34,41 +31,6 @@ DeleteJournal = Journal[GroupId, DeletedGroup]
 Amend = Callable[[Sequence[PlannedOffset]], None]
 
 _DELETE: GroupQuery[Any] = GroupQuery("groups deleted", api.API, api.DeleteGroups, changes=True)
-
-
-async def plan_delete(cluster: Cluster, selection: Selection) -> Outcome[GroupDeletion]:
-    """Return the selected groups without members, sorted; those with members, or that do not exist, are failures."""
-    planned = await _deletions(WireLookups(cluster), selection)
-    planned = await supported_changes(cluster, planned, api.API, lambda each: each.group.group_id)
-    needed = (acl for each in planned.items for acl in needed_acls(api.API.name, each.group.group_id))
-    return await with_notices(cluster, selection, planned, needed)
-
-
-async def _deletions(lookups: Lookups, selection: Selection) -> Outcome[GroupDeletion]:
-    groups, committed, pending = await lookups.groups(selection._replace(topics=frozenset()))  # all offsets are deleted
-    if selection.topics:
-        used = (group for group in groups.items if _uses(group, committed.get(group.group_id, {}), selection.topics))
-        groups = groups.with_items(used)
-        if not (groups.items or groups.failures):
-            groups = groups.with_failures((), (NO_MATCH,))
-    empty, failures = without_members(groups.items)
-    empty = [group for group in sorted(empty) if group.group_id in committed]
-    topics = sorted({topic for group in empty for topic, _ in committed[group.group_id]})
-    ids = {name: each.topic_id for name, each in (await lookups.topics(topics)).items() if each.topic_id}
-    deletions = (
-        GroupDeletion(
-            group,
-            committed[group.group_id],
-            {topic: ids[topic] for topic, _ in committed[group.group_id] if topic in ids},
-            pending.get(group.group_id, frozenset()),
-        )
-        for group in empty
-    )
-    return groups.with_items(deletions).with_failures(failures)
-
-
-def _uses(group: Group, committed: Iterable[TopicPartition], topics: Container[str]) -> bool:
-    return group.is_assigned(topics) or any(topic in topics for topic, _ in committed)
 
 
 async def delete_groups(
@@ -92,7 +54,7 @@ async def delete_groups(
     witness: Witness[GroupId, DeletedGroup, Any] = Witness(
         journal, lambda group: (group,), lambda node, group, reply: {group: DeletedGroup(group, Result.APPLIED)}
     )
-    lookups, log = WireLookups(cluster), CommitLog(cluster)
+    lookups, log = Lookups(cluster), CommitLog(cluster)
     plans = {each.group.group_id: each for each in planned}
     before = {entry.key: entry.before for each in planned for entry in each.as_plan()}
     now: dict[GroupId, GroupDeletion] = {}
@@ -102,7 +64,7 @@ async def delete_groups(
         committing = [each for each in known if each.group.type not in GroupType.WITHOUT_COMMITS]
         names = [each.group.group_id for each in committing]
         await log.mark((entry for each in committing for entry in each.as_plan()), names)
-        found = await _deletions(lookups, Selection(tuple(each.group.group_id for each in known)))
+        found = await deletions(lookups, Selection(tuple(each.group.group_id for each in known)))
         checked = revalidate_deletions(known, found, force=force)
         now.update({each.group.group_id: each for each in checked.items})
         if changed := [
@@ -125,7 +87,7 @@ async def delete_groups(
 
 
 async def _verified(
-    lookups: WireLookups,
+    lookups: Lookups,
     log: CommitLog,
     items: Sequence[DeletedGroup],
     now: Mapping[GroupId, GroupDeletion],

@@ -14,7 +14,7 @@ from kgroups.model.topic_scope import TopicScope, in_scope
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code
 
-from ..query.select_groups import Selection
+from ...query.select_groups import Selection
 from .lookups import Committed
 
 MISSING = frozenset({Code.unknown_topic_or_partition, Code.invalid_topic_exception})

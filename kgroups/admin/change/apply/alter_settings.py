@@ -21,15 +21,15 @@ from kgroups.protocol.apis.incremental_alter_configs import API, IncrementalAlte
 from kgroups.protocol.call import Call
 from kgroups.protocol.error_codes import KafkaError
 
-from ..query.describe import describe
-from ..query.group_configs import read_settings
-from ..query.select_groups import Selection
-from ..routing.query_coordinators import GroupQuery, GroupResults, query_coordinators
-from ..routing.recheck import Check, Recheck
-from ..routing.witness import Witness
+from ...query.describe import describe
+from ...query.group_configs import read_settings
+from ...query.select_groups import Selection
+from ...routing.query_coordinators import GroupQuery, GroupResults, query_coordinators
+from ...routing.recheck import Check, Recheck
+from ...routing.witness import Witness
+from ..plan.plan_notices import with_notices
 from .chunks import GROUPS_AT_ONCE, UndoLog, check_again, chunks
 from .interruption import Interruption
-from .plan_notices import with_notices
 
 SettingsJournal = Journal[GroupId, tuple[AppliedSetting, ...]]
 

@@ -9,9 +9,9 @@ from kgroups.model.outcome import Outcome
 from kgroups.model.permissions import Acl, rejection_notices
 from kgroups.net.cluster import Cluster
 
-from ..query.authorization import rejected_without
-from ..query.group_offsets import checks_acls, note_missing_offsets
-from ..query.select_groups import Selection, note_missing_groups
+from ...query.authorization import rejected_without
+from ...query.group_offsets import checks_acls, note_missing_offsets
+from ...query.select_groups import Selection, note_missing_groups
 
 T = TypeVar("T")
 

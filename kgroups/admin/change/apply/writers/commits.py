@@ -14,7 +14,7 @@ from kgroups.model.operations.reset import PlannedOffset, by_group
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis import offset_commit, offset_delete
 
-from ...routing.partition_leaders import by_topic
+from ....routing.partition_leaders import by_topic
 from .ledger import Ledger, Part
 
 BYTES_A_REQUEST = 400_000

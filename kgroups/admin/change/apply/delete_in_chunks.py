@@ -11,9 +11,10 @@ from kgroups.model.operations.results import AppliedOffset, DeletedGroup, GroupD
 from kgroups.model.outcome import Failure, Outcome, Result
 from kgroups.net.cluster import Cluster
 
-from ..query.select_groups import Selection
+from ...query.select_groups import Selection
+from ..plan.plan_delete import plan_delete
 from .chunks import FIRST_GROUPS, GROUPS_AT_ONCE, UndoLog, check_again, chunks, not_together
-from .delete_groups import DeleteJournal, delete_groups, plan_delete
+from .delete_groups import DeleteJournal, delete_groups
 from .interruption import Interruption
 from .revalidate import revalidate_deletions
 

@@ -1,0 +1,1 @@
+"""Plan changes: look up what a change needs, and decide. Nothing is changed."""
