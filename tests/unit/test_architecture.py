@@ -1,6 +1,6 @@
 """The plan of docs/architecture.md, enforced. If the two disagree, change one of them on purpose.
 
-cli -> admin -> net -> protocol -> model;  render -> model;  errors and config are leaves that anyone may import;
+cli -> admin -> net -> protocol -> model;  render -> model;  errors and config are leaves that every package may import;
 applications (watch, exporter, mcp, dropins, history, sandbox) are on top: they may import what they need, and nothing
 below imports them. The command tree names their commands by strings.
 """
@@ -25,13 +25,13 @@ from tests.fakes.broker import FakeCluster
 from tests.fakes.cluster_state import FakeMember
 from tests.fakes.serving import serving
 
-HOUSE = Path(__file__).parents[2] / "kgroups"
-FILES = sorted(path for path in HOUSE.rglob("*.py"))
+PACKAGE = Path(__file__).parents[2] / "kgroups"
+FILES = sorted(path for path in PACKAGE.rglob("*.py"))
 
 _BELOW = {"admin", "net", "protocol", "model", "render", "errors", "config", "deprecation", "schemas"}
 """What every command may import."""
 
-ROOMS: dict[str, set[str]] = {
+MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
     "version": set(),
     "deprecation": set(),
@@ -61,10 +61,9 @@ ROOMS: dict[str, set[str]] = {
     "__main__": {"cli", "dropins"},
     "__init__": {"api", "version"},
 }
-"""Each room, and those that it may look into; its own besides. A folder of a room may be a room. The version is open
-to all."""
+"""Area -> the other areas that it may import; every area may import the version. A folder in an area can be an area."""
 
-DOORS = {
+EXCEPTIONS = {
     "config/profiles": {"model"},
     # The completions of applications.
     "cli/frame/known_values": {"history", "sandbox"},
@@ -73,7 +72,7 @@ DOORS = {
     "schemas/contents": {"history"},
     "schemas/history": {"history"},
 }
-"""Files that may look further than their room."""
+"""Beginning of a path -> areas that these files may import in addition."""
 
 REGISTRY = "cli/frame/lazy_command"
 """The file that imports commands by the names in the command tree, those of applications too."""
@@ -128,15 +127,15 @@ FOREIGN = {
         *("watch/app", "watch/group_page", "watch/sources"),
     },
 }
-"""A package, and who alone may import it: a room, or the files of a room whose names begin so."""
+"""A package, and the only areas that may import it, or the beginnings of paths."""
 
 EFFECTS = {"asyncio", "socket", "ssl", "select", "time", "os", "io", "pathlib", "subprocess", "threading", "random"}
 """Modules of the standard library by which a rule would reach the world, or ask a clock."""
 
 PURE = {"model", "watch/state"}
-"""Rooms of rules."""
+"""Areas that contain rules."""
 
-ATTICS = {"utils", "util", "helpers", "helper", "common", "misc"}
+VAGUE_NAMES = {"utils", "util", "helpers", "helper", "common", "misc"}
 
 
 class Import(NamedTuple):
@@ -199,37 +198,37 @@ def _beginning(name: ast.expr) -> str:
 
 def forbidden(found: Import) -> str | None:
     """Why an import is against the plan; ``None`` when it is not."""
-    room = room_of(found.who)
+    area = area_of(found.who)
     top, _, rest = found.what.partition(".")
-    if room not in ROOMS:
-        return "a room that is not in the plan"
+    if area not in MAY_IMPORT:
+        return "an area that is not in the plan"
     if found.what == _COMPUTED:
-        return "nobody can tell what it is"
+        return "the imported name is computed"
     if found.what == "kgroups." and found.who == REGISTRY:
         return None
     if top == "kgroups":
-        other = room_of(rest.replace(".", "/"))
-        allowed = ROOMS[room].union(*(doors for file, doors in DOORS.items() if found.who.startswith(file)))
-        if other not in {room, "version"} and other in ROOMS and other not in allowed:
-            return f"{room} may not look into {other}"
-        return None if other in ROOMS else f"{other} is not in the plan"
+        other = area_of(rest.replace(".", "/"))
+        allowed = MAY_IMPORT[area].union(*(areas for file, areas in EXCEPTIONS.items() if found.who.startswith(file)))
+        if other not in {area, "version"} and other in MAY_IMPORT and other not in allowed:
+            return f"{area} may not import {other}"
+        return None if other in MAY_IMPORT else f"{other} is not in the plan"
     owners = FOREIGN.get(top)
     if owners is not None and not any(found.who == owner or found.who.startswith(owner) for owner in owners):
         return f"only {' and '.join(sorted(owners)) or 'tests'} may import {top}"
-    if room in PURE and (top in EFFECTS or top not in sys.stdlib_module_names):
+    if area in PURE and (top in EFFECTS or top not in sys.stdlib_module_names):
         return "the model is pure, and of the standard library"
     return None
 
 
-def room_of(path: str) -> str:
-    """Return the innermost room of a module, by its path in the package."""
+def area_of(path: str) -> str:
+    """Return the innermost area of a module, by its path in the package."""
     parts = path.split("/")
     inner = "/".join(parts[:2])
-    return inner if inner in ROOMS else parts[0]
+    return inner if inner in MAY_IMPORT else parts[0]
 
 
 def of(path: Path) -> str:
-    return path.relative_to(HOUSE).with_suffix("").as_posix()
+    return path.relative_to(PACKAGE).with_suffix("").as_posix()
 
 
 def test_every_import_is_in_the_plan() -> None:
@@ -282,8 +281,8 @@ def test_every_reference_is_in_the_plan_and_exists() -> None:
         ("render/output", "import_module(f'kgroups.cli.{name}')"),
         ("config/settings", "from kgroups.model.cluster import Node"),
         ("errors", "from kgroups.model.outcome import Failure"),
-        ("attic/things", "import json"),
-        ("cli/main", "from kgroups.attic import things"),
+        ("unplanned/things", "import json"),
+        ("cli/main", "from kgroups.unplanned import things"),
         ("history/extract/reader", "from kgroups.admin.wire import WireAdmin"),
         ("history/transform/lag", "import confluent_kafka"),
         ("history/jobs/collect", "from ..commands.options import Bounds"),
@@ -367,7 +366,7 @@ def cycles(graph: Mapping[str, set[str]]) -> set[frozenset[str]]:
     }
 
 
-FLOORS = {
+LAYERS = {
     "admin": (
         {"routing"},
         {"query/group_types"},
@@ -403,30 +402,30 @@ FLOORS = {
     "exporter": ({"monitoring"}, {""}),
     "dropins": ({"text"}, {""}),
 }
-"""The folders of a room, lowest first. A module imports from its own folder and from lower floors."""
+"""Area -> its folders in layers, lowest first. A module imports from its own folder and from lower layers."""
 
 
-def upward_imports(graph: Mapping[str, set[str]], floors: Mapping[str, tuple[set[str], ...]] = FLOORS) -> list[str]:
-    """Return the imports, inside a room, of another folder on the same floor or a higher one."""
+def upward_imports(graph: Mapping[str, set[str]], layers: Mapping[str, tuple[set[str], ...]] = LAYERS) -> list[str]:
+    """Return the imports, inside an area, of another folder in the same layer or a higher one."""
     packages = {name.rpartition(".")[0] for name in graph}
 
     def place(name: str) -> tuple[str, str]:
-        _, room, *folders = (name if name in packages else name.rpartition(".")[0]).split(".")
-        return room, "/".join(folders)
+        _, area, *folders = (name if name in packages else name.rpartition(".")[0]).split(".")
+        return area, "/".join(folders)
 
-    def floor(room: str, folder: str) -> int:
-        return next((at for at, folders in enumerate(floors[room]) if folder in folders), -1)
+    def layer(area: str, folder: str) -> int:
+        return next((at for at, folders in enumerate(layers[area]) if folder in folders), -1)
 
     upward = []
     for name, found in graph.items():
         if name.count(".") < 2:
             continue
-        room, folder = place(name)
-        if room in floors and floor(room, folder) < 0:
+        area, folder = place(name)
+        if area in layers and layer(area, folder) < 0:
             upward.append(f"{name}: folder {folder} is not in the plan")
-        for other in found if room in floors else ():
-            where = place(other) if other.count(".") > 1 else (room, folder)
-            if where[0] == room and where[1] != folder and floor(*where) >= floor(room, folder):
+        for other in found if area in layers else ():
+            where = place(other) if other.count(".") > 1 else (area, folder)
+            if where[0] == area and where[1] != folder and layer(*where) >= layer(area, folder):
                 upward.append(f"{name} imports {other}")
     return sorted(upward)
 
@@ -442,7 +441,7 @@ def test_no_upward_imports() -> None:
         ("model/lag", "from .views import rows"),
         ("model/views/rows", "def f():\n    from ..health.rules import Rule"),
         ("model/health/rules", "from ..verdicts import rates"),
-        ("model/attic/rules", "from ..lag import compute_lag"),
+        ("model/unplanned/rules", "from ..lag import compute_lag"),
     ],
 )
 def test_upward_imports_are_found(who: str, source: str) -> None:
@@ -478,7 +477,7 @@ LOCAL_IMPORTS = {
     "history/load/store",  # a reader of the store does not load what writers need
     *("schemas/__init__", "schemas/compose", "schemas/contents", "schemas/views"),  # one schema
 }
-"""The rooms and files that may import modules of the package inside functions. Packages of others may be anywhere."""
+"""The areas and files that may import modules of kgroups inside functions. Other packages can be imported anywhere."""
 
 
 def local_imports(who: str, source: str) -> Iterator[Import]:
@@ -537,13 +536,13 @@ def test_import_cycles_are_found(source: str) -> None:
 
 
 def test_no_module_has_a_catch_all_name() -> None:
-    assert [str(path) for path in HOUSE.rglob("*") if path.stem in ATTICS] == []
+    assert [str(path) for path in PACKAGE.rglob("*") if path.stem in VAGUE_NAMES] == []
 
 
 def fresh(code: str, *arguments: str) -> str:
     """What a new Python, in which every warning is an error, prints."""
     command = [sys.executable, "-W", "error", "-c", code, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False, cwd=HOUSE.parent)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False, cwd=PACKAGE.parent)
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout
 
@@ -606,7 +605,7 @@ ACTS = {
     "kgroups.model.operations.reset",
     "kgroups.model.time_lag",
 }
-"""What the port names and only some commands need: as types, it is nobody's to load."""
+"""Modules that the interface names only as types: no command loads them for it."""
 
 HEAVY = {
     *CONFIG,
@@ -722,7 +721,7 @@ def cpu_time(*arguments: str, cache: Path) -> float:
     environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(cache)}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     command = [sys.executable, *arguments]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=environment, cwd=HOUSE.parent)
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=environment, cwd=PACKAGE.parent)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     assert process.returncode == 0
@@ -750,7 +749,7 @@ def test_startup_takes_little_time(command: str, tmp_path: Path) -> None:
 
 
 def test_entry_points_are_callable() -> None:
-    scripts = tomllib.loads((HOUSE.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]
+    scripts = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]
     tools = ("consumer-groups", "groups", "share-groups", "streams-groups")
     assert set(scripts) == {"kgroups", *(f"kafka-{tool}" for tool in tools)}
     for where in scripts.values():
