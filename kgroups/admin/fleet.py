@@ -13,11 +13,11 @@ from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.net.connection import Observer
 from kgroups.net.in_thread import run_in_thread
 
-from .port import GroupAdmin
+from .client import Client
 from .query.select_groups import Selection
-from .wire import open_admin
+from .wire import open_client
 
-Query = Callable[[GroupAdmin], Awaitable[Outcome[Any]]]
+Query = Callable[[Client], Awaitable[Outcome[Any]]]
 
 PARALLEL = 16
 """Clusters that are queried at the same time, which bounds sockets and memory."""
@@ -56,9 +56,7 @@ def wanted_of(selection: Selection) -> frozenset[tuple[Scope, str]]:
     return frozenset((*((Scope.GROUP, group) for group in groups), *topics, *regex))
 
 
-async def open_member(
-    member: Member, seconds: float, observer: Observer | None, tell: Callable[[str], None]
-) -> GroupAdmin:
+async def open_member(member: Member, seconds: float, observer: Observer | None, tell: Callable[[str], None]) -> Client:
     """Return an admin that is connected to one cluster.
 
     :param seconds: the time limit for reading the settings, and for the queries.
@@ -70,7 +68,7 @@ async def open_member(
             settings = await run_in_thread(member.load, f"read the settings of {member.name}")
     except TimeoutError:
         raise DeadlineExceeded(f"its settings were not read within {seconds:.3g} s") from None
-    admin, _ = await open_admin(settings.within(seconds), observer, lambda note: tell(f"{member.name}: {note}"))
+    admin, _ = await open_client(settings.within(seconds), observer, lambda note: tell(f"{member.name}: {note}"))
     return admin
 
 

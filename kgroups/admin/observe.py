@@ -22,8 +22,8 @@ from kgroups.model.verdicts.facts import PartitionFacts
 from kgroups.model.views.lag_summary import NO_AGES, Ages, By, Share, shares
 from kgroups.model.views.offset_row import GroupOffsets
 
+from .client import Client, WireOnly, wire_of
 from .group_clients import instances_of
-from .port import GroupAdmin, WireOnly, wire_of
 from .query.select_groups import Selection
 from .records import UNREAD_LOG, commit_history, find_unread, read_group_logs
 from .share_facts import share_facts
@@ -37,7 +37,7 @@ def bounds_of(commits: int) -> ReadBudget:
     return ReadBudget(32 << 20, 5 + commits // 2_000)
 
 
-async def observe(admin: GroupAdmin, selection: Selection, sample: Sample, *, isolation: Isolation) -> Outcome[Seen]:
+async def observe(admin: Client, selection: Selection, sample: Sample, *, isolation: Isolation) -> Outcome[Seen]:
     """Return a snapshot of the selected groups, sorted by name.
 
     For the times of commits, the offsets topic is read backwards, as far as :func:`bounds_of` allows. If that is not
@@ -68,7 +68,7 @@ async def observe(admin: GroupAdmin, selection: Selection, sample: Sample, *, is
 
 
 async def read_ages(
-    admin: GroupAdmin,
+    admin: Client,
     every: Iterable[Share],
     now: int,
     *,
@@ -107,7 +107,7 @@ async def read_ages(
 
 
 async def observe_in_batches(
-    admin: GroupAdmin, selection: Selection, *, isolation: Isolation
+    admin: Client, selection: Selection, *, isolation: Isolation
 ) -> AsyncGenerator[Outcome[Seen]]:
     """Yield snapshots of the selected groups in batches, without ages and commit times."""
     async with aclosing(admin.stream_offsets(selection, isolation=isolation, whole_topics=True)) as batches:
@@ -117,7 +117,7 @@ async def observe_in_batches(
 
 
 async def observe_partitions(
-    admin: GroupAdmin, selection: Selection, wanted: Mapping[str, frozenset[int] | None] | None
+    admin: Client, selection: Selection, wanted: Mapping[str, frozenset[int] | None] | None
 ) -> Outcome[PartitionFacts]:
     """Return the facts about partitions, topic -> numbers, or ``None`` for all; or about those that lag.
 
@@ -154,7 +154,7 @@ def questions_of(sampling: Sampling) -> Questions:
     return Questions(sampling.unproven(), sampling.static())
 
 
-async def answer(admin: GroupAdmin, questions: Questions, *, isolation: Isolation) -> Answers:
+async def answer(admin: Client, questions: Questions, *, isolation: Isolation) -> Answers:
     """Return what is unread, when it was committed, and who shares an instance ID. Errors are in the answers."""
     instances = await instances_of(admin.cluster, sorted(questions.static))
     if not questions.unproven:
@@ -177,7 +177,7 @@ async def answer(admin: GroupAdmin, questions: Questions, *, isolation: Isolatio
 
 
 async def _find_proofs(
-    admin: GroupAdmin, wanted: Collection[Position], *, isolation: Isolation
+    admin: Client, wanted: Collection[Position], *, isolation: Isolation
 ) -> Mapping[Position, Proof]:
     """Return for each position whether a record is unread there, or only transaction markers and aborted records."""
     readable, _ = await find_unread(admin, wanted, isolation=Isolation.READ_COMMITTED)
@@ -188,7 +188,7 @@ async def _find_proofs(
     return {place: proof_of(readable.get(place), unread.get(place)) for place in wanted}
 
 
-async def _with_outsiders(admin: GroupAdmin, seen: list[Seen]) -> list[Seen]:
+async def _with_outsiders(admin: Client, seen: list[Seen]) -> list[Seen]:
     """Add what is known about clients that commit for groups without members. May wait for their next commit."""
     from .still_committing import Committed, still_committing
 
@@ -211,7 +211,7 @@ async def _with_outsiders(admin: GroupAdmin, seen: list[Seen]) -> list[Seen]:
     ]
 
 
-async def _with_commit_times(admin: GroupAdmin, seen: list[Seen]) -> list[Seen]:
+async def _with_commit_times(admin: Client, seen: list[Seen]) -> list[Seen]:
     committed = {each.offsets.group.group_id: _committed(each.offsets) for each in seen}
     wanted = {name: commit_keys(name, places) for name, places in committed.items() if places}
     if not wanted:
@@ -227,7 +227,7 @@ async def _with_commit_times(admin: GroupAdmin, seen: list[Seen]) -> list[Seen]:
     ]
 
 
-async def _with_expiry(admin: GroupAdmin, seen: list[Seen]) -> list[Seen]:
+async def _with_expiry(admin: Client, seen: list[Seen]) -> list[Seen]:
     expiring = {
         each.offsets.group.group_id: keys_of(each.offsets.group, LogQuery.OFFSETS, places)
         for each in seen

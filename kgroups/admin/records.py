@@ -17,14 +17,14 @@ from .offsets_topic import recent_commits as log_of_groups
 from .query import first_unread
 
 if TYPE_CHECKING:
-    from .port import GroupAdmin
+    from .client import Client
 
 UNREAD = "librdkafka does not read records, so the time lag is unknown; --transport wire reads them"
 UNREAD_LOG = "librdkafka does not read records, so those of __consumer_offsets are unknown; --transport wire reads them"
 
 
 async def find_unread(
-    admin: GroupAdmin, positions: Iterable[Position], *, isolation: Isolation
+    admin: Client, positions: Iterable[Position], *, isolation: Isolation
 ) -> tuple[Mapping[Position, FirstUnread], tuple[Failure, ...]]:
     """Return the first unread record at each position, and the failures; see :mod:`.query.first_unread`."""
     if admin.cluster:
@@ -34,7 +34,7 @@ async def find_unread(
 
 
 async def read_group_logs(
-    admin: GroupAdmin, wanted: Mapping[GroupId, frozenset[Key]], limits: ReadBudget, *, retention: bool = False
+    admin: Client, wanted: Mapping[GroupId, frozenset[Key]], limits: ReadBudget, *, retention: bool = False
 ) -> GroupLogs:
     """Read records of groups in the offsets topic, or return a notice; see :mod:`.offsets_topic.reader`."""
     if admin.cluster:
@@ -42,7 +42,7 @@ async def read_group_logs(
     return GroupLogs({}, (f"--deep: {UNREAD_LOG}",), unread=dict.fromkeys(wanted, UNREAD_LOG))
 
 
-async def commit_history(admin: GroupAdmin, groups: Sequence[GroupId]) -> RecentCommits:
+async def commit_history(admin: Client, groups: Sequence[GroupId]) -> RecentCommits:
     """Return the commits and membership changes of groups in the newest part of the log."""
     if admin.cluster:
         return await log_of_groups.commit_history(admin.cluster, groups)

@@ -8,11 +8,11 @@ from kgroups.model.group_log import ReadBudget
 from kgroups.model.groups import GroupType
 from kgroups.model.views.offset_row import GroupOffsets
 
-from .port import GroupAdmin, WireOnly, wire_of
+from .client import Client, WireOnly, wire_of
 from .share_state.gather import Gathered, gather_share_facts
 
 
-async def share_facts(admin: GroupAdmin, items: Iterable[GroupOffsets], limits: ReadBudget) -> Gathered:
+async def share_facts(admin: Client, items: Iterable[GroupOffsets], limits: ReadBudget) -> Gathered:
     """Return what is known about the partitions of share groups; groups of other types are ignored.
 
     :raises UsageError: if there are share groups, and the transport does not support them.

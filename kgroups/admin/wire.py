@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from kgroups.model.views.offset_row import GroupOffsets
     from kgroups.protocol.apis.metadata import TopicLeaders
 
-    from .port import GroupAdmin
+    from .client import Client
 
 NEEDED = (
     metadata.API,
@@ -47,14 +47,14 @@ NEEDED = (
 """The APIs that the wire client requires; without a common version, librdkafka may work."""
 
 
-class WireAdmin:
+class WireClient:
     """An admin over the wire client."""
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
 
     @classmethod
-    async def connect(cls, settings: ClientSettings, observer: Observer | None = None) -> WireAdmin:
+    async def connect(cls, settings: ClientSettings, observer: Observer | None = None) -> WireClient:
         """Connect to the cluster.
 
         :raises ClusterUnreachable: if no bootstrap server responds.
@@ -163,9 +163,9 @@ async def _first_versions(cluster: Cluster) -> tuple[Node, BrokerVersions]:
 OVER_LIBRDKAFKA = "waiting for librdkafka"
 
 
-async def open_admin(
+async def open_client(
     settings: ClientSettings, observer: Observer | None = None, tell: Callable[[str], None] = lambda note: None
-) -> tuple[GroupAdmin, object]:
+) -> tuple[Client, object]:
     """Return a connected admin, and its progress, which ``str()`` shows at any time.
 
     :param observer: is called for every request of the wire client.
@@ -174,10 +174,10 @@ async def open_admin(
     """
     if settings.transport is Transport.WIRE:
         try:
-            admin = await WireAdmin.connect(settings, observer)
+            admin = await WireClient.connect(settings, observer)
             return admin, admin.cluster.progress
         except (UnsupportedVersion, UnsupportedMechanism) as error:
             tell(f"{error}; using librdkafka instead, with one group per request")
-    from .rdkafka.client import RdkafkaAdmin
+    from .rdkafka.client import LibrdkafkaClient
 
-    return await RdkafkaAdmin.connect(settings), OVER_LIBRDKAFKA
+    return await LibrdkafkaClient.connect(settings), OVER_LIBRDKAFKA

@@ -15,7 +15,7 @@ from kgroups.admin.change.plan.plan_delete import plan_delete
 from kgroups.admin.change.plan.plan_delete_offsets import plan_delete_offsets
 from kgroups.admin.change.plan.plan_reset import plan_reset
 from kgroups.admin.change.plan.reset_request import ResetRequest
-from kgroups.admin.port import Cluster, GroupAdmin
+from kgroups.admin.client import Client, Cluster
 from kgroups.admin.query.describe import describe
 from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.still_committing import WINDOW, Committing, committed_of, in_transactions, still_committing
@@ -436,7 +436,7 @@ class AsyncCluster(SettingsMethods):
         request = arguments.restore(file, groups)._replace(topics=scope, create=create, exact=exact)
         return Outcome.of(await self._change(lambda cluster: plan_restore(cluster, request)))
 
-    async def _ask(self, question: Callable[[GroupAdmin], Awaitable[T]]) -> T:
+    async def _ask(self, question: Callable[[Client], Awaitable[T]]) -> T:
         async with self._session.admin() as admin:
             return await question(admin)
 

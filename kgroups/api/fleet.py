@@ -10,8 +10,8 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
+from kgroups.admin.client import Client
 from kgroups.admin.fleet import Fleet, Member, Progress, Query, query_clusters, wanted_of
-from kgroups.admin.port import GroupAdmin
 from kgroups.admin.query.select_groups import Selection
 from kgroups.config.flags import TIMEOUT, Flags
 from kgroups.config.fleet import select_profiles
@@ -274,7 +274,7 @@ class AsyncFleet:
     ) -> Outcome[InCluster[Any]]:
         """Return the items of all clusters, each with the name of its cluster."""
 
-        async def query(admin: GroupAdmin) -> model.Outcome[Any]:
+        async def query(admin: Client) -> model.Outcome[Any]:
             found = await ask(_Connected(admin))
             return model.Outcome(found.items, found.failures, found.notices, found.missing_acls)
 
@@ -298,8 +298,8 @@ def _load(profile: str, timeout: float) -> ClientSettings:
 class _Connected(Queries):
     """The questions to a cluster whose connections are open."""
 
-    def __init__(self, admin: GroupAdmin) -> None:
+    def __init__(self, admin: Client) -> None:
         self._admin = admin
 
-    async def _ask(self, question: Callable[[GroupAdmin], Awaitable[T]]) -> T:
+    async def _ask(self, question: Callable[[Client], Awaitable[T]]) -> T:
         return await question(self._admin)

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from typing import Any, Literal, TypeVar, overload
 
-from kgroups.admin.port import GroupAdmin
+from kgroups.admin.client import Client
 from kgroups.admin.query.list_groups import ListFilter
 from kgroups.admin.query.select_groups import Selection
 from kgroups.model import outcome as model
@@ -34,7 +34,7 @@ class Queries(ABC):
     """The queries of one cluster. Subclasses open the connections."""
 
     @abstractmethod
-    async def _ask(self, question: Callable[[GroupAdmin], Awaitable[T]]) -> T: ...
+    async def _ask(self, question: Callable[[Client], Awaitable[T]]) -> T: ...
 
     async def list(self, *, states: Iterable[str] = (), types: Iterable[str] = ()) -> Outcome[ListedGroup]:
         """List groups of every type, sorted by group ID.
@@ -226,7 +226,7 @@ class Queries(ABC):
             arguments.flag(name, value) for name, value in (("time", time), ("headroom", headroom), ("exact", exact))
         ]
 
-        async def question(admin: GroupAdmin) -> model.Outcome[Any]:
+        async def question(admin: Client) -> model.Outcome[Any]:
             outcome = await admin.describe_offsets(selection, isolation=level, whole_topics=True)
             found = [share for item in outcome.items for share in shares(item, split)]
             if not any(reads):
@@ -281,14 +281,14 @@ class Queries(ABC):
         return sampling.report(int(clock.time() * 1000))
 
 
-async def sample_of(selection: Selection, sample: Sample, admin: GroupAdmin) -> model.Outcome[Seen]:
+async def sample_of(selection: Selection, sample: Sample, admin: Client) -> model.Outcome[Seen]:
     """Return a sample of the selected groups, for rules about their health."""
     from kgroups.admin.observe import observe
 
     return await observe(admin, selection, sample, isolation=Isolation.READ_UNCOMMITTED)
 
 
-async def complete(sampling: Sampling, admin: GroupAdmin) -> model.Outcome[Seen]:
+async def complete(sampling: Sampling, admin: Client) -> model.Outcome[Seen]:
     """Find out what the samples do not show."""
     from kgroups.admin.observe import answer, questions_of
 

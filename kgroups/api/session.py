@@ -6,8 +6,8 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from kgroups.admin.port import GroupAdmin
-from kgroups.admin.wire import open_admin
+from kgroups.admin.client import Client
+from kgroups.admin.wire import open_client
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import KgroupsError, UsageError
 
@@ -25,14 +25,14 @@ class Session:
         self._settings = settings
         self._keeping = False
         self._busy = False
-        self._kept: GroupAdmin | None = None
+        self._kept: Client | None = None
 
     def keep(self) -> None:
         """Keep connections from now on."""
         self._keeping = True
 
     @asynccontextmanager
-    async def admin(self) -> AsyncIterator[GroupAdmin]:
+    async def admin(self) -> AsyncIterator[Client]:
         """Enter with a connected admin for one call.
 
         :raises KgroupsError: if the cluster cannot be reached.
@@ -60,7 +60,7 @@ class Session:
         self._keeping = False
         await self._drop()
 
-    async def _renewed(self) -> GroupAdmin:
+    async def _renewed(self) -> Client:
         """Return the kept admin, ready for another call, or a new one."""
         kept = self._kept
         if kept is not None and kept.cluster:
@@ -73,8 +73,8 @@ class Session:
         self._kept = await self._open()
         return self._kept
 
-    async def _open(self) -> GroupAdmin:
-        admin, _ = await open_admin(self._settings, tell=_LOG.warning)
+    async def _open(self) -> Client:
+        admin, _ = await open_client(self._settings, tell=_LOG.warning)
         return admin
 
     async def _drop(self) -> None:

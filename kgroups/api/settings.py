@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from kgroups.admin.change.apply.alter_settings import alter_in_chunks, plan_settings
-from kgroups.admin.port import Cluster, WireOnly, changing, wire_of
+from kgroups.admin.client import Cluster, WireOnly, changing, wire_of
 from kgroups.admin.query.group_configs import describe_settings
 from kgroups.admin.query.select_groups import Selection
 from kgroups.model import outcome as model

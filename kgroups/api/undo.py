@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from kgroups.admin.change.apply.chunks import source_of
 from kgroups.admin.change.apply.interruption import Interruption
-from kgroups.admin.port import Cluster
+from kgroups.admin.client import Cluster
 from kgroups.model.offsets import PlanKey
 from kgroups.model.operations.origin import Origin, Source
 from kgroups.model.operations.reset import FromPlan, PlannedOffset

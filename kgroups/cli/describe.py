@@ -18,7 +18,7 @@ from .frame.options import (
 from .frame.run_query import Shape, query_and_show
 
 if TYPE_CHECKING:
-    from kgroups.admin.port import GroupAdmin
+    from kgroups.admin.client import Client
     from kgroups.admin.query.select_groups import Selection
     from kgroups.model.outcome import Outcome
     from kgroups.render.views import View
@@ -86,7 +86,7 @@ class _Queries(NamedTuple):
     deep: tuple[int, float] | None
     headers: dict[str, Sequence[str]] | None
 
-    async def offsets(self, admin: GroupAdmin) -> Outcome[Any]:
+    async def offsets(self, admin: Client) -> Outcome[Any]:
         from kgroups.model.offsets import Isolation
         from kgroups.model.views.offset_row import OffsetRow
         from kgroups.model.views.offsets import offset_rows
@@ -119,7 +119,7 @@ class _Queries(NamedTuple):
         # A RowStore is iterated like a tuple of rows.
         return streamed.with_failures((), _notices(selection, streamed, groups))._replace(items=store)  # type: ignore[arg-type]
 
-    async def members(self, admin: GroupAdmin) -> Outcome[Any]:
+    async def members(self, admin: Client) -> Outcome[Any]:
         from kgroups.model.views.member_rows import MemberRow, member_rows
 
         outcome = await admin.describe(self.selection)
@@ -133,7 +133,7 @@ class _Queries(NamedTuple):
         rows = chain.from_iterable(map(member_rows, outcome.items))
         return _with_refused_groups(outcome, rows, MemberRow, notices)
 
-    async def state(self, admin: GroupAdmin) -> Outcome[Any]:
+    async def state(self, admin: Client) -> Outcome[Any]:
         from kgroups.model.views.member_rows import StateRow, state_row
 
         outcome = await admin.describe(self.selection)
@@ -172,7 +172,7 @@ def _view(name: str, *, deep: bool) -> View:
 
 
 async def _with_deep_columns(
-    admin: GroupAdmin, view: str, outcome: Outcome[Any], bounds: tuple[int, float], notices: list[str]
+    admin: Client, view: str, outcome: Outcome[Any], bounds: tuple[int, float], notices: list[str]
 ) -> Outcome[Any]:
     from .query.deep_columns import with_deep_columns
 
@@ -195,7 +195,7 @@ def _topology(connection: ConnectionOptions, shape: Shape, selection: Selection)
     from kgroups.model.views.topology_rows import nodes_remark, topology_remark, topology_rows
     from kgroups.render.topology_views import TOPOLOGY
 
-    async def query(admin: GroupAdmin) -> Outcome[Any]:
+    async def query(admin: Client) -> Outcome[Any]:
         described = await admin.describe(selection)
         outcome = (
             (await describe_nodes(admin.cluster, described.items)).after(described) if admin.cluster else described

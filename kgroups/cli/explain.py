@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
+from kgroups.admin.client import Client, WireOnly, wire_of
 from kgroups.admin.group_clients import gather_facts
-from kgroups.admin.port import GroupAdmin, WireOnly, wire_of
 from kgroups.admin.query.select_groups import Selection
 from kgroups.config.settings import Transport
 from kgroups.errors import UsageError
@@ -60,7 +60,7 @@ def explain(
     if partitions.given:
         return explain_partitions(connection, style.output, style.format, selection, partitions)
 
-    async def query(admin: GroupAdmin) -> Outcome[Any]:
+    async def query(admin: Client) -> Outcome[Any]:
         cluster = wire_of(admin, WireOnly.EXPLAIN)
         outcome = await gather_facts(cluster, selection)
         if not outcome.items and not outcome.failures:

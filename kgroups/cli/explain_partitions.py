@@ -7,8 +7,8 @@ import sys
 from functools import partial
 from typing import Any, NamedTuple
 
+from kgroups.admin.client import Client
 from kgroups.admin.observe import observe_partitions
-from kgroups.admin.port import GroupAdmin
 from kgroups.admin.query.select_groups import Selection
 from kgroups.errors import UsageError
 from kgroups.model.outcome import NO_MATCH, Outcome
@@ -42,7 +42,7 @@ def explain_partitions(
         raise UsageError("--partition and --lagging are mutually exclusive")
     wanted = parse_topic_scope(options.partitions, "--partition") if options.partitions else None
 
-    async def query(admin: GroupAdmin) -> Outcome[Any]:
+    async def query(admin: Client) -> Outcome[Any]:
         outcome = await observe_partitions(admin, selection, wanted)
         if not outcome.items and not outcome.failures and wanted is not None:
             return outcome.with_failures((), [NO_MATCH])

@@ -15,7 +15,7 @@ from .frame.options import ConnectionOptions
 from .frame.run_query import Shape, query_and_show
 
 if TYPE_CHECKING:
-    from kgroups.admin.port import GroupAdmin
+    from kgroups.admin.client import Client
     from kgroups.admin.query.select_groups import Selection
     from kgroups.model.offsets import Isolation
     from kgroups.model.outcome import Outcome
@@ -65,7 +65,7 @@ def lag(
     def first_rows(rows: list[Any]) -> list[Any]:
         return rows if top is None else sort_rows(rows, view, ranked)[:top]
 
-    async def query_offsets(admin: GroupAdmin) -> Outcome[Any]:
+    async def query_offsets(admin: Client) -> Outcome[Any]:
         from .query.stream_rows import take_rows
 
         collector = _RowCollector(view.columns, only_lagging, min_lag, None if top is None else first_rows)
@@ -83,7 +83,7 @@ def lag(
             notices.append(NO_MATCH)
         return streamed.with_failures((), notices)._replace(items=collector.items)
 
-    async def query_and_read(admin: GroupAdmin) -> Outcome[Any]:
+    async def query_and_read(admin: Client) -> Outcome[Any]:
         from kgroups.admin.observe import read_ages
 
         outcome = await admin.describe_offsets(selection, isolation=level, whole_topics=True)
@@ -127,7 +127,7 @@ class _ClusterQuery(NamedTuple):
     only_lagging: bool
     min_lag: int | None
 
-    async def row(self, admin: GroupAdmin) -> Outcome[Any]:
+    async def row(self, admin: Client) -> Outcome[Any]:
         from kgroups.model.views.cluster_lag import cluster_row
         from kgroups.model.views.lag_rows import GroupLagRow
         from kgroups.model.views.lag_summary import By, shares

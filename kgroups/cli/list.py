@@ -11,7 +11,7 @@ from .frame.options import ConnectionOptions, split_values
 from .frame.run_query import Shape, query_and_show
 
 if TYPE_CHECKING:
-    from kgroups.admin.port import GroupAdmin
+    from kgroups.admin.client import Client
     from kgroups.model.outcome import Outcome
     from kgroups.render.views import View
 
@@ -55,7 +55,7 @@ def list_groups(
             raise UsageError("--protocol-type cannot be combined with group names")
         selection = chosen.selection(all_by_default=True)._replace(among=group_filter)
 
-    async def query(admin: GroupAdmin) -> Outcome[Any]:
+    async def query(admin: Client) -> Outcome[Any]:
         outcome = await admin.list_selected(selection or Selection(among=group_filter))
         if selection and not (outcome.items or outcome.failures):
             outcome = outcome.with_failures((), [NO_MATCH])

@@ -9,7 +9,7 @@ from typing import Any
 
 from kgroups.admin.change.plan import plan_reset
 from kgroups.admin.change.plan.reset_request import ResetRequest
-from kgroups.admin.port import WireOnly, changing
+from kgroups.admin.client import WireOnly, changing
 from kgroups.admin.query.describe import describe
 from kgroups.admin.query.select_groups import Selection
 from kgroups.errors import UsageError

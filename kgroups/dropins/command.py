@@ -181,7 +181,7 @@ def change_and_write(
 
     :raises UsageError: if the transport only reads.
     """
-    from kgroups.admin.port import WireOnly, changing
+    from kgroups.admin.client import WireOnly, changing
 
     settings = settings_of(parsed)
     WireOnly.CHANGES.check(settings)

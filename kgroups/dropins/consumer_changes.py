@@ -12,7 +12,7 @@ from kgroups.admin.change.plan.plan_reset import plan_reset
 from kgroups.admin.change.plan.reset_request import ResetRequest
 from kgroups.admin.query.list_groups import CONSUMERS
 from kgroups.admin.query.select_groups import Selection, list_selected
-from kgroups.admin.wire import WireAdmin
+from kgroups.admin.wire import WireClient
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.net.cluster import Cluster
 
@@ -56,7 +56,7 @@ async def _other_types(cluster: Cluster, selection: Selection) -> tuple[Failure,
     """Return failures for the named groups that are not consumer groups; a group that does not exist is created."""
     if not selection.names:
         return ()
-    described = await WireAdmin(cluster).describe(selection)
+    described = await WireClient(cluster).describe(selection)
     return tuple(rejected for group in described.items if (rejected := _GROUPS.rejection(group)))
 
 

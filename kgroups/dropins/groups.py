@@ -11,7 +11,7 @@ from .command import Tool, escape_for, query_and_write
 from .joptsimple import ExceptionText, Option, OptionError, ParsedOptions, Takes
 
 if TYPE_CHECKING:
-    from kgroups.admin.port import GroupAdmin
+    from kgroups.admin.client import Client
     from kgroups.model.groups import ListedGroup
 
 OPTIONS = (
@@ -53,7 +53,7 @@ def list_groups(parsed: ParsedOptions) -> int:
 
     from .text.lists import groups_text
 
-    async def query(admin: GroupAdmin) -> Outcome[Any]:
+    async def query(admin: Client) -> Outcome[Any]:
         listed = await admin.list_selected(Selection(among=ListFilter(with_types=True)))
         return listed.with_items(group for group in listed.items if matches(parsed, group))
 

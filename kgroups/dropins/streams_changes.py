@@ -11,7 +11,7 @@ from kgroups.admin.change.apply.delete_now import delete_offsets_now, delete_top
 from kgroups.admin.change.plan.plan_reset import plan_reset
 from kgroups.admin.change.plan.reset_request import ResetRequest
 from kgroups.admin.query.select_groups import Selection
-from kgroups.admin.wire import WireAdmin
+from kgroups.admin.wire import WireClient
 from kgroups.model.groups import Group, GroupState
 from kgroups.model.offsets import Isolation
 from kgroups.model.operations.internal_topics import plan_topic_deletions
@@ -40,7 +40,7 @@ def reset(parsed: ParsedOptions) -> int:
     names: list[str] = []
 
     async def query(cluster: Cluster) -> Outcome[Any]:
-        groups = _GROUPS.only(await WireAdmin(cluster).describe(selection))
+        groups = _GROUPS.only(await WireClient(cluster).describe(selection))
         names.extend(group.group_id for group in groups.items)
         if not names:
             return groups
@@ -90,7 +90,7 @@ def delete(parsed: ParsedOptions) -> int:
     topics: list[DeletedTopic] = []
 
     async def query(cluster: Cluster) -> Outcome[Any]:
-        groups = _GROUPS.only(await WireAdmin(cluster).describe(selection))
+        groups = _GROUPS.only(await WireClient(cluster).describe(selection))
         rejected = [_not_deleted(failure) for failure in groups.failures if failure.scope is Scope.GROUP]
         failures = [failure for failure in groups.failures if failure.scope is not Scope.GROUP]
         deleted = await delete_groups(cluster, [group.group_id for group in groups.items])
@@ -135,7 +135,7 @@ def delete_offsets(parsed: ParsedOptions) -> int:
         if not every:
             return await delete_offsets_now(cluster, group, topics)
         offsets = _GROUPS.only(
-            await WireAdmin(cluster).describe_offsets(selection, isolation=Isolation.READ_UNCOMMITTED)
+            await WireClient(cluster).describe_offsets(selection, isolation=Isolation.READ_UNCOMMITTED)
         )
         return await delete_offsets_now(cluster, group, _committed(offsets.items)) if offsets.items else offsets
 

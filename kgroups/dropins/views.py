@@ -8,7 +8,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any, Final, NamedTuple
 
-from kgroups.admin.port import GroupAdmin
+from kgroups.admin.client import Client
 from kgroups.admin.query.list_groups import CONSUMERS, SHARERS, STREAMERS, ListFilter
 from kgroups.admin.query.select_groups import Selection
 from kgroups.cli.frame.group_options import check_name
@@ -89,7 +89,7 @@ def list_groups(parsed: ParsedOptions) -> int:
         among = among._replace(types=known, with_types=types)
         text = partial(list_text, types=types, states=states)
 
-    async def query(admin: GroupAdmin) -> Outcome[Any]:
+    async def query(admin: Client) -> Outcome[Any]:
         return await admin.list_selected(Selection(among=among))
 
     def write(outcome: Outcome[Any]) -> None:
@@ -106,7 +106,7 @@ def describe(parsed: ParsedOptions) -> int:
     lines = getattr(text, f"{view}_text")
     has_remarks = parsed.kind == "consumer" or (parsed.kind == "share" and view != "offsets")
 
-    async def query(admin: GroupAdmin) -> Outcome[Any]:
+    async def query(admin: Client) -> Outcome[Any]:
         if view == "offsets":
             return groups.only(await admin.describe_offsets(selection, isolation=Isolation.READ_UNCOMMITTED))
         return groups.only(await admin.describe(selection))

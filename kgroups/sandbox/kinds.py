@@ -9,7 +9,7 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from kgroups.admin.query.select_groups import Selection
-from kgroups.admin.wire import WireAdmin
+from kgroups.admin.wire import WireClient
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.errors import KgroupsError, SandboxError
 from kgroups.model.groups import Group, GroupId, GroupState
@@ -152,7 +152,7 @@ def _make(sandbox: Sandbox, kind: Kind) -> None:
 
 
 async def _wait(sandbox: Sandbox, wanted: Mapping[GroupId, KindGroup], until: float) -> None:
-    admin = await WireAdmin.connect(_settings(sandbox.bootstrap, max(TIMEOUT, until - time.monotonic())))
+    admin = await WireClient.connect(_settings(sandbox.bootstrap, max(TIMEOUT, until - time.monotonic())))
     try:
         while True:
             answer = await admin.describe(Selection(tuple(wanted)))
@@ -173,7 +173,7 @@ def _is_ready(found: Group | None, wanted: KindGroup) -> bool:
     return found is not None and (found.state, len(found.members or ())) == (wanted.state, wanted.members)
 
 
-async def _behind(admin: WireAdmin, groups: Sequence[GroupId]) -> list[GroupId]:
+async def _behind(admin: WireClient, groups: Sequence[GroupId]) -> list[GroupId]:
     if not groups:
         return []
     answer = await admin.describe_offsets(Selection(tuple(groups)), isolation=Isolation.READ_UNCOMMITTED)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Final
 
 from kgroups.admin.query.select_groups import Selection
-from kgroups.admin.wire import WireAdmin
+from kgroups.admin.wire import WireClient
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.errors import KgroupsError, SandboxError
 from kgroups.model.groups import GroupType
@@ -142,7 +142,7 @@ async def _wait(sandbox: Sandbox, groups: tuple[KnownGroup, ...], until: float) 
 
 async def _describe(bootstrap: str, groups: tuple[KnownGroup, ...]) -> dict[str, GroupOffsets]:
     names = tuple(group.name for group in groups)
-    admin = await WireAdmin.connect(_settings(bootstrap))
+    admin = await WireClient.connect(_settings(bootstrap))
     try:
         answer = await admin.describe_offsets(Selection(names), isolation=Isolation.READ_UNCOMMITTED)
     finally:

@@ -6,9 +6,9 @@ import asyncio
 import io
 import time
 
+from kgroups.admin.client import Client, WireOnly, wire_of
 from kgroups.admin.group_clients import gather_facts
 from kgroups.admin.observe import observe_partitions, read_ages
-from kgroups.admin.port import GroupAdmin, WireOnly, wire_of
 from kgroups.admin.query.select_groups import Selection
 from kgroups.cli.frame.options import ConnectionOptions
 from kgroups.cli.frame.run_query import run_query
@@ -34,7 +34,7 @@ def read_time_lags(connection: ConnectionOptions, isolation: Isolation, key: Gro
     """Return the time lags and headroom of a group, or why they are unknown. Waits for brokers and reads records."""
     at = int(time.time() * 1000)
 
-    async def query(admin: GroupAdmin) -> Outcome[TimeLags]:
+    async def query(admin: Client) -> Outcome[TimeLags]:
         outcome = await admin.describe_offsets(Selection((key.group,)), isolation=isolation, whole_topics=True)
         every = [share for item in outcome.items for share in shares(item, By.GROUP)]
         with_headroom = admin.cluster is not None
@@ -71,7 +71,7 @@ def explained(connection: ConnectionOptions, key: GroupKey) -> list[str]:
     selection = Selection((key.group,))
     lagging: list[PartitionFacts] = []
 
-    async def query(admin: GroupAdmin) -> Outcome[GroupFacts]:
+    async def query(admin: Client) -> Outcome[GroupFacts]:
         facts, partitions = await asyncio.gather(
             gather_facts(wire_of(admin, WireOnly.EXPLAIN), selection), observe_partitions(admin, selection, None)
         )

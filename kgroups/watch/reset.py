@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from kgroups.admin.change.plan.reset_request import ResetRequest
-from kgroups.admin.port import changing
+from kgroups.admin.client import changing
 from kgroups.cli.change.reset_request import Target, reset_request, screened_reset, write_reset
 from kgroups.cli.change.safety import Safety
 from kgroups.cli.change.undo_file import UndoFile

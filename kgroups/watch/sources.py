@@ -24,7 +24,7 @@ from .state.watching import Watch, WatchRow
 from .tick import Sampled, Tick
 
 if TYPE_CHECKING:
-    from kgroups.admin.port import GroupAdmin
+    from kgroups.admin.client import Client
     from kgroups.admin.query.select_groups import Selection
     from kgroups.model.groups import GroupId
     from kgroups.model.views.offset_row import GroupOffsets
@@ -38,7 +38,7 @@ _GRACE = 0.5
 _CLOSING = 1.0
 """Seconds to close the connections at the end."""
 
-Query = Callable[["GroupAdmin"], Awaitable[Outcome["GroupOffsets"]]]
+Query = Callable[["Client"], Awaitable[Outcome["GroupOffsets"]]]
 Polled = tuple[Outcome["GroupOffsets"], int]
 """The outcome of a poll, and when it ended, in milliseconds since 1970."""
 
@@ -66,7 +66,7 @@ class Source:
     async def run(self, query: Query, turns: asyncio.Semaphore, patience: float) -> Polled:
         """Poll once."""
 
-        async def identified(admin: GroupAdmin) -> Outcome[GroupOffsets]:
+        async def identified(admin: Client) -> Outcome[GroupOffsets]:
             self.cluster_id = admin.cluster_id
             return await query(admin)
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from enum import Enum
 
-from kgroups.admin.port import GroupAdmin
+from kgroups.admin.client import Client
 from kgroups.admin.query.select_groups import Selection
 from kgroups.cli.frame.options import ConnectionOptions
 from kgroups.cli.frame.selection_hints import topic_failures
@@ -99,7 +99,7 @@ class Ticks:
     def stop(self) -> None:
         self._stop.set()
 
-    async def _query(self, admin: GroupAdmin) -> Outcome[GroupOffsets]:
+    async def _query(self, admin: Client) -> Outcome[GroupOffsets]:
         outcome = await admin.describe_offsets(self._selection, isolation=self._isolation, whole_topics=True)
         if not self._selection.topics:
             return outcome

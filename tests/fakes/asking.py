@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from kgroups.admin.query.list_groups import ListFilter
 from kgroups.admin.query.select_groups import Selection
-from kgroups.admin.wire import WireAdmin
+from kgroups.admin.wire import WireClient
 from kgroups.model.groups import Group, ListedGroup
 from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import Outcome
@@ -29,7 +29,7 @@ PATIENCE = 1.5
 
 def ask(
     fake: FakeCluster,
-    question: Callable[[WireAdmin], Awaitable[T]],
+    question: Callable[[WireClient], Awaitable[T]],
     via: tuple[int, ...] = (),
     before: Callable[[], Awaitable[None]] | None = None,
     **settings: Any,
@@ -38,7 +38,7 @@ def ask(
 
     async def run() -> T:
         async with fake:
-            admin = await WireAdmin.connect(fake.settings(*via, **settings))
+            admin = await WireClient.connect(fake.settings(*via, **settings))
             try:
                 if before:
                     await before()
@@ -49,7 +49,7 @@ def ask(
     return asyncio.run(run())
 
 
-def ask_again(fake: FakeCluster, question: Callable[[WireAdmin], Awaitable[T]], **settings: Any) -> T:
+def ask_again(fake: FakeCluster, question: Callable[[WireClient], Awaitable[T]], **settings: Any) -> T:
     """Run a query on a cluster that ran before: restart its brokers and clear their recorded requests."""
     for broker in fake.brokers.values():
         broker.alive = True
@@ -73,7 +73,7 @@ def describe_offsets(
     whole_topics: bool = False,
     **rest: Any,
 ) -> Outcome[GroupOffsets]:
-    async def question(admin: WireAdmin) -> Outcome[GroupOffsets]:
+    async def question(admin: WireClient) -> Outcome[GroupOffsets]:
         return await admin.describe_offsets(selection, isolation=isolation, whole_topics=whole_topics)
 
     return ask(fake, question, **rest)

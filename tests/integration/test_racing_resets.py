@@ -19,7 +19,7 @@ from kgroups.admin.change.apply.revalidate import revalidate_deletions, revalida
 from kgroups.admin.change.plan.plan_reset import plan_reset
 from kgroups.admin.change.plan.reset_request import ResetRequest
 from kgroups.admin.query.select_groups import Selection
-from kgroups.admin.wire import WireAdmin
+from kgroups.admin.wire import WireClient
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.model.offsets import PlanKey
 from kgroups.model.operations.plan_file import parse_plan
@@ -99,7 +99,7 @@ def test_deletion_names_what_was_committed_to_another_partition(
 
 
 async def apply(bootstrap: str, request: ResetRequest) -> Outcome[AppliedOffset]:
-    admin = await WireAdmin.connect(ClientSettings(parse_bootstrap(bootstrap), timeout=60, broker_timeout=60))
+    admin = await WireClient.connect(ClientSettings(parse_bootstrap(bootstrap), timeout=60, broker_timeout=60))
     try:
         return await apply_offsets.apply_offsets(admin.cluster, (await plan_reset(admin.cluster, request)).items)
     finally:
@@ -107,7 +107,7 @@ async def apply(bootstrap: str, request: ResetRequest) -> Outcome[AppliedOffset]
 
 
 async def race(bootstrap: str, folder: Path, force: tuple[str, ...]) -> None:
-    admin = await WireAdmin.connect(ClientSettings(parse_bootstrap(bootstrap), timeout=300, broker_timeout=60))
+    admin = await WireClient.connect(ClientSettings(parse_bootstrap(bootstrap), timeout=300, broker_timeout=60))
     try:
         log = CommitLog(admin.cluster)
         keys = [PlannedOffset(group, LOG, 1, None, None) for group in GROUPS]

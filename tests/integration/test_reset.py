@@ -18,7 +18,7 @@ from kgroups.admin.change.apply.apply_offsets import apply_offsets
 from kgroups.admin.change.plan.plan_reset import plan_reset
 from kgroups.admin.change.plan.reset_request import ResetRequest
 from kgroups.admin.query.select_groups import Selection
-from kgroups.admin.wire import WireAdmin
+from kgroups.admin.wire import WireClient
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.model.operations.reset import ToEarliest
 from kgroups.model.operations.results import AppliedOffset
@@ -206,7 +206,7 @@ def test_reset_is_rejected_if_a_member_joins_after_the_plan(committed_groups: Sc
     committed_groups.commit({group: {LOG: {0: 9, 1: 9}}})
 
     async def race(meanwhile: Callable[[], object]) -> Outcome[AppliedOffset]:
-        admin = await WireAdmin.connect(ClientSettings(parse_bootstrap(committed_groups.sandbox.bootstrap)))
+        admin = await WireClient.connect(ClientSettings(parse_bootstrap(committed_groups.sandbox.bootstrap)))
         try:
             planned = await plan_reset(admin.cluster, ResetRequest(Selection((group, READER)), ToEarliest()))
             assert len(planned.items) == 4

@@ -14,7 +14,7 @@ import pytest
 
 from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.share_state.gather import gather_share_facts
-from kgroups.admin.wire import WireAdmin
+from kgroups.admin.wire import WireClient
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.model.group_log import ReadBudget
 from kgroups.model.offsets import Isolation
@@ -91,7 +91,7 @@ async def act_as_member(
 
 def state_of(share_groups: ShareGroups, name: str) -> SharePartition:
     async def run() -> SharePartition:
-        admin = WireAdmin(await connected(share_groups))
+        admin = WireClient(await connected(share_groups))
         try:
             items = (await admin.describe_offsets(Selection((name,)), isolation=Isolation.READ_UNCOMMITTED)).items
             (partition,) = (

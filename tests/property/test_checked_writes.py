@@ -17,7 +17,7 @@ from kgroups.admin.change.apply.apply_offsets import apply_offsets
 from kgroups.admin.change.plan.plan_reset import plan_reset
 from kgroups.admin.change.plan.reset_request import ResetRequest
 from kgroups.admin.query.select_groups import Selection
-from kgroups.admin.wire import WireAdmin
+from kgroups.admin.wire import WireClient
 from kgroups.model.offsets import Commit
 from kgroups.model.operations.reset import ToOffset
 from kgroups.model.operations.results import AppliedOffset
@@ -144,7 +144,7 @@ def test_group_is_written_if_and_only_if_it_is_as_planned(events: list[tuple[Eve
             fake.state.fail("OffsetCommit", name, waits, 1)
     names = tuple(fake.state.groups)
 
-    async def run(admin: WireAdmin) -> Outcome[AppliedOffset]:
+    async def run(admin: WireClient) -> Outcome[AppliedOffset]:
         planned = await plan_reset(admin.cluster, ResetRequest(Selection(names), ToOffset(TARGET)))
         assert len(planned.items) == len(names)
         for name, (event, while_waiting) in zip(names, events, strict=True):

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgroups.admin.query.leader_epochs import EpochAt, epochs_in_log, logs_kept
-from kgroups.admin.wire import WireAdmin
+from kgroups.admin.wire import WireClient
 from tests.fakes.asking import ask
 from tests.fakes.broker import FakeCluster
 
@@ -56,7 +56,7 @@ def test_epochs_are_judged_as_the_generated_logs_are(made: list[Log], data: st.D
             at = EpochAt(topic.name, 0, data.draw(st.integers(0, end + 5)), data.draw(st.integers(0, 14)))
             wanted[at] = log
 
-    async def both(admin: WireAdmin) -> tuple[Mapping[EpochAt, bool], Mapping[EpochAt, bool]]:
+    async def both(admin: WireClient) -> tuple[Mapping[EpochAt, bool], Mapping[EpochAt, bool]]:
         return await epochs_in_log(admin.cluster, wanted), await logs_kept(admin.cluster, wanted)
 
     in_log, same = ask(fake, both)

@@ -21,7 +21,7 @@ from kgroups.net.probe import Prober, StepResult
 from kgroups.protocol.apis.metadata import ClusterMetadata
 
 from ..query.select_groups import Selection
-from ..wire import WireAdmin
+from ..wire import WireClient
 from . import hints
 from .hints import Server
 
@@ -97,7 +97,7 @@ async def _rights(
     """Test what the principal may see: the cluster, its groups, and the members, commits, and topics of some groups."""
     yield _on_cluster(settings, metadata)
     try:
-        admin = await WireAdmin.connect(settings, observer)
+        admin = await WireClient.connect(settings, observer)
     except KgroupsError as error:
         fix = "see the failed steps above"
         yield CheckRow(CLUSTER, "groups", Result.FAILED, None, str(error), fix, reason=error.reason)

@@ -72,7 +72,7 @@ GRACE = 1.0
 _NO_RESPONSE = frozenset({KafkaError._TIMED_OUT, KafkaError._TIMED_OUT_QUEUE, KafkaError._TRANSPORT})
 
 
-class RdkafkaAdmin:
+class LibrdkafkaClient:
     """An admin over an AdminClient that has reached its cluster; create it with :meth:`connect`."""
 
     def __init__(self, client: AdminClient, settings: ClientSettings) -> None:
@@ -86,7 +86,7 @@ class RdkafkaAdmin:
         self._breakers: dict[Node | None, CircuitBreaker] = {}
 
     @classmethod
-    async def connect(cls, settings: ClientSettings) -> RdkafkaAdmin:
+    async def connect(cls, settings: ClientSettings) -> LibrdkafkaClient:
         """Connect, and wait until a broker has responded: AdminClient itself connects later, and reports no error.
 
         :raises ClusterUnreachable: if none does, with librdkafka's messages.
@@ -162,7 +162,7 @@ class RdkafkaAdmin:
 
     @property
     def cluster(self) -> None:
-        """There is none: see :class:`..port.GroupAdmin`."""
+        """There is none: see :class:`..client.Client`."""
 
     @property
     def cluster_id(self) -> str | None:

@@ -17,13 +17,13 @@ from kgroups.model.time_lag import FirstUnread, Position, position
 from kgroups.model.views.offset_row import GroupOffsets
 from kgroups.protocol.error_codes import Code
 
-from ..port import WireOnly, wire_of
+from ..client import WireOnly, wire_of
 from ..query.first_unread import find_unread
 from ..query.group_configs import fetch_group_configs
 from ..query.select_groups import Selection
 
 if TYPE_CHECKING:
-    from ..port import GroupAdmin
+    from ..client import Client
 
 
 def extent_of(selection: Selection) -> Extent:
@@ -35,7 +35,7 @@ def extent_of(selection: Selection) -> Extent:
 
 
 async def take_snapshot(
-    admin: GroupAdmin, selection: Selection, source: Source, *, records: bool = False, topics: Iterable[str] = ()
+    admin: Client, selection: Selection, source: Source, *, records: bool = False, topics: Iterable[str] = ()
 ) -> Outcome[Snapshot]:
     """Return a snapshot of the selected groups, with its failures, and the notices.
 

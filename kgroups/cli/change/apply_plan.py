@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from kgroups.admin.port import GroupAdmin, WireOnly, wire_of
+from kgroups.admin.client import Client, WireOnly, wire_of
 from kgroups.errors import EXIT_FAILED
 from kgroups.model.outcome import Outcome
 from kgroups.render.output import write_outcome
@@ -84,7 +84,7 @@ class _OneCluster:
     def plan_and_apply(self) -> tuple[Outcome[Any], str | None]:
         """Plan and apply over the same connections."""
 
-        async def query(admin: GroupAdmin) -> Outcome[Any]:
+        async def query(admin: Client) -> Outcome[Any]:
             planned = await self._operation.hinted_plan(admin)
             if not planned.items:
                 where = self._connection.cluster(admin.cluster_id)

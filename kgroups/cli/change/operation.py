@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from kgroups.admin.change.apply.interruption import Interruption
-from kgroups.admin.port import changing
+from kgroups.admin.client import changing
 from kgroups.admin.query.select_groups import Selection
 from kgroups.errors import UsageError
 from kgroups.model.outcome import Outcome

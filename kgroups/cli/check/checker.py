@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from kgroups.admin.client import Client
 from kgroups.admin.observe import answer as answer_questions
 from kgroups.admin.observe import observe, observe_in_batches, questions_of
-from kgroups.admin.port import GroupAdmin
 from kgroups.admin.query.select_groups import Selection
 from kgroups.errors import ClusterUnreachable, DeadlineExceeded
 from kgroups.model.clusters import ClusterAnswer, distinct
@@ -89,7 +89,7 @@ class Checker:
     def _check_in_batches(self, samplings: Mapping[str, Sampling]) -> Mapping[str, Sampling]:
         """Judge all groups; return the samplings of the clusters that answered."""
 
-        async def check(name: str, admin: GroupAdmin) -> Outcome[Seen]:
+        async def check(name: str, admin: Client) -> Outcome[Seen]:
             async for batch in observe_in_batches(admin, self._selections[name], isolation=self._isolation):
                 samplings[name].judge(batch)
             return Outcome()
@@ -114,7 +114,7 @@ class Checker:
             samplings = {name: samplings[name] for name, answer in taken.items() if not answer.failed}
         return samplings
 
-    async def _sample(self, selection: Selection, sample: Sample, admin: GroupAdmin) -> Outcome[Seen]:
+    async def _sample(self, selection: Selection, sample: Sample, admin: Client) -> Outcome[Seen]:
         return await observe(admin, selection, sample, isolation=self._isolation)
 
     def _complete(self, samplings: Mapping[str, Sampling]) -> None:
@@ -124,7 +124,7 @@ class Checker:
         if not questions:
             return
 
-        async def find(name: str, admin: GroupAdmin) -> Outcome[Answers]:
+        async def find(name: str, admin: Client) -> Outcome[Answers]:
             return Outcome((await answer_questions(admin, questions[name], isolation=self._isolation),))
 
         try:

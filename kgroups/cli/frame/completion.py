@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from kgroups.admin.port import GroupAdmin
+    from kgroups.admin.client import Client
     from kgroups.config.settings import ClientSettings
     from kgroups.model.outcome import Outcome
 
@@ -36,7 +36,7 @@ def group_names_of(settings: ClientSettings, prefix: str) -> list[str]:
 
     from .run_query import run_query
 
-    async def query(admin: GroupAdmin) -> Outcome[Any]:
+    async def query(admin: Client) -> Outcome[Any]:
         from kgroups.admin.query.select_groups import Selection
 
         listed = await admin.list_selected(Selection())

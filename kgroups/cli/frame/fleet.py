@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any, NamedTuple, TypeVar
 
+from kgroups.admin.client import Client
 from kgroups.admin.fleet import Fleet, Member, Progress, open_member, query_clusters, wanted_of
-from kgroups.admin.port import GroupAdmin
 from kgroups.admin.query.select_groups import Selection
 from kgroups.config.flags import TIMEOUT, Flags
 from kgroups.config.load import load_profile
@@ -99,7 +99,7 @@ class FleetQueries(NamedTuple):
         """Return the connection options for one cluster as arguments of a suggested command."""
         return repeated(self.flags._replace(profile=name))
 
-    async def open(self, name: str, *, debug: bool) -> GroupAdmin:
+    async def open(self, name: str, *, debug: bool) -> Client:
         """Return an admin that is connected to one cluster, whose settings are read now.
 
         :raises KgroupsError: if they are invalid, or the cluster cannot be reached or rejects the client.

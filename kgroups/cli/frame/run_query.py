@@ -16,7 +16,7 @@ from kgroups.model.outcome import NoMatch
 from .exit_status import is_debug, is_quiet
 
 if TYPE_CHECKING:
-    from kgroups.admin.port import GroupAdmin
+    from kgroups.admin.client import Client
     from kgroups.admin.query.select_groups import Selection
     from kgroups.model.clusters import ClusterAnswer
     from kgroups.model.outcome import Outcome
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .progress import ProgressLine
 
 T = TypeVar("T")
-Query = Callable[["GroupAdmin"], Awaitable["Outcome[Any]"]]
+Query = Callable[["Client"], Awaitable["Outcome[Any]"]]
 Answer = tuple["Outcome[Any]", "str | None"]
 """The result of a query, and the cluster ID."""
 
@@ -97,7 +97,7 @@ class SeveralClusters(Protocol):
     @property
     def cluster_timeout(self) -> float: ...
 
-    async def open(self, name: str, *, debug: bool) -> GroupAdmin: ...
+    async def open(self, name: str, *, debug: bool) -> Client: ...
 
     def loaded_once(self) -> SeveralClusters: ...
 
@@ -180,7 +180,7 @@ def query_items(
 def hinted(query: Query, selection: Selection | None = None) -> Query:
     """Return a query that also finds out what is wrong with an empty selection, or with the names of groups."""
 
-    async def query_with_hints(admin: GroupAdmin) -> Outcome[Any]:
+    async def query_with_hints(admin: Client) -> Outcome[Any]:
         outcome = await query(admin)
         unmatched = any(isinstance(notice, NoMatch) for notice in outcome.notices)
         if not (outcome.failures or unmatched or (selection and selection.topics)):
@@ -328,9 +328,9 @@ async def open_and_query(
 
     :param line: shows the progress.
     """
-    from kgroups.admin.wire import open_admin
+    from kgroups.admin.wire import open_client
 
-    admin, line.status = await open_admin(settings, print_exchange if debug else None, print_notice)
+    admin, line.status = await open_client(settings, print_exchange if debug else None, print_notice)
     try:
         hand_over((await query(admin), admin.cluster_id))
     finally:

@@ -15,7 +15,7 @@ from kgroups.model.outcome import NO_MATCH, NOT_FOUND, Failure, NoMatch, Outcome
 from kgroups.model.shell import shell
 
 if TYPE_CHECKING:
-    from kgroups.admin.port import GroupAdmin
+    from kgroups.admin.client import Client
     from kgroups.admin.query.select_groups import Selection
 
 _PATIENCE = 2.0
@@ -31,7 +31,7 @@ _DELETED_TOPIC = (
 )
 
 
-async def with_hints(admin: GroupAdmin, outcome: Outcome[Any], selection: Selection | None = None) -> Outcome[Any]:
+async def with_hints(admin: Client, outcome: Outcome[Any], selection: Selection | None = None) -> Outcome[Any]:
     """Return the outcome with what is wrong with the selection.
 
     A named topic that does not exist is a failure, as is a named group. That nothing matches is a notice.
@@ -68,7 +68,7 @@ def _with_topic_hint(failure: Failure) -> Failure:
     return failure._replace(hint=_DELETED_TOPIC)
 
 
-async def topic_failures(admin: GroupAdmin, selection: Selection, outcome: Outcome[Any]) -> list[Failure]:
+async def topic_failures(admin: Client, selection: Selection, outcome: Outcome[Any]) -> list[Failure]:
     """Return a failure for each selected topic that does not exist or cannot be read, and has none yet.
 
     If brokers did not respond, the outcome already is incomplete, and there may be no time left.
@@ -87,7 +87,7 @@ async def topic_failures(admin: GroupAdmin, selection: Selection, outcome: Outco
     return [error.failure(Scope.TOPIC, name, api="Metadata") for name, error in errors if error]
 
 
-async def _listed(admin: GroupAdmin) -> Sequence[str]:
+async def _listed(admin: Client) -> Sequence[str]:
     """Return the groups of the cluster; none if it does not list them at once."""
     from kgroups.admin.query.select_groups import Selection
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from kgroups.admin.port import GroupAdmin
+from kgroups.admin.client import Client
 from kgroups.admin.query.select_groups import Selection
 from kgroups.config.effective import shown
 from kgroups.config.flags import PROFILE_ENV, Flags
@@ -41,7 +41,7 @@ def list_profiles(shape: Shape, check: bool, timeout: float | None) -> int:
 
 
 def _show_checked(shape: Shape, rows: list[tuple[Any, ...]], timeout: float | None) -> int:
-    async def query(admin: GroupAdmin) -> Outcome[Any]:
+    async def query(admin: Client) -> Outcome[Any]:
         return await admin.list_selected(Selection())
 
     shape.check(CHECKED_PROFILES)

@@ -6,15 +6,13 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kgroups.admin.port import GroupAdmin
+    from kgroups.admin.client import Client
     from kgroups.admin.share_state.gather import Gathered
     from kgroups.model.explain.facts import GroupFacts
     from kgroups.model.outcome import Outcome
 
 
-async def with_deep_columns(
-    admin: GroupAdmin, view: str, outcome: Outcome[Any], mib: int, seconds: float
-) -> Outcome[Any]:
+async def with_deep_columns(admin: Client, view: str, outcome: Outcome[Any], mib: int, seconds: float) -> Outcome[Any]:
     """Return the rows of a view with the deep columns.
 
     A group that the principal is not authorized to describe has one row; its log is not read.
@@ -69,7 +67,7 @@ def _with_share_notices(outcome: Outcome[Any], shared: Gathered) -> Outcome[Any]
     return outcome._replace(hidden_by=(*outcome.hidden_by, *shared.missing_acls))
 
 
-async def with_logs(admin: GroupAdmin, outcome: Outcome[GroupFacts], mib: int, seconds: float) -> Outcome[GroupFacts]:
+async def with_logs(admin: Client, outcome: Outcome[GroupFacts], mib: int, seconds: float) -> Outcome[GroupFacts]:
     """Add to the facts of groups what their logs contain: leaders, generations, and timeouts."""
     from kgroups.admin.records import read_group_logs
     from kgroups.model.group_log import ReadBudget, keys_of
@@ -81,7 +79,7 @@ async def with_logs(admin: GroupAdmin, outcome: Outcome[GroupFacts], mib: int, s
 
 
 async def with_share_facts(
-    admin: GroupAdmin, outcome: Outcome[GroupFacts], mib: int, seconds: float
+    admin: Client, outcome: Outcome[GroupFacts], mib: int, seconds: float
 ) -> Outcome[GroupFacts]:
     """Add to the facts of share groups the states of their partitions, as far as the limits on reading allow."""
     from kgroups.admin.query.select_groups import Selection

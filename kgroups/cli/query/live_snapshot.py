@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kgroups.admin.port import GroupAdmin
+from kgroups.admin.client import Client
 from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.snapshot.take import take_snapshot
 from kgroups.config.settings import ClientSettings
@@ -52,7 +52,7 @@ def _snapshot_query(
 ) -> Query:
     source = Source().stamped(settings.bootstrap_servers, this_command())
 
-    async def query(admin: GroupAdmin) -> Outcome[Snapshot]:
+    async def query(admin: Client) -> Outcome[Snapshot]:
         return await take_snapshot(admin, selection, source, records=records, topics=topics)
 
     return hinted(query, selection)

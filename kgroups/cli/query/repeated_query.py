@@ -6,8 +6,8 @@ import asyncio
 from functools import partial
 from typing import Any
 
-from kgroups.admin.port import GroupAdmin
-from kgroups.admin.wire import open_admin
+from kgroups.admin.client import Client
+from kgroups.admin.wire import open_client
 from kgroups.errors import KgroupsError
 from kgroups.model.outcome import Outcome
 from kgroups.protocol.repeats import RepeatsByApi
@@ -33,7 +33,7 @@ class RepeatedQuery:
             self._open = partial(connection.fleet.open, cluster, debug=connection.debug)
         else:
             self._open = partial(_open, connection)
-        self._admin: GroupAdmin | None = None
+        self._admin: Client | None = None
 
     async def run(self, query: Query) -> Outcome[Any]:
         """Return the result of a query.
@@ -51,7 +51,7 @@ class RepeatedQuery:
             if not done:
                 await self.close()
 
-    async def _connected(self) -> GroupAdmin:
+    async def _connected(self) -> Client:
         """Return the kept admin, ready for another query, or a new one."""
         kept = self._admin
         if kept is not None and kept.cluster:
@@ -75,6 +75,6 @@ class RepeatedQuery:
             await admin.close()
 
 
-async def _open(connection: ConnectionOptions) -> GroupAdmin:
-    admin, _ = await open_admin(connection.settings, print_exchange if connection.debug else None, print_notice)
+async def _open(connection: ConnectionOptions) -> Client:
+    admin, _ = await open_client(connection.settings, print_exchange if connection.debug else None, print_notice)
     return admin

@@ -14,7 +14,7 @@ from kgroups.render.summary_view import ALL_VIEWS, SUMMARY
 from ..frame.run_query import Connection, Shape, hinted, or_error_envelope, print_failures, query_and_show, run_query
 
 if TYPE_CHECKING:
-    from kgroups.admin.port import GroupAdmin
+    from kgroups.admin.client import Client
     from kgroups.admin.query.select_groups import Selection
     from kgroups.model.offsets import Isolation
     from kgroups.model.outcome import Outcome
@@ -25,7 +25,7 @@ Notices = Callable[["Outcome[Any]", Any], list[str]]
 def show_summary(connection: Connection, shape: Shape, selection: Selection, level: Isolation, notices: Notices) -> int:
     """Show one line for each group; return the exit code."""
 
-    async def query(admin: GroupAdmin) -> Outcome[Any]:
+    async def query(admin: Client) -> Outcome[Any]:
         from .stream_rows import collect_rows
 
         streamed = await collect_rows(
@@ -52,13 +52,13 @@ def show_all_views(
     if connection.fleet and fmt not in ("json", "jsonl"):
         raise UsageError("--all-views of several profiles supports json and jsonl")
 
-    async def query(admin: GroupAdmin) -> Outcome[Any]:
+    async def query(admin: Client) -> Outcome[Any]:
         outcome = await admin.describe_offsets(selection, isolation=level, whole_topics=True)
         return outcome if outcome.items else outcome.with_failures((), notices(outcome, ()))
 
     if fmt in ("json", "jsonl"):
 
-        async def query_rows(admin: GroupAdmin) -> Outcome[Any]:
+        async def query_rows(admin: Client) -> Outcome[Any]:
             outcome = await query(admin)
             return outcome.with_items(map(all_views_row, outcome.items))
 

@@ -6,7 +6,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from kgroups.admin.port import GroupAdmin, WireOnly, wire_of
+from kgroups.admin.client import Client, WireOnly, wire_of
 from kgroups.admin.query.group_configs import describe_settings
 from kgroups.errors import EXIT_FAILED
 from kgroups.model.counts import count, some
@@ -26,7 +26,7 @@ def diff(connection: ConnectionOptions, shape: Shape, chosen: GroupOptions, from
     declared = read_declared(from_file, exact=exact)
     selection = groups_of(declared, chosen)
 
-    async def query(admin: GroupAdmin) -> Outcome[Any]:
+    async def query(admin: Client) -> Outcome[Any]:
         found = await describe_settings(wire_of(admin, WireOnly.SETTINGS), selection)
         rows = tuple(chain.from_iterable(drift(each, declared) for each in found.items))
         failures = unknown_keys(found.items, declared)

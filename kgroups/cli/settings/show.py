@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import Any
 
-from kgroups.admin.port import GroupAdmin, WireOnly, wire_of
+from kgroups.admin.client import Client, WireOnly, wire_of
 from kgroups.admin.query.group_configs import describe_settings
 from kgroups.model.outcome import Outcome
 from kgroups.model.settings.setting import setting_rows
@@ -23,7 +23,7 @@ def show_settings(
     selection = chosen.selection()
     globs = split_values(keys)
 
-    async def query(admin: GroupAdmin) -> Outcome[Any]:
+    async def query(admin: Client) -> Outcome[Any]:
         found = await describe_settings(wire_of(admin, WireOnly.SETTINGS), selection)
         rows = tuple(chain.from_iterable(setting_rows(each, globs, overridden=overridden) for each in found.items))
         nothing = found.items and not rows and not found.failures

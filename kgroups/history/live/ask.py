@@ -19,7 +19,7 @@ from kgroups.admin.query.list_groups import ListFilter
 from kgroups.admin.query.log_offsets import fetch_logs
 from kgroups.admin.query.select_groups import ResolvedSelection, Selection
 from kgroups.admin.routing.query_coordinators import GroupResults
-from kgroups.admin.wire import WireAdmin
+from kgroups.admin.wire import WireClient
 from kgroups.errors import KgroupsError
 from kgroups.model.groups import Group, ListedGroup
 from kgroups.model.offsets import GroupCommits, Isolation, LogOffsets, Logs
@@ -37,7 +37,7 @@ from .wire_session import WireSession
 def cluster_id(session: WireSession) -> str | None:
     """Return the ID of the cluster; ``None`` if its brokers are too old to report it."""
 
-    async def query(admin: WireAdmin) -> str | None:
+    async def query(admin: WireClient) -> str | None:
         return admin.cluster_id
 
     return session.ask(query)
@@ -58,7 +58,7 @@ def sweep(session: WireSession) -> Sweep:
     """
 
     async def query(
-        admin: WireAdmin,
+        admin: WireClient,
     ) -> tuple[datetime, Outcome[ListedGroup], GroupResults[GroupCommits], int | str, int]:
         swept_at = datetime.now(UTC)  # another thread may have had its turn first
         listed = await admin.list_selected(Selection(among=ListFilter(with_states=True)))
@@ -86,7 +86,7 @@ def sample_heads(session: WireSession, partitions: Mapping[str, Iterable[int]]) 
     """
     requested = {topic: sorted(set(numbers)) for topic, numbers in sorted(partitions.items())}
 
-    async def query(admin: WireAdmin) -> tuple[datetime, Logs]:
+    async def query(admin: WireClient) -> tuple[datetime, Logs]:
         sampled_at = datetime.now(UTC)
         logs, _ = await fetch_logs(admin.cluster, requested)
         return sampled_at, logs
@@ -104,7 +104,7 @@ def sample_heads(session: WireSession, partitions: Mapping[str, Iterable[int]]) 
 def topic_names(session: WireSession) -> dict[str, str]:
     """Return the names of all visible topics, by topic ID; of the brokers that report IDs (Kafka 2.8)."""
 
-    async def query(admin: WireAdmin) -> ClusterMetadata:
+    async def query(admin: WireClient) -> ClusterMetadata:
         return await admin.cluster.call_any(Metadata(None))
 
     topics = session.ask(query).topics
@@ -135,7 +135,7 @@ def describe_all_offsets(
     )
 
 
-async def _log_partitions(admin: WireAdmin) -> int:
+async def _log_partitions(admin: WireClient) -> int:
     """Return the number of partitions of ``__consumer_offsets``; 0 if it is unknown."""
     try:
         return len((await admin.cluster.refresh((OFFSETS_TOPIC,))).topics[0].leaders)

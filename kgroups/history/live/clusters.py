@@ -8,8 +8,8 @@ import os
 from functools import partial
 from typing import NamedTuple
 
+from kgroups.admin.client import Client
 from kgroups.admin.fleet import Fleet, Member, Progress, query_clusters
-from kgroups.admin.port import GroupAdmin
 from kgroups.admin.query.select_groups import Selection
 from kgroups.config.flags import Flags
 from kgroups.config.load import load_profile
@@ -59,7 +59,7 @@ def list_clusters(options: LiveOptions) -> list[tuple[Origin | None, Outcome[Lis
         )
         return settings[profile]
 
-    async def query(admin: GroupAdmin) -> Outcome[ListedGroup]:
+    async def query(admin: Client) -> Outcome[ListedGroup]:
         return await admin.list_selected(Selection())
 
     members = tuple(Member(profile, partial(load, profile)) for profile in options.profiles)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from kgroups.admin.routing.partition_leaders import find_leaders
-from kgroups.admin.wire import WireAdmin
+from kgroups.admin.wire import WireClient
 from kgroups.errors import BrokerUnavailable, KgroupsError
 from kgroups.model.cluster import Node
 from kgroups.model.offsets import Isolation
@@ -48,7 +48,7 @@ def last_compacted(session: WireSession, topic: str, holes: Mapping[int, Sequenc
     :raises KgroupsError: if a leader does not respond, or its log cannot be read.
     """
 
-    async def query(admin: WireAdmin) -> dict[int, int | None]:
+    async def query(admin: WireClient) -> dict[int, int | None]:
         found: dict[int, int | None] = {}
         by_leader = await find_leaders(admin.cluster, [(topic, partition) for partition in holes])
         for failure in by_leader.failures.values():

@@ -9,7 +9,7 @@ from typing import NoReturn, TypeVar
 
 from kgroups.admin.query.first_unread import find_unread
 from kgroups.admin.query.log_offsets import fetch_ends, fetch_ends_at, fetch_logs
-from kgroups.admin.wire import WireAdmin
+from kgroups.admin.wire import WireClient
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import AuthenticationFailed, BrokerUnavailable, ClusterUnreachable, KgroupsError
 from kgroups.model.offsets import Isolation
@@ -62,7 +62,7 @@ class OffsetsLog:
     def ends(self) -> dict[int, Ends]:
         """Return the start offset, last stable offset, and end offset of each partition."""
 
-        async def query(admin: WireAdmin) -> dict[int, Ends]:
+        async def query(admin: WireClient) -> dict[int, Ends]:
             partitions = await self._partitions(admin)
             requested = {self._topic: partitions}
             # The last stable offset first: it must not be after the end.
@@ -85,7 +85,7 @@ class OffsetsLog:
         For a partition without such a record, its last stable offset.
         """
 
-        async def query(admin: WireAdmin) -> dict[int, int]:
+        async def query(admin: WireClient) -> dict[int, int]:
             _, found, failures = await fetch_ends_at(admin.cluster, {self._topic: ends}, milliseconds)
             self._check(failures, ends)
             offsets = {partition: found[self._topic, partition] for partition in ends}
@@ -105,7 +105,7 @@ class OffsetsLog:
         if not positions:
             return {}
 
-        async def query(admin: WireAdmin) -> dict[int, int]:
+        async def query(admin: WireClient) -> dict[int, int]:
             found, _ = await find_unread(admin.cluster, positions)
             return {at.partition: each.timestamp for at, each in found.items() if each.timestamp is not None}
 
@@ -114,13 +114,13 @@ class OffsetsLog:
         except KgroupsError:
             return {}
 
-    async def _partitions(self, admin: WireAdmin) -> list[int]:
+    async def _partitions(self, admin: WireClient) -> list[int]:
         (found,) = (await admin.cluster.refresh((self._topic,))).topics
         self._check_topic(found)
         self.topic_id = topic_id_text(found.topic_id) if found.topic_id else None
         return sorted(found.leaders)
 
-    def _patiently(self, query: Callable[[WireAdmin], Awaitable[T]]) -> T:
+    def _patiently(self, query: Callable[[WireClient], Awaitable[T]]) -> T:
         until = time.monotonic() + self._patience
         while True:
             try:

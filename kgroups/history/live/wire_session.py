@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Self, TypeVar
 
 from kgroups.admin.loop_thread import LoopThread
-from kgroups.admin.wire import WireAdmin
+from kgroups.admin.wire import WireClient
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import HistoryError, KgroupsError
 
@@ -26,9 +26,9 @@ class WireSession:
         self.settings = settings
         self._turn = threading.Lock()
         self._loop: LoopThread | None = None
-        self._admin: WireAdmin | None = None
+        self._admin: WireClient | None = None
 
-    def ask(self, query: Callable[[WireAdmin], Awaitable[T]]) -> T:
+    def ask(self, query: Callable[[WireClient], Awaitable[T]]) -> T:
         """Return the result of a query.
 
         :raises ClusterUnreachable: if no bootstrap server responds.
@@ -58,7 +58,7 @@ class WireSession:
     ) -> None:
         self.close()
 
-    async def _answer(self, query: Callable[[WireAdmin], Awaitable[T]]) -> T:
+    async def _answer(self, query: Callable[[WireClient], Awaitable[T]]) -> T:
         admin = await self._connected()
         try:
             return await query(admin)
@@ -68,7 +68,7 @@ class WireSession:
             await self._drop(admin)
             raise
 
-    async def _connected(self) -> WireAdmin:
+    async def _connected(self) -> WireClient:
         admin = self._admin
         if admin is not None:
             try:
@@ -76,10 +76,10 @@ class WireSession:
                 return admin
             except KgroupsError:  # the connections are no longer usable
                 await self._drop(admin)
-        self._admin = await WireAdmin.connect(self.settings)
+        self._admin = await WireClient.connect(self.settings)
         return self._admin
 
-    async def _drop(self, admin: WireAdmin) -> None:
+    async def _drop(self, admin: WireClient) -> None:
         if self._admin is admin:
             self._admin = None
         await admin.close()

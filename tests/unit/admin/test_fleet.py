@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from kgroups.admin import fleet
+from kgroups.admin.client import Client
 from kgroups.admin.fleet import Fleet, Member, Progress, query_clusters
-from kgroups.admin.port import GroupAdmin
 from kgroups.errors import DeadlineExceeded, Reason
 from kgroups.model.clusters import ClusterAnswer, distinct, merge_clusters
 from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Scope
@@ -39,7 +39,7 @@ def ask(results: Mapping[str, Outcome[str] | Exception]) -> Asked:
             progress = Progress(len(members))
 
             def query_of(name: str):  # type: ignore[no-untyped-def]
-                async def query(admin: GroupAdmin) -> Outcome[str]:
+                async def query(admin: Client) -> Outcome[str]:
                     queried.append(name)
                     result = results[name]
                     if isinstance(result, Exception):

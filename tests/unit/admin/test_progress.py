@@ -12,7 +12,7 @@ from kgroups.admin.change.apply.delete_groups import delete_groups
 from kgroups.admin.change.plan.plan_delete import plan_delete
 from kgroups.admin.query import stream
 from kgroups.admin.query.select_groups import Selection
-from kgroups.admin.wire import WireAdmin
+from kgroups.admin.wire import WireClient
 from kgroups.model.offsets import Isolation
 from kgroups.net.progress import Progress
 from tests.fakes.asking import ask
@@ -31,19 +31,19 @@ def cluster() -> FakeCluster:
     return fake
 
 
-def counted(fake: FakeCluster, work: Callable[[WireAdmin], Awaitable[object]]) -> list[str]:
-    async def run(admin: WireAdmin) -> list[str]:
+def counted(fake: FakeCluster, work: Callable[[WireClient], Awaitable[object]]) -> list[str]:
+    async def run(admin: WireClient) -> list[str]:
         await work(admin)
         return str(admin.cluster.progress).split(" · ")
 
     return ask(fake, run)
 
 
-async def describe_all(admin: WireAdmin) -> None:
+async def describe_all(admin: WireClient) -> None:
     await admin.describe_offsets(EVERYTHING, isolation=Isolation.READ_UNCOMMITTED)
 
 
-async def delete(admin: WireAdmin) -> None:
+async def delete(admin: WireClient) -> None:
     await plan_delete(admin.cluster, Selection(NAMES))
     await delete_groups(admin.cluster, NAMES)
 

@@ -1,4 +1,4 @@
-"""RdkafkaAdmin over an AdminClient that returns objects of confluent_kafka from memory."""
+"""LibrdkafkaClient over an AdminClient that returns objects of confluent_kafka from memory."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from hypothesis import given
 from kgroups.admin.query.list_groups import ListFilter
 from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.rdkafka import conversions
-from kgroups.admin.rdkafka.client import RdkafkaAdmin
+from kgroups.admin.rdkafka.client import LibrdkafkaClient
 from kgroups.admin.records import find_unread
 from kgroups.config.secret import MASK
 from kgroups.config.settings import ClientSettings
@@ -210,12 +210,12 @@ def future(answer: Any) -> Future[Any]:
     return made
 
 
-Opened = Callable[..., RdkafkaAdmin]
+Opened = Callable[..., LibrdkafkaClient]
 
 
 @pytest.fixture
 def connect_admin(monkeypatch: pytest.MonkeyPatch) -> Opened:
-    def connect(client: FakeClient, broker_timeout: float = 0.2, without: int | None = None) -> RdkafkaAdmin:
+    def connect(client: FakeClient, broker_timeout: float = 0.2, without: int | None = None) -> LibrdkafkaClient:
         async def link(self: Connector, *_: object) -> ReadyConnection:
             ranges = {key: VersionRange(*each) for key, each in KAFKA["4.3.1"].items() if key != without}
             return ReadyConnection(Mock(), BrokerVersions(ranges))
@@ -223,7 +223,7 @@ def connect_admin(monkeypatch: pytest.MonkeyPatch) -> Opened:
         monkeypatch.setattr(Connector, "link", link)
         monkeypatch.setattr("kgroups.admin.rdkafka.client.AdminClient", lambda options: client)
         settings = ClientSettings((("one", 9092),), timeout=5.0, broker_timeout=broker_timeout)
-        return asyncio.run(RdkafkaAdmin.connect(settings))
+        return asyncio.run(LibrdkafkaClient.connect(settings))
 
     return connect
 
@@ -446,7 +446,7 @@ class TestDescribe:
 
 
 class TestDescribeOffsets:
-    def ask(self, admin: RdkafkaAdmin, selection: Selection, **options: Any) -> Any:
+    def ask(self, admin: LibrdkafkaClient, selection: Selection, **options: Any) -> Any:
         options = {"isolation": Isolation.READ_UNCOMMITTED} | options
         return asyncio.run(admin.describe_offsets(selection, **options))
 
@@ -537,7 +537,7 @@ class TestConnect:
             port = taken.getsockname()[1]
             settings = ClientSettings((("127.0.0.1", port),), timeout=5.0, broker_timeout=5.0)
             with pytest.raises(ClusterUnreachable, match=f"127.0.0.1:{port}.*Connection refused") as raised:
-                asyncio.run(RdkafkaAdmin.connect(settings))
+                asyncio.run(LibrdkafkaClient.connect(settings))
         assert "\n" not in str(raised.value)
         assert capfd.readouterr() == ("", "")
 
@@ -548,14 +548,14 @@ class TestConnect:
             settings = ClientSettings((("127.0.0.1", silent.getsockname()[1]),), timeout=0.3, broker_timeout=60.0)
             began = time.monotonic()
             with pytest.raises(ClusterUnreachable, match="no response within"):
-                asyncio.run(RdkafkaAdmin.connect(settings))
+                asyncio.run(LibrdkafkaClient.connect(settings))
             assert time.monotonic() - began < 20.0
 
     def test_connect_accepts_extreme_timeouts(self) -> None:
         for timeout in (0.001, 10.0, 100_000.0):
             settings = ClientSettings((("127.0.0.1", 1),), timeout=timeout, broker_timeout=timeout)
             with pytest.raises(ClusterUnreachable):
-                asyncio.run(RdkafkaAdmin.connect(settings))
+                asyncio.run(LibrdkafkaClient.connect(settings))
         assert AdminClient  # the real one
 
 
@@ -711,6 +711,6 @@ def test_connect_failure_leaves_no_threads() -> None:
         port = closed.getsockname()[1]
     settings = ClientSettings((("127.0.0.1", port),), timeout=5.0, broker_timeout=1.0)
     with pytest.raises(ClusterUnreachable) as caught:
-        asyncio.run(RdkafkaAdmin.connect(settings))
+        asyncio.run(LibrdkafkaClient.connect(settings))
     assert caught.value.__traceback__, "which refers to all that it came through"
     assert threads() <= before

@@ -14,7 +14,7 @@ from kgroups.admin import still_committing
 from kgroups.admin.offsets_topic import recent_commits
 from kgroups.admin.routing.backoff import pause
 from kgroups.admin.still_committing import Committing
-from kgroups.admin.wire import WireAdmin
+from kgroups.admin.wire import WireClient
 from kgroups.model.offsets import Commit
 from tests.fakes.asking import ask_again
 from tests.fakes.broker import FakeCluster
@@ -87,7 +87,7 @@ def check(log: Log, *, later: Iterable[tuple[float, int]] = (), window: float = 
             log.commit(offset)
             log.cluster.state.groups["g"].commits["t", 0] = offset
 
-    async def query(admin: WireAdmin) -> Committing:
+    async def query(admin: WireClient) -> Committing:
         began = asyncio.ensure_future(go_on())
         before = {"g": {("t", 0): Commit(0, 42, 4)}}
         found = await still_committing.still_committing(admin.cluster, before, window=window, watch=watch)
@@ -108,7 +108,7 @@ def test_check_waits_for_next_commit_and_names_the_group() -> None:
 
 
 def test_concurrent_pauses_extend_the_timeout_once() -> None:
-    async def query(admin: WireAdmin) -> float:
+    async def query(admin: WireClient) -> float:
         left = admin.cluster.deadline.remaining()
         began = time.monotonic()
         await asyncio.gather(pause(admin.cluster, 2), pause(admin.cluster, 3))

@@ -208,8 +208,8 @@ def test_librdkafka_is_the_fallback_for_unsupported_clusters(
     listed = Outcome((ListedGroup("g", "consumer", Node(1, "h", 9)),))
     admin = mocker.AsyncMock(cluster_id="c")
     admin.list_selected.return_value = listed
-    mocker.patch("kgroups.admin.wire.WireAdmin.connect", side_effect=error("too new a broker"))
-    mocker.patch("kgroups.admin.rdkafka.client.RdkafkaAdmin.connect", return_value=admin)
+    mocker.patch("kgroups.admin.wire.WireClient.connect", side_effect=error("too new a broker"))
+    mocker.patch("kgroups.admin.rdkafka.client.LibrdkafkaClient.connect", return_value=admin)
     code, out, err = run_cli("list", "-b", "h:1")
     assert (code, out) == (0, "g\n")
     assert err == "kgroups: note: too new a broker; using librdkafka instead, with one group per request\n"

@@ -17,7 +17,7 @@ from kgroups.admin.change.plan.plan_reset import plan_reset
 from kgroups.admin.change.plan.reset_request import ResetRequest
 from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.routing import recheck
-from kgroups.admin.wire import WireAdmin
+from kgroups.admin.wire import WireClient
 from kgroups.api.undo import UndoMemory
 from kgroups.cli.main import main
 from kgroups.model.offsets import Commit
@@ -52,7 +52,7 @@ def sent(fake: FakeCluster) -> Counter[str]:
 def reset(fake: FakeCluster, between: Callable[[], object]) -> Outcome[AppliedOffset]:
     """Plan a reset, let something happen, and write the plan over the same connections."""
 
-    async def act(admin: WireAdmin) -> Outcome[AppliedOffset]:
+    async def act(admin: WireClient) -> Outcome[AppliedOffset]:
         planned = await plan_reset(admin.cluster, REQUEST)
         between()
         return await apply_offsets(admin.cluster, planned.items)
@@ -140,7 +140,7 @@ def test_second_request_of_a_group_is_checked_again(monkeypatch: pytest.MonkeyPa
     fake.state.groups["a"].commits["t", 1] = 51
     undo = FromPlan({("a", "t", 0): 13, ("a", "t", 1): None}, exact=True)
 
-    async def act(admin: WireAdmin) -> Written:
+    async def act(admin: WireClient) -> Written:
         planned = await plan_reset(admin.cluster, REQUEST._replace(scenario=undo))
         return await write_in_chunks(admin.cluster, planned.items, UndoMemory(admin.cluster))
 
@@ -154,7 +154,7 @@ def test_log_of_commits_is_read_where_its_leader_moved_to() -> None:
     fake = shop()
     topic = fake.state.topic(OFFSETS_TOPIC, [0], logs={0: []})
 
-    async def read(admin: WireAdmin) -> object:
+    async def read(admin: WireClient) -> object:
         log = CommitLog(admin.cluster)
         planned = [PlannedOffset("a", "t", 0, None, None)]
         await log.mark(planned)

@@ -11,7 +11,7 @@ from kio.schema.errors import ErrorCode
 from kgroups.admin.query import group_offsets
 from kgroups.admin.query.group_types.consumers import STABLE_COMMITS
 from kgroups.admin.query.select_groups import Selection
-from kgroups.admin.wire import WireAdmin
+from kgroups.admin.wire import WireClient
 from kgroups.model.offsets import Commit, Isolation
 from kgroups.model.views.offset_row import GroupOffsets
 from kgroups.net.cluster import PATIENCE
@@ -120,7 +120,7 @@ def test_replicas_are_waited_for_again_in_the_next_command_if_they_have_responde
     fake.brokers[0].fault(f"OffsetFetch{STABLE}", late(3), 1)
     selection = Selection(everything=True)
 
-    async def pending(admin: WireAdmin) -> list[bool]:
+    async def pending(admin: WireClient) -> list[bool]:
         known = []
         for pause in (0, 0, 5):
             await asyncio.sleep(pause)

@@ -8,7 +8,7 @@ from kio.schema.errors import ErrorCode
 
 from kgroups.admin.query.list_groups import ListFilter, stream_groups
 from kgroups.admin.routing.coverage import missing_coordinators
-from kgroups.admin.wire import WireAdmin
+from kgroups.admin.wire import WireClient
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import kafka_error
 from tests.fakes import broker as faults
@@ -149,7 +149,7 @@ def test_stream_groups_yields_each_broker_list_on_arrival() -> None:
 
     fake.brokers[0].fault("ListGroups", when_free)
 
-    async def query(admin: WireAdmin) -> list[list[str]]:
+    async def query(admin: WireClient) -> list[list[str]]:
         seen: list[list[str]] = []
         async with aclosing(stream_groups(admin.cluster)) as outcomes:
             async for outcome in outcomes:

@@ -9,7 +9,7 @@ from kio.schema.errors import ErrorCode
 
 from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.share_state.gather import READ_STATES, Gathered, gather_share_facts
-from kgroups.admin.wire import WireAdmin
+from kgroups.admin.wire import WireClient
 from kgroups.model.effective_setting import Effective
 from kgroups.model.group_log import ReadBudget
 from kgroups.model.offsets import Isolation
@@ -38,7 +38,7 @@ def fake(*log: Batch) -> FakeCluster:
 
 
 def gather(cluster: FakeCluster, limits: ReadBudget = PLENTY) -> Gathered:
-    async def query(admin: WireAdmin) -> Gathered:
+    async def query(admin: WireClient) -> Gathered:
         items = (await admin.describe_offsets(Selection((GROUP,)), isolation=Isolation.READ_UNCOMMITTED)).items
         return await gather_share_facts(admin.cluster, items, limits)
 

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from kgroups.admin.wire import WireAdmin
+from kgroups.admin.wire import WireClient
 from kgroups.errors import BrokerUnavailable, ClusterUnreachable, HistoryError
 from kgroups.history.live.ask import cluster_id, sample_heads, sweep, topic_names
 from kgroups.history.live.wire_session import WireSession
@@ -43,7 +43,7 @@ def test_threads_take_turns() -> None:
 
 @pytest.mark.parametrize(("error", "again"), [(HistoryError("no"), 0), (BrokerUnavailable("gone"), 1)])
 def test_query_that_fails_connects_again_unless_its_responses_are_complete(error: Exception, again: int) -> None:
-    async def fail(admin: WireAdmin) -> None:
+    async def fail(admin: WireClient) -> None:
         raise error
 
     with serving(live_cluster()) as fake, WireSession(fake.settings()) as session:

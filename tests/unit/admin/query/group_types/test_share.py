@@ -19,7 +19,7 @@ from kgroups.admin.change.plan.plan_reset import plan_reset
 from kgroups.admin.change.plan.reset_request import ResetRequest
 from kgroups.admin.query.list_groups import SHARERS
 from kgroups.admin.query.select_groups import Selection
-from kgroups.admin.wire import WireAdmin
+from kgroups.admin.wire import WireClient
 from kgroups.model.groups import Group, GroupType
 from kgroups.model.offsets import Commit, Isolation
 from kgroups.model.operations.reset import FromPlan, PlannedOffset, Scenario, ShiftBy, ToEarliest, ToGroup, ToLatest
@@ -279,7 +279,7 @@ def test_plan_to_group_copies_share_group_start_offsets() -> None:
 
 
 def test_delete_share_offsets_of_share_group_reports_unknown_topics() -> None:
-    async def forget(admin: WireAdmin) -> dict[str, str | None]:
+    async def forget(admin: WireClient) -> dict[str, str | None]:
         answer = await delete_share_offsets(admin.cluster, "idle", ["u", "nope"])
         return {entry.topic: entry.failure and entry.failure.error for entry in answer.items}
 

@@ -4,7 +4,7 @@ import pytest
 from kio.schema.errors import ErrorCode
 
 from kgroups.admin.change.apply.delete_now import delete_topics
-from kgroups.admin.port import GroupAdmin
+from kgroups.admin.client import Client
 from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.query.topology_nodes import describe_nodes
 from kgroups.model.cluster import Node
@@ -127,7 +127,7 @@ def test_delete_topics_of_no_topics_sends_nothing(shop: FakeCluster) -> None:
     assert (delete(shop).items, shop.asked("DeleteTopics")) == ((), [])
 
 
-async def with_nodes(admin: GroupAdmin) -> Outcome[Group]:
+async def with_nodes(admin: Client) -> Outcome[Group]:
     described = await admin.describe(Selection(names=(RUNNING, "plain")))
     return await describe_nodes(admin.cluster, described.items)
 

@@ -1,6 +1,6 @@
-"""The interface of a connected cluster, with two implementations: :mod:`..wire` and :mod:`..rdkafka`.
+"""The interface of a connected cluster, with two implementations: :mod:`.wire` and :mod:`.rdkafka`.
 
-Both implement :class:`GroupAdmin`, which only reads. Everything else takes the wire client's :class:`Cluster`:
+Both implement :class:`Client`, which only reads. Everything else takes the wire client's :class:`Cluster`:
 :func:`wire_of`.
 """
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from kgroups.model.views.offset_row import GroupOffsets
     from kgroups.protocol.apis.metadata import TopicLeaders
 
-    from ..query.select_groups import Selection
+    from .query.select_groups import Selection
 
-__all__ = ["Cluster", "GroupAdmin", "WireOnly", "changing", "wire_of"]
+__all__ = ["Client", "Cluster", "WireOnly", "changing", "wire_of"]
 
 T = TypeVar("T")
 
 
-class GroupAdmin(Protocol):
+class Client(Protocol):
     """The queries that both transports support. All outcomes are sorted by group, and contain the failures."""
 
     @property
@@ -94,7 +94,7 @@ class WireOnly(Enum):
             raise self.refusal
 
 
-def wire_of(admin: GroupAdmin, why: WireOnly) -> Cluster:
+def wire_of(admin: Client, why: WireOnly) -> Cluster:
     """Return the cluster of the wire client.
 
     :raises UsageError: over librdkafka.
@@ -104,10 +104,10 @@ def wire_of(admin: GroupAdmin, why: WireOnly) -> Cluster:
     return admin.cluster
 
 
-def changing(query: Callable[[Cluster], Awaitable[T]]) -> Callable[[GroupAdmin], Awaitable[T]]:
+def changing(query: Callable[[Cluster], Awaitable[T]]) -> Callable[[Client], Awaitable[T]]:
     """Return the query for any admin; it raises a usage error if the admin only reads."""
 
-    async def run(admin: GroupAdmin) -> T:
+    async def run(admin: Client) -> T:
         return await query(wire_of(admin, WireOnly.CHANGES))
 
     return run
