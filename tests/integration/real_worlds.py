@@ -162,7 +162,7 @@ class RealWorld:
         settings = {
             "group.id": self.group,
             "enable.auto.commit": False,
-            "session.timeout.ms": 60_000,
+            "session.timeout.ms": 30_000,
         }
         consumer = Consumer({**self._bootstrap, **settings})
         self._stack.callback(consumer.close)
@@ -291,12 +291,23 @@ class RealWorld:
         for each in (*self._transactions.values(), *filter(None, (self._pending,))):
             each.abort_transaction(LIMIT)
         with self._polled:
-            self._stack.close()
-        names = [self.topic(topic) for topic in self._topics]
-        groups = [self.group] if self.committed() else []
-        for delete, some in ((self._admin.delete_consumer_groups, groups), (self._admin.delete_topics, names)):
-            for deleted in delete(some).values() if some else ():
-                deleted.result(LIMIT)
+            # A consumer that closes during a rebalance may wait forever; its session ends then.
+            closing = threading.Thread(target=self._stack.close, daemon=True)
+            closing.start()
+            closing.join(LIMIT)
+        if self.committed():
+            wait_until(f"{self.group} is deleted", self._is_deleted)
+        for deleted in self._admin.delete_topics([self.topic(topic) for topic in self._topics]).values():
+            deleted.result(LIMIT)
+
+    def _is_deleted(self) -> bool:
+        try:
+            self._admin.delete_consumer_groups([self.group])[self.group].result(LIMIT)
+        except KafkaException as error:
+            if error.args[0].code() != KafkaError.NON_EMPTY_GROUP:
+                raise
+            return False
+        return True
 
 
 def _has_done(call: Callable[[list[Any]], Mapping[Any, Future[Any]]], asked: list[Any]) -> bool:
