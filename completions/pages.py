@@ -15,14 +15,6 @@ from kgroups.cli.frame.help_page import examples, exit_codes, sections
 
 _DOCS = Path(__file__).parents[1] / "docs"
 
-_TASKS = {
-    "exporter": ("Monitor with Prometheus", "exporter.md"),
-    "history": ("History", "history.md"),
-    "mcp": ("Tools for language models (MCP)", "mcp.md"),
-    "watch": ("Watch groups", "watch.md"),
-}
-"""The first word of a command -> the page about its task."""
-
 _MORE = {
     "Connection": ("Connection", "connection.md"),
     "Output": ("Output formats and exit codes", "output-formats.md"),
@@ -105,7 +97,7 @@ def task_of(context: click.Context) -> str:
     if isinstance(command, Command | CommandGroup) and command.page:
         return command.page
     assert context.parent, context.command_path
-    return _TASKS.get(context.info_name or "", ("", ""))[1] or task_of(context.parent)
+    return task_of(context.parent)
 
 
 def _options(records: Sequence[tuple[str, str]]) -> Iterator[str]:

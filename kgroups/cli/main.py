@@ -1,16 +1,18 @@
-"""The command tree of ``kgroups``."""
+"""The command tree of ``kgroups``: a command for each module of :mod:`kgroups.cli.commands`, and the applications."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from pkgutil import iter_modules
 
 import click
 
 from kgroups.version import __version__
 
+from . import commands
 from .frame.exit_status import exit_code_of, print_to_stderr
-from .frame.lazy_command import LazyCommand, QuickHelp, add_lazy_commands
+from .frame.lazy_command import LazyCommand, QuickHelp
 
 HELP_JSON = "--help-json"
 """Before or after a command, or alone: prints the help as JSON."""
@@ -80,32 +82,20 @@ def cli() -> None:
     """
 
 
-add_lazy_commands(
-    cli,
-    LazyCommand("list", "commands.list:command", "List the groups of a cluster, of every type."),
-    LazyCommand("describe", "commands.describe:command", "Describe groups: offsets and lag, members, or state."),
-    LazyCommand("lag", "commands.lag:command", "Show the lag of groups, in records and in time."),
-    LazyCommand("watch", "kgroups.watch.command:watch", "Watch groups live: state, members, lag, and rates."),
-    LazyCommand("exporter", "kgroups.exporter.command:exporter", "Serve metrics of groups to Prometheus."),
-    LazyCommand("mcp", "kgroups.mcp.command:mcp", "Serve read-only tools to language models (MCP)."),
-    LazyCommand("check", "commands.check:command", "Check groups against rules, for CI and monitoring."),
-    LazyCommand("explain", "commands.explain:command", "Explain the state and the problems of groups."),
-    LazyCommand(
-        "reset-offsets", "commands.reset_offsets:command", "Reset the committed offsets of groups without members."
-    ),
-    LazyCommand("delete-offsets", "commands.delete_offsets:command", "Delete committed offsets of topics."),
-    LazyCommand("delete", "commands.delete:command", "Delete groups without members, with their committed offsets."),
-    LazyCommand("remove-members", "commands.remove_members:command", "Remove members from groups."),
-    LazyCommand("settings", "commands.settings:command", "Show and change the settings of groups."),
-    LazyCommand("snapshot", "commands.snapshot:command", "Save the state of groups, compare it, and restore it."),
-    LazyCommand("diff", "commands.diff:command", "Compare the groups of two clusters or snapshots."),
-    LazyCommand("config", "commands.config:command", "Show and test the connection settings."),
-    LazyCommand("history", "kgroups.history.commands:history", "Collect the history of groups, and query it."),
-    LazyCommand("profile", "commands.profile:command", "Manage profiles, which are named clusters."),
-    LazyCommand("schema", "commands.schema:command", "Print the JSON Schemas of outputs and files."),
-    LazyCommand("completion", "commands.completion:command", "Print the completion script for bash, zsh, or fish."),
-    LazyCommand("sandbox", "kgroups.sandbox.command:command", "Run a local Kafka cluster for experiments."),
-)
+APPLICATIONS = {
+    "exporter": "kgroups.exporter.command",
+    "history": "kgroups.history.commands",
+    "mcp": "kgroups.mcp.command",
+    "sandbox": "kgroups.sandbox.command",
+    "watch": "kgroups.watch.command",
+}
+"""The declarations of commands that nothing imports, by their names."""
+
+for _found in iter_modules(commands.__path__):
+    if not _found.name.startswith("_"):
+        cli.add_command(LazyCommand(_found.name.replace("_", "-"), f"kgroups.cli.commands.{_found.name}"))
+for _name, _module in APPLICATIONS.items():
+    cli.add_command(LazyCommand(_name, _module))
 
 
 _START = """\

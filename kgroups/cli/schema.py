@@ -12,6 +12,7 @@ from kgroups.model.outcome import Outcome
 from kgroups.render.schema_view import SCHEMAS, SchemaRow
 from kgroups.schemas import find_schema, heads, item_schema, schema_names, schema_of
 
+from .frame.known_values import beginning
 from .frame.run_query import Shape, show
 
 
@@ -45,3 +46,10 @@ def _print(name: str, *, item: bool) -> int:
         printed = item_schema(printed)
     click.echo(json.dumps(printed, indent=1, ensure_ascii=False))
     return 0
+
+
+def complete_name(_: click.Context, __: click.Parameter, prefix: str) -> list[str]:
+    """Return the names of the schemas, and with a slash, also their versions."""
+    names = schema_names()
+    versions = [f"{each.name}/v{each.version}" for each in names] if "/" in prefix else []
+    return beginning([*dict.fromkeys(each.name for each in names), *map(str, names), *versions], prefix)

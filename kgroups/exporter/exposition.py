@@ -9,6 +9,8 @@ import time
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from prometheus_client import exposition, openmetrics
+
 from .metrics import EOF, Encode, Level, Scrape, text_of_age, texts
 from .server import Start
 
@@ -44,8 +46,6 @@ class Format(NamedTuple):
 
     @property
     def encode(self) -> Encode:
-        from prometheus_client import exposition, openmetrics
-
         encode: Encode = openmetrics.exposition.generate_latest if self.openmetrics else exposition.generate_latest
         return encode
 

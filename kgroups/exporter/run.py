@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import click
 
+from kgroups.cli.frame.exit_status import enable_gc
 from kgroups.cli.frame.group_options import GroupOptions
 from kgroups.cli.frame.options import ConnectionOptions
 from kgroups.errors import EXIT_OK, UsageError
@@ -113,3 +114,32 @@ def _address(text: str) -> tuple[str, int]:
     if not (port.isascii() and port.isdigit() and int(port) < 65536):
         raise UsageError(f"--listen: {text!r} is not HOST:PORT, :PORT, or PORT")
     return host.removeprefix("[").removesuffix("]") if colon else "127.0.0.1", int(port)
+
+
+def exporter(
+    connection: ConnectionOptions,
+    chosen: GroupOptions,
+    listen: str,
+    interval: float,
+    max_age: float | None,
+    keep: float,
+    by: str,
+    compat: str,
+    max_series: int,
+    with_time: bool,
+    with_headroom: bool,
+    exact: bool,
+    commit_age: bool,
+    tls_certificate: Path | None,
+    tls_key: Path | None,
+    basic_auth: Path | None,
+    max_connections: int,
+    isolation: str,
+) -> int:
+    """Run ``kgroups exporter``; return the exit code."""
+    enable_gc()
+    if max_age is not None:
+        interval = max(1.0, max_age)
+    serving = Serving(listen, tls_certificate, tls_key, basic_auth, max_connections)
+    polling = Polling(with_time, commit_age, keep, with_headroom, exact)
+    return run(connection, chosen, isolation, interval, polling, serving, by=by, compat=compat, max_series=max_series)

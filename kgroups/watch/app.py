@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import queue
 import shlex
@@ -21,6 +22,7 @@ from textual.filter import LineFilter
 from textual.strip import Strip
 from textual.widget import Widget
 
+from kgroups.admin.query.pattern import compile_pattern
 from kgroups.cli.frame.options import ConnectionOptions
 from kgroups.errors import EXIT_FAILED, EXIT_OK, KgroupsError
 from kgroups.model.offsets import Isolation
@@ -111,8 +113,6 @@ class WatchApp(App[int]):
 
     def on_mount(self) -> None:
         """Begin to look for refreshes and signals."""
-        import asyncio
-
         for each in _ENDING:
             if signal.getsignal(each) is signal.SIG_DFL:  # an ignored signal (nohup) stays ignored
                 asyncio.get_running_loop().add_signal_handler(each, self._end_by, each)
@@ -369,8 +369,6 @@ def on_full_screen(ticks: Ticks, connection: ConnectionOptions, isolation: Isola
 
 
 def _compile(text: str) -> Callable[[str], bool] | None:
-    from kgroups.admin.query.pattern import compile_pattern
-
     try:
         return compile_pattern(text, "/").fullmatch
     except KgroupsError:

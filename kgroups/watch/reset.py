@@ -11,10 +11,10 @@ import click
 
 from kgroups.admin.change.plan.reset_request import ResetRequest
 from kgroups.admin.client import changing
-from kgroups.cli.change.reset_request import Target, reset_request, screened_reset, write_reset
+from kgroups.cli.change.reset_request import reset_request, screened_reset, write_reset
 from kgroups.cli.change.safety import Safety
 from kgroups.cli.change.undo_file import UndoFile
-from kgroups.cli.commands.change_options import safety_options, target_options
+from kgroups.cli.commands._change_options import safety_options, target_options
 from kgroups.cli.frame.group_options import GroupOptions
 from kgroups.cli.frame.options import ConnectionOptions
 from kgroups.cli.frame.run_query import run_query
@@ -64,7 +64,6 @@ class PlannedReset:
         undo = UndoFile(None, self._connection, notes.append)
 
         async def write(cluster: Cluster) -> Outcome[Any]:
-
             if self._cluster_id and cluster.cluster_id and self._cluster_id != cluster.cluster_id:
                 raise UsageError("the bootstrap servers now belong to another cluster; nothing was changed")
             safe = await self._safety.screen_offsets(cluster, Outcome(tuple(self._planned)), execute=True)
@@ -80,11 +79,8 @@ class PlannedReset:
         return [*_lines(outcome), *notes]
 
 
-@click.command("reset-offsets", add_help_option=False)
-@target_options
-@safety_options
-def _options(safety: Safety, target: Target) -> tuple[Safety, Target]:
-    return safety, target
+_OPTIONS = click.Command("reset-offsets", add_help_option=False)
+_GROUPS = tuple((group, group.add_to(_OPTIONS)) for group in (target_options, safety_options))
 
 
 def _parsed(group: str, text: str) -> tuple[ResetRequest, Safety]:
@@ -93,7 +89,8 @@ def _parsed(group: str, text: str) -> tuple[ResetRequest, Safety]:
     :raises UsageError: if it is invalid.
     """
     try:
-        safety, target = _options.main(shlex.split(text), standalone_mode=False)
+        values = _OPTIONS.make_context("reset-offsets", shlex.split(text)).params
+        target, safety = (group.collected({name: values[name] for name in names}) for group, names in _GROUPS)
     except click.ClickException as error:
         raise UsageError(error.format_message()) from None
     except ValueError as error:  # an open quotation mark

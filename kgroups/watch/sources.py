@@ -9,25 +9,23 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import suppress
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
+from kgroups.admin.client import Client
 from kgroups.admin.fleet import PARALLEL, wanted_of
 from kgroups.admin.loop_thread import LoopThread
+from kgroups.admin.query.select_groups import Selection
 from kgroups.cli.frame.options import ConnectionOptions
 from kgroups.cli.query.repeated_query import RepeatedQuery
 from kgroups.errors import KgroupsError, Reason
 from kgroups.model.clusters import ClusterAnswer, distinct, ids_of, merge_clusters
+from kgroups.model.groups import GroupId
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.model.unanswered import unanswered
+from kgroups.model.views.offset_row import GroupOffsets
 
 from .state.watching import Watch, WatchRow
 from .tick import Sampled, Tick
-
-if TYPE_CHECKING:
-    from kgroups.admin.client import Client
-    from kgroups.admin.query.select_groups import Selection
-    from kgroups.model.groups import GroupId
-    from kgroups.model.views.offset_row import GroupOffsets
 
 PATIENCE = 5.0
 """Seconds without an answer from any cluster, after which a screen shows the clusters that have answered."""

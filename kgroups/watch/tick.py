@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+from kgroups.model.groups import GroupId
+from kgroups.model.outcome import Failure
+from kgroups.model.views.offset_row import GroupOffsets
 
 from .state.cluster_totals import ClusterTotal, cluster_totals
-
-if TYPE_CHECKING:
-    from kgroups.model.groups import GroupId
-    from kgroups.model.outcome import Failure
-    from kgroups.model.views.offset_row import GroupOffsets
-
-    from .state.watching import Watch, WatchRow
+from .state.watching import Watch, WatchRow
 
 
 class Sampled(NamedTuple):

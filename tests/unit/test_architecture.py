@@ -66,7 +66,6 @@ MAY_IMPORT: dict[str, set[str]] = {
 EXCEPTIONS = {
     "config/profiles": {"model"},
     # The completions of applications.
-    "cli/frame/known_values": {"history", "sandbox"},
     "cli/completion/drop_ins": {"dropins"},
     # The definitions of tables.
     "schemas/contents": {"history"},
@@ -88,7 +87,7 @@ FOREIGN = {
             "mcp/command",
             "mcp/run_tool",
         ),
-        *("watch/app", "watch/command", "watch/reset"),
+        *("watch/app", "watch/command", "watch/reset", "watch/run", "mcp/run"),
     },
     "rich": {"render", "watch/screen"},
     "tabulate": {"render"},
@@ -450,7 +449,12 @@ def test_upward_imports_are_found(who: str, source: str) -> None:
 
 
 LOCAL_IMPORTS = {
-    *("__init__", "__main__", "api", "cli"),  # a command or a method loads what it needs
+    *("__init__", "__main__", "api"),  # a method loads what it needs
+    *(f"cli/{name}" for name in ("main", "list", "describe", "lag")),  # they start light
+    # What these run, and what the declarations of all commands import.
+    *(f"cli/frame/{name}" for name in ("exit_status", "lazy_command", "options", "group_options")),
+    *(f"cli/frame/{name}" for name in ("run_query", "progress")),
+    "cli/completion/drop_ins",  # one tool
     *("config", "net"),  # TLS, SASL, profiles, and files: most clusters need none of them
     *(
         "admin/change/apply/writers/__init__",
@@ -468,9 +472,7 @@ LOCAL_IMPORTS = {
     ),
     "protocol/embedded/registry",
     *("render/explain", "render/health/__init__", "render/jsonout", "render/output"),  # one format
-    *("watch/app", "watch/command"),
-    "exporter/command",
-    *("mcp/command", "sandbox/command", "history/commands"),
+    *("exporter/command", "mcp/run", "history/commands/options", "history/commands/hosts"),  # optional extras
     *(f"dropins/{name}" for name in ("command", "groups", "sentences", "views")),  # one tool
     *("history/__init__", "history/session"),
     "history/load/store",  # a reader of the store does not load what writers need
@@ -635,7 +637,7 @@ def of_cli(loaded: set[str]) -> set[str]:
 
 APPLICATIONS = tuple(f"kgroups.{name}" for name in ("watch", "exporter", "mcp", "dropins", "history", "sandbox"))
 
-LAZY = {"frame", "frame.exit_status", "frame.lazy_command"}
+LAZY = {"commands", "frame", "frame.exit_status", "frame.lazy_command"}
 
 
 @pytest.mark.parametrize(
@@ -664,8 +666,13 @@ def test_kafka_commands_import_even_less(tool: str) -> None:
 
 def test_help_of_all_commands_imports_none_of_them() -> None:
     assert of_cli(loaded("kgroups.__main__", "--help")) == {"main", *LAZY}
-    of_history = {"kgroups.history", "kgroups.history.commands"}
-    assert of_cli(loaded("kgroups.__main__", "history", "--help")) == {"main", *of_history, *LAZY}
+    found = loaded("kgroups.__main__", "history", "--help")
+    options = {f"kgroups.history.commands.{name}" for name in ("options", "hosts", "spark_settings")}
+    assert {name for name in found if name.startswith(APPLICATIONS)} == {
+        *("kgroups.history", "kgroups.history.commands"),
+        *options,
+    }
+    assert found & {*HEAVY, "asyncio"} == set()
 
 
 @pytest.mark.parametrize("version", ["4.3.1", "1.1.1"])

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from kgroups.cli.frame.exit_codes import EXIT_CODES, OF_COMMAND
+from kgroups.cli.frame.exit_codes import EXIT_CODES
 from kgroups.history.contracts import TABLES
 from tests.documentation.pages import DISCOURAGED, LANGUAGES, PAGES, ROOT, anchors, blocks_in, page_text, prose_in
 
@@ -121,7 +121,6 @@ def test_pages_have_every_example(commands: Mapping[str, Command], man: Texts, s
 
 def test_pages_have_every_exit_code(commands: Mapping[str, Command], man: Texts, pages: Texts) -> None:
     """A man page of a command refers to the page of kgroups."""
-    assert set(OF_COMMAND) <= {command["name"] for command in commands.values()}
     for code, meaning in EXIT_CODES:
         assert f"{code} {plain(meaning)}" in man["kgroups"]
     for name, command in commands.items():

@@ -11,7 +11,7 @@ import click
 from ..frame.command import Command, Shown
 from ..frame.group_options import changed_group_and_topic_options
 from ..frame.options import Duration, fleet_change_options, output_options
-from .change_options import all_internal_topics_option, confirmation_options, safety_options, undo_option
+from ._change_options import all_internal_topics_option, confirmation_options, safety_options, undo_option
 
 command = Command(
     "delete",

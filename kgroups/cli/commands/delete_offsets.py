@@ -11,7 +11,7 @@ import click
 from ..frame.command import Command, Shown
 from ..frame.group_options import complete_topic, group_options
 from ..frame.options import fleet_change_options, output_options
-from .change_options import confirmation_options, safety_options, undo_option
+from ._change_options import confirmation_options, safety_options, undo_option
 
 command = Command(
     "delete-offsets",

@@ -11,7 +11,7 @@ import click
 from ..frame.command import Command, Shown
 from ..frame.group_options import changed_group_and_topic_options
 from ..frame.options import fleet_change_options, output_options
-from .change_options import confirmation_options
+from ._change_options import confirmation_options
 
 command = Command(
     "remove-members",

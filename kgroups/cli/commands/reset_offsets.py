@@ -12,7 +12,7 @@ import click
 from ..frame.command import Command, Shown
 from ..frame.group_options import group_options
 from ..frame.options import fleet_change_options, output_options
-from .change_options import (
+from ._change_options import (
     all_internal_topics_option,
     confirmation_options,
     internal_topic_option,

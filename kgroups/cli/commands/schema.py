@@ -16,7 +16,7 @@ command = Command(
     __doc__,
     body="kgroups.cli.schema:schema",
     options=(
-        click.argument("name", required=False, shell_complete=completer("schemas")),
+        click.argument("name", required=False, shell_complete=completer("kgroups.cli.schema:complete_name")),
         click.option("--item", is_flag=True, help="Print the schema of one item, which is one line of -o jsonl."),
         output_options,
     ),

@@ -13,7 +13,7 @@ import click
 from ..frame.command import Command, CommandGroup, Decorator, Shown
 from ..frame.group_options import group_options, mixed_group_options, plain_group_options
 from ..frame.options import connection_options, fleet_change_options, fleet_options, output_options
-from .change_options import confirmation_options, settings_undo_option
+from ._change_options import confirmation_options, settings_undo_option
 
 _exact_option = click.option(
     "--exact", is_flag=True, help="Groups of the file must have no values of their own that are not in it."

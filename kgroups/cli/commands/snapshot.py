@@ -14,7 +14,7 @@ from ..frame.command import Command, CommandGroup, Shown
 from ..frame.group_options import complete_group, complete_topic, plain_group_options, saved_group_options
 from ..frame.options import connection_options, deferred_connection_options, only_option, output_options
 from ..frame.systemd_option import systemd_option
-from .change_options import confirmation_options, safety_options, undo_option
+from ._change_options import confirmation_options, safety_options, undo_option
 
 _save = Command(
     "save",

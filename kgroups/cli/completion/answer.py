@@ -14,6 +14,8 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem, ShellComplete, split_arg_string
 
+from .drop_ins import tool_items
+
 
 def complete(command: click.Command, line: str) -> int:
     """Print the completions of a command line, and return the exit code.
@@ -40,8 +42,6 @@ def _items(command: click.Command, line: str) -> Iterable[CompletionItem[str]]:
     program, *arguments = words
     name = Path(program).name
     if name.startswith("kafka-"):
-        from .drop_ins import tool_items
-
         return tool_items(name, arguments, last)
     return _command_items(command, arguments, last)
 

@@ -13,6 +13,7 @@ from kgroups.config.flags import Flags
 from kgroups.config.load import load_settings
 from kgroups.config.settings import ClientSettings
 from kgroups.dropins.joptsimple import Option, Takes
+from kgroups.model.groups import GroupState, GroupType
 
 from ..frame.completion import TIMEOUT, group_names_of, topic_names_of
 from ..frame.known_values import list_words
@@ -54,8 +55,6 @@ def _options_of(tool: str) -> Iterable[Option]:
 
 
 def _values(tool: str, option: str, arguments: Sequence[str], prefix: str) -> Iterable[str]:
-    from kgroups.model.groups import GroupState, GroupType
-
     known: Mapping[str, Callable[[], Iterable[str]]] = {
         "group": lambda: group_names_of(_settings(arguments), prefix),
         "topic": lambda: topic_names_of(_settings(arguments), prefix),

@@ -5,9 +5,8 @@ A declaration imports only what its options need. :mod:`kgroups.cli.commands` co
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -16,8 +15,6 @@ from .lazy_command import QuickHelp, options_of_all_commands, resolve
 
 if TYPE_CHECKING:
     from kgroups.render.views import View
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 Lines = tuple[tuple[str, str], ...]
 """Pairs: a sentence and a command line, or an exit code and its meaning."""
@@ -36,20 +33,6 @@ class OptionGroup:
         :param collect: returns the argument for the values of the options; or a reference to such a function.
         """
         self.name, self.options, self.collect = name, options, collect
-
-    def __call__(self, command: F) -> F:
-        """Add the options to a function that click makes a command of."""
-        for option in reversed(self.options):
-            command = option(command)
-        params = command.__click_params__[-len(self.options) :]  # type: ignore[attr-defined]  # set by click
-        names = [param.name for param in params]
-        inner = command
-
-        @functools.wraps(inner)
-        def outer(**values: Any) -> Any:
-            return inner(**{self.name: self.collected({key: values.pop(key) for key in names})}, **values)
-
-        return outer  # type: ignore[return-value]
 
     def add_to(self, command: click.Command) -> tuple[str, ...]:
         """Add the options to a command; return the names of their values."""
@@ -100,6 +83,7 @@ class Command(QuickHelp):
         help: str | None,
         *,
         body: str,
+        check: Callable[[], None] | None = None,
         options: Iterable[Decorator | OptionGroup] = (),
         examples: Lines = (),
         sections: Mapping[str, str] | None = None,
@@ -111,6 +95,7 @@ class Command(QuickHelp):
 
         :param help: the first line is the summary that lists of commands show.
         :param body: a reference to the function that gets the values of the options, and returns the exit code.
+        :param check: checks, before the body is imported, that the packages of an extra are installed.
         :param examples: two or three sentences, each with a command line.
         :param sections: title -> the options that only this command has in this section of the help.
         :param exits: the exit codes, if they have other meanings than those of most commands.
@@ -119,6 +104,7 @@ class Command(QuickHelp):
             group.
         """
         super().__init__(name, help=help, callback=self._run)
+        self._check = check
         self.body, self.examples, self.sections, self.exits = body, examples, sections or {}, exits
         self.views, self.page = views, page
         self._groups: list[tuple[OptionGroup, tuple[str, ...]]] = []
@@ -149,6 +135,8 @@ class Command(QuickHelp):
         arguments = {
             group.name: group.collected({name: values.pop(name) for name in names}) for group, names in self._groups
         }
+        if self._check:
+            self._check()
         return resolve(self.body)(**arguments, **values)
 
 

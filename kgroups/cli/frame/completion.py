@@ -6,17 +6,25 @@ command line.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-if TYPE_CHECKING:
-    from kgroups.admin.client import Client
-    from kgroups.config.settings import ClientSettings
-    from kgroups.model.outcome import Outcome
+from kgroups.admin.client import Client
+from kgroups.admin.query.list_topics import list_topics
+from kgroups.admin.query.select_groups import Selection
+from kgroups.config.flags import Flags
+from kgroups.config.load import load_settings
+from kgroups.config.profiles import read_profiles
+from kgroups.config.settings import ClientSettings
+from kgroups.errors import KgroupsError
+from kgroups.model.outcome import Outcome
+
+from .run_query import run_query
 
 TIMEOUT = 1.5
 """Seconds to wait for the cluster; together with the start of Python, less than two."""
@@ -32,13 +40,8 @@ def group_names(context: click.Context, _: click.Parameter, prefix: str) -> list
 
 def group_names_of(settings: ClientSettings, prefix: str) -> list[str]:
     """Return groups of a cluster; none if it does not respond."""
-    from kgroups.errors import KgroupsError
-
-    from .run_query import run_query
 
     async def query(admin: Client) -> Outcome[Any]:
-        from kgroups.admin.query.select_groups import Selection
-
         listed = await admin.list_selected(Selection())
         return listed.with_items(group.group_id for group in listed.items)
 
@@ -56,11 +59,6 @@ def topic_names(context: click.Context, _: click.Parameter, prefix: str) -> list
 
 def topic_names_of(settings: ClientSettings, prefix: str) -> list[str]:
     """Return topics of a cluster, internal ones only for the prefix ``__``; none if it does not respond."""
-    import asyncio
-
-    from kgroups.admin.query.list_topics import list_topics
-    from kgroups.errors import KgroupsError
-
     try:
         topics = asyncio.run(list_topics(settings))
     except (KgroupsError, OSError):
@@ -75,9 +73,6 @@ def completions_of(names: Iterable[str], prefix: str) -> list[str]:
 
 def profile_names(_: click.Context, __: click.Parameter, prefix: str) -> list[str]:
     """Return the profiles of the configuration file."""
-    from kgroups.config.profiles import read_profiles
-    from kgroups.errors import KgroupsError
-
     try:
         return completions_of(read_profiles(os.environ).tables, prefix)
     except KgroupsError:
@@ -86,9 +81,6 @@ def profile_names(_: click.Context, __: click.Parameter, prefix: str) -> list[st
 
 def _settings(context: click.Context) -> ClientSettings:
     """Return the settings of an incomplete command line, as far as it was parsed."""
-    from kgroups.config.flags import Flags
-    from kgroups.config.load import load_settings
-
     params = context.params
     flags = Flags(
         params.get("bootstrap_server"),

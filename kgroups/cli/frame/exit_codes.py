@@ -1,4 +1,4 @@
-"""The exit codes of commands: one source for the help as JSON, the man pages, and the documentation."""
+"""The exit codes of most commands."""
 
 from __future__ import annotations
 
@@ -13,14 +13,3 @@ EXIT_CODES = (
 
 ENDED = EXIT_CODES[3:]
 """The exit codes of a command that was ended."""
-
-OF_COMMAND = {
-    "kgroups history test": (
-        ("0", "All checks are ok."),
-        ("1", "A check failed, or no check was possible."),
-        EXIT_CODES[2],
-        ("3", "No check failed, but the result of one is unknown."),
-        *ENDED,
-    ),
-}
-"""Command -> its exit codes, if they have other meanings."""

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import click
 
-from .command import Command
-from .exit_codes import EXIT_CODES, OF_COMMAND
-from .help_examples import EXAMPLES
-from .help_sections import OPTIONS, OTHER, TITLES, section_in, section_of
-from .known_values import view_of_line
+from kgroups.render.views import View
 
-if TYPE_CHECKING:
-    from kgroups.render.views import View
+from .command import Command
+from .exit_codes import EXIT_CODES
+from .help_sections import OPTIONS, OTHER, TITLES, section_of
 
 Record = tuple[str, str]
 """The names of an option with its metavar, and its help."""
@@ -51,24 +47,18 @@ def sections(command: click.Command, context: click.Context) -> list[tuple[str, 
 
 def section_of_option(option: click.Option, context: click.Context) -> str:
     """Return the section of an option of a command."""
-    command = context.command
-    if isinstance(command, Command):
-        return OTHER if "--help" in option.opts else section_in(command.sections, option.opts[-1])
-    return OTHER if "--help" in option.opts else section_of(context.command_path, option.opts[-1])
+    own = context.command.sections if isinstance(context.command, Command) else {}
+    return OTHER if "--help" in option.opts else section_of(option.opts[-1], own)
 
 
 def examples(context: click.Context) -> tuple[Record, ...]:
     """Return the examples of a command: a sentence and a command line each."""
-    if isinstance(context.command, Command):
-        return context.command.examples
-    return EXAMPLES.get(context.command_path, ())
+    return context.command.examples if isinstance(context.command, Command) else ()
 
 
 def exit_codes(context: click.Context) -> tuple[Record, ...]:
     """Return the exit codes of a command, and their meanings."""
-    if isinstance(context.command, Command):
-        return context.command.exits
-    return OF_COMMAND.get(context.command_path, EXIT_CODES)
+    return context.command.exits if isinstance(context.command, Command) else EXIT_CODES
 
 
 def _columns(context: click.Context) -> str:
@@ -82,5 +72,3 @@ def _views(context: click.Context) -> Iterator[tuple[str, View]]:
     for each in shown:
         if view := each.resolve(context):
             yield f"with {each.option}: " if each.option and len(shown) > 1 else "", view
-    if not isinstance(context.command, Command) and (view := view_of_line(context)):
-        yield "", view

@@ -30,37 +30,15 @@ SHARED = {
 }
 """Section -> the options that all commands have in it."""
 
-_OWN = {
-    "exporter": {
-        "Metrics": "--interval --max-age --keep --by --compat --max-series --time --headroom --exact --commit-age "
-        "--isolation",
-    },
-    "mcp": {"Server": "--max-rows --max-bytes --show-records"},
-    "history sql": {"Safety": "--untrusted --max-rows --max-time"},
-    "watch": {"View": "--interval --count"},
-    "history report": {"Output": "--file --force"},
-    "history collect": {OTHER: "--systemd-unit"},
-}
-"""Command -> the sections of its options that differ."""
-
 TITLES = tuple(SHARED)
 
 
-def section_in(own: Mapping[str, str], option: str) -> str:
+def section_of(option: str, own: Mapping[str, str]) -> str:
     """Return the section of an option; ``Options`` if it is in no other one.
 
     :param own: the sections of the command, which take precedence.
     """
     for table in (own, SHARED):
-        for title, options in table.items():
-            if option in options.split():
-                return title
-    return OPTIONS
-
-
-def section_of(path: str, option: str) -> str:
-    """Return the section of an option; ``Options`` if it is in no other one."""
-    for table in (_OWN.get(path.removeprefix("kgroups "), {}), SHARED):
         for title, options in table.items():
             if option in options.split():
                 return title

@@ -1,13 +1,14 @@
 """Commands that are imported when they run, and the options that each of them has.
 
-Running a command, or listing them all, imports no other command. The texts of the help that are not in the options are
-imported for the help only.
+Running a command, or listing them all, imports no other command.
 """
 
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from importlib import import_module
+from pkgutil import get_data
 from typing import Any
 
 import click
@@ -31,36 +32,23 @@ class QuickHelp(click.Command):
         return self._help_option
 
 
-class Command(QuickHelp):
-    """A command with sections of options, and examples."""
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        resolve("kgroups.cli.frame.help_page:write_options")(self, ctx, formatter)
-
-
-class CommandGroup(QuickHelp, click.Group):
-    """A group of such commands."""
-
-    command_class = Command
-
-
 class LazyCommand(click.Command):
-    """Represents a command that is not imported yet, by its name and the first line of its help.
+    """Represents a command that is not imported yet, by its name and the module that declares it."""
 
-    :param location: ``module:attribute``; the module is absolute (an application: nothing imports it), or relative to
-        :mod:`kgroups.cli`.
-    """
-
-    def __init__(self, name: str, location: str, help: str) -> None:
-        super().__init__(name, help=help)
-        self._location = location
+    def __init__(self, name: str, module: str) -> None:
+        """Represent the ``command`` of a module, whose docstring is its help."""
+        super().__init__(name)
+        self.module = module
 
     def load(self) -> click.Command:
         """Import and return the command."""
-        module = self._location if self._location.startswith("kgroups.") else f"kgroups.cli.{self._location}"
-        command: click.Command = resolve(module)
-        add_options_of_all_commands(command)
+        command: click.Command = resolve(f"{self.module}:command")
         return command
+
+    def get_short_help_str(self, limit: int = 45) -> str:
+        """Return the summary of the command, without importing it."""
+        self.help = self.help or summary_of(self.module)
+        return super().get_short_help_str(limit)
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
@@ -84,9 +72,13 @@ def resolve(reference: str) -> Any:
     return getattr(import_module(f"kgroups.{module}"), name)
 
 
-def add_lazy_commands(group: click.Group, *commands: LazyCommand) -> None:
-    for command in commands:
-        group.add_command(command)
+def summary_of(module: str) -> str:
+    """Return the first line of the docstring of a module, which is that of its file, without importing the module."""
+    path = module.removeprefix("kgroups.").replace(".", "/")
+    for file in (f"{path}.py", f"{path}/__init__.py"):
+        with suppress(OSError):
+            return (get_data("kgroups", file) or b"").partition(b"\n")[0].decode().strip('"')
+    return ""
 
 
 def options_of_all_commands() -> tuple[click.Option, ...]:
@@ -109,15 +101,6 @@ def options_of_all_commands() -> tuple[click.Option, ...]:
             help="Use colors in tables, or none.  [default: on a terminal, unless NO_COLOR is set]",
         ),
     )
-
-
-def add_options_of_all_commands(command: click.Command) -> None:
-    """Add --quiet and --color to a command, or to the commands of a group; once. Lazy commands are not loaded yet."""
-    if isinstance(command, click.Group):
-        for inner in command.commands.values():
-            add_options_of_all_commands(inner)
-    elif command.callback is not None and not any(param.name == "quiet" for param in command.params):
-        command.params.extend(options_of_all_commands())
 
 
 def _show_help(context: click.Context, _: click.Parameter, shown: Any) -> None:

@@ -16,8 +16,9 @@ from kgroups.errors import UsageError
 from kgroups.model.counts import count
 from kgroups.model.duration import parse_seconds
 
-from .command import Decorator, F, OptionGroup
+from .command import Decorator, OptionGroup
 from .exit_status import is_quiet, set_debug
+from .lazy_command import resolve
 from .run_query import SeveralClusters, Shape
 
 if TYPE_CHECKING:
@@ -90,9 +91,14 @@ Completer = Callable[[click.Context, click.Parameter, str], Any]
 
 
 def completer(name: str) -> Completer:
-    """Return a function of ``completion`` or ``known_values``, which is imported when it completes a value."""
+    """Return a function that is imported when it completes a value.
+
+    :param name: of a function of ``completion`` or ``known_values``, or a reference to one of a single command.
+    """
 
     def complete(context: click.Context, param: click.Parameter, prefix: str) -> Any:
+        if ":" in name:
+            return resolve(name)(context, param, prefix)
         from . import completion, known_values
 
         found: Completer = getattr(completion, name, None) or getattr(known_values, name)
@@ -364,11 +370,6 @@ def _print_note(note: str) -> None:
 
 output_options = OptionGroup("shape", _OUTPUT, Shape)
 """The output options; ``shape`` is a :class:`kgroups.cli.frame.run_query.Shape`."""
-
-
-def grouped_options(command: F, options: tuple[Decorator, ...], name: str, collect: Callable[..., Any]) -> F:
-    """Add options, and pass their values to the command as one argument: the result of ``collect``."""
-    return OptionGroup(name, options, collect)(command)
 
 
 isolation_option = click.option(

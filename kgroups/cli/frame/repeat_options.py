@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from kgroups.config.flags import Flags
+import click
+
+from kgroups.config.effective import shown
+from kgroups.config.flags import Flags
+from kgroups.config.secret import MASK
+from kgroups.config.settings_reader import is_secret
+from kgroups.render.cells import escape
 
 
 def repeated(flags: Flags) -> tuple[str, ...]:
@@ -35,10 +39,6 @@ def _arguments(flags: Flags) -> Iterator[str]:
 
 
 def _without_secret(override: str) -> str:
-    from kgroups.config.effective import shown
-    from kgroups.config.secret import MASK
-    from kgroups.config.settings_reader import is_secret
-
     key, equals, value = override.partition("=")
     if not equals:
         return override
@@ -50,8 +50,6 @@ def _without_secret(override: str) -> str:
 
 def this_command() -> str | None:
     """Return the running command, quoted for a shell, with secrets masked; ``None`` outside of a command."""
-    import click
-
     context = click.get_current_context(silent=True)
     arguments = context.find_root().obj if context else None
     if not isinstance(arguments, tuple):
@@ -69,6 +67,4 @@ def this_command() -> str | None:
 
 def command_line(arguments: Iterable[str]) -> str:
     """Return arguments quoted for a shell, with control characters escaped."""
-    from kgroups.render.cells import escape
-
     return escape(shlex.join(arguments))

@@ -6,17 +6,16 @@ import asyncio
 import re
 from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from kgroups.errors import KgroupsError
+from kgroups.admin.client import Client
+from kgroups.admin.query.pattern import Pattern, compile_pattern
+from kgroups.admin.query.select_groups import Selection
+from kgroups.errors import KgroupsError, UsageError
 from kgroups.model.counts import some
 from kgroups.model.groups import GroupState, canonical_word, is_glob
 from kgroups.model.outcome import NO_MATCH, NOT_FOUND, Failure, NoMatch, Outcome, Scope
 from kgroups.model.shell import shell
-
-if TYPE_CHECKING:
-    from kgroups.admin.client import Client
-    from kgroups.admin.query.select_groups import Selection
 
 _PATIENCE = 2.0
 """Seconds to wait for the list of groups, from which hints are made."""
@@ -89,8 +88,6 @@ async def topic_failures(admin: Client, selection: Selection, outcome: Outcome[A
 
 async def _listed(admin: Client) -> Sequence[str]:
     """Return the groups of the cluster; none if it does not list them at once."""
-    from kgroups.admin.query.select_groups import Selection
-
     try:
         async with asyncio.timeout(_PATIENCE):
             listed = await admin.list_selected(Selection())
@@ -132,7 +129,6 @@ def _why_empty(selection: Selection, failures: Iterable[Failure], names: Collect
     """Return the notice of an outcome without groups; none if failures say why."""
     if any(failures):
         return []
-    from kgroups.admin.query.pattern import Pattern
 
     if selection.topics:
         some_topics = some(sorted(selection.topics))
@@ -156,9 +152,6 @@ def _restriction(selection: Selection) -> str:
 
 
 def _matches(text: str, names: Iterable[str]) -> bool:
-    from kgroups.admin.query.pattern import compile_pattern
-    from kgroups.errors import UsageError
-
     try:
         pattern = compile_pattern(text, "--regex")
     except UsageError:

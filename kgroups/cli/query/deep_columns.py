@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from kgroups.admin.client import Client
-    from kgroups.admin.share_state.gather import Gathered
-    from kgroups.model.explain.facts import GroupFacts
-    from kgroups.model.outcome import Outcome
+from kgroups.admin.client import Client
+from kgroups.admin.query.select_groups import Selection
+from kgroups.admin.records import read_group_logs
+from kgroups.admin.share_facts import share_facts
+from kgroups.admin.share_state.gather import Gathered
+from kgroups.model.explain.facts import GroupFacts
+from kgroups.model.group_log import ReadBudget, keys_of
+from kgroups.model.groups import GroupType
+from kgroups.model.offsets import Isolation
+from kgroups.model.outcome import Outcome
+from kgroups.model.share.partition import ACQUIRED_UNKNOWN
+from kgroups.model.views import deep_rows
+from kgroups.model.views.member_rows import MemberRow, StateRow, member_rows, state_row
+from kgroups.model.views.offset_row import OffsetRow
+from kgroups.model.views.offsets import offset_rows
+from kgroups.model.views.refused_rows import refused_rows
 
 
 async def with_deep_columns(admin: Client, view: str, outcome: Outcome[Any], mib: int, seconds: float) -> Outcome[Any]:
@@ -20,15 +31,6 @@ async def with_deep_columns(admin: Client, view: str, outcome: Outcome[Any], mib
     :param outcome: groups; for the view ``offsets``, groups with their commits.
     :param mib: MiB to read of each partition, at most.
     """
-    from kgroups.admin.records import read_group_logs
-    from kgroups.admin.share_facts import share_facts
-    from kgroups.model.group_log import ReadBudget, keys_of
-    from kgroups.model.views import deep_rows
-    from kgroups.model.views.member_rows import MemberRow, StateRow, member_rows, state_row
-    from kgroups.model.views.offset_row import OffsetRow
-    from kgroups.model.views.offsets import offset_rows
-    from kgroups.model.views.refused_rows import refused_rows
-
     limits = ReadBudget(mib << 20, seconds)
     rows: list[Any]
     if view == "offsets":
@@ -58,8 +60,6 @@ async def with_deep_columns(admin: Client, view: str, outcome: Outcome[Any], mib
 
 def _with_share_notices(outcome: Outcome[Any], shared: Gathered) -> Outcome[Any]:
     """Add how far the logs of share groups were read, and the ACLs that are missing for them."""
-    from kgroups.model.share.partition import ACQUIRED_UNKNOWN
-
     notices = [f"--deep: {text}" for text in shared.reached]
     if shared.facts:
         notices.append(ACQUIRED_UNKNOWN)
@@ -69,9 +69,6 @@ def _with_share_notices(outcome: Outcome[Any], shared: Gathered) -> Outcome[Any]
 
 async def with_logs(admin: Client, outcome: Outcome[GroupFacts], mib: int, seconds: float) -> Outcome[GroupFacts]:
     """Add to the facts of groups what their logs contain: leaders, generations, and timeouts."""
-    from kgroups.admin.records import read_group_logs
-    from kgroups.model.group_log import ReadBudget, keys_of
-
     keys = {facts.group.group_id: keys_of(facts.group, "state") for facts in outcome.items}
     group_logs = await read_group_logs(admin, keys, ReadBudget(mib << 20, seconds))
     facts = [each._replace(log=group_logs.logs.get(each.group.group_id)) for each in outcome.items]
@@ -82,12 +79,6 @@ async def with_share_facts(
     admin: Client, outcome: Outcome[GroupFacts], mib: int, seconds: float
 ) -> Outcome[GroupFacts]:
     """Add to the facts of share groups the states of their partitions, as far as the limits on reading allow."""
-    from kgroups.admin.query.select_groups import Selection
-    from kgroups.admin.share_facts import share_facts
-    from kgroups.model.group_log import ReadBudget
-    from kgroups.model.groups import GroupType
-    from kgroups.model.offsets import Isolation
-
     names = tuple(facts.group.group_id for facts in outcome.items if facts.group.type == GroupType.SHARE)
     if not names:
         return outcome
@@ -99,8 +90,6 @@ async def with_share_facts(
 
 
 def _committed(item: Any) -> list[tuple[str, int]]:
-    from kgroups.model.groups import GroupType
-
     if item.group.type == GroupType.SHARE:
         return []  # its start offsets are not commits
     return [(topic, commit.partition) for topic, commits in item.commits.topics.items() for commit in commits]

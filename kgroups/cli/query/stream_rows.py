@@ -7,14 +7,13 @@ from contextlib import aclosing
 from heapq import merge
 from itertools import chain
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from kgroups.model.groups import Group
 from kgroups.model.outcome import Failure, Outcome
-
-if TYPE_CHECKING:
-    from kgroups.model.groups import Group
-    from kgroups.model.permissions import Acl
-    from kgroups.model.views.offset_row import GroupOffsets
+from kgroups.model.permissions import Acl
+from kgroups.model.views.offset_row import GroupOffsets
+from kgroups.model.views.refused_rows import refused_rows
 
 _group = itemgetter(0)
 
@@ -78,7 +77,5 @@ async def collect_rows(
 
 
 def _refused(row_type: type[Any], batch: Outcome[GroupOffsets], alone: bool) -> list[Any]:
-    from kgroups.model.views.refused_rows import refused_rows
-
     described = {item.group.group_id for item in batch.items} if alone else ()
     return refused_rows(row_type, (failure for failure in batch.failures if failure.name not in described))

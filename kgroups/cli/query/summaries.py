@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from kgroups.admin.client import Client
+from kgroups.admin.query.select_groups import Selection
 from kgroups.errors import UsageError
+from kgroups.model.offsets import Isolation
+from kgroups.model.outcome import Outcome
+from kgroups.model.views.member_rows import member_rows
+from kgroups.model.views.offsets import offset_rows
 from kgroups.model.views.refused_rows import refused_rows
 from kgroups.model.views.summary_row import SummaryRow, all_views_row, summary_row
+from kgroups.render.member_views import MEMBERS
+from kgroups.render.offset_view import OFFSETS
+from kgroups.render.output import write_outcome
 from kgroups.render.summary_view import ALL_VIEWS, SUMMARY
 
 from ..frame.run_query import Connection, Shape, hinted, or_error_envelope, print_failures, query_and_show, run_query
-
-if TYPE_CHECKING:
-    from kgroups.admin.client import Client
-    from kgroups.admin.query.select_groups import Selection
-    from kgroups.model.offsets import Isolation
-    from kgroups.model.outcome import Outcome
+from .stream_rows import collect_rows
 
 Notices = Callable[["Outcome[Any]", Any], list[str]]
 
@@ -26,8 +30,6 @@ def show_summary(connection: Connection, shape: Shape, selection: Selection, lev
     """Show one line for each group; return the exit code."""
 
     async def query(admin: Client) -> Outcome[Any]:
-        from .stream_rows import collect_rows
-
         streamed = await collect_rows(
             admin.stream_offsets(selection, isolation=level, whole_topics=True),
             SummaryRow,
@@ -63,12 +65,6 @@ def show_all_views(
             return outcome.with_items(map(all_views_row, outcome.items))
 
         return query_and_show(connection, shape, ALL_VIEWS, query_rows, selection=selection)
-
-    from kgroups.model.views.member_rows import member_rows
-    from kgroups.model.views.offsets import offset_rows
-    from kgroups.render.member_views import MEMBERS
-    from kgroups.render.offset_view import OFFSETS
-    from kgroups.render.output import write_outcome
 
     outcome, _ = or_error_envelope(
         shape, ALL_VIEWS, lambda: run_query(connection.settings, hinted(query, selection), debug=connection.debug)

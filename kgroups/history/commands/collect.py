@@ -12,61 +12,24 @@ from typing import TYPE_CHECKING
 import click
 
 from kgroups.cli.frame.exit_status import enable_gc, end_on_signals, is_quiet
-from kgroups.cli.frame.lazy_command import Command
-from kgroups.cli.frame.options import ConnectionOptions, Duration, fleet_options
-from kgroups.cli.frame.systemd_option import systemd_option
+from kgroups.cli.frame.options import ConnectionOptions
 from kgroups.errors import EXIT_FAILED
 from kgroups.model.counts import count
 
-from .hosts import hosts_options
-from .options import Engine, engine_options, store_option, topic_option
+from ..hosts import GivenHosts
+from ..jobs.collect import SMALL, Plan
+from ..jobs.collect import collect as run
+from ..jobs.lineage import Lineage
+from ..lineage.sink import Sink
+from ..load.clients import Clients
+from ..load.store import Store
+from .clusters import Clusters
+from .options import Engine
 
 if TYPE_CHECKING:
-    from ..hosts import GivenHosts
-    from ..load.clients import Clients
     from ..session import Session
 
 
-@click.command("collect", cls=Command)
-@store_option
-@click.option(
-    "--interval",
-    type=Duration(),
-    metavar="TIME",
-    help="Run continuously, one batch every TIME, until Ctrl-C or SIGTERM.",
-)
-@click.option("--duration", type=Duration(), metavar="TIME", help="With --interval: stop after TIME.")
-@click.option(
-    "--sample-every",
-    type=Duration(),
-    default="10s",
-    show_default=True,
-    help="Time between two samples of the log end offsets.",
-)
-@click.option(
-    "--max-records",
-    type=click.IntRange(1),
-    default=1_000_000,
-    show_default=True,
-    metavar="N",
-    help="Maximum number of records in a batch.",
-)
-@click.option(
-    "--openlineage",
-    metavar="FILE|URL",
-    help="Write OpenLineage events, from topics to groups, to a file or a server.  [env: OPENLINEAGE_API_KEY, its key]",
-)
-@click.option(
-    "--retention",
-    type=Duration(),
-    metavar="TIME",
-    help="Delete what is older than TIME, except what is still in effect, at most once a day.  [default: keep all]",
-)
-@systemd_option("--systemd-unit", "kgroups-history.service", "Print a unit for systemd, and exit.")
-@topic_option
-@hosts_options("as in the store; keep if it is new")
-@engine_options
-@fleet_options
 def collect(
     connection: ConnectionOptions,
     engine: Engine,
@@ -80,24 +43,10 @@ def collect(
     retention: float | None,
     topic: str,
 ) -> int:
-    """Collect new records into the store, once or continuously.
-
-    Each record is stored exactly once: after an interruption, or a kill, the next run continues where this one ended.
-    Small files are merged automatically.
-
-    With several profiles, each cluster is collected on its own, into the same store. One that fails is named, and with
-    --interval tried again after TIME.
-    """
-    from .options import need_pipeline
-
-    need_pipeline()
+    """Run ``kgroups history collect``; return the exit code."""
     end_on_signals(signal.SIGTERM, signal.SIGHUP)
     if interval is not None:
         enable_gc()
-    from ..jobs.collect import SMALL, Plan
-    from ..jobs.collect import collect as run
-    from ..load.clients import Clients
-    from ..load.store import Store
 
     kept = None if retention is None else timedelta(seconds=retention)
     plan = Plan(connection.settings, topic, interval, duration, sample_every, max_records, hosts, kept)
@@ -121,9 +70,6 @@ def collect(
         if openlineage is None:
             total = collect_into()
         else:
-            from ..jobs.lineage import Lineage
-            from ..lineage.sink import Sink
-
             with Lineage(Sink(openlineage), settings, topic, history, notify) as lineage:
                 total = collect_into(on_batch=lineage.add)
             lost = lineage.lost
@@ -133,8 +79,6 @@ def collect(
 
     start = partial(engine.open, short=interval is None)
     if connection.fleet:
-        from .clusters import Clusters
-
         Store(store)  # both raise what would fail for each cluster
         hosts.for_new_store()
         loaders = {name: partial(connection.fleet.settings_of, name) for name in connection.fleet.names}

@@ -7,43 +7,18 @@ import sys
 import time
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from kgroups.cli.frame.lazy_command import Command
-from kgroups.cli.frame.options import ConnectionOptions, connection_options
+from kgroups.cli.frame.options import ConnectionOptions
 from kgroups.errors import UsageError
 from kgroups.model.counts import count
 
-from .hosts import hosts_options
-from .options import need_packages, since_option, topic_option, until_option
-
-if TYPE_CHECKING:
-    from ..hosts import GivenHosts
-
-_TABLES = ("decoded", "records", "commits", "group_metadata", "members", "assignments", "epochs", "undecoded")
+from ..extract.options import TABLES
+from ..hosts import GivenHosts
+from ..jobs.dump import Dump, dump_json, dump_parquet
 
 
-@click.command("dump", cls=Command)
-@click.option("--table", type=click.Choice(_TABLES), default="decoded", show_default=True, help="Table to write.")
-@click.option(
-    "--parquet",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="Write Parquet files to this directory.  [default: JSON lines on stdout]",
-)
-@click.option(
-    "--processes",
-    type=click.IntRange(1, 64),
-    metavar="N",
-    help="Number of processes that read.  [default: one for each core]",
-)
-@topic_option
-@since_option
-@until_option
-@hosts_options("keep")
-@connection_options
 def dump(
     connection: ConnectionOptions,
     hosts: GivenHosts,
@@ -54,14 +29,7 @@ def dump(
     since: datetime | None,
     until: datetime | None,
 ) -> int:
-    """Write the log to Parquet or JSON lines, without Spark.
-
-    Faster than collect for a single query; use collect for repeated queries.
-    """
-    need_packages("pyarrow", "numpy")
-    from ..extract.options import TABLES
-    from ..jobs.dump import Dump, dump_json, dump_parquet
-
+    """Run ``kgroups history dump``; return the exit code."""
     if processes and parquet is None:
         raise UsageError("--processes requires --parquet: JSON lines are written by one process")
     began = time.monotonic()

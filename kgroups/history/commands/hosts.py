@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
-from kgroups.cli.frame.options import grouped_options
+from kgroups.cli.frame.command import Decorator, OptionGroup
 from kgroups.errors import UsageError
 
 if TYPE_CHECKING:
     from ..hosts import GivenHosts
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 SALT_ENV = "KGROUPS_SALT"
 
 
-def _choice(default: str) -> Callable[[F], F]:
+def _choice(default: str) -> Decorator:
     return click.option(
         "--client-hosts",
         type=click.Choice(["keep", "hash", "omit"]),
@@ -36,19 +33,6 @@ _SALT = click.option(
 )
 
 
-def hosts_options(default: str) -> Callable[[F], F]:
-    """Return a decorator that adds the options; the command gets ``hosts``, a ``GivenHosts``.
-
-    :param default: the default of the choice, for the help.
-    """
-    return lambda command: grouped_options(command, (_choice(default), _SALT), "hosts", _given)
-
-
-def salt_options(command: F) -> F:
-    """Add only the option for the salt, for commands on a store that exists; the command gets ``hosts``."""
-    return grouped_options(command, (_SALT,), "hosts", _given)
-
-
 def _given(salt_file: Path | None, client_hosts: str | None = None) -> GivenHosts:
     from ..hosts import GivenHosts
 
@@ -61,3 +45,15 @@ def _given(salt_file: Path | None, client_hosts: str | None = None) -> GivenHost
     if not salt:
         raise UsageError(f"--salt-file {salt_file} is empty")
     return GivenHosts(client_hosts, salt)
+
+
+def hosts_options(default: str) -> OptionGroup:
+    """Return the options; ``hosts`` is a ``GivenHosts``.
+
+    :param default: the default of the choice, for the help.
+    """
+    return OptionGroup("hosts", (_choice(default), _SALT), _given)
+
+
+salt_options = OptionGroup("hosts", (_SALT,), _given)
+"""Only the option for the salt, for commands on a store that exists; ``hosts`` is a ``GivenHosts``."""

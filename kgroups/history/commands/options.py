@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from kgroups.cli.frame.command import OptionGroup
 from kgroups.cli.frame.exit_status import is_quiet, print_to_stderr
 from kgroups.cli.frame.group_options import complete_topic
-from kgroups.cli.frame.options import Duration, check_exclusive, grouped_options
+from kgroups.cli.frame.options import Duration, check_exclusive
 from kgroups.errors import MissingPackage, UsageError, install_command
 from kgroups.model.duration import parse_age
 from kgroups.model.placement import OFFSETS_TOPIC
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from ..engine import Engine as QueryEngine
     from ..load.store import Store
     from ..session import Session
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 STORE_ENV = "KGROUPS_STORE"
 
@@ -159,33 +158,37 @@ class Bounds(NamedTuple):
     """Whether the user has chosen the number of rows."""
 
 
-def untrusted_options(command: F) -> F:
-    """Add --untrusted and its limits; the command gets ``bounds``: :class:`Bounds`, or ``None`` without the option."""
-
-    def collect(untrusted: bool, max_rows: int | None, max_time: float | None) -> Bounds | None:
-        if not untrusted and (max_rows, max_time) != (None, None):
-            raise UsageError("--max-rows and --max-time require --untrusted")
-        return Bounds(max_rows or _MAX_ROWS, max_time or _MAX_SECONDS, max_rows is not None) if untrusted else None
-
-    return grouped_options(command, _UNTRUSTED, "bounds", collect)
-
-
 _MAX_ROWS, _MAX_SECONDS = 10_000, 30.0
 
-_UNTRUSTED = (
-    click.option(
-        "--untrusted",
-        is_flag=True,
-        help="Run an untrusted query: accept a single SELECT that can read only the store's tables. Runs in DuckDB.",
+
+def _bounds(untrusted: bool, max_rows: int | None, max_time: float | None) -> Bounds | None:
+    if not untrusted and (max_rows, max_time) != (None, None):
+        raise UsageError("--max-rows and --max-time require --untrusted")
+    return Bounds(max_rows or _MAX_ROWS, max_time or _MAX_SECONDS, max_rows is not None) if untrusted else None
+
+
+untrusted_options = OptionGroup(
+    "bounds",
+    (
+        click.option(
+            "--untrusted",
+            is_flag=True,
+            help="Run an untrusted query: accept a single SELECT that can read only the store's tables. Runs in "
+            "DuckDB.",
+        ),
+        click.option(
+            "--max-rows",
+            type=click.IntRange(1),
+            metavar="N",
+            help=f"With --untrusted: return at most N rows.  [default: {_MAX_ROWS}]",
+        ),
+        click.option(
+            "--max-time", type=Duration(), help="With --untrusted: run for at most this long.  [default: 30s]"
+        ),
     ),
-    click.option(
-        "--max-rows",
-        type=click.IntRange(1),
-        metavar="N",
-        help=f"With --untrusted: return at most N rows.  [default: {_MAX_ROWS}]",
-    ),
-    click.option("--max-time", type=Duration(), help="With --untrusted: run for at most this long.  [default: 30s]"),
+    _bounds,
 )
+"""--untrusted and its limits; ``bounds`` is a :class:`Bounds`, or ``None`` without the option."""
 
 query_engine_option = click.option(
     "--engine",
@@ -287,15 +290,15 @@ class Clusters(NamedTuple):
         return Store.of_clusters(self.location, self.cluster, self.all_clusters)
 
 
-def clusters_option(all_help: str) -> Callable[[F], F]:
-    """Add ``--store``, ``--cluster``, and ``--all-clusters``; the command gets ``clusters``, as :class:`Clusters`."""
+def _clusters(store: str, cluster: str | None, all_clusters: bool) -> Clusters:
+    check_exclusive(cluster=cluster is not None, all_clusters=all_clusters)
+    return Clusters(store, cluster, all_clusters)
 
-    def collect(store: str, cluster: str | None, all_clusters: bool) -> Clusters:
-        check_exclusive(cluster=cluster is not None, all_clusters=all_clusters)
-        return Clusters(store, cluster, all_clusters)
 
+def clusters_option(all_help: str) -> OptionGroup:
+    """Return ``--store``, ``--cluster``, and ``--all-clusters``; ``clusters`` is a :class:`Clusters`."""
     every = click.option("--all-clusters", is_flag=True, help=all_help)
-    return lambda command: grouped_options(command, (store_option, cluster_option, every), "clusters", collect)
+    return OptionGroup("clusters", (store_option, cluster_option, every), _clusters)
 
 
 topic_option = click.option(
@@ -335,15 +338,14 @@ rule_option = click.option(
 )
 
 
-def engine_options(command: F) -> F:
-    """Add the Spark options; the command gets ``engine``, an :class:`Engine`.
+def _engine(spark_log: str | None, **given: Any) -> Engine:
+    engine = Engine(log=spark_log, **given)
+    engine.check()
+    return engine
 
-    Invalid combinations raise :class:`UsageError` before the body of the command runs.
-    """
 
-    def collect(spark_log: str | None, **given: Any) -> Engine:
-        engine = Engine(log=spark_log, **given)
-        engine.check()
-        return engine
+engine_options = OptionGroup("engine", _ENGINE, _engine)
+"""The Spark options; ``engine`` is an :class:`Engine`.
 
-    return grouped_options(command, _ENGINE, "engine", collect)
+Invalid combinations raise :class:`UsageError` before the body of the command runs.
+"""

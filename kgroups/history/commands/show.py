@@ -6,124 +6,64 @@ import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from kgroups.cli.frame.exit_status import is_quiet, print_to_stderr
-from kgroups.cli.frame.group_options import complete_group, complete_topic
-from kgroups.cli.frame.lazy_command import Command
-from kgroups.cli.frame.options import completer, output_options
-from kgroups.cli.frame.run_query import Shape
+from kgroups.cli.frame.known_values import beginning
+from kgroups.cli.frame.run_query import Shape, print_failures
 from kgroups.errors import EXIT_FAILED, UsageError
 from kgroups.model.counts import count
+from kgroups.model.outcome import Outcome
+from kgroups.render.output import write_outcome
+from kgroups.render.views import View, view_of
 
+from ..contracts import TABLES as CONTRACTS
+from ..engine import Engine as QueryEngine
+from ..engine.sealed import SealedDuckDB
+from ..jobs.show import (
+    MISSING,
+    TABLES,
+    Answer,
+    TableQuery,
+    missing_rows,
+    run_sql,
+    run_sql_over_clusters,
+    show_clusters,
+    show_table,
+)
+from ..rules import parse_rules
+from ..transform.definitions import BEGINNING, Span
+from . import LIMIT
 from .options import (
-    WITHOUT_SPARK,
     Bounds,
     Clusters,
     Engine,
-    clusters_option,
-    engine_options,
-    need_pipeline,
     open_engine,
-    query_engine_option,
-    rule_option,
-    since_option,
-    until_option,
-    untrusted_options,
-)
-
-if TYPE_CHECKING:
-    from ..engine import Engine as QueryEngine
-    from ..jobs.show import Answer
-
-_group = click.option(
-    "--group",
-    "groups",
-    multiple=True,
-    metavar="GROUP",
-    help="Only this group. Repeatable.",
-    shell_complete=complete_group,
-)
-_topic = click.option(
-    "--topic",
-    "topics",
-    multiple=True,
-    metavar="TOPIC",
-    help="Only this topic. Repeatable.",
-    shell_complete=complete_topic,
-)
-_LIMIT = 10_000
-
-_limit = click.option(
-    "--limit",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Show at most N rows, the latest; with --all-clusters, of each cluster. If the default omits rows, the exit "
-    f"code is 1.  [default: {_LIMIT}]",
 )
 
 
-_clusters = clusters_option("Query all clusters of the store; the first column is the ID of the cluster.")
-
-
-def _window(command: Any) -> Any:
-    for option in reversed((_clusters, _group, _topic, since_option, until_option, _limit)):
-        command = option(command)
-    return output_options(query_engine_option(engine_options(command)))
-
-
-@click.command("show", cls=Command)
-@click.argument("table", shell_complete=completer("shown_tables"))
-@rule_option
-@_window
 def show(table: str, **rest: Any) -> int:
-    """Show a table of the store.
-
-    Collected: records, commits, group_metadata, members, assignments, epochs, undecoded, heads, coverage, baseline,
-    sweeps, share_states, share_coverage.
-    Derived: latest_offsets, commit_rate, rebalances, group_states, memberships, lag, verdicts, stale, expiring,
-    anomalies, completeness.
-    """
+    """Run ``kgroups history show``; return the exit code."""
     return _show(table, **rest)
 
 
-@click.command("rebalances", cls=Command)
-@_window
 def rebalances(**rest: Any) -> int:
-    """Show rebalances.
-
-    Shows the members that joined, left, or restarted, and how long the rebalance or the pause in commits took.
-    """
+    """Run ``kgroups history rebalances``; return the exit code."""
     return _show("rebalances", **rest)
 
 
-@click.command("lag", cls=Command)
-@_window
 def lag(**rest: Any) -> int:
-    """Show lag at each sample of the log end offsets."""
+    """Run ``kgroups history lag``; return the exit code."""
     return _show("lag", **rest)
 
 
-@click.command("stale", cls=Command)
-@rule_option
-@_window
 def stale(**rest: Any) -> int:
-    """Show groups by the time of their last activity."""
+    """Run ``kgroups history stale``; return the exit code."""
     return _show("stale", **rest)
 
 
-@click.command("sql", cls=Command)
-@click.argument("query")
-@_clusters
-@since_option
-@until_option
-@rule_option
-@untrusted_options
-@output_options
-@query_engine_option
-@engine_options
 def sql(
     query: str,
     bounds: Bounds | None,
@@ -135,18 +75,9 @@ def sql(
     until: datetime | None,
     rules: tuple[str, ...],
 ) -> int:
-    """Query the store with SQL.
-
-    Every table, collected or derived, is available by its name:
-
-    kgroups history sql "SELECT `group`, count(*) FROM rebalances GROUP BY 1"
-    """
+    """Run ``kgroups history sql``; return the exit code."""
     if bounds and (runs_on == "spark" or engine.chosen):
         raise UsageError("--untrusted runs in DuckDB; omit the options of Spark")
-    need_pipeline(*WITHOUT_SPARK)
-    from ..jobs.show import TABLES, missing_rows, run_sql, run_sql_over_clusters
-    from ..rules import parse_rules
-    from ..transform.definitions import BEGINNING, Span
 
     stores, span, thresholds = clusters.open(), Span(since or BEGINNING, until or datetime.now(UTC)), parse_rules(rules)
 
@@ -158,7 +89,6 @@ def sql(
     if bounds is None:
         with open_engine(engine, runs_on) as opened:
             return _print(run(opened), "sql", shape)
-    from ..engine.sealed import SealedDuckDB
 
     with SealedDuckDB(tuple(TABLES), bounds.rows, bounds.seconds) as sealed:
         answer = run(sealed)
@@ -182,14 +112,10 @@ def _show(
     limit: int | None,
     rules: tuple[str, ...] = (),
 ) -> int:
-    need_pipeline(*WITHOUT_SPARK)
-    from ..jobs.show import TABLES, TableQuery, show_clusters, show_table
-    from ..rules import parse_rules
-
     if table not in TABLES:
         raise UsageError(f"unknown table {table!r}; use one of {', '.join(TABLES)}")
     _ = shape.format
-    request = TableQuery(table, groups, topics, since, until or datetime.now(UTC), limit or _LIMIT, parse_rules(rules))
+    request = TableQuery(table, groups, topics, since, until or datetime.now(UTC), limit or LIMIT, parse_rules(rules))
     stores = clusters.open()
     with open_engine(engine, runs_on) as opened:
         if clusters.all_clusters:
@@ -212,13 +138,6 @@ def _print(
     :param more: additional keys of the JSON envelope.
     :param chosen: whether the user has chosen the limit of rows; otherwise, an answer that it cuts is incomplete.
     """
-    from kgroups.cli.frame.run_query import print_failures
-    from kgroups.model.outcome import Outcome
-    from kgroups.render.output import write_outcome
-    from kgroups.render.views import view_of
-
-    from ..jobs.show import MISSING
-
     names = [column.name for column in answer.columns]
     if shape.format in ("json", "jsonl") and (twice := next((each for each in names if names.count(each) > 1), None)):
         raise UsageError(
@@ -241,3 +160,16 @@ def _print(
     if answer.has_more and is_quiet():  # otherwise, the answer would look complete
         print_to_stderr(f"kgroups: {next(each for each in answer.notices if MISSING in each)}")
     return outcome.exit_code if chosen or not answer.has_more else EXIT_FAILED
+
+
+def view_of_line(context: click.Context) -> View | None:
+    """Return the view of a command line, which may be incomplete; ``None`` if it names no table."""
+    # click does not parse arguments if the last option lacks its value
+    name = context.command.name or ""
+    table = context.params.get("table") or (context.args[0] if name == "show" and context.args else name)
+    return view_of(table, ((each.name, False) for each in CONTRACTS[table].columns)) if table in CONTRACTS else None
+
+
+def complete_table(_: click.Context, __: click.Parameter, prefix: str) -> list[str]:
+    """Return the tables of history that ``history show`` shows."""
+    return beginning(TABLES, prefix)

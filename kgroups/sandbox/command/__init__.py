@@ -13,7 +13,7 @@ _name = click.option(
     show_default=True,
     metavar="NAME",
     help="Name of the sandbox.",
-    shell_complete=completer("sandboxes"),
+    shell_complete=completer("kgroups.sandbox.command.run:complete_name"),
 )
 
 
@@ -33,7 +33,7 @@ _up = Command(
             "kafka",
             metavar="VERSION",
             help="Kafka version.  [default: 4.3.1]",
-            shell_complete=completer("versions"),
+            shell_complete=completer("kgroups.sandbox.command.run:complete_version"),
         ),
         click.option(
             "--name",
@@ -92,7 +92,14 @@ _status = Command(
     "status",
     """Show running sandboxes, with names and addresses.""",
     body="kgroups.sandbox.command.run:status",
-    options=(click.option("--name", metavar="NAME", help="Only this sandbox.", shell_complete=completer("sandboxes")),),
+    options=(
+        click.option(
+            "--name",
+            metavar="NAME",
+            help="Only this sandbox.",
+            shell_complete=completer("kgroups.sandbox.command.run:complete_name"),
+        ),
+    ),
     examples=(
         ("Show all sandboxes", "kgroups sandbox status"),
         ("Show one sandbox", "kgroups sandbox status --name other"),

@@ -11,10 +11,11 @@ from typing import Any
 import click
 
 from kgroups.cli.frame.exit_status import is_quiet
+from kgroups.cli.frame.known_values import beginning
 from kgroups.errors import SandboxError, UsageError
 from kgroups.render.cells import escape
 
-from .. import DEFAULT_VERSION, Sandbox
+from .. import DEFAULT_VERSION, VERSIONS, Sandbox
 from ..cluster import Status
 from ..kinds import KINDS, KindGroup, seed_kinds
 from ..load import Load, seed_load
@@ -159,3 +160,13 @@ def _status_text(status: Status) -> str:
         lines.append(f"  zookeeper  pid {state.zookeeper_pid}  {status.zookeeper}")
     lines += [f"  {helper.role}  pid {helper.pid}  {status.helpers[helper.pid]}" for helper in state.helpers]
     return "\n".join(lines)
+
+
+def complete_name(_: click.Context, __: click.Parameter, prefix: str) -> list[str]:
+    """Return the names of the running sandboxes."""
+    return beginning(Sandbox.names(), prefix)
+
+
+def complete_version(_: click.Context, __: click.Parameter, prefix: str) -> list[str]:
+    """Return the versions of Kafka that a sandbox can run."""
+    return beginning(VERSIONS, prefix)

@@ -61,8 +61,8 @@ def test_sections_name_only_options_that_exist() -> None:
     everything = set().union(*map(options_of, ALL))
     assert set(" ".join(SHARED.values()).split()) <= everything
     for path, context in ALL.items():
-        if isinstance(context.command, Command):
-            assert set(" ".join(context.command.sections.values()).split()) <= options_of(path), path
+        assert isinstance(context.command, Command)
+        assert set(" ".join(context.command.sections.values()).split()) <= options_of(path), path
 
 
 @pytest.mark.parametrize("path", ALL)
