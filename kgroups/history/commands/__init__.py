@@ -192,7 +192,7 @@ _show = Command(
     body="kgroups.history.commands.show:show",
     check=partial(need_pipeline, *WITHOUT_SPARK),
     options=(
-        click.argument("table", shell_complete=completer("kgroups.history.commands.show:complete_table")),
+        click.argument("table", shell_complete=completer("kgroups.history.commands.views:complete_shown_table")),
         rule_option,
         *_WINDOW,
     ),
@@ -200,7 +200,7 @@ _show = Command(
         ("Show the commits of the last hour", "kgroups history show commits --store history --since 1h"),
         ("Show those of one group, as CSV", "kgroups history show commits --store history --group orders -o csv"),
     ),
-    views=(Shown("kgroups.history.commands.show:view_of_line"),),
+    views=(Shown("kgroups.history.commands.views:view_of_line"),),
 )
 
 _rebalances = Command(
@@ -216,7 +216,7 @@ _rebalances = Command(
         ("Show the rebalances of a day", "kgroups history rebalances --store history --since 1d"),
         ("Show those of one group", "kgroups history rebalances --store history --group orders"),
     ),
-    views=(Shown("kgroups.history.commands.show:view_of_line"),),
+    views=(Shown("kgroups.history.commands.views:view_of_line"),),
 )
 
 _lag = Command(
@@ -229,7 +229,7 @@ _lag = Command(
         ("Show the lag of a group over time", "kgroups history lag --store history --group orders"),
         ("Show the lag of the last two hours", "kgroups history lag --store history --since 2h"),
     ),
-    views=(Shown("kgroups.history.commands.show:view_of_line"),),
+    views=(Shown("kgroups.history.commands.views:view_of_line"),),
 )
 
 _stale = Command(
@@ -245,7 +245,7 @@ _stale = Command(
         ("Show groups by their last activity", "kgroups history stale --store history"),
         ("Show the first ten", "kgroups history stale --store history --limit 10"),
     ),
-    views=(Shown("kgroups.history.commands.show:view_of_line"),),
+    views=(Shown("kgroups.history.commands.views:view_of_line"),),
 )
 
 _sql = Command(
@@ -482,7 +482,7 @@ _test = Command(
         ("3", "No check failed, but the result of one is unknown."),
         *ENDED,
     ),
-    views=(Shown("kgroups.history.commands.verify:VIEW"),),
+    views=(Shown("kgroups.history.commands.views:VERIFIED"),),
 )
 
 _publish = Command(
@@ -534,7 +534,7 @@ _schema = Command(
     body="kgroups.history.commands.schema:schema",
     options=(
         click.argument(
-            "table", required=False, shell_complete=completer("kgroups.history.commands.schema:complete_table")
+            "table", required=False, shell_complete=completer("kgroups.history.commands.views:complete_table")
         ),
         click.option(
             "--format",

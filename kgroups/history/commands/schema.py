@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from kgroups.cli.frame.known_values import beginning
 from kgroups.errors import UsageError
 
 from ..contracts import TABLES
@@ -31,8 +30,3 @@ def schema(table: str | None, form: str) -> int:
 
 def _schema(name: str | None) -> dict[str, Any]:
     return all_schemas() if name is None else row_schema(TABLES[name])
-
-
-def complete_table(_: click.Context, __: click.Parameter, prefix: str) -> list[str]:
-    """Return the tables of history that have a schema."""
-    return beginning(TABLES, prefix)

@@ -8,18 +8,14 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
 
-import click
-
 from kgroups.cli.frame.exit_status import is_quiet, print_to_stderr
-from kgroups.cli.frame.known_values import beginning
 from kgroups.cli.frame.run_query import Shape, print_failures
 from kgroups.errors import EXIT_FAILED, UsageError
 from kgroups.model.counts import count
 from kgroups.model.outcome import Outcome
 from kgroups.render.output import write_outcome
-from kgroups.render.views import View, view_of
+from kgroups.render.views import view_of
 
-from ..contracts import TABLES as CONTRACTS
 from ..engine import Engine as QueryEngine
 from ..engine.sealed import SealedDuckDB
 from ..jobs.show import (
@@ -160,16 +156,3 @@ def _print(
     if answer.has_more and is_quiet():  # otherwise, the answer would look complete
         print_to_stderr(f"kgroups: {next(each for each in answer.notices if MISSING in each)}")
     return outcome.exit_code if chosen or not answer.has_more else EXIT_FAILED
-
-
-def view_of_line(context: click.Context) -> View | None:
-    """Return the view of a command line, which may be incomplete; ``None`` if it names no table."""
-    # click does not parse arguments if the last option lacks its value
-    name = context.command.name or ""
-    table = context.params.get("table") or (context.args[0] if name == "show" and context.args else name)
-    return view_of(table, ((each.name, False) for each in CONTRACTS[table].columns)) if table in CONTRACTS else None
-
-
-def complete_table(_: click.Context, __: click.Parameter, prefix: str) -> list[str]:
-    """Return the tables of history that ``history show`` shows."""
-    return beginning(TABLES, prefix)

@@ -9,26 +9,24 @@ from kgroups.cli.frame.options import ConnectionOptions
 from kgroups.cli.frame.run_query import Shape
 from kgroups.model.outcome import Outcome
 from kgroups.render.output import write_outcome
-from kgroups.render.views import view_of
 
 from ..jobs.verify import verify
 from ..load.store import Store
-from ..verify.result import Check, exit_code
-
-VIEW = view_of("history-test", [(name, name in ("checked", "failed")) for name in Check._fields])
+from ..verify.result import exit_code
+from .views import VERIFIED
 
 
 def test(
     connection: Callable[[], ConnectionOptions], shape: Shape, store: str, cluster: str | None, store_only: bool
 ) -> int:
     """Run ``kgroups history test``; return the exit code."""
-    shape.check(VIEW)
+    shape.check(VERIFIED)
     settings = None if store_only else connection().settings
     history = Store(store, cluster)
     checks = tuple(verify(history, settings))
     write_outcome(
         Outcome(checks),
-        VIEW,
+        VERIFIED,
         fmt=shape.format,
         stream=sys.stdout,
         columns=shape.columns,

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from kgroups.errors import HistoryError
+from kgroups.history.commands import collect
 from kgroups.history.commands.options import Engine
-from kgroups.history.jobs import collect
 from kgroups.history.jobs.collect import Collected, Plan
 from kgroups.history.load.clients import Clients
 from tests.fakes.broker import FakeCluster, silence
@@ -59,7 +59,7 @@ def collectors(monkeypatch: pytest.MonkeyPatch) -> Collectors:
             found.does[server](len(before) - 1, start, stopped)
         return Collected(1, 2, 3.0, 0)
 
-    monkeypatch.setattr(collect, "collect", run)
+    monkeypatch.setattr(collect, "run", run)
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import shlex
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import pytest
 from kgroups.cli.frame.command import Command
 from kgroups.cli.frame.help_page import examples, section_of_option, sections
 from kgroups.cli.frame.help_sections import OPTIONS, SHARED
-from kgroups.cli.frame.lazy_command import LazyCommand
+from kgroups.cli.frame.lazy_command import LazyCommand, resolve
 from kgroups.cli.main import cli
 
 
@@ -97,6 +98,16 @@ def test_help_of_columns_names_the_columns_unless_a_table_or_a_query_defines_the
     records = dict(record for _, found in sections(ALL[path].command, ALL[path]) for record in found)
     defined = path in ("kgroups history show", "kgroups history sql")
     assert records["--columns A,B,..."].startswith("Columns to show, in this order" + ("." if defined else ": ")), path
+
+
+@pytest.mark.parametrize("path", ALL)
+def test_body_takes_what_the_options_are(path: str) -> None:
+    command = ALL[path].command
+    assert isinstance(command, Command)
+    parameters = inspect.signature(resolve(command.body)).parameters.values()
+    if not any(each.kind is each.VAR_KEYWORD for each in parameters):
+        assert {each.name for each in parameters} == {*command.arguments}
+    assert {each.name for each in parameters if each.default is each.empty} - {"rest", "shape"} <= {*command.arguments}
 
 
 def test_sections_of_describe() -> None:
