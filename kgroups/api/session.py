@@ -7,9 +7,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from kgroups.admin.client import Client
+from kgroups.admin.session import ClientSession
 from kgroups.admin.wire import open_client
 from kgroups.config.settings import ClientSettings
-from kgroups.errors import KgroupsError, UsageError
+from kgroups.errors import UsageError
 
 _LOG = logging.getLogger("kgroups")
 
@@ -25,7 +26,7 @@ class Session:
         self._settings = settings
         self._keeping = False
         self._busy = False
-        self._kept: Client | None = None
+        self._kept = ClientSession(self._open)
 
     def keep(self) -> None:
         """Keep connections from now on."""
@@ -46,11 +47,11 @@ class Session:
             return
         self._busy = True
         try:
-            yield await self._renewed()
+            yield await self._kept.client()
         except UsageError:
             raise
         except BaseException:  # responses may still be on their way
-            await self._drop()
+            await self._kept.close()
             raise
         finally:
             self._busy = False
@@ -58,26 +59,8 @@ class Session:
     async def close(self) -> None:
         """Close kept connections, and keep none from now on."""
         self._keeping = False
-        await self._drop()
-
-    async def _renewed(self) -> Client:
-        """Return the kept admin, ready for another call, or a new one."""
-        kept = self._kept
-        if kept is not None and kept.cluster:
-            try:
-                await kept.cluster.renew()
-                return kept
-            except KgroupsError:  # the connections are no longer usable
-                pass
-        await self._drop()
-        self._kept = await self._open()
-        return self._kept
+        await self._kept.close()
 
     async def _open(self) -> Client:
         admin, _ = await open_client(self._settings, tell=_LOG.warning)
         return admin
-
-    async def _drop(self) -> None:
-        admin, self._kept = self._kept, None
-        if admin is not None:
-            await admin.close()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
 from kgroups.admin.client import Client
+from kgroups.admin.session import ClientSession
 from kgroups.admin.wire import open_client
-from kgroups.errors import KgroupsError
 from kgroups.model.outcome import Outcome
 from kgroups.protocol.repeats import RepeatsByApi
 
@@ -30,10 +31,10 @@ class RepeatedQuery:
         :param cluster: the name of one of several clusters.
         """
         if connection.fleet:
-            self._open = partial(connection.fleet.open, cluster, debug=connection.debug)
+            connect = partial(connection.fleet.open, cluster, debug=connection.debug)
         else:
-            self._open = partial(_open, connection)
-        self._admin: Client | None = None
+            connect = partial(_open, connection)
+        self._session = ClientSession(partial(_remembering, connect), patience=_RENEWAL)
 
     async def run(self, query: Query) -> Outcome[Any]:
         """Return the result of a query.
@@ -44,35 +45,24 @@ class RepeatedQuery:
             await asyncio.sleep(0)
         done = False
         try:
-            outcome = await query(await self._connected())
+            outcome = await query(await self._session.client())
             done = not outcome.failures
             return outcome
         finally:
             if not done:
                 await self.close()
 
-    async def _connected(self) -> Client:
-        """Return the kept admin, ready for another query, or a new one."""
-        kept = self._admin
-        if kept is not None and kept.cluster:
-            try:
-                async with asyncio.timeout(_RENEWAL):
-                    await kept.cluster.renew()
-                return kept
-            except (KgroupsError, TimeoutError):
-                pass
-        await self.close()
-        admin = await self._open()
-        if admin.cluster:
-            admin.cluster.repeats = RepeatsByApi()
-        self._admin = admin
-        return admin
-
     async def close(self) -> None:
         """Close the connections."""
-        admin, self._admin = self._admin, None
-        if admin is not None:
-            await admin.close()
+        await self._session.close()
+
+
+async def _remembering(connect: Callable[[], Awaitable[Client]]) -> Client:
+    """Connect; the client decodes only what changed since the last query."""
+    client = await connect()
+    if client.cluster:
+        client.cluster.repeats = RepeatsByApi()
+    return client
 
 
 async def _open(connection: ConnectionOptions) -> Client:

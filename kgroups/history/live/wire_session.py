@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Awaitable, Callable
+from functools import partial
 from types import TracebackType
 from typing import Self, TypeVar
 
 from kgroups.admin.loop_thread import LoopThread
+from kgroups.admin.session import ClientSession
 from kgroups.admin.wire import WireClient
 from kgroups.config.settings import ClientSettings
-from kgroups.errors import HistoryError, KgroupsError
+from kgroups.errors import HistoryError
 
 T = TypeVar("T")
 
@@ -26,7 +28,7 @@ class WireSession:
         self.settings = settings
         self._turn = threading.Lock()
         self._loop: LoopThread | None = None
-        self._admin: WireClient | None = None
+        self._session = ClientSession(partial(WireClient.connect, settings))
 
     def ask(self, query: Callable[[WireClient], Awaitable[T]]) -> T:
         """Return the result of a query.
@@ -45,8 +47,7 @@ class WireSession:
             if loop is None:
                 return
             try:
-                if self._admin is not None:
-                    loop.run(self._drop(self._admin))
+                loop.run(self._session.close())
             finally:
                 loop.close()
 
@@ -59,27 +60,11 @@ class WireSession:
         self.close()
 
     async def _answer(self, query: Callable[[WireClient], Awaitable[T]]) -> T:
-        admin = await self._connected()
+        client = await self._session.client()
         try:
-            return await query(admin)
+            return await query(client)
         except HistoryError:  # found in complete responses
             raise
         except BaseException:  # responses may still be on their way
-            await self._drop(admin)
+            await self._session.close()
             raise
-
-    async def _connected(self) -> WireClient:
-        admin = self._admin
-        if admin is not None:
-            try:
-                await admin.cluster.renew()
-                return admin
-            except KgroupsError:  # the connections are no longer usable
-                await self._drop(admin)
-        self._admin = await WireClient.connect(self.settings)
-        return self._admin
-
-    async def _drop(self, admin: WireClient) -> None:
-        if self._admin is admin:
-            self._admin = None
-        await admin.close()

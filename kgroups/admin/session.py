@@ -1,0 +1,54 @@
+"""The connections to one cluster, for one query after another."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Generic, TypeVar
+
+from kgroups.errors import KgroupsError
+
+from .client import Client
+
+C = TypeVar("C", bound=Client)
+
+
+class ClientSession(Generic[C]):
+    """A client that connects at the first query and is used for all further ones.
+
+    Each query has the whole ``--timeout``, and contacts every broker again, also those that did not respond to the
+    previous one. One query runs at a time. After a failure, :meth:`close` it: responses may still be on their way.
+    """
+
+    def __init__(self, connect: Callable[[], Awaitable[C]], *, patience: float | None = None) -> None:
+        """Connect later, whenever a query needs a new client.
+
+        :param connect: returns a connected client.
+        :param patience: seconds for the first response over connections that were kept.
+        """
+        self._connect = connect
+        self._patience = patience
+        self._client: C | None = None
+
+    async def client(self) -> C:
+        """Return the kept client, ready for another query, or a new one.
+
+        :raises KgroupsError: if the cluster cannot be reached.
+        """
+        kept = self._client
+        if kept is not None and kept.cluster:
+            try:
+                async with asyncio.timeout(self._patience):
+                    await kept.cluster.renew()
+                return kept
+            except (KgroupsError, TimeoutError):  # the connections are no longer usable
+                pass
+        await self.close()
+        self._client = await self._connect()
+        return self._client
+
+    async def close(self) -> None:
+        """Close the connections; the next query connects again."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
