@@ -56,13 +56,18 @@ class Reading(NamedTuple):
             return True
         if not self.members or not before.members or not self.members & before.members:
             return False
-        if _any_less(self.committed, before.committed) or self.has_lost(before):
+        if _any_less(self.committed, before.committed) or self.has_lost(before) or self._may_have_lost(before):
             return False
         return not _any_less(before.ends, before.committed)
 
     def has_lost(self, before: Reading) -> bool:
         """Return whether records were deleted that were unread at a reading."""
         return _any_less(before.committed, self.starts)
+
+    def _may_have_lost(self, before: Reading) -> bool:
+        """Return whether an offset changed on a partition whose log start offset is unknown, as without a leader."""
+        moved = zip(before.committed, self.committed, self.starts, strict=True)
+        return None in self.starts and any(start is None and old != now for old, now, start in moved)
 
     def of(self, at: int, place: Place) -> Reading:
         """Return the reading of the partition at an index."""

@@ -297,7 +297,8 @@ class RealWorld:
             closing.join(LIMIT)
         if self.committed():
             wait_until(f"{self.group} is deleted", self._is_deleted)
-        for deleted in self._admin.delete_topics([self.topic(topic) for topic in self._topics]).values():
+        names = [self.topic(topic) for topic in self._topics]
+        for deleted in self._admin.delete_topics(names).values() if names else ():
             deleted.result(LIMIT)
 
     def _is_deleted(self) -> bool:

@@ -37,6 +37,7 @@ def test_lag_that_shrinks_between_two_commits_only_is_not_a_direction() -> None:
         reading(8, 2000, 3999),  # a shorter log
         reading(8, 2000, 5000, topic_ids=(8,)),
         reading(8, 2000, 5000, epochs=(-1,)),
+        reading(8, 2000, None, starts=(None,)),  # without a leader: records may have been deleted
         reading(8, 2000, 5000, members=frozenset()),
         reading(8, 2000, 5000, members=frozenset({"n"})),
         reading(8, 2000, 5000, members=None),
