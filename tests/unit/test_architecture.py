@@ -472,7 +472,8 @@ LOCAL_IMPORTS = {
     ),
     "protocol/embedded/registry",
     *("render/explain", "render/health/__init__", "render/jsonout", "render/output"),  # one format
-    *("exporter/command", "mcp/run", "history/commands/options", "history/commands/hosts"),  # optional extras
+    *("exporter/command", "mcp/run"),  # optional extras
+    *(f"history/commands/{name}" for name in ("options", "hosts", "publish")),  # optional extras
     *(f"dropins/{name}" for name in ("command", "groups", "sentences", "views")),  # one tool
     *("history/__init__", "history/session"),
     "history/load/store",  # a reader of the store does not load what writers need

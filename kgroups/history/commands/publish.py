@@ -7,8 +7,6 @@ import click
 from kgroups.errors import UsageError
 from kgroups.model.counts import count
 
-from ..publish.delta import DeltaTarget
-from ..publish.iceberg import IcebergTarget
 from ..publish.run import publish as run
 from ..publish.target import Target
 from . import NAMESPACE
@@ -28,10 +26,12 @@ def publish(
     target: Target
     if catalog is not None:
         need_pipeline("pyiceberg", extra="iceberg")
+        from ..publish.iceberg import IcebergTarget
 
         target = IcebergTarget(store, catalog, namespace or NAMESPACE, dict(properties))
     else:
         need_pipeline("deltalake", extra="delta")
+        from ..publish.delta import DeltaTarget
 
         target = DeltaTarget(store)
 

@@ -131,3 +131,20 @@ def test_example_of_the_help_is_one_line() -> None:
     text = context.command.get_help(context)
     assert "  Start one broker:\n  $ kgroups sandbox up\n\n  Start three" in text
     assert "\nOptions:\n" in text and "\nOther:\n" not in text
+
+
+@pytest.mark.parametrize(
+    ("module", "missing"),
+    [
+        ("upkeep", {"pyspark"}),
+        ("show", {"pyspark"}),
+        ("report", {"pyspark"}),
+        ("verify", {"pyspark"}),
+        ("publish", {"pyspark", "duckdb", "pyiceberg", "deltalake"}),
+        ("dump", {"pyspark", "duckdb", "obstore"}),
+    ],
+)
+def test_body_imports_no_extra_that_only_some_options_need(module: str, missing: set[str]) -> None:
+    code = f"import sys; sys.modules.update(dict.fromkeys({missing})); import kgroups.history.commands.{module}"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
