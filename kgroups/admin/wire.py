@@ -86,9 +86,10 @@ class WireClient:
         if not selection.topics:
             return found
         from .query.describe import describe_located
+        from .query.group_offsets import note_missing_offsets
 
-        located = ResolvedSelection(found.items)
-        return keep_described(found, await describe_located(self.cluster, located, topics=selection.topics))
+        described = await describe_located(self.cluster, ResolvedSelection(found.items), topics=selection.topics)
+        return await note_missing_offsets(self.cluster, selection, keep_described(found, described))
 
     async def describe(self, selection: Selection) -> Outcome[Group]:
         from .query.describe import describe

@@ -148,6 +148,13 @@ def test_result_notes_what_may_be_hidden_and_nothing_else(
         assert any(note in notices for note in OFFSET_NOTES) == (offsets and principal not in SEES_ALL_OFFSETS)
 
 
+def test_groups_on_a_topic_may_be_more_only_if_it_is_hidden(principal: str, ask: Callable[..., Answer]) -> None:
+    for topic in (PUBLIC, PRIVATE):
+        answer = ask("list", "--topic", topic)
+        hidden = topic == PRIVATE and principal in ("few-topics", "few-of-all", "denied")
+        assert any(note in answer.err for note in OFFSET_NOTES) == hidden, answer.err
+
+
 @pytest.mark.parametrize("name", VERDICTS)
 def test_verdict_is_unknown_where_something_may_be_hidden(
     name: str, principal: str, ask: Callable[..., Answer]
