@@ -34,7 +34,7 @@ from tests.property.traffic import judges
 from tests.property.traffic.judges import Tally, play, report
 
 WORLDS, TICKS = 40, 240
-MUTATED = 150
+MUTATED = 400
 """Worlds of which one, at least, must have the situation of a fault; most faults are caught in the first ones."""
 SOAKED = 1_700
 UNKNOWN = {"watch CATCH-UP": 0.7, "check --trend": 0.1, "short trend": 0.2}

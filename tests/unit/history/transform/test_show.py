@@ -70,7 +70,7 @@ def test_rows_that_the_limit_cuts_are_named_in_every_format(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(show, "_LIMIT", limit)
+    monkeypatch.setattr(show, "LIMIT", limit)
     words = ("--store", str(large), "--cluster", "east", "-o", output, *quiet)
     code = main(("history", "show", "latest_offsets", *words, *((f"--limit={limit}",) if chosen else ())))
     printed = capsys.readouterr()
