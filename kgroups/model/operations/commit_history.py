@@ -53,8 +53,7 @@ class History(NamedTuple):
 
     def outsider(self, pair: Pair, now: int, stuck_after: int = STUCK_AFTER) -> Rhythm | None:
         """Return the commits of a client that is not a member, or resets, since members changed, if they may go on."""
-        changed = max(self.changes, default=0)
-        made = {pair: [each for each in self.commits if each[0] > changed]}
+        made = {pair: self._of_present_members()}
         rare = rhythm_of(made, now, RARE)
         return rhythm_of(made, now, PAUSES * stuck_after / 1000) or (
             rare if rare and rare.commits >= OF_A_CLIENT else None
@@ -66,8 +65,12 @@ class History(NamedTuple):
 
     def has_rhythm(self) -> bool:
         """Return whether the present members have committed twice, so that their pauses are known."""
+        return len(self._of_present_members()) > 1
+
+    def _of_present_members(self) -> Sequence[CommitMade]:
+        """Return the commits since members changed the last time."""
         changed = max(self.changes, default=0)
-        return sum(time > changed for time, _ in self.commits) > 1
+        return [each for each in self.commits if each[0] > changed]
 
     def progressed(self, committed: int) -> int | None:
         """Return when the group last made progress, or a time after it; ``None`` if no commit was read.
