@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from typing import Generic, TypeVar
 
 from kgroups.errors import KgroupsError
@@ -17,7 +18,7 @@ class ClientSession(Generic[C]):
     """A client that connects at the first query and is used for all further ones.
 
     Each query has the whole ``--timeout``, and contacts every broker again, also those that did not respond to the
-    previous one. One query runs at a time. After a failure, :meth:`close` it: responses may still be on their way.
+    previous one. One query runs at a time.
     """
 
     def __init__(self, connect: Callable[[], Awaitable[C]], *, patience: float | None = None) -> None:
@@ -30,11 +31,23 @@ class ClientSession(Generic[C]):
         self._patience = patience
         self._client: C | None = None
 
-    async def client(self) -> C:
-        """Return the kept client, ready for another query, or a new one.
+    @asynccontextmanager
+    async def query(self, *harmless: type[Exception]) -> AsyncIterator[C]:
+        """Enter with the client for one query; an error closes its connections: responses may still be on their way.
 
+        :param harmless: errors that are raised when no response is awaited.
         :raises KgroupsError: if the cluster cannot be reached.
         """
+        try:
+            yield await self._ready()
+        except harmless:
+            raise
+        except BaseException:
+            await self.close()
+            raise
+
+    async def _ready(self) -> C:
+        """Return the kept client, ready for another query, or a new one."""
         kept = self._client
         if kept is not None and kept.cluster:
             try:

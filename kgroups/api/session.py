@@ -47,12 +47,8 @@ class Session:
             return
         self._busy = True
         try:
-            yield await self._kept.client()
-        except UsageError:
-            raise
-        except BaseException:  # responses may still be on their way
-            await self._kept.close()
-            raise
+            async with self._kept.query(UsageError) as admin:
+                yield admin
         finally:
             self._busy = False
 

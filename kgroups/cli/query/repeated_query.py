@@ -43,14 +43,11 @@ class RepeatedQuery:
         """
         for _ in range(_EVENTS):
             await asyncio.sleep(0)
-        done = False
-        try:
-            outcome = await query(await self._session.client())
-            done = not outcome.failures
-            return outcome
-        finally:
-            if not done:
-                await self.close()
+        async with self._session.query() as client:
+            outcome = await query(client)
+        if outcome.failures:
+            await self.close()
+        return outcome
 
     async def close(self) -> None:
         """Close the connections."""

@@ -60,11 +60,5 @@ class WireSession:
         self.close()
 
     async def _answer(self, query: Callable[[WireClient], Awaitable[T]]) -> T:
-        client = await self._session.client()
-        try:
+        async with self._session.query(HistoryError) as client:  # such an error is found in complete responses
             return await query(client)
-        except HistoryError:  # found in complete responses
-            raise
-        except BaseException:  # responses may still be on their way
-            await self._session.close()
-            raise
