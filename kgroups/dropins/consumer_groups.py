@@ -6,7 +6,20 @@ import sys
 
 from .command import Tool
 from .joptsimple import Option, OptionError, ParsedOptions, Takes
-from .rules import bracketed, check_actions, check_view, reject_combinations, require_groups, require_server
+from .rules import (
+    DESCRIPTION,
+    GROUPS,
+    RESET,
+    check_actions,
+    check_mode,
+    check_scope_and_scenario,
+    check_topic_of_offsets,
+    check_view,
+    reject_combinations,
+    reject_others,
+    require_groups,
+    require_server,
+)
 
 ACTIONS = ("list", "describe", "delete", "reset-offsets", "delete-offsets", "validate-regex")
 SCENARIOS = (
@@ -25,22 +38,11 @@ OPTIONS = (
     Option("version", is_help=True),
     *(Option(name) for name in ACTIONS if name != "validate-regex"),
     Option("validate-regex", Takes.VALUE),
-    Option("bootstrap-server", Takes.VALUE),
-    Option("command-config", Takes.VALUE),
-    Option("timeout", Takes.VALUE),
-    Option("group", Takes.VALUE),
-    Option("all-groups"),
+    *GROUPS,
     Option("topic", Takes.VALUE),
     Option("all-topics"),
-    Option("dry-run"),
-    Option("execute"),
-    Option("export"),
-    *(Option(name) for name in ("to-earliest", "to-latest", "to-current")),
-    *(Option(name, Takes.VALUE) for name in ("to-offset", "to-datetime", "by-duration", "shift-by", "from-file")),
-    Option("members", only_with=("describe",)),
-    Option("offsets", only_with=("describe",)),
-    Option("verbose", only_with=("describe",)),
-    Option("state", Takes.MAYBE, only_with=("describe", "list")),
+    *RESET,
+    *DESCRIPTION,
     Option("type", Takes.MAYBE, only_with=("list",)),
 )
 
@@ -66,7 +68,7 @@ def check(parsed: ParsedOptions) -> None:
     reject_combinations(parsed, "group", ("list",))
     reject_combinations(parsed, "topic", ("list", "describe"))
     check_actions(parsed, ACTIONS)
-    _check_scope_and_scenario(parsed)
+    check_scope_and_scenario(parsed, ("all-topics", "topic", "from-file"), SCENARIOS)
 
 
 def _check_delete(parsed: ParsedOptions) -> None:
@@ -74,30 +76,16 @@ def _check_delete(parsed: ParsedOptions) -> None:
         require_groups(parsed, "delete")
         if "topic" in parsed:
             raise OptionError("The consumer does not support topic-specific offset deletion from a consumer group.")
-    if "delete-offsets" in parsed and not ("group" in parsed and "topic" in parsed):
-        raise OptionError(f"Option [delete-offsets] takes the following options: {bracketed(('group', 'topic'))}")
+    check_topic_of_offsets(parsed)
 
 
 def _check_reset(parsed: ParsedOptions) -> None:
     if "reset-offsets" not in parsed:
         return
-    if "dry-run" in parsed and "execute" in parsed:
-        raise OptionError("Option [reset-offsets] only accepts one of [execute] and [dry-run]")
-    if not parsed.any_of("dry-run", "execute"):
+    if not check_mode(parsed):
         print(NO_EXECUTE, file=sys.stderr)
     require_groups(parsed, "reset-offsets")
-    for scenario in SCENARIOS:
-        reject_combinations(parsed, scenario, (other for other in SCENARIOS if other != scenario))
-
-
-def _check_scope_and_scenario(parsed: ParsedOptions) -> None:
-    """Check scope and scenario, before the groups are described; the Java tool does it afterwards."""
-    if "reset-offsets" not in parsed:
-        return
-    if not parsed.any_of("all-topics", "topic", "from-file"):
-        raise OptionError("One of the reset scopes should be defined: --all-topics, --topic.")
-    if not parsed.any_of(*SCENARIOS):
-        raise OptionError(f"Option '[reset-offsets]' requires one of the following scenarios: [{bracketed(SCENARIOS)}]")
+    reject_others(parsed, SCENARIOS)
 
 
 TOOL = Tool(

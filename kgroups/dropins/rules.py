@@ -2,12 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
-from .joptsimple import OptionError, ParsedOptions
+from .joptsimple import Option, OptionError, ParsedOptions, Takes
 
 VIEWS = ("members", "offsets", "state")
 WHICH_GROUPS = ("group", "all-groups")
+
+GROUPS = (
+    Option("bootstrap-server", Takes.VALUE),
+    Option("command-config", Takes.VALUE),
+    Option("timeout", Takes.VALUE),
+    Option("group", Takes.VALUE),
+    Option("all-groups"),
+)
+"""The options of the three tools about one type of groups: where, and which groups."""
+
+RESET = (
+    Option("dry-run"),
+    Option("execute"),
+    Option("export"),
+    *(Option(name) for name in ("to-earliest", "to-latest", "to-current")),
+    *(Option(name, Takes.VALUE) for name in ("to-offset", "to-datetime", "by-duration", "shift-by", "from-file")),
+)
+
+DESCRIPTION = (
+    Option("members", only_with=("describe",)),
+    Option("offsets", only_with=("describe",)),
+    Option("verbose", only_with=("describe",)),
+    Option("state", Takes.MAYBE, only_with=("describe", "list")),
+)
 
 
 def check_view(parsed: ParsedOptions) -> None:
@@ -38,6 +62,43 @@ def check_actions(parsed: ParsedOptions, actions: Iterable[str], end: str = "") 
 def require_groups(parsed: ParsedOptions, action: str) -> None:
     if not parsed.any_of(*WHICH_GROUPS):
         raise OptionError(f"Option [{action}] takes one of these options: {bracketed(WHICH_GROUPS)}")
+
+
+def check_mode(parsed: ParsedOptions) -> bool:
+    """Return whether a reset has ``--dry-run`` or ``--execute``.
+
+    :raises OptionError: if it has both.
+    """
+    if "dry-run" in parsed and "execute" in parsed:
+        raise OptionError("Option [reset-offsets] only accepts one of [execute] and [dry-run]")
+    return parsed.any_of("dry-run", "execute")
+
+
+def require_mode(parsed: ParsedOptions) -> None:
+    if not check_mode(parsed):
+        raise OptionError("Option [reset-offsets] takes the option: [execute] or [dry-run]")
+
+
+def reject_others(parsed: ParsedOptions, scenarios: Collection[str]) -> None:
+    """Check that there is at most one of the scenarios."""
+    for scenario in scenarios:
+        reject_combinations(parsed, scenario, (other for other in scenarios if other != scenario))
+
+
+def check_scope_and_scenario(parsed: ParsedOptions, scopes: Collection[str], scenarios: Collection[str]) -> None:
+    """Check scope and scenario of a reset, before the groups are described; the Java tool does it afterwards."""
+    if "reset-offsets" not in parsed:
+        return
+    if not parsed.any_of(*scopes):
+        raise OptionError("One of the reset scopes should be defined: --all-topics, --topic.")
+    if not parsed.any_of(*scenarios):
+        raise OptionError(f"Option '[reset-offsets]' requires one of the following scenarios: [{bracketed(scenarios)}]")
+
+
+def check_topic_of_offsets(parsed: ParsedOptions) -> None:
+    """Check that ``--delete-offsets`` has a group and a topic."""
+    if "delete-offsets" in parsed and not ("group" in parsed and "topic" in parsed):
+        raise OptionError(f"Option [delete-offsets] takes the following options: {bracketed(('group', 'topic'))}")
 
 
 def reject_combinations(parsed: ParsedOptions, name: str, others: Iterable[str]) -> None:

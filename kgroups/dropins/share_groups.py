@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from .command import Tool
 from .joptsimple import Option, OptionError, ParsedOptions, Takes
-from .rules import bracketed, check_actions, check_view, reject_combinations, require_server
+from .rules import (
+    DESCRIPTION,
+    GROUPS,
+    bracketed,
+    check_actions,
+    check_topic_of_offsets,
+    check_view,
+    reject_combinations,
+    reject_others,
+    require_mode,
+    require_server,
+)
 
 ACTIONS = ("list", "describe", "delete", "reset-offsets", "delete-offsets")
 SCENARIOS = ("to-datetime", "to-earliest", "to-latest")
@@ -14,11 +25,7 @@ OPTIONS = (
     Option("help", is_help=True),
     Option("version", is_help=True),
     *(Option(name) for name in ACTIONS),
-    Option("bootstrap-server", Takes.VALUE),
-    Option("command-config", Takes.VALUE),
-    Option("timeout", Takes.VALUE),
-    Option("group", Takes.VALUE),
-    Option("all-groups"),
+    *GROUPS,
     Option("topic", Takes.VALUE),
     Option("all-topics"),
     Option("dry-run"),
@@ -26,10 +33,7 @@ OPTIONS = (
     Option("to-earliest"),
     Option("to-latest"),
     Option("to-datetime", Takes.VALUE),
-    Option("members", only_with=("describe",)),
-    Option("offsets", only_with=("describe",)),
-    Option("verbose", only_with=("describe",)),
-    Option("state", Takes.MAYBE, only_with=("describe", "list")),
+    *DESCRIPTION,
 )
 
 
@@ -56,25 +60,20 @@ def _check_delete(parsed: ParsedOptions) -> None:
             raise OptionError("Option [delete] takes either [group] or [all-groups], not both.")
         if "topic" in parsed:
             raise OptionError("Option [delete] does not take the option: [topic]")
-    if "delete-offsets" in parsed and not ("group" in parsed and "topic" in parsed):
-        raise OptionError(f"Option [delete-offsets] takes the following options: {bracketed(('group', 'topic'))}")
+    check_topic_of_offsets(parsed)
 
 
 def _check_reset(parsed: ParsedOptions) -> None:
     if "reset-offsets" not in parsed:
         return
-    if "dry-run" in parsed and "execute" in parsed:
-        raise OptionError("Option [reset-offsets] only accepts one of [execute] and [dry-run]")
-    if not parsed.any_of("dry-run", "execute"):
-        raise OptionError("Option [reset-offsets] takes the option: [execute] or [dry-run]")
+    require_mode(parsed)
     if "group" not in parsed:
         raise OptionError("Option [reset-offsets] takes the option: [group]")
     if not parsed.any_of(*_SCOPES):
         raise OptionError(f"Option [reset-offsets] takes one of these options: {bracketed(_SCOPES)}")
     if not parsed.any_of(*SCENARIOS):
         raise OptionError(f"Option [reset-offsets] takes one of these options: {bracketed(SCENARIOS)}")
-    for scenario in SCENARIOS:
-        reject_combinations(parsed, scenario, (other for other in SCENARIOS if other != scenario))
+    reject_others(parsed, SCENARIOS)
 
 
 TOOL = Tool(

@@ -5,7 +5,19 @@ from __future__ import annotations
 from .command import Tool
 from .consumer_groups import SCENARIOS
 from .joptsimple import Option, OptionError, ParsedOptions, Takes
-from .rules import bracketed, check_view, reject_combinations, require_groups, require_server
+from .rules import (
+    DESCRIPTION,
+    GROUPS,
+    RESET,
+    bracketed,
+    check_scope_and_scenario,
+    check_view,
+    reject_combinations,
+    reject_others,
+    require_groups,
+    require_mode,
+    require_server,
+)
 
 ACTIONS = ("list", "describe", "delete", "reset-offsets", "delete-offsets")
 _WHICH_TOPICS = ("all-input-topics", "input-topic")
@@ -14,24 +26,13 @@ OPTIONS = (
     Option("help", is_help=True),
     Option("version", is_help=True),
     *(Option(name) for name in ACTIONS),
-    Option("bootstrap-server", Takes.VALUE),
-    Option("command-config", Takes.VALUE),
-    Option("timeout", Takes.VALUE),
-    Option("group", Takes.VALUE),
-    Option("all-groups"),
+    *GROUPS,
     Option("input-topic", Takes.VALUE),
     Option("all-input-topics"),
     Option("delete-internal-topic", Takes.VALUE),
     Option("delete-all-internal-topics"),
-    Option("dry-run"),
-    Option("execute"),
-    Option("export"),
-    *(Option(name) for name in ("to-earliest", "to-latest", "to-current")),
-    *(Option(name, Takes.VALUE) for name in ("to-offset", "to-datetime", "by-duration", "shift-by", "from-file")),
-    Option("members", only_with=("describe",)),
-    Option("offsets", only_with=("describe",)),
-    Option("verbose", only_with=("describe",)),
-    Option("state", Takes.MAYBE, only_with=("describe", "list")),
+    *RESET,
+    *DESCRIPTION,
 )
 
 
@@ -55,7 +56,7 @@ def check(parsed: ParsedOptions) -> None:
     if sum(action in parsed for action in ACTIONS) != 1:
         *most, last = (f"--{name}" for name in ACTIONS)
         raise OptionError(f"Command must include exactly one action: {', '.join(most)}, or {last}.")
-    _check_scope_and_scenario(parsed)
+    check_scope_and_scenario(parsed, (*_WHICH_TOPICS, "from-file"), SCENARIOS)
 
 
 def _check_delete(parsed: ParsedOptions) -> None:
@@ -79,13 +80,9 @@ def _check_delete_offsets(parsed: ParsedOptions) -> None:
 def _check_reset(parsed: ParsedOptions) -> None:
     if "reset-offsets" not in parsed:
         return
-    if "dry-run" in parsed and "execute" in parsed:
-        raise OptionError("Option [reset-offsets] only accepts one of [execute] and [dry-run]")
-    if not parsed.any_of("dry-run", "execute"):
-        raise OptionError("Option [reset-offsets] takes the option: [execute] or [dry-run]")
+    require_mode(parsed)
     require_groups(parsed, "reset-offsets")
-    for scenario in SCENARIOS:
-        reject_combinations(parsed, scenario, (other for other in SCENARIOS if other != scenario))
+    reject_others(parsed, SCENARIOS)
 
 
 def _check_internal_topics(parsed: ParsedOptions) -> None:
@@ -98,16 +95,6 @@ def _check_internal_topics(parsed: ParsedOptions) -> None:
             raise OptionError("Option [delete-all-internal-topics] takes [execute] when [reset-offsets] is used.")
     elif "delete-internal-topic" in parsed and not executed:
         raise OptionError("Option [delete-internal-topic] takes [reset-offsets] when [execute] is used.")
-
-
-def _check_scope_and_scenario(parsed: ParsedOptions) -> None:
-    """Check scope and scenario, before the groups are described; the Java tool does it afterwards."""
-    if "reset-offsets" not in parsed:
-        return
-    if not parsed.any_of(*_WHICH_TOPICS, "from-file"):
-        raise OptionError("One of the reset scopes should be defined: --all-topics, --topic.")
-    if not parsed.any_of(*SCENARIOS):
-        raise OptionError(f"Option '[reset-offsets]' requires one of the following scenarios: [{bracketed(SCENARIOS)}]")
 
 
 TOOL = Tool(
