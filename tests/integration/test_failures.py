@@ -22,7 +22,7 @@ from kgroups.net.cluster import Cluster
 from kgroups.sandbox import DEFAULT_VERSION, Sandbox
 from kgroups.sandbox.load import Load, seed_load
 from kgroups.sandbox.security.acls import Acl, add_acls
-from tests.integration.asking import Answer, Row, run_here, run_kgroups
+from tests.integration.asking import TRIES, Answer, Row, run_here, run_kgroups
 from tests.integration.conftest import wanted_versions
 from tests.integration.java_output import JavaTool
 from tests.integration.terminal import on_terminal
@@ -31,8 +31,6 @@ pytestmark = pytest.mark.faults
 
 LOAD = Load(groups=90, partitions=6, topics=3)
 
-TRIES = (4.0, 8.0, 16.0)
-"""Seconds that one broker may cost. The next is tried if a broker that is well needs longer on a busy machine."""
 UNBOUNDED = 10.0
 """Seconds that a broker may cost by default."""
 
