@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from kgroups.model.explain.facts import GroupFacts
 from kgroups.model.groups import GroupId, GroupState, GroupType
 from kgroups.model.outcome import Outcome
-from kgroups.model.stays import Instances, is_static, shared_instances
+from kgroups.model.stays import RECENT, Instances, is_static, shared_instances
 from kgroups.net.cluster import Cluster
 
 from .offsets_topic.recent_commits import recent_commits
@@ -19,9 +19,6 @@ from .query import explain
 from .query.select_groups import Selection
 from .records import UNREAD_LOG
 from .still_committing import Committed, still_committing
-
-WINDOW = 600_000
-"""Milliseconds of the log in which instance IDs that two clients use are searched for."""
 
 
 async def instances_of(cluster: Cluster | None, groups: Collection[GroupId]) -> Mapping[GroupId, Instances]:
@@ -35,7 +32,7 @@ async def instances_of(cluster: Cluster | None, groups: Collection[GroupId]) -> 
         return {}
     if cluster is None:
         return dict.fromkeys(groups, Instances((), UNREAD_LOG))
-    recent = await recent_commits(cluster, tuple(groups), int(time.time() * 1000) - WINDOW)
+    recent = await recent_commits(cluster, tuple(groups), int(time.time() * 1000) - RECENT)
     return {
         name: Instances(tuple(shared_instances(recent.stays.get(name, ()))), recent.unread.get(name)) for name in groups
     }

@@ -13,6 +13,8 @@ from .moments import moment_text
 
 REPEATED = 3
 """Restarts, or turns of two clients, that are no coincidence."""
+RECENT = 600_000
+"""Milliseconds in which instance IDs that two clients use are searched for."""
 
 
 class Presence(NamedTuple):
@@ -20,6 +22,10 @@ class Presence(NamedTuple):
 
     instance_id: str | None
     client: str
+
+    @classmethod
+    def of(cls, instance_id: str | None, client_id: str, host: str) -> Presence:
+        return cls(instance_id, f"{client_id}@{host.removeprefix('/')}")
 
 
 class Stay(NamedTuple):
@@ -67,6 +73,15 @@ class StayRecorder:
     def left(self, time: int, member_id: str) -> None:
         if stay := self._present.pop(member_id, None):
             self._ended.append(stay._replace(until=time))
+
+    @property
+    def ended(self) -> int:
+        """The number of stays that have ended."""
+        return len(self._ended)
+
+    def forget(self, before: int) -> None:
+        """Drop the stays that ended before a time."""
+        self._ended = [stay for stay in self._ended if stay.until is None or stay.until >= before]
 
     @property
     def stays(self) -> Sequence[Stay]:

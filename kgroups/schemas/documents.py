@@ -12,6 +12,15 @@ _AT = whole("Time in ms since 1970.")
 _CLUSTERS = mapping("IDs of the clusters by name; only if several are queried.", {"type": ["string", "null"]})
 
 
+_SHARED = record(
+    "An instance ID.",
+    {
+        "instance_id": text("Group instance ID."),
+        "clients": listing("Client ID and host of its members; one if all have the same.", {"type": "string"}),
+    },
+)
+
+
 def check() -> Schema:
     """Return the schema of a report."""
     status = one_of("The worst of its findings, CRITICAL first.", [each.name for each in Severity])
@@ -94,6 +103,7 @@ def _watched() -> Schema:
             "lag_age_ms": or_null(whole("Age of last_lag in ms. Null: never known.")),
             "ahead": whole("Partitions whose committed offset is beyond the log end offset."),
             "data_lost": whole("Partitions with records that were deleted before they were read."),
+            "shared_instances": listing("Instance IDs of members that were replaced repeatedly.", _SHARED),
         },
         optional=["cluster"],
     )

@@ -302,7 +302,7 @@ def _presence(member: Mapping[str, Any]) -> Presence:
     """Return a member: records of classic groups have other names of fields than those of other group types."""
     found = {name[0].upper() + name[1:]: value for name, value in member.items()}
     instance = found.get("GroupInstanceId") or found.get("InstanceId") or None
-    return Presence(instance, f"{found.get('ClientId', '')}@{found.get('ClientHost', '').removeprefix('/')}")
+    return Presence.of(instance, found.get("ClientId", ""), found.get("ClientHost", ""))
 
 
 def _pair(key: bytes) -> Pair:

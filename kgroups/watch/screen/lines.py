@@ -64,6 +64,7 @@ def _item(row: WatchRow) -> dict[str, object]:
         "lag_age_ms": row.lag_age_ms,
         "ahead": row.ahead,
         "data_lost": row.data_lost,
+        "shared_instances": [{"instance_id": each.instance_id, "clients": each.clients} for each in row.shared],
     }
 
 

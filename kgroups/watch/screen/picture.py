@@ -189,7 +189,7 @@ def _group(view: View, opened: Opened, width: int, utf8: bool) -> Iterable[str]:
         return
     age = f": lag of {row.lag_age_ms} ago" if row.lag_age_ms is not None else ""
     stale = f"  (stale{age})" if row.stale else ""
-    yield f"{row.type}  {escape(row.state)}  members: {'-' if row.members is None else row.members}{stale}"
+    yield f"{row.type}  {escape(row.state)}  members: {row.members_text}{stale}"
     yield ""
     yield from _partitions(opened, width, utf8)
     yield ""

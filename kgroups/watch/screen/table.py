@@ -93,7 +93,7 @@ def columns_of(rows: Sequence[WatchRow], ascii_only: bool, styled: bool) -> tupl
             [Text(escape(row.state), style=_style(row, "state", state_style(row.state))) for row in rows],
             right=False,
         ),
-        Column("#MEMBERS", [Text(_number(row.members), style=_style(row, "members")) for row in rows]),
+        Column("#MEMBERS", [Text(row.members_text, style=_style(row, "members")) for row in rows]),
         Column(
             "LAG",
             [Text(_lag(row, ascii_only), style=_lag_style(row)) for row in rows],

@@ -6,13 +6,16 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from kgroups.model.counts import count
 from kgroups.model.duration import Milliseconds
 from kgroups.model.groups import Group, GroupId, GroupType
 from kgroups.model.offsets import GroupCommits
 from kgroups.model.rates import Reading, catch_up, may_have_paces, members_of, pace_of, rates_of
+from kgroups.model.stays import SharedInstance
 from kgroups.model.views.offset_row import GroupOffsets
 
 from .rebalances import Rebalances
+from .static_members import StaticMembers
 from .totals import Topics, Totalling, Totals
 
 KEPT = 60
@@ -46,7 +49,7 @@ class WatchRow(NamedTuple):
 
     ``total_lag`` is ``None`` while the lag of any partition is unknown: ``unknown_partitions`` counts these, and
     ``known_lag`` is the sum of the others. ``last_lag`` is the last known total lag, ``lag_age_ms`` its age.
-    ``ahead`` and ``data_lost`` count partitions as in the lag view.
+    ``ahead`` and ``data_lost`` count partitions as in the lag view. ``shared``: the instance IDs that two clients use.
     """
 
     group: GroupId
@@ -69,10 +72,20 @@ class WatchRow(NamedTuple):
     falls_behind: bool = False
     ahead: int = 0
     data_lost: int = 0
+    shared: tuple[SharedInstance, ...] = ()
 
     @property
     def remark(self) -> str:
         return remark_of(self.ahead, self.data_lost)
+
+    @property
+    def members_text(self) -> str:
+        """The number of members, and of the instance IDs that two clients, or perhaps one, use in turn."""
+        number = "-" if self.members is None else f"{self.members:,}"
+        certain = sum(each.is_certain for each in self.shared)
+        shared = ((certain, "shared ID"), (len(self.shared) - certain, "replaced ID"))
+        remark = ", ".join(count(*each) for each in shared if each[0])
+        return f"{number} ({remark})" if remark else number
 
     @property
     def key(self) -> GroupKey:
@@ -174,6 +187,7 @@ class Watch:
         self._cluster = cluster
         self._groups: dict[GroupId, _History] = {}
         self._rebalances = Rebalances()
+        self._static_members = StaticMembers()
         self.is_partial = True
         """Whether groups may exist that were never reported: no poll was complete so far."""
 
@@ -193,12 +207,14 @@ class Watch:
                 history = self._groups[name] = _History()
             if history.add(at, offsets, totalling):
                 self._rebalances.add(offsets.group)
+                self._static_members.add(at, offsets.group)
         kept = None if unanswered is None else {*unanswered, *seen}
         if kept is not None and kept <= self._groups.keys():
             self.is_partial = False
         for name in [name for name in self._groups if kept is not None and name not in kept]:
             del self._groups[name]
             self._rebalances.drop(name)
+            self._static_members.drop(name)
         return [self._row(name, at, stale=name not in seen) for name in sorted(self._groups)]
 
     def samples_of(self, name: GroupId) -> list[Sample]:
@@ -241,6 +257,7 @@ class Watch:
             behind,
             totals.ahead,
             totals.data_lost,
+            self._static_members.shared(name, at),
         )
 
 

@@ -98,6 +98,39 @@ def test_watch_counts_rebalances() -> None:
     assert count(group(epoch=3), group(epoch=5, members=("a", "b"))) == 2
 
 
+def static(client: str, member: str, instance: str | None = "pod-0") -> GroupOffsets:
+    found = group()
+    who = (Member(member, client, "/h", assignment_of([("t", [0])]), instance),)
+    return found._replace(group=found.group._replace(members=who))
+
+
+def test_watch_names_instance_ids_that_two_clients_use() -> None:
+    """As explain, check, and history do; the members are those of the samples."""
+
+    def texts(*samples: tuple[str, str, str | None]) -> list[str]:
+        watch = Watch()
+        return [watch.add(2000 * at, [static(*each)])[0].members_text for at, each in enumerate(samples)]
+
+    turns = [("ab"[at % 2], f"m-{at}", "pod-0") for at in range(5)]
+    assert texts(*turns) == ["1", "1", "1", "1 (1 shared ID)", "1 (1 shared ID)"]
+    assert texts(*(("a", member, instance) for _, member, instance in turns))[-1] == "1 (1 replaced ID)"
+    assert texts(*((client, member, None) for client, member, _ in turns))[-1] == "1"
+    assert texts(("a", "m-0", "pod-0"), ("b", "m-1", "pod-0"), ("b", "m-1", "pod-0"))[-1] == "1"
+
+
+def test_watch_forgets_turns_of_an_instance_id_after_ten_minutes() -> None:
+    watch = Watch()
+    for at in range(5):
+        (row,) = watch.add(2000 * at, [static("ab"[at % 2], f"m-{at}")])
+    assert [(each.instance_id, each.clients) for each in row.shared] == [("pod-0", ("a@h", "b@h"))]
+    (row,) = watch.add(600_000, [], None)
+    assert row.shared
+    (row,) = watch.add(608_000, [], None)
+    assert not row.shared
+    watch.add(610_000, [])
+    assert watch.add(612_000, [static("a", "m-9")])[0].shared == ()
+
+
 def test_watch_keeps_failed_groups_as_stale_and_drops_deleted_ones() -> None:
     watch = Watch()
     watch.add(0, [group("a"), group("b"), group("c")])
