@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pkgutil import iter_modules
 
 import click
 
@@ -12,7 +11,7 @@ from kgroups.version import __version__
 
 from . import commands
 from .frame.exit_status import exit_code_of, print_to_stderr
-from .frame.lazy_command import LazyCommand, QuickHelp
+from .frame.lazy_command import LazyCommand, QuickHelp, declared_in
 
 HELP_JSON = "--help-json"
 """Before or after a command, or alone: prints the help as JSON."""
@@ -91,9 +90,8 @@ APPLICATIONS = {
 }
 """The declarations of commands that nothing imports, by their names."""
 
-for _found in iter_modules(commands.__path__):
-    if not _found.name.startswith("_"):
-        cli.add_command(LazyCommand(_found.name.replace("_", "-"), f"kgroups.cli.commands.{_found.name}"))
+for _command in declared_in(commands.__name__, commands.__path__):
+    cli.add_command(_command)
 for _name, _module in APPLICATIONS.items():
     cli.add_command(LazyCommand(_name, _module))
 

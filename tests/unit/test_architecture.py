@@ -54,7 +54,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "dropins/text": {"render", "model", "errors", "config"},
     "history": {"class_archive", "history/live", "protocol", "model", "errors", "config"},
     "history/live": {"history", "admin", "net", "protocol", "model", "errors", "config"},
-    "history/commands": {"cli", "history", "history/live", *_BELOW},
+    "history/commands": {"cli", "history/run"},
+    "history/run": {"cli", "history", "history/commands", "history/live", *_BELOW},
     "pipeline": {"history"},
     "sandbox": {"class_archive", "admin", "net", "protocol", "model", "errors", "config"},
     "sandbox/command": {"cli", "sandbox", *_BELOW},
@@ -81,6 +82,7 @@ FOREIGN = {
         *(
             "cli",
             "history/commands",
+            "history/run",
             "sandbox/command",
             "exporter/command",
             "exporter/run",
@@ -284,11 +286,11 @@ def test_every_reference_is_in_the_plan_and_exists() -> None:
         ("cli/main", "from kgroups.unplanned import things"),
         ("history/extract/reader", "from kgroups.admin.wire import WireClient"),
         ("history/transform/lag", "import confluent_kafka"),
-        ("history/jobs/collect", "from ..commands.options import Bounds"),
+        ("history/jobs/collect", "from ..run.options import Bounds"),
         ("history/jobs/collect", "from kgroups.cli.frame.options import completer"),
         ("history/session", "import click"),
         ("cli/list", "from kgroups.watch.command import watch"),
-        ("cli/main", "from kgroups.history.commands import history"),
+        ("cli/main", "from kgroups.history.commands import command"),
         ("api/fleet", "from kgroups.watch.state.view import Position"),
         ("exporter/metrics", "from kgroups.watch.screen.table import Table"),
         ("mcp/tools", "from kgroups.history.tables import TABLES"),
@@ -325,7 +327,7 @@ def test_forbidden_imports_are_found(who: str, source: str) -> None:
         ("cli/frame/lazy_command", "import_module(f'kgroups.{name}')"),
         ("history/live/tables", "from kgroups.admin.query.describe import describe_offsets"),
         ("history/jobs/collect", "from ..live.ask import cluster_id"),
-        ("history/commands/show", "from ..jobs.show import show_table"),
+        ("history/run/show", "from ..jobs.show import show_table"),
         ("exporter/poller", "from kgroups.watch.state.group_samples import GroupSample"),
     ],
 )
@@ -473,7 +475,7 @@ LOCAL_IMPORTS = {
     "protocol/embedded/registry",
     *("render/explain", "render/health/__init__", "render/jsonout", "render/output"),  # one format
     *("exporter/command", "mcp/run"),  # optional extras
-    *(f"history/commands/{name}" for name in ("options", "hosts", "publish")),  # optional extras
+    *(f"history/run/{name}" for name in ("options", "hosts", "publish")),  # optional extras
     *(f"dropins/{name}" for name in ("command", "groups", "sentences", "views")),  # one tool
     *("history/__init__", "history/session"),
     "history/load/store",  # a reader of the store does not load what writers need
@@ -668,10 +670,12 @@ def test_kafka_commands_import_even_less(tool: str) -> None:
 def test_help_of_all_commands_imports_none_of_them() -> None:
     assert of_cli(loaded("kgroups.__main__", "--help")) == {"main", *LAZY}
     found = loaded("kgroups.__main__", "history", "--help")
-    options = {f"kgroups.history.commands.{name}" for name in ("options", "hosts", "spark_settings")}
-    assert {name for name in found if name.startswith(APPLICATIONS)} == {
-        *("kgroups.history", "kgroups.history.commands"),
-        *options,
+    assert {name for name in found if name.startswith(APPLICATIONS)} == {"kgroups.history", "kgroups.history.commands"}
+    assert found & {*HEAVY, "asyncio"} == set()
+    found = loaded("kgroups.__main__", "history", "show", "--help")
+    assert {name for name in found if name.startswith("kgroups.history.commands.")} == {"kgroups.history.commands.show"}
+    assert {name for name in found if name.startswith("kgroups.history.run.")} == {
+        f"kgroups.history.run.{name}" for name in ("options", "spark_settings", "views")
     }
     assert found & {*HEAVY, "asyncio"} == set()
 

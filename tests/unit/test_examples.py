@@ -21,7 +21,7 @@ import yaml
 from kgroups.cli.frame.lazy_command import LazyCommand
 from kgroups.cli.main import cli
 from kgroups.config.flags import BOOTSTRAP_ENV, COMMAND_CONFIG_ENV
-from kgroups.history.commands.options import STORE_ENV
+from kgroups.history.run.options import STORE_ENV
 from kgroups.version import __version__
 from tests.documentation.pages import ROOT, page_text
 from tests.unit.test_documentation import _kgroups_commands, parse

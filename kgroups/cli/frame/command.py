@@ -143,7 +143,7 @@ class Command(QuickHelp):
 class CommandGroup(QuickHelp, click.Group):
     """A group of commands."""
 
-    def __init__(self, name: str, help: str | None, commands: Iterable[Command], *, page: str = "") -> None:
+    def __init__(self, name: str, help: str | None, commands: Iterable[click.Command], *, page: str = "") -> None:
         """Declare a group.
 
         :param page: the page of the documentation about the task.

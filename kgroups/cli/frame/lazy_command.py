@@ -6,9 +6,10 @@ Running a command, or listing them all, imports no other command.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from importlib import import_module
-from pkgutil import get_data
+from pkgutil import get_data, iter_modules
 from typing import Any
 
 import click
@@ -61,6 +62,16 @@ class LazyCommand(click.Command):
             # click sets no context if an option lacks its argument; the error line names the command.
             error.ctx = error.ctx or click.Context(command, parent, info_name)
             raise
+
+
+def declared_in(package: str, path: Iterable[str]) -> Iterator[LazyCommand]:
+    """Yield the commands of a package: each module declares one, of its name, unless this begins with an underscore.
+
+    :param path: the package's ``__path__``.
+    """
+    for found in iter_modules(path):
+        if not found.name.startswith("_"):
+            yield LazyCommand(found.name.replace("_", "-"), f"{package}.{found.name}")
 
 
 def resolve(reference: str) -> Any:

@@ -1,51 +1,52 @@
-"""``kgroups history dump``."""
+"""Write the log to Parquet or JSON lines, without Spark.
+
+Faster than collect for a single query; use collect for repeated queries.
+"""
 
 from __future__ import annotations
 
-import os
-import sys
-import time
-from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import click
 
-from kgroups.cli.frame.options import ConnectionOptions
-from kgroups.errors import UsageError
-from kgroups.model.counts import count
+from kgroups.cli.frame.command import Command
+from kgroups.cli.frame.options import connection_options
 
-from ..extract.options import TABLES
-from ..hosts import GivenHosts
-from ..jobs.dump import Dump, dump_json, dump_parquet
+from ..run.hosts import hosts_options
+from ..run.options import need_packages, since_option, topic_option, until_option
 
+_TABLES = ("decoded", "records", "commits", "group_metadata", "members", "assignments", "epochs", "undecoded")
 
-def dump(
-    connection: ConnectionOptions,
-    hosts: GivenHosts,
-    table: str,
-    parquet: Path | None,
-    processes: int | None,
-    topic: str,
-    since: datetime | None,
-    until: datetime | None,
-) -> int:
-    """Run ``kgroups history dump``; return the exit code."""
-    if processes and parquet is None:
-        raise UsageError("--processes requires --parquet: JSON lines are written by one process")
-    began = time.monotonic()
-    times = _milliseconds(since), _milliseconds(until)
-    request = Dump(connection.settings, TABLES[table], topic, *times, hosts.for_new_store())
-    if parquet is None:
-        rows = dump_json(request, sys.stdout)
-        sys.stdout.flush()
-    else:
-        rows = dump_parquet(request, parquet, processes or os.cpu_count() or 1)
-    seconds = time.monotonic() - began
-    click.echo(
-        f"kgroups: {count(rows, 'row')} in {seconds:.1f} s, {rows / max(seconds, 0.001):,.0f} a second", err=True
-    )
-    return 0
-
-
-def _milliseconds(moment: datetime | None) -> int | None:
-    return None if moment is None else round(moment.timestamp() * 1000)
+command = Command(
+    "dump",
+    __doc__,
+    body="kgroups.history.run.dump:dump",
+    check=partial(need_packages, "pyarrow", "numpy"),
+    options=(
+        click.option(
+            "--table", type=click.Choice(_TABLES), default="decoded", show_default=True, help="Table to write."
+        ),
+        click.option(
+            "--parquet",
+            type=click.Path(path_type=Path),
+            metavar="DIR",
+            help="Write Parquet files to this directory.  [default: JSON lines on stdout]",
+        ),
+        click.option(
+            "--processes",
+            type=click.IntRange(1, 64),
+            metavar="N",
+            help="Number of processes that read.  [default: one for each core]",
+        ),
+        topic_option,
+        since_option,
+        until_option,
+        hosts_options("keep"),
+        connection_options,
+    ),
+    examples=(
+        ("Write the log as JSON lines", "kgroups history dump"),
+        ("Write the log to Parquet files", "kgroups history dump --parquet dump"),
+    ),
+)

@@ -1,17 +1,35 @@
-"""``kgroups history land``."""
+"""Import records from Parquet files.
+
+The files have the columns key, value, partition, offset, and timestamp, as connectors write them. Records that are
+already in the store are skipped.
+"""
 
 from __future__ import annotations
 
 import click
 
-from ..hosts import GivenHosts
-from ..jobs.land import land as run
-from ..load.store import Store
-from .options import Engine
+from kgroups.cli.frame.command import Command
 
+from ..run.hosts import salt_options
+from ..run.options import cluster_option, engine_options, need_pipeline, store_option
 
-def land(path: str, engine: Engine, hosts: GivenHosts, store: str, cluster: str | None) -> int:
-    """Run ``kgroups history land``; return the exit code."""
-    records = run(engine.open(), Store(store, cluster), path, hosts)
-    click.echo(f"{records:,} new records", err=True)
-    return 0
+command = Command(
+    "land",
+    __doc__,
+    body="kgroups.history.run.land:land",
+    check=need_pipeline,
+    options=(
+        click.argument("path"),
+        store_option,
+        cluster_option,
+        salt_options,
+        engine_options,
+    ),
+    examples=(
+        ("Import records of a dump", "kgroups history land dump.parquet --store history"),
+        (
+            "Import them for the cluster with this ID",
+            "kgroups history land dump.parquet --store history --cluster kJlQT0csR_e4EeMiXXuU4Q",
+        ),
+    ),
+)

@@ -1,41 +1,70 @@
-"""``kgroups history publish``: the store's files as tables of other engines."""
+"""Register the store's files as Iceberg or Delta tables.
+
+Files are not copied. Repeat it after collect, compact, or expire: it adds new files to each table, and removes
+those that were replaced, in one commit. Requires pip install 'kgroups[iceberg]' or 'kgroups[delta]', but no Java.
+"""
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
-from kgroups.errors import UsageError
-from kgroups.model.counts import count
+from kgroups.cli.frame.command import Command
 
-from ..publish.run import publish as run
-from ..publish.target import Target
-from . import NAMESPACE
-from .options import need_pipeline
+from ..run.options import need_pipeline, store_option
+
+NAMESPACE = "kgroups"
+"""The default namespace of the tables in a catalog of Iceberg."""
 
 
-def publish(
-    store: str, catalog: str | None, properties: tuple[tuple[str, str], ...], namespace: str | None, delta: bool
-) -> int:
-    """Run ``kgroups history publish``; return the exit code."""
-    if (catalog is not None) == delta:
-        raise UsageError(
-            "--iceberg and --delta are mutually exclusive" if delta else "use --iceberg CATALOG or --delta"
-        )
-    if delta and (properties or namespace):
-        raise UsageError("--catalog-property and --namespace require --iceberg")
-    target: Target
-    if catalog is not None:
-        need_pipeline("pyiceberg", extra="iceberg")
-        from ..publish.iceberg import IcebergTarget
+class Property(click.ParamType[tuple[str, str]]):
+    """A property as ``KEY=VALUE``."""
 
-        target = IcebergTarget(store, catalog, namespace or NAMESPACE, dict(properties))
-    else:
-        need_pipeline("deltalake", extra="delta")
-        from ..publish.delta import DeltaTarget
+    name = "property"
 
-        target = DeltaTarget(store)
+    def convert(
+        self, value: str | tuple[str, str], param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, str]:
+        if isinstance(value, tuple):
+            return value
+        key, separator, text = value.partition("=")
+        if not (key and separator):
+            self.fail("must be KEY=VALUE, such as uri=http://localhost:8181", param, ctx)  # the value may be a secret
+        return key, text
 
-    done = run(store, target)
-    changes = f"{count(done.added, 'file')} added, {done.removed} removed" if any(done[1:]) else "nothing has changed"
-    click.echo(f"{count(done.tables, 'table')} published: {changes}", err=True)
-    return 0
+
+command = Command(
+    "publish",
+    __doc__,
+    body="kgroups.history.run.publish:publish",
+    check=partial(need_pipeline, "pyarrow", "numpy", "obstore"),
+    options=(
+        store_option,
+        click.option(
+            "--iceberg",
+            "catalog",
+            metavar="CATALOG",
+            help="Publish to an Iceberg catalog, by its name in ~/.pyiceberg.yaml or PYICEBERG_CATALOG__NAME__….",
+        ),
+        click.option(
+            "--catalog-property",
+            "properties",
+            type=Property(),
+            multiple=True,
+            metavar="KEY=VALUE",
+            help="Property of the Iceberg catalog, such as uri=… or warehouse=…. Repeatable. Put secrets into "
+            "~/.pyiceberg.yaml.",
+        ),
+        click.option(
+            "--namespace",
+            metavar="NAME",
+            help=f"Namespace of the tables in the Iceberg catalog.  [default: {NAMESPACE}]",
+        ),
+        click.option("--delta", is_flag=True, help="Publish as Delta tables, in the table folders of the store."),
+    ),
+    examples=(
+        ("Register the tables in a catalog of Iceberg", "kgroups history publish --store history --iceberg catalog"),
+        ("Write the logs of Delta tables", "kgroups history publish --store history --delta"),
+    ),
+)

@@ -1,32 +1,33 @@
-"""``kgroups history schema``: the contracts of the tables."""
+"""Print the schema of a table, or of all tables.
+
+The JSON Schema is that of one row of show TABLE -o json; without TABLE, of all tables by name under $defs. For the
+table decoded, it is that of one line of dump.
+"""
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 import click
 
-from kgroups.errors import UsageError
+from kgroups.cli.frame.command import Command
+from kgroups.cli.frame.options import completer
 
-from ..contracts import TABLES
-from ..contracts.dictionary import dictionary
-from ..contracts.json_schema import all_schemas, row_schema
-
-
-def schema(table: str | None, form: str) -> int:
-    """Run ``kgroups history schema``; return the exit code."""
-    if table is not None and table not in TABLES:
-        raise UsageError(f"unknown table {table!r}; use one of {', '.join(TABLES)}")
-    if form == "markdown":
-        if table is not None:
-            raise UsageError("--format markdown is for all tables; omit TABLE")
-
-        click.echo(dictionary(), nl=False)
-        return 0
-    click.echo(json.dumps(_schema(table), indent=2, ensure_ascii=False))
-    return 0
-
-
-def _schema(name: str | None) -> dict[str, Any]:
-    return all_schemas() if name is None else row_schema(TABLES[name])
+command = Command(
+    "schema",
+    __doc__,
+    body="kgroups.history.run.schema:schema",
+    options=(
+        click.argument("table", required=False, shell_complete=completer("kgroups.history.run.views:complete_table")),
+        click.option(
+            "--format",
+            "form",
+            type=click.Choice(["json", "markdown"]),
+            default="json",
+            show_default=True,
+            help="json: a JSON Schema (2020-12). markdown: the data dictionary of all tables.",
+        ),
+    ),
+    examples=(
+        ("Print the schema of a table", "kgroups history schema commits"),
+        ("Print all schemas", "kgroups history schema"),
+    ),
+)

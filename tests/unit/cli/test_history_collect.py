@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from kgroups.errors import HistoryError
-from kgroups.history.commands import collect
-from kgroups.history.commands.options import Engine
 from kgroups.history.jobs.collect import Collected, Plan
 from kgroups.history.load.clients import Clients
+from kgroups.history.run import collect
+from kgroups.history.run.options import Engine
 from tests.fakes.broker import FakeCluster, silence
 from tests.unit.conftest import Ran
 

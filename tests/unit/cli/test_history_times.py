@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import click
 import pytest
 
-from kgroups.history.commands.options import Ago
+from kgroups.history.run.options import Ago
 
 
 @pytest.mark.parametrize(

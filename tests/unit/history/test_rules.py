@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from kgroups.cli.main import cli
 from kgroups.errors import UsageError
-from kgroups.history.commands import command as history
+from kgroups.history.commands.show import command as show
 from kgroups.history.rules import NAMES, Rules, parse_rules
 
 
@@ -47,6 +47,6 @@ def test_invalid_rule_is_rejected_before_the_store_is_read(command: tuple[str, .
 
 
 def test_help_names_every_rule() -> None:
-    (option,) = (each for each in history.commands["show"].params if each.name == "rules")
+    (option,) = (each for each in show.params if each.name == "rules")
     assert isinstance(option, click.Option) and option.help
     assert all(name in option.help for name in NAMES)

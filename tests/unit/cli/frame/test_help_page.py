@@ -145,6 +145,6 @@ def test_example_of_the_help_is_one_line() -> None:
     ],
 )
 def test_body_imports_no_extra_that_only_some_options_need(module: str, missing: set[str]) -> None:
-    code = f"import sys; sys.modules.update(dict.fromkeys({missing})); import kgroups.history.commands.{module}"
+    code = f"import sys; sys.modules.update(dict.fromkeys({missing})); import kgroups.history.run.{module}"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr

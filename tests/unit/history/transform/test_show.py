@@ -10,11 +10,11 @@ import pyarrow as pa
 import pytest
 
 from kgroups.cli.main import main
-from kgroups.history.commands import show
 from kgroups.history.engine.duck import DuckDB
 from kgroups.history.jobs.show import TableQuery, show_table
 from kgroups.history.load.manifest import BATCH
 from kgroups.history.load.store import Identity, Store
+from kgroups.history.run import show
 from kgroups.history.tables import COMMITS, GROUP_METADATA, MEMBERS
 from tests.fakes.history import History, at
 

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,8 +15,8 @@ import click
 
 from kgroups.cli.frame.command import OptionGroup
 from kgroups.cli.frame.exit_status import is_quiet, print_to_stderr
-from kgroups.cli.frame.group_options import complete_topic
-from kgroups.cli.frame.options import Duration, check_exclusive
+from kgroups.cli.frame.group_options import complete_group, complete_topic
+from kgroups.cli.frame.options import Duration, check_exclusive, output_options
 from kgroups.errors import MissingPackage, UsageError, install_command
 from kgroups.model.duration import parse_age
 from kgroups.model.placement import OFFSETS_TOPIC
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from ..session import Session
 
 STORE_ENV = "KGROUPS_STORE"
+LIMIT = 10_000
+"""Rows that are shown by default."""
 
 
 class Ago(click.ParamType[datetime]):
@@ -199,10 +202,6 @@ query_engine_option = click.option(
 )
 
 
-WITHOUT_SPARK = ("duckdb", "pyarrow", "numpy", "obstore")
-"""Packages of the extra ``pipeline`` that queries and maintenance need."""
-
-
 def need_pipeline(*packages: str, extra: str = "pipeline") -> None:
     """Check that packages are installed.
 
@@ -210,8 +209,6 @@ def need_pipeline(*packages: str, extra: str = "pipeline") -> None:
     :param extra: the extra that installs them.
     :raises MissingPackage: if one is missing.
     """
-    from importlib.util import find_spec
-
     missing = [
         name
         for name in packages or ("pyspark", "pyarrow", "numpy", "pandas", "obstore", "duckdb")
@@ -221,13 +218,19 @@ def need_pipeline(*packages: str, extra: str = "pipeline") -> None:
         raise MissingPackage(f"history needs {', '.join(missing)}: {install_command(extra)}")
 
 
+def need_queries() -> None:
+    """Check that the packages of the extra ``pipeline`` are installed that queries and maintenance need.
+
+    :raises MissingPackage: if one is missing.
+    """
+    need_pipeline("duckdb", "pyarrow", "numpy", "obstore")
+
+
 def need_packages(*packages: str) -> None:
     """Check that packages are installed, for commands that need no others of the extra ``pipeline``.
 
     :raises MissingPackage: if one is missing; it names only these, because the extra has hundreds of MB.
     """
-    from importlib.util import find_spec
-
     if any(find_spec(name) is None for name in packages):
         raise MissingPackage(f"history dump needs {' and '.join(packages)}: pip install {' '.join(packages)}")
 
@@ -349,3 +352,43 @@ engine_options = OptionGroup("engine", _ENGINE, _engine)
 
 Invalid combinations raise :class:`UsageError` before the body of the command runs.
 """
+
+_group = click.option(
+    "--group",
+    "groups",
+    multiple=True,
+    metavar="GROUP",
+    help="Only this group. Repeatable.",
+    shell_complete=complete_group,
+)
+_topic = click.option(
+    "--topic",
+    "topics",
+    multiple=True,
+    metavar="TOPIC",
+    help="Only this topic. Repeatable.",
+    shell_complete=complete_topic,
+)
+_limit = click.option(
+    "--limit",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Show at most N rows, the latest; with --all-clusters, of each cluster. If the default omits rows, the exit "
+    f"code is 1.  [default: {LIMIT}]",
+)
+
+
+query_clusters = clusters_option("Query all clusters of the store; the first column is the ID of the cluster.")
+
+
+window_options = (
+    output_options,
+    query_engine_option,
+    engine_options,
+    query_clusters,
+    _group,
+    _topic,
+    since_option,
+    until_option,
+    _limit,
+)

@@ -1,0 +1,99 @@
+"""``kgroups history collect``."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+from kgroups.cli.frame.exit_status import enable_gc, end_on_signals, is_quiet
+from kgroups.cli.frame.options import ConnectionOptions
+from kgroups.errors import EXIT_FAILED
+from kgroups.model.counts import count
+
+from ..hosts import GivenHosts
+from ..jobs.collect import SMALL, Plan
+from ..jobs.collect import collect as run
+from ..jobs.lineage import Lineage
+from ..lineage.sink import Sink
+from ..load.clients import Clients
+from ..load.store import Store
+from .clusters import Clusters
+from .options import Engine
+
+if TYPE_CHECKING:
+    from ..session import Session
+
+
+def collect(
+    connection: ConnectionOptions,
+    engine: Engine,
+    hosts: GivenHosts,
+    store: str,
+    interval: float | None,
+    duration: float | None,
+    sample_every: float,
+    max_records: int,
+    openlineage: str | None,
+    retention: float | None,
+    topic: str,
+) -> int:
+    """Run ``kgroups history collect``; return the exit code."""
+    end_on_signals(signal.SIGTERM, signal.SIGHUP)
+    if interval is not None:
+        enable_gc()
+
+    kept = None if retention is None else timedelta(seconds=retention)
+    plan = Plan(connection.settings, topic, interval, duration, sample_every, max_records, hosts, kept)
+    small = 0 if engine.chosen else SMALL
+
+    def collect_one(
+        clients: Clients,
+        start: Callable[[], Session],
+        notify: Callable[[str], None],
+        duration: float | None,
+        stopped: threading.Event | None = None,
+    ) -> tuple[str, str | None]:
+        """Collect one cluster; return a summary, and what was lost or not collected."""
+        history, lost = Store(store), 0
+        settings = clients.settings
+        of_cluster = plan._replace(settings=settings, duration=duration)
+        progress = _ignore if is_quiet() else notify
+        collect_into = partial(
+            run, start, history, of_cluster, notify, small, stopped=stopped, progress=progress, clients=clients
+        )
+        if openlineage is None:
+            total = collect_into()
+        else:
+            with Lineage(Sink(openlineage), settings, topic, history, notify) as lineage:
+                total = collect_into(on_batch=lineage.add)
+            lost = lineage.lost
+        done = f"{count(total.records, 'record')} in {count(total.batches, 'batch', 'batches')}, {total.seconds:.1f} s"
+        events = f"{count(lost, 'OpenLineage event')} could not be written; the store is complete"
+        return f"{done}; {count(total.behind, 'offset')} behind", events if lost else total.incomplete
+
+    start = partial(engine.open, short=interval is None)
+    if connection.fleet:
+        Store(store)  # both raise what would fail for each cluster
+        hosts.for_new_store()
+        loaders = {name: partial(connection.fleet.settings_of, name) for name in connection.fleet.names}
+        return Clusters(loaders, collect_one, start, interval, duration).run()
+    total, lost = collect_one(Clients(connection.settings), start, _print_line, duration)
+    if not is_quiet():
+        click.echo(total, err=True)
+    if lost:
+        _print_line(lost)
+    return EXIT_FAILED if lost else 0
+
+
+def _ignore(line: str) -> None:
+    pass
+
+
+def _print_line(line: str) -> None:
+    click.echo(f"kgroups: {line}", err=True)

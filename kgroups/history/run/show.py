@@ -1,0 +1,152 @@
+"""``kgroups history show``, its shorthands, and ``sql``: tables of the store."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import Any
+
+from kgroups.cli.frame.exit_status import is_quiet, print_to_stderr
+from kgroups.cli.frame.run_query import Shape, print_failures
+from kgroups.errors import EXIT_FAILED, UsageError
+from kgroups.model.counts import count
+from kgroups.model.outcome import Outcome
+from kgroups.render.output import write_outcome
+from kgroups.render.views import view_of
+
+from ..engine import Engine as QueryEngine
+from ..engine.sealed import SealedDuckDB
+from ..jobs.show import (
+    MISSING,
+    TABLES,
+    Answer,
+    TableQuery,
+    missing_rows,
+    run_sql,
+    run_sql_over_clusters,
+    show_clusters,
+    show_table,
+)
+from ..rules import parse_rules
+from ..transform.definitions import BEGINNING, Span
+from .options import LIMIT, Bounds, Clusters, Engine, open_engine
+
+
+def show(table: str, **rest: Any) -> int:
+    """Run ``kgroups history show``; return the exit code."""
+    return _show(table, **rest)
+
+
+def rebalances(**rest: Any) -> int:
+    """Run ``kgroups history rebalances``; return the exit code."""
+    return _show("rebalances", **rest)
+
+
+def lag(**rest: Any) -> int:
+    """Run ``kgroups history lag``; return the exit code."""
+    return _show("lag", **rest)
+
+
+def stale(**rest: Any) -> int:
+    """Run ``kgroups history stale``; return the exit code."""
+    return _show("stale", **rest)
+
+
+def sql(
+    query: str,
+    bounds: Bounds | None,
+    engine: Engine,
+    runs_on: str | None,
+    shape: Shape,
+    clusters: Clusters,
+    since: datetime | None,
+    until: datetime | None,
+    rules: tuple[str, ...],
+) -> int:
+    """Run ``kgroups history sql``; return the exit code."""
+    if bounds and (runs_on == "spark" or engine.chosen):
+        raise UsageError("--untrusted runs in DuckDB; omit the options of Spark")
+
+    stores, span, thresholds = clusters.open(), Span(since or BEGINNING, until or datetime.now(UTC)), parse_rules(rules)
+
+    def run(opened: QueryEngine) -> Answer:
+        if clusters.all_clusters:
+            return run_sql_over_clusters(opened, stores, query, span, thresholds)
+        return run_sql(opened, stores[0], query, span, thresholds)
+
+    if bounds is None:
+        with open_engine(engine, runs_on) as opened:
+            return _print(run(opened), "sql", shape)
+
+    with SealedDuckDB(tuple(TABLES), bounds.rows, bounds.seconds) as sealed:
+        answer = run(sealed)
+        if sealed.has_more:
+            more = missing_rows(f"the result has more than {count(bounds.rows, 'row')}", "--max-rows")
+            answer = answer._replace(notices=(*answer.notices, more), has_more=True)
+        return _print(answer, "sql", shape, {"has_more": sealed.has_more}, chosen=bounds.chosen)
+
+
+def _show(
+    table: str,
+    *,
+    engine: Engine,
+    runs_on: str | None,
+    shape: Shape,
+    clusters: Clusters,
+    groups: tuple[str, ...],
+    topics: tuple[str, ...],
+    since: datetime | None,
+    until: datetime | None,
+    limit: int | None,
+    rules: tuple[str, ...] = (),
+) -> int:
+    if table not in TABLES:
+        raise UsageError(f"unknown table {table!r}; use one of {', '.join(TABLES)}")
+    _ = shape.format
+    request = TableQuery(table, groups, topics, since, until or datetime.now(UTC), limit or LIMIT, parse_rules(rules))
+    stores = clusters.open()
+    with open_engine(engine, runs_on) as opened:
+        if clusters.all_clusters:
+            answer = show_clusters(opened, stores, request)
+        else:
+            answer = show_table(opened, stores[0], request)
+        return _print(answer, table, shape, chosen=limit is not None)
+
+
+def _print(
+    answer: Answer,
+    name: str,
+    shape: Shape,
+    more: Mapping[str, object] = MappingProxyType({}),
+    *,
+    chosen: bool = True,
+) -> int:
+    """Print an answer; return the exit code.
+
+    :param more: additional keys of the JSON envelope.
+    :param chosen: whether the user has chosen the limit of rows; otherwise, an answer that it cuts is incomplete.
+    """
+    names = [column.name for column in answer.columns]
+    if shape.format in ("json", "jsonl") and (twice := next((each for each in names if names.count(each) > 1), None)):
+        raise UsageError(
+            f"sql: the result has several columns {twice}, and JSON can have one",
+            hint="rename the others: SELECT ... AS",
+        )
+    outcome = Outcome(tuple(answer.rows), answer.failures, answer.notices)
+    write_outcome(
+        outcome,
+        view_of(f"history-{name}", answer.columns),
+        fmt=shape.format,
+        stream=sys.stdout,
+        columns=shape.columns,
+        sort=shape.sort,
+        headers=not shape.no_headers,
+        more=more,
+    )
+    sys.stdout.flush()
+    print_failures(outcome)
+    if answer.has_more and is_quiet():  # otherwise, the answer would look complete
+        print_to_stderr(f"kgroups: {next(each for each in answer.notices if MISSING in each)}")
+    return outcome.exit_code if chosen or not answer.has_more else EXIT_FAILED
