@@ -11,7 +11,7 @@ from kgroups.admin.change.plan.hidden_offsets import hidden_offsets
 from kgroups.admin.change.plan.plan_delete import plan_delete
 from kgroups.admin.still_committing import in_transactions
 from kgroups.errors import UsageError
-from kgroups.model.counts import count
+from kgroups.model.counts import count, some
 from kgroups.model.groups import GroupType
 from kgroups.model.operations.internal_topics import NOT_RESTORABLE, kept_remarks, plan_topic_deletions
 from kgroups.model.operations.results import GroupDeletion, TopicDeletion
@@ -75,6 +75,9 @@ def delete(
     async def apply(cluster: Cluster, planned: Sequence[GroupDeletion | TopicDeletion], undo: UndoFile) -> Outcome[Any]:
         groups = [item for item in planned if isinstance(item, GroupDeletion)]
         topics = [item for item in planned if isinstance(item, TopicDeletion)]
+        if bare := [item.group.group_id for item in groups if not item.commits]:
+            missing = "not in the undo file" if len(bare) < len(groups) else "no undo file"
+            undo.tell(f"{missing}: {count(len(bare), 'group has', 'groups have')} no committed offsets: {some(bare)}")
         deleted = await delete_in_chunks(cluster, groups, undo, force=safety.force, together=safety.together)
         results = {each.group_id: result_and_error(each.result, each.failure) for each in deleted.items}
         rows = [delete_row(item, results[item.group.group_id]) for item in groups]

@@ -73,12 +73,17 @@ def test_group_written_by_two_requests_names_what_was_overwritten(
 
 
 @newest_only
+@pytest.mark.parametrize("planned", [{0: 11}, {}], ids=["one-offset", "no-offsets"])
 def test_deletion_names_what_was_committed_to_another_partition(
-    scratch_cluster: ScratchCluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    scratch_cluster: ScratchCluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, planned: dict[int, int]
 ) -> None:
     """DeleteGroups deletes all offsets of a group, also one that was committed after the check."""
-    group, late = "race-deleted", iter([{LOG: {1: 7}}])
-    scratch_cluster.commit({group: {LOG: {0: 11}}})
+    group, late = f"race-deleted-{len(planned)}", iter([{LOG: {1: 7}}])
+    if planned:
+        scratch_cluster.commit({group: {LOG: planned}})
+    else:
+        scratch_cluster.join(group)
+        scratch_cluster.leave(group)
 
     def checked(*words: Any, **options: Any) -> Outcome[GroupDeletion]:
         found = revalidate_deletions(*words, **options)
@@ -92,10 +97,13 @@ def test_deletion_names_what_was_committed_to_another_partition(
     write = ("--execute", "--yes", "-o", "json", "--undo-file")
     answer = scratch_cluster.ask("delete", group, *write, str(tmp_path / "undo.json"))
     assert answer.code == 1 and f"{LOG}-1: offset 7 of another client was overwritten" in answer.err
+    assert (f"no undo file: 1 group has no committed offsets: {group}" in answer.err) == (not planned)
     scratch_cluster.ask(
         "reset-offsets", "--from-file", str(tmp_path / "undo.json"), *write, str(tmp_path / "redo.json")
     )
-    assert scratch_cluster.committed(group) == {group: {(LOG, 0): 11, (LOG, 1): 7}}
+    assert scratch_cluster.committed(group) == {
+        group: {**{(LOG, at): offset for at, offset in planned.items()}, (LOG, 1): 7}
+    }
 
 
 async def apply(bootstrap: str, request: ResetRequest) -> Outcome[AppliedOffset]:

@@ -90,9 +90,9 @@ class UndoFile:
         """
         self.path = path
         self.written: Path | None = None
-
+        self._created: Path | None = None
         self.connection = connection
-        self._tell = tell or print_note
+        self.tell = tell or print_note
         self._cluster = cluster
         self.kind = kind
         self.stop = stop or Interruption()
@@ -109,6 +109,8 @@ class UndoFile:
 
     async def save(self, cluster: Cluster, planned: Sequence[Any]) -> None:
         """Write the file, readable for its owner only, and wait until it is on the disk.
+
+        Without items, the file is announced and kept only if :meth:`amend` adds one.
 
         :raises UsageError: if that fails. Then nothing must be changed, and no file is left behind.
         """
@@ -138,11 +140,16 @@ class UndoFile:
                 raise
             where = self.path or Path.cwd()
             raise UsageError(f"--undo-file: cannot write {where}: {error.strerror}; nothing was changed") from None
-        self.written = created
+        self._created = created
         self._numbers = {entry.key: number for number, entry in enumerate(planned, 1)}
-        self._tell(f"the old {self.kind.what} are in {created}; to restore them: {self.suggestion}")
+        if planned:
+            self._announce()
         if beside is not None:
-            self._tell(f"the skipped records are in {beside}")
+            self.tell(f"the skipped records are in {beside}")
+
+    def _announce(self) -> None:
+        self.written = self._created
+        self.tell(f"the old {self.kind.what} are in {self.written}; to restore them: {self.suggestion}")
 
     def amend(self, planned: Sequence[PlannedOffset]) -> None:
         """Append what the old offsets really were, of planned offsets that were saved with others, or not at all."""
@@ -154,6 +161,8 @@ class UndoFile:
                 self._numbers[entry.key] = number = len(self._numbers) + 1
                 lines.append(addition_line(number, entry))
         self._append(lines)
+        if lines and self._file and not self.written:
+            self._announce()
 
     def record(self, results: Iterable[Any]) -> None:
         """Append results, which survive a kill of the process once this returns.
@@ -179,10 +188,12 @@ class UndoFile:
         except OSError as error:
             self._file.close()  # a truncated line must remain the last one
             self._file = None
-            self._tell(f"cannot append results to {self.written}: {error.strerror}")
+            self.tell(f"cannot append results to {self.written}: {error.strerror}")
 
     def close(self) -> None:
-        """Wait until the results are on the disk."""
+        """Wait until the results are on the disk; remove a file without items."""
+        if self._created and not self.written:
+            self._created.unlink(missing_ok=True)
         if self._file is not None:
             with suppress(OSError):
                 os.fsync(self._file.fileno())

@@ -63,8 +63,7 @@ async def delete_in_chunks(
         journal.enter(alone)
     if going:
         going += left
-        if offsets := [entry for each in going for entry in each.as_plan()]:
-            await undo.save(cluster, offsets)
+        await undo.save(cluster, [entry for each in going for entry in each.as_plan()])
     for part in chunks(going, GROUPS_AT_ONCE):
         names = _names(part)
         delete = delete_groups(cluster, names, journal, planned=part, force=force, amend=undo.amend)
