@@ -32,7 +32,7 @@ from kgroups.model.snapshot.rows import SnapshotRow, snapshot_row
 
 from . import arguments
 from .deletion import PlannedDeletion
-from .outcome import Outcome
+from .outcome import Outcome, PartialFailure, summary
 from .session import Session
 from .settings import SettingsMethods
 from .undo import SettingsChange, UndoMemory, deletion_change, offsets_change
@@ -378,6 +378,7 @@ class AsyncCluster(SettingsMethods):
 
         Raises:
             UsageError: If no groups are selected or found, or the file exists.
+            PartialFailure: If no group could be read; nothing is saved.
             ConfigError: If the file cannot be written.
             KgroupsError: If no broker responds.
 
@@ -396,6 +397,8 @@ class AsyncCluster(SettingsMethods):
         source = Source().stamped(self.settings.bootstrap_servers)
         taken = await self._ask(lambda admin: take_snapshot(admin, selection, source, records=records))
         (found,) = taken.items
+        if not found.groups and any(each.error != model.NOT_FOUND for each in taken.failures):
+            raise PartialFailure(f"{path}: nothing was saved: {summary(taken.failures)}", taken.failures)
         if not found.groups and not all_groups:
             raise UsageError(f"no group was found, and nothing was saved: {path}")
         write_snapshot(path, found)

@@ -89,7 +89,7 @@ class Outcome(Generic[T]):
             PartialFailure: If there are failures; ``failures`` has all of them.
         """
         if self.failures:
-            raise PartialFailure(_summary(self.failures), self.failures)
+            raise PartialFailure(summary(self.failures), self.failures)
         return self
 
     def to_dicts(self) -> list[dict[str, Any]]:
@@ -139,7 +139,7 @@ class Outcome(Generic[T]):
         return polars.DataFrame(self.to_dicts(), infer_schema_length=None)
 
 
-def _summary(failures: tuple[Failure, ...]) -> str:
+def summary(failures: tuple[Failure, ...]) -> str:
     first, more = failures[0], len(failures) - 1
     name = first.name.removeprefix(f"{first.scope.value} ")
     text = f"{first.scope.value} {name}: {first.message}"

@@ -44,7 +44,11 @@ class OwnEpochs:
         if after == entry.after:
             return entry
         at = self._epoch_at(entry.key, entry.after)
-        why = "which could not be checked" if at and self._in_log[at] is None else "which is not of this log"
+        why = (
+            "which OffsetForLeaderEpoch could not check"
+            if at and self._in_log[at] is None
+            else "which is not of this log"
+        )
         note = f"written without leader epoch {at.epoch if at else None}, {why}"
         return entry._replace(after=after, note=f"{entry.note}; {note}" if entry.note else note)
 
