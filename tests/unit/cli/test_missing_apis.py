@@ -256,8 +256,8 @@ def test_missing_api_is_named_or_not_needed(name: str, ask: Ask) -> None:
         verdicts[NAMES[api]] = verdict(ask(api, name), whole, NAMES[api])
     assert {api: found for api, found in verdicts.items() if found not in ("whole", "named")} == {}
     assert "whole" in verdicts.values() and verdicts["Metadata"] == "named"
-    if api := WRITES.get(name):
-        assert verdicts[api] == "named"
+    if name in WRITES:
+        assert verdicts[WRITES[name]] == "named"
 
 
 Samples = dict[tuple[object, ...], float]
