@@ -467,7 +467,7 @@ LOCAL_IMPORTS = {
         "admin/query/list_groups",
         "admin/query/select_groups",  # what ACLs hide
         "admin/query/group_offsets",
-        "admin/change/plan/plan_reset",
+        "admin/change/plan/decide_reset",
         "admin/observe",
         "model/views/offsets",
         "protocol/error_codes",

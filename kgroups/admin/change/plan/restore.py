@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -50,7 +50,19 @@ def for_cluster(request: ResetRequest, cluster_id: str | None) -> tuple[ResetReq
     return request._replace(scenario=replace(scenario, origin=origin)), notices
 
 
-async def applicable(
+def unchanged_moves(
+    scenario: Scenario, keys: Iterable[PlanKey], committed: Committed
+) -> Iterator[tuple[PlanKey, Move]]:
+    """Yield the old and the current commit of each partition of an undo whose offset is the same."""
+    if isinstance(scenario, FromPlan) and scenario.exact and scenario.origin is not None:
+        for key in keys:
+            old, now = scenario.moves[key], committed[key[0]].get(key[1:])
+            if old and now and old.offset == now.offset:
+                yield key, old
+                yield key, now
+
+
+def applicable(
     scenario: Scenario,
     keys: Iterable[PlanKey],
     committed: Committed,
@@ -66,10 +78,6 @@ async def applicable(
     if not isinstance(scenario, FromPlan) or scenario.origin is None:
         return Outcome(keys)
     checks = _Checks(scenario, scenario.origin, committed, topics, epochs)
-    if scenario.exact:
-        moves, now = scenario.moves, {key: committed[key[0]].get(key[1:]) for key in keys}
-        same = [key for key in keys if (old := moves[key]) and (before := now[key]) and before.offset == old.offset]
-        await epochs.look_up((key, move) for key in same for move in (moves[key], now[key]))
     kept: list[PlanKey] = []
     failures: list[Failure] = []
     never: dict[GroupId, int] = {}
