@@ -16,7 +16,7 @@ from kgroups.model.offsets import Isolation
 from kgroups.model.operations.commit_history import History
 from kgroups.model.outcome import Failure, Outcome
 from kgroups.model.stays import Instances
-from kgroups.model.subscriptions import left_topics
+from kgroups.model.subscriptions import unsubscribed_topics
 from kgroups.model.time_lag import FirstUnread, Position
 from kgroups.model.verdicts.facts import PartitionFacts
 from kgroups.model.views.lag_summary import NO_AGES, Ages, By, Share, shares
@@ -253,7 +253,7 @@ async def _with_expiry(admin: Client, seen: list[Seen]) -> list[Seen]:
 
 
 def _expires_at(group: Group, topic: str, commit: CommitTimes, logs: GroupLogs, name: GroupId) -> int | None:
-    left = bool(left_topics(group, (topic,)))
+    left = bool(unsubscribed_topics(group, (topic,)))
     return expires_at(group, commit, logs.of(name), logs.retention, left=left)
 
 
@@ -262,7 +262,7 @@ def _expiring(offsets: GroupOffsets) -> list[tuple[str, int]]:
     committed = _committed(offsets)
     if offsets.group.state in GroupState.WITHOUT_MEMBERS:
         return committed
-    left = left_topics(offsets.group, offsets.commits.topics)
+    left = unsubscribed_topics(offsets.group, offsets.commits.topics)
     return [place for place in committed if place[0] in left]
 
 

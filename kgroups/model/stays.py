@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from .counts import some
@@ -92,8 +92,9 @@ class StayRecorder:
 def restarts(stays: Sequence[Stay], since: int) -> int:
     """Return how many members joined and left after a moment, each followed by another member that joined.
 
-    A group that grows or shrinks has none. Nor has one whose members are all restarted, even twice: each name left
-    once.
+    A group that grows or shrinks has none. Nor has one whose members are all restarted, even twice, or replaced by
+    others: one must have left more often than members of its name were there at once; or, of those whose name no other
+    member has, one must have come after another one had left. returns.sql of history has the same rule.
     """
     joins = [stay.since for stay in stays if stay.since is not None]
     over = [
@@ -101,10 +102,23 @@ def restarts(stays: Sequence[Stay], since: int) -> int:
         for stay in stays
         if stay.since is not None and since < stay.since and stay.until is not None and stay.until <= max(joins)
     ]
-    if max(Counter(stay.name for stay in over).values(), default=0) > 1:
-        return len(over)
-    before = {stay.name for stay in stays if stay.since is None or stay.since <= since}
-    return sum(stay.name not in before for stay in over)
+    by_name: dict[str, list[Stay]] = {}
+    for stay in stays:
+        by_name.setdefault(stay.name, []).append(stay)
+    times = Counter(stay.name for stay in over)
+    first = min((stay.until or 0 for stay in over), default=0)
+    for stay in over:
+        own = by_name[stay.name]
+        if times[stay.name] > _at_once(own) or (len(own) == 1 and (stay.since or 0) >= first):
+            return len(over)
+    return 0
+
+
+def _at_once(stays: Iterable[Stay]) -> int:
+    """Return how many of the stays there were at one time, at most. At one time, members leave before others join."""
+    began = [(stay.since or 0, 1) for stay in stays]
+    ended = [(stay.until, -1) for stay in stays if stay.until is not None]
+    return max(accumulate(change for _, change in sorted([*began, *ended])))
 
 
 class SharedInstance(NamedTuple):

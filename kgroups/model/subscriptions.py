@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from .groups import CONSUMER_PROTOCOL_TYPE, Group, GroupState, GroupType, Member
@@ -78,13 +78,18 @@ def doubtful_topics(group: Group, topics: Iterable[str]) -> frozenset[str]:
 
 def left_topics(group: Group, topics: Iterable[str]) -> frozenset[str]:
     """Return the topics that no member subscribes to or owns; none if subscriptions are unknown."""
-    if not group.members:
-        return _NONE
-    rest = set(topics).difference(*map(_owned, group.members))
-    if not rest:
+    return unsubscribed_topics(group, set(topics).difference(*map(_owned, group.members or ())))
+
+
+def unsubscribed_topics(group: Group, topics: Collection[str]) -> frozenset[str]:
+    """Return the topics that no member subscribes to, whose offsets expire; none if subscriptions are unknown.
+
+    Brokers let the offsets of a topic expire that a member owns, but does not subscribe to (KAFKA-12759).
+    """
+    if not (group.members and topics):
         return _NONE
     found = subscribed(group)
-    return frozenset(rest - found.topics) if found.whole else _NONE
+    return frozenset(topics) - found.topics if found.whole else _NONE
 
 
 _NONE: frozenset[str] = frozenset()

@@ -79,7 +79,7 @@ class History:
         generation: int | None,
         members: Iterable[str] = (),
         *,
-        topics: Mapping[str, Sequence[str]] = {},
+        topics: Mapping[str, Sequence[str] | None] = {},
         client: str | Mapping[str, str] = "app",
         host: str | None = "/10.0.0.1",
         log_partition: int = 0,
@@ -110,7 +110,7 @@ class History:
                     "instance_id": instance or None,
                     "client_id": client if isinstance(client, str) else client[member_id],
                     "client_host": host,
-                    "topics": list(topics.get(member_id, ["orders"])),
+                    "topics": None if (own := topics.get(member_id, ["orders"])) is None else list(own),
                 }
             )
 

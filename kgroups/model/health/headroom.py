@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ..counts import some
 from ..groups import GroupState, GroupType
 from ..headroom import NOTHING_UNREAD, smallest
-from ..subscriptions import doubtful_topics
+from ..subscriptions import doubtful_topics, unsubscribed_topics
 from ..views.lag_summary import headroom_of
+from ..views.offset_row import OffsetRow
 from .amounts import UnknownLag, committed, largest, unless_lost
 from .check import Check, Evidence, Flag, Input
 from .findings import Finding
@@ -55,7 +56,10 @@ def _offsets(evidence: Evidence) -> Iterator[Finding]:
     if group.type == GroupType.SHARE:
         yield Finding(evidence.name, _EXPIRY, Severity.OK, "share groups do not commit offsets", limit=limit)
         return
-    rows = (*evidence.rows, *evidence.left) if group.state in GroupState.WITHOUT_MEMBERS else evidence.left
+    rows: Sequence[OffsetRow] = (*evidence.rows, *evidence.left)
+    if group.state not in GroupState.WITHOUT_MEMBERS:
+        expiring = unsubscribed_topics(group, last.offsets.commits.topics)
+        rows = [row for row in rows if row.topic in expiring]
     doubtful = sorted(doubtful_topics(group, last.offsets.commits.topics))
     if doubtful:
         message = f"unknown: the subscriptions of members are not reported ({group.state}): {some(doubtful)}"

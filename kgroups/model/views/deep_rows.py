@@ -11,7 +11,7 @@ from ..groups import Group
 from ..lag import RECREATED
 from ..moments import moment_text
 from ..share.partition import ShareFacts
-from ..subscriptions import left_topics
+from ..subscriptions import unsubscribed_topics
 from .member_rows import MemberRow, StateRow
 from .offset_row import OffsetRow
 from .share_state_rows import NO_COLUMNS, share_columns, share_notes
@@ -86,7 +86,7 @@ def deep_offset_row(
     current = topic_ids.get(row.topic or "")
     if commit.topic_id and current and commit.topic_id != current:
         row = row._replace(lag=None, note=RECREATED)
-    left = bool(left_topics(group, (row.topic or "",)))
+    left = bool(unsubscribed_topics(group, (row.topic or "",)))
     expires = expires_at(group, commit, log, logs.retention, left=left)
     found = CommitLog(committed_at=_moment(commit.committed), expires_at=_moment(expires))
     return (*row, *found, *NO_COLUMNS)

@@ -525,6 +525,9 @@ def test_judge_offset_headroom_of_topics_that_a_group_left() -> None:
     _, subscribed, finding = judge([soon], limit)
     assert (subscribed.check, subscribed.severity) == ("subscribed", OK)
     assert finding[2:4] == (CRITICAL, "old-0: offset headroom 5s is below 1m")
+    owned = (members[0]._replace(assignment=assignment_of([("old", [0])])), *members[1:])  # KAFKA-12759
+    kept = now._replace(offsets=offsets._replace(group=group._replace(members=owned)), expires_at=soon.expires_at)
+    assert one(limit, kept)[2:4] == (CRITICAL, "old-0: offset headroom 5s is below 1m")
     rebalancing = offsets._replace(group=offsets.group._replace(state="PreparingRebalance", members=group.members))
     assert one(limit, now._replace(offsets=rebalancing))[2:4] == (
         UNKNOWN,
