@@ -112,7 +112,7 @@ async def still_committing(
     if not committed:
         return Committing()
     began, now = time.monotonic(), _now()
-    recent = await recent_commits(cluster, tuple(committed), int(now - window * 1000))
+    recent = await recent_commits(cluster, tuple(committed), int(now - window * 1000), known=cluster.topics)
     rhythms = {
         group: rhythm
         for group, made in sorted(recent.made.items())

@@ -29,7 +29,7 @@ from kgroups.protocol.record_schemas import NO_TOPIC_ID
 from kgroups.protocol.record_schemas.decoder import Record
 
 from ..query.log_offsets import fetch_ends, fetch_ends_at
-from ..routing.partition_leaders import find_leaders
+from ..routing.partition_leaders import NO_TOPICS, Topics, find_leaders
 
 MOST_RECORDS = 400_000
 """Maximum records to read over all partitions; of a busy log, only the newest part of the window is read."""
@@ -68,7 +68,13 @@ class _Range(NamedTuple):
 
 
 async def recent_commits(
-    cluster: Cluster, groups: Collection[GroupId], since: int, *, everything: bool = False, most: int | None = None
+    cluster: Cluster,
+    groups: Collection[GroupId],
+    since: int,
+    *,
+    everything: bool = False,
+    most: int | None = None,
+    known: Topics = NO_TOPICS,
 ) -> RecentCommits:
     """Return the commits of these groups from a time on, in milliseconds since 1970.
 
@@ -79,11 +85,14 @@ async def recent_commits(
 
     :param everything: include commits from before the group's last membership record, and read many more records.
     :param most: the maximum number of records of each partition of the offsets topic, if not the default.
+    :param known: what was reported a moment ago about the offsets topic.
     """
-    try:
-        metadata = (await cluster.refresh((OFFSETS_TOPIC,))).topics[0]
-    except (KgroupsError, IndexError) as error:
-        return _unread(groups, str(error))
+    metadata = known.get(OFFSETS_TOPIC)
+    if metadata is None or metadata.error or not metadata.leaders:
+        try:
+            metadata = (await cluster.refresh((OFFSETS_TOPIC,))).topics[0]
+        except (KgroupsError, IndexError) as error:
+            return _unread(groups, str(error))
     if metadata.error and metadata.error.code == Code.unknown_topic_or_partition:
         return RecentCommits({})  # no offset was ever committed in this cluster
     if metadata.error or not metadata.leaders:

@@ -93,6 +93,22 @@ def test_reset_of_one_group_sends_eighteen_requests(
     }
 
 
+def test_reset_looks_up_the_offsets_topic_once(
+    serve: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(recheck, "VALID", 3600)  # on a busy machine, too
+
+    def with_topic(fake: FakeCluster) -> None:
+        fill(fake)
+        fake.state.topic(OFFSETS_TOPIC, [0], logs={0: []})
+
+    served = serve(2, fill=with_topic)
+    server = served.bootstrap.partition(",")[0]
+    assert main(("reset-offsets", "a", "--all-topics", "--to-earliest", "--execute", "--yes", "-b", server)) == 0
+    assert sent(served.fake)["Metadata"] == 3, "when connecting, and topic t for the plan and for the check"
+
+
 def test_reset_finds_a_coordinator_that_moved_after_the_plan() -> None:
     fake = shop()
     done = reset(fake, lambda: setattr(fake.state.groups["a"], "coordinator", 1))
