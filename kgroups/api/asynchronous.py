@@ -465,10 +465,11 @@ async def _write(
     kept = [entry for entry in plan if entry.group_id not in committing.found]
     undo = UndoMemory(cluster)
     done = await write_in_chunks(cluster, kept, undo, force=force, with_members=deletion)
+    applied = tuple(each for each in done.items if not each.left_alone)
     written = model.Outcome(
-        done.applied, (*done.failures, *committing.failures("force=True")), (*committing.notices, *done.notices)
+        applied, (*done.failures, *committing.failures("force=True")), (*committing.notices, *done.notices)
     )
-    return Outcome.of(written.after(earlier) if earlier else written, offsets_change(undo.source, done.applied))
+    return Outcome.of(written.after(earlier) if earlier else written, offsets_change(undo.source, applied))
 
 
 async def _delete(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from kgroups.admin.change.plan.plan_delete_offsets import plan_delete_offsets
 from kgroups.admin.query.describe import describe
@@ -14,20 +14,27 @@ from kgroups.model.counts import count
 from kgroups.model.groups import GroupState
 from kgroups.model.operations.reset import PlannedOffset
 from kgroups.model.outcome import Outcome
-from kgroups.model.topic_scope import parse_topic_scope
-from kgroups.model.views.operation_rows import delete_offset_row, result_and_error
+from kgroups.model.topic_scope import TopicScope, parse_topic_scope
+from kgroups.model.views.operation_rows import (
+    NOT_EXECUTED,
+    DeleteOffsetRow,
+    ResultAndError,
+    delete_offset_row,
+    result_and_error,
+)
 from kgroups.net.cluster import Cluster
 from kgroups.render.act_views import DELETE_OFFSETS
 
 from .change.apply_plan import apply_plan
 from .change.confirmation import Confirmation
-from .change.operation import Operation
-from .change.reset_request import write_offsets
+from .change.reset import OffsetOperation
 from .change.safety import Safety
-from .change.undo_file import UndoFile
 from .frame.group_options import GroupOptions
 from .frame.options import ConnectionOptions
 from .frame.run_query import Shape
+
+if TYPE_CHECKING:
+    from .change.undo_file import UndoFile
 
 
 def delete_offsets(
@@ -43,26 +50,38 @@ def delete_offsets(
     if not topics:
         raise UsageError("no topic selected: use --topic TOPIC[:0,2-5]")
     scope = parse_topic_scope(topics)
-    safety.check(confirmation, connection)
-    selection = chosen.selection()
+    safety = safety.of(confirmation, connection)
+    operation = DeleteOffsets(safety, chosen.selection(), scope, undo_file)
+    return apply_plan(connection, shape, confirmation, operation)
 
-    async def plan(cluster: Cluster) -> Outcome[PlannedOffset]:
-        planned = await safety.plan(cluster, lambda: plan_delete_offsets(cluster, selection, scope))
+
+class DeleteOffsets(OffsetOperation[PlannedOffset]):
+    """The deletion of committed offsets on topics that no member is subscribed to."""
+
+    view = DELETE_OFFSETS
+
+    def __init__(self, safety: Safety, selection: Selection, topics: TopicScope, undo_path: Path | None) -> None:
+        super().__init__(safety, selection, undo_path)
+        self._selection = selection
+        self._topics = topics
+
+    async def plan(self, cluster: Cluster) -> Outcome[PlannedOffset]:
+        planned = await self.safety.plan(cluster, lambda: plan_delete_offsets(cluster, self._selection, self._topics))
         names = tuple(sorted({entry.group_id for entry in planned.items}))
         groups = (await describe(cluster, Selection(names))).items if names else ()
         members = [group.group_id for group in groups if group.state not in GroupState.WITHOUT_MEMBERS]
-        return await safety.screen_offsets(cluster, planned, execute=confirmation.execute, members=members)
+        return await self.safety.screen_offsets(cluster, planned, members)
 
-    async def apply(cluster: Cluster, planned: Sequence[PlannedOffset], undo: UndoFile) -> Outcome[Any]:
-        applied = await write_offsets(
-            cluster, planned, undo, force=safety.force, with_members=True, together=safety.together
-        )
-        rows = (delete_offset_row(each.planned, result_and_error(each.result, each.failure)) for each in applied.items)
-        return applied.with_items(rows)
+    def row(self, item: PlannedOffset, result: ResultAndError = NOT_EXECUTED) -> DeleteOffsetRow:
+        return delete_offset_row(item, result)
 
-    def question(planned: Sequence[PlannedOffset]) -> str:
+    def question(self, planned: Sequence[PlannedOffset]) -> str:
         groups = len({entry.group_id for entry in planned})
         return f"Delete {count(len(planned), 'offset')} of {count(groups, 'group')}"
 
-    operation = Operation(DELETE_OFFSETS, plan, delete_offset_row, question, apply, selection, undo_file)
-    return apply_plan(connection, shape, confirmation, operation)
+    async def apply(
+        self, cluster: Cluster, planned: Sequence[PlannedOffset], undo: UndoFile
+    ) -> Outcome[DeleteOffsetRow]:
+        applied = await self.write(cluster, planned, undo, with_members=True)
+        rows = (delete_offset_row(each.planned, result_and_error(each.result, each.failure)) for each in applied.items)
+        return applied.with_items(rows)

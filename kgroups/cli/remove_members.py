@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from kgroups.admin.change.apply import remove_members as removing
 from kgroups.admin.change.apply.chunks import check_again, chunks
@@ -17,7 +16,13 @@ from kgroups.model.counts import count
 from kgroups.model.operations.journal import Journal
 from kgroups.model.operations.results import MemberRemoval, RemovedMember
 from kgroups.model.outcome import Failure, Outcome, Result
-from kgroups.model.views.operation_rows import remove_member_row, result_and_error
+from kgroups.model.views.operation_rows import (
+    NOT_EXECUTED,
+    RemoveMemberRow,
+    ResultAndError,
+    remove_member_row,
+    result_and_error,
+)
 from kgroups.net.cluster import Cluster
 from kgroups.render.act_views import REMOVE_MEMBERS
 
@@ -48,13 +53,35 @@ def remove_members(
         raise UsageError("--all-members cannot be combined with --member or --instance")
     if not (all_members or members or instances):
         raise UsageError("no members selected: use --member ID, --instance ID, or --all-members")
-    selection = chosen.selection()
     requested = WantedMembers(frozenset(members), frozenset(instances), all_members)
+    return apply_plan(connection, shape, confirmation, RemoveMembers(chosen.selection(), requested, reason))
 
-    async def plan(cluster: Cluster) -> Outcome[MemberRemoval]:
-        return await plan_removal(cluster, selection, requested)
 
-    async def apply(cluster: Cluster, planned: Sequence[MemberRemoval], undo: UndoFile) -> Outcome[Any]:
+class RemoveMembers(Operation[MemberRemoval]):
+    """The removal of members."""
+
+    view = REMOVE_MEMBERS
+    saves_offsets = False
+
+    def __init__(self, selection: Selection, requested: WantedMembers, reason: str) -> None:
+        super().__init__(selection)
+        self._selection = selection
+        self._requested = requested
+        self._reason = reason
+
+    async def plan(self, cluster: Cluster) -> Outcome[MemberRemoval]:
+        return await plan_removal(cluster, self._selection, self._requested)
+
+    def row(self, item: MemberRemoval, result: ResultAndError = NOT_EXECUTED) -> RemoveMemberRow:
+        return remove_member_row(item, result)
+
+    def question(self, planned: Sequence[MemberRemoval]) -> str:
+        groups = len({removal.group_id for removal in planned})
+        return f"Remove {count(len(planned), 'member')} of {count(groups, 'group')}"
+
+    async def apply(
+        self, cluster: Cluster, planned: Sequence[MemberRemoval], undo: UndoFile
+    ) -> Outcome[RemoveMemberRow]:
         stop = undo.stop
         items: list[RemovedMember] = []
         failures: dict[Failure, None] = {}
@@ -66,20 +93,13 @@ def remove_members(
             to_remove = [each for each in part if _key(each) not in rejected_keys]
             journal: RemovalJournal = Journal()
             stop.watch(journal)
-            removal = removing.remove_members(cluster, to_remove, reason, journal)
+            removal = removing.remove_members(cluster, to_remove, self._reason, journal)
             removed = await stop.bound(removal) or _so_far(journal, to_remove, stop)
             items += (*removed.items, *rejected)
             failures.update(dict.fromkeys((*removed.failures, *(each.failure for each in rejected if each.failure))))
         items.sort(key=lambda each: _key(each.removal))
         rows = (remove_member_row(each.removal, result_and_error(each.result, each.failure)) for each in items)
         return Outcome(tuple(rows), tuple(failures))
-
-    def question(planned: Sequence[MemberRemoval]) -> str:
-        groups = len({removal.group_id for removal in planned})
-        return f"Remove {count(len(planned), 'member')} of {count(groups, 'group')}"
-
-    operation = Operation(REMOVE_MEMBERS, plan, remove_member_row, question, apply, selection, saves_offsets=False)
-    return apply_plan(connection, shape, confirmation, operation)
 
 
 def _so_far(journal: RemovalJournal, removals: Sequence[MemberRemoval], stop: Interruption) -> Outcome[RemovedMember]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import io
 import shlex
-from collections.abc import Sequence
 from typing import Any
 
 import click
 
 from kgroups.admin.change.plan.reset_request import ResetRequest
 from kgroups.admin.client import changing
-from kgroups.cli.change.reset_request import reset_request, screened_reset, write_reset
+from kgroups.cli.change.reset import Reset
+from kgroups.cli.change.reset_request import reset_request
 from kgroups.cli.change.safety import Safety
 from kgroups.cli.change.undo_file import UndoFile
 from kgroups.cli.commands._change_options import safety_options, target_options
@@ -40,21 +40,21 @@ class PlannedReset:
         """
         self._request, self._safety = _parsed(key.group, target)
         self._connection = connection.of(key.cluster)
-        self._planned: Sequence[PlannedOffset] = ()
+        self._planned: tuple[PlannedOffset, ...] = ()
         self._cluster_id: str | None = None
 
     def plan(self) -> tuple[list[str], bool]:
         """Plan; return the lines of the dry run, and whether anything can be written. Waits for brokers."""
         planned, self._cluster_id = run_query(
             self._connection.settings,
-            changing(lambda cluster: screened_reset(cluster, self._request, (), self._safety, execute=False)),
+            changing(Reset(self._request, self._safety).plan),
             debug=False,
             quiet=True,
         )
-        self._planned = planned.items
+        self._planned = tuple(each for each in planned.items if isinstance(each, PlannedOffset))
         cluster = self._connection.cluster(self._cluster_id)
         notice = f"dry run on {cluster}: nothing was changed" if planned.items else f"nothing to do on {cluster}"
-        return _lines(planned.with_items(map(reset_row, planned.items)).with_failures((), (notice,))), bool(
+        return _lines(planned.with_items(map(reset_row, self._planned)).with_failures((), (notice,))), bool(
             planned.items
         )
 
@@ -66,11 +66,12 @@ class PlannedReset:
         async def write(cluster: Cluster) -> Outcome[Any]:
             if self._cluster_id and cluster.cluster_id and self._cluster_id != cluster.cluster_id:
                 raise UsageError("the bootstrap servers now belong to another cluster; nothing was changed")
-            safe = await self._safety.screen_offsets(cluster, Outcome(tuple(self._planned)), execute=True)
+            safety = self._safety._replace(execute=True)
+            safe = await safety.screen_offsets(cluster, Outcome(self._planned))
             if not safe.items:
                 return safe
-            applied, rows = await write_reset(cluster, safe.items, undo, self._safety)
-            return applied.with_items(rows).with_failures(safe.failures, safe.notices)
+            applied = await Reset(self._request, safety).apply(cluster, safe.items, undo)
+            return applied.with_failures(safe.failures, safe.notices)
 
         try:
             outcome, _ = run_query(self._connection.settings, changing(write), debug=False, quiet=True)

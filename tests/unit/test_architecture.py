@@ -456,6 +456,9 @@ LOCAL_IMPORTS = {
     # What these run, and what the declarations of all commands import.
     *(f"cli/frame/{name}" for name in ("exit_status", "lazy_command", "options", "group_options")),
     *(f"cli/frame/{name}" for name in ("run_query", "progress")),
+    # What only --execute, --fleet, --from-file, --export, and internal topics need: a dry run starts light.
+    *(f"cli/change/{name}" for name in ("apply_plan", "operation", "reset", "reset_request")),
+    "cli/reset_offsets",
     "cli/completion/drop_ins",  # one tool
     *("config", "net"),  # TLS, SASL, profiles, and files: most clusters need none of them
     *(
@@ -719,6 +722,20 @@ def test_query_imports_only_what_it_needs(version: str, arguments: list[str]) ->
         *("commands", f"commands.{arguments[0]}", "frame.command", "frame.exit_codes"),
     }
     assert of_cli(found) - shared == {arguments[0]}
+
+
+def test_dry_run_of_a_reset_imports_nothing_that_writes() -> None:
+    fake = FakeCluster(2, "4.3.1")
+    fake.state.topic("t", [0], start=10, end=100)
+    fake.state.group("a", 0, commits={("t", 0): 50})
+    with serving(fake):
+        servers = ",".join(f"127.0.0.1:{broker.port}" for broker in fake.brokers.values())
+        found = loaded("kgroups.__main__", "reset-offsets", "a", "--all-topics", "--to-earliest", "-b", servers)
+    writes = {name for name in found if name.startswith("kgroups.admin.change.apply.")}
+    assert writes == {"kgroups.admin.change.apply.interruption"}
+    others = ("undo_file", "fleet_change", "plan_source", "internal_topics")
+    assert not {f"kgroups.cli.change.{name}" for name in others} & found
+    assert {"kgroups.model.operations.plan_file", "kgroups.admin.fleet"} & found == set()
 
 
 STARTUP = {"list": 1.7, "describe": 2.0}

@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from kgroups.admin.change.apply.interruption import Interruption
 from kgroups.admin.client import Client, WireOnly, wire_of
 from kgroups.errors import EXIT_FAILED
 from kgroups.model.outcome import Outcome
@@ -19,12 +20,15 @@ from ..frame.exit_status import discard_output
 from ..frame.options import ConnectionOptions
 from ..frame.run_query import Query, Shape, or_error_envelope, print_failures, run_query, show
 from .confirmation import Confirmation
-from .fleet_change import FleetChange
-from .operation import Change, Operation, P, Plan, Target, execute, nothing_planned
-from .undo_file import UndoFile
+from .operation import Change, Operation, Plan, Target, execute, nothing_planned
+
+if TYPE_CHECKING:
+    from .undo_file import UndoFile
 
 
-def apply_plan(connection: ConnectionOptions, shape: Shape, confirmation: Confirmation, operation: Operation[P]) -> int:
+def apply_plan(
+    connection: ConnectionOptions, shape: Shape, confirmation: Confirmation, operation: Operation[Any]
+) -> int:
     """Plan an operation, and with ``--execute`` ask and apply it; return the exit code.
 
     If the user is asked, planning and applying each have the whole ``--timeout``, and the question has no time limit.
@@ -32,9 +36,11 @@ def apply_plan(connection: ConnectionOptions, shape: Shape, confirmation: Confir
     WireOnly.CHANGES.check(connection.settings)
     change: Change
     if connection.fleet:
+        from .fleet_change import FleetChange
+
         change = FleetChange(connection, connection.fleet, operation)
     else:
-        change = one = _OneCluster(connection, operation)
+        change = one = _OneCluster(connection, operation, execute=confirmation.execute)
         if confirmation.execute and confirmation.yes:
             shape.check(change.view)
             return _show(*or_error_envelope(shape, change.view, one.plan_and_apply), shape, change, operation)
@@ -53,17 +59,22 @@ def apply_plan(connection: ConnectionOptions, shape: Shape, confirmation: Confir
 class _OneCluster:
     """The change of one cluster."""
 
-    def __init__(self, connection: ConnectionOptions, operation: Operation[Any]) -> None:
+    def __init__(self, connection: ConnectionOptions, operation: Operation[Any], *, execute: bool) -> None:
+        """Check the path of the undo file before the cluster is contacted.
+
+        :raises UsageError: if it already exists or cannot be created.
+        """
         self._connection = connection
         self._operation = operation
-        self._undo = UndoFile(operation.undo_path, connection, kind=operation.undo_kind)
+        self.stop = Interruption()
+        path = operation.undo_path
+        self._undo = operation.undo_file(path, connection, stop=self.stop) if execute or path else None
         self._target: Target[Any] | None = None
-        self.stop = self._undo.stop
         self.view = operation.view
 
     @property
     def undo_files(self) -> list[UndoFile]:
-        return [self._undo] if self._undo.written else []
+        return [self._undo] if self._undo and self._undo.written else []
 
     def plan(self) -> Plan:
         planned, cluster_id = run_query(
@@ -85,6 +96,7 @@ class _OneCluster:
         """Plan and apply over the same connections."""
 
         async def query(admin: Client) -> Outcome[Any]:
+            assert self._undo
             planned = await self._operation.hinted_plan(admin)
             if not planned.items:
                 where = self._connection.cluster(admin.cluster_id)
@@ -97,7 +109,7 @@ class _OneCluster:
     def envelope(self) -> dict[str, object]:
         if not self._operation.saves_offsets:
             return {}
-        return {"undo_file": str(self._undo.written) if self._undo.written else None}
+        return {"undo_file": next((str(undo.written) for undo in self.undo_files), None)}
 
     def _run(self, query: Query) -> tuple[Outcome[Any], str | None]:
         try:
@@ -147,7 +159,7 @@ def _interrupted(change: Change, operation: Operation[Any], rows: Iterable[Any])
     text = f"{change.stop.reason}{text}"
     if undo_files := change.undo_files:
         commands = "; ".join(each.suggestion for each in undo_files)
-        return f"{text}; to restore the old {operation.undo_kind.what}: {commands}"
+        return f"{text}; to restore the old {undo_files[0].what}: {commands}"
     changed = change.stop.begun and (not operation.saves_offsets or results["applied"] or results["unknown"])
     return f"{text}: describe the groups before you try again" if changed else f"{text}: nothing was changed"
 

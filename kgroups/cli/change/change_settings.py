@@ -1,8 +1,8 @@
-"""Change settings: what ``settings set``, ``settings unset``, and ``snapshot restore --settings`` share."""
+"""The operations of ``settings set``, ``settings unset``, and ``snapshot restore --settings``."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,74 +13,72 @@ from kgroups.model.operations.origin import Source
 from kgroups.model.outcome import Outcome
 from kgroups.model.settings.change import DesiredSettings, PlannedSetting, setting_change_row
 from kgroups.model.settings.undo import undo_lines
-from kgroups.model.views.operation_rows import result_and_error
+from kgroups.model.views.operation_rows import NOT_EXECUTED, ResultAndError, result_and_error
 from kgroups.net.cluster import Cluster
 from kgroups.render.settings_views import SETTING_CHANGES
 
 from ..frame.options import ConnectionOptions
-from ..frame.run_query import Shape
-from .apply_plan import apply_plan
-from .confirmation import Confirmation
 from .operation import Operation
-from .undo_file import UndoFile, UndoKind
+from .undo_file import UndoFile
 
 
-def change_settings(
-    connection: ConnectionOptions,
-    shape: Shape,
-    confirmation: Confirmation,
-    undo_path: Path | None,
-    selection: Selection,
-    desired: DesiredSettings,
-    notices_on: Callable[[str | None], Sequence[str]] = lambda _: (),
-) -> int:
-    """Show the plan of a change, and with ``--execute`` apply it; return the exit code.
+class SettingsUndoFile(UndoFile):
+    """An undo file with settings."""
 
-    :param notices_on: returns the notices about a cluster.
-    """
+    what = "settings"
+    command = ("settings", "set")
 
-    async def plan(cluster: Cluster) -> Outcome[PlannedSetting]:
-        notices = notices_on(cluster.cluster_id)
-        planned = await plan_settings(cluster, selection, desired)
-        return planned.with_failures((), notices)
+    async def _source(self, cluster: Cluster, planned: Sequence[Any]) -> Source:
+        return Source(cluster_id=cluster.cluster_id)
 
-    return apply_settings(connection, shape, confirmation, undo_path, plan, selection)
+    def _lines(self, planned: Sequence[Any], source: Source) -> Iterator[str]:
+        return undo_lines(planned, source)
+
+    def _records(self, planned: Sequence[Any], source: Source) -> Iterator[str]:
+        return iter(())
 
 
-def apply_settings(
-    connection: ConnectionOptions,
-    shape: Shape,
-    confirmation: Confirmation,
-    undo_path: Path | None,
-    plan: Callable[[Cluster], Awaitable[Outcome[PlannedSetting]]],
-    selection: Selection | None = None,
-) -> int:
-    """Show a plan, and with ``--execute`` apply it; return the exit code.
+class SettingsOperation(Operation[PlannedSetting]):
+    """A change of settings; its subclass plans it."""
 
-    :param selection: the selected groups; if there are none, the reason is shown.
-    """
+    view = SETTING_CHANGES
 
-    async def apply(cluster: Cluster, planned: Sequence[PlannedSetting], undo: UndoFile) -> Outcome[Any]:
+    def row(self, item: PlannedSetting, result: ResultAndError = NOT_EXECUTED) -> Any:
+        return setting_change_row(item, result)
+
+    def question(self, planned: Sequence[PlannedSetting]) -> str:
+        groups = len({each.group_id for each in planned})
+        return f"Change {count(len(planned), 'setting')} of {count(groups, 'group')}"
+
+    async def apply(self, cluster: Cluster, planned: Sequence[PlannedSetting], undo: UndoFile) -> Outcome[Any]:
         applied = await alter_in_chunks(cluster, planned, undo)
         rows = (setting_change_row(each.planned, result_and_error(each.result, each.failure)) for each in applied.items)
         return applied.with_items(rows)
 
-    def question(planned: Sequence[PlannedSetting]) -> str:
-        groups = len({each.group_id for each in planned})
-        return f"Change {count(len(planned), 'setting')} of {count(groups, 'group')}"
-
-    operation = Operation(
-        SETTING_CHANGES, plan, setting_change_row, question, apply, selection, undo_path, undo_kind=_UNDO
-    )
-    return apply_plan(connection, shape, confirmation, operation)
+    def undo_file(self, path: Path | None, connection: ConnectionOptions, **rest: Any) -> UndoFile:
+        return SettingsUndoFile(path, connection, **rest)
 
 
-def _lines(planned: Sequence[PlannedSetting], source: Source) -> Iterator[str]:
-    return undo_lines(planned, source)
+class ChangeSettings(SettingsOperation):
+    """The change of settings to desired values."""
 
+    def __init__(
+        self,
+        selection: Selection,
+        desired: DesiredSettings,
+        undo_path: Path | None = None,
+        notices_on: Callable[[str | None], Sequence[str]] = lambda _: (),
+    ) -> None:
+        """Create a change.
 
-async def _source(cluster: Cluster, _: Sequence[PlannedSetting]) -> Source:
-    return Source(cluster_id=cluster.cluster_id)
+        :param notices_on: returns the notices about a cluster.
+        """
+        super().__init__(selection, undo_path)
+        self._selection = selection
+        self._desired = desired
+        self._notices_on = notices_on
 
-
-_UNDO = UndoKind("settings", ("settings", "set"), _lines, _source)
+    async def plan(self, cluster: Cluster) -> Outcome[PlannedSetting]:
+        notices = self._notices_on(cluster.cluster_id)
+        planned = await plan_settings(cluster, self._selection, self._desired)
+        return planned.with_failures((), notices)

@@ -51,7 +51,7 @@ class FleetChange:
 
     @property
     def undo_files(self) -> list[UndoFile]:
-        return [target.undo for target in self._targets.values() if target.undo.written]
+        return [target.undo for target in self._targets.values() if target.undo and target.undo.written]
 
     def plan(self) -> Plan:
         """Return the rows of all clusters, each with the name of its cluster; one that fails is a failure."""
@@ -95,15 +95,19 @@ class FleetChange:
     def envelope(self) -> dict[str, object]:
         if not self._operation.saves_offsets:
             return {"clusters": self._ids}
-        written = {name: str(each.undo.written) for name, each in self._targets.items() if each.undo.written}
+        undo_files = {name: each.undo for name, each in self._targets.items() if each.undo}
+        written = {name: str(undo.written) for name, undo in undo_files.items() if undo.written}
         return {"clusters": self._ids, "undo_files": written}
 
     def _target(self, answer: ClusterAnswer) -> Target[Any]:
         name = answer.cluster
         connection = self._connection.of(name)
-        kind = self._operation.undo_kind
+
+        def tell(note: str) -> None:
+            print_note(f"{name}: {note}")
+
         path = self._undo_paths[name]
-        undo = UndoFile(path, connection, lambda note: print_note(f"{name}: {note}"), self.stop, name, kind)
+        undo = self._operation.undo_file(path, connection, tell=tell, stop=self.stop, cluster=name)
         return Target(connection, undo, answer.cluster_id, answer.outcome)
 
     async def _apply(self, answers: list[ClusterAnswer]) -> None:

@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from kgroups.admin.change.apply import delete_now
 from kgroups.admin.change.apply.interruption import Interruption
 from kgroups.admin.query.select_groups import Selection, list_selected
-from kgroups.model.operations.internal_topics import without_others
+from kgroups.model.groups import Group
+from kgroups.model.operations.internal_topics import NOT_RESTORABLE, plan_topic_deletions, without_others
 from kgroups.model.operations.results import DeletedTopic, TopicDeletion
 from kgroups.model.outcome import Failure, Outcome, Result, Scope
 from kgroups.model.views.operation_rows import ResultAndError, result_and_error
 from kgroups.net.cluster import Cluster
 
+P = TypeVar("P")
 
-async def exclude_shared_topics(cluster: Cluster, planned: Outcome[TopicDeletion]) -> Outcome[TopicDeletion]:
-    """Return the topics without those that may belong to another existing group; list the groups for that."""
-    if not planned.items:
-        return planned
 
-    listed = await list_selected(cluster, Selection())
-    names = (group.group_id for group in listed.items)
-    return without_others(planned, names).with_failures(listed.failures, listed.notices)
+async def with_topics(
+    cluster: Cluster, planned: Outcome[P], groups: Sequence[Group], named: tuple[str, ...] | None = None
+) -> Outcome[P | TopicDeletion]:
+    """Return the plan, followed by the internal topics to delete: the named ones, or all if ``named`` is ``None``.
+
+    Topics that may belong to another existing group are left out; all groups are listed for that.
+    """
+    topics = plan_topic_deletions(groups, named)
+    if topics.items:
+        listed = await list_selected(cluster, Selection())
+        topics = without_others(topics, (group.group_id for group in listed.items))
+        topics = topics.with_failures(listed.failures, listed.notices)
+    notices = (*topics.notices, *((NOT_RESTORABLE,) if topics.items else ()))
+    items: list[P | TopicDeletion] = [*planned.items, *topics.items]
+    return planned.with_items(items).with_failures(topics.failures, notices)
 
 
 async def delete_topics(

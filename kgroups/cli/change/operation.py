@@ -2,49 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from kgroups.admin.change.apply.interruption import Interruption
 from kgroups.admin.client import changing
 from kgroups.admin.query.select_groups import Selection
 from kgroups.errors import UsageError
 from kgroups.model.outcome import Outcome
+from kgroups.model.views.operation_rows import NOT_EXECUTED, ResultAndError
 from kgroups.net.cluster import Cluster
 from kgroups.render.views import View
 
 from ..frame.options import ConnectionOptions
 from ..frame.run_query import Query, hinted
 from .confirmation import Confirmation
-from .undo_file import OFFSETS, UndoFile, UndoKind
+
+if TYPE_CHECKING:
+    from .undo_file import UndoFile
 
 P = TypeVar("P")
 
 NOTHING_TO_DO = "nothing to do"
 
 
-class Operation(NamedTuple, Generic[P]):
-    """One operation: ``plan`` it, show each planned item by ``row``, ask ``question`` about all, ``apply`` them.
+class Operation(ABC, Generic[P]):
+    """One operation of a command: its subclass plans it, shows it as rows, asks about it, and applies it.
 
-    ``apply`` checks each group again right before the change, and returns rows with results.
+    :cvar saves_offsets: whether the old offsets or settings are saved: those of members are not changed.
+    :ivar selection: the selected groups; if there are none, the reason is shown.
+    :ivar undo_path: where the old offsets are saved; ``None``: a new name in the current directory.
     """
 
     view: View
-    plan: Callable[[Cluster], Awaitable[Outcome[P]]]
-    row: Callable[..., Any]
-    """Returns the row of a planned item, or of that item and its result and error."""
-    question: Callable[[Sequence[P]], str]
-    """Returns the question without a question mark: the name of the cluster follows."""
-    apply: Callable[[Cluster, Sequence[P], UndoFile], Awaitable[Outcome[Any]]]
-    selection: Selection | None = None
-    """The selected groups; if there are none, the reason is shown."""
-    undo_path: Path | None = None
-    """Where the old offsets are saved; ``None``: a new name in the current directory."""
-    saves_offsets: bool = True
-    """Whether the old offsets are saved: those of members are not changed."""
-    undo_kind: UndoKind = OFFSETS
-    """What the undo file contains."""
+    saves_offsets = True
+
+    def __init__(self, selection: Selection | None = None, undo_path: Path | None = None) -> None:
+        self.selection = selection
+        self.undo_path = undo_path
+
+    @abstractmethod
+    async def plan(self, cluster: Cluster) -> Outcome[P]: ...
+
+    @abstractmethod
+    def row(self, item: P, result: ResultAndError = NOT_EXECUTED) -> Any:
+        """Return the row of a planned item, or of that item and its result and error."""
+
+    @abstractmethod
+    def question(self, planned: Sequence[P]) -> str:
+        """Return the question about all items without a question mark: the name of the cluster follows."""
+
+    @abstractmethod
+    async def apply(self, cluster: Cluster, planned: Sequence[P], undo: UndoFile) -> Outcome[Any]:
+        """Apply planned items, each group checked again right before the change; return rows with results."""
+
+    def undo_file(self, path: Path | None, connection: ConnectionOptions, **rest: Any) -> UndoFile:
+        """Return the undo file for a cluster; its parameters are those of :class:`.UndoFile`.
+
+        :raises UsageError: if it already exists or cannot be created.
+        """
+        from .undo_file import UndoFile  # a dry run needs none
+
+        return UndoFile(path, connection, **rest)
 
     @property
     def hinted_plan(self) -> Query:
@@ -94,10 +115,10 @@ class Change(Protocol):
 
 
 class Target(NamedTuple, Generic[P]):
-    """One cluster of an operation: what is planned for it, and where its old offsets are saved."""
+    """One cluster of an operation: what is planned for it, and where its old offsets are saved if it is executed."""
 
     connection: ConnectionOptions
-    undo: UndoFile
+    undo: UndoFile | None
     cluster_id: str | None
     planned: Outcome[P]
 
@@ -109,6 +130,7 @@ class Target(NamedTuple, Generic[P]):
         """Return the query that applies the plan to this cluster only."""
 
         async def write(cluster: Cluster) -> Outcome[Any]:
+            assert self.undo
             _check_same(self.cluster_id, cluster.cluster_id)
             return await execute(operation, cluster, self.planned.items, self.undo)
 

@@ -1,30 +1,18 @@
-"""Plan and write a reset, from the options of ``reset-offsets``."""
+"""The options of ``reset-offsets``: groups, partitions, and new offsets."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from kgroups.admin.change.apply.write_in_chunks import write_in_chunks
-from kgroups.admin.change.plan.plan_reset import plan_reset
 from kgroups.admin.change.plan.reset_request import ResetRequest
 from kgroups.errors import UsageError
 from kgroups.model.moments import parse_any_duration, parse_time
 from kgroups.model.offsets import Isolation
 from kgroups.model.operations import reset
-from kgroups.model.operations.reset import PlannedOffset
-from kgroups.model.operations.results import AppliedOffset
-from kgroups.model.operations.skip import skip_notices
-from kgroups.model.outcome import Outcome
 from kgroups.model.topic_scope import parse_topic_scope
-from kgroups.model.views.operation_rows import ResetRow, reset_row, result_and_error
-from kgroups.net.cluster import Cluster
 
 from ..frame.group_options import GroupOptions, check_name
-from .plan_source import plan_for, read_plan
-from .safety import Safety
-from .undo_file import UndoFile
 
 
 class Target(NamedTuple):
@@ -61,6 +49,8 @@ def reset_request(
     if flag == "from_file":
         if chosen.in_states or chosen.of_types:
             raise UsageError("--from-file cannot be combined with --state and --type; select groups by name or --regex")
+        from .plan_source import plan_for, read_plan
+
         named = chosen.selection() if chosen.any_given else None
         scenario, selection, notices = plan_for(read_plan(value), value, named, accepted)
         return ResetRequest(selection, scenario, scope), notices
@@ -126,39 +116,3 @@ def _moment(flag: str, text: str) -> int:
     if moment > now:
         raise UsageError(f"--to-datetime: {text} is in the future; use --to-latest for the log end")
     return moment
-
-
-async def screened_reset(
-    cluster: Cluster, request: ResetRequest, notices: Sequence[str], safety: Safety, *, execute: bool
-) -> Outcome[PlannedOffset]:
-    """Return the plan, without the groups for which a client still commits."""
-    planned = await safety.plan(cluster, lambda: plan_reset(cluster, request))
-    planned = planned.with_failures(
-        (), (*notices, *skip_notices((entry.key, entry.skipped) for entry in planned.items))
-    )
-    # An undo is screened, too: an unchanged offset does not prove that commits ended, because a client with nothing
-    # to read commits the same offset again, and an undo file contains no commit times.
-    return await safety.screen_offsets(cluster, planned, execute=execute)
-
-
-async def write_reset(
-    cluster: Cluster, planned: Sequence[PlannedOffset], undo: UndoFile, safety: Safety
-) -> tuple[Outcome[AppliedOffset], list[ResetRow]]:
-    """Write planned offsets; return the results, and a row for each."""
-    applied = await write_offsets(cluster, planned, undo, force=safety.force, together=safety.together)
-    return applied, [reset_row(each.planned, result_and_error(each.result, each.failure)) for each in applied.items]
-
-
-async def write_offsets(
-    cluster: Cluster,
-    planned: Sequence[PlannedOffset],
-    undo: UndoFile,
-    *,
-    force: bool = False,
-    with_members: bool = False,
-    together: bool = False,
-) -> Outcome[AppliedOffset]:
-    """Write planned offsets with :func:`.write_in_chunks`; return a result for each, also for skipped groups."""
-    done = await write_in_chunks(cluster, planned, undo, force=force, with_members=with_members, together=together)
-    items = sorted((*done.applied, *done.left_alone), key=lambda each: each.planned.key)
-    return Outcome(tuple(items), done.failures, done.notices)

@@ -26,14 +26,18 @@ _WINDOW = 90.0
 
 
 class Safety(NamedTuple):
-    """The safety options; ``window`` and ``when_empty`` are in seconds."""
+    """The safety options; ``window`` and ``when_empty`` are in seconds.
+
+    ``execute``: whether the plan is executed; a dry run does not wait for a second sample.
+    """
 
     force: bool = False
     window: float = _WINDOW
     when_empty: float | None = None
+    execute: bool = False
 
-    def check(self, confirmation: Confirmation, connection: ConnectionOptions) -> None:
-        """Check that ``--when-empty`` does not have to wait and then ask, or wait for another cluster.
+    def of(self, confirmation: Confirmation, connection: ConnectionOptions) -> Safety:
+        """Return the options for a run; ``--when-empty`` must not wait and then ask, or wait for another cluster.
 
         :raises UsageError: if it is given without ``--execute --yes``, or with ``--fleet``.
         """
@@ -43,6 +47,7 @@ class Safety(NamedTuple):
             raise UsageError(
                 "--when-empty requires --execute --yes: it applies the changes as soon as the members have left"
             )
+        return self._replace(execute=confirmation.execute)
 
     @property
     def together(self) -> bool:
@@ -62,15 +67,12 @@ class Safety(NamedTuple):
         planned: Outcome[P],
         committed: Committed,
         group_of: Callable[[P], GroupId],
-        *,
-        execute: bool,
         pending: Mapping[GroupId, str],
     ) -> Outcome[P]:
         """Return the plan without the groups for which a client still commits; each of these is a failure.
 
         :param committed: the commits of the planned groups that have no members.
         :param pending: the groups with offsets in open transactions, and the evidence.
-        :param execute: whether the plan is executed; a dry run does not wait for a second sample.
         """
 
         def without(planned: Outcome[P], found: Mapping[GroupId, str]) -> Outcome[P]:
@@ -86,13 +88,15 @@ class Safety(NamedTuple):
         if not committed:
             return planned
 
-        watch = execute and not self.force
+        watch = self.execute and not self.force
         sample = self.when_empty is None  # otherwise the members have just left, and changes must not wait
         activity = await still_committing(
             cluster, committed, window=self.window, watch=watch, sample=sample, tell=_print_note
         )
         consequence = (
-            "changed anyway (--force)" if self.force and execute else ("--execute checks whether the commits continue")
+            "changed anyway (--force)"
+            if self.force and self.execute
+            else ("--execute checks whether the commits continue")
         )
         notices = [
             f"group '{name}': not by a member: {evidence}; {consequence}" for name, evidence in activity.perhaps.items()
@@ -100,21 +104,14 @@ class Safety(NamedTuple):
         return without(planned, activity.found).with_failures((), (*notices, *(() if self.force else activity.notices)))
 
     async def screen_offsets(
-        self,
-        cluster: Cluster,
-        planned: Outcome[PlannedOffset],
-        *,
-        execute: bool,
-        members: Iterable[GroupId] = (),
+        self, cluster: Cluster, planned: Outcome[PlannedOffset], members: Iterable[GroupId] = ()
     ) -> Outcome[PlannedOffset]:
         """Return planned offsets without the groups for which a client still commits, as :meth:`screen` does.
 
         :param members: groups with members; these are expected to commit and are not checked.
         """
         committed, pending = committed_of(planned.items, members), in_transactions(planned.items)
-        return await self.screen(
-            cluster, planned, committed, lambda entry: entry.group_id, execute=execute, pending=pending
-        )
+        return await self.screen(cluster, planned, committed, lambda entry: entry.group_id, pending)
 
 
 def _print_note(text: str) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from io import FileIO
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
@@ -31,43 +31,19 @@ from ..frame.progress import wipe
 from ..frame.repeat_options import command_line, this_command
 from .plan_source import LARGEST
 
-
-class UndoKind(NamedTuple):
-    """What an undo file contains."""
-
-    what: str
-    """The plural of an item."""
-    command: tuple[str, ...]
-    """The command that restores the file with --from-file."""
-    lines: Callable[[Sequence[Any], Source], Iterator[str]]
-    """Returns the lines of the file before anything is changed."""
-    source: Callable[[Cluster, Sequence[Any]], Awaitable[Source]]
-    """Returns the cluster, and the topic IDs of planned items."""
-    records: Callable[[Sequence[Any], Source], Sequence[str]] = lambda planned, source: ()
-    """Returns the lines of the file with the skipped records, if there are any."""
-
-
-def _offset_lines(planned: Sequence[PlannedOffset], source: Source) -> Iterator[str]:
-    return undo_lines(planned, source)
-
-
-def _record_lines(planned: Sequence[PlannedOffset], source: Source) -> Sequence[str]:
-    skipped = [(entry.key, entry.skipped) for entry in planned if entry.skipped]
-    return list(record_lines(skipped, envelope(source))) if skipped else ()
-
-
-async def _offset_source(cluster: Cluster, planned: Iterable[PlannedOffset]) -> Source:
-    return await source_of(cluster, planned)
-
-
-OFFSETS = UndoKind("offsets", ("reset-offsets",), _offset_lines, _offset_source, _record_lines)
-
 _LONGEST = 60
 """Maximum number of characters of a group name in a file name."""
 
 
 class UndoFile:
-    """The undo file of one run: where it is written, and the command that restores from it."""
+    """The undo file of one run: where it is written, and the command that restores from it.
+
+    :cvar what: the plural of an item.
+    :cvar command: the command that restores the file with --from-file.
+    """
+
+    what = "offsets"
+    command: tuple[str, ...] = ("reset-offsets",)
 
     def __init__(
         self,
@@ -76,7 +52,6 @@ class UndoFile:
         tell: Callable[[str], None] | None = None,
         stop: Interruption | None = None,
         cluster: str = "",
-        kind: UndoKind = OFFSETS,
     ) -> None:
         """Check the path before the cluster is contacted.
 
@@ -85,7 +60,6 @@ class UndoFile:
         :param tell: is called with a note about the file; ``None``: print it to stderr.
         :param stop: the interruption of several clusters; ``None``: a new one.
         :param cluster: one of several clusters, for the new name.
-        :param kind: what the file contains.
         :raises UsageError: if the file already exists or cannot be created.
         """
         self.path = path
@@ -94,7 +68,6 @@ class UndoFile:
         self.connection = connection
         self.tell = tell or print_note
         self._cluster = cluster
-        self.kind = kind
         self.stop = stop or Interruption()
         self._file: FileIO | None = None
         self._numbers: dict[PlanKey, int] = {}
@@ -105,7 +78,20 @@ class UndoFile:
     def suggestion(self) -> str:
         """The command that restores the file, quoted for a shell. Contains no secrets."""
         arguments = ("--from-file", str(self.written), "--execute", *self.connection.as_words())
-        return command_line(("kgroups", *self.kind.command, *arguments))
+        return command_line(("kgroups", *self.command, *arguments))
+
+    async def _source(self, cluster: Cluster, planned: Sequence[Any]) -> Source:
+        """Return the cluster, and the topic IDs of planned items."""
+        return await source_of(cluster, planned)
+
+    def _lines(self, planned: Sequence[Any], source: Source) -> Iterator[str]:
+        """Yield the lines of the file before anything is changed."""
+        return undo_lines(planned, source)
+
+    def _records(self, planned: Sequence[Any], source: Source) -> Iterator[str]:
+        """Yield the lines of the file with the skipped records, if there are any."""
+        skipped = [(entry.key, entry.skipped) for entry in planned if entry.skipped]
+        return record_lines(skipped, envelope(source)) if skipped else iter(())
 
     async def save(self, cluster: Cluster, planned: Sequence[Any]) -> None:
         """Write the file, readable for its owner only, and wait until it is on the disk.
@@ -114,12 +100,12 @@ class UndoFile:
 
         :raises UsageError: if that fails. Then nothing must be changed, and no file is left behind.
         """
-        source = stamped(await self.kind.source(cluster, planned), self.connection)
+        source = stamped(await self._source(cluster, planned), self.connection)
         groups = sorted({entry.group_id for entry in planned})
-        data = "".join(line + "\n" for line in self.kind.lines(planned, source)).encode()
+        data = "".join(line + "\n" for line in self._lines(planned, source)).encode()
         if len(data) > LARGEST:
             raise UsageError(f"--undo-file: larger than {LARGEST // 1024**2:,} MiB; change fewer groups at a time")
-        records = "".join(line + "\n" for line in self.kind.records(planned, source)).encode()
+        records = "".join(line + "\n" for line in self._records(planned, source)).encode()
         created: Path | None = None
         beside: Path | None = None
         try:
@@ -149,7 +135,7 @@ class UndoFile:
 
     def _announce(self) -> None:
         self.written = self._created
-        self.tell(f"the old {self.kind.what} are in {self.written}; to restore them: {self.suggestion}")
+        self.tell(f"the old {self.what} are in {self.written}; to restore them: {self.suggestion}")
 
     def amend(self, planned: Sequence[PlannedOffset]) -> None:
         """Append what the old offsets really were, of planned offsets that were saved with others, or not at all."""
@@ -177,7 +163,7 @@ class UndoFile:
                 error = each.failure.message if each.failure else None
                 lines_by_result.setdefault((each.result, error), []).append(number)
         self._append(
-            result_line(result, numbers, error, self.kind.what) for (result, error), numbers in lines_by_result.items()
+            result_line(result, numbers, error, self.what) for (result, error), numbers in lines_by_result.items()
         )
 
     def _append(self, lines: Iterable[str]) -> None:
@@ -209,7 +195,7 @@ def _write_whole(file: FileIO, data: bytes) -> None:
 
 async def run_source(cluster: Cluster, connection: ConnectionOptions, planned: Iterable[PlannedOffset]) -> Source:
     """Return the origin that a file records: cluster, topic IDs (queried here), command, time, and version."""
-    return stamped(await _offset_source(cluster, planned), connection)
+    return stamped(await source_of(cluster, planned), connection)
 
 
 def stamped(source: Source, connection: ConnectionOptions) -> Source:

@@ -11,7 +11,8 @@ from kgroups.model.settings.change import SetAll
 from kgroups.model.settings.declared import Declared
 from kgroups.model.settings.undo import accepting
 
-from ..change.change_settings import change_settings
+from ..change.apply_plan import apply_plan
+from ..change.change_settings import ChangeSettings
 from ..change.confirmation import Confirmation
 from ..change.plan_source import chosen_in_file
 from ..frame.group_options import GroupOptions, check_name
@@ -38,20 +39,22 @@ def set_settings(
     if exact and from_file is None:
         raise UsageError("--exact requires --from-file")
     if from_file is None:
-        return change_settings(connection, shape, confirmation, undo_file, chosen.selection(), SetAll(_values(pairs)))
+        operation = ChangeSettings(chosen.selection(), SetAll(_values(pairs)), undo_file)
+        return apply_plan(connection, shape, confirmation, operation)
     found = read_any(from_file)
     if isinstance(found, Declared):
         declared = found._replace(exact=exact)
-        return change_settings(connection, shape, confirmation, undo_file, groups_of(declared, chosen), declared)
+        return apply_plan(
+            connection, shape, confirmation, ChangeSettings(groups_of(declared, chosen), declared, undo_file)
+        )
     if exact:
         raise UsageError("--exact cannot be combined with an undo file")
     connection.check_single("--from-file", "an undo file is for one cluster; give one --profile")
 
     restored = accepting(found, frozenset(map(Mismatch, accepted)))
     groups = chosen_in_file(restored.groups, from_file, chosen.selection() if chosen.any_given else None)
-    return change_settings(
-        connection, shape, confirmation, undo_file, Selection(tuple(groups)), restored, notices_on=restored.on
-    )
+    operation = ChangeSettings(Selection(tuple(groups)), restored, undo_file, notices_on=restored.on)
+    return apply_plan(connection, shape, confirmation, operation)
 
 
 def _values(pairs: list[str]) -> dict[str, str]:

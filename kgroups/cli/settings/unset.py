@@ -7,7 +7,8 @@ from pathlib import Path
 from kgroups.errors import UsageError
 from kgroups.model.settings.change import UnsetAll
 
-from ..change.change_settings import change_settings
+from ..change.apply_plan import apply_plan
+from ..change.change_settings import ChangeSettings
 from ..change.confirmation import Confirmation
 from ..frame.group_options import GroupOptions
 from ..frame.options import ConnectionOptions, split_values
@@ -26,4 +27,5 @@ def unset(
     names = split_values((keys,))
     if not names:
         raise UsageError("no settings: use KEY[,KEY]... before the groups")
-    return change_settings(connection, shape, confirmation, undo_file, chosen.selection(), UnsetAll(names))
+    operation = ChangeSettings(chosen.selection(), UnsetAll(names), undo_file)
+    return apply_plan(connection, shape, confirmation, operation)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.snapshot.file import read_snapshot
@@ -14,18 +13,18 @@ from kgroups.model.counts import count
 from kgroups.model.operations.origin import Mismatch
 from kgroups.model.operations.reset import PlannedOffset
 from kgroups.model.outcome import Outcome, Result
+from kgroups.model.settings.change import PlannedSetting
 from kgroups.model.snapshot.snapshot import Snapshot
 from kgroups.model.topic_scope import parse_topic_scope
-from kgroups.model.views.operation_rows import reset_row
+from kgroups.model.views.operation_rows import NOT_EXECUTED, ResetRow, ResultAndError, reset_row, result_and_error
 from kgroups.net.cluster import Cluster
 from kgroups.render.act_views import RESET_OFFSETS
 
 from ..change.apply_plan import apply_plan
-from ..change.change_settings import apply_settings
+from ..change.change_settings import SettingsOperation
 from ..change.confirmation import Confirmation
-from ..change.operation import Operation
 from ..change.plan_source import chosen_groups
-from ..change.reset_request import write_reset
+from ..change.reset import OffsetOperation
 from ..change.safety import Safety
 from ..change.undo_file import UndoFile
 from ..frame.group_options import GroupOptions
@@ -53,41 +52,54 @@ def restore(
             "--settings cannot be combined with --topic, --create-group, --accept-mismatch topic, --force, "
             "--commit-window, or --when-empty: they are about offsets"
         )
-    safety.check(confirmation, connection)
+    safety = safety.of(confirmation, connection)
     selection = chosen.selection() if chosen.any_given else None
     scope = parse_topic_scope(topics) if topics else None
     snapshot = read_snapshot(file)
-    request = Restore(
-        snapshot,
-        str(file),
-        _groups(snapshot, file, selection),
-        scope,
-        frozenset(map(Mismatch, accepted)),
-        create=create_group,
-        exact=exact,
-    )
+    groups = _groups(snapshot, file, selection)
+    mismatches = frozenset(map(Mismatch, accepted))
+    request = Restore(snapshot, str(file), groups, scope, mismatches, create=create_group, exact=exact)
+    restores = RestoreSettings(request, undo_file) if with_settings else RestoreOffsets(request, safety, undo_file)
+    return apply_plan(connection, shape, confirmation, restores)
 
-    if with_settings:
-        return apply_settings(
-            connection, shape, confirmation, undo_file, lambda cluster: plan_restore_settings(cluster, request)
-        )
 
-    async def plan(cluster: Cluster) -> Outcome[PlannedOffset]:
-        planned = await safety.plan(cluster, lambda: plan_restore(cluster, request))
-        return await safety.screen_offsets(cluster, planned, execute=confirmation.execute)
+class RestoreOffsets(OffsetOperation[PlannedOffset]):
+    """The restore of offsets."""
 
-    async def apply(cluster: Cluster, planned: Sequence[PlannedOffset], undo: UndoFile) -> Outcome[Any]:
-        applied, rows = await write_reset(cluster, planned, undo, safety)
-        written = [each.planned for each in applied.items if each.result is Result.APPLIED]
-        late = await committed_since(cluster, request, written) if exact else []
-        return applied.with_items(rows).with_failures(late)
+    view = RESET_OFFSETS
 
-    def question(planned: Sequence[PlannedOffset]) -> str:
+    def __init__(self, request: Restore, safety: Safety, undo_path: Path | None) -> None:
+        super().__init__(safety, undo_path=undo_path)
+        self._request = request
+
+    async def plan(self, cluster: Cluster) -> Outcome[PlannedOffset]:
+        planned = await self.safety.plan(cluster, lambda: plan_restore(cluster, self._request))
+        return await self.safety.screen_offsets(cluster, planned)
+
+    def row(self, item: PlannedOffset, result: ResultAndError = NOT_EXECUTED) -> ResetRow:
+        return reset_row(item, result)
+
+    def question(self, planned: Sequence[PlannedOffset]) -> str:
         groups = len({entry.group_id for entry in planned})
         return f"Write {count(len(planned), 'offset')} of {count(groups, 'group')}"
 
-    operation = Operation(RESET_OFFSETS, plan, reset_row, question, apply, undo_path=undo_file)
-    return apply_plan(connection, shape, confirmation, operation)
+    async def apply(self, cluster: Cluster, planned: Sequence[PlannedOffset], undo: UndoFile) -> Outcome[ResetRow]:
+        applied = await self.write(cluster, planned, undo)
+        written = [each.planned for each in applied.items if each.result is Result.APPLIED]
+        late = await committed_since(cluster, self._request, written) if self._request.exact else []
+        rows = (reset_row(each.planned, result_and_error(each.result, each.failure)) for each in applied.items)
+        return applied.with_items(rows).with_failures(late)
+
+
+class RestoreSettings(SettingsOperation):
+    """The restore of settings."""
+
+    def __init__(self, request: Restore, undo_path: Path | None) -> None:
+        super().__init__(undo_path=undo_path)
+        self._request = request
+
+    async def plan(self, cluster: Cluster) -> Outcome[PlannedSetting]:
+        return await plan_restore_settings(cluster, self._request)
 
 
 def _groups(snapshot: Snapshot, file: Path, selection: Selection | None) -> Mapping[str, None]:

@@ -659,7 +659,7 @@ def test_delete_with_describe_on_every_topic_reads_no_records(ask: Run, served: 
 
 
 PLANS = {
-    "plan_reset": "kgroups.cli.change.reset_request.plan_reset",
+    "plan_reset": "kgroups.cli.change.reset.plan_reset",
     "plan_delete": "kgroups.cli.delete.plan_delete",
     "plan_delete_offsets": "kgroups.cli.delete_offsets.plan_delete_offsets",
 }
@@ -760,8 +760,8 @@ def test_check_stopped_reports_groups_that_are_still_committed_for(ask: Run, ser
     assert checked("a", "b")[0] == 0, "several resets in a row: no next commit came"
     fetch = recent_commits
 
-    async def goes_on(cluster: Any, groups: Any, since: int) -> Any:
-        found = await fetch(cluster, groups, since)
+    async def goes_on(cluster: Any, groups: Any, since: int, **known: Any) -> Any:
+        found = await fetch(cluster, groups, since, **known)
         at = time.time_ns() // 1_000_000
         topic.logs[0] = [
             *topic.logs[0],

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 from kio.schema.errors import ErrorCode
 
-from kgroups.cli import reset_offsets
-from kgroups.cli.change.reset_request import write_reset
+from kgroups.cli.change.reset import Reset
 from kgroups.errors import ProtocolError
 from tests.fakes.broker import FakeCluster, framed, silence
 from tests.fakes.cluster_state import FakeMember
@@ -272,11 +271,13 @@ def test_cluster_that_is_lost_before_its_write_is_not_changed(
 def test_error_after_a_write_was_sent_leaves_the_result_unknown(
     two: Any, run_cli: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    write = Reset.write
+
     async def write_and_fail(*arguments: Any) -> Any:
-        await write_reset(*arguments)
+        await write(*arguments)
         raise ProtocolError("not expected")
 
-    monkeypatch.setattr(reset_offsets, "write_reset", write_and_fail)
+    monkeypatch.setattr(Reset, "write", write_and_fail)
     code, out, err = run_cli(*RESET, *NOW, "-o", "json")
     results = [(each["cluster"], each["result"], each["error"]) for each in json.loads(out)["items"]]
     assert (code, results) == (

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
 
 from kgroups.model.operations.journal import Journal
 from kgroups.model.operations.reset import PlannedOffset, by_group
@@ -17,15 +16,6 @@ from .interruption import Interruption
 from .writers.ledger import WriteJournal
 
 
-class Written(NamedTuple):
-    """The results of planned offsets: those that were to be written, those of groups left alone, and all failures."""
-
-    applied: tuple[AppliedOffset, ...]
-    left_alone: tuple[AppliedOffset, ...]
-    failures: tuple[Failure, ...]
-    notices: tuple[str, ...] = ()
-
-
 async def write_in_chunks(
     cluster: Cluster,
     planned: Sequence[PlannedOffset],
@@ -34,8 +24,8 @@ async def write_in_chunks(
     force: bool = False,
     with_members: bool = False,
     together: bool = False,
-) -> Written:
-    """Write planned offsets, or delete those whose new offset is ``None``.
+) -> Outcome[AppliedOffset]:
+    """Write planned offsets, or delete those whose new offset is ``None``; one item for each, sorted.
 
     A group that has changed since it was planned is left alone and is a failure.
 
@@ -46,8 +36,8 @@ async def write_in_chunks(
     checker = Checker(cluster, with_members=with_members, force=force)
     if together and (changed := (await checker.check(planned)).failures):
         held = not_together(changed, (entry.group_id for entry in planned))
-        alone = (AppliedOffset(entry, Result.FAILED, held[entry.group_id]) for entry in planned)
-        return Written((), tuple(alone), tuple(held.values()))
+        alone = (AppliedOffset(entry, Result.FAILED, held[entry.group_id], True) for entry in planned)
+        return Outcome(_sorted(alone), tuple(held.values()))
     stop = undo.stop
     journal: WriteJournal = Journal(undo.record)
     stop.watch(journal)
@@ -81,8 +71,11 @@ async def write_in_chunks(
         failures.update(dict.fromkeys(applied.failures))
         notices.update(dict.fromkeys(applied.notices))
     undo.close()
-    left_alone = tuple(each for each in done if each.left_alone)
-    return Written(tuple(each for each in done if not each.left_alone), left_alone, tuple(failures), tuple(notices))
+    return Outcome(_sorted(done), tuple(failures), tuple(notices))
+
+
+def _sorted(items: Iterable[AppliedOffset]) -> tuple[AppliedOffset, ...]:
+    return tuple(sorted(items, key=lambda each: each.planned.key))
 
 
 def _so_far(journal: WriteJournal, planned: Sequence[PlannedOffset], stop: Interruption) -> Outcome[AppliedOffset]:

@@ -12,7 +12,7 @@ import pytest
 from kgroups.admin.change.apply import apply_offsets as writing
 from kgroups.admin.change.apply.apply_offsets import apply_offsets
 from kgroups.admin.change.apply.commit_log import CommitLog
-from kgroups.admin.change.apply.write_in_chunks import Written, write_in_chunks
+from kgroups.admin.change.apply.write_in_chunks import write_in_chunks
 from kgroups.admin.change.plan.plan_reset import plan_reset
 from kgroups.admin.change.plan.reset_request import ResetRequest
 from kgroups.admin.query.select_groups import Selection
@@ -156,12 +156,12 @@ def test_second_request_of_a_group_is_checked_again(monkeypatch: pytest.MonkeyPa
     fake.state.groups["a"].commits["t", 1] = 51
     undo = FromPlan({("a", "t", 0): 13, ("a", "t", 1): None}, exact=True)
 
-    async def act(admin: WireClient) -> Written:
+    async def act(admin: WireClient) -> Outcome[AppliedOffset]:
         planned = await plan_reset(admin.cluster, REQUEST._replace(scenario=undo))
         return await write_in_chunks(admin.cluster, planned.items, UndoMemory(admin.cluster))
 
     written = ask(fake, act)
-    assert [each.result for each in written.applied] == [Result.APPLIED, Result.APPLIED]
+    assert [each.result for each in written.items] == [Result.APPLIED, Result.APPLIED]
     assert sent(fake)["OffsetCommit"] == sent(fake)["OffsetDelete"] == 1
     assert sent(fake)["DescribeGroups"] == 3, "for the plan, and for each request"
 
