@@ -10,17 +10,22 @@ from .outcome import NOT_FOUND, Failure, Outcome, Scope
 from .placement import OFFSETS_TOPIC
 
 
-def unanswered(failures: Iterable[Failure]) -> frozenset[GroupId] | None:
-    """Return the groups that failures name; ``None`` if any missing group may exist.
+def hides_groups(failure: Failure) -> bool:
+    """Return whether groups may exist that are not listed.
 
-    The latter is the case if a broker did not respond, or if partitions of the offsets topic have no leader: then no
-    broker lists their groups.
+    That is the case if a broker did not respond, or if partitions of the offsets topic have no leader: then no broker
+    lists their groups.
     """
+    return failure.scope in (Scope.CLUSTER, Scope.BROKER) or (failure.scope, failure.name) == (
+        Scope.TOPIC,
+        OFFSETS_TOPIC,
+    )
+
+
+def unanswered(failures: Iterable[Failure]) -> frozenset[GroupId] | None:
+    """Return the groups that failures name; ``None`` if any missing group may exist."""
     failures = tuple(failures)
-    if any(
-        failure.scope in (Scope.CLUSTER, Scope.BROKER) or (failure.scope, failure.name) == (Scope.TOPIC, OFFSETS_TOPIC)
-        for failure in failures
-    ):
+    if any(map(hides_groups, failures)):
         return None
     return frozenset(each.name for each in failures if each.scope is Scope.GROUP and each.error != NOT_FOUND)
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 import pytest
 from confluent_kafka.admin import AdminClient
@@ -57,6 +58,8 @@ class FaultyCluster:
     leaders: Mapping[tuple[str, int], int]
     rows: tuple[Row, ...]
     """Rows of the offsets view for all groups."""
+    snapshot: str
+    """A file with the state of all groups."""
 
     def ask(
         self,
@@ -150,18 +153,22 @@ def needs_newest(request: pytest.FixtureRequest, require_kafka: Callable[[str], 
 
 
 @pytest.fixture(scope="module")
-def faulty_cluster(needs_newest: None) -> Iterator[FaultyCluster]:
+def faulty_cluster(needs_newest: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultyCluster]:
     with Sandbox.up(brokers=3, name=f"pytest-{os.getpid()}-victim", properties=LASTING) as sandbox:
         seed_load(sandbox, LOAD)
         listed = run_kgroups("list", "-o", "json", bootstrap=sandbox.bootstrap)
         described = run_kgroups("describe", "--all-groups", "-o", "json", bootstrap=sandbox.bootstrap)
         assert (listed.code, described.code) == (0, 0), listed.err + described.err
+        snapshot = str(tmp_path_factory.mktemp("whole") / "whole.snapshot")
+        saved = run_here("snapshot", "save", snapshot, "--all-groups", bootstrap=sandbox.bootstrap)
+        assert saved.code == 0, saved.err
         topics = AdminClient({"bootstrap.servers": sandbox.bootstrap}).list_topics(timeout=30).topics
         yield FaultyCluster(
             sandbox,
             {row["group"]: row["coordinator"]["id"] for row in listed.items},
             {(name, at): part.leader for name, topic in topics.items() for at, part in topic.partitions.items()},
             tuple(facts(described.items)),
+            snapshot,
         )
 
 
@@ -239,6 +246,22 @@ class TestOneDead:
             assert failure["message"].startswith(f"{len(lost)} of 12 partitions have no leader")
             assert f"(partitions {', '.join(map(str, lost))})" in failure["message"]
             assert len(answer.err.splitlines()) == 1
+
+    def test_groups_without_coordinator_are_not_taken_for_deleted(
+        self, broker_2_fenced: FaultyCluster, tmp_path: Path
+    ) -> None:
+        half, whole = str(tmp_path / "half.snapshot"), broker_2_fenced.snapshot
+        saved = run_here("snapshot", "save", half, "--all-groups", bootstrap=broker_2_fenced.sandbox.bootstrap)
+        assert saved.code == 1, saved.err
+        lost = {name for name, where in broker_2_fenced.coordinators.items() if where == 2}
+        for files in ((half, whole), (whole, half)):
+            answer = run_here("diff", *files, "-o", "json")
+            found = {row["group"]: row["result"] for row in answer.items if row["what"] == "group"}
+            assert (answer.code, found) == (1, dict.fromkeys(lost, "unknown"))
+
+    def test_pattern_changes_nothing_if_groups_may_be_missing(self, broker_2_fenced: FaultyCluster) -> None:
+        answer = broker_2_fenced.ask("delete", "*", broken=2)
+        assert answer.code == 1 and "'*' may be the name of a group, and the list of groups is incomplete" in answer.err
 
     def test_leaderless_partitions_have_no_log_end(self, broker_2_fenced: FaultyCluster) -> None:
         answer = broker_2_fenced.ask("describe", "--all-groups", "-o", "json", broken=2)

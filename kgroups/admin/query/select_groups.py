@@ -12,6 +12,7 @@ from kgroups.errors import BrokerUnavailable, UsageError
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, GroupId, GroupType, ListedGroup
 from kgroups.model.outcome import NO_MATCH, Failure, Outcome, Scope
+from kgroups.model.unanswered import hides_groups
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis import list_groups
 from kgroups.protocol.error_codes import Code, KafkaError, kafka_error
@@ -57,9 +58,9 @@ class Selection(NamedTuple):
     def check_complete(self, failures: Iterable[Failure]) -> None:
         """Check that the groups of globs are certain; for operations that change groups.
 
-        :raises BrokerUnavailable: if a broker did not list its groups: one may have the name that is taken for a glob.
+        :raises BrokerUnavailable: if groups may be missing: one may have the name that is taken for a glob.
         """
-        missing = next((each for each in failures if each.scope in (Scope.CLUSTER, Scope.BROKER)), None)
+        missing = next(filter(hides_groups, failures), None)
         if self.globs and missing:
             raise BrokerUnavailable(
                 f"{self.globs[0].text!r} may be the name of a group, and the list of groups is incomplete: "

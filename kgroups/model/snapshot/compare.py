@@ -12,6 +12,7 @@ from ..offsets import Commit, LogOffsets
 from ..operations.origin import topic_id_text
 from ..outcome import Scope
 from ..time_lag import FirstUnread, position
+from ..unanswered import hides_groups
 from ..views.offset_row import GroupOffsets
 from .rows import DiffRow
 from .snapshot import Snapshot, commits_of, has_configs
@@ -44,7 +45,7 @@ class _Side:
         self.snapshot = snapshot
         self.groups: dict[GroupId, GroupOffsets] = {each.group.group_id: each for each in snapshot.groups}
         partial = snapshot.partial
-        self.unlisted = any(each.scope in (Scope.CLUSTER, Scope.BROKER) for each in partial)
+        self.unlisted = any(map(hides_groups, partial))
         self.hidden = any(each.scope is Scope.CLUSTER for each in partial)
         self.failed: Mapping[Scope, set[str]] = {
             scope: {each.name for each in partial if each.scope is scope} for scope in Scope
