@@ -19,9 +19,10 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from kgroups.history.arrow import arrow_schema
 from kgroups.history.decode import decode_batch
 from kgroups.history.decode.rows import SCHEMA, decode_rows
-from kgroups.history.tables import DECODED, RECORDS, arrow_schema
+from kgroups.history.tables import DECODED, RECORDS
 
 BATCH = 10_000
 METADATA = 0.05

@@ -29,19 +29,10 @@ sys.path[0] = str(ROOT)
 
 from bench.processes import Run, measure  # noqa: E402
 from bench.spark_workers import with_section  # noqa: E402
+from kgroups.history.arrow import arrow_schema, to_batch  # noqa: E402
 from kgroups.history.load.manifest import BATCH, SWEEP, Entry  # noqa: E402
 from kgroups.history.load.store import Identity, Store  # noqa: E402
-from kgroups.history.tables import (  # noqa: E402
-    COMMITS,
-    COVERAGE,
-    GROUP_METADATA,
-    HEADS,
-    MEMBERS,
-    SWEEPS,
-    Table,
-    arrow_schema,
-    to_batch,
-)
+from kgroups.history.tables import COMMITS, COVERAGE, GROUP_METADATA, HEADS, MEMBERS, SWEEPS, Table  # noqa: E402
 from kgroups.history.transform.definitions import DERIVED  # noqa: E402
 from kgroups.model.counts import count  # noqa: E402
 

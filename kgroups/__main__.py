@@ -26,32 +26,27 @@ def _end_on_interrupt() -> None:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def consumer_groups() -> None:
+def _run_tool(name: str) -> None:
     _end_on_interrupt()
-    from kgroups.dropins.consumer_groups import main
+    from importlib import import_module
 
-    main()
+    import_module(f"kgroups.dropins.{name}").main()
+
+
+def consumer_groups() -> None:
+    _run_tool("consumer_groups")
 
 
 def share_groups() -> None:
-    _end_on_interrupt()
-    from kgroups.dropins.share_groups import main
-
-    main()
+    _run_tool("share_groups")
 
 
 def groups() -> None:
-    _end_on_interrupt()
-    from kgroups.dropins.groups import main
-
-    main()
+    _run_tool("groups")
 
 
 def streams_groups() -> None:
-    _end_on_interrupt()
-    from kgroups.dropins.streams_groups import main
-
-    main()
+    _run_tool("streams_groups")
 
 
 if __name__ == "__main__":

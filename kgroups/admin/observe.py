@@ -24,9 +24,12 @@ from kgroups.model.views.offset_row import GroupOffsets
 
 from .client import Client, WireOnly, wire_of
 from .group_clients import instances_of
+from .query.count_unread import count_unread
+from .query.retention import fetch_retention
 from .query.select_groups import Selection
 from .records import UNREAD_LOG, commit_history, find_unread, read_group_logs
 from .share_facts import share_facts
+from .still_committing import Committed, still_committing
 
 
 def bounds_of(commits: int) -> ReadBudget:
@@ -86,8 +89,6 @@ async def read_ages(
     wanted, retention, counts = set(positions), None, None
     failures: list[Failure] = []
     if headroom:
-        from .query.retention import fetch_retention
-
         retention, unknown = await fetch_retention(
             wire_of(admin, WireOnly.HEADROOM), {(at.topic, at.partition) for at in positions}
         )
@@ -96,8 +97,6 @@ async def read_ages(
     unread, unreadable = await find_unread(admin, wanted, isolation=isolation)
     failures += unreadable
     if exact:
-        from .query.count_unread import count_unread
-
         ends = {pair: end for share in every for pair, end in share.ends()}
         counts, uncounted = await count_unread(
             wire_of(admin, WireOnly.RECORD_COUNTS), positions, ends, isolation=isolation
@@ -190,8 +189,6 @@ async def _find_proofs(
 
 async def _with_outsiders(admin: Client, seen: list[Seen]) -> list[Seen]:
     """Add what is known about clients that commit for groups without members. May wait for their next commit."""
-    from .still_committing import Committed, still_committing
-
     idle: Committed = {
         each.offsets.group.group_id: {}
         for each in seen

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from kgroups.config.settings import ClientSettings, Transport
@@ -85,18 +86,18 @@ class WireClient:
         found = await list_selected(self.cluster, selection)
         if not selection.topics:
             return found
-        from .query.describe import describe_located
-        from .query.group_offsets import note_missing_offsets
+        from .query import describe, group_offsets
 
-        described = await describe_located(self.cluster, ResolvedSelection(found.items), topics=selection.topics)
-        return await note_missing_offsets(self.cluster, selection, keep_described(found, described))
+        described = await describe.describe_located(
+            self.cluster, ResolvedSelection(found.items), topics=selection.topics
+        )
+        return await group_offsets.note_missing_offsets(self.cluster, selection, keep_described(found, described))
 
     async def describe(self, selection: Selection) -> Outcome[Group]:
-        from .query.describe import describe
-        from .query.group_offsets import note_missing_offsets
+        from .query import describe, group_offsets
 
-        answer = await note_missing_groups(self.cluster, selection, await describe(self.cluster, selection))
-        return await note_missing_offsets(self.cluster, selection, answer) if selection.topics else answer
+        answer = await note_missing_groups(self.cluster, selection, await describe.describe(self.cluster, selection))
+        return await group_offsets.note_missing_offsets(self.cluster, selection, answer) if selection.topics else answer
 
     async def describe_offsets(
         self, selection: Selection, *, isolation: Isolation, whole_topics: bool = False
@@ -108,12 +109,9 @@ class WireClient:
     async def stream_offsets(
         self, selection: Selection, *, isolation: Isolation, whole_topics: bool = False
     ) -> AsyncGenerator[Outcome[GroupOffsets]]:
-        from contextlib import aclosing
+        from .query import describe, group_offsets
 
-        from .query import describe
-        from .query.group_offsets import hidden_topics_of, note_missing_offsets
-
-        hidden = asyncio.ensure_future(hidden_topics_of(self.cluster, selection.topics))  # meanwhile
+        hidden = asyncio.ensure_future(group_offsets.hidden_topics_of(self.cluster, selection.topics))  # meanwhile
         batches = describe.stream_offsets(self.cluster, selection, isolation=isolation, whole_topics=whole_topics)
         try:
             async with aclosing(batches):
@@ -121,7 +119,7 @@ class WireClient:
                     yield _with_hidden(batch, await hidden)
             last: Outcome[GroupOffsets] = await note_missing_groups(self.cluster, selection, Outcome())
             await hidden
-            yield await note_missing_offsets(self.cluster, selection, last)
+            yield await group_offsets.note_missing_offsets(self.cluster, selection, last)
         finally:
             hidden.cancel()
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from kgroups.admin.query.pattern import compile_pattern
 from kgroups.admin.query.select_groups import Selection
 from kgroups.config.settings import Transport
 from kgroups.errors import UsageError
@@ -57,8 +58,6 @@ def selection(groups: Sequence[object], regex: str | None, topics: Iterable[str]
     everything = all_groups or (not names and regex is None)
     pattern = None
     if text("regex", regex) is not None:
-        from kgroups.admin.query.pattern import compile_pattern
-
         pattern = compile_pattern(str(regex), "regex")
     return Selection(names, pattern, everything, topic_names)
 

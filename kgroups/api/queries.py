@@ -20,7 +20,7 @@ from kgroups.model.health.report import Report
 from kgroups.model.health.sampling import Sampling
 from kgroups.model.offsets import Isolation
 from kgroups.model.views.lag_rows import GroupLagRow, LagRow, MemberLagRow, PartitionLagRow, TopicLagRow
-from kgroups.model.views.lag_summary import shares
+from kgroups.model.views.lag_summary import Ages, Share, shares
 from kgroups.model.views.offset_row import OffsetRow
 from kgroups.model.views.offsets import offset_rows
 
@@ -231,10 +231,8 @@ class Queries(ABC):
             found = [share for item in outcome.items for share in shares(item, split)]
             if not any(reads):
                 return outcome.with_items(share.row() for share in found)
-            from kgroups.admin.observe import read_ages
-
             now = int(clock.time() * 1000)
-            ages, failures = await read_ages(admin, found, now, isolation=level, headroom=headroom, exact=exact)
+            ages, failures = await _read_ages(admin, found, now, isolation=level, headroom=headroom, exact=exact)
             return outcome.with_items(share.row(ages) for share in found).with_failures(failures)
 
         return Outcome.of(await self._ask(question))
@@ -279,6 +277,14 @@ class Queries(ABC):
             sampling.add(await self._ask(partial(sample_of, selection, sample)))
         await self._ask(partial(complete, sampling))
         return sampling.report(int(clock.time() * 1000))
+
+
+async def _read_ages(
+    admin: Client, found: list[Share], now: int, **options: Any
+) -> tuple[Ages, tuple[model.Failure, ...]]:
+    from kgroups.admin.observe import read_ages
+
+    return await read_ages(admin, found, now, **options)
 
 
 async def sample_of(selection: Selection, sample: Sample, admin: Client) -> model.Outcome[Seen]:

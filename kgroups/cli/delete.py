@@ -33,9 +33,9 @@ from .change.internal_topics import delete_topics, with_topics
 from .change.operation import Operation
 from .change.safety import Safety
 from .change.undo_file import UndoFile
-from .frame.group_options import GroupOptions
 from .frame.options import ConnectionOptions
-from .frame.run_query import Shape
+from .frame.output import Shape
+from .frame.selected_groups import GroupOptions
 
 
 def delete(

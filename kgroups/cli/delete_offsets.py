@@ -29,9 +29,9 @@ from .change.apply_plan import apply_plan
 from .change.confirmation import Confirmation
 from .change.reset import OffsetOperation
 from .change.safety import Safety
-from .frame.group_options import GroupOptions
 from .frame.options import ConnectionOptions
-from .frame.run_query import Shape
+from .frame.output import Shape
+from .frame.selected_groups import GroupOptions
 
 if TYPE_CHECKING:
     from .change.undo_file import UndoFile

@@ -10,9 +10,9 @@ from kgroups.config.load import load_profile
 from kgroups.config.profiles import read_profiles
 from kgroups.errors import UsageError
 
-from .frame.group_options import GroupOptions
 from .frame.options import Limits
-from .frame.run_query import Shape
+from .frame.output import Shape
+from .frame.selected_groups import GroupOptions
 from .query.comparison import Side, file_side, show_differences
 
 

@@ -21,9 +21,10 @@ from kgroups.render.explain import Explained, write_explained, write_json
 from kgroups.render.views import Tier
 
 from .explain_partitions import PartitionOptions, explain_partitions
-from .frame.group_options import GroupOptions
 from .frame.options import ConnectionOptions
-from .frame.run_query import Query, or_write_error, print_failures, query_items
+from .frame.output import or_write_error, print_failures
+from .frame.run_query import Query, query_items
+from .frame.selected_groups import GroupOptions
 from .query.deep_columns import with_logs, with_share_facts
 
 

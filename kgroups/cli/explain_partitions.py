@@ -18,7 +18,8 @@ from kgroups.model.verdicts.judge import judge
 from kgroups.render.verdicts import Judged, write_json, write_verdicts
 
 from .frame.options import ConnectionOptions
-from .frame.run_query import or_write_error, print_failures, query_items
+from .frame.output import or_write_error, print_failures
+from .frame.run_query import query_items
 
 
 class PartitionOptions(NamedTuple):

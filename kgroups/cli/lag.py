@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kgroups.admin.query.select_groups import Selection
 from kgroups.config.settings import Transport
 from kgroups.errors import UsageError
-from kgroups.model.outcome import NO_MATCH
+from kgroups.model.offsets import Isolation
+from kgroups.model.outcome import NO_MATCH, Failure, Outcome
+from kgroups.model.views.cluster_lag import cluster_row
+from kgroups.model.views.lag_rows import GroupLagRow, LagRow
+from kgroups.model.views.lag_summary import LAG_ROWS, Ages, By, Share, shares
+from kgroups.model.views.refused_rows import refused_rows
+from kgroups.render.lag_views import CLUSTER_LAG, LAG_VIEWS
+from kgroups.render.selection import named_keys, sort_rows
+from kgroups.render.table import RowStore
+from kgroups.render.views import Column
 
-from .frame.group_options import GroupOptions
 from .frame.options import ConnectionOptions
-from .frame.run_query import Shape, query_and_show
+from .frame.output import Shape
+from .frame.run_query import query_and_show
+from .frame.selected_groups import GroupOptions
+from .query.stream_rows import collect_rows, take_rows
 
 if TYPE_CHECKING:
     from kgroups.admin.client import Client
-    from kgroups.admin.query.select_groups import Selection
-    from kgroups.model.offsets import Isolation
-    from kgroups.model.outcome import Outcome
-    from kgroups.model.views.lag_rows import LagRow
-    from kgroups.render.views import Column
 
 _ADDED: dict[str, tuple[str, ...]] = {
     "--time": ("time_lag_ms",),
@@ -44,12 +51,6 @@ def lag(
     isolation: str,
 ) -> int:
     """Run ``kgroups lag``; return the exit code."""
-    from kgroups.model.offsets import Isolation
-    from kgroups.model.views.lag_summary import LAG_ROWS, By, shares
-    from kgroups.model.views.refused_rows import refused_rows
-    from kgroups.render.lag_views import LAG_VIEWS
-    from kgroups.render.selection import named_keys, sort_rows
-
     selection = chosen.selection(all_by_default=True)
     level = Isolation[isolation.upper()]
     reading = _Reading(with_time, with_headroom, exact)
@@ -66,8 +67,6 @@ def lag(
         return rows if top is None else sort_rows(rows, view, ranked)[:top]
 
     async def query_offsets(admin: Client) -> Outcome[Any]:
-        from .query.stream_rows import take_rows
-
         collector = _RowCollector(view.columns, only_lagging, min_lag, None if top is None else first_rows)
         streamed = await take_rows(
             admin.stream_offsets(selection, isolation=level, whole_topics=True),
@@ -84,8 +83,6 @@ def lag(
         return streamed.with_failures((), notices)._replace(items=collector.items)
 
     async def query_and_read(admin: Client) -> Outcome[Any]:
-        from kgroups.admin.observe import read_ages
-
         outcome = await admin.describe_offsets(selection, isolation=level, whole_topics=True)
         now = int(time.time() * 1000)
         share_of = {share.row(): share for item in outcome.items for share in shares(item, By(by))}
@@ -98,7 +95,7 @@ def lag(
         if not ranked_by_reading:
             rows = first_rows(rows)
         shown = [share_of[row] for row in rows if row in share_of]
-        ages, failures = await read_ages(admin, shown, now, isolation=level, headroom=with_headroom, exact=exact)
+        ages, failures = await reading.ages(admin, shown, now, level)
         rows = first_rows([share_of[row].row(ages) if row in share_of else row for row in rows])
         return outcome.with_items(rows).with_failures(failures, notices)
 
@@ -118,6 +115,13 @@ class _Reading(NamedTuple):
     def given(self) -> list[str]:
         return [f"--{option}" for option, value in zip(self._fields, self, strict=True) if value]
 
+    async def ages(
+        self, admin: Client, shown: Sequence[Share], now: int, isolation: Isolation
+    ) -> tuple[Ages, tuple[Failure, ...]]:
+        from kgroups.admin.observe import read_ages
+
+        return await read_ages(admin, shown, now, isolation=isolation, headroom=self.headroom, exact=self.exact)
+
 
 class _ClusterQuery(NamedTuple):
     """The query of ``--by cluster``: one row for all selected groups."""
@@ -128,12 +132,6 @@ class _ClusterQuery(NamedTuple):
     min_lag: int | None
 
     async def row(self, admin: Client) -> Outcome[Any]:
-        from kgroups.model.views.cluster_lag import cluster_row
-        from kgroups.model.views.lag_rows import GroupLagRow
-        from kgroups.model.views.lag_summary import By, shares
-
-        from .query.stream_rows import collect_rows
-
         streamed = await collect_rows(
             admin.stream_offsets(self.selection, isolation=self.isolation, whole_topics=True),
             GroupLagRow,
@@ -155,8 +153,6 @@ def _by_cluster(
 
     :param given: options that are not supported with it.
     """
-    from kgroups.render.lag_views import CLUSTER_LAG
-
     if given:
         raise UsageError(f"{given[0]} is not supported with --by cluster")
     shape = shape._replace(sort=shape.sort or (None if top is None else "-known_lag"))
@@ -173,8 +169,6 @@ class _RowCollector:
         min_lag: int | None,
         first_rows: Callable[[list[Any]], list[Any]] | None,
     ) -> None:
-        from kgroups.render.table import RowStore
-
         self._only_lagging = only_lagging
         self._min_lag = min_lag
         self._first_rows = first_rows

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from kgroups.admin.query.list_groups import ListFilter
+from kgroups.admin.query.select_groups import Selection
 from kgroups.errors import UsageError
+from kgroups.model.groups import GroupState, GroupType, ListedGroup
+from kgroups.model.outcome import NO_MATCH, Outcome
+from kgroups.model.views.list_row import list_row
+from kgroups.render.list_view import LIST
+from kgroups.render.views import View
 
-from .frame.group_options import GroupOptions, known_words
 from .frame.options import ConnectionOptions, split_values
-from .frame.run_query import Shape, query_and_show
+from .frame.output import Shape
+from .frame.run_query import query_and_show
+from .frame.selected_groups import GroupOptions, known_words
 
 if TYPE_CHECKING:
     from kgroups.admin.client import Client
-    from kgroups.model.outcome import Outcome
-    from kgroups.render.views import View
 
 _SHOW = "\x00"
 """The value of --state and --type given alone: show the column, filter nothing."""
@@ -29,13 +36,8 @@ def list_groups(
     protocol_types: tuple[str, ...],
 ) -> int:
     """Run ``kgroups list``; return the exit code."""
-    from kgroups.admin.query.list_groups import ListFilter
-    from kgroups.admin.query.select_groups import Selection
-    from kgroups.model.groups import GroupState, GroupType
-    from kgroups.model.outcome import NO_MATCH
-    from kgroups.model.views.list_row import list_row
-
     counted = by == "cluster"
+    view, rows_of = _by_cluster() if counted else (LIST, _listed)
     everything = counted or shape.format == "table"
     with_types, with_states = everything or _SHOW in types, everything or _SHOW in states
     if not counted:
@@ -44,8 +46,8 @@ def list_groups(
         states=known_words("state", _values(states), GroupState.ALL),
         types=known_words("type", _values(types), GroupType.ALL),
         protocol_types=split_values(protocol_types),
-        with_states=bool(states) or with_states or shape.needs(_view(by), "state"),
-        with_types=bool(types) or with_types or shape.needs(_view(by), "type"),
+        with_states=bool(states) or with_states or shape.needs(view, "state"),
+        with_types=bool(types) or with_types or shape.needs(view, "type"),
     )
 
     selection: Selection | None = None
@@ -59,23 +61,23 @@ def list_groups(
         outcome = await admin.list_selected(selection or Selection(among=group_filter))
         if selection and not (outcome.items or outcome.failures):
             outcome = outcome.with_failures((), [NO_MATCH])
-        if not counted:
-            return outcome.with_items(map(list_row, outcome.items))
-        from kgroups.model.views.cluster_groups import cluster_groups_row
+        return outcome.with_items(rows_of(admin.cluster_id, outcome))
 
-        return outcome.with_items((cluster_groups_row(admin.cluster_id, outcome),))
-
-    return query_and_show(connection, shape, _view(by), query, selection=selection)
+    return query_and_show(connection, shape, view, query, selection=selection)
 
 
-def _view(by: str) -> View:
-    if by == "cluster":
-        from kgroups.render.list_by_cluster import LIST_BY_CLUSTER
+Rows = Callable[[str | None, Outcome[ListedGroup]], Iterable[Any]]
 
-        return LIST_BY_CLUSTER
-    from kgroups.render.list_view import LIST
 
-    return LIST
+def _listed(_: str | None, outcome: Outcome[ListedGroup]) -> Iterable[Any]:
+    return map(list_row, outcome.items)
+
+
+def _by_cluster() -> tuple[View, Rows]:
+    from kgroups.model.views.cluster_groups import cluster_groups_row
+    from kgroups.render.list_by_cluster import LIST_BY_CLUSTER
+
+    return LIST_BY_CLUSTER, lambda cluster_id, outcome: [cluster_groups_row(cluster_id, outcome)]
 
 
 def _values(values: tuple[str, ...]) -> tuple[str, ...]:

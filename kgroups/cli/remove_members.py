@@ -30,9 +30,9 @@ from .change.apply_plan import apply_plan
 from .change.confirmation import Confirmation
 from .change.operation import Operation
 from .change.undo_file import UndoFile
-from .frame.group_options import GroupOptions
 from .frame.options import ConnectionOptions
-from .frame.run_query import Shape
+from .frame.output import Shape
+from .frame.selected_groups import GroupOptions
 
 MEMBERS_AT_ONCE = 500
 """Members whose groups are checked again, and that are then removed."""

@@ -22,9 +22,10 @@ from .change.confirmation import Confirmation
 from .change.reset import Reset
 from .change.reset_request import Target, reset_request
 from .change.safety import Safety
-from .frame.group_options import GroupOptions
 from .frame.options import ConnectionOptions
-from .frame.run_query import Shape, print_failures, run_query
+from .frame.output import Shape, print_failures
+from .frame.run_query import run_query
+from .frame.selected_groups import GroupOptions
 
 
 def reset_offsets(

@@ -13,7 +13,7 @@ from kgroups.render.schema_view import SCHEMAS, SchemaRow
 from kgroups.schemas import find_schema, heads, item_schema, schema_names, schema_of
 
 from .frame.known_values import beginning
-from .frame.run_query import Shape, show
+from .frame.output import Shape, show
 
 
 def schema(shape: Shape, name: str | None, item: bool) -> int:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from kgroups.errors import AuthenticationFailed, ConfigError, KgroupsError
 
-from .secret import MASK
+from .formats.ciphers import with_authentication
+from .secret import MASK, Secret
+from .security import ClientCredentials, Kerberos, Password, Sasl, Security, Tls
 from .settings import ClientSettings
 from .settings_reader import is_secret
-
-if TYPE_CHECKING:
-    from .secret import Secret
-    from .security import ClientCredentials, Sasl, Security, Tls
+from .token_callback import check_life, token_callback
 
 Client = TypeVar("Client")
 
@@ -99,23 +99,17 @@ def _tls(tls: Tls) -> dict[str, Any]:
     _reveal(options, "ssl.key.pem", tls.key)
     _reveal(options, "ssl.key.password", tls.key_password)
     if tls.ciphers:
-        from .formats.ciphers import with_authentication
-
         options["ssl.cipher.suites"] = with_authentication(tls.ciphers)
     return options
 
 
 def _system_authorities() -> str | None:
     """Return the system's certificate authorities; librdkafka's own OpenSSL looks in the path of its build machine."""
-    import ssl
-
     paths = ssl.get_default_verify_paths()
     return paths.cafile or paths.capath
 
 
 def _sasl(sasl: Sasl, host: str) -> dict[str, Any]:
-    from .security import ClientCredentials, Kerberos, Password
-
     options: dict[str, Any] = {"sasl.mechanisms": sasl.mechanism}
     match sasl.credentials:
         case Password(username, password, token_auth):
@@ -127,8 +121,6 @@ def _sasl(sasl: Sasl, host: str) -> dict[str, Any]:
         case Kerberos():
             raise ConfigError("this build of librdkafka does not support GSSAPI; use --transport wire")
         case credentials:
-            from .token_callback import check_life, token_callback
-
             check_life(credentials)
             callback: Callable[[str], tuple[Any, ...]] = token_callback(credentials, host)
             return options | {"oauth_cb": callback}

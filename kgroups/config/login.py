@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from .jaas_line import AWS, JAAS, MECHANISM, JaasLine, aws_of, missing_setting
+from .oauth import oauth_of
 from .safe_text import describe_value
 from .security import Credentials, Kerberos, Mechanism, Password, Sasl
 from .settings_reader import Setting, SettingsReader, path_of_url
@@ -47,8 +48,6 @@ def _credentials(
 ) -> Credentials:
     match mechanism:
         case Mechanism.OAUTHBEARER:
-            from .oauth import oauth_of
-
             return oauth_of(settings, line, warn, check_file)
         case Mechanism.GSSAPI:
             return _kerberos(settings, line, check_file)

@@ -14,6 +14,7 @@ from .secret import Secret, SecretDict
 from .security import Assertion, AwsIam, ClientCredentials, StaticToken, Tls, TokenFile, UnsecuredToken
 from .settings_reader import Setting, SettingsReader, path_of_url
 from .tls import FileCheck, Warn, tls_of
+from .unsecured import unsecured_of
 
 _ENCODE = "sasl.oauthbearer.header.urlencode"
 ENDPOINT = "sasl.oauthbearer.token.endpoint.url"
@@ -51,8 +52,6 @@ def oauth_of(settings: SettingsReader, line: JaasLine, warn: Warn, check_file: F
     endpoint = settings.take(ENDPOINT, means="source of tokens")
     endpoint = endpoint or line.options.take("oauth.token.endpoint.uri", means="source of tokens")
     if endpoint is None or not endpoint.value.strip():
-        from .unsecured import unsecured_of
-
         unsecured = unsecured_of(settings, line, extensions)
         if unsecured is None:
             raise missing_setting(

@@ -13,6 +13,7 @@ from kgroups.errors import AuthenticationFailed, ConfigError
 
 from .aws import signed_token
 from .formats.jwt import claims_of, expired_at, expiry_of
+from .properties import read_bounded
 from .security import AwsIam, Credentials, StaticToken, TokenFile, UnsecuredToken
 from .unsecured import unsecured_jws
 
@@ -64,8 +65,6 @@ def read_token(path: str) -> str:
 
     :raises ConfigError: if it cannot be read.
     """
-    from .properties import read_bounded
-
     return read_bounded(Path(path), "sasl.oauthbearer.token.endpoint.url").decode("ascii", "replace").strip()
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from kgroups.admin.change.apply.apply_offsets import apply_offsets
-from kgroups.cli.frame.group_options import check_name
+from kgroups.cli.frame.selected_groups import check_name
 from kgroups.model.operations.reset import FromPlan, PlannedOffset, Scenario
 from kgroups.model.operations.results import AppliedOffset
 from kgroups.model.outcome import Outcome, Result

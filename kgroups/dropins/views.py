@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from kgroups.admin.client import Client
 from kgroups.admin.query.list_groups import CONSUMERS, SHARERS, STREAMERS, ListFilter
 from kgroups.admin.query.select_groups import Selection
-from kgroups.cli.frame.group_options import check_name
+from kgroups.cli.frame.selected_groups import check_name
 from kgroups.model.groups import CONSUMER_GROUPS, Group, GroupState, GroupType
 from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import Failure, Outcome

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from urllib.parse import parse_qs
 
 from kgroups.admin.fleet import PARALLEL
-from kgroups.cli.frame.run_query import print_notice
+from kgroups.cli.frame.output import print_notice
 from kgroups.model.clusters import ClusterAnswer, distinct
 from kgroups.model.outcome import Outcome
 

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import click
 
 from kgroups.cli.frame.command import Command
 from kgroups.cli.frame.deprecated_options import deprecated_option
+from kgroups.cli.frame.file_option import file_option
 from kgroups.cli.frame.group_options import group_and_topic_options
+from kgroups.cli.frame.lazy_command import resolve
 from kgroups.cli.frame.options import Duration, fleet_options, isolation_option
 from kgroups.errors import MissingPackage, install_command
 
@@ -27,25 +28,10 @@ from .server import CONNECTIONS
 _FILE = click.Path(path_type=Path)
 
 
-def _print_kit(context: click.Context, option: click.Parameter, value: str | bool | None) -> None:
-    """Print a part of the monitoring kit, and exit; that needs no bootstrap server."""
-    if not value or context.resilient_parsing:
-        return
-    import json
-    from importlib.resources import files
-
-    from .monitoring.dashboards import to_grafana
-
-    if isinstance(value, str):
-        text = json.dumps(to_grafana(value), indent=1) + "\n"
-    else:
-        name = "alerts.yaml" if option.name == "alerts" else "kgroups-exporter.service"
-        text = files("kgroups.exporter.monitoring").joinpath(name).read_text(encoding="utf-8")
-    click.echo(text, nl=False)
-    context.exit()
-
-
-_PRINTED: dict[str, Any] = {"is_eager": True, "expose_value": False, "callback": _print_kit}
+def _print_dashboard(context: click.Context, _: click.Parameter, name: str | None) -> None:
+    if name and not context.resilient_parsing:
+        click.echo(resolve("kgroups.exporter.monitoring.dashboards:grafana_json")(name))
+        context.exit()
 
 
 def _need_client() -> None:
@@ -141,10 +127,12 @@ command = Command(
             is_flag=False,
             flag_value="fleet",
             help="Print a Grafana dashboard for these metrics, in JSON, and exit; fleet if none is named.",
-            **_PRINTED,
+            is_eager=True,
+            expose_value=False,
+            callback=_print_dashboard,
         ),
-        click.option("--alerts", is_flag=True, help="Print alert rules for Prometheus, in YAML, and exit.", **_PRINTED),
-        click.option("--systemd-unit", is_flag=True, help="Print a unit for systemd, and exit.", **_PRINTED),
+        file_option("--alerts", "alerts.yaml", "Print alert rules for Prometheus, in YAML, and exit."),
+        file_option("--systemd-unit", "kgroups-exporter.service", "Print a unit for systemd, and exit."),
         isolation_option,
         fleet_options,
     ),

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import click
 
 from kgroups.cli.frame.exit_status import enable_gc
-from kgroups.cli.frame.group_options import GroupOptions
 from kgroups.cli.frame.options import ConnectionOptions
+from kgroups.cli.frame.selected_groups import GroupOptions
 from kgroups.errors import EXIT_OK, UsageError
 from kgroups.model.offsets import Isolation
 

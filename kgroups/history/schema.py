@@ -18,7 +18,8 @@ from pyspark.sql.types import StructType
 from kgroups.errors import HistoryError, UsageError
 from kgroups.model.counts import count
 
-from .tables import Column, Table, arrow_schema
+from .arrow import arrow_schema
+from .tables import Column, Table
 
 STORED_OPTIONS = "kgroups.options"
 """Key of the metadata with the options of ``CREATE TABLE``, as JSON."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from kgroups.class_archive import find_java
 from kgroups.errors import HistoryError, MissingPackage, install_command
 
+from . import register
 from .java_options import java_options
 from .spark_health import NO_EXECUTORS, StartNotes, check_server, watch_executors
 
@@ -82,7 +83,6 @@ def open_session(
         from pyspark.sql import SparkSession
     except ImportError:
         raise MissingPackage(f"history on Spark needs PySpark: {install_command('pipeline')}") from None
-    from . import register
 
     if not remote and find_java() is None:
         raise HistoryError(f"Spark needs Java {JAVA} or newer: install one, or set JAVA_HOME to it")

@@ -1,9 +1,9 @@
 """The tables of history, as data: each column once, with its type and its meaning.
 
-Strategy: types are Spark SQL types; :func:`ddl` returns a table's schema for Spark, :func:`arrow_schema` for code that
-runs without Spark. Rule: a store records the :data:`SCHEMA_VERSION` that it was written with; a change of a column's
-name, type, or meaning requires a new version. An additional table or nullable column does not: it is empty, or null, in
-older stores.
+Strategy: types are Spark SQL types; :func:`ddl` returns a table's schema for Spark, :func:`.arrow.arrow_schema` for
+code that runs without Spark. Rule: a store records the :data:`SCHEMA_VERSION` that it was written with; a change of a
+column's name, type, or meaning requires a new version. An additional table or nullable column does not: it is empty, or
+null, in older stores.
 
 Terms: ``log_partition`` and ``log_offset`` are the position of a record in ``__consumer_offsets``, or of tables of
 share groups in ``__share_group_state``. They are the only
@@ -14,11 +14,7 @@ are null, never -1.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from typing import NamedTuple
 
 SCHEMA_VERSION = 1
 
@@ -373,32 +369,3 @@ MATERIALIZED = (KEPT_COMMITS, OPEN_COMMITS, FINISHED_BUCKETS)
 def ddl(table: Table) -> str:
     """Return the table's schema as Spark DDL."""
     return ", ".join(f"`{column.name}` {column.type}" for column in table.columns)
-
-
-def to_batch(table: Table, rows: Sequence[Mapping[str, Any]]) -> pa.RecordBatch:
-    """Return a batch of rows, by column name; absent columns are null. Times may be microseconds since 1970."""
-    import pyarrow as pa
-
-    schema = arrow_schema(table)
-    arrays = [pa.array([row.get(field.name) for row in rows], field.type) for field in schema]
-    return pa.RecordBatch.from_arrays(arrays, schema=schema)
-
-
-def arrow_schema(table: Table) -> pa.Schema:
-    """Return the table's schema for Arrow."""
-    import pyarrow as pa
-
-    types = {
-        "int": pa.int32(),
-        "bigint": pa.int64(),
-        "double": pa.float64(),
-        "smallint": pa.int16(),
-        "boolean": pa.bool_(),
-        "string": pa.string(),
-        "binary": pa.binary(),
-        "timestamp": pa.timestamp("us", tz="UTC"),
-        "array<string>": pa.list_(pa.string()),
-        "array<int>": pa.list_(pa.int32()),
-        "array<bigint>": pa.list_(pa.int64()),
-    }
-    return pa.schema([(column.name, types[column.type]) for column in table.columns])

@@ -6,11 +6,15 @@ import asyncio
 import time
 from typing import TYPE_CHECKING
 
+from kgroups.config.placeholders import placeholder_hint
 from kgroups.config.secret import MASK, Secret
 from kgroups.config.security import Credentials, Kerberos, Mechanism, Password, Sasl, StaticToken
 from kgroups.errors import AuthenticationFailed, ConfigError, Reason
 from kgroups.model.visible import one_line
 from kgroups.protocol.sasl import Dialogue
+from kgroups.protocol.sasl.kerberos import kerberos
+from kgroups.protocol.sasl.oauthbearer import oauthbearer
+from kgroups.protocol.sasl.plain import plain
 
 from .deadline import Deadline
 
@@ -37,8 +41,6 @@ class Identity:
     @property
     def placeholder(self) -> str | None:
         """The hint if the user name, the password, or the token is a placeholder that was not resolved."""
-        from kgroups.config.placeholders import placeholder_hint
-
         match self._sasl.credentials:
             case Password(username, password):
                 return placeholder_hint("the user name", username) or placeholder_hint(
@@ -57,24 +59,18 @@ class Identity:
         """
         mechanism, credentials = self._sasl
         if isinstance(credentials, Password) and mechanism == Mechanism.PLAIN:
-            from kgroups.protocol.sasl.plain import plain
-
             return plain(credentials)
         if isinstance(credentials, Password) and mechanism in (Mechanism.SCRAM_SHA_256, Mechanism.SCRAM_SHA_512):
             from kgroups.protocol.sasl.scram import scram
 
             return scram(mechanism, credentials)
         if isinstance(credentials, Kerberos) and mechanism == Mechanism.GSSAPI:
-            from kgroups.protocol.sasl.kerberos import kerberos
-
             return kerberos(credentials, host)
         if mechanism == Mechanism.OAUTHBEARER and not isinstance(credentials, Password | Kerberos):
             return await self._bearing(name, credentials, host, allowed)
         raise ConfigError(f"sasl.jaas.config has no credentials for {mechanism}")
 
     async def _bearing(self, name: str, credentials: Credentials, host: str, allowed: Deadline) -> Dialogue:
-        from kgroups.protocol.sasl.oauthbearer import oauthbearer
-
         from .tokens import tokens_of
 
         self._tokens = self._tokens or tokens_of(credentials, host)

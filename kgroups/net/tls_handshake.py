@@ -6,15 +6,14 @@ import asyncio
 import socket
 import ssl
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from kgroups.config.security import Tls
 from kgroups.errors import Reason, TlsRefused
 
+from .certificates import Certificate, shown_by
 from .tls import tls_context
-
-if TYPE_CHECKING:
-    from .certificates import Certificate
+from .tls_errors import handshake_failure, untrusted
 
 P = TypeVar("P", bound=asyncio.Protocol)
 
@@ -72,8 +71,6 @@ class TlsConnector:
 
     async def _not_agreed(self, error: OSError, name: str, address: str, port: int) -> TlsRefused:
         if isinstance(error, ssl.SSLCertVerificationError):
-            from .tls_errors import untrusted
-
             shown = await shown_chain(name, address, port)
             why = untrusted(error, name, shown)
             return Untrusted(why.text, shown, reason=why.reason, hint=why.hint)
@@ -81,8 +78,6 @@ class TlsConnector:
 
     def refusal(self, error: OSError) -> TlsRefused:
         """Return the error of a failed handshake or a TLS alert, without the broker's name."""
-        from .tls_errors import handshake_failure
-
         why = handshake_failure(error, ours=bool(self._tls.certificate))
         return TlsRefused(why.text, reason=why.reason, hint=why.hint)
 
@@ -93,8 +88,6 @@ async def shown_chain(name: str, address: str, port: int) -> list[Certificate]:
     ``ssl`` does not expose a certificate that it rejects, so this connects a second time. Nothing is sent but the
     handshake, without a client certificate.
     """
-    from .certificates import shown_by
-
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE

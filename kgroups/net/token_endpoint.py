@@ -22,6 +22,7 @@ from typing import Any
 from urllib.parse import quote, quote_plus, urlencode, urlsplit
 
 from kgroups.config.formats.jwt import expiry_of
+from kgroups.config.placeholders import placeholder_hint
 from kgroups.config.secret import MASK, Secret
 from kgroups.config.security import ClientCredentials, Tls
 from kgroups.errors import AuthenticationFailed, ConfigError, Reason
@@ -29,6 +30,7 @@ from kgroups.model.visible import one_line
 
 from .http_answer import Answer, BadAnswer, BoundedResponse, read_answer
 from .in_thread import run_in_thread
+from .tls import tls_context
 from .token import Token
 
 LONGEST_WORD = 200
@@ -71,8 +73,6 @@ class TokenEndpoint:
         self._name = f"token endpoint {url.scheme}://{self._authority}{url.path}"
         self._context: ssl.SSLContext | None = None
         if url.scheme == "https":
-            from .tls import tls_context
-
             self._context = tls_context(credentials.tls or Tls())
 
     async def fetch(self) -> Token:
@@ -144,8 +144,6 @@ class TokenEndpoint:
 
     @property
     def _placeholder(self) -> str | None:
-        from kgroups.config.placeholders import placeholder_hint
-
         client_id, secret = self._credentials.client_id, self._credentials.client_secret.reveal()
         return placeholder_hint("the client ID", client_id) or placeholder_hint("the client secret", secret)
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
+from kgroups.config.aws import signed_token
 from kgroups.config.secret import Secret
 from kgroups.config.security import (
     AwsIam,
@@ -16,8 +17,10 @@ from kgroups.config.security import (
     TokenFile,
     UnsecuredToken,
 )
+from kgroups.config.unsecured import unsecured_jws
 from kgroups.errors import AuthenticationFailed, Reason
 
+from .in_thread import run_in_thread
 from .token import Token
 
 USED_UP = 0.8
@@ -122,15 +125,9 @@ def _unavailable(text: str) -> AuthenticationFailed:
 
 
 def _unsecured(claims: UnsecuredToken) -> Token:
-    from kgroups.config.unsecured import unsecured_jws
-
     return Token(unsecured_jws(claims, time.time()), claims.lifetime)
 
 
 async def _signed(credentials: AwsIam, host: str) -> Token:
-    from kgroups.config.aws import signed_token
-
-    from .in_thread import run_in_thread
-
     token, ends = await run_in_thread(lambda: signed_token(credentials, host), "sign a token for AWS")
     return Token(token, max(0.0, ends - time.time()))

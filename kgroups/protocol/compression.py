@@ -93,24 +93,25 @@ def _snappy(data: bytes, room: int) -> bytes:
     return bytes(found)
 
 
-def _snappy_block(block: bytes, room: int) -> bytes:
-    from cramjam import snappy
+def _codec(name: str) -> Any:
+    import cramjam
 
+    return getattr(cramjam, name)
+
+
+def _snappy_block(block: bytes, room: int) -> bytes:
+    snappy = _codec("snappy")
     if snappy.decompress_raw_len(block) > room:  # cramjam reserves it before it checks the data
         raise _too_large()
     return bytes(snappy.decompress_raw(block))
 
 
 def _lz4(data: bytes, room: int) -> bytes:
-    from cramjam import lz4
-
-    return _into(lz4.decompress_into, data, room)
+    return _into(_codec("lz4").decompress_into, data, room)
 
 
 def _zstd(data: bytes, room: int) -> bytes:
-    from cramjam import zstd
-
-    return _into(zstd.decompress_into, data, room)
+    return _into(_codec("zstd").decompress_into, data, room)
 
 
 def _into(decompress_into: Any, data: bytes, most: int) -> bytes:

@@ -14,6 +14,8 @@ from kgroups.model.outcome import Outcome
 from .cells import escape
 from .color import has_color
 from .explain_views import MEMBERS, SHARE_PARTITIONS, SHIFTS
+from .jsonout import plain_data, write_document
+from .plain import write_plain
 from .selection import columns_for
 from .table import Table
 from .views import Row, Tier, View
@@ -80,8 +82,6 @@ def _write_table(view: View, rows: tuple[Row, ...], fmt: str, stream: TextIO, ti
 
         write_terminal(table, stream)
     else:
-        from .plain import write_plain
-
         write_plain(table, stream)
 
 
@@ -95,14 +95,10 @@ def write_json(
 
     :param clusters: the IDs of several clusters by their names.
     """
-    from .jsonout import write_document
-
     write_document("explain", map(_group_object, outcome.items), outcome, stream, cluster_id, clusters)
 
 
 def _group_object(item: Explained) -> dict[str, object]:
-    from .jsonout import plain_data
-
     facts, group = item.facts, item.facts.group
     return {
         **({"cluster": item.cluster} if item.cluster else {}),
@@ -125,14 +121,10 @@ def _group_object(item: Explained) -> dict[str, object]:
 
 
 def _objects(row: Row) -> dict[str, object]:
-    from .jsonout import plain_data
-
     return {name: plain_data(value) for name, value in row._asdict().items()}  # type: ignore[attr-defined]  # a named tuple
 
 
 def _share_object(row: Row) -> dict[str, object]:
-    from .jsonout import plain_data
-
     return {column.key: plain_data(column.value(row)) for column in SHARE_PARTITIONS.columns}
 
 

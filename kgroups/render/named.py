@@ -57,16 +57,18 @@ NOT_OFFERED = frozenset({"plain", "unsafehtml", "latex_raw"})
 """kgroups has its own ``plain``; the other two do not escape markup in names."""
 
 
-def write_named(table: Table, stream: TextIO, fmt: str, escape: Callable[[str], str]) -> None:
+def write_named(table: Table, stream: TextIO, fmt: str) -> None:
     """Write the table in a format of tabulate.
 
-    :param escape: escapes text for the format.
     :raises UsageError: if the installed version of tabulate does not support the format.
     """
     import tabulate
 
+    from .markup import ESCAPES
+
     if fmt not in tabulate.tabulate_formats:
         raise UsageError(f"--output {fmt}: the installed tabulate {tabulate.__version__} does not have it")
+    escape = ESCAPES.get(fmt, str)
     cells = [[_text(column.value(row), escape) for column in table.columns] for row in table.rows]
     is_aligned = fmt != "tsv"
     text = tabulate.tabulate(

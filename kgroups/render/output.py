@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, TypeVar
 
@@ -35,53 +36,36 @@ class _Job(NamedTuple):
     group_headers: Mapping[str, Sequence[str]] | None
 
 
-# Each writer is imported on demand: importing rich, tabulate, json or csv takes longer than a small command.
+class _Writer(NamedTuple):
+    """A function that is imported on demand: rich, tabulate, json, and csv take longer than a small command."""
+
+    module: str
+    name: str
+    arguments: Callable[[_Job], tuple[Any, ...]]
+
+    def write(self, job: _Job) -> tuple[str, ...]:
+        """Write the table; return the columns that are omitted to fit the terminal."""
+        omitted: tuple[str, ...] | None = getattr(import_module(f"kgroups.render.{self.module}"), self.name)(
+            *self.arguments(job)
+        )
+        return omitted or ()
 
 
-def _table(job: _Job) -> tuple[str, ...]:
-    from .terminal import write_terminal
-
-    return write_terminal(job.table, job.stream, job.width, job.group_headers)
+def _rows(job: _Job) -> tuple[Any, ...]:
+    return job.table, job.stream
 
 
-def _plain(job: _Job) -> None:
-    from .plain import write_plain
-
-    write_plain(job.table, job.stream)
+def _envelope(job: _Job) -> tuple[Any, ...]:
+    return job.table, job.stream, job.cluster_id, job.failures, job.notices, job.missing, job.more
 
 
-def _json(job: _Job) -> None:
-    from .jsonout import write_json
-
-    write_json(job.table, job.stream, job.cluster_id, job.failures, job.notices, job.missing, job.more)
-
-
-def _jsonl(job: _Job) -> None:
-    from .jsonout import write_jsonl
-
-    write_jsonl(job.table, job.stream)
-
-
-def _csv(job: _Job) -> None:
-    from .csvout import write_csv
-
-    write_csv(job.table, job.stream)
-
-
-def _named(job: _Job) -> None:
-    from .markup import ESCAPES
-    from .named import write_named
-
-    write_named(job.table, job.stream, job.fmt, ESCAPES.get(job.fmt, str))
-
-
-_WRITERS: dict[str, Callable[[_Job], tuple[str, ...] | None]] = {
-    "table": _table,
-    "plain": _plain,
-    "json": _json,
-    "jsonl": _jsonl,
-    "csv": _csv,
-    **dict.fromkeys(NAMED_FORMATS, _named),
+_WRITERS = {
+    "table": _Writer("terminal", "write_terminal", lambda job: (*_rows(job), job.width, job.group_headers)),
+    "plain": _Writer("plain", "write_plain", _rows),
+    "json": _Writer("jsonout", "write_json", _envelope),
+    "jsonl": _Writer("jsonout", "write_jsonl", _rows),
+    "csv": _Writer("csvout", "write_csv", _rows),
+    **dict.fromkeys(NAMED_FORMATS, _Writer("named", "write_named", lambda job: (*_rows(job), job.fmt))),
 }
 _DATA_FORMATS = frozenset({"json", "jsonl", "csv"})
 
@@ -149,4 +133,4 @@ def write_outcome(
     if fixed or sort is not None:
         group_headers = None
     job = _Job(table, stream, fmt, width, cluster_id, outcome.failures, outcome.notices, missing, more, group_headers)
-    return _WRITERS[fmt](job) or ()
+    return _WRITERS[fmt].write(job)

@@ -7,7 +7,10 @@ import time
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Future
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+from confluent_kafka import KafkaException, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient
 
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import SandboxError
@@ -16,9 +19,6 @@ from kgroups.protocol.apis.metadata import ClusterMetadata, Metadata
 from kgroups.protocol.error_codes import Code, KafkaError
 
 from .wire.create_topics import CreateTopics
-
-if TYPE_CHECKING:
-    from confluent_kafka.admin import AdminClient
 
 _TIMEOUT: Final = 60.0
 _POLL: Final = 0.02
@@ -83,8 +83,6 @@ def fill(bootstrap: str, records: Mapping[str, Mapping[int, int]]) -> None:
 
     :raises SandboxError: when they are not written.
     """
-    from confluent_kafka import KafkaException, Producer
-
     producer = Producer({"bootstrap.servers": bootstrap, "client.id": "kgroups-sandbox", "linger.ms": 20})
     try:
         for topic, partitions in records.items():
@@ -103,8 +101,6 @@ def delete_records(bootstrap: str, starts: Mapping[str, Mapping[int, int]]) -> N
 
     :raises SandboxError: when the brokers do not.
     """
-    from confluent_kafka import TopicPartition
-
     admin = admin_client(bootstrap)
     wanted = [TopicPartition(topic, *pair) for topic, partitions in starts.items() for pair in partitions.items()]
     wait_done("records were not deleted", admin.delete_records(wanted).values())
@@ -124,8 +120,6 @@ def admin_client(bootstrap: str, settings: Mapping[str, str | int] = MappingProx
 
     :param settings: further settings of librdkafka, such as a login.
     """
-    from confluent_kafka.admin import AdminClient
-
     return AdminClient({"bootstrap.servers": bootstrap, "client.id": "kgroups-sandbox", "log_level": 3, **settings})
 
 
@@ -134,8 +128,6 @@ def wait_done(message: str, futures: Iterable[Future[Any]]) -> None:
 
     :raises SandboxError: when one fails, or is not done in time; it begins with ``message``.
     """
-    from confluent_kafka import KafkaException
-
     try:
         for future in futures:
             future.result(_TIMEOUT)

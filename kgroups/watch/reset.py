@@ -15,9 +15,9 @@ from kgroups.cli.change.reset_request import reset_request
 from kgroups.cli.change.safety import Safety
 from kgroups.cli.change.undo_file import UndoFile
 from kgroups.cli.commands._change_options import safety_options, target_options
-from kgroups.cli.frame.group_options import GroupOptions
 from kgroups.cli.frame.options import ConnectionOptions
 from kgroups.cli.frame.run_query import run_query
+from kgroups.cli.frame.selected_groups import GroupOptions
 from kgroups.errors import KgroupsError, UsageError
 from kgroups.model.operations.reset import PlannedOffset
 from kgroups.model.outcome import Outcome

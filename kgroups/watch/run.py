@@ -8,9 +8,9 @@ import sys
 import click
 
 from kgroups.cli.frame.exit_status import is_quiet, set_endless
-from kgroups.cli.frame.group_options import GroupOptions
 from kgroups.cli.frame.options import ConnectionOptions
-from kgroups.cli.frame.run_query import print_once
+from kgroups.cli.frame.output import print_once
+from kgroups.cli.frame.selected_groups import GroupOptions
 from kgroups.errors import EXIT_FAILED, EXIT_OK, UsageError
 from kgroups.model.offsets import Isolation
 from kgroups.render.failures import failure_lines, notice_lines

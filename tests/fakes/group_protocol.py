@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from kgroups.history.arrow import arrow_schema
 from kgroups.history.extract.holes import HoleCounter
 from kgroups.history.extract.ranges import Range
-from kgroups.history.tables import RECORDS, arrow_schema
+from kgroups.history.tables import RECORDS
 from tests.fakes.history import History, Row, at
 
 START, END = -200, 600

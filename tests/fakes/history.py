@@ -10,12 +10,13 @@ from typing import Any
 
 import pyarrow as pa
 
+from kgroups.history.arrow import arrow_schema
 from kgroups.history.engine import derive, open_tables
 from kgroups.history.engine.duck import DuckDB
 from kgroups.history.load.manifest import BATCH
 from kgroups.history.load.store import Identity, Store
 from kgroups.history.rules import Rules
-from kgroups.history.tables import STORED, arrow_schema
+from kgroups.history.tables import STORED
 from kgroups.history.transform.definitions import BEGINNING, Span
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

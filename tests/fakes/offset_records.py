@@ -12,7 +12,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from kgroups.history.tables import RECORDS, arrow_schema
+from kgroups.history.arrow import arrow_schema
+from kgroups.history.tables import RECORDS
 from kgroups.protocol.offsets_topic.record_types import RECORD_TYPES
 from kgroups.protocol.record_schemas.encode import encode_struct, encode_value
 from kgroups.protocol.record_schemas.spec import NO_TOPIC_ID, versions

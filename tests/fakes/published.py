@@ -15,12 +15,13 @@ from deltalake import DeltaTable
 from pyiceberg.catalog import load_catalog
 from pyiceberg.table import Table as IcebergTable
 
+from kgroups.history.arrow import arrow_schema, to_batch
 from kgroups.history.load.manifest import BATCH, COMPACTED, Entry
 from kgroups.history.load.store import Identity, Store
 from kgroups.history.load.write import CLUSTER_ID
 from kgroups.history.publish.run import Published, publish
 from kgroups.history.publish.target import Target
-from kgroups.history.tables import COMMITS, HEADS, MEMBERS, STORED, Table, arrow_schema, to_batch
+from kgroups.history.tables import COMMITS, HEADS, MEMBERS, STORED, Table
 
 Digest = tuple[int, str]
 """Number of rows, and a checksum of their content."""

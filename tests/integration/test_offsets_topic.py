@@ -16,9 +16,10 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from kgroups.errors import UndecodableRecord
+from kgroups.history.arrow import arrow_schema
 from kgroups.history.decode import decode_batch, split
 from kgroups.history.decode.rows import decode_rows
-from kgroups.history.tables import RECORDS, arrow_schema
+from kgroups.history.tables import RECORDS
 from kgroups.protocol.offsets_topic import RECORD_TYPES, decode
 from kgroups.sandbox import DEFAULT_VERSION, Sandbox
 from kgroups.sandbox.load import Load

@@ -14,6 +14,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from kgroups.history import materialized
+from kgroups.history.arrow import arrow_schema
 from kgroups.history.engine import derive, open_tables
 from kgroups.history.engine.duck import DuckDB
 from kgroups.history.engine.spark import Spark
@@ -23,7 +24,7 @@ from kgroups.history.load.store import Identity, Store
 from kgroups.history.report.data import Period
 from kgroups.history.report.gather import gather
 from kgroups.history.rules import Rules
-from kgroups.history.tables import STORED, arrow_schema
+from kgroups.history.tables import STORED
 from kgroups.history.transform.definitions import DERIVED, Span
 from kgroups.history.upkeep.materialize import materialize
 from tests.fakes.group_protocol import END, START, RandomGroups

@@ -454,8 +454,8 @@ LOCAL_IMPORTS = {
     *("__init__", "__main__", "api"),  # a method loads what it needs
     *(f"cli/{name}" for name in ("main", "list", "describe", "lag")),  # they start light
     # What these run, and what the declarations of all commands import.
-    *(f"cli/frame/{name}" for name in ("exit_status", "lazy_command", "options", "group_options")),
-    *(f"cli/frame/{name}" for name in ("run_query", "progress")),
+    *(f"cli/frame/{name}" for name in ("exit_status", "lazy_command", "options", "run_query", "selected_groups")),
+    *("cli/query/members", "cli/query/offsets"),  # the headers on a terminal
     # What only --execute, --fleet, --from-file, --export, and internal topics need: a dry run starts light.
     *(f"cli/change/{name}" for name in ("apply_plan", "operation", "reset", "reset_request")),
     "cli/reset_offsets",
@@ -476,11 +476,14 @@ LOCAL_IMPORTS = {
         "protocol/error_codes",
     ),
     "protocol/embedded/registry",
-    *("render/explain", "render/health/__init__", "render/jsonout", "render/output"),  # one format
-    *("exporter/command", "mcp/run"),  # optional extras
-    *(f"history/run/{name}" for name in ("options", "hosts", "publish")),  # optional extras
+    *("render/explain", "render/health/__init__", "render/jsonout", "render/named", "render/output"),  # one format
+    *(
+        "mcp/run",
+        "history/load/storage",
+        *(f"history/run/{name}" for name in ("options", "hosts", "publish")),
+    ),  # extras
     *(f"dropins/{name}" for name in ("command", "groups", "sentences", "views")),  # one tool
-    *("history/__init__", "history/session"),
+    "history/__init__",
     "history/load/store",  # a reader of the store does not load what writers need
     *("schemas/__init__", "schemas/compose", "schemas/contents", "schemas/views"),  # one schema
 }
@@ -683,6 +686,10 @@ def test_help_of_all_commands_imports_none_of_them() -> None:
     assert found & {*HEAVY, "asyncio"} == set()
 
 
+VIEWS = {"--members": ("query", "query.members"), "--state": ("query", "query.members")}
+"""Option -> the modules of the view that it selects."""
+
+
 @pytest.mark.parametrize("version", ["4.3.1", "1.1.1"])
 @pytest.mark.parametrize(
     "arguments",
@@ -717,8 +724,9 @@ def test_query_imports_only_what_it_needs(version: str, arguments: list[str]) ->
     shared = {
         "main",
         *LAZY,
-        *(f"frame.{name}" for name in ("options", "group_options", "run_query", "progress")),
-        *("query", "query.stream_rows"),
+        *(f"frame.{name}" for name in ("options", "group_options", "selected_groups")),
+        *(f"frame.{name}" for name in ("output", "run_query", "progress")),
+        *VIEWS.get(arguments[-1], ("query", "query.offsets", "query.stream_rows")),
         *("commands", f"commands.{arguments[0]}", "frame.command", "frame.exit_codes"),
     }
     assert of_cli(found) - shared == {arguments[0]}

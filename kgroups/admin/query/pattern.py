@@ -6,7 +6,9 @@ busy practically forever. RE2 takes time linear in the name. It is imported only
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from fnmatch import translate
 
 from kgroups.errors import MissingPackage, UsageError
 
@@ -36,9 +38,6 @@ class Glob:
     __slots__ = ("_match", "text")
 
     def __init__(self, *globs: str, literal: bool = False) -> None:
-        import re
-        from fnmatch import translate
-
         self.text = " ".join(globs)
         # takes time linear in * and the name
         patterns = [*map(translate, globs), *(rf"{re.escape(glob)}\Z" for glob in globs if literal)]

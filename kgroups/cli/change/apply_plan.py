@@ -18,7 +18,8 @@ from kgroups.render.views import View
 
 from ..frame.exit_status import discard_output
 from ..frame.options import ConnectionOptions
-from ..frame.run_query import Query, Shape, or_error_envelope, print_failures, run_query, show
+from ..frame.output import Shape, or_error_envelope, print_failures, show
+from ..frame.run_query import Query, run_query
 from .confirmation import Confirmation
 from .operation import Change, Operation, Plan, Target, execute, nothing_planned
 

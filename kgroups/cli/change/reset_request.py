@@ -12,7 +12,7 @@ from kgroups.model.offsets import Isolation
 from kgroups.model.operations import reset
 from kgroups.model.topic_scope import parse_topic_scope
 
-from ..frame.group_options import GroupOptions, check_name
+from ..frame.selected_groups import GroupOptions, check_name
 
 
 class Target(NamedTuple):

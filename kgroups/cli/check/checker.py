@@ -19,7 +19,8 @@ from kgroups.model.health.severity import Severity
 from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import Outcome
 
-from ..frame.run_query import Connection, Query, print_notice, run_query
+from ..frame.output import print_notice
+from ..frame.run_query import Connection, Query, run_query
 
 NO_RULE = "no rule names this cluster"
 

@@ -20,8 +20,8 @@ from kgroups.model.offsets import Isolation
 from kgroups.render.health import write_report
 
 from ..frame.exit_status import enable_gc, is_quiet, print_to_stderr
-from ..frame.group_options import GroupOptions
 from ..frame.options import ConnectionOptions
+from ..frame.selected_groups import GroupOptions
 from .checker import Checker
 from .reports import write_files
 from .rules_file import read_rules, with_known_clusters

@@ -11,9 +11,9 @@ from pathlib import Path
 import click
 
 from ..frame.command import Command, CommandGroup, Shown
+from ..frame.file_option import file_option
 from ..frame.group_options import complete_group, complete_topic, plain_group_options, saved_group_options
 from ..frame.options import connection_options, deferred_connection_options, only_option, output_options
-from ..frame.systemd_option import systemd_option
 from ._change_options import confirmation_options, safety_options, undo_option
 
 _save = Command(
@@ -33,8 +33,8 @@ _save = Command(
             help="Also save the timestamp and the checksum of the first record at each committed offset; this reads "
             "from the topics.",
         ),
-        systemd_option("--systemd-unit", "kgroups-snapshot.service", "Print a service for systemd, and exit."),
-        systemd_option(
+        file_option("--systemd-unit", "kgroups-snapshot.service", "Print a service for systemd, and exit."),
+        file_option(
             "--systemd-timer", "kgroups-snapshot.timer", "Print a timer that starts the service every hour, and exit."
         ),
         click.option("--overwrite", is_flag=True, help="Replace FILE if it exists."),

@@ -11,7 +11,7 @@ from kgroups.net.fanout import run
 from kgroups.render.check_view import CHECK
 
 from ..frame.options import ConnectionOptions
-from ..frame.run_query import Shape, print_exchange, show
+from ..frame.output import Shape, print_exchange, show
 
 
 def check(connection: ConnectionOptions, shape: Shape) -> int:

@@ -6,7 +6,7 @@ from kgroups.model.outcome import Outcome
 from kgroups.render.check_view import SETTINGS
 
 from ..frame.options import ConnectionOptions
-from ..frame.run_query import Shape, show
+from ..frame.output import Shape, show
 
 
 def show_settings(connection: ConnectionOptions, shape: Shape) -> int:

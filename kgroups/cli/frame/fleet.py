@@ -21,9 +21,10 @@ from kgroups.render.cluster_view import with_cluster
 from kgroups.render.selection import sort_rows
 from kgroups.render.views import View
 
+from .output import Shape, print_exchange, print_once, show
 from .progress import progress_line
 from .repeat_options import repeated
-from .run_query import Query, Shape, hinted, print_exchange, print_once, show
+from .run_query import Query, hinted
 
 T = TypeVar("T")
 Load = Callable[[], ClientSettings]

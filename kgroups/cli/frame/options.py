@@ -17,12 +17,13 @@ from kgroups.model.counts import count
 from kgroups.model.duration import parse_seconds
 
 from .command import Decorator, OptionGroup
-from .exit_status import is_quiet, set_debug
+from .exit_status import is_quiet, print_to_stderr, set_debug
 from .lazy_command import resolve
-from .run_query import SeveralClusters, Shape
 
 if TYPE_CHECKING:
     from kgroups.config.effective import EffectiveSetting
+
+    from .run_query import SeveralClusters
 
 
 class Duration(click.ParamType[float]):
@@ -96,15 +97,16 @@ def completer(name: str) -> Completer:
     :param name: of a function of ``completion`` or ``known_values``, or a reference to one of a single command.
     """
 
-    def complete(context: click.Context, param: click.Parameter, prefix: str) -> Any:
-        if ":" in name:
-            return resolve(name)(context, param, prefix)
-        from . import completion, known_values
+    return functools.partial(_complete, name)
 
-        found: Completer = getattr(completion, name, None) or getattr(known_values, name)
-        return found(context, param, prefix)
 
-    return complete
+def _complete(name: str, context: click.Context, param: click.Parameter, prefix: str) -> Any:
+    if ":" in name:
+        return resolve(name)(context, param, prefix)
+    from . import completion, known_values
+
+    found: Completer = getattr(completion, name, None) or getattr(known_values, name)
+    return found(context, param, prefix)
 
 
 complete_profile = completer("profile_names")
@@ -251,62 +253,68 @@ def _connection_options(
     :param fleet: the options that select several clusters, in place of ``--profile``.
     """
 
-    def collect(
-        bootstrap_server: str | None,
-        command_config: str | None,
-        overrides: tuple[str, ...],
-        profiles: tuple[str, ...],
-        timeout: float | None,
-        broker_timeout: float | None,
-        transport: str | None,
-        max_requests_per_second: float | None,
-        debug: bool,
-        all_profiles: bool = False,
-        cluster_timeout: float | None = None,
-        whole_fleet: bool | None = None,
-    ) -> ConnectionOptions:
-        if len(profiles) > 1 and not fleet:
-            raise UsageError("--profile: this command works on one cluster; give one profile")
-        flags = Flags(
-            bootstrap_server,
-            command_config,
-            overrides,
-            profiles[-1] if profiles else None,
-            timeout,
-            broker_timeout,
-            transport,
-            max_requests_per_second=max_requests_per_second,
-        )
-        if fleet and (profiles or all_profiles):
-            from kgroups.config.fleet import fleet_profiles
-
-            names = fleet_profiles(profiles, os.environ, everything=all_profiles, one=bool(whole_fleet))
-            if names and whole_fleet is False:
-                raise UsageError(
-                    f"without --fleet, this command changes one cluster; selected profiles: {', '.join(names)}",
-                    hint="to change all of them, with an undo file for each, add --fleet",
-                )
-            if names:
-                from .fleet import fleet_of
-
-                shared, clusters = fleet_of(names, flags, cluster_timeout)
-                return ConnectionOptions(shared, debug, fleet=clusters)
-        if whole_fleet:
-            raise UsageError("--fleet requires --profile or --all-profiles")
-        if cluster_timeout is not None:
-            raise UsageError("--cluster-timeout requires several profiles")
-        loaded = load_settings(flags, os.environ, explain=explain)
-        for note in loaded.warnings:
-            _print_note(note)
-        understood = loaded.understood if explain else ()
-        profile = flags.profile or os.environ.get(PROFILE_ENV, "")
-        return ConnectionOptions(loaded.settings, debug, understood, lambda: _repeated(flags), profile)
+    collect = functools.partial(_collect, explain=explain, several=bool(fleet))
 
     def defer(**flags: Any) -> Callable[[], ConnectionOptions]:
         return functools.partial(collect, **flags)
 
     single = tuple(option for option in CONNECTION if not (fleet and option is _PROFILE))
     return OptionGroup("connection", (*single, *fleet), defer if deferred else _unless_given(collect))
+
+
+def _collect(
+    bootstrap_server: str | None,
+    command_config: str | None,
+    overrides: tuple[str, ...],
+    profiles: tuple[str, ...],
+    timeout: float | None,
+    broker_timeout: float | None,
+    transport: str | None,
+    max_requests_per_second: float | None,
+    debug: bool,
+    all_profiles: bool = False,
+    cluster_timeout: float | None = None,
+    whole_fleet: bool | None = None,
+    *,
+    explain: bool,
+    several: bool,
+) -> ConnectionOptions:
+    if len(profiles) > 1 and not several:
+        raise UsageError("--profile: this command works on one cluster; give one profile")
+    flags = Flags(
+        bootstrap_server,
+        command_config,
+        overrides,
+        profiles[-1] if profiles else None,
+        timeout,
+        broker_timeout,
+        transport,
+        max_requests_per_second=max_requests_per_second,
+    )
+    if several and (profiles or all_profiles):
+        from kgroups.config.fleet import fleet_profiles
+
+        names = fleet_profiles(profiles, os.environ, everything=all_profiles, one=bool(whole_fleet))
+        if names and whole_fleet is False:
+            raise UsageError(
+                f"without --fleet, this command changes one cluster; selected profiles: {', '.join(names)}",
+                hint="to change all of them, with an undo file for each, add --fleet",
+            )
+        if names:
+            from .fleet import fleet_of
+
+            shared, clusters = fleet_of(names, flags, cluster_timeout)
+            return ConnectionOptions(shared, debug, fleet=clusters)
+    if whole_fleet:
+        raise UsageError("--fleet requires --profile or --all-profiles")
+    if cluster_timeout is not None:
+        raise UsageError("--cluster-timeout requires several profiles")
+    loaded = load_settings(flags, os.environ, explain=explain)
+    for note in loaded.warnings:
+        _print_note(note)
+    understood = loaded.understood if explain else ()
+    profile = flags.profile or os.environ.get(PROFILE_ENV, "")
+    return ConnectionOptions(loaded.settings, debug, understood, lambda: _repeated(flags), profile)
 
 
 def _unless_given(collect: Callable[..., ConnectionOptions]) -> Callable[..., ConnectionOptions]:
@@ -362,14 +370,12 @@ def _repeated(flags: Flags) -> tuple[str, ...]:
 
 
 def _print_note(note: str) -> None:
-    from .exit_status import print_to_stderr
-
     if not is_quiet():
         print_to_stderr(f"kgroups: note: {note}")
 
 
-output_options = OptionGroup("shape", _OUTPUT, Shape)
-"""The output options; ``shape`` is a :class:`kgroups.cli.frame.run_query.Shape`."""
+output_options = OptionGroup("shape", _OUTPUT, "kgroups.cli.frame.output:Shape")
+"""The output options; ``shape`` is a :class:`kgroups.cli.frame.output.Shape`."""
 
 
 isolation_option = click.option(

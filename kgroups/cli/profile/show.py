@@ -18,7 +18,7 @@ from kgroups.render.views import View
 
 from ..frame.exit_status import is_quiet, print_to_stderr
 from ..frame.fleet import fleet_of
-from ..frame.run_query import Shape, show
+from ..frame.output import Shape, show
 
 
 def list_profiles(shape: Shape, check: bool, timeout: float | None) -> int:

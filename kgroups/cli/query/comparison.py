@@ -17,9 +17,9 @@ from kgroups.model.snapshot.compare import What, compare
 from kgroups.model.snapshot.snapshot import Extent, Snapshot
 from kgroups.render.snapshot_views import DIFF
 
-from ..frame.group_options import GroupOptions
 from ..frame.options import PARTS
-from ..frame.run_query import Shape, or_error_envelope, show
+from ..frame.output import Shape, or_error_envelope, show
+from ..frame.selected_groups import GroupOptions
 from .live_snapshot import Live, live_snapshots
 
 

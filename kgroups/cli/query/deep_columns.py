@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import chain
 from typing import Any
 
@@ -21,9 +22,40 @@ from kgroups.model.views.member_rows import MemberRow, StateRow, member_rows, st
 from kgroups.model.views.offset_row import OffsetRow
 from kgroups.model.views.offsets import offset_rows
 from kgroups.model.views.refused_rows import refused_rows
+from kgroups.render.deep_views import DEEP_VIEWS
+
+from ..frame.output import Shape
+from ..frame.run_query import Connection, query_and_show
 
 
-async def with_deep_columns(admin: Client, view: str, outcome: Outcome[Any], mib: int, seconds: float) -> Outcome[Any]:
+def show_deep(
+    connection: Connection,
+    shape: Shape,
+    view: str,
+    selection: Selection,
+    level: Isolation,
+    bounds: tuple[int, float],
+    notices: Callable[[Outcome[Any], Any], list[str]],
+) -> int:
+    """Show a view with the deep columns; return the exit code.
+
+    :param bounds: MiB to read of each partition at most, and seconds.
+    """
+
+    async def query(admin: Client) -> Outcome[Any]:
+        outcome: Outcome[Any]
+        if view == "offsets":
+            outcome = await admin.describe_offsets(selection, isolation=level)
+            remarks = notices(outcome, [item.group for item in outcome.items])
+        else:
+            outcome = await admin.describe(selection)
+            remarks = [] if view == "state" and outcome.items else notices(outcome, outcome.items)
+        return (await _with_deep_columns(admin, view, outcome, *bounds)).with_failures((), remarks)
+
+    return query_and_show(connection, shape, DEEP_VIEWS[view], query, selection=selection)
+
+
+async def _with_deep_columns(admin: Client, view: str, outcome: Outcome[Any], mib: int, seconds: float) -> Outcome[Any]:
     """Return the rows of a view with the deep columns.
 
     A group that the principal is not authorized to describe has one row; its log is not read.

@@ -15,8 +15,9 @@ from kgroups.model.outcome import Outcome
 from kgroups.model.snapshot.snapshot import Snapshot
 from kgroups.render.views import View
 
+from ..frame.output import Shape, or_error_envelope
 from ..frame.repeat_options import this_command
-from ..frame.run_query import Query, Shape, hinted, or_error_envelope, run_queries, run_query
+from ..frame.run_query import Query, hinted, run_queries, run_query
 
 
 def live_snapshot(

@@ -14,7 +14,8 @@ from kgroups.model.outcome import Outcome
 from kgroups.protocol.repeats import RepeatsByApi
 
 from ..frame.options import ConnectionOptions
-from ..frame.run_query import Query, print_exchange, print_notice
+from ..frame.output import print_exchange, print_notice
+from ..frame.run_query import Query
 
 _RENEWAL = 1.0
 """Seconds for the first response over connections that were kept. Then the bootstrap servers are tried in parallel."""

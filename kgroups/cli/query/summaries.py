@@ -20,7 +20,8 @@ from kgroups.render.offset_view import OFFSETS
 from kgroups.render.output import write_outcome
 from kgroups.render.summary_view import ALL_VIEWS, SUMMARY
 
-from ..frame.run_query import Connection, Shape, hinted, or_error_envelope, print_failures, query_and_show, run_query
+from ..frame.output import Shape, or_error_envelope, print_failures
+from ..frame.run_query import Connection, hinted, query_and_show, run_query
 from .stream_rows import collect_rows
 
 Notices = Callable[["Outcome[Any]", Any], list[str]]

@@ -14,9 +14,10 @@ from kgroups.model.outcome import Outcome
 from kgroups.model.settings.declared import drift, unknown_keys, unmatched
 from kgroups.render.settings_views import DRIFT
 
-from ..frame.group_options import GroupOptions
 from ..frame.options import ConnectionOptions
-from ..frame.run_query import Shape, hinted, or_error_envelope, run_query, show
+from ..frame.output import Shape, or_error_envelope, show
+from ..frame.run_query import hinted, run_query
+from ..frame.selected_groups import GroupOptions
 from .file import groups_of, read_declared
 
 

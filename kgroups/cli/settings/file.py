@@ -12,7 +12,7 @@ from kgroups.model.settings.declared import Declared, parse_declared
 from kgroups.model.settings.undo import Restored, parse_undo
 
 from ..change.plan_source import read_text
-from ..frame.group_options import GroupOptions
+from ..frame.selected_groups import GroupOptions
 
 
 def read_declared(path: Path, *, exact: bool) -> Declared:

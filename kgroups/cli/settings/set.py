@@ -15,9 +15,9 @@ from ..change.apply_plan import apply_plan
 from ..change.change_settings import ChangeSettings
 from ..change.confirmation import Confirmation
 from ..change.plan_source import chosen_in_file
-from ..frame.group_options import GroupOptions, check_name
 from ..frame.options import ConnectionOptions
-from ..frame.run_query import Shape
+from ..frame.output import Shape
+from ..frame.selected_groups import GroupOptions, check_name
 from .file import groups_of, read_any
 
 

@@ -11,9 +11,10 @@ from kgroups.model.outcome import Outcome
 from kgroups.model.settings.setting import setting_rows
 from kgroups.render.settings_views import SETTINGS as VIEW
 
-from ..frame.group_options import GroupOptions
 from ..frame.options import ConnectionOptions, split_values
-from ..frame.run_query import Shape, query_and_show
+from ..frame.output import Shape
+from ..frame.run_query import query_and_show
+from ..frame.selected_groups import GroupOptions
 
 
 def show_settings(

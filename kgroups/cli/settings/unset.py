@@ -10,9 +10,9 @@ from kgroups.model.settings.change import UnsetAll
 from ..change.apply_plan import apply_plan
 from ..change.change_settings import ChangeSettings
 from ..change.confirmation import Confirmation
-from ..frame.group_options import GroupOptions
 from ..frame.options import ConnectionOptions, split_values
-from ..frame.run_query import Shape
+from ..frame.output import Shape
+from ..frame.selected_groups import GroupOptions
 
 
 def unset(

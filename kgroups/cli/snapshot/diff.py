@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from ..frame.group_options import GroupOptions
 from ..frame.options import ConnectionOptions
-from ..frame.run_query import Shape
+from ..frame.output import Shape
+from ..frame.selected_groups import GroupOptions
 from ..query.comparison import Side, file_side, show_differences
 
 

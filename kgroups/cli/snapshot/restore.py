@@ -27,9 +27,9 @@ from ..change.plan_source import chosen_groups
 from ..change.reset import OffsetOperation
 from ..change.safety import Safety
 from ..change.undo_file import UndoFile
-from ..frame.group_options import GroupOptions
 from ..frame.options import ConnectionOptions
-from ..frame.run_query import Shape
+from ..frame.output import Shape
+from ..frame.selected_groups import GroupOptions
 
 
 def restore(

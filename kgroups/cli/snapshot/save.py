@@ -10,9 +10,9 @@ from kgroups.model.outcome import NO_MATCH, Failure, Outcome, Scope
 from kgroups.model.snapshot.rows import snapshot_row
 from kgroups.render.snapshot_views import SNAPSHOT
 
-from ..frame.group_options import GroupOptions
 from ..frame.options import ConnectionOptions
-from ..frame.run_query import Shape, show
+from ..frame.output import Shape, show
+from ..frame.selected_groups import GroupOptions
 from ..query.live_snapshot import live_snapshot
 
 

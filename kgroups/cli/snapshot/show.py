@@ -20,7 +20,7 @@ from kgroups.render.snapshot_views import CONFIGS, SNAPSHOT
 from kgroups.render.summary_view import SUMMARY
 
 from ..frame.options import check_exclusive
-from ..frame.run_query import Shape, show
+from ..frame.output import Shape, show
 
 
 def show_snapshot(shape: Shape, file: Path, groups: bool, offsets: bool, members: bool, configs: bool) -> int:

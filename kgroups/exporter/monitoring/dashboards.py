@@ -6,6 +6,7 @@ query selects one Prometheus job, so that clusters are kept apart.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -217,6 +218,11 @@ _COLUMNS = 24
 """Width of Grafana's grid."""
 _SIZES = {"stat": (4, 4), "table": (24, 6), "timeseries": (12, 8)}
 """Width and height of a panel."""
+
+
+def grafana_json(name: str) -> str:
+    """Return the JSON text of a dashboard, see :func:`to_grafana`."""
+    return json.dumps(to_grafana(name), indent=1)
 
 
 def to_grafana(name: str) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from __future__ import annotations
 import click
 
 from kgroups.cli.frame.command import Command
+from kgroups.cli.frame.file_option import file_option
 from kgroups.cli.frame.options import Duration, fleet_options
-from kgroups.cli.frame.systemd_option import systemd_option
 
 from ..run.hosts import hosts_options
 from ..run.options import engine_options, need_pipeline, store_option, topic_option
@@ -64,7 +64,7 @@ command = Command(
                 "all]"
             ),
         ),
-        systemd_option("--systemd-unit", "kgroups-history.service", "Print a unit for systemd, and exit."),
+        file_option("--systemd-unit", "kgroups-history.service", "Print a unit for systemd, and exit."),
         topic_option,
         hosts_options("as in the store; keep if it is new"),
         engine_options,

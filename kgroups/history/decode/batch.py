@@ -8,7 +8,8 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from ..tables import DECODED, RECORDS, arrow_schema
+from ..arrow import arrow_schema
+from ..tables import DECODED, RECORDS
 from .binary import Flags
 from .commits import decode_commits
 from .rows import decode_rows

@@ -14,7 +14,8 @@ from kgroups.errors import UndecodableRecord
 from kgroups.protocol.offsets_topic import decode
 from kgroups.protocol.record_schemas import NO_TOPIC_ID, Record, to_json
 
-from ..tables import DECODED, RECORDS, arrow_schema
+from ..arrow import arrow_schema
+from ..tables import DECODED, RECORDS
 from .times import micros
 
 SCHEMA: Final = pa.schema(list(arrow_schema(DECODED))[len(RECORDS.columns) :])

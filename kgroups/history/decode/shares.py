@@ -12,7 +12,8 @@ from kgroups.model.share.batches import DeliveryState
 from kgroups.model.share.state import UNCHANGED
 from kgroups.protocol.share_state import SNAPSHOT, UPDATE, decode
 
-from ..tables import SHARE_STATES, to_batch
+from ..arrow import to_batch
+from ..tables import SHARE_STATES
 from .facts import none_if_absent
 from .times import micros
 

@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .. import tables
-from ..tables import Table, arrow_schema, to_batch
+from ..arrow import arrow_schema, to_batch
+from ..tables import Table
 from . import classic, modern, streams
 from .batch import Redact, decode_batch
 from .facts import Body, Extractor

@@ -12,12 +12,13 @@ import pyarrow as pa
 
 from kgroups.errors import HistoryError, UsageError
 
+from ..arrow import arrow_schema
 from ..load.files import damaged_file
 from ..load.manifest import DataFile
 from ..load.read import read_rows
 from ..load.sql import connect, first_line, rows_of_files, sql_literal, sql_type
 from ..load.store import Store
-from ..tables import Table, arrow_schema
+from ..tables import Table
 from ..transform.definitions import Value, union
 
 _AS_SPARK = "nulls_first_on_asc_last_on_desc"

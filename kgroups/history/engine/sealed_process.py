@@ -25,8 +25,9 @@ import pyarrow as pa
 
 from kgroups.errors import KgroupsError, UsageError
 
+from ..arrow import arrow_schema
 from ..load.sql import first_line, rows_of_files, sql_text
-from ..tables import Table, arrow_schema
+from ..tables import Table
 from .allowed import NOT_SELECT, check_tree
 from .duck import DuckDB, reading
 

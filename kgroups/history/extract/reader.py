@@ -22,7 +22,8 @@ from kgroups.config.settings import ClientSettings
 from kgroups.errors import BrokerUnavailable
 from kgroups.model.placement import OFFSETS_TOPIC
 
-from ..tables import RECORDS, arrow_schema
+from ..arrow import arrow_schema
+from ..tables import RECORDS
 from .errors import raise_error
 from .ranges import Range
 

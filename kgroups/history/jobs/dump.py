@@ -22,13 +22,13 @@ from kgroups.config.settings import ClientSettings
 from kgroups.errors import HistoryError
 from kgroups.model.placement import OFFSETS_TOPIC
 
+from ..arrow import arrow_schema, open_parquet
 from ..decode import as_table
 from ..extract.ranges import Range, between, pack
 from ..extract.reader import read
 from ..hosts import KEEP_HOSTS, ClientHosts
 from ..live.offsets_log import open_log
-from ..load.write import open_parquet
-from ..tables import Table, arrow_schema
+from ..tables import Table
 
 
 class Dump(NamedTuple):

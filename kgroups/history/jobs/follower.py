@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 
 from kgroups.errors import HistoryError
 
+from ..arrow import to_batch
 from ..extract.ranges import Ends, Range, advance, between, check_position
 from ..live.offsets_log import OffsetsLog
 from ..load.manifest import DataFile, Entry, Snapshot
 from ..load.records import Written
 from ..load.store import UNNAMED_FOR, Store, TooLate
 from ..suspended import elapsed
-from ..tables import Table, to_batch
+from ..tables import Table
 
 
 class FollowedLog(NamedTuple):

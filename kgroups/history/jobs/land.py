@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 
 from kgroups.errors import HistoryError
 
+from ..arrow import to_batch
 from ..extract.ranges import Range, subtract
 from ..hosts import AS_STORED, ClientHosts, GivenHosts
 from ..load.manifest import LANDED
@@ -25,7 +26,7 @@ from ..load.store import UNNAMED_FOR, Store, TooLate
 from ..load.tasks import check_visible
 from ..session import root_cause
 from ..suspended import elapsed
-from ..tables import COVERAGE, RECORDS, to_batch
+from ..tables import COVERAGE, RECORDS
 
 COLUMNS = {
     "partition": "log_partition",

@@ -13,11 +13,12 @@ from typing import Any
 from kgroups.errors import KgroupsError
 from kgroups.model.counts import count
 
+from ..arrow import to_batch
 from ..extract.ranges import Ends
 from ..live.offsets_log import OffsetsLog
 from ..load.manifest import STALLED
 from ..load.store import Store
-from ..tables import COVERAGE, to_batch
+from ..tables import COVERAGE
 
 LOOK_EVERY = 10.0
 """Seconds between two looks at the ends of the log."""

@@ -12,8 +12,9 @@ from kgroups.model.outcome import Failure
 from kgroups.model.views.offset_row import GroupOffsets
 from kgroups.model.views.offsets import offset_rows
 
+from ..arrow import arrow_schema
 from ..decode.rows import to_batch
-from ..tables import Table, arrow_schema
+from ..tables import Table
 
 BATCH = 10_000
 """Maximum number of rows in an Arrow batch."""

@@ -6,10 +6,17 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
-if TYPE_CHECKING:
-    from obstore.store import ObjectStore
+import obstore
+from obstore.exceptions import AlreadyExistsError
+from obstore.store import LocalStore, ObjectStore, from_url
+
+SCHEMES = {"hdfs": ("http", 9870), "webhdfs": ("http", 9870), "swebhdfs": ("https", 9871)}
+"""Scheme of a location in HDFS -> scheme and default port of WebHDFS."""
+
+UNFINISHED = "_unfinished"
+"""Directory of files in HDFS that are not yet renamed."""
 
 _RETRY: Any = {"max_retries": 4, "retry_timeout": timedelta(seconds=20)}
 """Bounds how long a server that does not respond delays a message; the default is three minutes."""
@@ -69,8 +76,6 @@ class ObjectFiles:
 
         :raises obstore.exceptions.BaseError, ValueError, TypeError: if the URL or a setting is unknown.
         """
-        from obstore.store import LocalStore, from_url
-
         options: Any = settings
         self._store: ObjectStore = (
             LocalStore(place)
@@ -83,9 +88,6 @@ class ObjectFiles:
 
     def put(self, name: str, data: bytes, *, replace: bool) -> bool:
         """Write a file as a whole; return ``False`` if it exists and may not be replaced."""
-        import obstore
-        from obstore.exceptions import AlreadyExistsError
-
         try:
             obstore.put(self._store, name, data, mode="overwrite" if replace else "create")
         except AlreadyExistsError:
@@ -94,42 +96,30 @@ class ObjectFiles:
 
     def chunks(self, name: str) -> Iterator[bytes]:
         """Return the content of a file."""
-        import obstore
-
         return map(bytes, obstore.get(self._store, name).stream())
 
     def listed(self, prefix: str) -> Iterator[Found]:
         """Return the files below a directory."""
-        import obstore
-
         for batch in obstore.list(self._store, prefix):
             for meta in batch:
                 yield Found(meta["path"], meta["size"], meta["last_modified"])
 
     def folders(self, prefix: str) -> list[str]:
         """Return the names of the directories in a directory."""
-        import obstore
-
         found = obstore.list_with_delimiter(self._store, prefix)["common_prefixes"]
         return [path.rstrip("/").rpartition("/")[2] for path in found]
 
     def size(self, name: str) -> int:
         """Return the size of a file in bytes."""
-        import obstore
-
         return int(obstore.head(self._store, name)["size"])
 
     def delete(self, name: str) -> None:
         """Delete a file."""
-        import obstore
-
         obstore.delete(self._store, name)
 
     @contextmanager
     def writing(self, name: str) -> Iterator[Append]:
         """Write a new file as a stream."""
-        import obstore
-
         upload = obstore.open_writer(self._store, name)
         yield upload.write
         upload.close()

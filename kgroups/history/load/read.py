@@ -10,7 +10,8 @@ import pyarrow.parquet as pq
 
 from kgroups.errors import HistoryError
 
-from ..tables import Table, arrow_schema, ddl
+from ..arrow import arrow_schema
+from ..tables import Table, ddl
 from .manifest import DataFile
 from .storage import Storage
 from .store import Store

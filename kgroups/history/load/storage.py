@@ -21,11 +21,11 @@ from urllib.parse import parse_qsl, unquote
 from uuid import uuid4
 
 import pyarrow as pa
+from obstore.exceptions import BaseError
 
-from kgroups.errors import HistoryError
+from kgroups.errors import HistoryError, install_command
 
-from .object_files import Append, Files, Found, ObjectFiles
-from .web_hdfs import SCHEMES, WebHdfsFiles
+from .object_files import SCHEMES, Append, Files, Found, ObjectFiles
 
 _SAME = {"s3a": "s3", "s3n": "s3", "gcs": "gs", "abfss": "abfs"}
 """Other names of schemes, in Hadoop's terms."""
@@ -175,8 +175,6 @@ class Storage:
     @contextmanager
     def errors(self, name: str) -> Iterator[None]:
         """Raise errors of a file as :class:`HistoryError`."""
-        from obstore.exceptions import BaseError
-
         try:
             yield
         except (BaseError, OSError, pa.ArrowException) as error:
@@ -199,8 +197,6 @@ class Storage:
 
     @cached_property
     def _files(self) -> Files:
-        from obstore.exceptions import BaseError
-
         if self.folder:
             self._check_folder(self.folder)
             return ObjectFiles(self.folder, {})
@@ -209,6 +205,10 @@ class Storage:
         settings = dict(parse_qsl(query))
         try:
             if self.scheme in SCHEMES:
+                try:
+                    from .web_hdfs import WebHdfsFiles
+                except ImportError:
+                    raise HistoryError(f"stores in HDFS need requests: {install_command('hdfs')}") from None
                 return WebHdfsFiles(self.scheme, address, settings)
             return ObjectFiles(f"{self.scheme}://{address}", settings)
         except (BaseError, OSError, ValueError, TypeError) as error:

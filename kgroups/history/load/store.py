@@ -32,8 +32,8 @@ from ..hosts import KEEP
 from ..suspended import elapsed
 from ..tables import MATERIALIZED, SCHEMA_VERSION, STORED, Table
 from .manifest import EMPTY, UPGRADED, DataFile, Entry, Snapshot, contradiction, from_json, to_json
+from .object_files import UNFINISHED
 from .storage import Storage
-from .web_hdfs import UNFINISHED
 
 if TYPE_CHECKING:
     from .write import TableWriter

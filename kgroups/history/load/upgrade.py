@@ -16,7 +16,8 @@ import pyarrow.parquet as pq
 
 from kgroups.errors import HistoryError
 
-from ..tables import SCHEMA_VERSION, STORED, Table, arrow_schema
+from ..arrow import arrow_schema
+from ..tables import SCHEMA_VERSION, STORED, Table
 from .manifest import UPGRADED, Entry
 from .storage import Storage
 from .store import FORMAT, IDENTITY, MANIFEST, UNKNOWN_CLUSTER, Identity, Store

@@ -19,22 +19,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 from uuid import uuid4
 
-from kgroups.errors import HistoryError, install_command
+import requests
+from requests import Response, exceptions
+from urllib3.exceptions import NewConnectionError
 
-from .object_files import Append, Found
+from kgroups.errors import HistoryError
 
-if TYPE_CHECKING:
-    from requests import Response
-
-SCHEMES = {"hdfs": ("http", 9870), "webhdfs": ("http", 9870), "swebhdfs": ("https", 9871)}
-"""Scheme of a location -> scheme and default port of WebHDFS."""
-
-UNFINISHED = "_unfinished"
-"""Directory of files that are not yet renamed."""
+from .object_files import SCHEMES, UNFINISHED, Append, Found
 
 _CONNECT, _READ = 10.0, 120.0
 """Seconds until a server counts as dead."""
@@ -49,12 +44,8 @@ class WebHdfsFiles:
         """Use a directory; nothing is requested yet.
 
         :param address: NameNodes and path: what follows ``://``.
-        :raises HistoryError: if a setting is unknown, or ``requests`` is not installed.
+        :raises HistoryError: if a setting is unknown.
         """
-        try:
-            import requests
-        except ImportError:
-            raise HistoryError(f"stores in HDFS need requests: {install_command('hdfs')}") from None
         if unknown := sorted(settings.keys() - {"user", "delegation"}):
             raise HistoryError(f"HDFS has no setting {unknown[0]!r}: use user or delegation")
         protocol, port = SCHEMES[scheme]
@@ -139,8 +130,6 @@ class WebHdfsFiles:
 
     def _ask(self, method: str, name: str, operation: str, **parameters: str) -> Any:
         """Ask the active NameNode; one that is on standby, or cannot be connected to, has done nothing."""
-        from requests import exceptions
-
         path = quote(str(self._root / name))
         parameters = {"op": operation, **self._who, **parameters}
         for node in self._nodes:
@@ -176,11 +165,10 @@ class WebHdfsFiles:
 
 def _is_unsent(error: Exception) -> bool:
     """Return whether a request failed before it was sent."""
-    from requests.exceptions import ConnectTimeout
-    from urllib3.exceptions import NewConnectionError
-
     cause = error.args[0] if error.args else None
-    return isinstance(error, ConnectTimeout) or isinstance(getattr(cause, "reason", None), NewConnectionError)
+    return isinstance(error, exceptions.ConnectTimeout) or isinstance(
+        getattr(cause, "reason", None), NewConnectionError
+    )
 
 
 class _StandbyError(OSError):

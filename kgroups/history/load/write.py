@@ -11,16 +11,13 @@ from uuid import uuid4
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from kgroups.errors import HistoryError
 
-from ..tables import TIMES, Table, arrow_schema
+from ..arrow import arrow_schema, open_parquet
+from ..tables import TIMES, Table
 from .manifest import DataFile
 from .storage import Storage
-
-COMPRESSION = "zstd"
-"""Compression of the Parquet files: commits take a third of the space of snappy, Spark's default, in the same time."""
 
 ROW_GROUP = 100_000
 """Number of rows that a writer holds before it writes a row group: groups of 10,000 rows take twice the time and
@@ -137,18 +134,6 @@ class _OpenFile:
             self._stack.close()
         with suppress(HistoryError):
             self._storage.delete([self.path])
-
-
-def open_parquet(file: Any, schema: pa.Schema) -> Any:
-    """Open a file for rows as kgroups stores them: times and offsets as differences, because most of them grow."""
-    grow = [field.name for field in schema if pa.types.is_int64(field.type) or pa.types.is_timestamp(field.type)]
-    repeat = [
-        f"{field.name}.list.element" if pa.types.is_list(field.type) else field.name
-        for field in schema
-        if field.name not in (*grow, "value")  # values of records differ
-    ]
-    encodings = dict.fromkeys(grow, "DELTA_BINARY_PACKED")
-    return pq.ParquetWriter(file, schema, compression=COMPRESSION, use_dictionary=repeat, column_encoding=encodings)
 
 
 def time_column(table: Table) -> str:

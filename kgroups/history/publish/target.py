@@ -7,9 +7,10 @@ from typing import Protocol
 
 import pyarrow as pa
 
+from ..arrow import arrow_schema
 from ..load.manifest import DataFile
 from ..load.write import CLUSTER_ID
-from ..tables import Table, arrow_schema
+from ..tables import Table
 
 
 class Conflict(Exception):

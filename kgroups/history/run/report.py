@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from kgroups.cli.frame.run_query import print_failures
+from kgroups.cli.frame.output import print_failures
 from kgroups.errors import HistoryError
 from kgroups.model.outcome import Failure, Outcome, Scope
 

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from kgroups.cli.frame.exit_status import is_quiet, print_to_stderr
-from kgroups.cli.frame.run_query import Shape, print_failures
+from kgroups.cli.frame.output import Shape, print_failures
 from kgroups.errors import EXIT_FAILED, UsageError
 from kgroups.model.counts import count
 from kgroups.model.outcome import Outcome

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 
 from kgroups.cli.frame.options import ConnectionOptions
-from kgroups.cli.frame.run_query import Shape
+from kgroups.cli.frame.output import Shape
 from kgroups.model.outcome import Outcome
 from kgroups.render.output import write_outcome
 

@@ -16,12 +16,13 @@ import pyarrow as pa
 
 from kgroups.errors import HistoryError
 
+from ..arrow import arrow_schema
 from ..load.files import damaged_file
 from ..load.manifest import COMPACTED, DataFile, Entry, Snapshot
 from ..load.sql import connect, first_line, rows_of_files
 from ..load.store import Store
 from ..suspended import elapsed
-from ..tables import Table, arrow_schema
+from ..tables import Table
 
 FILE_ROWS = 5_000_000
 """Maximum number of rows in a file."""

@@ -5,6 +5,7 @@ Both write ``master`` (Confluent's up to 8.3, Karapace up to 6.2); ``leader``, t
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from kgroups.model.assignment import Assignment, Raw, Subscription
@@ -58,8 +59,6 @@ def _identity(document: dict[str, Any]) -> RegistryIdentity | None:
 
 
 def _json(data: bytes) -> dict[str, Any] | Raw:
-    import json
-
     if len(data) > LARGEST:
         return Raw(data, f"more than {LARGEST:,} bytes of JSON")
     try:

@@ -41,7 +41,7 @@ def _authenticate(gssapi: Any, credentials: Kerberos, host: str) -> Dialogue:
     flags = gssapi.RequirementFlag
     context = gssapi.SecurityContext(
         name=gssapi.Name(f"{credentials.service}@{host}", gssapi.NameType.hostbased_service),
-        creds=_tickets(credentials),
+        creds=_tickets(gssapi, credentials),
         usage="initiate",
         mech=gssapi.MechType.kerberos,
         flags=flags.mutual_authentication | flags.integrity | flags.out_of_sequence_detection,
@@ -56,10 +56,8 @@ def _authenticate(gssapi: Any, credentials: Kerberos, host: str) -> Dialogue:
 
 
 @cache
-def _tickets(credentials: Kerberos) -> Any:
+def _tickets(gssapi: Any, credentials: Kerberos) -> Any:
     """Return the tickets to authenticate with; tickets of a keytab are requested once, and cached in memory."""
-    import gssapi
-
     name = None
     if credentials.principal:
         name = gssapi.Name(credentials.principal, gssapi.NameType.kerberos_principal)

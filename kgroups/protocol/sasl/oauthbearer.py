@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 
@@ -32,8 +33,6 @@ def oauthbearer(token: Secret, extensions: Mapping[str, str]) -> Dialogue:
 
 def _reason(response: bytes) -> str:
     """Return the reason in a broker's challenge, such as ``{"status": "invalid_token", "scope": ...}``."""
-    import json
-
     try:
         error = json.loads(response)
         parts = [f"{key} {error[key]}" for key in ("status", "scope", "openid-configuration") if error.get(key)]

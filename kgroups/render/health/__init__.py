@@ -10,14 +10,14 @@ from kgroups.model.health.findings import Finding
 from kgroups.model.health.report import CLUSTER, Report
 from kgroups.model.health.severity import Severity
 
+from .text import unreachable_headline, write_terminal
+
 FORMATS = ("text", "json", "junit", "openmetrics")
 
 
 def write_report(report: Report, fmt: str, stream: TextIO, cluster_id: str | None, *, verbose: bool = False) -> None:
     """Write the report in one of :data:`FORMATS`; ``verbose`` also lists what passed as text on a terminal."""
     if fmt == "text" and verbose and stream.isatty():
-        from .text import write_terminal
-
         write_terminal(report, stream, verbose=True)
         return
     write: Callable[[Report, TextIO, str | None], None] = import_module(f"kgroups.render.health.{fmt}").write
@@ -30,8 +30,6 @@ def write_unreachable(reason: str, at: int, fmt: str, stream: TextIO) -> None:
     :param at: milliseconds since 1970.
     """
     if fmt == "text":
-        from .text import unreachable_headline
-
         stream.write(unreachable_headline(reason) + "\n")
     else:
         write_report(unreachable(reason, at), fmt, stream, None)

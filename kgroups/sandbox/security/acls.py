@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
+
+import confluent_kafka.admin
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
 
 from kgroups.errors import SandboxError
 
 from ..topics import admin_client
 
-if TYPE_CHECKING:
-    from confluent_kafka.admin import AdminClient
+_TYPES: Any = confluent_kafka.admin
+"""As ``Any``: its type annotations lack these classes."""
 
 _TIMEOUT: Final = 60.0
 _POLL: Final = 0.02
@@ -60,10 +64,9 @@ def remove_acls(bootstrap: str, user: str) -> None:
 
 def _filter(user: str | None) -> Any:
     """Return the filter for all ACLs of that user, or of any."""
-    types = _types()
-    resource, pattern = types.ResourceType.ANY, types.ResourcePatternType.ANY
-    operation = (types.AclOperation.ANY, types.AclPermissionType.ANY)
-    return types.AclBindingFilter(resource, None, pattern, user and f"User:{user}", None, *operation)
+    resource, pattern = _TYPES.ResourceType.ANY, _TYPES.ResourcePatternType.ANY
+    operation = (_TYPES.AclOperation.ANY, _TYPES.AclPermissionType.ANY)
+    return _TYPES.AclBindingFilter(resource, None, pattern, user and f"User:{user}", None, *operation)
 
 
 def _until(admin: AdminClient, wanted: Any, reached: Callable[[set[Any]], bool]) -> None:
@@ -76,24 +79,16 @@ def _until(admin: AdminClient, wanted: Any, reached: Callable[[set[Any]], bool])
 
 
 def _binding(acl: Acl) -> Any:
-    types = _types()
-    return types.AclBinding(
+    return _TYPES.AclBinding(
         # librdkafka has one name for the resource that Kafka calls CLUSTER in ACLs and BROKER in configurations.
-        types.ResourceType["BROKER" if acl.resource.lower() == "cluster" else acl.resource.upper()],
+        _TYPES.ResourceType["BROKER" if acl.resource.lower() == "cluster" else acl.resource.upper()],
         acl.name,
-        types.ResourcePatternType.PREFIXED if acl.prefixed else types.ResourcePatternType.LITERAL,
+        _TYPES.ResourcePatternType.PREFIXED if acl.prefixed else _TYPES.ResourcePatternType.LITERAL,
         f"User:{acl.user}",
         "*",
-        types.AclOperation[acl.operation.upper()],
-        types.AclPermissionType.DENY if acl.deny else types.AclPermissionType.ALLOW,
+        _TYPES.AclOperation[acl.operation.upper()],
+        _TYPES.AclPermissionType.DENY if acl.deny else _TYPES.AclPermissionType.ALLOW,
     )
-
-
-def _types() -> Any:
-    """Return the module as ``Any``: its type annotations lack these classes."""
-    import confluent_kafka.admin
-
-    return confluent_kafka.admin
 
 
 def _await(futures: Iterable[Any]) -> None:
@@ -102,8 +97,6 @@ def _await(futures: Iterable[Any]) -> None:
 
 
 def _result(future: Any) -> Any:
-    from confluent_kafka import KafkaException
-
     try:
         return future.result(_TIMEOUT)
     except KafkaException as error:

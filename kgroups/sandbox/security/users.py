@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import ScramCredentialInfo, ScramMechanism, UserScramCredentialUpsertion
+
 from kgroups.errors import SandboxError
 
 from ..cluster import Sandbox
@@ -37,8 +40,6 @@ def add_scram_users(sandbox: Sandbox, passwords: Mapping[str, str]) -> None:
 
 
 def _add(sandbox: Sandbox, user: str, mechanism: str, password: str) -> None:
-    from confluent_kafka.admin import ScramCredentialInfo, ScramMechanism, UserScramCredentialUpsertion
-
     info = ScramCredentialInfo(ScramMechanism[mechanism.replace("-", "_")], _ITERATIONS)
     # One per request: KRaft does not accept two of a user in one.
     admin = admin_client(sandbox.bootstrap)
@@ -48,8 +49,6 @@ def _add(sandbox: Sandbox, user: str, mechanism: str, password: str) -> None:
 
 def _log_in(address: str, user: str, mechanism: str, password: str) -> None:
     """Wait until a broker accepts the user: it receives credentials from the controller with a delay."""
-    from confluent_kafka import KafkaException
-
     admin = admin_client(
         address,
         {

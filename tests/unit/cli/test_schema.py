@@ -14,7 +14,7 @@ import pytest
 from kgroups.cli.completion.answer import complete
 from kgroups.cli.frame.exit_status import set_debug
 from kgroups.cli.frame.help_page import sections
-from kgroups.cli.frame.run_query import print_failures
+from kgroups.cli.frame.output import print_failures
 from kgroups.cli.main import cli
 from kgroups.errors import Reason
 from kgroups.model.outcome import Failure, Outcome, Scope

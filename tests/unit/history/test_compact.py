@@ -18,12 +18,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from kgroups.errors import HistoryError
+from kgroups.history.arrow import to_batch
 from kgroups.history.load import store as store_module
 from kgroups.history.load.manifest import BATCH, COMPACTED, DataFile, Entry
 from kgroups.history.load.read import read_rows
 from kgroups.history.load.storage import Storage
 from kgroups.history.load.store import UNNAMED_FOR, Store
-from kgroups.history.tables import COMMITS, HEADS, MATERIALIZED, RECORDS, STORED, Table, to_batch
+from kgroups.history.tables import COMMITS, HEADS, MATERIALIZED, RECORDS, STORED, Table
 from kgroups.history.upkeep import rewrite
 from kgroups.history.upkeep.automatic import MANY, Upkeep
 from kgroups.history.upkeep.compact import choose_similar, compact

@@ -13,9 +13,10 @@ from jsonschema import Draft202012Validator
 
 from kgroups.cli.main import cli
 from kgroups.history import derived
+from kgroups.history.arrow import arrow_schema
 from kgroups.history.contracts import TABLES
 from kgroups.history.contracts.json_schema import row_schema
-from kgroups.history.tables import DECODED, STORED, Column, Table, arrow_schema
+from kgroups.history.tables import DECODED, STORED, Column, Table
 
 _LOGICAL = {"INT(16, true)": "INT_16", "STRING": "UTF8", "TIMESTAMP(MICROS, true)": "TIMESTAMP_MICROS"}
 

@@ -11,10 +11,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from kgroups.history.arrow import arrow_schema
 from kgroups.history.decode import decode_batch
 from kgroups.history.decode.commits import decode_commits
 from kgroups.history.decode.rows import decode_rows
-from kgroups.history.tables import COMMITS, DECODED, RECORDS, arrow_schema
+from kgroups.history.tables import COMMITS, DECODED, RECORDS
 from tests.fakes.offset_records import Pair, commit_key, commit_value, key_bytes, record_batch, value_bytes
 
 TOPIC_ID = "AAECAwQFBgcICQoLDA0ODw"

@@ -9,9 +9,10 @@ import pyarrow as pa
 import pytest
 
 from kgroups.errors import ClusterUnreachable
+from kgroups.history.arrow import arrow_schema
 from kgroups.history.jobs.heads import HeadSampler
 from kgroups.history.load.store import Identity, Store
-from kgroups.history.tables import HEADS, arrow_schema
+from kgroups.history.tables import HEADS
 
 
 def sample(wanted: dict[str, set[int]]) -> pa.RecordBatch:

@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgroups.errors import BrokerUnavailable
+from kgroups.history.arrow import arrow_schema
 from kgroups.history.extract.holes import Compacted, HoleCounter
 from kgroups.history.extract.ranges import Range
 from kgroups.history.live import compaction
-from kgroups.history.tables import RECORDS, arrow_schema
+from kgroups.history.tables import RECORDS
 
 Holes = Mapping[int, Sequence[tuple[int, int]]]
 

@@ -12,6 +12,7 @@ import pytest
 
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import HistoryError, Reason
+from kgroups.history.arrow import arrow_schema, to_batch
 from kgroups.history.decode.shares import decode_share_states
 from kgroups.history.engine.duck import DuckDB
 from kgroups.history.extract.coverage import RangeCounter
@@ -21,7 +22,7 @@ from kgroups.history.jobs.verify import verify
 from kgroups.history.load.clients import Clients
 from kgroups.history.load.manifest import SHARES, Entry
 from kgroups.history.load.store import Identity, Store
-from kgroups.history.tables import SHARE_COVERAGE, SHARE_STATES, arrow_schema, to_batch
+from kgroups.history.tables import SHARE_COVERAGE, SHARE_STATES
 from kgroups.history.upkeep.compact import compact
 from kgroups.history.upkeep.decode_again import decode_again
 from kgroups.history.upkeep.expire import expire

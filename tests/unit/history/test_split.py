@@ -8,8 +8,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from kgroups.history.arrow import arrow_schema
 from kgroups.history.decode import STORED_FROM_RECORDS, as_table, decode_batch, split, split_table
-from kgroups.history.tables import COMMITS, RECORDS, STORED, UNDECODED, arrow_schema
+from kgroups.history.tables import COMMITS, RECORDS, STORED, UNDECODED
 from tests.fakes.cluster_state import assignment_bytes, subscription_bytes
 from tests.fakes.offset_records import Pair, commit_key, commit_value, key_bytes, record_batch, value_bytes
 

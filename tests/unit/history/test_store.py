@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from kgroups.errors import HistoryError
+from kgroups.history.arrow import arrow_schema
 from kgroups.history.load.manifest import (
     BATCH,
     COMPACTED,
@@ -26,7 +27,7 @@ from kgroups.history.load.manifest import (
 from kgroups.history.load.object_files import Found
 from kgroups.history.load.storage import Storage, full_reason, redact_location
 from kgroups.history.load.store import CHECKPOINT_EVERY, Store
-from kgroups.history.tables import HEADS, arrow_schema
+from kgroups.history.tables import HEADS
 from tests.unit.history.conftest import IDENTITY
 
 

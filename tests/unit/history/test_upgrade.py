@@ -15,10 +15,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from kgroups.errors import HistoryError
+from kgroups.history.arrow import arrow_schema
 from kgroups.history.load.manifest import BATCH, Entry
 from kgroups.history.load.store import Identity, Store
 from kgroups.history.load.upgrade import upgrade
-from kgroups.history.tables import COMMITS, RECORDS, Table, arrow_schema
+from kgroups.history.tables import COMMITS, RECORDS, Table
 from kgroups.history.upkeep.compact import compact
 from kgroups.history.upkeep.expire import expire
 from kgroups.history.upkeep.materialize import materialize

@@ -6,6 +6,8 @@ most clusters have only classic and consumer groups.
 
 from __future__ import annotations
 
+from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from kgroups.model.groups import GroupType
@@ -16,28 +18,26 @@ if TYPE_CHECKING:
     from ...routing.query_coordinators import GroupQuery
     from .describer import Describer
 
+_DESCRIBERS = {
+    GroupType.SHARE: ("share", "DESCRIBER"),
+    GroupType.STREAMS: ("streams", "DESCRIBER"),
+    GroupType.CONSUMER: ("consumers", "CONSUMER"),
+}
+_OFFSETS = {GroupType.SHARE: ("share", "STARTS")}
+
 
 def describer_for(group_type: str | None) -> Describer[Any]:
     """Return the describer of a group type; that of classic groups if it is unknown."""
-    if group_type == GroupType.SHARE:
-        from . import share
-
-        return share.DESCRIBER
-    if group_type == GroupType.STREAMS:
-        from . import streams
-
-        return streams.DESCRIBER
-    from . import consumers
-
-    return consumers.CONSUMER if group_type == GroupType.CONSUMER else consumers.CLASSIC
+    found: Describer[Any] = _imported(*_DESCRIBERS.get(group_type or "", ("consumers", "CLASSIC")))
+    return found
 
 
 def offsets_query_for(group_type: str | None) -> GroupQuery[GroupCommits]:
     """Return the query for the offsets of a group type; that for commits if it is unknown."""
-    if group_type == GroupType.SHARE:
-        from .share import STARTS
+    found: GroupQuery[GroupCommits] = _imported(*_OFFSETS.get(group_type or "", ("consumers", "COMMITS")))
+    return found
 
-        return STARTS
-    from .consumers import COMMITS
 
-    return COMMITS
+@cache
+def _imported(module: str, name: str) -> Any:
+    return getattr(import_module(f"kgroups.admin.query.group_types.{module}"), name)

@@ -10,9 +10,10 @@ import pytest
 from kio.schema.errors import ErrorCode
 
 from kgroups.errors import ClusterUnreachable
+from kgroups.history.arrow import arrow_schema
 from kgroups.history.live.ask import cluster_id, sample_heads, sweep
 from kgroups.history.live.wire_session import WireSession
-from kgroups.history.tables import BASELINE, HEADS, SWEEPS, arrow_schema
+from kgroups.history.tables import BASELINE, HEADS, SWEEPS
 from tests.fakes.broker import FakeCluster, is_probe
 from tests.fakes.live_cluster import live_cluster
 from tests.fakes.serving import serving

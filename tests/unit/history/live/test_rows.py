@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from kgroups.history.arrow import arrow_schema
 from kgroups.history.live import rows as made
 from kgroups.history.live.tables import ASSIGNMENTS, FAILURES, GROUPS, LIVE, MEMBERS, OFFSETS
-from kgroups.history.tables import Table, arrow_schema
+from kgroups.history.tables import Table
 from kgroups.model.assignment import Assignment, Raw, Subscription, assignment_of
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, GroupType, Member

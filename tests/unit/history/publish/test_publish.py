@@ -15,6 +15,7 @@ from deltalake import DeltaTable
 from pyiceberg.table import Table as IcebergTable
 
 from kgroups.errors import HistoryError
+from kgroups.history.arrow import to_batch
 from kgroups.history.load.manifest import BATCH
 from kgroups.history.load.store import Store
 from kgroups.history.publish import delta as delta_module
@@ -22,7 +23,7 @@ from kgroups.history.publish import run
 from kgroups.history.publish.delta import DeltaTarget
 from kgroups.history.publish.iceberg import SNAPSHOTS_KEPT, STORE, IcebergTarget
 from kgroups.history.publish.run import Published, publish
-from kgroups.history.tables import COMMITS, HEADS, MEMBERS, STORED, Column, to_batch
+from kgroups.history.tables import COMMITS, HEADS, MEMBERS, STORED, Column
 from tests.fakes.published import Scene, add_batch, compact, delta, digest, iceberg, make_stores, polars_frame
 
 WITH_ROWS = (COMMITS, MEMBERS, HEADS)

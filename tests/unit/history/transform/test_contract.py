@@ -6,10 +6,11 @@ import random
 
 import pytest
 
+from kgroups.history.arrow import arrow_schema
 from kgroups.history.engine import derive
 from kgroups.history.engine.duck import DuckDB
 from kgroups.history.rules import Rules
-from kgroups.history.tables import STORED, arrow_schema
+from kgroups.history.tables import STORED
 from kgroups.history.transform.definitions import DERIVED, Span, relations, stored_tables
 from tests.fakes.group_protocol import END, START, RandomGroups
 from tests.fakes.history import NOON, RULES, SPAN, History, at, derived_in, ordered

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from kgroups.history.arrow import arrow_schema
 from kgroups.history.derived import (
     ANOMALIES,
     COMMIT_RATE,
@@ -44,7 +45,7 @@ from kgroups.history.report.findings import unknown
 from kgroups.history.report.gather import gather
 from kgroups.history.report.gather.lists import rebalances
 from kgroups.history.report.page import page
-from kgroups.history.tables import Table, arrow_schema
+from kgroups.history.tables import Table
 from kgroups.history.transform.definitions import DERIVED
 from tests.fakes.history import SPAN, History, Row, at
 

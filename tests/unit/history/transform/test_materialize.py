@@ -17,13 +17,14 @@ from click.testing import CliRunner
 from kgroups.cli.main import cli
 from kgroups.errors import HistoryError
 from kgroups.history import materialized
+from kgroups.history.arrow import arrow_schema, to_batch
 from kgroups.history.engine import derive, open_tables
 from kgroups.history.engine.duck import DuckDB
 from kgroups.history.load.manifest import BATCH, COMPACTED, HEADS_SAMPLED, MATERIALIZED, SWEEP, Entry
 from kgroups.history.load.storage import Storage
 from kgroups.history.load.store import Identity, Store
 from kgroups.history.rules import Rules
-from kgroups.history.tables import COMMITS, COVERAGE, HEADS, STORED, Table, arrow_schema, to_batch
+from kgroups.history.tables import COMMITS, COVERAGE, HEADS, STORED, Table
 from kgroups.history.transform.definitions import BEGINNING, DERIVED, Span, stored_tables
 from kgroups.history.upkeep import materialize as steps
 from kgroups.history.upkeep import rewrite

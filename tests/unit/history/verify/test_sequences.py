@@ -10,13 +10,14 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from kgroups.history.arrow import arrow_schema, to_batch
 from kgroups.history.extract.coverage import RangeCounter
 from kgroups.history.extract.ranges import Range
 from kgroups.history.jobs.verify import verify
 from kgroups.history.load.manifest import BATCH, Entry, Snapshot
 from kgroups.history.load.records import entry_of, write_records
 from kgroups.history.load.store import Identity, Store
-from kgroups.history.tables import COVERAGE, RECORDS, arrow_schema, to_batch
+from kgroups.history.tables import COVERAGE, RECORDS
 from kgroups.history.upkeep.compact import compact
 from kgroups.history.upkeep.decode_again import decode_again
 from kgroups.history.upkeep.expire import expire

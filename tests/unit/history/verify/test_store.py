@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from kgroups.cli.main import cli
+from kgroups.history.arrow import to_batch
 from kgroups.history.decode import decode_batch
 from kgroups.history.extract.coverage import RangeCounter
 from kgroups.history.extract.ranges import Range
@@ -23,7 +24,7 @@ from kgroups.history.jobs.verify import verify
 from kgroups.history.load.manifest import BATCH, COMPACTED, LANDED, DataFile, Entry
 from kgroups.history.load.records import entry_of, write_records
 from kgroups.history.load.store import Identity, Store
-from kgroups.history.tables import COMMITS, COVERAGE, RECORDS, STORED, Table, to_batch
+from kgroups.history.tables import COMMITS, COVERAGE, RECORDS, STORED, Table
 from kgroups.history.upkeep.decode_again import decode_again
 from kgroups.history.verify.decoding import DECODING
 from kgroups.history.verify.result import Check

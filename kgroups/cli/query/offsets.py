@@ -1,0 +1,58 @@
+"""``kgroups describe``: the offsets of groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from kgroups.admin.query.select_groups import Selection
+from kgroups.model.offsets import Isolation
+from kgroups.model.outcome import Outcome
+from kgroups.model.views.offset_row import OffsetRow
+from kgroups.model.views.offsets import offset_rows
+from kgroups.render.offset_view import OFFSETS
+from kgroups.render.table import RowStore
+
+from ..frame.output import Shape
+from ..frame.run_query import Connection, query_and_show
+from .stream_rows import take_rows
+
+if TYPE_CHECKING:
+    from kgroups.admin.client import Client
+
+    from .group_headers import Headers
+
+
+def show_offsets(
+    connection: Connection,
+    shape: Shape,
+    selection: Selection,
+    level: Isolation,
+    headers: Headers | None,
+    notices: Callable[[Outcome[Any], Any], list[str]],
+) -> int:
+    """Show the offsets of groups; return the exit code.
+
+    :param headers: gets the headers of groups, unless it is ``None``.
+    """
+    rows_of: Callable[[Any], Iterable[Any]] = offset_rows
+    if headers is not None:
+        from .group_headers import rows_with_header
+
+        rows_of = rows_with_header(headers)
+
+    async def query(admin: Client) -> Outcome[Any]:
+        store = RowStore(OFFSETS.columns)
+        groups: list[Any] = []
+        streamed = await take_rows(
+            admin.stream_offsets(selection, isolation=level, whole_topics=headers is not None),
+            OffsetRow,
+            rows_of,
+            store.append,
+            insert=store.insert,
+            seen=lambda group: groups.append(None if selection.needs_list else group._replace(members=())),
+        )
+        # A RowStore is iterated like a tuple of rows.
+        return streamed.with_failures((), notices(streamed, groups))._replace(items=store)  # type: ignore[arg-type]
+
+    return query_and_show(connection, shape, OFFSETS, query, selection=selection, group_headers=headers)
