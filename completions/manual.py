@@ -9,7 +9,7 @@ from importlib.resources import files
 
 import click
 
-from kgroups.cli.frame.exit_codes import EXIT_CODES
+from kgroups.cli.frame.command import EXIT_CODES
 from kgroups.cli.frame.help_page import examples, sections
 from kgroups.cli.frame.lazy_command import LazyCommand
 from kgroups.cli.main import cli

@@ -6,23 +6,20 @@ Both implement :class:`Client`, which only reads. Everything else takes the wire
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from kgroups.config.settings import ClientSettings, Transport
 from kgroups.errors import UsageError
+from kgroups.model.groups import Group, ListedGroup
+from kgroups.model.offsets import Isolation
+from kgroups.model.outcome import Outcome
+from kgroups.model.views.offset_row import GroupOffsets
 from kgroups.net.cluster import Cluster
+from kgroups.protocol.apis.metadata import TopicLeaders
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-
-    from kgroups.model.groups import Group, ListedGroup
-    from kgroups.model.offsets import Isolation
-    from kgroups.model.outcome import Outcome
-    from kgroups.model.views.offset_row import GroupOffsets
-    from kgroups.protocol.apis.metadata import TopicLeaders
-
-    from .query.select_groups import Selection
+from .query.select_groups import Selection
 
 __all__ = ["Client", "Cluster", "WireOnly", "changing", "wire_of"]
 

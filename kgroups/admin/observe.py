@@ -27,8 +27,7 @@ from .group_clients import instances_of
 from .query.count_unread import count_unread
 from .query.retention import fetch_retention
 from .query.select_groups import Selection
-from .records import UNREAD_LOG, commit_history, find_unread, read_group_logs
-from .share_facts import share_facts
+from .records import UNREAD_LOG, commit_history, find_unread, read_group_logs, share_facts
 from .still_committing import Committed, still_committing
 
 

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from kgroups.model.group_log import GroupLogs, Key, ReadBudget
-from kgroups.model.groups import GroupId
+from kgroups.model.groups import GroupId, GroupType
 from kgroups.model.offsets import Isolation
 from kgroups.model.operations.committing import RecentCommits
 from kgroups.model.outcome import Failure, Scope
 from kgroups.model.time_lag import FirstUnread, Position
+from kgroups.model.views.offset_row import GroupOffsets
 
+from .client import Client, WireOnly, wire_of
 from .offsets_topic import reader
 from .offsets_topic import recent_commits as log_of_groups
 from .query import first_unread
-
-if TYPE_CHECKING:
-    from .client import Client
+from .share_state.gather import Gathered, gather_share_facts
 
 UNREAD = "librdkafka does not read records, so the time lag is unknown; --transport wire reads them"
 UNREAD_LOG = "librdkafka does not read records, so those of __consumer_offsets are unknown; --transport wire reads them"
@@ -47,3 +46,14 @@ async def commit_history(admin: Client, groups: Sequence[GroupId]) -> RecentComm
     if admin.cluster:
         return await log_of_groups.commit_history(admin.cluster, groups)
     return RecentCommits({}, dict.fromkeys(groups, UNREAD_LOG))
+
+
+async def share_facts(admin: Client, items: Iterable[GroupOffsets], limits: ReadBudget) -> Gathered:
+    """Return what is known about the partitions of share groups; groups of other types are ignored.
+
+    :raises UsageError: if there are share groups, and the transport does not support them.
+    """
+    shared = [item for item in items if item.group.type == GroupType.SHARE]
+    if not shared:
+        return Gathered({}, ())
+    return await gather_share_facts(wire_of(admin, WireOnly.SHARE_STATES), shared, limits)

@@ -41,9 +41,8 @@ from kgroups.model.views.offset_row import OffsetRow
 
 from .asynchronous import AsyncCluster
 from .blocking import Cluster, Fleet
-from .deletion import PlannedDeletion
 from .fleet import AsyncFleet
-from .in_cluster import InCluster
+from .items import InCluster, PlannedDeletion
 from .outcome import Outcome, PartialFailure
 
 __all__ = [

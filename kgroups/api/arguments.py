@@ -12,9 +12,8 @@ from kgroups.admin.query.select_groups import Selection
 from kgroups.config.settings import Transport
 from kgroups.errors import UsageError
 from kgroups.model import outcome as model
-from kgroups.model.groups import GroupState, GroupType
+from kgroups.model.groups import GroupState, GroupType, check_sendable
 from kgroups.model.health.limits import Limits
-from kgroups.model.names import check_sendable
 from kgroups.model.offsets import Commit
 from kgroups.model.operations.reset import (
     FromPlan,

@@ -31,7 +31,7 @@ from kgroups.model.settings.change import AppliedSetting
 from kgroups.model.snapshot.rows import SnapshotRow, snapshot_row
 
 from . import arguments
-from .deletion import PlannedDeletion
+from .items import PlannedDeletion
 from .outcome import Outcome, PartialFailure, summary
 from .session import Session
 from .settings import SettingsMethods

@@ -28,7 +28,7 @@ from kgroups.model.views.lag_rows import LagRow
 from kgroups.model.views.offset_row import OffsetRow
 
 from . import arguments
-from .in_cluster import InCluster
+from .items import InCluster
 from .outcome import Outcome
 from .queries import Queries, complete, sample_of
 

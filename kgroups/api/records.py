@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kgroups.model.groups import Group, ListedGroup
 from kgroups.model.operations.reset import PlannedOffset
@@ -21,12 +21,9 @@ from kgroups.render.list_view import LIST
 from kgroups.render.member_views import MEMBERS, STATE
 from kgroups.render.offset_view import OFFSETS
 from kgroups.render.settings_views import SETTING_CHANGES, SETTINGS
+from kgroups.render.views import View
 
-from .deletion import PlannedDeletion
-from .in_cluster import InCluster
-
-if TYPE_CHECKING:
-    from kgroups.render.views import View
+from .items import InCluster, PlannedDeletion
 
 _VIEWS: dict[type[Any], View] = {
     OffsetRow: OFFSETS,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kgroups.admin.query.select_groups import Selection
 from kgroups.config.settings import Transport
@@ -13,11 +13,8 @@ from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import NO_MATCH, Outcome
 
 from .frame.options import ConnectionOptions, check_exclusive
-from .frame.output import Shape
+from .frame.output import Headers, Shape
 from .frame.selected_groups import GroupOptions
-
-if TYPE_CHECKING:
-    from .query.group_headers import Headers
 
 
 def describe(

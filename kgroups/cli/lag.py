@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Container, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from kgroups.admin.client import Client
 from kgroups.admin.query.select_groups import Selection
 from kgroups.config.settings import Transport
 from kgroups.errors import UsageError
@@ -25,9 +26,6 @@ from .frame.output import Shape
 from .frame.run_query import query_and_show
 from .frame.selected_groups import GroupOptions
 from .query.stream_rows import collect_rows, take_rows
-
-if TYPE_CHECKING:
-    from kgroups.admin.client import Client
 
 _ADDED: dict[str, tuple[str, ...]] = {
     "--time": ("time_lag_ms",),

@@ -11,8 +11,7 @@ from kgroups.admin.change.plan.plan_reset import plan_reset
 from kgroups.admin.change.plan.reset_request import ResetRequest
 from kgroups.admin.query.list_groups import SHARERS
 from kgroups.admin.query.select_groups import Selection, list_selected
-from kgroups.model.groups import GroupState, GroupType, ListedGroup
-from kgroups.model.names import check_sendable
+from kgroups.model.groups import GroupState, GroupType, ListedGroup, check_sendable
 from kgroups.model.operations.results import DeletedGroup
 from kgroups.model.outcome import Failure, Outcome, Result, Scope
 from kgroups.net.cluster import Cluster

@@ -17,9 +17,8 @@ from kgroups.errors import KgroupsError
 from kgroups.model.groups import GroupId
 from kgroups.model.health.findings import Sample, Seen
 from kgroups.model.offsets import Isolation
-from kgroups.model.outcome import Outcome
+from kgroups.model.outcome import Outcome, unanswered
 from kgroups.model.permissions import OMITTED_COMMITS_NOTICE
-from kgroups.model.unanswered import unanswered
 from kgroups.watch.state.group_samples import GroupSample, LogSample, PolledGroup, sample, sample_logs
 from kgroups.watch.state.log_ends import LogEnds
 from kgroups.watch.state.rebalances import Rebalances

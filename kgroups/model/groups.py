@@ -8,11 +8,14 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from kgroups.errors import UsageError
+
 from .assignment import Assignment, Subscription
 from .cluster import Node
 
 if TYPE_CHECKING:
     from .streams import StreamsMember, Topology
+
 
 GroupId = str
 """A group ID, exactly as clients chose it; untrusted text."""
@@ -161,3 +164,22 @@ class Group(NamedTuple):
     def group(self) -> GroupId:
         """The group ID, as rows and JSON name it."""
         return self.group_id
+
+
+LONGEST_NAME = 32_767
+"""In bytes: the protocol stores the length as a signed 16-bit number."""
+
+
+def check_sendable(name: str, where: str, what: str = "a name") -> None:
+    """Check that Kafka's protocol can represent a name.
+
+    :param where: the source of the name, for the error: a flag, or the line of a file.
+    :param what: what it is, if not a name, for the error.
+    :raises UsageError: if it cannot be represented.
+    """
+    try:
+        size = len(name.encode())
+    except UnicodeEncodeError:
+        raise UsageError(f"{where}: {name!r} is not UTF-8") from None
+    if size > LONGEST_NAME:
+        raise UsageError(f"{where}: {what} of {size:,} bytes; Kafka's protocol takes {LONGEST_NAME:,}")

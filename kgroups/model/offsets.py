@@ -12,6 +12,11 @@ from .groups import GroupId
 from .outcome import Failure
 
 
+def place_name(topic: str, partition: int) -> str:
+    """Return ``orders-3``; ``orders partition -1`` for a number that no partition has, but that clients may commit."""
+    return f"{topic}-{partition}" if partition >= 0 else f"{topic} partition {partition}"
+
+
 class Isolation(IntEnum):
     """Which end of the log to use; the values come from the protocol (KIP-98).
 

@@ -6,16 +6,20 @@ exception, and never a missing row without a message.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from kgroups.errors import EXIT_FAILED, EXIT_OK, reference_of
 
+from .groups import GroupId
+from .placement import OFFSETS_TOPIC
+
 if TYPE_CHECKING:
     from kgroups.errors import KgroupsError, Reason
 
     from .permissions import Acl
+
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -156,3 +160,32 @@ def merge(outcomes: Iterable[Outcome[T]]) -> Outcome[T]:
         hidden_by.update(dict.fromkeys(outcome.hidden_by))
         needed.update(dict.fromkeys(outcome.needed))
     return Outcome(tuple(items), tuple(failures), tuple(notices), tuple(hidden_by), tuple(needed))
+
+
+def hides_groups(failure: Failure) -> bool:
+    """Return whether groups may exist that are not listed.
+
+    That is the case if a broker did not respond, or if partitions of the offsets topic have no leader: then no broker
+    lists their groups.
+    """
+    return failure.scope in (Scope.CLUSTER, Scope.BROKER) or (failure.scope, failure.name) == (
+        Scope.TOPIC,
+        OFFSETS_TOPIC,
+    )
+
+
+def unanswered(failures: Iterable[Failure]) -> frozenset[GroupId] | None:
+    """Return the groups that failures name; ``None`` if any missing group may exist."""
+    failures = tuple(failures)
+    if any(map(hides_groups, failures)):
+        return None
+    return frozenset(each.name for each in failures if each.scope is Scope.GROUP and each.error != NOT_FOUND)
+
+
+def is_partial(outcome: Outcome[Any], known: Container[GroupId] = ()) -> bool:
+    """Return whether groups may exist that the outcome lacks.
+
+    :param known: the groups that it has, although a failure may name them.
+    """
+    missing = unanswered(outcome.failures)
+    return bool(outcome.hidden_by) or missing is None or any(name not in known for name in missing)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from kgroups.errors import UsageError
 
-from .names import check_sendable
+from .groups import check_sendable
 
 TopicScope = Mapping[str, frozenset[int] | None]
 """Topic -> its selected partitions; ``None``: all of them."""

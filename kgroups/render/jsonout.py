@@ -12,17 +12,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import compress
 from json.encoder import encode_basestring_ascii
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 from kgroups.model.assignment import Assignment, Raw, Subscription
 from kgroups.model.cluster import Node
 from kgroups.model.listed import Records, ValueList
 from kgroups.model.outcome import Failure, Outcome
+from kgroups.model.permissions import Acl
 
 from .table import Table
-
-if TYPE_CHECKING:
-    from kgroups.model.permissions import Acl
 
 VERSION = "v1"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple, TextIO
 
+from kgroups.model.offsets import place_name
 from kgroups.model.outcome import Outcome
-from kgroups.model.places import place_name
 from kgroups.model.record import RecordDetails
 from kgroups.model.verdicts.verdict import Severity, Verdict
 from kgroups.model.visible import escape_message

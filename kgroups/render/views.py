@@ -129,3 +129,19 @@ def view_of(name: str, columns: Iterable[tuple[str, bool]]) -> View:
         for at, (key, right) in enumerate(columns)
     )
     return View(name, name, view_columns, sort_key=lambda row: 0)
+
+
+_MOST = 1_000
+"""More than a row has fields."""
+
+
+def with_cluster(view: View) -> View:
+    """Return the view for rows that have the name of the cluster before their first field."""
+    columns = tuple(
+        column._replace(value=itemgetter(column.value(range(_MOST)) + 1))  # the value of a position is the position
+        for column in view.columns
+    )
+    return view._replace(
+        columns=(Column("CLUSTER", "cluster", value=itemgetter(0)), *columns),
+        sort_key=lambda row: (row[0], view.sort_key(row[1:])),
+    )

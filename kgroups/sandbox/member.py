@@ -6,6 +6,7 @@ and does not wait: a process can run thousands of them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Final, NamedTuple
 
@@ -13,7 +14,6 @@ from kgroups.errors import SandboxError
 from kgroups.model.groups import CONSUMER_PROTOCOL_TYPE, GroupId
 from kgroups.protocol.error_codes import Code, KafkaError
 
-from .assignors import range_assignment
 from .coordinator_client import CoordinatorClient
 from .wire.consumer_protocol import encode_assignment, encode_subscription
 from .wire.heartbeat import Heartbeat
@@ -93,3 +93,22 @@ def _join_call(member: Member, member_id: str) -> JoinGroup:
     return JoinGroup(
         member.group, member_id, member.protocol_type, member.protocol, member.metadata, SESSION, REBALANCE
     )
+
+
+def range_assignment(members: Sequence[str], topics: Mapping[str, int]) -> dict[str, dict[str, list[int]]]:
+    """Assign partitions as the range assignor, to members that all subscribe to all ``topics`` (name -> partitions).
+
+    For each topic: neighboring partitions, to the members in the order of their IDs; the first ones get the remainder.
+
+    :returns: member -> topic -> partitions; a member without partitions has an empty mapping.
+    """
+    assigned: dict[str, dict[str, list[int]]] = {member: {} for member in sorted(members)}
+    for topic, partitions in sorted(topics.items()):
+        share, remainder = divmod(partitions, len(assigned))
+        start = 0
+        for at, member in enumerate(assigned):
+            size = share + (at < remainder)
+            if size:
+                assigned[member][topic] = list(range(start, start + size))
+            start += size
+    return assigned

@@ -20,8 +20,7 @@ from kgroups.cli.query.repeated_query import RepeatedQuery
 from kgroups.errors import KgroupsError, Reason
 from kgroups.model.clusters import ClusterAnswer, distinct, ids_of, merge_clusters
 from kgroups.model.groups import GroupId
-from kgroups.model.outcome import Failure, Outcome, Scope
-from kgroups.model.unanswered import unanswered
+from kgroups.model.outcome import Failure, Outcome, Scope, unanswered
 from kgroups.model.views.offset_row import GroupOffsets
 
 from .state.watching import Watch, WatchRow

@@ -12,7 +12,7 @@ from kio.static.primitive import Records
 
 from kgroups.model.offsets import Commit
 from kgroups.protocol.apis.describe_configs import DYNAMIC_GROUP, GROUP
-from kgroups.protocol.operations import UNAVAILABLE
+from kgroups.protocol.apis.metadata import UNAVAILABLE
 
 from . import versions
 from .cluster_state import FakeGroup, FakeMember, FakeTopic, assignment_bytes, subscription_bytes

@@ -17,7 +17,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from kgroups.protocol.error_codes import Code
 from kgroups.protocol.offsets_topic import decode
 from kgroups.sandbox import Sandbox
-from kgroups.sandbox.assignors import range_assignment
+from kgroups.sandbox.member import range_assignment
 from tests.integration.asking import Answer, run_here
 from tests.integration.java_output import ToolOutput
 from tests.integration.large_groups import join_all, subscription

@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
+from kgroups.history.decode import modern
 from kgroups.protocol import share_state
-from kgroups.protocol.offsets_topic import RECORD_TYPES, member_states
+from kgroups.protocol.offsets_topic import RECORD_TYPES
 from kgroups.protocol.record_schemas import RecordType
 from kgroups.protocol.record_schemas.spec import Field, Versions, versions
 from kgroups.sandbox import kafka_version
@@ -132,7 +133,7 @@ for (var state : org.apache.kafka.coordinator.group.{room}.MemberState.values())
 
 @pytest.mark.parametrize(
     ("room", "states"),
-    [("modern", member_states.MODERN), ("streams", member_states.STREAMS)],
+    [("modern", modern.MODERN), ("streams", modern.STREAMS)],
     ids=["modern", "streams"],
 )
 def test_member_state_names_match_kafka(

@@ -39,7 +39,7 @@ _PRIMITIVES: dict[str, st.SearchStrategy[Any]] = {
 
 
 def values(record_type: int, version: int) -> st.SearchStrategy[dict[str, Any]]:
-    """As :func:`~kgroups.protocol.offsets_topic.decode.decode` gives them: with every field that the version has."""
+    """As :func:`~kgroups.protocol.offsets_topic.decode` gives them: with every field that the version has."""
     return _structs(RECORD_TYPES[record_type].value, version)
 
 

@@ -67,13 +67,12 @@ from kgroups.protocol.apis.describe_producers import Producer
 from kgroups.protocol.apis.describe_transactions import Transaction
 from kgroups.protocol.apis.fetch import Fetched
 from kgroups.protocol.apis.list_groups import GroupList, ListedEntry
-from kgroups.protocol.apis.metadata import ClusterMetadata, TopicLeaders
+from kgroups.protocol.apis.metadata import UNAVAILABLE, ClusterMetadata, TopicLeaders, operations_of
 from kgroups.protocol.apis.offset_for_leader_epoch import EpochEnd
 from kgroups.protocol.apis.share_group_describe import ShareGroup
 from kgroups.protocol.apis.streams_group_describe import StreamsGroup
 from kgroups.protocol.embedded.registry import decode_member
 from kgroups.protocol.error_codes import Code, KafkaError, kafka_error
-from kgroups.protocol.operations import UNAVAILABLE, operations_of
 from kgroups.protocol.record_batch import Aborted
 from kgroups.protocol.versions import Api, BrokerVersions, VersionRange
 from tests.fakes.oracle import read, read_response, request_type, response_type, write, write_request

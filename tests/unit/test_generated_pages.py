@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from kgroups.cli.frame.exit_codes import EXIT_CODES
+from kgroups.cli.frame.command import EXIT_CODES
 from kgroups.history.contracts import TABLES
 from tests.documentation.pages import DISCOURAGED, LANGUAGES, PAGES, ROOT, anchors, blocks_in, page_text, prose_in
 

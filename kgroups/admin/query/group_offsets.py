@@ -7,21 +7,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, GroupId, GroupType
 from kgroups.model.offsets import GroupCommits
 from kgroups.model.outcome import Outcome
+from kgroups.model.permissions import HiddenTopics
 from kgroups.net.cluster import Cluster
 
 from ..routing.query_coordinators import GroupResults, query_coordinators
 from . import group_types
 from .group_types.consumers import COMMITS, STABLE_COMMITS
 from .select_groups import ResolvedSelection, Selection
-
-if TYPE_CHECKING:
-    from kgroups.model.permissions import HiddenTopics
 
 T = TypeVar("T")
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from kgroups.errors import BrokerUnavailable, UsageError
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, GroupId, GroupType, ListedGroup
-from kgroups.model.outcome import NO_MATCH, Failure, Outcome, Scope
-from kgroups.model.unanswered import hides_groups
+from kgroups.model.outcome import NO_MATCH, Failure, Outcome, Scope, hides_groups
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis import list_groups
 from kgroups.protocol.error_codes import Code, KafkaError, kafka_error

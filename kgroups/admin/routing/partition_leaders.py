@@ -7,8 +7,8 @@ from types import MappingProxyType
 
 from kgroups.errors import KgroupsError
 from kgroups.model.cluster import Node
+from kgroups.model.offsets import place_name
 from kgroups.model.outcome import Failure, Scope
-from kgroups.model.places import place_name
 from kgroups.net.cluster import Cluster
 from kgroups.net.fanout import fan_out
 from kgroups.protocol.apis import metadata

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from kgroups.errors import KgroupsError
 from kgroups.model.group_log import ReadBudget
 from kgroups.model.groups import GroupId
 from kgroups.model.offsets import LogOffsets
+from kgroups.model.outcome import Scope
 from kgroups.model.permissions import TOPIC, Acl
 from kgroups.model.placement import SHARE_STATE_TOPIC
 from kgroups.model.share.partition import ShareFacts, SharePartition
@@ -19,7 +21,7 @@ from kgroups.net.cluster import Cluster
 
 from ..log_search.backward_reader import NotAuthorized
 from ..query.first_unread import find_unread
-from .dead_letters import count_dead_letters
+from ..query.log_offsets import fetch_logs
 from .reader import ShareStates, read_share_states
 from .settings import fetch_share_settings
 from .state_records import StateKey
@@ -107,3 +109,24 @@ def _with_oldest(partition: SharePartition, found: Mapping[Position, FirstUnread
     if at is not None and any(batch.finished and batch.first <= at <= batch.last for batch in partition.state.batches):
         record = FirstUnread(failed=FINISHED)  # the offset was removed by compaction, or is a transaction marker
     return partition._replace(oldest=record)
+
+
+async def count_dead_letters(cluster: Cluster, topics: Collection[str]) -> Mapping[str, int | str]:
+    """Return the number of offsets in the log of each topic, or why it is unknown. Errors are not raised."""
+    if not topics:
+        return {}
+    try:
+        metadata = (await cluster.refresh(topics)).topics
+    except KgroupsError as error:
+        return dict.fromkeys(topics, str(error))
+    found: dict[str, int | str] = {
+        entry.topic: entry.error.failure(Scope.TOPIC, entry.topic, api="Metadata").message
+        for entry in metadata
+        if entry.error
+    }
+    logs, _ = await fetch_logs(cluster, {entry.topic: list(entry.leaders) for entry in metadata if not entry.error})
+    for (topic, number), reason in logs.holes.items():
+        found.setdefault(topic, f"{topic}-{number}: {reason}")
+    for topic, partitions in logs.offsets.items():
+        found.setdefault(topic, sum((log.end or 0) - (log.start or 0) for log in partitions.values()))
+    return found

@@ -8,11 +8,10 @@ from typing import NamedTuple
 
 from kgroups.model.counts import count, some
 from kgroups.model.groups import GroupId
-from kgroups.model.offsets import Move, PlanKey
+from kgroups.model.offsets import Move, PlanKey, place_name
 from kgroups.model.operations.origin import Mismatch, Origin
 from kgroups.model.operations.reset import FromPlan, PlannedOffset
 from kgroups.model.outcome import Failure, Outcome, Scope
-from kgroups.model.places import place_name
 from kgroups.model.settings.change import PlannedSetting
 from kgroups.model.snapshot.settings import SavedSettings
 from kgroups.model.snapshot.snapshot import Snapshot, commits_of, has_configs

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from kgroups.model.groups import Group
 from kgroups.model.offsets import Isolation, LogOffsets, Logs
@@ -17,13 +16,10 @@ from kgroups.model.time_lag import FirstUnread, Position, position
 from kgroups.model.views.offset_row import GroupOffsets
 from kgroups.protocol.error_codes import Code
 
-from ..client import WireOnly, wire_of
+from ..client import Client, WireOnly, wire_of
 from ..query.first_unread import find_unread
 from ..query.group_configs import fetch_group_configs
 from ..query.select_groups import Selection
-
-if TYPE_CHECKING:
-    from ..client import Client
 
 
 def extent_of(selection: Selection) -> Extent:

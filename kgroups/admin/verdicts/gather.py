@@ -11,11 +11,10 @@ from kgroups.model.cluster import Node
 from kgroups.model.counts import count
 from kgroups.model.groups import GroupType
 from kgroups.model.lag import is_epoch_ahead
-from kgroups.model.offsets import Isolation, LogOffsets, Logs
+from kgroups.model.offsets import Isolation, LogOffsets, Logs, place_name
 from kgroups.model.operations.commit_history import History
 from kgroups.model.operations.committing import RecentCommits
 from kgroups.model.outcome import Failure, Outcome, Scope
-from kgroups.model.places import place_name
 from kgroups.model.rates import Pace, Reading, pace_of, reading_of, unbroken
 from kgroups.model.record import RecordDetails
 from kgroups.model.subscriptions import left_topics

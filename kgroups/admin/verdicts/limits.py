@@ -13,7 +13,7 @@ from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis.describe_client_quotas import API, DescribeClientQuotas
 from kgroups.protocol.error_codes import KafkaError
 
-from .reasons import reason_of
+from .transactions import reason_of
 
 
 async def fetch_limits(

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from kgroups.errors import KgroupsError
+from kgroups.errors import KgroupsError, UnsupportedVersion
 from kgroups.model.cluster import Node
 from kgroups.model.outcome import Scope
 from kgroups.model.permissions import Acl
 from kgroups.model.verdicts.facts import OpenTransaction, Part, Unavailable
 from kgroups.net.cluster import Cluster
 from kgroups.net.fanout import fan_out
-from kgroups.protocol.apis import describe_producers, describe_transactions, list_transactions
+from kgroups.protocol.apis import describe_client_quotas, describe_producers, describe_transactions, list_transactions
 from kgroups.protocol.apis.describe_transactions import Transaction
 from kgroups.protocol.error_codes import KafkaError
+from kgroups.protocol.versions import Api
 
 from ..routing.partition_leaders import TopicPartition, by_topic, partition_name
-from .reasons import reason_of
 
 Open = Mapping[TopicPartition, tuple[OpenTransaction, ...]]
 Missing = Mapping[TopicPartition, tuple[Unavailable, ...]]
@@ -122,3 +122,18 @@ def _lacking(
 
 def _unavailable(reason: str, acl: Acl | None = None) -> Unavailable:
     return Unavailable(Part.TRANSACTION, reason, acl)
+
+
+_SINCE: Mapping[Api, str] = {
+    describe_client_quotas.API: "2.6",
+    describe_producers.API: "2.8",
+    list_transactions.API: "3.0",
+    describe_transactions.API: "3.0",
+}
+
+
+def reason_of(api: Api, error: KgroupsError) -> str:
+    """Return why a request failed, with the first version of Kafka that has its API if the broker is older."""
+    if isinstance(error, UnsupportedVersion):
+        return f"requires {api} (Kafka {_SINCE[api]}): {error}"
+    return f"{api}: {error}"

@@ -20,7 +20,7 @@ from kgroups.model.clusters import ClusterAnswer, ids_of, merge_clusters
 from kgroups.model.counts import count
 from kgroups.model.outcome import Failure, Outcome, Result, Scope
 from kgroups.net.fanout import run
-from kgroups.render.cluster_view import with_cluster
+from kgroups.render.views import with_cluster
 
 from ..frame.options import ConnectionOptions
 from ..frame.progress import ProgressLine, progress_line

@@ -7,12 +7,15 @@ import sys
 import time
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from kgroups.admin.query.pattern import Glob
 from kgroups.admin.query.select_groups import Selection
 from kgroups.errors import ClusterUnreachable, DeadlineExceeded, UsageError
 from kgroups.model.counts import count
 from kgroups.model.groups import is_glob
+from kgroups.model.health.check import Check
+from kgroups.model.health.judge import CHECKS
 from kgroups.model.health.limits import Limits
 from kgroups.model.health.rules import Rule
 from kgroups.model.health.sampling import Sampling
@@ -20,7 +23,7 @@ from kgroups.model.offsets import Isolation
 from kgroups.render.health import write_report
 
 from ..frame.exit_status import enable_gc, is_quiet, print_to_stderr
-from ..frame.options import ConnectionOptions
+from ..frame.options import ConnectionOptions, split_values
 from ..frame.selected_groups import GroupOptions
 from .checker import Checker
 from .reports import write_files
@@ -107,3 +110,28 @@ def _named(rules: tuple[Rule, ...]) -> Selection | None:
     globs = [glob for rule in rules for glob in rule.groups if is_glob(glob)]
     names = tuple(dict.fromkeys(name for rule in rules for name in rule.names))
     return Selection(names, Glob(*globs, literal=True) if globs else None)
+
+
+def limits_of(**values: Any) -> Limits:
+    """Return the expectations.
+
+    :raises UsageError: if a value is invalid, or if options conflict.
+    """
+    if values["members"] is not None and values["min_members"] is not None:
+        raise UsageError("--members and --min-members are mutually exclusive")
+    values["states"] = list(split_values(values["states"]))
+    given = {
+        check.field: _read(check, value) for check in CHECKS if (value := values[check.field]) not in (None, (), [])
+    }
+    return Limits(**given)
+
+
+def _read(check: Check, value: Any) -> Any:
+    """Parse the value of an option.
+
+    :raises UsageError: if it is invalid.
+    """
+    try:
+        return (check.read_flag or check.read)(value)
+    except ValueError as error:
+        raise UsageError(f"--{check.key}: {error}") from None

@@ -65,7 +65,7 @@ command = Plugin(
     body="kgroups.cli.check.command:check",
     options=(
         checked_group_options,
-        OptionGroup("limits", tuple(map(_option, CHECKS)), "kgroups.cli.check.expectations:limits_of"),
+        OptionGroup("limits", tuple(map(_option, CHECKS)), "kgroups.cli.check.command:limits_of"),
         click.option(
             "--rules", type=click.Path(path_type=Path), metavar="FILE", help="TOML file with rules for groups."
         ),

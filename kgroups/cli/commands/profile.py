@@ -126,7 +126,7 @@ _use = Command(
 
     Changes one line of the configuration file.
     """,
-    body="kgroups.cli.profile.use:use",
+    body="kgroups.cli.profile.edit:use",
     options=(click.argument("name", shell_complete=complete_profile),),
     examples=(
         ("Use a profile by default", "kgroups profile use prod"),

@@ -137,7 +137,7 @@ _unset = Command(
     or a glob: 'share.*' removes all values of these settings, and '*' all values. Shows the plan; --execute applies it.
     The old settings are first saved to an undo file, from which settings set --from-file restores them.
     """,
-    body="kgroups.cli.settings.unset:unset",
+    body="kgroups.cli.settings.set:unset",
     options=(
         click.argument("keys", metavar="KEY[,KEY]..."),
         group_options,

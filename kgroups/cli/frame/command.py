@@ -10,14 +10,26 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from .exit_codes import EXIT_CODES
 from .lazy_command import QuickHelp, options_of_all_commands, resolve
 
 if TYPE_CHECKING:
     from kgroups.render.views import View
 
+
 Lines = tuple[tuple[str, str], ...]
 """Pairs: a sentence and a command line, or an exit code and its meaning."""
+
+EXIT_CODES: Lines = (
+    ("0", "Success."),
+    ("1", "Partial failure: available results are printed, failures are listed on standard error."),
+    ("2", "Invalid usage or configuration."),
+    ("129, 130, 143", "Ended by SIGHUP, SIGINT (Ctrl-C), or SIGTERM."),
+    ("141", "The reader of the pipe has exited."),
+)
+"""Codes, and their meanings."""
+
+ENDED = EXIT_CODES[3:]
+"""The exit codes of a command that was ended."""
 
 Decorator = Callable[[Any], Any]
 """What :func:`click.option` and :func:`click.argument` return."""

@@ -15,7 +15,6 @@ from typing import Any
 import click
 
 from kgroups.admin.client import Client
-from kgroups.admin.query.list_topics import list_topics
 from kgroups.admin.query.select_groups import Selection
 from kgroups.config.flags import Flags
 from kgroups.config.load import load_settings
@@ -23,6 +22,8 @@ from kgroups.config.profiles import read_profiles
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import KgroupsError
 from kgroups.model.outcome import Outcome
+from kgroups.net.cluster import Cluster
+from kgroups.protocol.apis.metadata import Metadata
 
 from .run_query import run_query
 
@@ -91,3 +92,13 @@ def _settings(context: click.Context) -> ClientSettings:
         broker_timeout=TIMEOUT,
     )
     return load_settings(flags, os.environ).settings
+
+
+async def list_topics(settings: ClientSettings) -> list[str]:
+    """Return the names of all visible topics, also internal ones; always over the wire client.
+
+    :raises KgroupsError: if no broker returns them.
+    """
+    cluster, _ = await Cluster.connect(settings)
+    async with cluster:
+        return sorted(entry.topic for entry in (await cluster.call_any(Metadata(None))).topics if entry.topic)

@@ -17,9 +17,8 @@ from kgroups.errors import UsageError
 from kgroups.model.clusters import ClusterAnswer, ids_of, merge_clusters
 from kgroups.model.outcome import Outcome
 from kgroups.net.fanout import run
-from kgroups.render.cluster_view import with_cluster
 from kgroups.render.selection import sort_rows
-from kgroups.render.views import View
+from kgroups.render.views import View, with_cluster
 
 from .output import Shape, print_exchange, print_once, show
 from .progress import progress_line

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import click
 
 from kgroups.render.views import View
 
-from .command import Command
-from .exit_codes import EXIT_CODES
-from .help_sections import OPTIONS, OTHER, TITLES, section_of
+from .command import EXIT_CODES, Command
 
 Record = tuple[str, str]
 """The names of an option with its metavar, and its help."""
@@ -72,3 +70,44 @@ def _views(context: click.Context) -> Iterator[tuple[str, View]]:
     for each in shown:
         if view := each.resolve(context):
             yield f"with {each.option}: " if each.option and len(shown) > 1 else "", view
+
+
+OPTIONS, OTHER = "Options", "Other"
+"""The section of options that are in no other one, and those of all commands, with ``--help``."""
+
+SHARED = {
+    "Selection": "--group --regex --all-groups --topic --all-topics --state --in-state --type --of-type "
+    "--protocol-type --only-lagging --min --top --member --instance --all-members --empty-for --since --until --limit",
+    "View": "--offsets --members --topology --summary --all-views --verbose --by --time --headroom --deep --deep-mib "
+    "--deep-time --isolation --what-if --groups --configs --key --overridden",
+    "Change": "--to-earliest --to-latest --to-current --to-offset --shift-by --skip-records --to-datetime "
+    "--by-duration --from-file --to-group --create-group --exact --delete-internal-topic "
+    "--delete-all-internal-topics --reason",
+    "Safety": "--fleet --force --commit-window --when-empty --dry-run --execute --yes --undo-file --accept-mismatch "
+    "--including-hidden-offsets",
+    "Checks": "",
+    "Metrics": "",
+    "Server": "--listen --tls-certificate --tls-key --basic-auth --max-connections --dashboard --alerts --systemd-unit",
+    "Store": "--store --cluster --all-clusters",
+    OPTIONS: "",
+    "Spark": "--engine --master --remote --conf --packages --py-files --spark-log",
+    "Output": "--output --wide --no-headers --columns --sort --export",
+    "Connection": "--bootstrap-server --command-config -X --profile --all-profiles --cluster-timeout --timeout "
+    "--broker-timeout --transport --max-requests-per-second --debug",
+    OTHER: "--quiet --color",
+}
+"""Section -> the options that all commands have in it."""
+
+TITLES = tuple(SHARED)
+
+
+def section_of(option: str, own: Mapping[str, str]) -> str:
+    """Return the section of an option; ``Options`` if it is in no other one.
+
+    :param own: the sections of the command, which take precedence.
+    """
+    for table in (own, SHARED):
+        for title, options in table.items():
+            if option in options.split():
+                return title
+    return OPTIONS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from kgroups.net.connection import Exchange
 
 T = TypeVar("T")
+Headers = MutableMapping[str, Sequence[str]]
+"""The headers of groups in a table on a terminal."""
 
 
 class Shape(NamedTuple):

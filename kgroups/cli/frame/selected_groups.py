@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 from kgroups.admin.query.list_groups import ListFilter
 from kgroups.admin.query.select_groups import Selection
 from kgroups.errors import UsageError
-from kgroups.model.groups import GroupState, GroupType, canonical_word, is_glob
-from kgroups.model.names import check_sendable
+from kgroups.model.groups import GroupState, GroupType, canonical_word, check_sendable, is_glob
 
 from .options import split_values
 

@@ -1,4 +1,4 @@
-"""``kgroups profile add``, ``remove``, ``rename``, and ``import``."""
+"""``kgroups profile add``, ``remove``, ``rename``, ``import``, and ``use``."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from kgroups.config.default_profile import set_default
 from kgroups.config.flags import Flags
 from kgroups.config.other_tools import default_file, read_clusters
 from kgroups.config.profile_edits import (
@@ -136,3 +137,12 @@ def _warn_of_clear_text(profiles: Profiles, tables: Mapping[str, Table]) -> None
                 f"kgroups: warning: profile {name}: {', '.join(secrets)} is stored in CLEAR TEXT in {profiles.file} "
                 f"(mode 600); replace it with {REFERENCES}"
             )
+
+
+def use(name: str) -> int:
+    """Run ``kgroups profile use``; return the exit code."""
+    profiles = read_profiles(os.environ)
+    profiles.profile(name, "profile use")
+    set_default(profiles, name)
+    print_to_stderr(f"{name} is now the default profile")
+    return 0

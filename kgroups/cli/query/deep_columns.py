@@ -8,8 +8,7 @@ from typing import Any
 
 from kgroups.admin.client import Client
 from kgroups.admin.query.select_groups import Selection
-from kgroups.admin.records import read_group_logs
-from kgroups.admin.share_facts import share_facts
+from kgroups.admin.records import read_group_logs, share_facts
 from kgroups.admin.share_state.gather import Gathered
 from kgroups.model.explain.facts import GroupFacts
 from kgroups.model.group_log import ReadBudget, keys_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, MutableMapping, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from kgroups.model.groups import Group
@@ -12,7 +12,7 @@ from kgroups.model.views.offsets import offset_rows
 from kgroups.model.views.summary_row import summary_row
 from kgroups.render.summary_view import header_parts
 
-Headers = MutableMapping[str, Sequence[str]]
+from ..frame.output import Headers
 
 
 def rows_with_header(headers: Headers) -> Callable[[GroupOffsets], Iterable[OffsetRow]]:

@@ -14,13 +14,11 @@ from kgroups.model.views.member_rows import MemberRow, StateRow, member_rows, st
 from kgroups.model.views.refused_rows import refused_rows
 from kgroups.render.member_views import MEMBERS, STATE
 
-from ..frame.output import Shape
+from ..frame.output import Headers, Shape
 from ..frame.run_query import Connection, query_and_show
 
 if TYPE_CHECKING:
     from kgroups.admin.client import Client
-
-    from .group_headers import Headers
 
 Notices = Callable[[Outcome[Any], Any], list[str]]
 

@@ -13,14 +13,12 @@ from kgroups.model.views.offsets import offset_rows
 from kgroups.render.offset_view import OFFSETS
 from kgroups.render.table import RowStore
 
-from ..frame.output import Shape
+from ..frame.output import Headers, Shape
 from ..frame.run_query import Connection, query_and_show
 from .stream_rows import take_rows
 
 if TYPE_CHECKING:
     from kgroups.admin.client import Client
-
-    from .group_headers import Headers
 
 
 def show_offsets(

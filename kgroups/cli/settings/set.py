@@ -1,4 +1,4 @@
-"""``kgroups settings set``."""
+"""``kgroups settings set`` and ``unset``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from kgroups.admin.query.select_groups import Selection
 from kgroups.errors import UsageError
 from kgroups.model.operations.origin import Mismatch
-from kgroups.model.settings.change import SetAll
+from kgroups.model.settings.change import SetAll, UnsetAll
 from kgroups.model.settings.declared import Declared
 from kgroups.model.settings.undo import accepting
 
@@ -15,7 +15,7 @@ from ..change.apply_plan import apply_plan
 from ..change.change_settings import ChangeSettings
 from ..change.confirmation import Confirmation
 from ..change.plan_source import chosen_in_file
-from ..frame.options import ConnectionOptions
+from ..frame.options import ConnectionOptions, split_values
 from ..frame.output import Shape
 from ..frame.selected_groups import GroupOptions, check_name
 from .file import groups_of, read_any
@@ -72,3 +72,19 @@ def _values(pairs: list[str]) -> dict[str, str]:
         check_name(key, "KEY=VALUE")
         check_name(f"={value}", "KEY=VALUE")
     return values
+
+
+def unset(
+    connection: ConnectionOptions,
+    shape: Shape,
+    confirmation: Confirmation,
+    undo_file: Path | None,
+    chosen: GroupOptions,
+    keys: str,
+) -> int:
+    """Run ``kgroups settings unset``; return the exit code."""
+    names = split_values((keys,))
+    if not names:
+        raise UsageError("no settings: use KEY[,KEY]... before the groups")
+    operation = ChangeSettings(chosen.selection(), UnsetAll(names), undo_file)
+    return apply_plan(connection, shape, confirmation, operation)

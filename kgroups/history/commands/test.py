@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import click
 
-from kgroups.cli.frame.command import Command, Shown
-from kgroups.cli.frame.exit_codes import ENDED, EXIT_CODES
+from kgroups.cli.frame.command import ENDED, EXIT_CODES, Command, Shown
 from kgroups.cli.frame.options import deferred_connection_options, output_options
 
 from ..run.options import cluster_option, need_queries, store_option

@@ -8,8 +8,7 @@ from typing import Any, Final
 
 from kgroups.protocol.embedded.registry import decode_member, is_known
 
-from .facts import ASSIGNMENTS, GROUP_METADATA, MEMBERS, Body, Extractor, Fact, none_if_absent, none_if_empty
-from .times import micros
+from .facts import ASSIGNMENTS, GROUP_METADATA, MEMBERS, Body, Extractor, Fact, micros, none_if_absent, none_if_empty
 
 KIND: Final = "classic"
 

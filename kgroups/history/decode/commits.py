@@ -19,8 +19,8 @@ from kgroups.protocol.record_schemas import NO_TOPIC_ID
 from kgroups.protocol.record_schemas.readers import uuid_text
 
 from .binary import Bytes, Flags, Integers, decode_utf8
+from .facts import LAST_MS
 from .rows import COMMIT_TYPES, SCHEMA
-from .times import LAST_MS
 
 _LONGEST: Final = 0x7FFF
 """Maximum length of Kafka's strings, in bytes."""

@@ -8,7 +8,7 @@ the extractors.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 GROUP_METADATA = "group_metadata"
 MEMBERS = "members"
@@ -51,3 +51,14 @@ def epoch_extractor(kind: str, subject: str, field: str) -> Extractor:
         yield EPOCHS, {"kind": kind, "subject": subject, "epoch": epoch}
 
     return extract
+
+
+LAST_MS: Final = 253_402_300_799_999
+"""The end of the year 9999. Old clients could write any time; -1 means absent."""
+
+
+def micros(milliseconds: int | None) -> int | None:
+    """Convert to microseconds since 1970; ``None`` if absent, negative, or after :data:`LAST_MS`."""
+    if milliseconds is None or not 0 <= milliseconds <= LAST_MS:
+        return None
+    return milliseconds * 1000

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from kgroups.protocol.offsets_topic.member_states import state_name
-
 from .facts import (
     ASSIGNMENTS,
     EPOCHS,
@@ -23,6 +21,31 @@ from .facts import (
     none_if_absent,
     none_if_empty,
 )
+
+MODERN: Final[Mapping[int, str]] = {
+    0: "stable",
+    1: "unrevoked_partitions",
+    2: "unreleased_partitions",
+    127: "unknown",
+}
+"""Of consumer and share groups: ``org.apache.kafka.coordinator.group.modern.MemberState``."""
+
+# Unlike the numbers above, shifted by one.
+STREAMS: Final[Mapping[int, str]] = {
+    1: "stable",
+    2: "unrevoked_tasks",
+    3: "unreleased_tasks",
+    127: "unknown",
+}
+"""Of streams groups: ``org.apache.kafka.coordinator.group.streams.MemberState``."""
+
+_STREAMS_RECORD: Final = 22
+
+
+def state_name(record_type: int, state: int) -> str:
+    """Return the name of a state, or its number if it is unknown."""
+    return (STREAMS if record_type == _STREAMS_RECORD else MODERN).get(state, str(state))
+
 
 CONSUMER: Final = "consumer"
 SHARE: Final = "share"

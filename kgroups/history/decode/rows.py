@@ -16,7 +16,7 @@ from kgroups.protocol.record_schemas import NO_TOPIC_ID, Record, to_json
 
 from ..arrow import arrow_schema
 from ..tables import DECODED, RECORDS
-from .times import micros
+from .facts import micros
 
 SCHEMA: Final = pa.schema(list(arrow_schema(DECODED))[len(RECORDS.columns) :])
 """The columns that decoding adds to a record."""

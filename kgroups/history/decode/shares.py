@@ -14,8 +14,7 @@ from kgroups.protocol.share_state import SNAPSHOT, UPDATE, decode
 
 from ..arrow import to_batch
 from ..tables import SHARE_STATES
-from .facts import none_if_absent
-from .times import micros
+from .facts import micros, none_if_absent
 
 FindNames = Callable[[Collection[str]], Mapping[str, str]]
 """IDs of topics -> their names, as far as known."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark.errors import AnalysisException, ParseException, PySparkException
+from pyspark.sql import DataFrame, SparkSession
 
 from kgroups.errors import HistoryError, UsageError
 
@@ -20,9 +20,6 @@ from ..load.tasks import check_visible
 from ..session import root_cause, tune_session
 from ..tables import Table
 from ..transform.definitions import Value, union
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 _TRANSLATIONS = (
     (re.compile(r"(last_value\(\w+) ignore nulls\)"), r"\1) ignore nulls"),

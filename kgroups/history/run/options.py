@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import gc
+import importlib.util
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -212,7 +212,7 @@ def need_pipeline(*packages: str, extra: str = "pipeline") -> None:
     missing = [
         name
         for name in packages or ("pyspark", "pyarrow", "numpy", "pandas", "obstore", "duckdb")
-        if find_spec(name) is None
+        if importlib.util.find_spec(name) is None
     ]
     if missing:
         raise MissingPackage(f"history needs {', '.join(missing)}: {install_command(extra)}")
@@ -231,7 +231,7 @@ def need_packages(*packages: str) -> None:
 
     :raises MissingPackage: if one is missing; it names only these, because the extra has hundreds of MB.
     """
-    if any(find_spec(name) is None for name in packages):
+    if any(importlib.util.find_spec(name) is None for name in packages):
         raise MissingPackage(f"history dump needs {' and '.join(packages)}: pip install {' '.join(packages)}")
 
 

@@ -9,7 +9,7 @@ from itertools import compress
 from kgroups.model.assignors.shape import TopicPartition
 from kgroups.model.groups import GroupState, Member
 from kgroups.model.lag import EPOCH_AHEAD
-from kgroups.model.places import place_name
+from kgroups.model.offsets import place_name
 from kgroups.model.shell import group_words_in_text, shell
 from kgroups.model.subscriptions import left_topics, not_owners
 

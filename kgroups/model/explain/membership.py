@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kgroups.model.duration import Milliseconds
 
 from ..counts import count, some
-from ..places import place_name
+from ..offsets import place_name
 from ..stays import SharedInstance
 from ..views.lag_summary import pending_remark
 from .facts import GroupFacts

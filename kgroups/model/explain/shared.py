@@ -9,7 +9,7 @@ from kgroups.model.duration import Milliseconds
 from kgroups.model.effective_setting import Effective, unknown_text
 from kgroups.model.groups import GroupType
 from kgroups.model.moments import moment_text
-from kgroups.model.places import place_name
+from kgroups.model.offsets import place_name
 from kgroups.model.share.partition import ACQUIRED_UNKNOWN, ShareFacts, SharePartition, Tally
 from kgroups.model.share.state import ShareState
 from kgroups.model.time_lag import ago

@@ -11,7 +11,7 @@ from .. import counts
 from ..duration import Milliseconds
 from ..groups import Group, GroupId
 from ..lag import AHEAD
-from ..places import place_name
+from ..offsets import place_name
 from ..views.lag_summary import lag_is_unknown, reads_on_at, tally_of
 from ..views.offset_row import OffsetRow
 from .findings import Finding, Place

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ..counts import count, some
 from ..groups import GroupId, GroupType
-from ..places import place_name
+from ..offsets import place_name
 from ..stays import Instances
 from ..subscriptions import not_owners
 from ..views.offset_row import GroupOffsets, OffsetRow

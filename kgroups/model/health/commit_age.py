@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ..groups import GroupType
-from ..places import place_name
+from ..offsets import place_name
 from ..time_lag import age_of, time_fault
 from ..views.offset_row import OffsetRow
 from .amounts import NO_COMMIT, UnknownLag, committed, largest, number, over

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from ..counts import some
 from ..duration import Milliseconds
 from ..groups import GroupType
+from ..offsets import place_name
 from ..operations.commit_history import STUCK_AFTER, History
 from ..operations.committing import OF_A_CLIENT
-from ..places import place_name
 from ..rates import Reading, reading_of
 from ..subscriptions import left_topics
 from ..time_lag import Position

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 from kgroups.errors import UsageError
 
-from ..groups import GroupId, GroupType
-from ..names import check_sendable
+from ..groups import GroupId, GroupType, check_sendable
 from ..offsets import Commit, Move, PlanKey
 from ..outcome import Result
 from .origin import Mismatch, Origin, Source, topic_id_of, topic_id_text

@@ -9,16 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ..groups import GroupId
 from ..offsets import Commit, Isolation, LogOffsets, Move, PlanKey
 from ..outcome import Failure, Scope
 from ..record import NextRecords, RecordDetails
+from .origin import Origin
 from .skip import skip_note
-
-if TYPE_CHECKING:
-    from .origin import Origin
 
 
 class Clamp(StrEnum):

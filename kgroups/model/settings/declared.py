@@ -23,8 +23,7 @@ from typing import Any, NamedTuple
 
 from kgroups.errors import ConfigError
 
-from ..groups import GroupId, is_glob
-from ..names import check_sendable
+from ..groups import GroupId, check_sendable, is_glob
 from ..outcome import Failure, Outcome, Scope
 from .setting import GROUP, GroupSettings
 

@@ -18,8 +18,7 @@ from typing import Any, NamedTuple
 from kgroups.errors import UsageError
 
 from ..counts import count
-from ..groups import GroupId
-from ..names import check_sendable
+from ..groups import GroupId, check_sendable
 from ..operations.origin import ACCEPT, Mismatch, Origin, Source
 from ..operations.undo_file import SETTINGS_SCHEMA, lines_of, parse_rows
 from ..outcome import Failure, Outcome, Result, Scope

@@ -10,9 +10,8 @@ from ..groups import Group, GroupId, GroupType, Member
 from ..lag import compute_lag
 from ..offsets import Commit, LogOffsets
 from ..operations.origin import topic_id_text
-from ..outcome import Scope
+from ..outcome import Scope, hides_groups
 from ..time_lag import FirstUnread, position
-from ..unanswered import hides_groups
 from ..views.offset_row import GroupOffsets
 from .rows import DiffRow
 from .snapshot import Snapshot, commits_of, has_configs

@@ -6,8 +6,7 @@ from collections import Counter
 from typing import NamedTuple
 
 from ..groups import GroupState, GroupType, ListedGroup
-from ..outcome import Outcome
-from ..unanswered import is_partial
+from ..outcome import Outcome, is_partial
 
 
 class ClusterGroupsRow(NamedTuple):

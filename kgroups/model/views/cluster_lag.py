@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..counts import count
-from ..outcome import Outcome
-from ..unanswered import is_partial
+from ..outcome import Outcome, is_partial
 from .lag_rows import GroupLagRow
 
 

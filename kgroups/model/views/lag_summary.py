@@ -14,8 +14,7 @@ from ..counts import count, some
 from ..duration import Milliseconds
 from ..groups import Group, GroupType
 from ..headroom import NOTHING_UNREAD, Headroom, Retention, smallest
-from ..offsets import LogOffsets
-from ..places import place_name
+from ..offsets import LogOffsets, place_name
 from ..subscriptions import left_topics
 from ..time_lag import FirstUnread, Position, TimeLag, position, time_lag
 from ..unread_count import FINISHED, NONE, UNKNOWN, UnreadCount

@@ -16,10 +16,10 @@ from kgroups.model.groups import GroupId, GroupState, Member
 
 from ..embedded.registry import decode_member
 from ..error_codes import Code, KafkaError, kafka_error
-from ..operations import operations_of
 from ..reader import Reader, Seen, reader_of
 from ..versions import Api
 from ..writer import form_of
+from .metadata import operations_of
 
 if TYPE_CHECKING:
     from ..repeats import Repeats

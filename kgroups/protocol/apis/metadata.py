@@ -17,7 +17,6 @@ from typing import NamedTuple
 from kgroups.model.cluster import Node
 
 from ..error_codes import Code, KafkaError, kafka_error
-from ..operations import operations_of
 from ..reader import Reader, reader_of
 from ..versions import Api
 from ..writer import form_of
@@ -165,3 +164,28 @@ def _partition(reader: Reader, version: int) -> tuple[int, int | KafkaError, int
         epoch,
         in_sync == replicas,
     )
+
+
+_NAMES = {
+    3: "READ",
+    4: "WRITE",
+    5: "CREATE",
+    6: "DELETE",
+    7: "ALTER",
+    8: "DESCRIBE",
+    9: "CLUSTER_ACTION",
+    10: "DESCRIBE_CONFIGS",
+    11: "ALTER_CONFIGS",
+    12: "IDEMPOTENT_WRITE",
+    13: "CREATE_TOKENS",
+    14: "DESCRIBE_TOKENS",
+}
+"""By Java's code of the operation, which is the number of its bit."""
+
+UNAVAILABLE = -(1 << 31)
+"""Not supported or not requested. A principal without DESCRIBE receives 0."""
+
+
+def operations_of(bits: int) -> frozenset[str] | None:
+    """Return Kafka's names of the operations, or ``None`` if they are unavailable."""
+    return None if bits == UNAVAILABLE else frozenset([name for bit, name in _NAMES.items() if bits >> bit & 1])

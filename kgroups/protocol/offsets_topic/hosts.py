@@ -17,7 +17,7 @@ from kgroups.model.groups import CONSUMER_PROTOCOL_TYPE
 from ..embedded.consumer import decode_assignment, decode_subscription
 from ..record_schemas.encode import encode_value
 from ..writer import array, int16, int32, string
-from .decode import decode
+from . import decode
 from .record_types import RECORD_TYPES
 
 Replace = Callable[[str], str]

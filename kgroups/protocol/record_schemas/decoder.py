@@ -6,6 +6,8 @@ was written with another schema.
 
 from __future__ import annotations
 
+import base64
+import json
 import struct
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
@@ -120,3 +122,14 @@ def _reason(error: Exception) -> str:
     if isinstance(error, Corrupt):
         return str(error)
     return "a string that is not UTF-8" if isinstance(error, UnicodeDecodeError) else "it ends too soon"
+
+
+def to_json(value: Mapping[str, Any] | None) -> str:
+    """Return one line, without spaces; bytes are in base64 (RFC 4648, with padding)."""
+    return json.dumps(value, default=_base64, ensure_ascii=False, separators=(",", ":"))
+
+
+def _base64(value: Any) -> str:
+    if not isinstance(value, bytes):
+        raise TypeError(f"{type(value).__name__} is not a type of decoded records")
+    return base64.b64encode(value).decode()

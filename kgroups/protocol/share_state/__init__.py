@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from .decode import decode
+from typing import Final
+
+from ..record_schemas import RecordDecoder
 from .record_types import RECORD_TYPES, SNAPSHOT, UPDATE
 
 __all__ = ["RECORD_TYPES", "SNAPSHOT", "UPDATE", "decode"]
+
+decode: Final = RecordDecoder(RECORD_TYPES.values()).decode

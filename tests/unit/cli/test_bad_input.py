@@ -92,7 +92,9 @@ CHANGES = [
 def test_changes_over_librdkafka_are_refused_before_connecting(
     run_cli: Callable[..., Ran], arguments: tuple[str, ...], mocker: MockerFixture
 ) -> None:
-    opened = mocker.patch("kgroups.admin.wire.open_client", side_effect=AssertionError("a broker was contacted"))
+    opened = mocker.patch(
+        "kgroups.cli.frame.run_query.open_client", side_effect=AssertionError("a broker was contacted")
+    )
     code, out, err = run_cli(*arguments, *B, "--transport", "librdkafka")
     assert (code, out) == (2, "")
     assert err == (

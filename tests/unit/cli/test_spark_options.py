@@ -109,7 +109,7 @@ def opened(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[Engine]
     from pyspark.sql import SparkSession
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr("kgroups.history.register", lambda spark: None)
+    monkeypatch.setattr("kgroups.history.session.register", lambda spark: None)
     monkeypatch.setattr(session, "check_server", lambda url: None)
     monkeypatch.setattr(session, "watch_executors", lambda session, notify: None)
     monkeypatch.setattr(session, "find_java", lambda: Path("java"))

@@ -524,7 +524,7 @@ def test_slow_kerberos_library_times_out(monkeypatch: pytest.MonkeyPatch) -> Non
         held.wait(30)
         yield b""
 
-    monkeypatch.setattr("kgroups.protocol.sasl.kerberos.kerberos", slow)
+    monkeypatch.setattr("kgroups.net.identity.kerberos", slow)
     server = sasl.FakeSasl({"GSSAPI": sasl.always(b"")})
     words = "GSSAPI as ann@REALM: no response from Kerberos in time"
     failing(asking_for(server), Sasl("GSSAPI", Kerberos("kafka", "ann@REALM")), words, broker_timeout=PATIENCE)

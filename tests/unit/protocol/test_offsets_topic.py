@@ -8,8 +8,8 @@ import struct
 import pytest
 
 from kgroups.errors import UndecodableRecord
+from kgroups.history.decode.modern import state_name
 from kgroups.protocol.offsets_topic import RECORD_TYPES, decode
-from kgroups.protocol.offsets_topic.member_states import state_name
 from kgroups.protocol.record_schemas import NO_TOPIC_ID, Record, to_json
 from kgroups.protocol.record_schemas.spec import Versions, versions
 from tests.fakes.offset_records import commit_key, commit_value, key_bytes, value_bytes

@@ -5,12 +5,14 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kgroups.errors import SandboxError
 from kgroups.protocol.call import Call
 from kgroups.protocol.error_codes import Code, KafkaError, kafka_error
 from kgroups.sandbox.coordinator_client import CoordinatorClient
-from kgroups.sandbox.member import Member, beat, consumer, join
+from kgroups.sandbox.member import Member, beat, consumer, join, range_assignment
 from kgroups.sandbox.wire.heartbeat import Heartbeat
 from kgroups.sandbox.wire.join_group import Joined, JoinGroup, MemberIdRequired
 from kgroups.sandbox.wire.sync_group import SyncGroup
@@ -92,3 +94,28 @@ def test_heartbeat_rejected_by_rebalance_joins_again(code: Code) -> None:
 def test_heartbeat_refused_is_an_error() -> None:
     with pytest.raises(SandboxError, match="Heartbeat: GROUP_AUTHORIZATION_FAILED"):
         beaten(Script(error(Code.group_authorization_failed)), MEMBER)
+
+
+def test_range_gives_first_members_the_remainder_of_every_topic() -> None:
+    assert range_assignment(["b", "a", "c"], {"t": 5, "s": 2}) == {
+        "a": {"s": [0], "t": [0, 1]},
+        "b": {"s": [1], "t": [2, 3]},
+        "c": {"t": [4]},
+    }
+
+
+def test_range_gives_one_member_everything() -> None:
+    assert range_assignment(["a"], {"t": 3}) == {"a": {"t": [0, 1, 2]}}
+
+
+@given(
+    st.lists(st.text(max_size=3), min_size=1, max_size=7, unique=True),
+    st.dictionaries(st.text(max_size=3), st.integers(0, 20), max_size=4),
+)
+def test_range_assigns_every_partition_once_and_contiguously(members: list[str], topics: dict[str, int]) -> None:
+    assigned = range_assignment(members, topics)
+    assert sorted(assigned) == sorted(members)
+    for topic, partitions in topics.items():
+        shares = [assigned[member].get(topic, []) for member in sorted(members)]
+        assert [partition for share in shares for partition in share] == list(range(partitions))
+        assert max(map(len, shares)) - min(map(len, shares)) <= 1

@@ -13,9 +13,8 @@ from kgroups.admin.routing.coverage import missing_coordinators
 from kgroups.cli.frame.options import ConnectionOptions
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.model.offsets import Isolation
-from kgroups.model.outcome import Failure, Scope
+from kgroups.model.outcome import Failure, Scope, unanswered
 from kgroups.model.placement import OFFSETS_TOPIC
-from kgroups.model.unanswered import unanswered
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, kafka_error
 from kgroups.watch.ticks import Ticks, pace_of

@@ -8,12 +8,11 @@ from typing import Any
 
 from kgroups.model.counts import some
 from kgroups.model.groups import Group, GroupState
-from kgroups.model.offsets import LogOffsets, Logs
+from kgroups.model.offsets import LogOffsets, Logs, place_name
 from kgroups.model.operations.committing import pending_words
 from kgroups.model.operations.reset import PlannedOffset, by_group
 from kgroups.model.operations.results import GroupDeletion
 from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Scope
-from kgroups.model.places import place_name
 
 from ...query.leader_epochs import EpochAt
 from ...query.select_groups import Selection

@@ -6,12 +6,11 @@ from collections.abc import Collection, Mapping, Sequence
 
 from kgroups.model.counts import count, some
 from kgroups.model.groups import GroupId, GroupType
-from kgroups.model.offsets import PlanKey
+from kgroups.model.offsets import PlanKey, place_name
 from kgroups.model.operations.reset import PlannedOffset, by_group
 from kgroups.model.operations.results import AppliedOffset
 from kgroups.model.operations.rivals import Rivals, rivals_of
 from kgroups.model.outcome import Failure, Outcome, Result, Scope
-from kgroups.model.places import place_name
 
 from ..plan.lookups import Lookups
 from .commit_log import CommitLog, is_alone, move_of

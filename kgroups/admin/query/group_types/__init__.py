@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kgroups.model.groups import GroupType
+from kgroups.model.offsets import GroupCommits
 
-if TYPE_CHECKING:
-    from kgroups.model.offsets import GroupCommits
-
-    from ...routing.query_coordinators import GroupQuery
-    from .describer import Describer
+from ...routing.query_coordinators import GroupQuery
+from .describer import Describer
 
 _DESCRIBERS = {
     GroupType.SHARE: ("share", "DESCRIBER"),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import click
 
-from kgroups.cli.frame.exit_codes import EXIT_CODES
+from kgroups.cli.frame.command import EXIT_CODES
 from kgroups.cli.frame.exit_status import EXIT_CLOSED_PIPE
 from kgroups.cli.frame.help_page import exit_codes
 from kgroups.errors import KgroupsError

@@ -252,7 +252,7 @@ def test_librdkafka_is_refused(restore: Any, served: Any, monkeypatch: pytest.Mo
     async def over_librdkafka(*_: Any) -> tuple[Any, str]:
         return Mock(cluster=None, close=AsyncMock()), ""
 
-    monkeypatch.setattr("kgroups.admin.wire.open_client", over_librdkafka)
+    monkeypatch.setattr("kgroups.cli.frame.run_query.open_client", over_librdkafka)
     code, _, err = restore("--execute", "--yes")
     assert code == 2 and "kgroups only reads over librdkafka" in err and not writes(served)
 

@@ -4,8 +4,8 @@ import pytest
 from kio.schema.errors import ErrorCode
 
 from kgroups.protocol.apis.describe_groups import ClassicGroup, DescribeGroups, GroupOperations
+from kgroups.protocol.apis.metadata import UNAVAILABLE
 from kgroups.protocol.error_codes import KafkaError
-from kgroups.protocol.operations import UNAVAILABLE
 from tests.fakes.replies import OK, asked, heard, part, reply
 
 

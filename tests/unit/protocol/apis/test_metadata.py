@@ -6,7 +6,7 @@ import pytest
 from kio.schema.errors import ErrorCode
 
 from kgroups.model.cluster import Node
-from kgroups.protocol.apis.metadata import Metadata
+from kgroups.protocol.apis.metadata import UNAVAILABLE, Metadata, operations_of
 from kgroups.protocol.error_codes import KafkaError
 from tests.fakes.replies import OK, asked, heard, part, reply
 
@@ -55,3 +55,20 @@ def test_metadata_creates_no_topics_and_reads_leaders(version: int) -> None:
 def test_metadata_requests_authorized_operations_from_v8(version: int, wanted: bool) -> None:
     request = asked(Metadata(operations=wanted), version)
     assert getattr(request, "include_cluster_authorized_operations", None) == (wanted if version >= 8 else None)
+
+
+@pytest.mark.parametrize(
+    ("bits", "operations"),
+    [
+        (0, set()),
+        (1 << 8, {"DESCRIBE"}),
+        (1 << 3 | 1 << 6 | 1 << 8, {"READ", "DELETE", "DESCRIBE"}),
+        (1 << 30, set()),  # an operation of a Kafka to come
+    ],
+)
+def test_operations_are_read_from_bits(bits: int, operations: set[str]) -> None:
+    assert operations_of(bits) == operations
+
+
+def test_operations_that_are_unavailable_are_none() -> None:
+    assert operations_of(UNAVAILABLE) is None

@@ -1,13 +1,22 @@
-"""Groups to delete, as a program sees them."""
+"""Items of outcomes that only the Python API has."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from kgroups.model.groups import GroupId
 from kgroups.model.offsets import Commit
 from kgroups.model.operations.results import GroupDeletion
+
+T = TypeVar("T")
+
+
+class InCluster(NamedTuple, Generic[T]):
+    """An item, and the profile of its cluster."""
+
+    cluster: str
+    item: T
 
 
 class PlannedDeletion(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kgroups.model.places import place_name
+from kgroups.model.offsets import place_name
 
 
 @pytest.mark.parametrize(("partition", "text"), [(0, "t-0"), (12, "t-12"), (-1, "t partition -1")])
