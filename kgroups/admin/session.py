@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from kgroups.errors import KgroupsError
 
-from .client import Client
+if TYPE_CHECKING:
+    from .client import Client
 
-C = TypeVar("C", bound=Client)
+C = TypeVar("C", bound="Client")
 
 
 class ClientSession(Generic[C]):

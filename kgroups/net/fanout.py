@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable
+from contextlib import closing
 from typing import Any, TypeVar
 
 from kgroups.errors import KgroupsError
@@ -13,21 +14,33 @@ K = TypeVar("K")
 T = TypeVar("T")
 
 
-def run(main: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine as ``asyncio.run``, but let an interrupt end quietly: errors of canceled tasks are not logged."""
-    interrupted = False
+class Runner:
+    """Runs coroutines on one event loop, as ``asyncio.Runner``; an interrupt ends quietly: no task logs an error."""
 
-    def report(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        if not interrupted and not isinstance(context.get("exception"), KgroupsError):
+    def __init__(self) -> None:
+        self._runner = asyncio.Runner()
+        self._interrupted = False
+
+    def run(self, main: Coroutine[Any, Any, T]) -> T:
+        self._runner.get_loop().set_exception_handler(self._report)
+        try:
+            return self._runner.run(main)
+        except KeyboardInterrupt:
+            self._interrupted = True
+            raise
+
+    def close(self) -> None:
+        self._runner.close()
+
+    def _report(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        if not self._interrupted and not isinstance(context.get("exception"), KgroupsError):
             loop.default_exception_handler(context)
 
-    with asyncio.Runner() as runner:
-        runner.get_loop().set_exception_handler(report)
-        try:
-            return runner.run(main)
-        except KeyboardInterrupt:
-            interrupted = True
-            raise
+
+def run(main: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine as ``asyncio.run``, with a :class:`Runner`."""
+    with closing(Runner()) as runner:
+        return runner.run(main)
 
 
 async def fan_out(jobs: Iterable[tuple[K, Awaitable[T]]]) -> list[tuple[K, T | KgroupsError]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,7 +20,7 @@ from kgroups.render.views import View
 from ..frame.exit_status import discard_output
 from ..frame.options import ConnectionOptions
 from ..frame.output import Shape, or_error_envelope, print_failures, show
-from ..frame.run_query import Query, run_query
+from ..frame.run_query import Query, Session
 from .confirmation import Confirmation
 from .operation import Change, Operation, Plan, Target, execute, nothing_planned
 
@@ -46,15 +47,18 @@ def apply_plan(
             shape.check(change.view)
             return _show(*or_error_envelope(shape, change.view, one.plan_and_apply), shape, change, operation)
     shape.check(change.view)
-    plan = or_error_envelope(shape, change.view, change.plan)
-    if not confirmation.execute or plan.blocked or not plan.rows.items:
-        notice = plan.notice(execute=confirmation.execute)
-        return show(plan.rows.with_failures((), (notice,)), plan.cluster_id, shape, change.view, more=change.envelope())
-    _preview(plan.rows, shape, change.view)
-    if not _confirmed(change, confirmation):
-        return EXIT_FAILED
-    applied, cluster_id = or_error_envelope(shape, change.view, change.apply)
-    return _show(applied.after(plan.rows), cluster_id, shape, change, operation)
+    with closing(change):
+        plan = or_error_envelope(shape, change.view, change.plan)
+        going = confirmation.execute and plan.rows.items and not plan.blocked
+        if going:
+            _preview(plan.rows, shape, change.view)
+            if not _confirmed(change, confirmation):
+                return EXIT_FAILED
+            applied, cluster_id = or_error_envelope(shape, change.view, change.apply)
+    if going:
+        return _show(applied.after(plan.rows), cluster_id, shape, change, operation)
+    notice = plan.notice(execute=confirmation.execute)
+    return show(plan.rows.with_failures((), (notice,)), plan.cluster_id, shape, change.view, more=change.envelope())
 
 
 class _OneCluster:
@@ -71,6 +75,7 @@ class _OneCluster:
         path = operation.undo_path
         self._undo = operation.undo_file(path, connection, stop=self.stop) if execute or path else None
         self._target: Target[Any] | None = None
+        self._session = Session(connection.settings, debug=connection.debug)
         self.view = operation.view
 
     @property
@@ -78,9 +83,7 @@ class _OneCluster:
         return [self._undo] if self._undo and self._undo.written else []
 
     def plan(self) -> Plan:
-        planned, cluster_id = run_query(
-            self._connection.settings, self._operation.hinted_plan, debug=self._connection.debug
-        )
+        planned, cluster_id = self._session.query(self._operation.hinted_plan)
         self._target = Target(self._connection, self._undo, cluster_id, planned)
         rows = planned.with_items(map(self._operation.row, planned.items))
         return Plan(rows, cluster_id, self._target.where)
@@ -114,10 +117,15 @@ class _OneCluster:
 
     def _run(self, query: Query) -> tuple[Outcome[Any], str | None]:
         try:
-            return run_query(self._connection.settings, query, debug=self._connection.debug)
+            return self._session.query(query)
         except KeyboardInterrupt:
             click.echo(f"\nkgroups: {_interrupted(self, self._operation, ())}", err=True)
             raise
+        finally:
+            self.close()  # before the output: signals interrupt it again
+
+    def close(self) -> None:
+        self._session.close()
 
 
 def _confirmed(change: Change, confirmation: Confirmation) -> bool:

@@ -99,6 +99,9 @@ class FleetChange:
         written = {name: str(undo.written) for name, undo in undo_files.items() if undo.written}
         return {"clusters": self._ids, "undo_files": written}
 
+    def close(self) -> None:
+        """Close nothing: no connection is kept."""
+
     def _target(self, answer: ClusterAnswer) -> Target[Any]:
         name = answer.cluster
         connection = self._connection.of(name)

@@ -113,6 +113,9 @@ class Change(Protocol):
     def envelope(self) -> Mapping[str, object]:
         """Return the additional keys of the JSON envelope."""
 
+    def close(self) -> None:
+        """Close the connections of the plan."""
+
 
 class Target(NamedTuple, Generic[P]):
     """One cluster of an operation: what is planned for it, and where its old offsets are saved if it is executed."""

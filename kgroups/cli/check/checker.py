@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from functools import partial
 
 from kgroups.admin.client import Client
@@ -20,7 +21,7 @@ from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import Outcome
 
 from ..frame.output import print_notice
-from ..frame.run_query import Connection, Query, run_query
+from ..frame.run_query import Connection, Query, Session
 
 NO_RULE = "no rule names this cluster"
 
@@ -57,6 +58,10 @@ class Checker:
 
         :raises ClusterUnreachable: if there is only one cluster; one of several that fails is UNKNOWN.
         """
+        with closing(Session(self._connection.settings, debug=self._connection.debug)) as self._session:
+            return self._report()
+
+    def _report(self) -> Report:
         self.ids = {}
         samplings = {name: self._sampling(name) for name in self._selections}
         if all(sampling.in_batches for sampling in samplings.values()):
@@ -77,7 +82,7 @@ class Checker:
         """Query each of these clusters. One that was queried as two profiles is returned once."""
         if not self._fleet:
             ((name, query),) = queries.items()
-            outcome, self.ids[name] = run_query(self._connection.settings, query, debug=self._connection.debug)
+            outcome, self.ids[name] = self._session.query(query)
             return {name: ClusterAnswer(name, self.ids[name], outcome)}
         answers, notices = distinct(self._fleet.answers(queries, debug=self._connection.debug))
         for notice in notices:

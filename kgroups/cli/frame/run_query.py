@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from kgroups.admin.query.select_groups import Selection
+from kgroups.admin.session import ClientSession
 from kgroups.admin.wire import open_client
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import KgroupsError
 from kgroups.model.outcome import NoMatch, Outcome
-from kgroups.net.fanout import run
+from kgroups.net.fanout import Runner, run
 from kgroups.render.views import View
 
 from .output import Shape, or_error_envelope, print_exchange, print_notice, show
@@ -133,19 +135,57 @@ async def _with_hints(query: Query, selection: Selection | None, admin: Client) 
     return await with_hints(admin, outcome, selection)
 
 
+class Session:
+    """The queries of a command against one cluster, one after the other, over the same connections."""
+
+    def __init__(self, settings: ClientSettings, *, debug: bool, quiet: bool = False) -> None:
+        """Connect when the first query needs it.
+
+        :param quiet: show no progress line, because the command draws on the terminal itself.
+        """
+        self._settings, self._debug, self._quiet = settings, debug, quiet
+        self._runner = Runner()
+        self._client = ClientSession(self._open)
+        self._progress: object = ""
+        self._used = False
+
+    def query(self, query: Query) -> Answer:
+        """Return the result of a query, which has the whole ``--timeout``, and the cluster ID.
+
+        :raises KgroupsError: if the cluster cannot be reached.
+        """
+        self._used = True
+        results: list[Answer] = []
+        # Appended, not returned: when asyncio restores the SIGINT handler, enum formats the main task with its result
+        # into an error message that is discarded. For 90,000 rows that costs seconds and 200 MB.
+        self._runner.run(self._query(query, results.append))
+        (result,) = results
+        return result
+
+    def close(self) -> None:
+        """Close the connections and the event loop, if there are any. No query can follow."""
+        if self._used:
+            self._used = False
+            self._runner.run(self._client.close())
+            self._runner.close()
+
+    async def _open(self) -> Client:
+        observer = print_exchange if self._debug else None
+        client, self._progress = await open_client(self._settings, observer, print_notice)
+        return client
+
+    async def _query(self, query: Query, hand_over: Callable[[Answer], None]) -> None:
+        async with progress_line(self._quiet) as line, self._client.query() as client:
+            line.status = self._progress
+            hand_over((await query(client), client.cluster_id))
+
+
 def run_query(
     settings: ClientSettings, query: Query, *, debug: bool, quiet: bool = False
 ) -> tuple[Outcome[Any], str | None]:
-    """Return the result of one query, and the cluster ID.
-
-    :param quiet: show no progress line, because the command draws on the terminal itself.
-    """
-    results: list[Answer] = []
-    # Appended, not returned: when asyncio restores the SIGINT handler, enum formats the main task with its result
-    # into an error message that is discarded. For 90,000 rows that costs seconds and 200 MB.
-    run(_query(settings, query, debug, quiet, results.append))
-    (result,) = results
-    return result
+    """Return the result of one query, and the cluster ID: see :class:`Session`."""
+    with closing(Session(settings, debug=debug, quiet=quiet)) as session:
+        return session.query(query)
 
 
 def run_queries(
@@ -155,13 +195,6 @@ def run_queries(
     results: dict[int, Outcome[Any] | KgroupsError] = {}
     run(_query_all(queries, debug, results))
     return [results[place] for place in range(len(queries))]
-
-
-async def _query(
-    settings: ClientSettings, query: Query, debug: bool, quiet: bool, hand_over: Callable[[Answer], None]
-) -> None:
-    async with progress_line(quiet) as line:
-        await open_and_query(settings, query, debug, line, hand_over)
 
 
 async def _query_all(

@@ -109,6 +109,18 @@ def test_reset_looks_up_the_offsets_topic_once(
     assert sent(served.fake)["Metadata"] == 3, "when connecting, and topic t for the plan and for the check"
 
 
+def test_confirmed_plan_is_applied_over_the_same_connection(
+    serve: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("kgroups.cli.change.confirmation.Confirmation.check", lambda self: None)
+    monkeypatch.setattr("click.termui.visible_prompt_func", lambda prompt: "y")
+    served = serve(1, fill=fill)
+    assert main(("reset-offsets", "a", "--all-topics", "--to-earliest", "--execute", "-b", served.bootstrap)) == 0
+    assert served.state.groups["a"].commits == {("t", 0): Commit(0, 10)}
+    assert sent(served.fake)["ApiVersions"] == 1
+
+
 def test_reset_finds_a_coordinator_that_moved_after_the_plan() -> None:
     fake = shop()
     done = reset(fake, lambda: setattr(fake.state.groups["a"], "coordinator", 1))
