@@ -260,7 +260,7 @@ def test_every_reference_is_in_the_plan_and_exists() -> None:
         ("protocol/framing", "import asyncio"),
         ("protocol/apis/metadata", "from ...net import cluster"),
         ("net/cluster", "from kgroups.admin.wire import WireClient"),
-        ("admin/rdkafka/results", "import confluent_kafka"),
+        ("admin/rdkafka/conversions", "import confluent_kafka"),
         ("net/cluster", "from kgroups.render import views"),
         ("net/cluster", "from kio.index import load_request_schema"),
         ("protocol/error_codes", "from kio.schema.errors import ErrorCode"),

@@ -109,7 +109,7 @@ async def _with_logs(
     cluster: Cluster, pairs: Sequence[_Pair], topics: frozenset[str], *, isolation: Isolation, whole_topics: bool
 ) -> tuple[Sequence[GroupOffsets], Sequence[Failure]]:
     """Add the start and end offsets of all logs that these groups have commits or assignments on."""
-    partitions = _partitions(pairs, topics)
+    partitions = partitions_of(pairs, topics)
     if not whole_topics:
         logs, failures = await fetch_logs(cluster, partitions, isolation=isolation)
         return [GroupOffsets(group, committed, logs, topics) for group, committed in pairs], failures
@@ -196,11 +196,11 @@ def _join(groups: Outcome[Group], commits: GroupResults[GroupCommits], topics: f
             failures.append(commits.failed[name])
     failures += (reason for _, commits in pairs for reason in commits.failures.values())
     if topics:
-        pairs = [pair for pair in (_on_topics(group, committed, topics) for group, committed in pairs) if pair]
+        pairs = [pair for pair in (on_topics(group, committed, topics) for group, committed in pairs) if pair]
     return groups.with_items(pairs).with_failures(failures)
 
 
-def _on_topics(group: Group, commits: GroupCommits, topics: frozenset[str]) -> _Pair | None:
+def on_topics(group: Group, commits: GroupCommits, topics: frozenset[str]) -> _Pair | None:
     """Return the pair with only its commits on these topics; ``None`` if it has no commit or assignment on them."""
     kept = commits._replace(
         topics={topic: commits.topics[topic] for topic in commits.topics if topic in topics},
@@ -218,7 +218,7 @@ def _pair_name(pair: _Pair) -> GroupId:
     return pair[0].group_id
 
 
-def _partitions(pairs: Iterable[_Pair], topics: frozenset[str]) -> dict[str, set[int]]:
+def partitions_of(pairs: Iterable[_Pair], topics: frozenset[str]) -> dict[str, set[int]]:
     """Return the partitions that any group has a commit or an assignment on, by topic; only of ``topics``, if any."""
     partitions: dict[str, set[int]] = {}
     for group, commits in pairs:

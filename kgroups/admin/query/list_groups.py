@@ -85,7 +85,7 @@ async def stream_groups(
                 if result.checked.lost:
                     coverage.mark_failed(node, brokers[node], _failure(node, result.checked.lost))
                 # A group that two brokers list is moving: its old coordinator may report it as dead.
-                listed = _matching(result.outcome.items, wanted)
+                listed = matching(result.outcome.items, wanted)
                 dead += [group for group in listed if group.state == GroupState.DEAD]
                 yield result.outcome.with_items(_new(listed, yielded))
         brokers = await coverage.again()
@@ -171,7 +171,7 @@ def _new(listed: Iterable[ListedGroup], yielded: set[GroupId], *, dead: bool = F
     return new
 
 
-def _matching(listed: Iterable[ListedGroup], wanted: ListFilter) -> list[ListedGroup]:
+def matching(listed: Iterable[ListedGroup], wanted: ListFilter) -> list[ListedGroup]:
     """Filter the groups again: old brokers do not filter, and newer ones may interpret the filter differently."""
     if not wanted.restricts:
         return list(listed)

@@ -33,7 +33,7 @@ Partitions = Mapping[str, Iterable[int]]
 """Topic -> partitions."""
 
 
-class _Collector:
+class LogCollector:
     """The positions to look up in each log (start, end, or a time), and the offsets and failures so far."""
 
     def __init__(
@@ -52,6 +52,20 @@ class _Collector:
         self.epochs: dict[str, dict[int, int]] = {}
         self.topic_ids: dict[str, int] = {}
 
+    def logs(self) -> Logs:
+        offsets: dict[str, dict[int, LogOffsets]] = {}
+        starts, ends = self.found.get(Where.START, {}), self.found.get(Where.END, {})
+        for pair in dict.fromkeys((*starts, *ends)):
+            topic, partition = pair
+            offsets.setdefault(topic, {})[partition] = LogOffsets(starts.get(pair), ends.get(pair))
+        holes = {pair: failure.message for pair, failure in self.failures.items()}
+        stable = self.isolation is Isolation.READ_COMMITTED
+        return Logs(offsets, holes, self.epochs, self.topic_ids, stable)
+
+    def distinct_failures(self) -> tuple[Failure, ...]:
+        """Return each failure once: a topic that was deleted is one failure, not one for each of its partitions."""
+        return tuple(dict.fromkeys(self.failures[pair] for pair in sorted(self.failures)))
+
 
 async def fetch_logs(
     cluster: Cluster,
@@ -69,10 +83,9 @@ async def fetch_logs(
     :param whole_topics: also fetch the offsets of the other partitions of these topics.
     :param known: what was reported a moment ago about some topics: see :func:`.find_leaders`.
     """
-    collector = _Collector(isolation=isolation, whole_topics=whole_topics, known=known)
+    collector = LogCollector(isolation=isolation, whole_topics=whole_topics, known=known)
     await _fill(cluster, partitions, collector)
-    logs = _logs(collector)._replace(stable=isolation is Isolation.READ_COMMITTED)
-    return logs, _failures(collector.failures)
+    return collector.logs(), collector.distinct_failures()
 
 
 async def fetch_logs_at(
@@ -83,12 +96,12 @@ async def fetch_logs_at(
     :param ms: the time, in milliseconds since 1970.
     :returns: in second place, the offsets; ``None`` if no record is that recent.
     """
-    collector = _Collector((Where.END, Where.START, ms), known=known)
+    collector = LogCollector((Where.END, Where.START, ms), known=known)
     await _fill(cluster, partitions, collector)
     times = {
         pair: None if offset == list_offsets.NOWHERE else offset for pair, offset in collector.found.get(ms, {}).items()
     }
-    return _logs(collector), times, _failures(collector.failures)
+    return collector.logs(), times, collector.distinct_failures()
 
 
 async def fetch_ends(
@@ -103,7 +116,7 @@ async def fetch_ends(
     :param isolation: with ``READ_COMMITTED``, the last stable offsets: the first ones of an open transaction, if any.
     :param known: what was reported a moment ago about some topics: see :func:`.find_leaders`.
     """
-    collector = _Collector((Where.END,), isolation=isolation, known=known)
+    collector = LogCollector((Where.END,), isolation=isolation, known=known)
     await _fill(cluster, partitions, collector)
     return collector.found.get(Where.END, {}), collector.failures
 
@@ -112,15 +125,15 @@ async def fetch_ends_at(
     cluster: Cluster, partitions: Partitions, ms: int, *, known: Topics = NO_TOPICS
 ) -> tuple[Mapping[TopicPartition, int], Mapping[TopicPartition, int | None], tuple[Failure, ...]]:
     """Return the log end offsets, and the first offsets at a time or later; see :func:`fetch_logs_at`."""
-    collector = _Collector((Where.END, ms), known=known)
+    collector = LogCollector((Where.END, ms), known=known)
     await _fill(cluster, partitions, collector)
     times = {
         pair: None if offset == list_offsets.NOWHERE else offset for pair, offset in collector.found.get(ms, {}).items()
     }
-    return collector.found.get(Where.END, {}), times, _failures(collector.failures)
+    return collector.found.get(Where.END, {}), times, collector.distinct_failures()
 
 
-async def _fill(cluster: Cluster, partitions: Partitions, collector: _Collector) -> None:
+async def _fill(cluster: Cluster, partitions: Partitions, collector: LogCollector) -> None:
     pending = {(topic, number) for topic, numbers in partitions.items() for number in numbers}
     backoff = Backoff.of(cluster)
     for attempt in range(LEADER_ROUNDS):
@@ -150,7 +163,7 @@ async def _fill(cluster: Cluster, partitions: Partitions, collector: _Collector)
 async def _query_leaders(
     cluster: Cluster,
     leaders: Mapping[Node, list[TopicPartition]],
-    collector: _Collector,
+    collector: LogCollector,
 ) -> None:
     jobs = []
     for node, pairs in sorted(leaders.items()):
@@ -167,7 +180,7 @@ async def _query_leaders(
 
 
 def _record(
-    collector: _Collector,
+    collector: LogCollector,
     where: Where | int,
     pair: TopicPartition,
     leader: int,
@@ -187,18 +200,3 @@ def _record(
         collector.found.setdefault(where, {})[pair] = found.offset
         if where == Where.END and found.leader_epoch is not None:
             collector.epochs.setdefault(pair[0], {})[pair[1]] = found.leader_epoch
-
-
-def _logs(collector: _Collector) -> Logs:
-    offsets: dict[str, dict[int, LogOffsets]] = {}
-    starts, ends = collector.found.get(Where.START, {}), collector.found.get(Where.END, {})
-    for pair in dict.fromkeys((*starts, *ends)):
-        topic, partition = pair
-        offsets.setdefault(topic, {})[partition] = LogOffsets(starts.get(pair), ends.get(pair))
-    failures = {pair: failure.message for pair, failure in collector.failures.items()}
-    return Logs(offsets, failures, collector.epochs, collector.topic_ids)
-
-
-def _failures(failures: Mapping[TopicPartition, Failure]) -> tuple[Failure, ...]:
-    """Return each failure once: a topic that was deleted is one failure, not one for each of its partitions."""
-    return tuple(dict.fromkeys(failures[pair] for pair in sorted(failures)))

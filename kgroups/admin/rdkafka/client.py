@@ -28,8 +28,8 @@ from confluent_kafka import (
     KafkaError,
     KafkaException,
     TopicCollection,
-    TopicPartition,
 )
+from confluent_kafka import TopicPartition as RdTopicPartition
 from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec
 
 from kgroups.config.librdkafka import librdkafka_options, make_client
@@ -44,18 +44,20 @@ from kgroups.model.placement import OFFSETS_TOPIC
 from kgroups.model.views.offset_row import GroupOffsets
 from kgroups.net.deadline import Deadline
 from kgroups.net.in_thread import run_in_thread
+from kgroups.protocol.apis.list_offsets import Where
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code
 
 from ..query.authorization import missing_acls, note_omitted_groups, note_omitted_offsets
+from ..query.describe import on_topics, partitions_of
 from ..query.list_groups import ListFilter
+from ..query.log_offsets import LogCollector
 from ..query.select_groups import Selection, keep_described, missing_as_failures, select
 from ..routing.backoff import FIRST_PAUSE
 from ..routing.coverage import missing_coordinators
-from ..routing.partition_leaders import LEADER_ROUNDS, partition_name
-from . import conversions, results
-from .requests import RETRIABLE, CircuitBreaker, RequestFailed, send_each, with_retries
-from .supported import SupportedApis
+from ..routing.partition_leaders import LEADER_ROUNDS, TopicPartition, may_heal, partition_name
+from . import conversions
+from .requests import RETRIABLE, CircuitBreaker, RequestFailed, SupportedApis, send_each, with_retries
 
 T = TypeVar("T")
 Start = Callable[[], Future[Any]]
@@ -207,23 +209,23 @@ class LibrdkafkaClient:
                 groups.append(
                     ListedGroup(name, conversions.protocol_type_of(entry), node, state, conversions.type_of(entry))
                 )
-        kept, reasons, notices = results.filtered(groups, wanted)
+        kept, reasons, notices = conversions.filtered(groups, wanted)
         failures += tuple(Failure(Scope.CLUSTER, self.name, reason, api="ListGroups") for reason in reasons)
-        return Outcome(tuple(kept), (*failures, *self._missing), (results.UNLISTED, *notices))
+        return Outcome(tuple(kept), (*failures, *self._missing), (conversions.UNLISTED, *notices))
 
     async def describe(self, selection: Selection) -> Outcome[Group]:
         pairs = await self._pairs(selection, with_commits=bool(selection.topics))
         groups = tuple(group for group, _ in pairs.items)
         incomplete = any(group.members or group.type == GroupType.CONSUMER for group in groups)
-        return pairs.with_items(groups).with_failures((), (results.UNREPORTED,) if incomplete else ())
+        return pairs.with_items(groups).with_failures((), (conversions.UNREPORTED,) if incomplete else ())
 
     async def describe_offsets(
         self, selection: Selection, *, isolation: Isolation, whole_topics: bool = False
     ) -> Outcome[GroupOffsets]:
         pairs = await self._pairs(selection, with_commits=True)
-        partitions = results.partitions_of(pairs.items, selection.topics)
+        partitions = partitions_of(pairs.items, selection.topics)
         logs, failures = await self._logs(partitions, isolation, whole_topics)
-        hidden: HiddenTopics = results.UNSEEN if await self._authorizes() else frozenset()
+        hidden: HiddenTopics = conversions.UNSEEN if await self._authorizes() else frozenset()
         why = omitted_commits(hidden)
         described = (GroupOffsets(group, commits, logs, selection.topics, why) for group, commits in pairs.items)
         return note_omitted_offsets(pairs.with_items(described).with_failures(failures), hidden)
@@ -242,7 +244,7 @@ class LibrdkafkaClient:
 
     # Groups.
 
-    async def _pairs(self, selection: Selection, *, with_commits: bool) -> Outcome[results.Pair]:
+    async def _pairs(self, selection: Selection, *, with_commits: bool) -> Outcome[conversions.Pair]:
         """Return the selected groups, sorted by name, each with its commits if ``with_commits``."""
         if not selection.needs_list:
             return await self._pairs_of(set(selection.names), selection.topics, with_commits=with_commits)
@@ -259,7 +261,7 @@ class LibrdkafkaClient:
             {*found, *selection.names}, selection.topics, listed=found, with_commits=with_commits
         )
         pairs = pairs._replace(failures=(*selected.failures, *pairs.failures))
-        return note_omitted_groups(pairs._replace(notices=(results.UNLISTED, *pairs.notices)), hidden)
+        return note_omitted_groups(pairs._replace(notices=(conversions.UNLISTED, *pairs.notices)), hidden)
 
     async def _pairs_of(
         self,
@@ -268,7 +270,7 @@ class LibrdkafkaClient:
         *,
         listed: Collection[GroupId] = (),
         with_commits: bool,
-    ) -> Outcome[results.Pair]:
+    ) -> Outcome[conversions.Pair]:
         """Return these groups, or those on ``topics`` if any, sorted by name; each with its commits if requested.
 
         :param listed: the groups that were in a list, which exist or have just been deleted.
@@ -283,13 +285,13 @@ class LibrdkafkaClient:
         unavailable = {**unread, **unknown}
         pairs = [(found[name], commits.get(name, GroupCommits(name, {}))) for name in names if name not in unavailable]
         if topics:
-            pairs = results.on_topics(pairs, topics)
+            pairs = [pair for pair in (on_topics(*each, topics) for each in pairs) if pair]
         reasons = [
             conversions.vanished(unavailable[name]) if name in listed else unavailable[name]
             for name in names
             if name in unavailable
         ]
-        return Outcome(tuple(pairs), tuple(reasons), results.description_notices(pairs, reasons))
+        return Outcome(tuple(pairs), tuple(reasons), conversions.description_notices(pairs, reasons))
 
     async def _missing_acls(self, entries: Collection[Any]) -> tuple[Acl, ...]:
         """Return the missing ACL without which brokers omit groups from this list, if it is known to be missing."""
@@ -303,7 +305,7 @@ class LibrdkafkaClient:
             description = await self._reply(Scope.CLUSTER, self.name, "DescribeCluster", start)
         except RequestFailed:
             return ()
-        return missing_acls(results.operations_of(description, entries))
+        return missing_acls(conversions.operations_of(description, entries))
 
     async def _list(self) -> tuple[dict[GroupId, Any], tuple[Failure, ...]]:
         """Return each group that librdkafka lists once, and the reasons why others may be missing.
@@ -329,7 +331,7 @@ class LibrdkafkaClient:
                 else conversions.failure_of(Scope.CLUSTER, self.name, api, error)
                 for error in errors
             ]
-            so_far = results.once_each(response.valid or ()), tuple(dict.fromkeys(failures))
+            so_far = conversions.once_each(response.valid or ()), tuple(dict.fromkeys(failures))
             for failure in failures:
                 if failure.code in RETRIABLE:
                     raise RequestFailed(failure)
@@ -399,27 +401,27 @@ class LibrdkafkaClient:
     # Logs.
 
     async def _logs(
-        self, partitions: set[tuple[str, int]], isolation: Isolation, whole_topics: bool
+        self, partitions: Mapping[str, Iterable[int]], isolation: Isolation, whole_topics: bool
     ) -> tuple[Logs, tuple[Failure, ...]]:
         """Return log start and log end offsets; each leader is queried separately: one that hangs delays no other."""
-        collector = results.LogOffsetCollector()
-        pending = partitions
+        collector = LogCollector(isolation=isolation)
+        pending = {(topic, number) for topic, numbers in partitions.items() for number in numbers}
         for attempt in range(LEADER_ROUNDS):
             await asyncio.sleep(attempt * FIRST_PAUSE)
             topics = await self._leaders({topic for topic, _ in pending})
-            if whole_topics and not attempt:
-                pending = results.whole_topics(pending, topics)
-            leaders = collector.place(pending, topics)
+            for name, entry in topics.items() if whole_topics and not attempt else ():
+                pending.update((name, at) for at in (entry.leaders if isinstance(entry, TopicLeaders) else ()))
+            leaders = conversions.by_leader(collector, pending, topics)
             jobs = [
-                self._ends(collector, leader, pairs, isolation, starts)
+                self._ends(collector, leader, pairs, where)
                 for leader, pairs in leaders.items()
-                for starts in (False, True)
+                for where in collector.positions
             ]
             await asyncio.gather(*jobs)
-            pending = collector.moved()
+            pending = {pair for pair, failure in collector.failures.items() if may_heal(failure)}
             if not pending:
                 break
-        return collector.logs(isolation)
+        return collector.logs(), collector.distinct_failures()
 
     async def _leaders(self, topics: Iterable[str]) -> dict[str, TopicLeaders | Failure]:
         names = sorted(topics)
@@ -440,30 +442,29 @@ class LibrdkafkaClient:
         return dict(zip(names, await asyncio.gather(*map(leaders, names)), strict=True))
 
     async def _ends(
-        self,
-        collector: results.LogOffsetCollector,
-        leader: int,
-        pairs: list[tuple[str, int]],
-        isolation: Isolation,
-        starts: bool,
+        self, collector: LogCollector, leader: int, pairs: list[TopicPartition], where: Where | int
     ) -> None:
         for pair in pairs:
             if unsupported := self._unsupported(Scope.PARTITION, partition_name(pair), "ListOffsets"):
-                collector.record(pair, unsupported._replace(broker=leader))
+                collector.failures[pair] = unsupported._replace(broker=leader)
         if self._unsupported(Scope.CLUSTER, self.name, "ListOffsets"):
             return
-        spec = OffsetSpec.earliest() if starts else OffsetSpec.latest()  # type: ignore[no-untyped-call]  # its stub
-        level = IsolationLevel(int(isolation))
-        request = {TopicPartition(*pair): spec for pair in pairs}
+        spec = OffsetSpec.earliest() if where == Where.START else OffsetSpec.latest()  # type: ignore[no-untyped-call]  # its stub
+        level = IsolationLevel(int(collector.isolation))
+        request = {RdTopicPartition(*pair): spec for pair in pairs}
         futures = self._client.list_offsets(request, isolation_level=level, request_timeout=UNBOUNDED)
 
-        async def find(pair: tuple[str, int], future: Future[Any]) -> None:
+        async def find(pair: TopicPartition, future: Future[Any]) -> None:
             try:
-                found = await self._reply(Scope.PARTITION, partition_name(pair), "ListOffsets", lambda: future)
+                reply = await self._reply(Scope.PARTITION, partition_name(pair), "ListOffsets", lambda: future)
             except RequestFailed as error:
-                collector.record(pair, error.failure._replace(broker=leader))
+                found: int | Failure = error.failure._replace(broker=leader)
             else:
-                collector.record(pair, conversions.log_offset_of(pair, found, start=starts))
+                found = conversions.log_offset_of(pair, reply)
+            if isinstance(found, Failure):
+                collector.failures[pair] = found
+            else:
+                collector.found.setdefault(where, {})[pair] = found
 
         await asyncio.gather(*(find((entry.topic, entry.partition), future) for entry, future in futures.items()))
 

@@ -1,23 +1,36 @@
-"""Convert librdkafka's states, types, groups, commits, and errors. No I/O, and no import of confluent_kafka."""
+"""Convert and combine what librdkafka returns. No I/O, and no import of confluent_kafka."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from kgroups.config.secret import MASK
 from kgroups.model.assignment import Assignment, Subscription, assignment_of
 from kgroups.model.cluster import Node
-from kgroups.model.groups import CONSUMER_PROTOCOL_TYPE, Group, GroupId, GroupState, GroupType, Member
-from kgroups.model.offsets import Commit, GroupCommits, LogOffsets
+from kgroups.model.groups import (
+    CONSUMER_GROUPS,
+    CONSUMER_PROTOCOL_TYPE,
+    Group,
+    GroupId,
+    GroupState,
+    GroupType,
+    ListedGroup,
+    Member,
+)
+from kgroups.model.offsets import Commit, GroupCommits
 from kgroups.model.outcome import Failure, Scope
 from kgroups.model.placement import partition_of
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, KafkaError, kafka_error
 
-from ..routing.partition_leaders import partition_name
+from ..query.list_groups import ListFilter, matching
+from ..query.log_offsets import LogCollector
+from ..routing.partition_leaders import TopicPartition, partition_name
+
+Pair = tuple[Group, GroupCommits]
 
 UNKNOWN_STATE = "Unknown"
 """Kafka's name for the state of a described group that librdkafka does not know: Assigning, Reconciling, NotReady."""
@@ -35,6 +48,15 @@ _NO_OFFSET = (-1, -1001)
 """What a broker, and librdkafka (OFFSET_INVALID), report for a partition without a commit."""
 
 _LONGEST_NAME = 32_767
+
+UNLISTED = "librdkafka lists only consumer groups; Connect, share, and streams groups are missing"
+MISTAKEN = "librdkafka does not support share and streams groups and reports them as missing"
+UNREPORTED = "librdkafka does not report epochs, subscriptions, racks, or which members still use the classic protocol"
+UNSEEN = "unknown over librdkafka; --transport wire shows it"
+STATELESS = "librdkafka does not support the states Assigning, Reconciling, and NotReady: a state is unknown"
+TYPELESS = "the brokers do not report group types (ListGroups v5, Kafka 3.8)"
+
+_LISTED_TYPES = (GroupType.CLASSIC, GroupType.CONSUMER)
 
 
 def why_not_sendable(name: GroupId) -> str | None:
@@ -127,12 +149,12 @@ def commits_of(group: GroupId, response: Any) -> GroupCommits | Failure:
     return GroupCommits(group, {topic: tuple(commits) for topic, commits in topics.items()})
 
 
-def log_offset_of(pair: tuple[str, int], found: Any, *, start: bool) -> LogOffsets | Failure:
+def log_offset_of(pair: TopicPartition, found: Any) -> int | Failure:
     """Return a log start or log end offset; librdkafka returns a marker if it has none."""
     if found.offset < 0:
         name = partition_name(pair)
         return Failure(Scope.PARTITION, name, f"librdkafka returned no offset ({found.offset})", api="ListOffsets")
-    return LogOffsets(found.offset, None) if start else LogOffsets(None, found.offset)
+    return int(found.offset)
 
 
 def _invalid(entry: Any) -> str:
@@ -242,3 +264,75 @@ def vanished(failure: Failure) -> Failure:
     return (
         failure._replace(message="the group vanished while it was being described") if is_missing(failure) else failure
     )
+
+
+def once_each(entries: Iterable[Any]) -> dict[GroupId, Any]:
+    """Return each listed group once; of a group that moves between two brokers, not the entry with state Dead."""
+    kept: dict[GroupId, Any] = {}
+    for entry in entries:
+        if entry.group_id not in kept or state_of(kept[entry.group_id]) == GroupState.DEAD:
+            kept[entry.group_id] = entry
+    return kept
+
+
+def operations_of(description: Any, entries: Collection[Any]) -> frozenset[str] | None:
+    """Return the authorized operations on the cluster; ``None`` if brokers do not report them.
+
+    librdkafka returns ``None`` also if none is authorized. Brokers that list states (Kafka 2.6) report the operations
+    (Kafka 2.3).
+    """
+    operations = description.authorized_operations
+    if operations is None:
+        old = entries and all(state_of(entry) is None for entry in entries)
+        return None if old else frozenset()
+    return frozenset(operation.name for operation in operations)
+
+
+def filtered(
+    groups: Sequence[ListedGroup], wanted: ListFilter
+) -> tuple[list[ListedGroup], tuple[str, ...], tuple[str, ...]]:
+    """Return the matching groups, the reasons why requested groups may be missing, and notices."""
+    typeless = any(group.type is None for group in groups)
+    stateless = any(group.state is None for group in groups)
+    unlisted = [f"{each} groups" for each in wanted.types if each not in _LISTED_TYPES]
+    unlisted += [f"groups of protocol type {each!r}" for each in wanted.protocol_types if each not in CONSUMER_GROUPS]
+    errors = [f"librdkafka does not list {each}" for each in unlisted]
+    if wanted.types and typeless:
+        errors.append(f"cannot filter by type: {TYPELESS}")
+    if wanted.states and stateless:
+        errors.append(f"cannot filter all groups by state: {STATELESS}")
+    notices = [f"{TYPELESS}; TYPE is unknown"] if wanted.with_types and typeless and not wanted.types else []
+    if wanted.with_states and stateless and not wanted.states:
+        notices.append(STATELESS)
+    return matching(groups, wanted), tuple(errors), tuple(notices)
+
+
+def description_notices(pairs: Iterable[Pair], failures: Iterable[Failure]) -> tuple[str, ...]:
+    """Return the notices for described groups."""
+    notices: list[str] = []
+    if any(is_missing(failure) for failure in failures):
+        notices.append(MISTAKEN)
+    if any(group.state == UNKNOWN_STATE for group, _ in pairs):
+        notices.append(STATELESS)
+    return tuple(notices)
+
+
+def by_leader(
+    collector: LogCollector, pairs: Iterable[TopicPartition], topics: Mapping[str, TopicLeaders | Failure]
+) -> dict[int, list[TopicPartition]]:
+    """Group partitions by leader; record a failure for those without a leader."""
+    leaders: dict[int, list[TopicPartition]] = {}
+    for pair in sorted(pairs):
+        entry = topics[pair[0]]
+        leader = entry if isinstance(entry, Failure) else entry.leaders.get(pair[1])
+        collector.failures.pop(pair, None)
+        if leader is None:
+            message = "the topic has no such partition now (recreated with fewer?)"
+            leader = KafkaError(Code.unknown_topic_or_partition, message)
+        if isinstance(leader, KafkaError):
+            leader = leader.failure(Scope.PARTITION, partition_name(pair), api="Metadata")
+        if isinstance(leader, Failure):
+            collector.failures[pair] = leader
+        else:
+            leaders.setdefault(leader, []).append(pair)
+    return leaders
