@@ -152,6 +152,8 @@ SURE = 1.5
 """A time is known if the bounds of its inputs differ by less than this factor."""
 USUAL = 10.0
 """A lag is usual if it is read in this number of seconds: consumers commit every 5 s by default."""
+SAME = 0.1
+"""A lag is the same if it cannot have changed by more than this share."""
 
 
 class Direction(StrEnum):
@@ -202,6 +204,17 @@ class Pace(NamedTuple):
     def falls_behind(self) -> bool:
         """Whether the lag grew, and exceeds the usual lag between two commits."""
         return self.direction is Direction.GREW and self.lag > self.consumption * USUAL
+
+    @property
+    def is_usual(self) -> bool:
+        """Whether the lag was usual at both commits."""
+        return max(self.lag, self.lag_before) <= self.consumption * USUAL
+
+    @property
+    def is_same(self) -> bool:
+        """Whether the lag neither grew nor shrank, as far as it matters."""
+        doubt = self.lag - self.least + self.lag_before - self.least_before
+        return self.direction is Direction.STEADY and doubt <= SAME * self.least
 
     def catch_up(self, lag: int) -> Milliseconds | None:
         """Return the time until a lag is 0 at this pace; ``None`` if it does not shrink, or by an unknown amount."""
@@ -255,17 +268,47 @@ def _lags(known: Sequence[tuple[int, int, int]], at: int) -> tuple[int, int]:
     return max(0, known[at - 1][2] - committed), end - committed
 
 
-def catch_up(lags: Iterable[int | None], paces: Iterable[Pace | None]) -> Milliseconds | None:
-    """Return the time until all partitions of a group are caught up: the time of the slowest partition.
+def is_recent(readings: Sequence[Reading], at: int) -> bool:
+    """Return whether all unread records of the partition at an index were written a usual time ago, at most."""
+    now, committed = readings[-1].at, readings[-1].committed[at]
+    return any(
+        end is not None and end <= committed
+        for reading in readings
+        if now - reading.at <= USUAL * 1000
+        for end in (reading.ends[at],)
+    )
 
-    ``None`` if it is unknown for one, or if its lag does not shrink.
+
+class Outlook(NamedTuple):
+    """What becomes of a lag: the time until it is 0; or it is steady, falls behind, or, without any, is unknown."""
+
+    left: Milliseconds | None = None
+    steady: bool = False
+    falls_behind: bool = False
+
+
+def outlook(readings: Sequence[Reading], lags: Sequence[int | None]) -> Outlook:
+    """Return what becomes of the lags of a group, over readings that continue each other.
+
+    It falls behind if one partition does, or if nobody reads. It has caught up when the slowest partition has; a usual
+    lag does not count. It is steady if all lags are usual, or if one remains the same.
     """
-    slowest = Milliseconds(0)
-    for lag, pace in zip(lags, paces, strict=True):
+    unread = readings[-1].members == frozenset() and any(lag and lag > 0 for lag in lags)
+    with_paces = may_have_paces(readings)
+    slowest, steady, known = Milliseconds(0), False, True
+    for at, lag in enumerate(lags):
         if lag == 0:
             continue
-        left = pace.catch_up(lag) if pace is not None and lag is not None and lag > 0 else None
-        if left is None:
-            return None
-        slowest = max(slowest, left)
-    return slowest
+        pace = pace_of(readings, at) if with_paces and lag is not None and lag > 0 else None
+        if pace is not None and (unread or pace.falls_behind):
+            return Outlook(falls_behind=True)
+        left = pace.catch_up(lag) if pace is not None and lag is not None else None
+        if left is not None:
+            slowest = max(slowest, left)
+        elif pace is not None and pace.is_same and not pace.is_usual:
+            steady = True
+        elif not (pace is not None and pace.is_usual) and (lag is None or lag < 0 or not is_recent(readings, at)):
+            known = False
+    if not known or unread:
+        return Outlook()
+    return Outlook(steady=True) if steady or not slowest else Outlook(slowest)

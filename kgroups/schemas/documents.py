@@ -94,6 +94,8 @@ def _watched() -> Schema:
             "rate_in": or_null(number("Records per second written to its partitions. Null: unknown.")),
             "rate_out": or_null(number("Records per second consumed, in the same span. Null: unknown.")),
             "catch_up_ms": or_null(whole("Time in ms to the lag 0 of the slowest partition. Null: never, or unknown.")),
+            "falls_behind": flag("Whether it never catches up at this pace. False: it does, or this is unknown."),
+            "steady": flag("Whether the lag is usual, or remains the same. False: it does not, or this is unknown."),
             "rebalances": whole("Rebalances since the first refresh."),
             "changed": listing("Keys that differ from the previous refresh.", {"type": "string"}),
             "stale": flag("Whether the row is from an earlier refresh, because this one failed."),

@@ -55,6 +55,8 @@ def _item(row: WatchRow) -> dict[str, object]:
         "rate_in": _rounded(row.rate_in),
         "rate_out": _rounded(row.rate_out),
         "catch_up_ms": row.catch_up_ms,
+        "falls_behind": row.falls_behind,
+        "steady": row.steady,
         "rebalances": row.rebalances,
         "changed": sorted(row.changed),
         "stale": row.stale,

@@ -149,4 +149,4 @@ def rate_text(value: float | None) -> str:
 def _catch_up(row: WatchRow) -> str:
     if row.catch_up_ms is not None:
         return str(row.catch_up_ms)
-    return "never" if row.falls_behind else "-"
+    return "never" if row.falls_behind else "steady" if row.steady else "-"

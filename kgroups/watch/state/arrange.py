@@ -41,7 +41,7 @@ def shown_lag(row: WatchRow) -> ShownLag:
 
 
 def catch_up(row: WatchRow) -> float | None:
-    """Return the milliseconds until the lag is 0, infinity if it never is, and ``None`` if unknown."""
+    """Return the milliseconds until the lag is 0, infinity if it never is, and ``None`` if unknown or steady."""
     if row.catch_up_ms is not None:
         return row.catch_up_ms
     return float("inf") if row.falls_behind else None

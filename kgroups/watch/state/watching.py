@@ -10,7 +10,7 @@ from kgroups.model.counts import count
 from kgroups.model.duration import Milliseconds
 from kgroups.model.groups import Group, GroupId, GroupType
 from kgroups.model.offsets import GroupCommits
-from kgroups.model.rates import Reading, catch_up, may_have_paces, members_of, pace_of, rates_of
+from kgroups.model.rates import Outlook, Reading, members_of, outlook, rates_of
 from kgroups.model.stays import SharedInstance
 from kgroups.model.views.offset_row import GroupOffsets
 
@@ -43,9 +43,9 @@ class WatchRow(NamedTuple):
 
     Rates are records per second, written to its partitions and consumed from them, over the same span; see
     :mod:`..rates` for when they are unknown. ``catch_up_ms`` is the time until the slowest of its partitions is caught
-    up; ``None``: never, if ``falls_behind``, otherwise unknown. ``lags`` are its total lags, oldest first. ``changed``
-    contains the fields that differ from the previous sample. ``stale``: the row
-    shows an older sample, because the newest one failed.
+    up; ``None``: never, if ``falls_behind`` or ``steady``, otherwise unknown. ``lags`` are its total lags, oldest
+    first. ``changed`` contains the fields that differ from the previous sample. ``stale``: the row shows an older
+    sample, because the newest one failed.
 
     ``total_lag`` is ``None`` while the lag of any partition is unknown: ``unknown_partitions`` counts these, and
     ``known_lag`` is the sum of the others. ``last_lag`` is the last known total lag, ``lag_age_ms`` its age.
@@ -73,6 +73,7 @@ class WatchRow(NamedTuple):
     ahead: int = 0
     data_lost: int = 0
     shared: tuple[SharedInstance, ...] = ()
+    steady: bool = False
 
     @property
     def remark(self) -> str:
@@ -234,7 +235,7 @@ class Watch:
         readings = [sample.reading for sample in samples][-history.unbroken :]
         written, consumed = rates_of(readings[-RATED:])
         idle = history.equal >= history.unbroken
-        caught_up_in, behind = _outlook(totals, readings, shared=now.type == GroupType.SHARE, idle=idle)
+        future = _outlook(totals, readings, shared=now.type == GroupType.SHARE, idle=idle)
         lag, since = history.known or (None, None)
         return WatchRow(
             name,
@@ -243,7 +244,7 @@ class Watch:
             totals.total_lag,
             written,
             consumed,
-            caught_up_in,
+            future.left,
             self._rebalances.count(name),
             history.lags,
             _UNCHANGED if stale else history.changed,
@@ -254,10 +255,11 @@ class Watch:
             None if since is None else _NO_AGE if since == at else Milliseconds(at - since),
             now.type,
             self._cluster,
-            behind,
+            future.falls_behind,
             totals.ahead,
             totals.data_lost,
             self._static_members.shared(name, at),
+            future.steady,
         )
 
 
@@ -265,25 +267,18 @@ _UNCHANGED: frozenset[str] = frozenset()
 _NO_AGE = Milliseconds(0)
 
 
-def _outlook(
-    totals: Totals, readings: Sequence[Reading], *, shared: bool, idle: bool
-) -> tuple[Milliseconds | None, bool]:
-    """Return the time until the group is caught up, and whether it never is, because a lag grows or nobody reads.
+def _outlook(totals: Totals, readings: Sequence[Reading], *, shared: bool, idle: bool) -> Outlook:
+    """Return what becomes of the lag of a group.
 
     :param shared: whether it is a share group, whose members finish records in any order.
     :param idle: whether the readings differ only in their times.
     """
     if totals.total_lag is None or shared:
-        return (Milliseconds(0) if totals.total_lag == 0 else None), False
+        return Outlook(Milliseconds(0) if totals.total_lag == 0 else None)
     last = readings[-1]
     if totals.total_lag and idle:
-        return None, totals.total_lag > 0 and len(readings) > 1 and last.members == frozenset()
-    if totals.total_lag and not may_have_paces(readings):
-        return None, False
+        return Outlook(falls_behind=len(readings) > 1 and last.members == frozenset())
     lags = [None if end is None else end - committed for end, committed in zip(last.ends, last.committed, strict=True)]
     if not any(lags):
-        return (Milliseconds(0) if totals.total_lag == 0 else None), False
-    unread = totals.total_lag > 0 and last.members == frozenset()
-    paces = [pace_of(readings, at) if lag else None for at, lag in enumerate(lags)]
-    behind = any(pace is not None and (unread or pace.falls_behind) for pace in paces)
-    return catch_up(lags, paces), behind
+        return Outlook(Milliseconds(0) if totals.total_lag == 0 else None)
+    return outlook(readings, lags)

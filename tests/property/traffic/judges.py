@@ -34,6 +34,8 @@ explain catching-up                likewise did not shrink; or the time is not h
 watch IN/S, OUT/S                  no span of the last samples has this production, or consumption by members and in
                                    transactions
 watch CATCH-UP                     a partition with a backlog does not shrink in its span; or as above, of the slowest
+watch steady                       unread entries of a partition are older than 10 s, and its backlog at two commits is
+                                   neither read in twice this time, nor the same within a fifth; or nobody reads
 watch never                        the backlog grew nowhere, and the group has members
 exporter lags                      as total lag; values that are not stale
 exporter lag seconds (sampled)     it is wrong by 5 polls (a leader that is down cannot be polled) and a quarter
@@ -62,7 +64,7 @@ from kgroups.model.health.trend import suspects
 from kgroups.model.offsets import place_name
 from kgroups.model.operations.commit_history import STUCK_AFTER, History
 from kgroups.model.operations.committing import RecentCommits
-from kgroups.model.rates import Pace, Place, pace_of, reading_of, unbroken
+from kgroups.model.rates import SAME, USUAL, Pace, Place, pace_of, reading_of, unbroken
 from kgroups.model.record import RecordDetails
 from kgroups.model.verdicts.facts import OpenTransaction, PartitionFacts
 from kgroups.model.verdicts.judge import REPEATS, needs_pace
@@ -463,6 +465,27 @@ def _direction(world: World, place: Place, pace: Pace, *, grew: bool) -> str | N
     return None
 
 
+def _is_usual(world: World, place: Place, pace: Pace | None) -> bool:
+    """Return whether no unread entry is older than 10 s, or members read the backlogs at two commits in twice that."""
+    log = world.topics[place[0]][place[1]]
+    appended = log.appended(world.committed[place])
+    if appended is None or world.now - appended <= USUAL * 1000:
+        return True
+    first, last = (_at(world, place, at) for at in (pace.since, pace.until)) if pace else (None, None)
+    if first is None or last is None or first.life != last.life or first.moves != last.moves:
+        return False
+    seconds = (last.now - first.now) / 1000
+    return max(first.backlog, last.backlog) * seconds <= 2 * USUAL * (last.consumed - first.consumed)
+
+
+def _is_same(world: World, place: Place, pace: Pace) -> bool:
+    """Return whether the backlogs at two commits differ by a fifth at most."""
+    first, last = _at(world, place, pace.since), _at(world, place, pace.until)
+    if first is None or last is None or first.life != last.life or first.moves != last.moves:
+        return False
+    return abs(last.backlog - first.backlog) <= 2 * SAME * max(first.backlog, last.backlog)
+
+
 def _time_left(world: World, place: Place, pace: Pace, backlog: int) -> float:
     """Return the true milliseconds until this backlog is caught up."""
     first, last = _at(world, place, pace.since), _at(world, place, pace.until)
@@ -494,20 +517,26 @@ def _watch(
     places = [(topic, number) for topic, numbers in readings[-1].places for number in numbers]
     paces = {place: pace for at, place in enumerate(places) if (pace := pace_of(readings, at))}
     behind = [p for p in places if (log := world.log(p)) and log.end > world.committed[p]]
+    bad = {p: _direction(world, p, paces[p], grew=False) if p in paces else f"{p} unknown" for p in behind}
+    usual = {p for p in behind if _is_usual(world, p, paces.get(p))}
     wrong = None
     if row.catch_up_ms:
-        bad = [_direction(world, p, paces[p], grew=False) if p in paces else f"{p} unknown" for p in behind]
-        wrong = [each for each in bad if each]
+        wrong = [each for p, each in bad.items() if each and p not in usual]
         if not wrong:
-            true = max(
-                (_time_left(world, p, paces[p], lags_of(world, world.visible)[p] or 0) for p in behind), default=0
-            )
-            slack = SLACK
-            if not true / 2 - slack <= row.catch_up_ms <= true * 2 + slack:
-                wrong = [f"{row.catch_up_ms} not {true}"]
+            lags = lags_of(world, world.visible)
+            times = {p: _time_left(world, p, paces[p], lags[p] or 0) for p in behind if not bad[p]}
+            least = max((time for p, time in times.items() if p not in usual), default=0)
+            most = max(times.values(), default=0)
+            if not least / 2 - SLACK <= row.catch_up_ms <= most * 2 + SLACK:
+                wrong = [f"{row.catch_up_ms} not {times}"]
     elif row.falls_behind and world.members:
         wrong = all(p not in paces or _direction(world, p, paces[p], grew=True) for p in behind) and str(paces)
-    said = "time" if row.catch_up_ms else "0" if row.catch_up_ms == 0 else "never" if row.falls_behind else "unknown"
+    elif row.steady:
+        same = {p for p in behind if p in paces and _is_same(world, p, paces[p])}
+        wrong = [f"{p} {each}" for p, each in bad.items() if p not in usual | same and (each or not same)]
+        wrong = wrong or (not world.members and "nobody reads")
+    never = "never" if row.falls_behind else "steady" if row.steady else "unknown"
+    said = never if row.catch_up_ms is None else "time" if row.catch_up_ms else "0"
     tally.add(world, "watch CATCH-UP", said, known=said != "unknown", wrong=wrong and f"{wrong} {row}")
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kgroups.model.rates import Direction, Reading, catch_up, pace_of, rates_of, unbroken
+from kgroups.model.duration import Milliseconds
+from kgroups.model.rates import Direction, Outlook, Reading, outlook, pace_of, rates_of, unbroken
 
 
 def reading(at: int, committed: int, end: int | None, **more: object) -> Reading:
@@ -68,11 +69,41 @@ def test_unknown_log_ends_are_left_out_and_not_zero() -> None:
     assert pace_of(gap[:3]) is None
 
 
+def both(*pairs: tuple[int, int], ends: tuple[int, int] = (1000, 1000), every: int = 1) -> list[Reading]:
+    """Return readings of two partitions, ``every`` so many seconds: what was committed on each."""
+    places = (("t", (0, 1)),)
+    return [
+        Reading(at * every * 1000, places, each, ends, (0, 0), (0, 0), (7,), frozenset({"m"}))
+        for at, each in enumerate(pairs)
+    ]
+
+
+def future(readings: list[Reading]) -> Outlook:
+    pairs = zip(readings[-1].ends, readings[-1].committed, strict=True)
+    return outlook(readings, [None if end is None else end - at for end, at in pairs])
+
+
 def test_group_is_caught_up_when_its_slowest_partition_is() -> None:
-    fast = pace_of([reading(0, 0, 1000), reading(1, 400, 1000), reading(2, 800, 1000)])
-    slow = pace_of([reading(0, 0, 1000), reading(1, 10, 1000), reading(2, 20, 1000)])
-    assert catch_up((200, 980), (fast, slow)) == 98_000
-    assert catch_up((200, 0), (fast, None)) == 500
-    assert catch_up((200, 1), (fast, None)) is None
-    assert catch_up((200, 100), (fast, pace_of(FALLING))) is None
-    assert catch_up((-5,), (fast,)) is None
+    assert future(both((0, 0), (400, 10), (800, 20))) == Outlook(Milliseconds(98_000))
+    assert future(both((0, 1000), (400, 1000), (800, 1000))) == Outlook(Milliseconds(500))
+    assert future(both((0, 0), (400, 0), (800, 0))) == Outlook()  # no commits of a partition with a lag
+    assert future(both((0, 1050), (400, 1050), (800, 1050))) == Outlook()  # a commit beyond the end
+
+
+def test_usual_lag_does_not_count() -> None:
+    """What is read, or was written, in 10 s."""
+    flow = [reading(at, 90 * at, 150 + 100 * at) for at in range(3)]
+    assert outlook(flow, [170]) == Outlook(steady=True)
+    young = [reading(at, 100, 100 + 7 * at) for at in range(10)]
+    assert outlook(young, [63]) == Outlook(steady=True)
+    assert outlook([each._replace(members=frozenset()) for each in young], [63]) == Outlook(falls_behind=True)
+    old = [*young, reading(11, 100, 170)]
+    assert outlook(old, [70]) == Outlook()
+    assert outlook(young[8:], [63]) == Outlook()
+
+
+def test_lag_that_remains_the_same_is_steady() -> None:
+    same = [reading(at, 10 * at, 5_000 + 10 * at) for at in range(4)]
+    assert outlook(same, [5_000]) == Outlook(steady=True)
+    doubtful = [reading(at, 1_000 * at, 5_000 + 1_000 * at) for at in range(4)]
+    assert not outlook(doubtful, [5_000]).falls_behind
