@@ -55,14 +55,12 @@ def describe(
 
         view = "members" if members else "state" if state else "offsets"
         return show_deep(connection, shape, view, selection, level, deep, notices)
-    if state:
-        from .query.members import show_state
+    headers: Headers | None = {} if not state and not connection.fleet and shape.has_group_headers else None
+    if members or state:
+        from .query.members import show_members, show_state
 
-        return show_state(connection, shape, selection, notices)
-    headers: Headers | None = {} if shape.has_group_headers and not connection.fleet else None
-    if members:
-        from .query.members import show_members
-
+        if state:
+            return show_state(connection, shape, selection, notices)
         return show_members(connection, shape, selection, headers, notices)
     from .query.offsets import show_offsets
 

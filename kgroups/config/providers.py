@@ -248,15 +248,14 @@ def _keyring_password(setting: Setting, entry: str) -> str:
     if not service or not user:
         raise setting.error("has ${keyring:...} without a service or a user; use ${keyring:SERVICE/USER}")
     try:
-        import keyring
-        from keyring.errors import KeyringError
+        import keyring.errors
     except ImportError:
         raise MissingPackage(
             f"{setting.place} uses ${{keyring:...}}, which needs keyring: {install_command('keyring')}"
         ) from None
     try:
         password: str | None = keyring.get_password(service, user)
-    except KeyringError as error:
+    except keyring.errors.KeyringError as error:
         raise setting.error(f"reads {entry} from the keyring, which failed: {error}") from None
     if password is None:
         raise setting.error(

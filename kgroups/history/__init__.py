@@ -23,18 +23,8 @@ def register(spark: SparkSession, settings: ClientSettings | None = None) -> Non
         their own bootstrap servers.
     """
     from .connection import with_settings
-    from .extract.source import OffsetsSource
+    from .extract.source import OffsetsSource, cores_of
     from .live.source import LiveSource
 
-    spark.dataSource.register(with_settings(OffsetsSource, settings, _cores(spark)))
+    spark.dataSource.register(with_settings(OffsetsSource, settings, cores_of(spark)))
     spark.dataSource.register(with_settings(LiveSource, settings))
-
-
-def _cores(spark: SparkSession) -> int | None:
-    """Return the cores of the executors so far; ``None`` if unknown, as with Spark Connect."""
-    from pyspark.errors import PySparkException
-
-    try:
-        return spark.sparkContext.defaultParallelism
-    except PySparkException:
-        return None

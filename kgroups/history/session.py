@@ -118,7 +118,7 @@ def open_session(
     if not remote and not _LOCAL_MASTER.match(session.sparkContext.master or LOCAL):
         watch_executors(session, notify)
     if remote:
-        _apply(session, given, py_files)
+        _apply(session, given, py_files, PySparkException)
     register(session)
     return session
 
@@ -153,17 +153,18 @@ def _own_settings(master: str | None, *, short: bool) -> dict[str, str]:
     return _UTC | _QUIET | _CLUSTER_SETTINGS
 
 
-def _apply(session: SparkSession, settings: Mapping[str, str], py_files: Sequence[str]) -> None:
+def _apply(
+    session: SparkSession, settings: Mapping[str, str], py_files: Sequence[str], rejected: type[Exception]
+) -> None:
     """Pass settings and files to a Spark Connect server.
 
+    :param rejected: the type of PySpark's errors.
     :raises HistoryError: if it does not accept one.
     """
-    from pyspark.errors import PySparkException
-
     for key, value in settings.items():
         try:
             session.conf.set(key, value)
-        except PySparkException as error:
+        except rejected as error:
             raise HistoryError(
                 f"--conf {key}: rejected by the Spark Connect server: {root_cause(error)}; start the server with "
                 f"--conf {key} if it is a setting for its start"
@@ -171,7 +172,7 @@ def _apply(session: SparkSession, settings: Mapping[str, str], py_files: Sequenc
     try:
         if py_files:
             session.addArtifacts(*py_files, pyfile=True)
-    except (PySparkException, OSError, RuntimeError) as error:
+    except (rejected, OSError, RuntimeError) as error:
         raise HistoryError(f"--py-files: not sent to the Spark Connect server: {root_cause(error)}") from None
 
 

@@ -480,7 +480,7 @@ LOCAL_IMPORTS = {
     *(
         "mcp/run",
         "history/load/storage",
-        *(f"history/run/{name}" for name in ("options", "hosts", "publish")),
+        *(f"history/run/{name}" for name in ("engine", "options", "hosts", "publish")),
     ),  # extras
     *(f"dropins/{name}" for name in ("command", "groups", "sentences", "views")),  # one tool
     "history/__init__",

@@ -18,7 +18,7 @@ from kgroups.model.groups import CONSUMER_GROUPS, GroupId, GroupState, GroupType
 from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Scope, merge
 from kgroups.net.cluster import Cluster
 from kgroups.net.fanout import as_answered
-from kgroups.protocol.apis import list_groups
+from kgroups.protocol.apis import describe_groups, list_groups
 
 from ..routing.backoff import Backoff
 from ..routing.coverage import NO_CHECK, Checked, Coverage, list_checked
@@ -148,8 +148,6 @@ async def _retry(cluster: Cluster, node: Node, call: list_groups.ListGroups, nam
 
 async def _with_states(cluster: Cluster, node: Node, listed: Sequence[ListedGroup]) -> Outcome[ListedGroup]:
     """Add states from DescribeGroups to listed groups; drop those that no longer exist."""
-    from kgroups.protocol.apis import describe_groups
-
     from ..routing.query_coordinators import GroupQuery, query_coordinators
 
     query = GroupQuery("states", describe_groups.API, describe_groups.DescribeGroups)

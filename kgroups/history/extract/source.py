@@ -14,6 +14,8 @@ from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
 import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
 from pyspark.sql.datasource import DataSourceReader, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
@@ -180,3 +182,11 @@ def _encode_offsets(offsets: Mapping[int, int]) -> dict[str, int]:
 
 def _decode_offsets(offsets: Mapping[str, int]) -> dict[int, int]:
     return {int(partition): offset for partition, offset in offsets.items()}
+
+
+def cores_of(spark: SparkSession) -> int | None:
+    """Return the cores of the executors so far; ``None`` if unknown, as with Spark Connect."""
+    try:
+        return spark.sparkContext.defaultParallelism
+    except PySparkException:
+        return None

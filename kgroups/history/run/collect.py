@@ -24,7 +24,7 @@ from ..lineage.sink import Sink
 from ..load.clients import Clients
 from ..load.store import Store
 from .clusters import Clusters
-from .options import Engine
+from .engine import Engine
 
 if TYPE_CHECKING:
     from ..session import Session

@@ -7,7 +7,7 @@ import click
 from ..hosts import GivenHosts
 from ..jobs.land import land as run
 from ..load.store import Store
-from .options import Engine
+from .engine import Engine
 
 
 def land(path: str, engine: Engine, hosts: GivenHosts, store: str, cluster: str | None) -> int:

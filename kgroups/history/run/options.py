@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-import gc
 import importlib.util
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from kgroups.cli.frame.command import OptionGroup
-from kgroups.cli.frame.exit_status import is_quiet, print_to_stderr
 from kgroups.cli.frame.group_options import complete_group, complete_topic
 from kgroups.cli.frame.options import Duration, check_exclusive, output_options
 from kgroups.errors import MissingPackage, UsageError, install_command
 from kgroups.model.duration import parse_age
 from kgroups.model.placement import OFFSETS_TOPIC
 
-from .spark_settings import SQL, PackageList, PythonFiles, SparkSetting, is_remote
+from .spark_settings import PackageList, PythonFiles, SparkSetting
 
 if TYPE_CHECKING:
-    from ..engine import Engine as QueryEngine
     from ..load.store import Store
-    from ..session import Session
 
 STORE_ENV = "KGROUPS_STORE"
 LIMIT = 10_000
@@ -51,105 +43,6 @@ class Ago(click.ParamType[datetime]):
                 f"{value!r} is neither a time such as 2026-01-31T12:00 nor an age such as 90m, 2h, 7d", param, ctx
             )
         return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-
-
-class Engine(NamedTuple):
-    """The Spark options."""
-
-    master: str | None
-    remote: str | None
-    log: str | None
-    conf: tuple[tuple[str, str], ...] = ()
-    packages: str | None = None
-    py_files: tuple[str, ...] = ()
-
-    @property
-    def chosen(self) -> bool:
-        """Whether the user has chosen where, or how, Spark runs."""
-        return bool(self.master or self.remote or self.passed) or _submitted()
-
-    @property
-    def passed(self) -> list[str]:
-        """The given options that are passed to Spark."""
-        given = {"--conf": self.conf, "--packages": self.packages, "--py-files": self.py_files}
-        return [name for name, value in given.items() if value]
-
-    def check(self) -> None:
-        """Check that the options can be used together.
-
-        :raises UsageError: if not.
-        """
-        check_exclusive(master=bool(self.master), remote=bool(self.remote))
-        if self.passed and _submitted():
-            raise UsageError(
-                f"{self.passed[0]} has no effect on a Spark that runs; pass it to spark-submit, before submit.py"
-            )
-        for file in self.py_files:
-            if not is_remote(file) and not Path(file).is_file():
-                raise UsageError(f"--py-files {file}: no such file")
-        if self.remote:
-            self._check_remote()
-
-    def _check_remote(self) -> None:
-        if self.packages:
-            raise UsageError("--packages has no effect with --remote; start the Spark Connect server with --packages")
-        for key, _ in self.conf:
-            if not key.startswith(SQL):
-                raise UsageError(
-                    f"--conf {key} has no effect with --remote, where only {SQL}* can be set; start the Spark Connect "
-                    f"server with --conf {key}"
-                )
-        for file in self.py_files:
-            if is_remote(file):
-                raise UsageError(f"--py-files {file}: with --remote, files must be local; download it first")
-
-    def open(self, *, short: bool = True) -> Session:
-        """Return a session.
-
-        :param short: whether the command runs for seconds, not continuously.
-        :raises MissingPackage: if the extra is not installed.
-        :raises HistoryError: if Spark does not start, or a Spark Connect server rejects a setting.
-        """
-        from ..session import open_session
-
-        gc.enable()  # history commands may run for days, and the proxies of Java objects are reference cycles
-        settings = dict(self.conf) | ({"spark.jars.packages": self.packages} if self.packages else {})
-        return open_session(
-            master=self.master,
-            remote=self.remote,
-            log=self.log,
-            short=short,
-            settings=settings,
-            py_files=self.py_files,
-            notify=lambda line: None if is_quiet() else print_to_stderr(f"kgroups: {line}"),
-        )
-
-
-def _submitted() -> bool:
-    from ..session import GATEWAY
-
-    return GATEWAY in os.environ
-
-
-@contextmanager
-def open_engine(engine: Engine, runs_on: str | None) -> Iterator[QueryEngine]:
-    """Return the engine of a query: DuckDB in this process, unless the user chose Spark.
-
-    :raises UsageError: if an option of Spark is given with another engine.
-    :raises MissingPackage: if Spark is not installed; the caller checks the packages of DuckDB.
-    """
-    if runs_on == "duckdb" and engine.chosen:
-        raise UsageError("--engine duckdb runs in this process; omit the options of Spark")
-    if runs_on == "spark" or engine.chosen:
-        need_pipeline()
-        from ..engine.spark import Spark
-
-        yield Spark(engine.open())
-        return
-    from ..engine.duck import DuckDB
-
-    with DuckDB() as opened:
-        yield opened
 
 
 class Bounds(NamedTuple):
@@ -341,14 +234,8 @@ rule_option = click.option(
 )
 
 
-def _engine(spark_log: str | None, **given: Any) -> Engine:
-    engine = Engine(log=spark_log, **given)
-    engine.check()
-    return engine
-
-
-engine_options = OptionGroup("engine", _ENGINE, _engine)
-"""The Spark options; ``engine`` is an :class:`Engine`.
+engine_options = OptionGroup("engine", _ENGINE, "kgroups.history.run.engine:engine_of")
+"""The Spark options; ``engine`` is an :class:`.engine.Engine`.
 
 Invalid combinations raise :class:`UsageError` before the body of the command runs.
 """

@@ -15,7 +15,8 @@ from ..jobs.report import path_of, run_report
 from ..report.file import check_target
 from ..rules import parse_rules
 from ..transform.definitions import Span
-from .options import Clusters, Engine, open_engine
+from .engine import Engine, open_engine
+from .options import Clusters
 
 
 def report(

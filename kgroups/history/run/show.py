@@ -31,7 +31,8 @@ from ..jobs.show import (
 )
 from ..rules import parse_rules
 from ..transform.definitions import BEGINNING, Span
-from .options import LIMIT, Bounds, Clusters, Engine, open_engine
+from .engine import Engine, open_engine
+from .options import LIMIT, Bounds, Clusters
 
 
 def show(table: str, **rest: Any) -> int:

@@ -15,7 +15,7 @@ from kgroups.errors import HistoryError
 from kgroups.history.jobs.collect import Collected, Plan
 from kgroups.history.load.clients import Clients
 from kgroups.history.run import collect
-from kgroups.history.run.options import Engine
+from kgroups.history.run.engine import Engine
 from tests.fakes.broker import FakeCluster, silence
 from tests.unit.conftest import Ran
 

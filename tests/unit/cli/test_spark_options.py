@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kgroups.history import session
-from kgroups.history.run.options import Engine
+from kgroups.history.run.engine import Engine
 from kgroups.history.session import FEW_ROWS, GATEWAY, tune_session
 from tests.unit.conftest import Ran
 
