@@ -12,8 +12,7 @@ from kgroups.config.settings import Transport
 from kgroups.errors import UsageError
 from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import NO_MATCH, Failure, Outcome
-from kgroups.model.views.cluster_lag import cluster_row
-from kgroups.model.views.lag_rows import GroupLagRow, LagRow
+from kgroups.model.views.lag_rows import GroupLagRow, LagRow, cluster_row
 from kgroups.model.views.lag_summary import LAG_ROWS, Ages, By, Share, shares
 from kgroups.model.views.refused_rows import refused_rows
 from kgroups.render.lag_views import CLUSTER_LAG, LAG_VIEWS

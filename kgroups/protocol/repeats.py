@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-if TYPE_CHECKING:
-    from .reader import Reader
+from .reader import Reader
 
 T = TypeVar("T")
 

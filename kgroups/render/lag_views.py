@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from kgroups.model.views.cluster_lag import ClusterLagRow
-from kgroups.model.views.lag_rows import GroupLagRow, MemberLagRow, PartitionLagRow, TopicLagRow
+from kgroups.model.views.lag_rows import ClusterLagRow, GroupLagRow, MemberLagRow, PartitionLagRow, TopicLagRow
 
 from . import columns
 from .views import Align, Column, Sooner, Tier, View, columns_of, some_above_zero

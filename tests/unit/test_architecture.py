@@ -106,7 +106,6 @@ FOREIGN = {
     "platformdirs": {"config/profiles"},
     "tomllib": {
         "config/profiles",
-        "config/default_profile",
         "config/profile_edits",
         "config/other_tools",
         "model/health/rules",

@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from kgroups.config.default_profile import set_default
 from kgroups.config.flags import Flags
 from kgroups.config.other_tools import default_file, read_clusters
 from kgroups.config.profile_edits import (
@@ -16,6 +15,7 @@ from kgroups.config.profile_edits import (
     clear_text_secrets,
     remove_profile,
     rename_profile,
+    set_default,
 )
 from kgroups.config.profiles import Profiles, config_file, missing_profile, read_profiles
 from kgroups.config.settings import parse_bootstrap

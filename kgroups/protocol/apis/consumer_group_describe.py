@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from kgroups.model.assignment import Subscription
 from kgroups.model.groups import GroupId, Member
@@ -16,11 +16,9 @@ from kgroups.model.groups import GroupId, Member
 from ..error_codes import KafkaError, kafka_error
 from ..group_description import prefer_descriptions, read_assignment
 from ..reader import Reader, reader_of
+from ..repeats import Repeats
 from ..versions import Api
 from ..writer import form_of
-
-if TYPE_CHECKING:
-    from ..repeats import Repeats
 
 API = Api(69, "ConsumerGroupDescribe", 0, 1, flexible=0)
 

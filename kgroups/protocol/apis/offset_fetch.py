@@ -17,19 +17,17 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from kgroups.model.groups import GroupId
 from kgroups.model.offsets import Commit, GroupCommits, new_commit
 
 from ..error_codes import Code, KafkaError, kafka_error
 from ..reader import Reader, reader_of
+from ..repeats import Repeats
 from ..required import OFFSET_FETCH
 from ..versions import Api
 from ..writer import form_of
-
-if TYPE_CHECKING:
-    from ..repeats import Repeats
 
 API = OFFSET_FETCH
 

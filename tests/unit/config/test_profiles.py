@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from kgroups.config.default_profile import set_default, with_default
 from kgroups.config.flags import Flags
 from kgroups.config.load import load_settings
+from kgroups.config.profile_edits import set_default, with_default
 from kgroups.config.profiles import config_file, read_profiles
 from kgroups.config.secret import Secret
 from kgroups.config.security import Password, Sasl, Security

@@ -3,8 +3,7 @@ from typing import Any
 import pytest
 
 from kgroups.model.views.cluster_groups import ClusterGroupsRow
-from kgroups.model.views.cluster_lag import ClusterLagRow
-from kgroups.model.views.lag_rows import GroupLagRow, MemberLagRow, PartitionLagRow, Tally, TopicLagRow
+from kgroups.model.views.lag_rows import ClusterLagRow, GroupLagRow, MemberLagRow, PartitionLagRow, Tally, TopicLagRow
 from kgroups.model.views.lag_summary import By
 from kgroups.model.views.list_row import ListRow
 from kgroups.model.views.member_rows import MemberRow, StateRow
