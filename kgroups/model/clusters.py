@@ -47,7 +47,7 @@ def merge_clusters(
 
     :param joined: returns the name of a cluster and one of its items as one value.
     :param wanted: scope and name of the selected groups and topics. One that some clusters lack is a failure only if
-        all of them lack it.
+        all of them lack it; if one was not reached, it is a failure of each of the others.
     """
     kept, notices = distinct(answers)
     reached = [each for each in kept if not each.failed]
@@ -62,7 +62,8 @@ def merge_clusters(
             if not (_is_absent(failure) and key in wanted):
                 failures[failure._replace(cluster=cluster)] = None
             elif key in everywhere:
-                failures[failure._replace(broker=None)] = None
+                everyone = len(reached) == len(kept)
+                failures[failure._replace(broker=None) if everyone else failure._replace(cluster=cluster)] = None
         notices += [f"{cluster}: {notice}" for notice in outcome.notices if not isinstance(notice, NoMatch)]
     if not items and not failures:
         notices += list(dict.fromkeys(n for each in kept for n in each.outcome.notices if isinstance(n, NoMatch)))

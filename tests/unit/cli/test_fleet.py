@@ -212,6 +212,15 @@ def test_group_that_no_cluster_has_is_one_failure(two: None, run_cli: Run) -> No
     assert err == "kgroups: group 'nosuch': the group does not exist [GROUP_ID_NOT_FOUND]\n"
 
 
+def test_group_may_exist_in_a_cluster_that_is_not_reached(
+    serve: Serve, profiles: Callable[..., None], run_cli: Run
+) -> None:
+    profiles(dead="127.0.0.1:1", good=serve(fill=filled("A", "g")).bootstrap)
+    code, out, err = run_cli("describe", "nosuch", "--all-profiles", "--no-headers")
+    assert (code, out) == (1, "")
+    assert "kgroups: cluster good: group 'nosuch': the group does not exist" in err
+
+
 def test_pattern_without_a_match_is_one_note(two: None, run_cli: Run) -> None:
     code, _, err = run_cli("list", "--regex", "x.*", "--all-profiles")
     assert (code, err.count("no group matches")) == (0, 1)
