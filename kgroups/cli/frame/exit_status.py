@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import gc
 import io
 import os
@@ -120,14 +121,22 @@ class _ObservedFile(io.FileIO):
     begin: Callable[[], None] | None = None
 
     def write(self, data: Any, /) -> int:
+        """Write all of the data: without a buffer (PYTHONUNBUFFERED), Python drops what a full disk did not take."""
         if self.begin:
             self.begin()
             self.begin = None
+        left = memoryview(data).cast("B")
+        size = len(left)
         try:
-            return super().write(data)
+            while left:
+                done = super().write(left)
+                if done is None:
+                    raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+                left = left[done:]
         except OSError as error:
             self.writes.error = error
             raise
+        return size
 
 
 def _print_error(error: KgroupsError, print_error: Callable[[str], None]) -> None:

@@ -52,6 +52,13 @@ def test_closed_stdout_is_an_error_in_kafka_commands(serve: Callable) -> None:
     assert (ended.returncode, ended.stderr) == (1, "Error: cannot write the output: Bad file descriptor\n")
 
 
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_output_that_the_disk_takes_in_part_is_an_error(tmp_path: Path, unbuffered: str) -> None:
+    line = f'ulimit -f 8; PYTHONUNBUFFERED={unbuffered} "$@" >{tmp_path}/out'
+    ended = shell(line, sys.executable, "-B", "-m", "kgroups", "--help-json")  # -B: Python would cut its caches, too
+    assert (ended.returncode, ended.stderr) == (1, "kgroups: error: cannot write the output: File too large\n")
+
+
 def test_closed_stderr_keeps_the_exit_code(serve: Callable) -> None:
     served = serve(fill=shop)
     ended = shell('"$@" 2>&-', *KGROUPS, "list", "-b", served.bootstrap)
