@@ -138,7 +138,12 @@ class UndoFile:
         self.tell(f"the old {self.what} are in {self.written}; to restore them: {self.suggestion}")
 
     def amend(self, planned: Sequence[PlannedOffset]) -> None:
-        """Append what the old offsets really were, of planned offsets that were saved with others, or not at all."""
+        """Append what the old offsets really were, of planned offsets that were saved with others, or not at all.
+
+        :raises UsageError: if they are not on the disk then.
+        """
+        if not planned:
+            return
         lines = []
         for entry in planned:
             if number := self._numbers.get(entry.key):
@@ -146,8 +151,9 @@ class UndoFile:
             else:
                 self._numbers[entry.key] = number = len(self._numbers) + 1
                 lines.append(addition_line(number, entry))
-        self._append(lines)
-        if lines and self._file and not self.written:
+        if not self._append(lines, sync=True):
+            raise UsageError(f"--undo-file: cannot append old offsets to {self._created}")
+        if not self.written:
             self._announce()
 
     def record(self, results: Iterable[Any]) -> None:
@@ -166,15 +172,19 @@ class UndoFile:
             result_line(result, numbers, error, self.what) for (result, error), numbers in lines_by_result.items()
         )
 
-    def _append(self, lines: Iterable[str]) -> None:
+    def _append(self, lines: Iterable[str], *, sync: bool = False) -> bool:
+        """Append lines, and with ``sync`` wait until they are on the disk; return whether that succeeded."""
         if self._file is None:
-            return
+            return False
         try:
             _write_whole(self._file, "".join(f"{line}\n" for line in lines).encode())
+            if sync:
+                os.fsync(self._file.fileno())
         except OSError as error:
             self._file.close()  # a truncated line must remain the last one
             self._file = None
-            self.tell(f"cannot append results to {self.written}: {error.strerror}")
+            self.tell(f"cannot append results to {self._created}: {error.strerror}")
+        return self._file is not None
 
     def close(self) -> None:
         """Wait until the results are on the disk; remove a file without items."""

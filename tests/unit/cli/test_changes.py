@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import pkgutil
@@ -438,6 +439,33 @@ def test_forced_deletion_saves_offsets_on_partitions_that_were_not_planned(
     code, _, err = ask("reset-offsets", "--from-file", "undo.json", "--execute", "--yes", "--undo-file", "redo.json")
     assert code == 0, err
     assert commits(served, names[-1])["t", 1] == Commit(1, 51, 3, "late")
+
+
+@pytest.mark.parametrize("words", [("delete",), ("reset-offsets", "--all-topics", "--to-latest")])
+def test_old_offset_that_cannot_be_saved_is_not_changed(
+    ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    """The disk is full when another old offset is found than the undo file has."""
+    names = [f"many-{number:03}" for number in range(FIRST_GROUPS + 1)]
+    for name in names:
+        served.state.group(name, 0, commits={("t", 0): 50})
+
+    def commits_and_says_yes(prompt: str) -> str:
+        served.state.groups[names[-1]].commits["t", 0] = Commit(0, 51)
+        return "y"
+
+    def write(file: Any, data: bytes) -> None:
+        if b'"amended"' in data:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        file.write(data)
+
+    monkeypatch.setattr("kgroups.cli.change.undo_file._write_whole", write)
+    monkeypatch.setattr("kgroups.cli.change.confirmation.Confirmation.check", lambda self: None)
+    monkeypatch.setattr("click.termui.visible_prompt_func", commits_and_says_yes)
+    code, out, err = ask(words[0], *names, *words[1:], "--force", "--execute", "--undo-file", "undo.json", "-o", "json")
+    assert code == 1 and "cannot append old offsets to undo.json" in err
+    assert json.loads(out)["items"][-1]["result"] == "failed"
+    assert commits(served, names[-1]) == {("t", 0): Commit(0, 51)}
 
 
 def test_member_that_rejoined_or_left_during_confirmation_is_kept(

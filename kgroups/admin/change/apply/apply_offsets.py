@@ -19,7 +19,7 @@ from ...routing.recheck import Fresh, valid_until
 from ..plan.lookups import Lookups
 from .commit_log import CommitLog
 from .revalidate import revalidate_offsets
-from .verify_offsets import verified_offsets
+from .verify_offsets import amend_after, verified_offsets
 from .writers import writer_of
 from .writers.ledger import Ledger, WriteJournal
 
@@ -90,10 +90,9 @@ async def apply_offsets(
     applied = [ledger.entered(entry) for entry in entries]
     ledger.journal.enter({each.planned.key: each for each in applied})
     verified = await verified_offsets(checks.lookups, checks.log, applied)
-    if replaced := [
+    replaced = [
         now.planned
         for was, now in zip(applied, verified.items, strict=True)
         if now is not was and now.planned.before != was.planned.before
-    ]:
-        amend(replaced)
-    return verified
+    ]
+    return verified.with_failures(amend_after(amend, replaced))

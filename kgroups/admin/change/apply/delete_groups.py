@@ -24,7 +24,7 @@ from ..plan.lookups import Lookups
 from ..plan.plan_delete import deletions
 from .commit_log import CommitLog
 from .revalidate import revalidate_deletions
-from .verify_offsets import verified_offsets
+from .verify_offsets import amend_after, verified_offsets
 
 GONE = "unknown whether kgroups deleted it: the first response was lost, and on retry the group did not exist"
 DeleteJournal = Journal[GroupId, DeletedGroup]
@@ -99,7 +99,8 @@ async def _verified(
     committing = [name for name in gone if now[name].group.type not in GroupType.WITHOUT_COMMITS]
     verified = await verified_offsets(lookups, log, offsets, committing)
     before = {each.planned.key: each.planned.before for each in offsets}
-    amend([each.planned for each in verified.items if each.planned.before != before.get(each.planned.key)])
+    changed = [each.planned for each in verified.items if each.planned.before != before.get(each.planned.key)]
+    unsaved = amend_after(amend, changed)
     failures = {each.planned.group_id: each.failure for each in verified.items if each.failure}
     kept = tuple(each._replace(failure=failures.get(each.group_id, each.failure)) for each in items)
-    return Outcome(kept, tuple(each.failure for each in kept if each.failure), verified.notices)
+    return Outcome(kept, (*(each.failure for each in kept if each.failure), *unsaved), verified.notices)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
+from kgroups.errors import KgroupsError
 from kgroups.model.counts import count, some
 from kgroups.model.groups import GroupId, GroupType
 from kgroups.model.offsets import PlanKey, place_name
@@ -63,6 +64,18 @@ async def verified_offsets(
         for reason in reasons
     )
     return Outcome(items, tuple(dict.fromkeys(each.failure for each in items if each.failure)), notices)
+
+
+def amend_after(
+    amend: Callable[[Sequence[PlannedOffset]], None], entries: Sequence[PlannedOffset]
+) -> tuple[Failure, ...]:
+    """Record old offsets that have been overwritten; return the failures of their groups if that is impossible."""
+    try:
+        amend(entries)
+    except KgroupsError as error:
+        reason = f"its old offsets are not in the undo file: {error}"
+        return tuple(Failure(Scope.GROUP, name, reason) for name, _ in by_group(entries))
+    return ()
 
 
 def _with_rivals(each: AppliedOffset, rivals: Rivals | None, failures: Mapping[GroupId, Failure]) -> AppliedOffset:
