@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from kgroups.admin.change.apply.delete_in_chunks import delete_in_chunks
@@ -56,39 +57,36 @@ def delete(
             "it in the records of __consumer_offsets"
         )
     safety = safety.of(confirmation, connection)
-    operation = Delete(safety, chosen.selection(), undo_file, all_internal=all_internal, hidden=including_hidden)
+    operation = Delete(safety, chosen.selection(), undo_file, all_internal, including_hidden)
     return apply_plan(connection, shape, confirmation, operation)
 
 
+@dataclass
 class Delete(Operation[GroupDeletion | TopicDeletion]):
-    """The deletion of groups, and of the internal topics of streams groups."""
+    """The deletion of groups.
+
+    ``all_internal``: also delete the internal topics of streams groups. ``hidden``: also delete groups with hidden
+    offsets.
+    """
 
     view = DELETE
 
-    def __init__(
-        self, safety: Safety, selection: Selection, undo_path: Path | None, *, all_internal: bool, hidden: bool
-    ) -> None:
-        """Create a deletion.
-
-        :param all_internal: whether the internal topics are deleted, too.
-        :param hidden: whether groups with hidden offsets are deleted, too.
-        """
-        super().__init__(selection, undo_path)
-        self._selection = selection
-        self._safety = safety
-        self._all_internal = all_internal
-        self._hidden = hidden
+    safety: Safety
+    selection: Selection
+    undo_path: Path | None
+    all_internal: bool
+    hidden: bool
 
     async def plan(self, cluster: Cluster) -> Outcome[GroupDeletion | TopicDeletion]:
-        planned = await self._safety.plan(cluster, lambda: plan_delete(cluster, self._selection))
-        if not self._hidden:
+        planned = await self.safety.plan(cluster, lambda: plan_delete(cluster, self.selection))
+        if not self.hidden:
             planned = await _without_hidden(cluster, planned)
         pending = in_transactions(entry for each in planned.items for entry in each.as_plan())
-        planned = await self._safety.screen(
+        planned = await self.safety.screen(
             cluster, planned, _committed(planned), lambda each: each.group.group_id, pending
         )
         groups = [item.group for item in planned.items if item.group.type == GroupType.STREAMS]
-        if groups and self._all_internal:
+        if groups and self.all_internal:
             return await with_topics(cluster, planned, groups)
         kept: Outcome[GroupDeletion | TopicDeletion] = planned.with_items(planned.items)
         return kept.with_failures((), kept_remarks(groups)) if groups else kept
@@ -111,7 +109,7 @@ class Delete(Operation[GroupDeletion | TopicDeletion]):
         if bare := [item.group.group_id for item in groups if not item.commits]:
             missing = "not in the undo file" if len(bare) < len(groups) else "no undo file"
             undo.tell(f"{missing}: {count(len(bare), 'group has', 'groups have')} no committed offsets: {some(bare)}")
-        safety = self._safety
+        safety = self.safety
         deleted = await delete_in_chunks(cluster, groups, undo, force=safety.force, together=safety.together)
         results = {each.group_id: result_and_error(each.result, each.failure) for each in deleted.items}
         rows = [delete_row(item, results[item.group.group_id]) for item in groups]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,6 @@ from kgroups.admin.change.plan.plan_delete_offsets import plan_delete_offsets
 from kgroups.admin.query.describe import describe
 from kgroups.admin.query.select_groups import Selection
 from kgroups.errors import UsageError
-from kgroups.model.counts import count
 from kgroups.model.groups import GroupState
 from kgroups.model.operations.reset import PlannedOffset
 from kgroups.model.outcome import Outcome
@@ -20,7 +20,6 @@ from kgroups.model.views.operation_rows import (
     DeleteOffsetRow,
     ResultAndError,
     delete_offset_row,
-    result_and_error,
 )
 from kgroups.net.cluster import Cluster
 from kgroups.render.act_views import DELETE_OFFSETS
@@ -55,18 +54,20 @@ def delete_offsets(
     return apply_plan(connection, shape, confirmation, operation)
 
 
+@dataclass
 class DeleteOffsets(OffsetOperation[PlannedOffset]):
     """The deletion of committed offsets on topics that no member is subscribed to."""
 
     view = DELETE_OFFSETS
+    verb = "Delete"
 
-    def __init__(self, safety: Safety, selection: Selection, topics: TopicScope, undo_path: Path | None) -> None:
-        super().__init__(safety, selection, undo_path)
-        self._selection = selection
-        self._topics = topics
+    safety: Safety
+    selection: Selection
+    topics: TopicScope
+    undo_path: Path | None
 
     async def plan(self, cluster: Cluster) -> Outcome[PlannedOffset]:
-        planned = await self.safety.plan(cluster, lambda: plan_delete_offsets(cluster, self._selection, self._topics))
+        planned = await self.safety.plan(cluster, lambda: plan_delete_offsets(cluster, self.selection, self.topics))
         names = tuple(sorted({entry.group_id for entry in planned.items}))
         groups = (await describe(cluster, Selection(names))).items if names else ()
         members = [group.group_id for group in groups if group.state not in GroupState.WITHOUT_MEMBERS]
@@ -75,13 +76,7 @@ class DeleteOffsets(OffsetOperation[PlannedOffset]):
     def row(self, item: PlannedOffset, result: ResultAndError = NOT_EXECUTED) -> DeleteOffsetRow:
         return delete_offset_row(item, result)
 
-    def question(self, planned: Sequence[PlannedOffset]) -> str:
-        groups = len({entry.group_id for entry in planned})
-        return f"Delete {count(len(planned), 'offset')} of {count(groups, 'group')}"
-
     async def apply(
         self, cluster: Cluster, planned: Sequence[PlannedOffset], undo: UndoFile
     ) -> Outcome[DeleteOffsetRow]:
-        applied = await self.write(cluster, planned, undo, with_members=True)
-        rows = (delete_offset_row(each.planned, result_and_error(each.result, each.failure)) for each in applied.items)
-        return applied.with_items(rows)
+        return self.rows(await self.write(cluster, planned, undo, with_members=True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from kgroups.admin.change.apply import remove_members as removing
 from kgroups.admin.change.apply.chunks import check_again, chunks
@@ -12,7 +13,6 @@ from kgroups.admin.change.plan.plan_removal import WantedMembers, not_as_planned
 from kgroups.admin.query.describe import describe
 from kgroups.admin.query.select_groups import Selection
 from kgroups.errors import UsageError
-from kgroups.model.counts import count
 from kgroups.model.operations.journal import Journal
 from kgroups.model.operations.results import MemberRemoval, RemovedMember
 from kgroups.model.outcome import Failure, Outcome, Result
@@ -57,27 +57,25 @@ def remove_members(
     return apply_plan(connection, shape, confirmation, RemoveMembers(chosen.selection(), requested, reason))
 
 
+@dataclass
 class RemoveMembers(Operation[MemberRemoval]):
     """The removal of members."""
 
     view = REMOVE_MEMBERS
+    verb = "Remove"
+    item = "member"
     saves_offsets = False
+    undo_path = None
 
-    def __init__(self, selection: Selection, requested: WantedMembers, reason: str) -> None:
-        super().__init__(selection)
-        self._selection = selection
-        self._requested = requested
-        self._reason = reason
+    selection: Selection
+    requested: WantedMembers
+    reason: str
 
     async def plan(self, cluster: Cluster) -> Outcome[MemberRemoval]:
-        return await plan_removal(cluster, self._selection, self._requested)
+        return await plan_removal(cluster, self.selection, self.requested)
 
     def row(self, item: MemberRemoval, result: ResultAndError = NOT_EXECUTED) -> RemoveMemberRow:
         return remove_member_row(item, result)
-
-    def question(self, planned: Sequence[MemberRemoval]) -> str:
-        groups = len({removal.group_id for removal in planned})
-        return f"Remove {count(len(planned), 'member')} of {count(groups, 'group')}"
 
     async def apply(
         self, cluster: Cluster, planned: Sequence[MemberRemoval], undo: UndoFile
@@ -93,7 +91,7 @@ class RemoveMembers(Operation[MemberRemoval]):
             to_remove = [each for each in part if _key(each) not in rejected_keys]
             journal: RemovalJournal = Journal()
             stop.watch(journal)
-            removal = removing.remove_members(cluster, to_remove, self._reason, journal)
+            removal = removing.remove_members(cluster, to_remove, self.reason, journal)
             removed = await stop.bound(removal) or _so_far(journal, to_remove, stop)
             items += (*removed.items, *rejected)
             failures.update(dict.fromkeys((*removed.failures, *(each.failure for each in rejected if each.failure))))

@@ -11,8 +11,9 @@ from kgroups.admin.change.apply.interruption import Interruption
 from kgroups.admin.client import changing
 from kgroups.admin.query.select_groups import Selection
 from kgroups.errors import UsageError
+from kgroups.model.counts import count
 from kgroups.model.outcome import Outcome
-from kgroups.model.views.operation_rows import NOT_EXECUTED, ResultAndError
+from kgroups.model.views.operation_rows import NOT_EXECUTED, ResultAndError, result_and_error
 from kgroups.net.cluster import Cluster
 from kgroups.render.views import View
 
@@ -31,17 +32,19 @@ NOTHING_TO_DO = "nothing to do"
 class Operation(ABC, Generic[P]):
     """One operation of a command: its subclass plans it, shows it as rows, asks about it, and applies it.
 
+    :cvar verb: the first word of the question.
+    :cvar item: what is changed, in the singular.
     :cvar saves_offsets: whether the old offsets or settings are saved: those of members are not changed.
     :ivar selection: the selected groups; if there are none, the reason is shown.
     :ivar undo_path: where the old offsets are saved; ``None``: a new name in the current directory.
     """
 
     view: View
+    verb: str
+    item: str
     saves_offsets = True
-
-    def __init__(self, selection: Selection | None = None, undo_path: Path | None = None) -> None:
-        self.selection = selection
-        self.undo_path = undo_path
+    selection: Selection | None
+    undo_path: Path | None
 
     @abstractmethod
     async def plan(self, cluster: Cluster) -> Outcome[P]: ...
@@ -50,13 +53,20 @@ class Operation(ABC, Generic[P]):
     def row(self, item: P, result: ResultAndError = NOT_EXECUTED) -> Any:
         """Return the row of a planned item, or of that item and its result and error."""
 
-    @abstractmethod
-    def question(self, planned: Sequence[P]) -> str:
+    def question(self, planned: Sequence[Any]) -> str:
         """Return the question about all items without a question mark: the name of the cluster follows."""
+        groups = len({each.group_id for each in planned})
+        return f"{self.verb} {count(len(planned), self.item)} of {count(groups, 'group')}"
 
     @abstractmethod
     async def apply(self, cluster: Cluster, planned: Sequence[P], undo: UndoFile) -> Outcome[Any]:
         """Apply planned items, each group checked again right before the change; return rows with results."""
+
+    def rows(self, applied: Outcome[Any]) -> Outcome[Any]:
+        """Return the rows of planned items that were applied."""
+        return applied.with_items(
+            self.row(each.planned, result_and_error(each.result, each.failure)) for each in applied.items
+        )
 
     def undo_file(self, path: Path | None, connection: ConnectionOptions, **rest: Any) -> UndoFile:
         """Return the undo file for a cluster; its parameters are those of :class:`.UndoFile`.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,6 @@ from kgroups.model.views.operation_rows import (
     ResultAndError,
     reset_row,
     reset_topic_row,
-    result_and_error,
 )
 from kgroups.net.cluster import Cluster
 from kgroups.render.act_views import RESET_OFFSETS
@@ -34,9 +34,8 @@ if TYPE_CHECKING:
 class OffsetOperation(Operation[P]):
     """An operation on committed offsets, with the safety options."""
 
-    def __init__(self, safety: Safety, selection: Selection | None = None, undo_path: Path | None = None) -> None:
-        super().__init__(selection, undo_path)
-        self.safety = safety
+    safety: Safety
+    item = "offset"
 
     async def write(
         self, cluster: Cluster, planned: Sequence[PlannedOffset], undo: UndoFile, *, with_members: bool = False
@@ -44,51 +43,45 @@ class OffsetOperation(Operation[P]):
         """Write planned offsets; return a result for each, also for those of groups left alone."""
         from kgroups.admin.change.apply.write_in_chunks import write_in_chunks  # a dry run does not write
 
-        safety = self.safety
-        return await write_in_chunks(
-            cluster, planned, undo, force=safety.force, with_members=with_members, together=safety.together
-        )
+        force, together = self.safety.force, self.safety.together
+        return await write_in_chunks(cluster, planned, undo, force=force, with_members=with_members, together=together)
 
 
+@dataclass
 class Reset(OffsetOperation[PlannedOffset | TopicDeletion]):
-    """A reset, and the deletion of internal topics of the streams groups that were reset."""
+    """A reset, and the deletion of internal topics of the streams groups that were reset.
+
+    ``notices``: about the request. ``topics``: the internal topics to delete; ``None``: all.
+    """
 
     view = RESET_OFFSETS
+    verb = "Write"
 
-    def __init__(
-        self,
-        request: ResetRequest,
-        safety: Safety,
-        notices: Sequence[str] = (),
-        topics: tuple[str, ...] | None = (),
-        undo_path: Path | None = None,
-    ) -> None:
-        """Create a reset.
+    request: ResetRequest
+    safety: Safety
+    notices: Sequence[str] = ()
+    topics: tuple[str, ...] | None = ()
+    undo_path: Path | None = None
 
-        :param notices: about the request.
-        :param topics: the internal topics to delete; ``None``: all.
-        """
-        super().__init__(safety, request.selection, undo_path)
-        self._request = request
-        self._notices = notices
-        self._topics = topics
+    def __post_init__(self) -> None:
+        self.selection = self.request.selection
 
     async def plan(self, cluster: Cluster) -> Outcome[PlannedOffset | TopicDeletion]:
-        planned = await self.safety.plan(cluster, lambda: plan_reset(cluster, self._request))
+        planned = await self.safety.plan(cluster, lambda: plan_reset(cluster, self.request))
         skipped = skip_notices((entry.key, entry.skipped) for entry in planned.items)
-        planned = planned.with_failures((), (*self._notices, *skipped))
+        planned = planned.with_failures((), (*self.notices, *skipped))
         # An undo is screened, too: an unchanged offset does not prove that commits ended, because a client with nothing
         # to read commits the same offset again, and an undo file contains no commit times.
         planned = await self.safety.screen_offsets(cluster, planned)
         names = tuple(sorted({entry.group_id for entry in planned.items}))
-        if self._topics == () or not names:
+        if self.topics == () or not names:
             return planned.with_items(planned.items)
         from kgroups.admin.query.describe import describe
 
         from .internal_topics import with_topics
 
         groups = await describe(cluster, Selection(names))
-        return await with_topics(cluster, planned.with_failures(groups.failures), groups.items, self._topics)
+        return await with_topics(cluster, planned.with_failures(groups.failures), groups.items, self.topics)
 
     def row(self, item: PlannedOffset | TopicDeletion, result: ResultAndError = NOT_EXECUTED) -> Any:
         return reset_topic_row(item, result) if isinstance(item, TopicDeletion) else reset_row(item, result)
@@ -97,8 +90,7 @@ class Reset(OffsetOperation[PlannedOffset | TopicDeletion]):
         offsets = [each for each in planned if isinstance(each, PlannedOffset)]
         topics = len(planned) - len(offsets)
         more = f", and permanently delete {count(topics, 'internal topic')}," if topics else ""
-        groups = len({entry.group_id for entry in offsets})
-        return f"Write {count(len(offsets), 'offset')} of {count(groups, 'group')}{more}"
+        return f"{super().question(offsets)}{more}"
 
     async def apply(
         self, cluster: Cluster, planned: Sequence[PlannedOffset | TopicDeletion], undo: UndoFile
@@ -106,9 +98,7 @@ class Reset(OffsetOperation[PlannedOffset | TopicDeletion]):
         offsets = [each for each in planned if isinstance(each, PlannedOffset)]
         topics = [each for each in planned if isinstance(each, TopicDeletion)]
         applied = await self.write(cluster, offsets, undo)
-        rows = applied.with_items(
-            reset_row(each.planned, result_and_error(each.result, each.failure)) for each in applied.items
-        )
+        rows = self.rows(applied)
         if not topics:
             return rows
         from .internal_topics import delete_topics

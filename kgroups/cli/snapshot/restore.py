@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.snapshot.file import read_snapshot
 from kgroups.admin.snapshot.restore import Restore, committed_since, plan_restore, plan_restore_settings
 from kgroups.errors import UsageError
-from kgroups.model.counts import count
 from kgroups.model.operations.origin import Mismatch
 from kgroups.model.operations.reset import PlannedOffset
 from kgroups.model.outcome import Outcome, Result
 from kgroups.model.settings.change import PlannedSetting
 from kgroups.model.snapshot.snapshot import Snapshot
 from kgroups.model.topic_scope import parse_topic_scope
-from kgroups.model.views.operation_rows import NOT_EXECUTED, ResetRow, ResultAndError, reset_row, result_and_error
+from kgroups.model.views.operation_rows import NOT_EXECUTED, ResetRow, ResultAndError, reset_row
 from kgroups.net.cluster import Cluster
 from kgroups.render.act_views import RESET_OFFSETS
 
@@ -63,43 +63,43 @@ def restore(
     return apply_plan(connection, shape, confirmation, restores)
 
 
+@dataclass
 class RestoreOffsets(OffsetOperation[PlannedOffset]):
     """The restore of offsets."""
 
     view = RESET_OFFSETS
+    verb = "Write"
+    selection = None
 
-    def __init__(self, request: Restore, safety: Safety, undo_path: Path | None) -> None:
-        super().__init__(safety, undo_path=undo_path)
-        self._request = request
+    request: Restore
+    safety: Safety
+    undo_path: Path | None
 
     async def plan(self, cluster: Cluster) -> Outcome[PlannedOffset]:
-        planned = await self.safety.plan(cluster, lambda: plan_restore(cluster, self._request))
+        planned = await self.safety.plan(cluster, lambda: plan_restore(cluster, self.request))
         return await self.safety.screen_offsets(cluster, planned)
 
     def row(self, item: PlannedOffset, result: ResultAndError = NOT_EXECUTED) -> ResetRow:
         return reset_row(item, result)
 
-    def question(self, planned: Sequence[PlannedOffset]) -> str:
-        groups = len({entry.group_id for entry in planned})
-        return f"Write {count(len(planned), 'offset')} of {count(groups, 'group')}"
-
     async def apply(self, cluster: Cluster, planned: Sequence[PlannedOffset], undo: UndoFile) -> Outcome[ResetRow]:
         applied = await self.write(cluster, planned, undo)
         written = [each.planned for each in applied.items if each.result is Result.APPLIED]
-        late = await committed_since(cluster, self._request, written) if self._request.exact else []
-        rows = (reset_row(each.planned, result_and_error(each.result, each.failure)) for each in applied.items)
-        return applied.with_items(rows).with_failures(late)
+        late = await committed_since(cluster, self.request, written) if self.request.exact else []
+        return self.rows(applied).with_failures(late)
 
 
+@dataclass
 class RestoreSettings(SettingsOperation):
     """The restore of settings."""
 
-    def __init__(self, request: Restore, undo_path: Path | None) -> None:
-        super().__init__(undo_path=undo_path)
-        self._request = request
+    selection = None
+
+    request: Restore
+    undo_path: Path | None
 
     async def plan(self, cluster: Cluster) -> Outcome[PlannedSetting]:
-        return await plan_restore_settings(cluster, self._request)
+        return await plan_restore_settings(cluster, self.request)
 
 
 def _groups(snapshot: Snapshot, file: Path, selection: Selection | None) -> Mapping[str, None]:
