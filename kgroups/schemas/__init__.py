@@ -11,7 +11,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from .contents import DOCUMENTS, TABLES, Document, Table, history
+from .contents import DOCUMENTS, TABLES, Document, Table, documents_of_history
 
 PREFIX = "kgroups/"
 
@@ -38,7 +38,7 @@ class Head(NamedTuple):
 @cache
 def _contents(*, with_history: bool = True) -> Mapping[SchemaName, Table | Document]:
     found: dict[SchemaName, Table | Document] = {SchemaName(name, 1): table for name, table in TABLES.items()}
-    for name, each in {**DOCUMENTS, **(history() if with_history else {})}.items():
+    for name, each in {**DOCUMENTS, **(documents_of_history() if with_history else {})}.items():
         word, _, version = name.partition("/v")
         found[SchemaName(word, int(version))] = each
     return {name: found[name] for name in sorted(found)}

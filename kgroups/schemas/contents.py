@@ -119,13 +119,13 @@ DOCUMENTS: Final[Mapping[str, Document]] = {
         "Settings of groups (settings set, unset, and diff)", "toml_files:settings_of_groups", "toml"
     ),
 }
-"""Name and version -> document; those of history are in :func:`history`."""
+"""Name and version -> document; those of history are in :func:`documents_of_history`."""
 
 _SQL: Final = "kgroups history sql: rows of a query; their keys are the columns of the query"
 _TEST: Final = "kgroups history test: whether a store is correct and complete"
 
 
-def history() -> Mapping[str, Document]:
+def documents_of_history() -> Mapping[str, Document]:
     """Return the documents of history: of ``show`` for each table, of ``dump``, ``sql``, and ``test``."""
     from kgroups.history.contracts import TABLES as HISTORY
     from kgroups.history.tables import DECODED

@@ -680,7 +680,7 @@ def test_help_of_all_commands_imports_none_of_them() -> None:
     found = loaded("kgroups.__main__", "history", "show", "--help")
     assert {name for name in found if name.startswith("kgroups.history.commands.")} == {"kgroups.history.commands.show"}
     assert {name for name in found if name.startswith("kgroups.history.run.")} == {
-        f"kgroups.history.run.{name}" for name in ("options", "spark_settings", "views")
+        f"kgroups.history.run.{name}" for name in ("options", "schema", "spark_settings")
     }
     assert found & {*HEAVY, "asyncio"} == set()
 

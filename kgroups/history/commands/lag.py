@@ -16,5 +16,5 @@ command = Command(
         ("Show the lag of a group over time", "kgroups history lag --store history --group orders"),
         ("Show the lag of the last two hours", "kgroups history lag --store history --since 2h"),
     ),
-    views=(Shown("kgroups.history.run.views:view_of_line"),),
+    views=(Shown("kgroups.history.run.schema:view_of_line"),),
 )

@@ -16,7 +16,7 @@ from ..run.options import cluster_option, engine_options, need_pipeline, store_o
 command = Command(
     "land",
     __doc__,
-    body="kgroups.history.run.land:land",
+    body="kgroups.history.run.collect:land",
     check=need_pipeline,
     options=(
         click.argument("path"),

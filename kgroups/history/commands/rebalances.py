@@ -19,5 +19,5 @@ command = Command(
         ("Show the rebalances of a day", "kgroups history rebalances --store history --since 1d"),
         ("Show those of one group", "kgroups history rebalances --store history --group orders"),
     ),
-    views=(Shown("kgroups.history.run.views:view_of_line"),),
+    views=(Shown("kgroups.history.run.schema:view_of_line"),),
 )

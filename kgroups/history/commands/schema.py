@@ -16,7 +16,7 @@ command = Command(
     __doc__,
     body="kgroups.history.run.schema:schema",
     options=(
-        click.argument("table", required=False, shell_complete=completer("kgroups.history.run.views:complete_table")),
+        click.argument("table", required=False, shell_complete=completer("kgroups.history.run.schema:complete_table")),
         click.option(
             "--format",
             "form",

@@ -21,7 +21,7 @@ command = Command(
     body="kgroups.history.run.show:show",
     check=need_queries,
     options=(
-        click.argument("table", shell_complete=completer("kgroups.history.run.views:complete_shown_table")),
+        click.argument("table", shell_complete=completer("kgroups.history.run.schema:complete_shown_table")),
         rule_option,
         *window_options,
     ),
@@ -29,5 +29,5 @@ command = Command(
         ("Show the commits of the last hour", "kgroups history show commits --store history --since 1h"),
         ("Show those of one group, as CSV", "kgroups history show commits --store history --group orders -o csv"),
     ),
-    views=(Shown("kgroups.history.run.views:view_of_line"),),
+    views=(Shown("kgroups.history.run.schema:view_of_line"),),
 )

@@ -19,5 +19,5 @@ command = Command(
         ("Show groups by their last activity", "kgroups history stale --store history"),
         ("Show the first ten", "kgroups history stale --store history --limit 10"),
     ),
-    views=(Shown("kgroups.history.run.views:view_of_line"),),
+    views=(Shown("kgroups.history.run.schema:view_of_line"),),
 )

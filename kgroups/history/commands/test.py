@@ -19,7 +19,7 @@ from ..run.options import cluster_option, need_queries, store_option
 command = Command(
     "test",
     __doc__,
-    body="kgroups.history.run.verify:test",
+    body="kgroups.history.run.upkeep:test",
     check=need_queries,
     options=(
         store_option,
@@ -39,5 +39,5 @@ command = Command(
         ("3", "No check failed, but the result of one is unknown."),
         *ENDED,
     ),
-    views=(Shown("kgroups.history.run.views:VERIFIED"),),
+    views=(Shown("kgroups.history.run.schema:VERIFIED"),),
 )

@@ -11,9 +11,11 @@ from kgroups.errors import KgroupsError
 from ..engine import derive
 from ..engine.duck import DuckDB
 from ..load.clients import Clients
+from ..load.files import fault
+from ..load.manifest import DataFile, Snapshot
 from ..load.store import Identity, Store
 from ..rules import DEFAULTS
-from ..tables import BASELINE, COMMITS, COVERAGE, RECORDS, STORED, SWEEPS
+from ..tables import BASELINE, COMMITS, COVERAGE, MATERIALIZED, RECORDS, STORED, SWEEPS, Table
 from ..transform.definitions import Span
 from ..verify.cluster import (
     CLUSTER,
@@ -28,8 +30,7 @@ from ..verify.cluster import (
     stored_commits,
 )
 from ..verify.decoding import check_decoding
-from ..verify.files import check_files
-from ..verify.result import FAILED, OK, Check, unknown
+from ..verify.result import FAILED, OK, Check, judged, unknown
 from ..verify.rows import check_rows
 
 _BEGINNING, _END = datetime(1970, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
@@ -101,3 +102,17 @@ def _latest(tables: DuckDB, damaged: Set[str]) -> Mapping[Key, Commit] | str:
             return f"files of {name} do not match the manifest"
     derive(tables, ["latest_offsets"], Span(_BEGINNING, _END), DEFAULTS)
     return stored_commits(tables.fetch("select * from latest_offsets").to_pylist())
+
+
+FILES = "files-match-manifest"
+
+
+def check_files(store: Store, snapshot: Snapshot) -> dict[str, Check]:
+    """Check the files of each table that has some; table name -> result."""
+    tables = (*STORED, *MATERIALIZED)
+    return {table.name: _check_table(store, table, files) for table in tables if (files := snapshot.files(table))}
+
+
+def _check_table(store: Store, table: Table, files: list[DataFile]) -> Check:
+    wrong = [found for file in files if (found := fault(store.storage, file, store.cluster))]
+    return judged(FILES, table.name, len(files), len(wrong), wrong[0] if wrong else None)

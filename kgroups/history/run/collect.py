@@ -1,4 +1,4 @@
-"""``kgroups history collect``."""
+"""``kgroups history collect`` and ``land``: what writes records into the store."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from kgroups.model.counts import count
 from ..hosts import GivenHosts
 from ..jobs.collect import SMALL, Plan
 from ..jobs.collect import collect as run
+from ..jobs.land import land as land_records
 from ..jobs.lineage import Lineage
 from ..lineage.sink import Sink
 from ..load.clients import Clients
@@ -97,3 +98,10 @@ def _ignore(line: str) -> None:
 
 def _print_line(line: str) -> None:
     click.echo(f"kgroups: {line}", err=True)
+
+
+def land(path: str, engine: Engine, hosts: GivenHosts, store: str, cluster: str | None) -> int:
+    """Run ``kgroups history land``; return the exit code."""
+    records = land_records(engine.open(), Store(store, cluster), path, hosts)
+    click.echo(f"{records:,} new records", err=True)
+    return 0

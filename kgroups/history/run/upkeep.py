@@ -1,15 +1,21 @@
-"""``kgroups history compact``, ``expire``, ``materialize``, and ``upgrade``: maintenance of the store."""
+"""``kgroups history compact``, ``expire``, ``materialize``, ``test``, and ``upgrade``: maintenance of the store."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 import click
 
+from kgroups.cli.frame.options import ConnectionOptions
+from kgroups.cli.frame.output import Shape
 from kgroups.errors import UsageError
 from kgroups.model.counts import count
+from kgroups.model.outcome import Outcome
+from kgroups.render.output import write_outcome
 
-from ..jobs.verify import is_decoded_by_this_version
+from ..jobs.verify import is_decoded_by_this_version, verify
 from ..load.store import Store
 from ..load.upgrade import upgrade as upgrade_store
 from ..upkeep.automatic import merge_many
@@ -17,6 +23,8 @@ from ..upkeep.compact import compact as compact_store
 from ..upkeep.decode_again import decode_again
 from ..upkeep.expire import expire as expire_store
 from ..upkeep.materialize import materialize as materialize_store
+from ..verify.result import exit_code
+from .schema import VERIFIED
 
 
 def compact(store: str, cluster: str | None) -> int:
@@ -66,3 +74,24 @@ def upgrade(store: str) -> int:
         merge_many(opened)
         materialize_store(opened)
     return 0
+
+
+def test(
+    connection: Callable[[], ConnectionOptions], shape: Shape, store: str, cluster: str | None, store_only: bool
+) -> int:
+    """Run ``kgroups history test``; return the exit code."""
+    shape.check(VERIFIED)
+    settings = None if store_only else connection().settings
+    history = Store(store, cluster)
+    checks = tuple(verify(history, settings))
+    write_outcome(
+        Outcome(checks),
+        VERIFIED,
+        fmt=shape.format,
+        stream=sys.stdout,
+        columns=shape.columns,
+        sort=shape.sort,
+        headers=not shape.no_headers,
+        cluster_id=history.identity().cluster_id,
+    )
+    return exit_code(checks)

@@ -137,7 +137,6 @@ def test_example_of_the_help_is_one_line() -> None:
         ("upkeep", {"pyspark"}),
         ("show", {"pyspark"}),
         ("report", {"pyspark"}),
-        ("verify", {"pyspark"}),
         ("publish", {"pyspark", "duckdb", "pyiceberg", "deltalake"}),
         ("dump", {"pyspark", "duckdb", "obstore"}),
     ],
