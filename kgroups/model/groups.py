@@ -59,6 +59,8 @@ class GroupState:
     OF_SHARERS = (EMPTY, DEAD, STABLE)
     OF_STREAMS = (EMPTY, NOT_READY, STABLE, ASSIGNING, RECONCILING, DEAD)
     REBALANCING = frozenset({PREPARING_REBALANCE, COMPLETING_REBALANCE, ASSIGNING, RECONCILING})
+    JOINING = frozenset({PREPARING_REBALANCE, COMPLETING_REBALANCE})
+    """Those in which a classic group has no assignment; from Kafka 4.0 on, brokers report the one before."""
     WITHOUT_MEMBERS = (EMPTY, DEAD)
 
 

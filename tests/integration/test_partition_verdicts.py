@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import signal
 import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from datetime import timedelta
 from typing import Any
 
+import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from kgroups.sandbox import Sandbox
+from kgroups.config.settings import ClientSettings, parse_bootstrap
+from kgroups.net.cluster import Cluster
+from kgroups.sandbox import Sandbox, member
+from kgroups.sandbox.coordinator_client import CoordinatorClient
 from kgroups.sandbox.security import Acl, Secure
 from tests.fakes.watchdog import alarm
 from tests.integration.asking import Row, run_here
 from tests.integration.committing_consumer import committing_consumer
 from tests.integration.known_cluster import KnownCluster
 from tests.integration.quick_cleaner import quick_cleaner
-from tests.integration.scratch_cluster import ScratchCluster
+from tests.integration.scratch_cluster import LOG, ScratchCluster
 from tests.integration.versions import newest_only, on
 
 LARGE = 2_000_000
@@ -385,3 +391,49 @@ def test_seeded_groups_have_true_verdicts(known_cluster: KnownCluster) -> None:
     # The members of the sandbox send heartbeats and never poll; their records may be younger than the limit.
     assert {found["payments-lagging", "payments", number] for number in range(3)} <= {"not-committing", "progressing"}
     assert "unknown" not in found.values()
+
+
+@newest_only
+def test_owner_before_a_rebalance_is_not_taken_for_a_member_that_has_the_partition(
+    scratch_cluster: ScratchCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A member that never joins again holds up the rebalance; the brokers still report its assignment."""
+    group = "verdict-waits"
+    monkeypatch.setattr(member, "REBALANCE", timedelta(minutes=10))
+    scratch_cluster.commit({group: {LOG: {0: 11}}})
+    scratch_cluster.join(group)
+    with joining(scratch_cluster.sandbox, group):
+        answer = scratch_cluster.ask("explain", group, "--partition", f"{LOG}:0-1", *SOON, "-o", "json")
+        assert [item["verdict"] for item in answer.items] == ["rebalancing", "rebalancing"], answer.out
+        answer = scratch_cluster.ask("check", group, "--assigned")
+        assert answer.code == 3
+        assert "the group is rebalancing (PreparingRebalance): its members had the partitions before" in answer.out
+    scratch_cluster.leave(group)
+
+
+@contextmanager
+def joining(sandbox: Sandbox, group: str) -> Iterator[None]:
+    """Another member waits for a rebalance to end."""
+    done = threading.Event()
+
+    async def join() -> None:
+        cluster, _ = await Cluster.connect(
+            ClientSettings(parse_bootstrap(sandbox.bootstrap), timeout=600, broker_timeout=600)
+        )
+        async with cluster:
+            joiner = member.join(await CoordinatorClient.to(cluster, [group]), member.consumer(group, {LOG: 3}))
+            waiting = asyncio.create_task(joiner)
+            await asyncio.to_thread(done.wait)
+            waiting.cancel()
+
+    thread = threading.Thread(target=asyncio.run, args=(join(),))
+    thread.start()
+    try:
+        until = time.monotonic() + LIMIT
+        while "PreparingRebalance" not in run_here("list", group, "--state", bootstrap=sandbox.bootstrap).out:
+            assert time.monotonic() < until
+            time.sleep(0.1)
+        yield
+    finally:
+        done.set()
+        thread.join()

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..counts import count, some
-from ..groups import GroupId, GroupType
+from ..groups import GroupId, GroupState, GroupType
 from ..offsets import place_name
 from ..stays import Instances
 from ..subscriptions import not_owners
@@ -58,6 +58,8 @@ def _assigned(offsets: GroupOffsets, rows: Sequence[OffsetRow]) -> Iterator[Find
         faults.append(f"the assignment of {count(opaque, 'member')} cannot be decoded")
     elif not places:
         faults.append("the group has no partitions: no committed offset, and no assignment")
+    elif offsets.group.state in GroupState.JOINING and not faults:
+        faults.append(f"the group is rebalancing ({offsets.group.state}): its members had the partitions before")
     owner = "a member" if is_share_group else "one member"
     message = "; ".join(faults) or f"each of {count(len(places), 'partition')} has {owner}"
     broken = len({*unassigned, *twice, *unread})

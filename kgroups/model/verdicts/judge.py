@@ -255,12 +255,23 @@ def _crash_loop(case: Case) -> Found | None:
     return Found(Key.CRASH_LOOP, Severity.PROBLEM, text, case.inspect)
 
 
-def _member(case: Case) -> Found | None:
+def _rebalance(case: Case) -> Found | None:
     facts = case.facts
-    uncommitted = facts.committed is None and facts.end is not None  # brokers hide both without DESCRIBE on the topic
     if facts.state in GroupState.REBALANCING and facts.owner is None:
         text = f"the group is rebalancing ({facts.state}): no member consumes the partition until it ends"
         return Found(Key.REBALANCING, Severity.WARNING, text, case.command("explain {group} --deep"))
+    if facts.state in GroupState.JOINING and _is_uncommitted(facts):
+        return _waits_for_members(case, Severity.WARNING)
+    return None
+
+
+def _is_uncommitted(facts: PartitionFacts) -> bool:
+    return facts.committed is None and facts.end is not None  # brokers hide both without DESCRIBE on the topic
+
+
+def _member(case: Case) -> Found | None:
+    facts = case.facts
+    uncommitted = _is_uncommitted(facts)
     if facts.left and not case.outsider:
         text = "no member subscribes to the topic: nothing reads the partition for this group; its offset expires"
         return Found(Key.NOT_SUBSCRIBED, Severity.WARNING, text, case.command("delete-offsets {group} --topic {topic}"))
@@ -342,6 +353,20 @@ def _denied(case: Case) -> Found | None:
     )
 
 
+def _waits_for_members(case: Case, severity: Severity) -> Found:
+    """Return the verdict about a partition with an owner before the rebalance (Kafka 4.0)."""
+    text = (
+        f"the group is rebalancing ({case.facts.state}), and waits for its members to join again: {_client(case)} had "
+        "the partition before"
+    )
+    return Found(Key.REBALANCING, severity, text, case.command("explain {group} --deep"))
+
+
+def _client(case: Case) -> str:
+    owner = case.facts.owner
+    return f"member {owner.client_id} ({owner.host})" if owner else "the client"
+
+
 def _stuck(case: Case) -> Found | None:
     facts = case.facts
     history = facts.history
@@ -356,7 +381,9 @@ def _stuck(case: Case) -> Found | None:
         return Found(Key.SAME_OFFSET_COMMITTED, Severity.PROBLEM, text, case.inspect)
     if not case.overdue:
         return None
-    who = f"member {facts.owner.client_id} ({facts.owner.host})" if facts.owner else "the client"
+    if facts.state in GroupState.JOINING and facts.owner:
+        return _waits_for_members(case, Severity.PROBLEM)
+    who = _client(case)
     if facts.record is not None and facts.record.batch_size > LARGE:
         text = (
             f"{who} makes no progress, and the batch of the first unread record has {facts.record.batch_size:,} bytes, "
@@ -432,5 +459,16 @@ def _unknown(case: Case) -> Found:
     return Found(Key.UNKNOWN, Severity.UNKNOWN, f"no verdict, because these facts are not available: {parts}")
 
 
-RULES: tuple[Rule, ...] = (_log, _commit, _nothing_left, _crash_loop, _member, _transaction, _denied, _stuck, _pace)
+RULES: tuple[Rule, ...] = (
+    _log,
+    _commit,
+    _nothing_left,
+    _crash_loop,
+    _rebalance,
+    _member,
+    _transaction,
+    _denied,
+    _stuck,
+    _pace,
+)
 """In order of precedence."""
