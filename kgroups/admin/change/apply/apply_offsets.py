@@ -16,7 +16,6 @@ from kgroups.model.outcome import Outcome
 from kgroups.net.cluster import Cluster
 
 from ...routing.recheck import Fresh, valid_until
-from ..plan.lookups import Lookups
 from .commit_log import CommitLog
 from .revalidate import revalidate_offsets
 from .verify_offsets import amend_after, verified_offsets
@@ -35,7 +34,7 @@ class Checker:
         :param with_members: whether groups that have members pass.
         :param force: whether groups pass whose offsets have changed, or with open transactions.
         """
-        self.lookups = Lookups(cluster)
+        self._cluster = cluster
         self.log = CommitLog(cluster)
         self.fresh: Fresh = {}
         self.force = force
@@ -44,7 +43,7 @@ class Checker:
     async def check(self, part: Sequence[PlannedOffset]) -> Outcome[PlannedOffset]:
         """Return planned offsets as they can be written now, and why other groups must be left alone."""
         await self.log.mark(entry for entry in part if entry.kind not in GroupType.WITHOUT_COMMITS)
-        return await revalidate_offsets(self.lookups, part, with_members=self._with_members, force=self.force)
+        return await revalidate_offsets(self._cluster, part, with_members=self._with_members, force=self.force)
 
     async def check_first(self, part: Sequence[PlannedOffset]) -> Outcome[PlannedOffset]:
         """Check all planned offsets of some groups; for a moment, this counts as the check before the first request."""
@@ -89,7 +88,7 @@ async def apply_offsets(
         await writer_of(kind)(cluster, ledger, part)
     applied = [ledger.entered(entry) for entry in entries]
     ledger.journal.enter({each.planned.key: each for each in applied})
-    verified = await verified_offsets(checks.lookups, checks.log, applied)
+    verified = await verified_offsets(cluster, checks.log, applied)
     replaced = [
         now.planned
         for was, now in zip(applied, verified.items, strict=True)

@@ -15,7 +15,7 @@ from kgroups.model.operations.reset import PlannedOffset
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.net.cluster import Cluster
 
-from ..plan.lookups import Lookups
+from ...routing.partition_leaders import topic_leaders
 from .interruption import Interruption
 
 T = TypeVar("T")
@@ -52,7 +52,7 @@ async def source_of(cluster: Cluster, planned: Iterable[PlannedOffset]) -> Sourc
     seen = {entry.topic: entry.seen.topic_id for entry in planned}
     unseen = sorted(topic for topic, topic_id in seen.items() if topic_id is None)
     ids = {topic: topic_id for topic, topic_id in seen.items() if topic_id is not None}
-    topics = await Lookups(cluster).topics(unseen) if unseen else {}
+    topics = await topic_leaders(cluster, unseen) if unseen else {}
     ids |= {name: entry.topic_id for name, entry in topics.items() if entry.topic_id}
     return Source(cluster_id=cluster.cluster_id, topic_ids=ids)
 

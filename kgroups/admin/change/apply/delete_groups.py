@@ -20,7 +20,6 @@ from ...query.select_groups import Selection
 from ...routing.query_coordinators import GroupQuery, query_coordinators
 from ...routing.recheck import Recheck
 from ...routing.witness import Witness
-from ..plan.lookups import Lookups
 from ..plan.plan_delete import deletions
 from .commit_log import CommitLog
 from .revalidate import revalidate_deletions
@@ -54,7 +53,7 @@ async def delete_groups(
     witness: Witness[GroupId, DeletedGroup, Any] = Witness(
         journal, lambda group: (group,), lambda node, group, reply: {group: DeletedGroup(group, Result.APPLIED)}
     )
-    lookups, log = Lookups(cluster), CommitLog(cluster)
+    log = CommitLog(cluster)
     plans = {each.group.group_id: each for each in planned}
     before = {entry.key: entry.before for each in planned for entry in each.as_plan()}
     now: dict[GroupId, GroupDeletion] = {}
@@ -64,7 +63,7 @@ async def delete_groups(
         committing = [each for each in known if each.group.type not in GroupType.WITHOUT_COMMITS]
         names = [each.group.group_id for each in committing]
         await log.mark((entry for each in committing for entry in each.as_plan()), names)
-        found = await deletions(lookups, Selection(tuple(each.group.group_id for each in known)))
+        found = await deletions(cluster, Selection(tuple(each.group.group_id for each in known)))
         checked = revalidate_deletions(known, found, force=force)
         now.update({each.group.group_id: each for each in checked.items})
         if changed := [
@@ -83,11 +82,11 @@ async def delete_groups(
         unknown = Result.UNKNOWN if name in results.unknown else Result.FAILED
         items.append(DeletedGroup(name, unknown if failure else Result.APPLIED, failure))
     journal.enter({item.group_id: item for item in items})
-    return await _verified(lookups, log, items, now, amend)
+    return await _verified(cluster, log, items, now, amend)
 
 
 async def _verified(
-    lookups: Lookups,
+    cluster: Cluster,
     log: CommitLog,
     items: Sequence[DeletedGroup],
     now: Mapping[GroupId, GroupDeletion],
@@ -97,7 +96,7 @@ async def _verified(
     gone = [each.group_id for each in items if each.result is Result.APPLIED and each.group_id in now]
     offsets = [AppliedOffset(entry, Result.APPLIED) for name in gone for entry in now[name].as_plan()]
     committing = [name for name in gone if now[name].group.type not in GroupType.WITHOUT_COMMITS]
-    verified = await verified_offsets(lookups, log, offsets, committing)
+    verified = await verified_offsets(cluster, log, offsets, committing)
     before = {each.planned.key: each.planned.before for each in offsets}
     changed = [each.planned for each in verified.items if each.planned.before != before.get(each.planned.key)]
     unsaved = amend_after(amend, changed)

@@ -17,9 +17,8 @@ from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, KafkaError
 from kgroups.protocol.versions import Api
 
-from ...routing.partition_leaders import partition_name
+from ...routing.partition_leaders import partition_name, topic_leaders
 from ...routing.query_coordinators import GroupQuery, GroupResults, query_coordinators
-from ..plan.lookups import Lookups
 
 K = TypeVar("K")
 
@@ -34,7 +33,7 @@ async def delete_offsets_now(cluster: Cluster, group: GroupId, topics: TopicScop
     """
     failed: list[DeletedOffset] = []
     wanted: dict[str, tuple[int, ...]] = {}
-    leaders = await Lookups(cluster).topics(sorted(topics))
+    leaders = await topic_leaders(cluster, sorted(topics))
     for topic, partitions in sorted(topics.items()):
         found = partitions if partitions is not None else _partitions(leaders.get(topic), topic)
         if isinstance(found, Failure):

@@ -13,16 +13,18 @@ from kgroups.model.operations.committing import pending_words
 from kgroups.model.operations.reset import PlannedOffset, by_group
 from kgroups.model.operations.results import GroupDeletion
 from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Scope
+from kgroups.net.cluster import Cluster
 
-from ...query.leader_epochs import EpochAt
+from ...query.leader_epochs import EpochAt, logs_kept
 from ...query.select_groups import Selection
-from ..plan.lookups import Committed, Lookups, Pending, has_members
+from ...routing.partition_leaders import topic_leaders
+from ..plan.lookups import Committed, Pending, groups_with_offsets, has_members, logs_at
 
 AGAIN = "nothing was written; run the command again"
 
 
 async def revalidate_offsets(
-    lookups: Lookups, planned: Iterable[PlannedOffset], *, with_members: bool = False, force: bool = False
+    cluster: Cluster, planned: Iterable[PlannedOffset], *, with_members: bool = False, force: bool = False
 ) -> Outcome[PlannedOffset]:
     """Return planned offsets without those of groups that are not as planned; these are failures.
 
@@ -37,7 +39,7 @@ async def revalidate_offsets(
     names = tuple(sorted({entry.group_id for entry in entries}))
     types = {entry.group_id: entry.kind for entry in entries}
     (groups, committed, pending), moved = await asyncio.gather(
-        lookups.groups(Selection(names), types), _moved_logs(lookups, entries)
+        groups_with_offsets(cluster, Selection(names), types), _moved_logs(cluster, entries)
     )
     unread = [failure for failure in groups.failures if failure.error != NOT_FOUND]
     unknown = {failure.name for failure in unread}
@@ -90,13 +92,13 @@ def _log_key(entry: PlannedOffset) -> tuple[str, int, int | None]:
     return entry.topic, entry.partition, entry.new
 
 
-async def _moved_logs(lookups: Lookups, entries: Sequence[PlannedOffset]) -> dict[tuple[str, int, int | None], str]:
+async def _moved_logs(cluster: Cluster, entries: Sequence[PlannedOffset]) -> dict[tuple[str, int, int | None], str]:
     """Return why offsets do not mean in a log what they meant when they were planned."""
     seen = {_log_key(entry): entry for entry in entries}
     written = {(topic, partition) for topic, partition, new in seen if new is not None}
     others = {topic for topic, _, new in seen if new is None} - {topic for topic, _ in written}
     (logs, _, _), topics = await asyncio.gather(
-        lookups.logs(written, None), lookups.topics(sorted(others)) if others else _nothing()
+        logs_at(cluster, written, None), topic_leaders(cluster, sorted(others)) if others else _nothing()
     )
     ids = {topic: entry.topic_id for topic, entry in topics.items()} | dict(logs.topic_ids)
     moved = {at: reason for at, entry in seen.items() if (reason := _moved(entry, logs, ids))}
@@ -105,7 +107,7 @@ async def _moved_logs(lookups: Lookups, entries: Sequence[PlannedOffset]) -> dic
         for at, entry in seen.items()
         if at not in moved and entry.after and entry.seen.epoch is not None and _inside(entry) and _elected(entry, logs)
     }
-    kept = await lookups.logs_kept(frozenset(elected.values())) if elected else {}
+    kept = await logs_kept(cluster, frozenset(elected.values())) if elected else {}
     for at, epoch_at in elected.items():
         place = place_name(epoch_at.topic, epoch_at.partition)
         if epoch_at not in kept:

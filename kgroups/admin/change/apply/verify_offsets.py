@@ -12,13 +12,14 @@ from kgroups.model.operations.reset import PlannedOffset, by_group
 from kgroups.model.operations.results import AppliedOffset
 from kgroups.model.operations.rivals import Rivals, rivals_of
 from kgroups.model.outcome import Failure, Outcome, Result, Scope
+from kgroups.net.cluster import Cluster
 
-from ..plan.lookups import Lookups
+from ..plan.lookups import committed_offsets
 from .commit_log import CommitLog, is_alone, move_of
 
 
 async def verified_offsets(
-    lookups: Lookups, log: CommitLog, applied: Sequence[AppliedOffset], whole: Collection[GroupId] = ()
+    cluster: Cluster, log: CommitLog, applied: Sequence[AppliedOffset], whole: Collection[GroupId] = ()
 ) -> Outcome[AppliedOffset]:
     """Return results with the failures of groups to which another client has committed since they were checked.
 
@@ -51,7 +52,7 @@ async def verified_offsets(
                     unseen[entry.group_id] = "what was written is not in the log of the group"
                 elif found != Rivals():
                     rivals[entry.key] = found
-    rivals |= await _read_back(lookups, [entry for entry in written if entry.group_id in unseen])
+    rivals |= await _read_back(cluster, [entry for entry in written if entry.group_id in unseen])
     failures = {
         name: _failure(name, [(entry, rivals[entry.key]) for entry in part])
         for name, part in by_group(entry for entry in written if entry.key in rivals)
@@ -90,11 +91,11 @@ def _failure(name: GroupId, found: Sequence[tuple[PlannedOffset, Rivals]]) -> Fa
     return Failure(Scope.GROUP, name, f"written, but not alone: {some(words)}")
 
 
-async def _read_back(lookups: Lookups, written: Sequence[PlannedOffset]) -> dict[PlanKey, Rivals]:
+async def _read_back(cluster: Cluster, written: Sequence[PlannedOffset]) -> dict[PlanKey, Rivals]:
     """Return the partitions whose committed offset is not the one that was written."""
     if not written:
         return {}
-    committed = await lookups.committed(sorted({entry.group_id for entry in written}))
+    committed = await committed_offsets(cluster, sorted({entry.group_id for entry in written}))
     found = {}
     for entry in written:
         now = committed.get(entry.group_id, {}).get((entry.topic, entry.partition))

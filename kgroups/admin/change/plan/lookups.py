@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Set
 
 from kgroups.model.counts import count
 from kgroups.model.groups import CONSUMER_PROTOCOL_TYPE, Group, GroupId, GroupState, GroupType, ListedGroup
-from kgroups.model.offsets import Commit, GroupCommits, Isolation, Logs
+from kgroups.model.offsets import Commit, GroupCommits, Logs
 from kgroups.model.outcome import NO_MATCH, NOT_FOUND, Failure, Outcome, Scope
-from kgroups.model.record import NextRecords
-from kgroups.model.time_lag import Position
 from kgroups.net.cluster import Cluster
-from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, kafka_error
 
 from ...query.describe import describe_with_offsets
 from ...query.describe_groups import NO_TYPES
 from ...query.group_offsets import fetch_commits
 from ...query.group_types import describer_for
-from ...query.leader_epochs import EpochAt, epochs_in_log, logs_kept
 from ...query.log_offsets import fetch_logs, fetch_logs_at
-from ...query.next_records import next_records
 from ...query.select_groups import Selection, resolve
-from ...routing.partition_leaders import NO_TOPICS, TopicPartition, Topics, by_topic, topic_leaders
+from ...routing.partition_leaders import NO_TOPICS, TopicPartition, Topics, by_topic
 
 Committed = Mapping[GroupId, Mapping[TopicPartition, Commit | None]]
 """Committed offsets by group; groups whose offsets could not be read are absent. ``None``: a partition of a share group
@@ -35,79 +30,57 @@ Times = Mapping[TopicPartition, int | None]
 """The first offset of each partition at some time; ``None`` if every record is older."""
 
 
-class Lookups:
-    """What a change looks up in a cluster. Nothing is changed."""
+async def groups_with_offsets(
+    cluster: Cluster, selection: Selection, types: Mapping[GroupId, str | None] = NO_TYPES
+) -> tuple[Outcome[Group], Committed, Pending]:
+    """Return the selected groups, their committed offsets, and where open transactions will replace these.
 
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
+    Of the groups that were not named, only consumer groups. A group that does not exist has no offsets, and is a
+    failure (GROUP_ID_NOT_FOUND).
 
-    async def topics(self, names: Sequence[str]) -> dict[str, TopicLeaders]:
-        """Return topics, each with its partitions or its error."""
-        return await topic_leaders(self._cluster, names)
+    :param types: the types that named groups had a moment ago.
+    """
+    resolved = await resolve(cluster, selection)
+    selection.check_complete(resolved.failures)
+    unmatched = selection.unmatched(group.group_id for group in resolved.listed)
+    kept, notices = consumer_groups(resolved.listed, selection)
+    resolved = resolved._replace(listed=tuple(kept), types=types)
+    groups, commits = await describe_with_offsets(cluster, resolved)
+    empty = selection.among.states and not (groups.items or groups.failures or unmatched)
+    groups = groups.with_failures(unmatched, (*notices, NO_MATCH) if empty else notices)
+    reported = {failure.name for failure in groups.failures}
+    committed = committed_by_group(found for _, found in commits.found.values())
+    committed.update({name: {} for name, failure in commits.failed.items() if failure.error == NOT_FOUND})
+    unread = [failure for name, failure in commits.failed.items() if name not in reported and name not in committed]
+    pending = {name: each.pending for name, (_, each) in commits.found.items() if each.pending is not None}
+    return groups.with_failures(unread), committed, pending
 
-    async def groups(
-        self, selection: Selection, types: Mapping[GroupId, str | None] = NO_TYPES
-    ) -> tuple[Outcome[Group], Committed, Pending]:
-        """Return the selected groups, their committed offsets, and where open transactions will replace these.
 
-        Of the groups that were not named, only consumer groups. A group that does not exist has no offsets, and is a
-        failure (GROUP_ID_NOT_FOUND).
+async def committed_offsets(cluster: Cluster, groups: Iterable[GroupId]) -> Committed:
+    """Return the committed offsets of groups that commit."""
+    commits = await fetch_commits(cluster, dict.fromkeys(groups))
+    committed = committed_by_group(found for _, found in commits.found.values())
+    committed.update({name: {} for name, failure in commits.failed.items() if failure.error == NOT_FOUND})
+    return committed
 
-        :param types: the types that named groups had a moment ago.
-        """
-        resolved = await resolve(self._cluster, selection)
-        selection.check_complete(resolved.failures)
-        unmatched = selection.unmatched(group.group_id for group in resolved.listed)
-        kept, notices = consumer_groups(resolved.listed, selection)
-        resolved = resolved._replace(listed=tuple(kept), types=types)
-        groups, commits = await describe_with_offsets(self._cluster, resolved)
-        empty = selection.among.states and not (groups.items or groups.failures or unmatched)
-        groups = groups.with_failures(unmatched, (*notices, NO_MATCH) if empty else notices)
-        reported = {failure.name for failure in groups.failures}
-        committed = committed_by_group(found for _, found in commits.found.values())
-        committed.update({name: {} for name, failure in commits.failed.items() if failure.error == NOT_FOUND})
-        unread = [failure for name, failure in commits.failed.items() if name not in reported and name not in committed]
-        pending = {name: each.pending for name, (_, each) in commits.found.items() if each.pending is not None}
-        return groups.with_failures(unread), committed, pending
 
-    async def committed(self, groups: Iterable[GroupId]) -> Committed:
-        """Return the committed offsets of groups that commit."""
-        commits = await fetch_commits(self._cluster, dict.fromkeys(groups))
-        committed = committed_by_group(found for _, found in commits.found.values())
-        committed.update({name: {} for name, failure in commits.failed.items() if failure.error == NOT_FOUND})
-        return committed
+async def logs_at(
+    cluster: Cluster, pairs: Iterable[TopicPartition], ms: int | None, known: Topics = NO_TOPICS
+) -> tuple[Logs, Times, tuple[Failure, ...]]:
+    """Return log start and end offsets, and with ``ms`` (epoch milliseconds) the first offset at that time.
 
-    async def logs(
-        self, pairs: Iterable[TopicPartition], ms: int | None, known: Topics = NO_TOPICS
-    ) -> tuple[Logs, Times, tuple[Failure, ...]]:
-        """Return log start and end offsets, and with ``ms`` (epoch milliseconds) the first offset at that time.
-
-        :param known: what was reported a moment ago about some topics.
-        """
-        partitions = by_topic(pairs)
-        if ms is not None:
-            return await fetch_logs_at(self._cluster, partitions, ms, known=known)
-        logs, holes = await fetch_logs(self._cluster, partitions, known=known)
-        return logs, {}, holes
-
-    async def next_records(
-        self, positions: Iterable[Position], most: int, isolation: Isolation
-    ) -> tuple[Mapping[Position, NextRecords], Mapping[Position, Failure]]:
-        """Return the next records at each position, at most ``most``, and the failures."""
-        return await next_records(self._cluster, positions, most, isolation=isolation)
-
-    async def epochs_in_log(self, wanted: Iterable[EpochAt]) -> Mapping[EpochAt, bool]:
-        """Return whether the log of its partition has each leader epoch at that offset, as far as brokers report it."""
-        return await epochs_in_log(self._cluster, wanted)
-
-    async def logs_kept(self, wanted: Iterable[EpochAt]) -> Mapping[EpochAt, bool]:
-        """Return whether the records before each offset are those of the epoch, as far as brokers report it."""
-        return await logs_kept(self._cluster, wanted)
+    :param known: what was reported a moment ago about some topics.
+    """
+    partitions = by_topic(pairs)
+    if ms is not None:
+        return await fetch_logs_at(cluster, partitions, ms, known=known)
+    logs, holes = await fetch_logs(cluster, partitions, known=known)
+    return logs, {}, holes
 
 
 async def committed_now(cluster: Cluster, groups: Iterable[GroupId]) -> Committed:
     """Return the committed offsets of groups."""
-    _, committed, _ = await Lookups(cluster).groups(Selection(tuple(groups)))
+    _, committed, _ = await groups_with_offsets(cluster, Selection(tuple(groups)))
     return committed
 
 

@@ -12,22 +12,24 @@ from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis import delete_groups as api
 
 from ...query.select_groups import Selection
-from ...routing.partition_leaders import TopicPartition
-from .lookups import Lookups, without_members
+from ...routing.partition_leaders import TopicPartition, topic_leaders
+from .lookups import groups_with_offsets, without_members
 from .needs_kafka import supported_changes
 from .plan_notices import with_notices
 
 
 async def plan_delete(cluster: Cluster, selection: Selection) -> Outcome[GroupDeletion]:
     """Return the selected groups without members, sorted; those with members, or that do not exist, are failures."""
-    planned = await deletions(Lookups(cluster), selection)
+    planned = await deletions(cluster, selection)
     planned = await supported_changes(cluster, planned, api.API, lambda each: each.group.group_id)
     needed = (acl for each in planned.items for acl in needed_acls(api.API.name, each.group.group_id))
     return await with_notices(cluster, selection, planned, needed)
 
 
-async def deletions(lookups: Lookups, selection: Selection) -> Outcome[GroupDeletion]:
-    groups, committed, pending = await lookups.groups(selection._replace(topics=frozenset()))  # all offsets are deleted
+async def deletions(cluster: Cluster, selection: Selection) -> Outcome[GroupDeletion]:
+    groups, committed, pending = await groups_with_offsets(
+        cluster, selection._replace(topics=frozenset())
+    )  # all offsets are deleted
     if selection.topics:
         used = (group for group in groups.items if _uses(group, committed.get(group.group_id, {}), selection.topics))
         groups = groups.with_items(used)
@@ -36,7 +38,7 @@ async def deletions(lookups: Lookups, selection: Selection) -> Outcome[GroupDele
     empty, failures = without_members(groups.items)
     empty = [group for group in sorted(empty) if group.group_id in committed]
     topics = sorted({topic for group in empty for topic, _ in committed[group.group_id]})
-    ids = {name: each.topic_id for name, each in (await lookups.topics(topics)).items() if each.topic_id}
+    ids = {name: each.topic_id for name, each in (await topic_leaders(cluster, topics)).items() if each.topic_id}
     deletions = (
         GroupDeletion(
             group,

@@ -14,7 +14,8 @@ from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, kafka_error
 
 from ...query.select_groups import Selection
-from .lookups import Committed, Lookups, has_members
+from ...routing.partition_leaders import topic_leaders
+from .lookups import Committed, groups_with_offsets, has_members
 from .needs_kafka import acls_of_offsets, offsets_that_can_be_deleted
 from .plan_notices import with_notices
 
@@ -27,12 +28,12 @@ async def plan_delete_offsets(cluster: Cluster, selection: Selection, topics: To
 
     :raises UsageError: if ``topics`` names a topic or partition that neither exists nor has a committed offset.
     """
-    planned = await offsets_that_can_be_deleted(cluster, await _plan(Lookups(cluster), selection, topics))
+    planned = await offsets_that_can_be_deleted(cluster, await _plan(cluster, selection, topics))
     return await with_notices(cluster, selection, planned, acls_of_offsets(planned.items))
 
 
-async def _plan(lookups: Lookups, selection: Selection, topics: TopicScope) -> Outcome[PlannedOffset]:
-    groups, committed, pending = await lookups.groups(selection)
+async def _plan(cluster: Cluster, selection: Selection, topics: TopicScope) -> Outcome[PlannedOffset]:
+    groups, committed, pending = await groups_with_offsets(cluster, selection)
     kinds = {group.group_id: group.type for group in groups.items}
     busy, partial = _share_group_failures(groups.items, committed, topics)
     planned = [
@@ -42,7 +43,7 @@ async def _plan(lookups: Lookups, selection: Selection, topics: TopicScope) -> O
         if in_scope(topics, topic, partition)
     ]
     unseen = _without_commits(topics, planned)
-    found = await lookups.topics(sorted({*unseen, *(entry.topic for entry in planned)}))
+    found = await topic_leaders(cluster, sorted({*unseen, *(entry.topic for entry in planned)}))
     unknown = _check_exist(unseen, found)
     planned = [
         entry._replace(

@@ -11,8 +11,10 @@ from kgroups.model.operations.reset import PlannedOffset, SkipRecords, ToGroup, 
 from kgroups.model.outcome import Outcome
 from kgroups.net.cluster import Cluster
 
-from ...query.leader_epochs import EpochAt
+from ...query.leader_epochs import EpochAt, epochs_in_log
+from ...query.next_records import next_records
 from ...query.select_groups import Selection
+from ...routing.partition_leaders import topic_leaders
 from .decide_reset import (
     Facts,
     Targets,
@@ -24,7 +26,7 @@ from .decide_reset import (
     select_partitions,
     unread_positions,
 )
-from .lookups import Lookups
+from .lookups import groups_with_offsets, logs_at
 from .needs_kafka import acls_of_offsets, offsets_that_can_be_deleted, supported_writes
 from .plan_notices import with_notices
 from .reset_request import ResetRequest, check_topics, topics_to_check
@@ -41,51 +43,51 @@ async def plan_reset(cluster: Cluster, request: ResetRequest) -> Outcome[Planned
         offsets are of another cluster.
     """
     request, notices = for_cluster(request, cluster.cluster_id)
-    planned = await supported_writes(cluster, await planned_offsets(Lookups(cluster), request))
+    planned = await supported_writes(cluster, await _planned(cluster, request))
     planned = (await offsets_that_can_be_deleted(cluster, planned)).with_failures((), notices)
     return await with_notices(cluster, request.selection, planned, acls_of_offsets(planned.items))
 
 
-async def planned_offsets(lookups: Lookups, request: ResetRequest) -> Outcome[PlannedOffset]:
+async def _planned(cluster: Cluster, request: ResetRequest) -> Outcome[PlannedOffset]:
     """Look up facts about what is still to be planned, step by step, and plan."""
-    facts = await _groups(lookups, request)
+    facts = await _groups(cluster, request)
     targets = select_partitions(facts)
-    facts = await _epochs(lookups, facts, epochs_of_file(facts, targets))
+    facts = await _epochs(cluster, facts, epochs_of_file(facts, targets))
     targets = compare_with_file(facts, targets)
-    facts = await _logs(lookups, facts, targets)
+    facts = await _logs(cluster, facts, targets)
     draft = draft_offsets(facts, targets)
-    facts = await _epochs(lookups, facts, epochs_of_draft(targets, draft))
+    facts = await _epochs(cluster, facts, epochs_of_draft(targets, draft))
     return finish_plan(facts, targets, draft)
 
 
-async def _groups(lookups: Lookups, request: ResetRequest) -> Facts:
-    topics = await lookups.topics(topics_to_check(request))
+async def _groups(cluster: Cluster, request: ResetRequest) -> Facts:
+    topics = await topic_leaders(cluster, topics_to_check(request))
     check_topics(request, topics)
-    facts = Facts(request, topics, *await lookups.groups(request.selection))
+    facts = Facts(request, topics, *await groups_with_offsets(cluster, request.selection))
     if not isinstance(request.scenario, ToGroup):
         return facts
-    source, commits, _ = await lookups.groups(Selection((request.scenario.source,)))
+    source, commits, _ = await groups_with_offsets(cluster, Selection((request.scenario.source,)))
     return facts._replace(source=(source, commits))
 
 
-async def _logs(lookups: Lookups, facts: Facts, targets: Targets) -> Facts:
+async def _logs(cluster: Cluster, facts: Facts, targets: Targets) -> Facts:
     scenario = targets.scenario
     if not targets.keys:
         return facts
     # Negative timestamps have special meanings in ListOffsets.
     ms = max(0, scenario.ms) if isinstance(scenario, ToTime) else None
-    logs, times, failures = await lookups.logs({key[1:] for key in targets.keys}, ms, facts.topics)
+    logs, times, failures = await logs_at(cluster, {key[1:] for key in targets.keys}, ms, facts.topics)
     # An undo needs no logs: its plan notes what is unknown.
     facts = facts._replace(logs=logs, times=times, log_failures=failures if needs_log(scenario) else ())
     if isinstance(scenario, SkipRecords) and (positions := unread_positions(facts, targets)):
-        found, failed = await lookups.next_records(positions.values(), scenario.count, scenario.isolation)
+        found, failed = await next_records(cluster, positions.values(), scenario.count, isolation=scenario.isolation)
         facts = facts._replace(records=found, unread=failed)
     return facts
 
 
-async def _epochs(lookups: Lookups, facts: Facts, wanted: Iterable[EpochAt]) -> Facts:
+async def _epochs(cluster: Cluster, facts: Facts, wanted: Iterable[EpochAt]) -> Facts:
     """Look up leader epochs that are not known yet."""
     new = frozenset(wanted) - facts.epochs.keys()
     if not new:
         return facts
-    return facts._replace(epochs={**facts.epochs, **dict.fromkeys(new), **await lookups.epochs_in_log(new)})
+    return facts._replace(epochs={**facts.epochs, **dict.fromkeys(new), **await epochs_in_log(cluster, new)})

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import pytest
 from kio.schema.errors import ErrorCode
 
 from kgroups.admin.change.apply.apply_offsets import apply_offsets
 from kgroups.admin.change.apply.revalidate import revalidate_offsets
-from kgroups.admin.change.plan.lookups import Lookups
-from kgroups.admin.change.plan.plan_reset import plan_reset, planned_offsets
+from kgroups.admin.change.plan.decide_reset import Facts, draft_offsets, finish_plan, select_partitions
+from kgroups.admin.change.plan.plan_reset import plan_reset
 from kgroups.admin.change.plan.reset_request import ResetRequest
 from kgroups.admin.query.pattern import compile_pattern
 from kgroups.admin.query.select_groups import Selection
 from kgroups.errors import UsageError
-from kgroups.model.offsets import Commit, Logs
+from kgroups.model.offsets import Commit
 from kgroups.model.operations.origin import Origin
 from kgroups.model.operations.reset import (
     FromPlan,
@@ -136,18 +134,11 @@ def test_plan_reset_compares_each_name_once_for_many_missing_groups() -> None:
 
     names = tuple(Name(f"g{number:03}") for number in range(count))
 
-    class Nobody:
-        async def topics(self, names: Sequence[str]) -> dict[str, Any]:
-            return {}
-
-        async def groups(self, selection: Selection) -> tuple[Outcome[Any], dict[str, dict[Any, Any]], dict[str, Any]]:
-            failures = tuple(Failure(Scope.GROUP, name, "it is not there", NOT_FOUND) for name in names)
-            return Outcome((), failures), {name: {} for name in names}, {}
-
-        async def logs(self, *_: Any) -> Any:
-            return Logs(), {}, ()
-
-    found = asyncio.run(planned_offsets(Nobody(), ResetRequest(Selection(names), ToLatest(), create=True)))
+    failures = tuple(Failure(Scope.GROUP, name, "it is not there", NOT_FOUND) for name in names)
+    request = ResetRequest(Selection(names), ToLatest(), create=True)
+    facts = Facts(request, {}, Outcome((), failures), {name: {} for name in names}, {})
+    targets = select_partitions(facts)
+    found = finish_plan(facts, targets, draft_offsets(facts, targets))
     assert len(found.notices) == count and not found.failures
     assert compared < 10 * count
 
@@ -261,7 +252,7 @@ def test_apply_offsets_is_rejected_if_a_member_joined(versions: str) -> None:
     planned = plan(fake, ToOffset(30), "a", "b").items
     fake.state.groups["a"].members, fake.state.groups["a"].state = (MEMBER,), "Stable"
     commits = dict(fake.state.groups["a"].commits)
-    checked = ask(fake, lambda admin: revalidate_offsets(Lookups(admin.cluster), planned))
+    checked = ask(fake, lambda admin: revalidate_offsets(admin.cluster, planned))
     assert {entry.group_id for entry in checked.items} == {"b"} and errors(checked) == {"a": "NON_EMPTY_GROUP"}
     written = write(fake, planned)
     assert results(written) == {
@@ -287,7 +278,7 @@ def test_revalidate_rejects_offsets_that_changed() -> None:
     fake = shop()
     planned = plan(fake, ToOffset(30), "a", "b", "new", topics={"t": None}, create=True).items
     fake.state.groups["a"].commits["t", 0] = 52
-    checked = ask(fake, lambda admin: revalidate_offsets(Lookups(admin.cluster), planned))
+    checked = ask(fake, lambda admin: revalidate_offsets(admin.cluster, planned))
     assert {entry.group_id for entry in checked.items} == {"b", "new"}
     assert "its offsets have changed" in checked.failures[0].message
 

@@ -11,7 +11,6 @@ from kgroups.admin.change.apply.apply_offsets import apply_offsets
 from kgroups.admin.change.apply.delete_groups import delete_groups
 from kgroups.admin.change.apply.delete_now import delete_share_offsets
 from kgroups.admin.change.apply.revalidate import revalidate_offsets
-from kgroups.admin.change.plan.lookups import Lookups
 from kgroups.admin.change.plan.plan_delete import plan_delete
 from kgroups.admin.change.plan.plan_delete_offsets import plan_delete_offsets
 from kgroups.admin.change.plan.plan_removal import WantedMembers, plan_removal
@@ -184,9 +183,7 @@ def test_reset_and_undo_share_group_next_to_classic_group() -> None:
     done = written(fake, plan)
     assert {each.result for each in done.items} == {Result.APPLIED} and not done.failures
     assert starts(fake, "idle") == {("t", 0): 10, ("t", 1): 30, ("u", 0): 5, ("t", 2): 10}
-    assert not ask(fake, lambda admin: revalidate_offsets(Lookups(admin.cluster), plan.items)).items, (
-        "it is not as it was shown"
-    )
+    assert not ask(fake, lambda admin: revalidate_offsets(admin.cluster, plan.items)).items, "it is not as it was shown"
     back = written(fake, planned(fake, undo(plan), "idle", "classic"))
     assert not back.failures
     assert starts(fake, "idle") == {("t", 0): 20, ("t", 1): 30, ("u", 0): 5, ("t", 2): -1}
