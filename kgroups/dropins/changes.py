@@ -16,8 +16,8 @@ from kgroups.model.operations.results import AppliedOffset
 from kgroups.model.outcome import Outcome, Result
 from kgroups.net.cluster import Cluster
 
-from .command import escape_for
 from .joptsimple import ParsedOptions
+from .sentences import escape_for
 from .text.operations import deleted_offsets_text, fallback_text, offset_errors_text, plan_csv, remark_lines
 
 

@@ -17,9 +17,10 @@ from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.net.cluster import Cluster
 
 from . import changes
-from .command import change_and_write, escape_for
 from .joptsimple import ParsedOptions
 from .reset_options import scenario_of, topics_of
+from .run import change_and_write
+from .sentences import escape_for
 from .text.operations import deleted_text, plan_text, undeleted_text
 from .views import TOOLS
 

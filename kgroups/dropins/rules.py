@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+from kgroups.model.groups import GroupType
+
 from .joptsimple import Option, OptionError, ParsedOptions, Takes
 
 VIEWS = ("members", "offsets", "state")
@@ -133,3 +135,9 @@ def canonical_values(
     if not all(names):
         raise OptionError(f"Invalid {nouns[0]} list '{text}'. Valid {nouns[1]} are: {', '.join(known)}")
     return tuple(dict.fromkeys(names))
+
+
+def group_type_of(parsed: ParsedOptions) -> str | None:
+    """Return the group type of ``--group-type``; ``None`` if there is no such type."""
+    folded = (parsed.one("group-type") or "").casefold()
+    return next((name for name in GroupType.ALL if name.casefold() == folded), None)

@@ -5,8 +5,9 @@ Each is a complete line of stderr, where the Java tools use stdout. What kgroups
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+import sys
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, TextIO
 
 from kgroups.errors import (
     AuthenticationFailed,
@@ -19,6 +20,7 @@ from kgroups.errors import (
     UsageError,
 )
 from kgroups.model.outcome import NOT_FOUND, Failure, Scope
+from kgroups.model.visible import escape
 
 from .joptsimple import ParsedOptions
 
@@ -203,3 +205,17 @@ def _not_authorized(failure: Failure, parsed: ParsedOptions) -> Lines:
     if parsed.kind == "share" and "reset-offsets" in parsed:
         return (java_error(failure).partition(": ")[2],)
     return failed_due_to(parsed.kind, (_EXECUTION if parsed.any_of(*_WRAPPED) else "") + java_error(failure))
+
+
+def print_sentence(lines: Iterable[str]) -> None:
+    """Print the lines of a sentence of Kafka's tools to stderr."""
+    show = escape_for(sys.stderr)
+    for line in lines:
+        print(show(line), file=sys.stderr)
+
+
+def escape_for(stream: TextIO) -> Callable[[str], str]:
+    """Return the function that formats names from the cluster: escaped for a terminal, otherwise unchanged."""
+    if not stream.isatty():
+        return str
+    return escape

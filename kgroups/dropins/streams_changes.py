@@ -21,10 +21,10 @@ from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Result, Scope
 from kgroups.net.cluster import Cluster
 
 from . import changes
-from .command import change_and_write, escape_for
 from .joptsimple import ParsedOptions
 from .reset_options import scenario_of, topics_of
-from .sentences import CausedBy, not_part
+from .run import change_and_write
+from .sentences import CausedBy, escape_for, not_part
 from .text import streams
 from .views import TOOLS
 

@@ -12,15 +12,15 @@ from kgroups.admin.client import Client
 from kgroups.admin.query.list_groups import CONSUMERS, SHARERS, STREAMERS, ListFilter
 from kgroups.admin.query.select_groups import Selection
 from kgroups.cli.frame.selected_groups import check_name
-from kgroups.model.groups import CONSUMER_GROUPS, Group, GroupState, GroupType
+from kgroups.model.groups import CONSUMER_GROUPS, Group, GroupState, GroupType, ListedGroup
 from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import Failure, Outcome
 
-from .command import escape_for, query_and_write
 from .joptsimple import ParsedOptions
-from .rules import canonical_values
-from .sentences import not_a_consumer_group, other_type
-from .text.lists import list_text, short_list_text
+from .rules import canonical_values, group_type_of
+from .run import query_and_write
+from .sentences import escape_for, not_a_consumer_group, other_type
+from .text.lists import groups_text, list_text, short_list_text
 
 
 class Groups(NamedTuple):
@@ -123,3 +123,29 @@ def describe(parsed: ParsedOptions) -> int:
 def _group_of(item: Any) -> Group:
     group: Group = item if isinstance(item, Group) else item.group
     return group
+
+
+def list_every_type(parsed: ParsedOptions) -> int:
+    """Run ``kafka-groups --list``; return the exit code."""
+
+    async def query(admin: Client) -> Outcome[Any]:
+        listed = await admin.list_selected(Selection(among=ListFilter(with_types=True)))
+        return listed.with_items(group for group in listed.items if matches(parsed, group))
+
+    def write(outcome: Outcome[Any]) -> None:
+        sys.stdout.writelines(groups_text(outcome.items, escape_for(sys.stdout)))
+
+    return query_and_write(parsed, query, write)
+
+
+def matches(parsed: ParsedOptions, group: ListedGroup) -> bool:
+    """Return whether a group passes the filters; a group whose type is not reported matches no type."""
+    if "group-type" in parsed and group.type != group_type_of(parsed):
+        return False
+    if "protocol" in parsed:
+        return group.protocol_type == parsed.one("protocol")
+    if "consumer" in parsed:
+        return group.protocol_type in CONSUMER_GROUPS or group.type == GroupType.CONSUMER
+    if "share" in parsed:
+        return group.type == GroupType.SHARE
+    return "streams" not in parsed or group.type == GroupType.STREAMS

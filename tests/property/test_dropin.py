@@ -29,7 +29,7 @@ def lines(options: tuple[Option, ...]) -> st.SearchStrategy[list[str]]:
 
 @contextlib.contextmanager
 def no_cluster() -> Iterator[None]:
-    with mock.patch("kgroups.cli.frame.run_query.run_query", side_effect=ClusterUnreachable("nobody there")):
+    with mock.patch("kgroups.dropins.run.run_query", side_effect=ClusterUnreachable("nobody there")):
         yield
 
 

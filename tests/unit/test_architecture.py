@@ -481,7 +481,7 @@ LOCAL_IMPORTS = {
         "history/load/storage",
         *(f"history/run/{name}" for name in ("engine", "options", "hosts", "publish")),
     ),  # extras
-    *(f"dropins/{name}" for name in ("command", "groups", "sentences", "views")),  # one tool
+    *(f"dropins/{name}" for name in ("command", "sentences", "views")),  # one tool
     "history/__init__",
     "history/load/store",  # a reader of the store does not load what writers need
     *("schemas/__init__", "schemas/compose", "schemas/contents", "schemas/views"),  # one schema

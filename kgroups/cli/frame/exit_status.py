@@ -60,10 +60,10 @@ def _exit_code_of(run: Callable[[], int], print_error: Callable[[str], None], wr
     except KeyboardInterrupt:
         return _interrupted_code()
     except Exception as error:
-        from kgroups.errors import EXIT_FAILED, KgroupsError  # help needs neither
+        from kgroups.errors import EXIT_FAILED, KgroupsError, SandboxError  # help needs none
 
         if isinstance(error, KgroupsError):
-            _print_error(error, print_error)
+            _print_error(error, print_error, several_lines=isinstance(error, SandboxError))
             return error.exit_code
         if isinstance(error, BrokenPipeError) and error is written.error:  # the reader closed the pipe, such as head
             discard_stdout()
@@ -139,11 +139,9 @@ class _ObservedFile(io.FileIO):
         return size
 
 
-def _print_error(error: KgroupsError, print_error: Callable[[str], None]) -> None:
+def _print_error(error: KgroupsError, print_error: Callable[[str], None], *, several_lines: bool) -> None:
     """Print an error on one line, whatever its message contains; sandbox errors may add lines of a log."""
-    from kgroups.errors import SandboxError
-
-    if not isinstance(error, SandboxError):
+    if not several_lines:
         print_error(str(error))
     else:
         first, *rest = str(error).splitlines()
