@@ -20,6 +20,7 @@ from kgroups.model.health.burrow import OffsetSample
 from kgroups.model.health.check import Evidence
 from kgroups.model.health.findings import Seen
 from kgroups.model.offsets import Logs
+from kgroups.model.operations.commit_history import History
 from kgroups.model.operations.committing import Rhythm
 from kgroups.model.rates import Outlook, Pace, Place, Reading
 from kgroups.model.subscriptions import Subscribed
@@ -118,6 +119,10 @@ window, tally_of, add = trend._window, lag_summary.tally_of, LogEnds.add
 without_commit_or_owner = lag_summary._without_commit_or_owner
 
 
+def _changed_at(self: History) -> int | None:
+    return self.progressed(self.commits[-1][1]) if self.commits else None
+
+
 def _without_doubt(seen: Sequence[Seen], place: Place, samples: Sequence[OffsetSample]) -> trend._Window:
     return window(seen, place, samples)._replace(doubt=None)
 
@@ -185,6 +190,8 @@ MUTANTS: dict[str, tuple[str, list[tuple[object, str, object]]]] = {
         [(assigned, "not_owners", lambda _group: frozenset())],
     ),
     "a stop between two commits": ("short trend", [(trend, "_unsure", lambda *_: None)]),
+    "a stop after a commit of the same offset": ("short trend", [(History, "last", property(_changed_at))]),
+    "a stop if no member commits": ("short trend", [(History, "of_present_members", lambda _: ())]),
     "T30: lost records are not unread": (
         "check --time-lag",
         [(lag, "unless_lost", lambda finding, _: finding)],

@@ -11,7 +11,7 @@ from ..duration import Milliseconds
 from ..groups import GroupType
 from ..offsets import place_name
 from ..operations.commit_history import STUCK_AFTER, History
-from ..operations.committing import OF_A_CLIENT
+from ..operations.committing import OF_A_CLIENT, OVERDUE
 from ..rates import Reading, reading_of
 from ..subscriptions import left_topics
 from ..time_lag import Position
@@ -193,19 +193,21 @@ def _unsure(seen: Sequence[Seen], place: Place, window: _Window, found: Verdict,
     if history is None:
         return f"the times of commits are unknown: {last.histories_unread}"
     outsider = history.outsider(place, last.now)
-    if not is_owned and outsider is None:
+    if not (is_owned or history.of_present_members()):
         return None
-    since = max(history.progressed(committed) or 0, proof.first.timestamp or 0)
+    since = max(history.last or history.since or 0, proof.first.timestamp or 0)
     waited = max(_unread_for(seen, place, proof), last.now - since if since else 0)
-    overdue = history.overdue_after(committed)
-    if history.has_rhythm() or outsider:
-        if waited >= overdue:
-            return None
-        gap = Milliseconds(history.gap(committed))
-        return f"commits are up to {gap} apart, and the next one is not overdue; use a longer --window"
-    if waited >= max(overdue, STUCK_AFTER):
+    if is_owned:
+        pause, least = history.longest_pause(), 0 if history.has_rhythm() else STUCK_AFTER
+    else:  # another client may commit now, less often
+        pause, least = outsider.gap if outsider else 0, STUCK_AFTER
+    if waited >= max(OVERDUE * pause, least):
         return None
-    return "its members have not committed twice so far; use a longer --window"
+    if outsider or not least:
+        return f"commits are up to {Milliseconds(pause)} apart, and the next one is not overdue; use a longer --window"
+    if is_owned:
+        return "its members have not committed twice so far; use a longer --window"
+    return "a reset, or a client that is not a member, has set an offset lately; use a longer --window"
 
 
 def _owned(last: Seen) -> set[Place]:

@@ -44,8 +44,15 @@ class History(NamedTuple):
 
     def gap(self, committed: int) -> int:
         """Return the longest time between two commits of the same members, up to the first one of this offset."""
-        times = [time for time, _ in self.commits[: len(self.commits) - max(0, len(self.same(committed)) - 1)]]
-        return max((after - before for before, after in pairwise(times) if not self._changed(before, after)), default=0)
+        return self._longest_pause(self.commits[: len(self.commits) - max(0, len(self.same(committed)) - 1)])
+
+    def longest_pause(self) -> int:
+        """Return the longest time between two commits of the same members, of any offsets."""
+        return self._longest_pause(self.commits)
+
+    def _longest_pause(self, commits: Sequence[CommitMade]) -> int:
+        pairs = pairwise(time for time, _ in commits)
+        return max((after - before for before, after in pairs if not self._changed(before, after)), default=0)
 
     def _changed(self, before: int, after: int) -> bool:
         """Return whether members changed between two times; nobody may have read then."""
@@ -53,7 +60,7 @@ class History(NamedTuple):
 
     def outsider(self, pair: Pair, now: int, stuck_after: int = STUCK_AFTER) -> Rhythm | None:
         """Return the commits of a client that is not a member, or resets, since members changed, if they may go on."""
-        made = {pair: self._of_present_members()}
+        made = {pair: self.of_present_members()}
         rare = rhythm_of(made, now, RARE)
         return rhythm_of(made, now, PAUSES * stuck_after / 1000) or (
             rare if rare and rare.commits >= OF_A_CLIENT else None
@@ -65,9 +72,9 @@ class History(NamedTuple):
 
     def has_rhythm(self) -> bool:
         """Return whether the present members have committed twice, so that their pauses are known."""
-        return len(self._of_present_members()) > 1
+        return len(self.of_present_members()) > 1
 
-    def _of_present_members(self) -> Sequence[CommitMade]:
+    def of_present_members(self) -> Sequence[CommitMade]:
         """Return the commits since members changed the last time."""
         changed = max(self.changes, default=0)
         return [each for each in self.commits if each[0] > changed]

@@ -281,15 +281,18 @@ def test_judge_stop_only_if_the_next_commit_is_overdue(
 
 
 @pytest.mark.parametrize(
-    ("pause", "commits", "printed"),
-    [(4_000, 2, "STOP? in 5s"), (60_000, 5, "STOP? in 5s"), (60_000, 4, "STOP in"), (4_000_000, 9, "STOP in")],
+    ("pause", "commits", "waited", "printed"),
+    [
+        *((4_000, 2, 5_000, "STOP? in 5s"), (4_000, 2, 35_000, "STOP in"), (60_000, 5, 35_000, "STOP? in 35s")),
+        *((60_000, 4, 5_000, "STOP? in 5s"), (60_000, 4, 35_000, "STOP in"), (4_000_000, 9, 35_000, "STOP in")),
+    ],
 )
 def test_judge_stop_of_a_group_without_members_requires_that_no_client_commits(
-    pause: int, commits: int, printed: str
+    pause: int, commits: int, waited: int, printed: str
 ) -> None:
-    """Flink commits once for each checkpoint, and is not a member."""
+    """Flink commits once for each checkpoint, and is not a member; a single commit may be its first."""
     first = seen({0: 90}, {0: 110}, {}, committed_at={0: NOW})
-    again = seen({0: 90}, {0: 110}, {}, now=NOW + 5_000, committed_at={0: NOW})
+    again = seen({0: 90}, {0: 110}, {}, now=NOW + waited, committed_at={0: NOW})
     history = History([(NOW - at * pause, 90 - at) for at in reversed(range(commits))])
     again = again._replace(proofs={("t", 0): Proof(True, first=FirstUnread(90, NOW))}, histories={("t", 0): history})
     assert one(Limits(trend=True), first, again).message.startswith(printed)
