@@ -40,6 +40,7 @@ def main(bootstrap: str, group: str, topic: str, records: int, session: float = 
         "auto.offset.reset": "earliest",
         "enable.auto.commit": False,
         "session.timeout.ms": int(session * 1000),
+        "max.poll.interval.ms": max(300_000, int(session * 1000)),
     }
     consumer = Consumer(settings)
     consumer.subscribe([topic])

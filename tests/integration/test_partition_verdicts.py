@@ -57,8 +57,13 @@ LIVE = {
 """The same for groups of clients that go on, or are stopped while they consume."""
 LATE = ("--stuck-after", "10m")
 """For consumers that have just committed, however slow the machine is."""
+STUCK_AFTER = {"slow": LATE, "fast": LATE, "crashing": ("--stuck-after", "10s")}
+"""A crash loop must have changed the members within ten times this."""
 LIMIT = 120.0
 """Seconds until a verdict must be the expected one."""
+PATIENCE = 900_000
+"""Milliseconds for which brokers keep members and transactions, however slow the machine is; that of transactions is
+the largest one that brokers accept."""
 MANY = 50_000
 QUOTA = 1_000_000
 CONFIG = {
@@ -94,6 +99,8 @@ class Planter:
     def produce(
         self, name: str, count: int = 5, value: bytes | None = b"value", time: int = 0, **settings: Any
     ) -> Producer:
+        if "transactional.id" in settings:
+            settings["transaction.timeout.ms"] = PATIENCE
         producer = Producer({**self._bootstrap, "message.max.bytes": 2 * LARGE, **settings})
         if "transactional.id" in settings:
             producer.init_transactions(60)
@@ -112,6 +119,8 @@ class Planter:
             "client.id": f"verdict-{name}",
             "enable.auto.commit": False,
             "isolation.level": isolation,
+            "session.timeout.ms": PATIENCE,
+            "max.poll.interval.ms": PATIENCE,  # members that have their partitions do not poll
         }
         consumer = Consumer({**self._bootstrap, **settings})
         (stack or self.stack).callback(consumer.close)
@@ -203,7 +212,7 @@ class Planter:
     def plant_live(self) -> None:
         self.crash("crashing")
         self.stop("expired", 6)
-        self.stop("stopped", 300)
+        self.stop("stopped", PATIENCE / 1000)
         self.read_while_writing("slow", 5, 50)
         self.read_while_writing("fast", 50, 5)
         self.compact("hole")
@@ -237,12 +246,12 @@ def planted(bootstrap: str, names: Iterable[str]) -> Iterator[Planter]:
         yield planter
 
 
-def judged(cluster: ScratchCluster, name: str, verdict: str) -> Row:
+def judged(cluster: ScratchCluster, name: str, verdict: str, *, lagging: bool = False) -> Row:
     """Wait for the verdict about a group: some causes are visible only after a while."""
     until = time.monotonic() + LIMIT
-    stuck_after = LATE if name in ("slow", "fast") else SOON
+    partitions = ("--lagging",) if lagging else ("--partition", f"verdict-{name}:0")
     while True:
-        item = verdicts(cluster, f"verdict-{name}", "--partition", f"verdict-{name}:0", stuck_after=stuck_after)[name]
+        item = verdicts(cluster, f"verdict-{name}", *partitions, stuck_after=STUCK_AFTER.get(name, SOON))[name]
         if item["verdict"] == verdict:
             return item
         assert name in LIVE and time.monotonic() < until, item
@@ -302,8 +311,8 @@ def test_verdict_names_each_planted_cause(scratch_cluster: ScratchCluster) -> No
         }
 
         with quota(scratch_cluster.sandbox, "verdict-slow"):
-            (item,) = verdicts(scratch_cluster, "verdict-slow", "--lagging", stuck_after=LATE).values()
-        assert (item["verdict"], item["facts"]["consumer_byte_rate"]) == ("throttled", QUOTA), item
+            item = judged(scratch_cluster, "slow", "throttled", lagging=True)
+        assert item["facts"]["consumer_byte_rate"] == QUOTA, item
         assert f"a quota for client ID 'verdict-slow' allows {QUOTA:,} bytes per second" in item["text"]
 
         planter.hanging.abort_transaction(60)
