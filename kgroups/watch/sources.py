@@ -16,13 +16,13 @@ from kgroups.admin.fleet import PARALLEL, wanted_of
 from kgroups.admin.loop_thread import LoopThread
 from kgroups.admin.query.select_groups import Selection
 from kgroups.cli.frame.options import ConnectionOptions
-from kgroups.cli.query.repeated_query import RepeatedQuery
 from kgroups.errors import KgroupsError, Reason
 from kgroups.model.clusters import ClusterAnswer, distinct, ids_of, merge_clusters
 from kgroups.model.groups import GroupId
 from kgroups.model.outcome import Failure, Outcome, Scope, unanswered
 from kgroups.model.views.offset_row import GroupOffsets
 
+from .repeated_query import RepeatedQuery
 from .state.watching import Watch, WatchRow
 from .tick import Sampled, Tick
 

@@ -124,7 +124,7 @@ FOREIGN = {
     "deltalake": {"history/publish/delta"},
     "asyncio": {
         *("net", "admin", "cli", "api", "sandbox", "history/live", "exporter/server", "mcp/server"),
-        *("watch/app", "watch/group_page", "watch/sources"),
+        *("watch/app", "watch/group_page", "watch/repeated_query", "watch/sources"),
     },
 }
 """A package, and the only areas that may import it, or the beginnings of paths."""

@@ -13,8 +13,7 @@ from kgroups.model.operations.origin import Mismatch, Origin
 from kgroups.model.operations.reset import FromPlan, PlannedOffset
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.model.settings.change import PlannedSetting
-from kgroups.model.snapshot.settings import SavedSettings
-from kgroups.model.snapshot.snapshot import Snapshot, commits_of, has_configs
+from kgroups.model.snapshot.snapshot import SavedSettings, Snapshot, commits_of, has_configs
 from kgroups.model.topic_scope import TopicScope, in_scope
 from kgroups.net.cluster import Cluster
 

@@ -8,10 +8,12 @@ from typing import NamedTuple
 
 from kgroups.errors import UsageError
 
+from ..counts import count
 from ..groups import GroupId, GroupType
 from ..offsets import Commit, Logs
-from ..operations.origin import Source
-from ..outcome import NOT_FOUND, Failure, Scope
+from ..operations.origin import Origin, Source
+from ..outcome import NOT_FOUND, Failure, Outcome, Scope
+from ..settings.setting import GroupSettings
 from ..time_lag import FirstUnread, Position
 from ..views.offset_row import GroupOffsets
 
@@ -99,3 +101,26 @@ def commits_of(offsets: GroupOffsets) -> dict[tuple[str, int], Commit]:
 def has_configs(group_type: str | None) -> bool:
     """Return whether the configuration of groups of a type is read: brokers ignore it for classic groups."""
     return group_type not in (None, GroupType.CLASSIC)
+
+
+class SavedSettings(NamedTuple):
+    """The values that were set for groups; ``exact``: these groups should have no others of their own."""
+
+    origin: Origin
+    configs: Mapping[GroupId, Configs]
+    exact: bool = False
+
+    def of(self, found: GroupSettings) -> Outcome[tuple[str, str | None]]:
+        name = found.group_id
+        saved = self.configs.get(name, {})
+        wanted: dict[str, str | None] = {key: value for key, value in saved.items() if value is not None}
+        unknown = [
+            Failure(Scope.GROUP, name, f"{key} is not restored: {self.origin.name} does not contain its value")
+            for key in sorted(saved.keys() - wanted.keys())
+        ]
+        others = found.overrides.keys() - saved.keys()
+        if self.exact:
+            wanted |= dict.fromkeys(others)
+        kept = f"group '{name}': {count(len(others), 'setting')} not in {self.origin.name}: not changed; to remove "
+        notices = (f"{kept}{'it' if len(others) == 1 else 'them'}, add --exact",) if others and not self.exact else ()
+        return Outcome(tuple(wanted.items()), tuple(unknown), notices)

@@ -8,14 +8,13 @@ from typing import NamedTuple
 
 from kgroups.model.counts import count
 from kgroups.model.duration import Milliseconds
-from kgroups.model.groups import Group, GroupId, GroupType
+from kgroups.model.groups import Group, GroupId, GroupType, Member
 from kgroups.model.offsets import GroupCommits
 from kgroups.model.rates import Outlook, Reading, members_of, outlook, rates_of
-from kgroups.model.stays import SharedInstance
+from kgroups.model.stays import RECENT, REPEATED, Presence, SharedInstance, StayRecorder, is_static, shared_instances
 from kgroups.model.views.offset_row import GroupOffsets
 
 from .rebalances import Rebalances
-from .static_members import StaticMembers
 from .totals import Topics, Totalling, Totals
 
 KEPT = 60
@@ -29,6 +28,39 @@ RATED = 6
 def remark_of(ahead: int | None, data_lost: int | None) -> str:
     """Return what a lag does not show: partitions with a commit beyond the end of the log, and with lost records."""
     return ", ".join(f"{number:,} {word}" for number, word in ((ahead, "ahead"), (data_lost, "data lost")) if number)
+
+
+class StaticMembers:
+    """Record the static members of each group from sample to sample; some may have come and gone in between."""
+
+    def __init__(self) -> None:
+        self._recorders: dict[GroupId, StayRecorder] = {}
+        self._last: dict[GroupId, tuple[Member, ...]] = {}
+
+    def add(self, at: int, group: Group) -> None:
+        name, members = group.group_id, group.members
+        if members is None or self._last.get(name) is members or not (name in self._last or is_static(group)):
+            return
+        self._last[name] = members
+        present = {
+            each.member_id: Presence.of(each.instance_id, each.client_id, each.host)
+            for each in members
+            if each.instance_id
+        }
+        self._recorders.setdefault(name, StayRecorder()).snapshot(at, present)
+
+    def shared(self, name: GroupId, now: int) -> tuple[SharedInstance, ...]:
+        """Return the IDs that two clients used in turn recently."""
+        recorder = self._recorders.get(name)
+        if recorder is None or recorder.ended < REPEATED:
+            return ()
+        recorder.forget(now - RECENT)
+        return tuple(shared_instances(recorder.stays))
+
+    def drop(self, name: GroupId) -> None:
+        """Drop a deleted group."""
+        self._recorders.pop(name, None)
+        self._last.pop(name, None)
 
 
 class GroupKey(NamedTuple):

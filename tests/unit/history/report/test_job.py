@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from kgroups.errors import HistoryError, UsageError
-from kgroups.history.jobs.report import run_report
 from kgroups.history.load.store import Store
+from kgroups.history.run.report import run_report
 from kgroups.history.transform.definitions import Span
 from tests.fakes.report import at
 

@@ -10,11 +10,11 @@ from kio.schema.errors import ErrorCode
 from kgroups.admin.loop_thread import LoopThread
 from kgroups.admin.query.select_groups import Selection
 from kgroups.cli.frame.options import ConnectionOptions
-from kgroups.cli.query.repeated_query import RepeatedQuery
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.errors import KgroupsError
 from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import Outcome
+from kgroups.watch.repeated_query import RepeatedQuery
 from tests.fakes.broker import FakeCluster, close
 
 

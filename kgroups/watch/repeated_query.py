@@ -10,12 +10,11 @@ from typing import Any
 from kgroups.admin.client import Client
 from kgroups.admin.session import ClientSession
 from kgroups.admin.wire import open_client
+from kgroups.cli.frame.options import ConnectionOptions
+from kgroups.cli.frame.output import print_exchange, print_notice
+from kgroups.cli.frame.run_query import Query
 from kgroups.model.outcome import Outcome
 from kgroups.protocol.repeats import RepeatsByApi
-
-from ..frame.options import ConnectionOptions
-from ..frame.output import print_exchange, print_notice
-from ..frame.run_query import Query
 
 _RENEWAL = 1.0
 """Seconds for the first response over connections that were kept. Then the bootstrap servers are tried in parallel."""
