@@ -17,6 +17,7 @@ from kgroups.errors import (
     KgroupsError,
     NotAsPlanned,
     NotRequested,
+    NotSent,
     OutcomeUnknown,
     RemoteProtocolError,
     ResponseTooLarge,
@@ -146,11 +147,11 @@ class _Round(Generic[T]):
             else:
                 self._answers.failed[group] = failure
         elif isinstance(reply, KgroupsError):
-            contacted = None if isinstance(reply, NotRequested) else node.id
+            contacted = None if isinstance(reply, (NotRequested, NotSent)) else node.id
             # Every other error of a change occurs before its request is sent.
             unsent = self._changes and not isinstance(reply, OutcomeUnknown)
             failure = Failure.of(reply, Scope.GROUP, group, api=self._api, broker=contacted)
-            if unsent:
+            if unsent and not isinstance(reply, NotSent):
                 failure = failure._replace(message=f"not sent: {reply}")
             if isinstance(reply, NotAsPlanned):
                 self._answers.failed[group] = reply.failures[group]

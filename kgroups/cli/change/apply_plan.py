@@ -166,7 +166,8 @@ def _interrupted(change: Change, operation: Operation[Any], rows: Iterable[Any])
     results = Counter(map(result, rows))
     text = "".join(f", {results[result]:,} {result}" for result in ("applied", "failed", "unknown") if results[result])
     text = f"{change.stop.reason}{text}"
-    if undo_files := change.undo_files:
+    unchanged = results and not (results["applied"] or results["unknown"])
+    if not unchanged and (undo_files := change.undo_files):
         commands = "; ".join(each.suggestion for each in undo_files)
         return f"{text}; to restore the old {undo_files[0].what}: {commands}"
     changed = change.stop.begun and (not operation.saves_offsets or results["applied"] or results["unknown"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import json
 import os
@@ -26,7 +27,7 @@ from kgroups.dropins import consumer_groups
 from kgroups.model.offsets import Commit
 from kgroups.model.operations.plan_file import parse_plan
 from kgroups.model.outcome import Result
-from tests.fakes.broker import FakeCluster, silence
+from tests.fakes.broker import FakeCluster, framed, silence
 from tests.fakes.cluster_state import FakeMember
 
 Run = Callable[..., tuple[int, str, str]]
@@ -365,7 +366,7 @@ def test_undo_of_lost_group_type_is_noted(ask: Run, served: Any) -> None:
 def test_undo_of_created_group_notes_that_it_stays(ask: Run, served: Any) -> None:
     undo_of(ask, "reset-offsets", "new", "--create-group", "--topic", "t", "--to-latest")
     code, _, err = restore(ask, "undo.json")
-    assert code == 0 and "group 'new' will have no offsets left and stays in the list until Kafka removes it" in err
+    assert code == 0 and "group 'new' will have no offsets left; Kafka removes it at once, or within" in err
     assert "kgroups delete removes it now" in err and offsets(served, "new") == {}
 
 
@@ -482,6 +483,23 @@ def test_interrupted_deletion_reports_known_results(hung_cluster: Any) -> None:
     results = [(row["group"][0], row["result"]) for row in json.loads(out)["items"]]
     assert Counter(results) == {("a", "applied"): 3, ("b", "unknown"): PIPELINE + 6}
     assert "interrupted by SIGTERM, 3 applied, 70 unknown; to restore the old offsets: kgroups" in err
+
+
+def test_interruption_before_the_first_change_suggests_no_undo(served: Any) -> None:
+    """The signal arrives during the check of the groups, when the undo file has been written."""
+    saved = Path("undo.json").exists
+
+    async def hang_once_saved(writer: asyncio.StreamWriter, answer: bytes) -> None:
+        if saved():
+            await silence(writer, answer)
+        writer.write(framed(answer))
+
+    for broker in served.fake.brokers.values():
+        broker.fault("OffsetFetch", hang_once_saved)
+    words = ("delete", "a", "b", "--undo-file", "undo.json", "-b", served.bootstrap)
+    code, out, err = interrupted(saved, signal.SIGTERM, *words)
+    assert code == 143 and [row["result"] for row in json.loads(out)["items"]] == ["failed", "failed"]
+    assert err.splitlines()[-1] == "kgroups: interrupted by SIGTERM, 2 failed: nothing was changed"
 
 
 def test_interrupted_removal_reports_known_results(serve: Callable, tmp_path: Path) -> None:

@@ -208,7 +208,7 @@ def restored_groups(
         )
     if empty:
         notices.append(
-            f"{_named(empty)} will have no offsets left and stays in the list until Kafka removes it, within "
+            f"{_named(empty)} will have no offsets left; Kafka removes it at once, or within "
             f"offsets.retention.check.interval.ms (10 minutes by default); kgroups delete removes it now"
         )
     return notices
