@@ -22,9 +22,10 @@ from ..frame.options import ConnectionOptions
 from ..frame.output import Shape, or_error_envelope, print_failures, show
 from ..frame.run_query import Query, Session
 from .confirmation import Confirmation
-from .operation import Change, Operation, Plan, Target, execute, nothing_planned
+from .operation import Operation, Plan, Target, execute, nothing_planned
 
 if TYPE_CHECKING:
+    from .fleet_change import FleetChange
     from .undo_file import UndoFile
 
 
@@ -36,7 +37,7 @@ def apply_plan(
     If the user is asked, planning and applying each have the whole ``--timeout``, and the question has no time limit.
     """
     WireOnly.CHANGES.check(connection.settings)
-    change: Change
+    change: _OneCluster | FleetChange
     if connection.fleet:
         from .fleet_change import FleetChange
 
@@ -45,7 +46,7 @@ def apply_plan(
         change = one = _OneCluster(connection, operation, execute=confirmation.execute)
         if confirmation.execute and confirmation.yes:
             shape.check(change.view)
-            return _show(*or_error_envelope(shape, change.view, one.plan_and_apply), shape, change, operation)
+            return _show(*or_error_envelope(shape, change.view, one.plan_and_apply), shape, change)
     shape.check(change.view)
     with closing(change):
         plan = or_error_envelope(shape, change.view, change.plan)
@@ -56,7 +57,7 @@ def apply_plan(
                 return EXIT_FAILED
             applied, cluster_id = or_error_envelope(shape, change.view, change.apply)
     if going:
-        return _show(applied.after(plan.rows), cluster_id, shape, change, operation)
+        return _show(applied.after(plan.rows), cluster_id, shape, change)
     notice = plan.notice(execute=confirmation.execute)
     return show(plan.rows.with_failures((), (notice,)), plan.cluster_id, shape, change.view, more=change.envelope())
 
@@ -70,7 +71,7 @@ class _OneCluster:
         :raises UsageError: if it already exists or cannot be created.
         """
         self._connection = connection
-        self._operation = operation
+        self.operation = operation
         self.stop = Interruption()
         path = operation.undo_path
         self._undo = operation.undo_file(path, connection, stop=self.stop) if execute or path else None
@@ -83,35 +84,35 @@ class _OneCluster:
         return [self._undo] if self._undo and self._undo.written else []
 
     def plan(self) -> Plan:
-        planned, cluster_id = self._session.query(self._operation.hinted_plan)
+        planned, cluster_id = self._session.query(self.operation.hinted_plan)
         self._target = Target(self._connection, self._undo, cluster_id, planned)
-        rows = planned.with_items(map(self._operation.row, planned.items))
+        rows = planned.with_items(map(self.operation.row, planned.items))
         return Plan(rows, cluster_id, self._target.where)
 
     def confirmed(self, confirmation: Confirmation) -> bool:
         assert self._target
-        return confirmation.confirm(f"{self._operation.question(self._target.planned.items)} on {self._target.where}?")
+        return confirmation.confirm(f"{self.operation.question(self._target.planned.items)} on {self._target.where}?")
 
     def apply(self) -> tuple[Outcome[Any], str | None]:
         assert self._target
-        return self._run(self._target.write(self._operation))
+        return self._run(self._target.write(self.operation))
 
     def plan_and_apply(self) -> tuple[Outcome[Any], str | None]:
         """Plan and apply over the same connections."""
 
         async def query(admin: Client) -> Outcome[Any]:
             assert self._undo
-            planned = await self._operation.hinted_plan(admin)
+            planned = await self.operation.hinted_plan(admin)
             if not planned.items:
                 where = self._connection.cluster(admin.cluster_id)
                 return planned.with_failures((), (f"{nothing_planned(planned)} on {where}",))
-            applied = await execute(self._operation, wire_of(admin, WireOnly.CHANGES), planned.items, self._undo)
+            applied = await execute(self.operation, wire_of(admin, WireOnly.CHANGES), planned.items, self._undo)
             return applied.after(planned)
 
         return self._run(query)
 
     def envelope(self) -> dict[str, object]:
-        if not self._operation.saves_offsets:
+        if not self.operation.saves_offsets:
             return {}
         return {"undo_file": next((str(undo.written) for undo in self.undo_files), None)}
 
@@ -119,7 +120,7 @@ class _OneCluster:
         try:
             return self._session.query(query)
         except KeyboardInterrupt:
-            click.echo(f"\nkgroups: {_interrupted(self, self._operation, ())}", err=True)
+            click.echo(f"\nkgroups: {_interrupted(self, ())}", err=True)
             raise
         finally:
             self.close()  # before the output: signals interrupt it again
@@ -128,7 +129,7 @@ class _OneCluster:
         self._session.close()
 
 
-def _confirmed(change: Change, confirmation: Confirmation) -> bool:
+def _confirmed(change: _OneCluster | FleetChange, confirmation: Confirmation) -> bool:
     """Ask for the confirmation; if it is denied or interrupted, print that nothing was changed."""
     try:
         confirmed = change.confirmed(confirmation)
@@ -141,7 +142,10 @@ def _confirmed(change: Change, confirmation: Confirmation) -> bool:
 
 
 def _show(
-    outcome: Outcome[Any], cluster_id: str | None, shape: Shape, change: Change, operation: Operation[Any]
+    outcome: Outcome[Any],
+    cluster_id: str | None,
+    shape: Shape,
+    change: _OneCluster | FleetChange,
 ) -> int:
     """Show the results, also those of an interrupted run; return the exit code."""
     stop = change.stop
@@ -149,9 +153,9 @@ def _show(
         code = show(outcome, cluster_id, shape, change.view, more=change.envelope())
         if stop.signal is None:
             return code
-        click.echo(f"kgroups: {_interrupted(change, operation, outcome.items)}", err=True)
+        click.echo(f"kgroups: {_interrupted(change, outcome.items)}", err=True)
     except KeyboardInterrupt:
-        click.echo(f"\nkgroups: {_interrupted(change, operation, outcome.items)}", err=True)
+        click.echo(f"\nkgroups: {_interrupted(change, outcome.items)}", err=True)
         raise
     except OSError:
         if stop.signal is None:
@@ -160,7 +164,7 @@ def _show(
     return stop.exit_code
 
 
-def _interrupted(change: Change, operation: Operation[Any], rows: Iterable[Any]) -> str:
+def _interrupted(change: _OneCluster | FleetChange, rows: Iterable[Any]) -> str:
     """Return the message of an interrupted run: the numbers of results, and how to restore the old offsets."""
     (result,) = (column.value for column in change.view.columns if column.key == "result")
     results = Counter(map(result, rows))
@@ -170,7 +174,7 @@ def _interrupted(change: Change, operation: Operation[Any], rows: Iterable[Any])
     if not unchanged and (undo_files := change.undo_files):
         commands = "; ".join(each.suggestion for each in undo_files)
         return f"{text}; to restore the old {undo_files[0].what}: {commands}"
-    changed = change.stop.begun and (not operation.saves_offsets or results["applied"] or results["unknown"])
+    changed = change.stop.begun and (not change.operation.saves_offsets or results["applied"] or results["unknown"])
     return f"{text}: describe the groups before you try again" if changed else f"{text}: nothing was changed"
 
 

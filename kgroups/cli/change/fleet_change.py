@@ -40,7 +40,7 @@ class FleetChange:
         """
         self._fleet = fleet.loaded_once()
         self._connection = connection._replace(fleet=self._fleet)
-        self._operation = operation
+        self.operation = operation
         self._undo_paths = _undo_paths(operation.undo_path, fleet.names)
         self._targets: dict[str, Target[Any]] = {}
         self._ids: Mapping[str, str | None] = {}
@@ -55,7 +55,7 @@ class FleetChange:
 
     def plan(self) -> Plan:
         """Return the rows of all clusters, each with the name of its cluster; one that fails is a failure."""
-        operation = self._operation
+        operation = self.operation
         queries = dict.fromkeys(self._fleet.names, operation.hinted_plan)
         try:
             answers = self._fleet.answers(queries, debug=self._connection.debug)
@@ -71,7 +71,7 @@ class FleetChange:
         return Plan(rows, None, where, _blocked(incomplete))
 
     def confirmed(self, confirmation: Confirmation) -> bool:
-        question = self._operation.question
+        question = self.operation.question
         lines = [
             f"{name}: {question(target.planned.items)} on {target.where}" for name, target in self._targets.items()
         ]
@@ -93,7 +93,7 @@ class FleetChange:
         return applied._replace(failures=tuple(failures)), None
 
     def envelope(self) -> dict[str, object]:
-        if not self._operation.saves_offsets:
+        if not self.operation.saves_offsets:
             return {"clusters": self._ids}
         undo_files = {name: each.undo for name, each in self._targets.items() if each.undo}
         written = {name: str(undo.written) for name, undo in undo_files.items() if undo.written}
@@ -110,7 +110,7 @@ class FleetChange:
             print_note(f"{name}: {note}")
 
         path = self._undo_paths[name]
-        undo = self._operation.undo_file(path, connection, tell=tell, stop=self.stop, cluster=name)
+        undo = self.operation.undo_file(path, connection, tell=tell, stop=self.stop, cluster=name)
         return Target(connection, undo, answer.cluster_id, answer.outcome)
 
     async def _apply(self, answers: list[ClusterAnswer]) -> None:
@@ -136,7 +136,7 @@ class FleetChange:
         results: list[Answer] = []
         sent = self.stop.sent
         error: KgroupsError | None = None
-        query = target.write(self._operation)
+        query = target.write(self.operation)
         try:
             await self.stop.bound(
                 open_and_query(target.connection.settings, query, self._connection.debug, line, results.append)
@@ -157,7 +157,7 @@ class FleetChange:
         """Return all planned items of a cluster with the same result."""
         what = "the result is unknown" if result is Result.UNKNOWN else "not changed"
         failure = Failure.of(error.within(what), Scope.CLUSTER, name)
-        rows = (self._operation.row(item, (result.value, failure.message)) for item in target.planned.items)
+        rows = (self.operation.row(item, (result.value, failure.message)) for item in target.planned.items)
         return Outcome(tuple(rows), (failure,))
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from kgroups.admin.change.apply.interruption import Interruption
 from kgroups.admin.client import changing
 from kgroups.admin.query.select_groups import Selection
 from kgroups.errors import UsageError
@@ -19,7 +18,6 @@ from kgroups.render.views import View
 
 from ..frame.options import ConnectionOptions
 from ..frame.run_query import Query, hinted
-from .confirmation import Confirmation
 
 if TYPE_CHECKING:
     from .undo_file import UndoFile
@@ -98,33 +96,6 @@ class Plan(NamedTuple):
         if self.blocked:
             return f"nothing was changed on {self.where}: {self.blocked}"
         return f"{nothing_planned(self.rows)} on {self.where}"
-
-
-class Change(Protocol):
-    """An operation on its clusters: on one, or on several."""
-
-    stop: Interruption
-
-    @property
-    def view(self) -> View: ...
-
-    @property
-    def undo_files(self) -> Sequence[UndoFile]:
-        """The undo files that were written."""
-
-    def plan(self) -> Plan: ...
-
-    def confirmed(self, confirmation: Confirmation) -> bool:
-        """Ask whether to execute the plan."""
-
-    def apply(self) -> tuple[Outcome[Any], str | None]:
-        """Execute the plan; return rows with results, and the ID of the only cluster."""
-
-    def envelope(self) -> Mapping[str, object]:
-        """Return the additional keys of the JSON envelope."""
-
-    def close(self) -> None:
-        """Close the connections of the plan."""
 
 
 class Target(NamedTuple, Generic[P]):
