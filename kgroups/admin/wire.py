@@ -22,9 +22,8 @@ from kgroups.model.outcome import Outcome
 from kgroups.model.placement import OFFSETS_TOPIC
 from kgroups.net.cluster import Cluster
 from kgroups.net.connection import Observer
-from kgroups.protocol import required
 from kgroups.protocol.apis import describe_groups, list_groups, metadata
-from kgroups.protocol.versions import BrokerVersions
+from kgroups.protocol.versions import FIND_COORDINATOR, LIST_OFFSETS, OFFSET_FETCH, BrokerVersions
 
 from .query.select_groups import ResolvedSelection, Selection, keep_described, list_selected, note_missing_groups
 
@@ -39,11 +38,11 @@ if TYPE_CHECKING:
 
 NEEDED = (
     metadata.API,
-    required.FIND_COORDINATOR,
+    FIND_COORDINATOR,
     list_groups.API,
     describe_groups.API,
-    required.OFFSET_FETCH,
-    required.LIST_OFFSETS,
+    OFFSET_FETCH,
+    LIST_OFFSETS,
 )
 """The APIs that the wire client requires; without a common version, librdkafka may work."""
 

@@ -17,10 +17,9 @@ import click
 
 from kgroups.cli.frame.command import Command
 from kgroups.cli.frame.deprecated_options import deprecated_option
-from kgroups.cli.frame.file_option import file_option
 from kgroups.cli.frame.group_options import group_and_topic_options
 from kgroups.cli.frame.lazy_command import resolve
-from kgroups.cli.frame.options import Duration, fleet_options, isolation_option
+from kgroups.cli.frame.options import Duration, file_option, fleet_options, isolation_option
 from kgroups.errors import MissingPackage, install_command
 
 from .server import CONNECTIONS

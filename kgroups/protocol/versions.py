@@ -63,3 +63,9 @@ class BrokerVersions(NamedTuple):
             return self.pick(api) >= version
         except UnsupportedVersion:
             return False
+
+
+# Apart from their messages, which ``list`` does not load.
+LIST_OFFSETS = Api(2, "ListOffsets", 1, 10, flexible=6)
+OFFSET_FETCH = Api(9, "OffsetFetch", 2, 9, flexible=6)
+FIND_COORDINATOR = Api(10, "FindCoordinator", 0, 6, flexible=3)

@@ -19,8 +19,7 @@ from kgroups.net.connector import Connector
 from kgroups.net.deadline import Deadline
 from kgroups.protocol.apis import consumer_group_describe, describe_configs, describe_groups, list_groups, metadata
 from kgroups.protocol.error_codes import BACK_OFF, MOVED
-from kgroups.protocol.required import FIND_COORDINATOR, LIST_OFFSETS, OFFSET_FETCH
-from kgroups.protocol.versions import Api, BrokerVersions
+from kgroups.protocol.versions import FIND_COORDINATOR, LIST_OFFSETS, OFFSET_FETCH, Api, BrokerVersions
 
 from ..routing.backoff import PIPELINE, Backoff
 

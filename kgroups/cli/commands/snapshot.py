@@ -11,9 +11,8 @@ from pathlib import Path
 import click
 
 from ..frame.command import Command, CommandGroup, Shown
-from ..frame.file_option import file_option
 from ..frame.group_options import complete_group, complete_topic, plain_group_options, saved_group_options
-from ..frame.options import connection_options, deferred_connection_options, only_option, output_options
+from ..frame.options import connection_options, deferred_connection_options, file_option, only_option, output_options
 from ._change_options import confirmation_options, safety_options, undo_option
 
 _save = Command(

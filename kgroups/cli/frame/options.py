@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable
+from pkgutil import get_data
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -447,3 +448,14 @@ def check_exclusive(**flags: bool) -> None:
     given = [f"--{name.replace('_', '-')}" for name, value in flags.items() if value]
     if len(given) > 1:
         raise UsageError(f"{' and '.join(given)} are mutually exclusive")
+
+
+def file_option(option: str, file: str, help_text: str) -> Decorator:
+    """Add an option that prints a file of ``kgroups/exporter/monitoring``, and exits; nothing else is then required."""
+
+    def print_file(context: click.Context, _: click.Parameter, value: bool) -> None:
+        if value and not context.resilient_parsing:
+            click.echo((get_data("kgroups.exporter.monitoring", file) or b"").decode(), nl=False)
+            context.exit()
+
+    return click.option(option, is_flag=True, is_eager=True, expose_value=False, callback=print_file, help=help_text)

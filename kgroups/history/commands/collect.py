@@ -12,8 +12,7 @@ from __future__ import annotations
 import click
 
 from kgroups.cli.frame.command import Command
-from kgroups.cli.frame.file_option import file_option
-from kgroups.cli.frame.options import Duration, fleet_options
+from kgroups.cli.frame.options import Duration, file_option, fleet_options
 
 from ..run.hosts import hosts_options
 from ..run.options import engine_options, need_pipeline, store_option, topic_option

@@ -16,8 +16,7 @@ from kgroups.model.groups import GroupId
 
 from ..error_codes import KafkaError, kafka_error
 from ..reader import Reader, Seen, reader_of
-from ..required import FIND_COORDINATOR
-from ..versions import Api
+from ..versions import FIND_COORDINATOR, Api
 from ..writer import form_of
 
 API = FIND_COORDINATOR

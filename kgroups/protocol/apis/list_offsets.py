@@ -16,8 +16,7 @@ from kgroups.model.offsets import Isolation
 
 from ..error_codes import KafkaError, kafka_error
 from ..reader import reader_of
-from ..required import LIST_OFFSETS
-from ..versions import Api
+from ..versions import LIST_OFFSETS, Api
 from ..writer import form_of, int32, int64
 
 API = LIST_OFFSETS

@@ -25,8 +25,7 @@ from kgroups.model.offsets import Commit, GroupCommits, new_commit
 from ..error_codes import Code, KafkaError, kafka_error
 from ..reader import Reader, reader_of
 from ..repeats import Repeats
-from ..required import OFFSET_FETCH
-from ..versions import Api
+from ..versions import OFFSET_FETCH, Api
 from ..writer import form_of
 
 API = OFFSET_FETCH
