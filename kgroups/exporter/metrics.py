@@ -192,7 +192,7 @@ def _of_polls(scrape: Scrape) -> Iterator[Metric]:
         failures.add_metric((scope.value,), scrape.failures.get(scope.value, 0))
     yield failures
     family = _gauge("kgroups_hidden", "Whether ACLs hide, or may hide, groups or committed offsets.", ("what",))
-    for what in ("groups", "offsets") if scrape.scrapes else ():
+    for what in () if scrape.reached_at is None else ("groups", "offsets"):
         family.add_metric((what,), what in scrape.hidden)
     yield family
 

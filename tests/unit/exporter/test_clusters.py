@@ -110,6 +110,7 @@ def test_cluster_that_does_not_respond_is_down_and_others_are_served(
     url = export("--all-profiles", "--cluster-timeout", "1s")
     families = list(classic(read(f"{url}/metrics")))
     assert values(families, "kgroups_up") == {("eu", None): 1, ("hung", None): 0}
+    assert set(values(families, "kgroups_hidden")) == {("eu", None)}, "unknown is not 0"
     assert read(f"{url}/ready") == "ready\n"
 
 
