@@ -224,11 +224,16 @@ class FaultyCluster:
                 self.wait_for_leaders()
 
     def wait_for_leaders(self) -> None:
-        """Until every broker knows that all logs are led by whom they are to be led by."""
+        """Until every broker knows that all logs are led by whom they are to be led by, and all replicas are in sync.
+
+        A log whose only replica in sync restarts has no leader meanwhile.
+        """
         self._until(
             self.sandbox.brokers,
             lambda known: all(
-                part.leader == part.replicas[0] for topic in known.topics.values() for part in topic.partitions.values()
+                part.leader == part.replicas[0] and set(part.isrs) == set(part.replicas)
+                for topic in known.topics.values()
+                for part in topic.partitions.values()
             ),
         )
 
