@@ -18,9 +18,8 @@ from .certificates import Certificate
 from .connection import Connection, Observer, Overdue, unavailable
 from .connector import negotiate
 from .deadline import Deadline
-from .dial import dial_address, invalid_address, no_address
+from .dial import addresses, dial_address, invalid_address, no_address
 from .pace import Pace
-from .resolve import addresses
 from .tls_handshake import TlsConnector, Untrusted
 
 T = TypeVar("T")

@@ -8,6 +8,7 @@ The output is ASCII, so that no control character reaches a terminal; a missing 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import compress
 from json.encoder import encode_basestring_ascii
@@ -174,7 +175,31 @@ def _of_streams(value: object) -> object:
         case Nodes():
             return [node._asdict() | {"type": NODE_TYPES.get(node.type, "unknown")} for node in value]
     if type(value).__module__.startswith("kgroups.model.embedded."):
-        from .user_data import plain_user_data
-
         return plain_user_data(value)
     raise TypeError(f"no JSON form for {type(value).__name__}")
+
+
+def plain_user_data(value: Any) -> object:
+    """Convert a named tuple of :mod:`kgroups.model.embedded`, recursively."""
+    return {"kind": _snake(type(value).__name__), **_plain_fields(value)}
+
+
+def _plain_fields(value: Any) -> dict[str, object]:
+    return {name: _plain(field) for name, field in zip(value._fields, value, strict=True)}
+
+
+def _plain(value: Any) -> object:
+    match value:
+        case None | bool() | int() | str():
+            return value
+        case Assignment():
+            return [{"topic": entry.topic, "partitions": entry.partitions} for entry in value.topics]
+        case tuple() if hasattr(value, "_fields"):
+            return str(value) if type(value).__name__ == "TaskId" else _plain_fields(value)
+        case tuple():
+            return list(map(_plain, value))
+    raise TypeError(f"no JSON form for {type(value).__name__}")
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()

@@ -1,15 +1,23 @@
-"""Find the Java that runs Kafka."""
+"""Find the Java that runs Kafka, and compile programs with it."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
 import subprocess
+import tempfile
+import zipfile
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import Final
 
+from kgroups.class_archive import fingerprint, jar_facts
 from kgroups.errors import SandboxError
+
+from .folders import compiled_programs
 
 MINIMUM = 17
 _PATIENCE = 120.0  # seconds, on a busy machine
@@ -56,3 +64,48 @@ def _major(java: str) -> int:
     if found is None:
         raise SandboxError(f"{java} does not report its version: {_FIX}")
     return int(found[1])
+
+
+# For short runs, in which the second compiler does not pay off.
+SHORT_RUN: Final = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+
+_SECONDS: Final = 300.0
+
+
+def compile_source(java: str, source: Path, jars: Sequence[Path]) -> Path:
+    """Return a folder whose jar has the classes of a source file; compile them if it does not exist.
+
+    :param jars: folders with the jars that the program uses.
+    :raises SandboxError: when Java has no compiler, or the compiler reports an error.
+    """
+    facts = [source.read_bytes(), *(fingerprint(java, *jar_facts(folder)).encode() for folder in jars)]
+    digest = hashlib.sha256(b"\0".join(facts)).hexdigest()[:16]
+    folder = compiled_programs() / f"{source.stem}-{digest}"
+    jar = folder / "program.jar"
+    if not jar.exists():
+        need_compiler(java)
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder) as made:
+            _compile(java, source, jars, Path(made, "classes"))
+            # Another process may compile the same: the rename makes the jar visible only when it is complete.
+            _pack(Path(made, "classes"), Path(made, "program")).rename(jar)
+    return folder
+
+
+def _compile(java: str, source: Path, jars: Sequence[Path], classes: Path) -> None:
+    # Spelled out: only Java's launchers expand wildcards.
+    path = os.pathsep.join(str(jar) for folder in jars for jar in sorted(folder.glob("*.jar")))
+    command = [
+        *(java, *SHORT_RUN, "-m", "jdk.compiler/com.sun.tools.javac.Main", "-proc:none", "-encoding", "UTF-8"),
+        *("-cp", path, "-d", str(classes), str(source)),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
+    if done.returncode:
+        raise SandboxError(f"{source.name} cannot be compiled: {(done.stdout + done.stderr).strip()[-2000:]}")
+
+
+def _pack(classes: Path, jar: Path) -> Path:
+    with zipfile.ZipFile(jar, "w") as file:
+        for each in sorted(classes.rglob("*.class")):
+            file.write(each, each.relative_to(classes))
+    return jar

@@ -15,7 +15,7 @@ from typing import Final
 from kgroups.class_archive import ClassArchive
 from kgroups.errors import SandboxError
 
-from .compiler import SHORT_RUN, compile_source
+from .java import SHORT_RUN, compile_source
 from .process import spawn
 from .settings import write_logging
 from .state import Broker, State

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kgroups.class_archive import ClassArchive
-from kgroups.sandbox.compiler import SHORT_RUN, compile_source
-from kgroups.sandbox.java import find_java
+from kgroups.sandbox.java import SHORT_RUN, compile_source, find_java
 
 
 def java_command(source: Path, jars: Sequence[Path], *args: str) -> list[str]:

@@ -27,7 +27,7 @@ from kgroups.exporter import server as exporter_server
 from kgroups.history.engine import sealed
 from kgroups.history.jobs import shares
 from kgroups.model.health.rules import parse_rules
-from kgroups.net import pool, resolve
+from kgroups.net import dial, pool
 from kgroups.protocol import budget, framing
 from kgroups.protocol.apis import metadata
 from kgroups.render import terminal
@@ -60,7 +60,7 @@ BOUNDS = {
     "uncompressed records of one response": (budget.UNPACKED // MIB,),
     "brokers in the metadata": (metadata.MOST_BROKERS,),
     "connections": (pool.DIALS, pool.BOOTSTRAP_DIALS, pool.MOST_OPEN),
-    "name resolutions at a time": (resolve.LOOKUPS,),
+    "name resolutions at a time": (dial.LOOKUPS,),
     "clusters that are queried at a time": (fleet.PARALLEL,),
     "a client configuration file": (properties.MAX_SIZE // MIB,),
     "nested tables in `config.toml`": (profiles._MAX_DEPTH,),

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from kgroups.errors import SandboxError
 
-from ..compiler import SHORT_RUN
+from ..java import SHORT_RUN
 from .certificates import Certificates, Pair, openssl
 from .secrets import Secrets
 

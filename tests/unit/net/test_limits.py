@@ -12,13 +12,12 @@ from typing import Any
 import pytest
 
 from kgroups.errors import BrokerUnavailable, ClusterUnreachable, NotRequested
-from kgroups.net import pool, resolve
+from kgroups.net import pool
 from kgroups.net.cluster import Cluster
 from kgroups.net.connection import Connection
 from kgroups.net.connector import Connector
-from kgroups.net.dial import dial
+from kgroups.net.dial import LOOKUPS, addresses, dial
 from kgroups.net.fanout import fan_out
-from kgroups.net.resolve import addresses
 from kgroups.protocol.apis import metadata
 from kgroups.protocol.apis.list_groups import ListGroups
 from tests.fakes import broker as faults
@@ -122,7 +121,7 @@ def test_concurrent_name_lookups_are_limited(monkeypatch: pytest.MonkeyPatch) ->
     def getaddrinfo(*_: object, **__: object) -> list[object]:
         with lock:
             level.add(1)
-            if level.now == resolve.LOOKUPS:
+            if level.now == LOOKUPS:
                 full.set()
         held.wait(30)
         with lock:
@@ -132,13 +131,13 @@ def test_concurrent_name_lookups_are_limited(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
 
     async def run() -> list[list[str]]:
-        tasks = [asyncio.ensure_future(addresses(f"b{at}.example", 1)) for at in range(resolve.LOOKUPS + 50)]
+        tasks = [asyncio.ensure_future(addresses(f"b{at}.example", 1)) for at in range(LOOKUPS + 50)]
         await asyncio.to_thread(full.wait, 30)
         held.set()
         return await asyncio.gather(*tasks)
 
-    assert asyncio.run(run()) == [["127.0.0.1"]] * (resolve.LOOKUPS + 50)
-    assert level.most == resolve.LOOKUPS
+    assert asyncio.run(run()) == [["127.0.0.1"]] * (LOOKUPS + 50)
+    assert level.most == LOOKUPS
 
 
 def dialled(host: str) -> None:
