@@ -414,6 +414,7 @@ def test_owner_before_a_rebalance_is_not_taken_for_a_member_that_has_the_partiti
     with joining(scratch_cluster.sandbox, group):
         answer = scratch_cluster.ask("explain", group, "--partition", f"{LOG}:0-1", *SOON, "-o", "json")
         assert [item["verdict"] for item in answer.items] == ["rebalancing", "rebalancing"], answer.out
+        assert "; the assignments are those before it" in scratch_cluster.ask("explain", group).out
         answer = scratch_cluster.ask("check", group, "--assigned")
         assert answer.code == 3
         assert "the group is rebalancing (PreparingRebalance): its members had the partitions before" in answer.out

@@ -41,10 +41,10 @@ def _state(facts: GroupFacts) -> Iterator[Finding]:
     elif not group.members:
         yield info("state", f"it has no members, only committed offsets; its state is {group.state}")
     elif group.state in GroupState.REBALANCING and not facts.is_modern:
-        yield warning(
-            "state",
-            f"it is rebalancing ({group.state}): brokers report subscriptions and assignments after the rebalance",
-        )
+        reported = "subscriptions and assignments after the rebalance"
+        if any(member.assignment.topics for member in group.members):
+            reported = "subscriptions after the rebalance; the assignments are those before it"
+        yield warning("state", f"it is rebalancing ({group.state}): brokers report {reported}")
     elif group.state in GroupState.REBALANCING:
         yield warning("state", f"it is changing to a new assignment ({group.state})")
     elif group.state == GroupState.NOT_READY:
