@@ -227,10 +227,11 @@ def call_tool(bootstrap: str, name: str, arguments: dict[str, Any]) -> int:
 
 
 def masked_text(text: str, served: Served, folder: Path) -> str:
-    for broker in served.fake.brokers.values():
-        text = text.replace(str(broker.port), f"PORT{broker.id}")
     text = text.replace(str(folder), "FOLDER")
-    return re.sub(r'\d{4}-\d\d-\d\d[T ]?[\d:.]*Z?|\d\d:\d\d:\d\d|"at": \d+|\b\d+(\.\d+)?(ms|s|m|h)\b', "TIME", text)
+    text = re.sub(r'\d{4}-\d\d-\d\d[T ]?[\d:.]*Z?|\d\d:\d\d:\d\d|"at": \d+|\b\d+(\.\d+)?(ms|s|m|h)\b', "TIME", text)
+    for broker in served.fake.brokers.values():  # after the times, whose digits may contain those of a port
+        text = re.sub(rf"\b{broker.port}\b", f"PORT{broker.id}", text)
+    return text
 
 
 def verdict(found: Ran, whole: Ran, api: str) -> str:
