@@ -17,8 +17,15 @@ from kgroups.model.outcome import Outcome, Result
 from kgroups.net.cluster import Cluster
 
 from .joptsimple import ParsedOptions
-from .sentences import escape_for
-from .text.operations import deleted_offsets_text, fallback_text, offset_errors_text, plan_csv, remark_lines
+from .sentences import escape_for, print_sentence
+from .text.operations import (
+    deleted_offsets_text,
+    fallback_text,
+    offset_errors_text,
+    plan_csv,
+    remark_lines,
+    topic_errors_text,
+)
 
 
 def one_group(parsed: ParsedOptions) -> str:
@@ -59,7 +66,7 @@ def write_plan(parsed: ParsedOptions, planned: Sequence[PlannedOffset], table: I
 
 def print_groups_without_plan(scenario: Scenario, names: Iterable[str]) -> None:
     for name in groups_without_plan(scenario, names):
-        print(f"Error: No reset plan for group {escape_for(sys.stderr)(name)} found", file=sys.stderr)
+        print_sentence(("", f"Error: No reset plan for group {name} found"))
 
 
 def groups_without_plan(scenario: Scenario, names: Iterable[str]) -> list[str]:
@@ -71,10 +78,10 @@ def groups_without_plan(scenario: Scenario, names: Iterable[str]) -> list[str]:
 
 
 def write_deleted_offsets(group: str, outcome: Outcome[Any]) -> None:
-    """Print the results of ``--delete-offsets``; errors of the group and its topics to stderr."""
-    sys.stderr.writelines(offset_errors_text(outcome.items, escape_for(sys.stderr)))
-    sys.stderr.flush()
+    """Print the results of ``--delete-offsets``; what Kafka's tool does not say about topics to stderr."""
     show, failed = escape_for(sys.stdout), bool(outcome.failures)
+    sys.stdout.writelines(offset_errors_text(outcome.items, show))
+    sys.stderr.writelines(topic_errors_text(outcome.items, escape_for(sys.stderr)))
     sys.stdout.writelines(deleted_offsets_text(group, outcome.items, show=show, failed=failed))
 
 

@@ -74,9 +74,8 @@ def delete(parsed: ParsedOptions) -> int:
         return Outcome(deleted.items, listed.failures, (*listed.notices, *deleted.notices))
 
     def write(outcome: Outcome[Any]) -> None:
+        sys.stdout.writelines(undeleted_text(outcome.items, escape_for(sys.stdout)))
         sys.stdout.writelines(deleted_text(outcome.items, escape_for(sys.stdout)))
-        sys.stdout.flush()
-        sys.stderr.writelines(undeleted_text(outcome.items, escape_for(sys.stderr)))
 
     return change_and_write(parsed, query, write, failed=changes.has_failed_items)
 

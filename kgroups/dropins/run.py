@@ -69,10 +69,13 @@ def _query_and_write(
     failed: Callable[[Outcome[Any]], bool],
 ) -> int:
     outcome, _ = run_query(settings, query, debug=False)
+    sentences, others = of_failures(outcome.failures, parsed)
+    before = sentences if "reset-offsets" in parsed else ()
+    for sentence in before:
+        print_sentence(sentence)
     write(outcome)
     sys.stdout.flush()
-    sentences, others = of_failures(outcome.failures, parsed)
-    for sentence in sentences:
+    for sentence in sentences[len(before) :]:
         print_sentence(sentence)
     for line in (*notice_lines(outcome.notices), *failure_lines(others, "Error")):
         print(line, file=sys.stderr)

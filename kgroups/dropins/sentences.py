@@ -1,6 +1,6 @@
 """Kafka's sentences about failures, as version 4.3.1 prints them, because scripts match them.
 
-Each is a complete line of stderr, where the Java tools use stdout. What kgroups knows in addition is on the next line.
+Each is a complete line of the stream that the Java tools use. What kgroups knows in addition is on stderr.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ _EXECUTION = "java.util.concurrent.ExecutionException: "
 _UNKNOWN_TOPIC = f"{_ERRORS}UnknownTopicOrPartitionException: This server does not host this topic-partition."
 _NO_CLIENT = "Failed to create new KafkaAdminClient"
 _NO_BROKER = f"{_EXECUTION}org.apache.kafka.common.KafkaException: Failed to find brokers to send ListGroups"
+_OF_GROUPS = "Error while executing groups command"
 _AUTHORIZATION = (29, 30, 31)
 """Error codes of topics, groups, and the cluster."""
 _CALLS = {"consumer": "describeConsumerGroups", "share": "describeShareGroups", "streams": "describeStreamsGroups"}
@@ -69,7 +70,7 @@ def failed_due_to(kind: str, cause: str) -> Lines:
     :param kind: ``consumer``, ``share``, or ``streams``; empty for kafka-groups.
     """
     if not kind:
-        return (f"Error while executing groups command : {cause}",)
+        return (f"{_OF_GROUPS} : {cause}",)
     return "", f"Error: Executing {kind} group command failed due to {cause}"
 
 
@@ -207,11 +208,13 @@ def _not_authorized(failure: Failure, parsed: ParsedOptions) -> Lines:
     return failed_due_to(parsed.kind, (_EXECUTION if parsed.any_of(*_WRAPPED) else "") + java_error(failure))
 
 
-def print_sentence(lines: Iterable[str]) -> None:
-    """Print the lines of a sentence of Kafka's tools to stderr."""
-    show = escape_for(sys.stderr)
+def print_sentence(lines: Lines) -> None:
+    """Print the lines of a sentence to the stream on which Kafka's tools print it: errors of tools are on stdout."""
+    stream = sys.stdout if not lines[0] or lines[0].startswith(_OF_GROUPS) else sys.stderr
+    show = escape_for(stream)
     for line in lines:
-        print(show(line), file=sys.stderr)
+        print(show(line), file=stream)
+    stream.flush()
 
 
 def escape_for(stream: TextIO) -> Callable[[str], str]:

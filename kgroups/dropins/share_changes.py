@@ -63,9 +63,8 @@ def delete(parsed: ParsedOptions) -> int:
         return Outcome(tuple(items), listed.failures, (*listed.notices, *deleted.notices))
 
     def write(outcome: Outcome[Any]) -> None:
+        sys.stdout.writelines(undeleted_text(outcome.items, escape_for(sys.stdout), kind="share"))
         sys.stdout.writelines(deleted_text(outcome.items, escape_for(sys.stdout), kind="share"))
-        sys.stdout.flush()
-        sys.stderr.writelines(undeleted_text(outcome.items, escape_for(sys.stderr), kind="share"))
 
     return change_and_write(parsed, query, write, failed=changes.has_failed_items)
 
@@ -94,8 +93,7 @@ def delete_offsets(parsed: ParsedOptions) -> int:
         return await delete_share_offsets(cluster, name, topics)
 
     def write(outcome: Outcome[Any]) -> None:
-        sys.stderr.writelines(share.offset_errors_text(outcome.items, escape_for(sys.stderr)))
-        sys.stderr.flush()
+        sys.stdout.writelines(share.offset_errors_text(outcome.items, escape_for(sys.stdout)))
         sys.stdout.writelines(share.deleted_offsets_text(outcome.items, show=escape_for(sys.stdout)))
 
     return change_and_write(parsed, query, write, failed=changes.has_failed_items)

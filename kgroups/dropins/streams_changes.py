@@ -108,9 +108,8 @@ def delete(parsed: ParsedOptions) -> int:
         return Outcome(tuple(items), tuple(failures), (*groups.notices, *deleted.notices))
 
     def write(outcome: Outcome[Any]) -> None:
+        sys.stdout.writelines(streams.undeleted_text(outcome.items, topics, escape_for(sys.stdout)))
         sys.stdout.writelines(streams.deleted_text(outcome.items, topics, escape_for(sys.stdout)))
-        sys.stdout.flush()
-        sys.stderr.writelines(streams.undeleted_text(outcome.items, topics, escape_for(sys.stderr)))
 
     def failed(outcome: Outcome[Any]) -> bool:
         return any(each.failure for each in (*outcome.items, *topics))

@@ -102,10 +102,11 @@ _SENTENCE = (
 
 
 def keeps_sentences(row: str, mine: Ran, other: ToolOutput) -> None:
-    """Assert that each sentence of the Java tool is on stderr of ours, which exits with 1."""
+    """Assert that ours prints each sentence of the Java tool on the same stream, and exits with 1."""
     assert sentences(other), (row, other)
-    missing = sentences(other) - sentences(mine._replace(out=""))
-    assert (mine.code, missing) == (1, set()), (row, mine, other)
+    on_stdout = sentences(Ran(0, other.out, "")) - sentences(mine._replace(err=""))
+    on_stderr = sentences(Ran(0, "", other.err)) - sentences(mine._replace(out=""))
+    assert (mine.code, on_stdout, on_stderr) == (1, set(), set()), (row, mine, other)
 
 
 def agree(table: str | Iterable[str], one: Callable[[list[str]], tuple[object, object]]) -> None:

@@ -19,13 +19,13 @@ TOOL = "kafka-share-groups"
 
 DIFFERENCES = {
     "missing_group": (
-        "That a group does not exist, or is no share group, stands on stdout, exit 0, and none of the others is shown; "
-        "ours says it on stderr, exits 1, and shows the others."
+        "If a group does not exist, or is no share group, the exit code is 0, and none of the others is shown; ours "
+        "exits 1, and shows the others."
     ),
-    "unreachable_cluster": "That no broker can be reached stands on stdout, exit 0; ours on stderr, exit 1.",
-    "failed_deletion": "That something cannot be deleted stands on stdout, exit 0; ours says it on stderr, exit 1.",
+    "unreachable_cluster": "If no broker can be reached, the exit code is 0, ours 1; ours names the broker on stderr.",
+    "failed_deletion": "If something cannot be deleted, the exit code is 0, ours 1. Stdout is the same.",
     "not_a_share_group": "A dry run plans for groups that are no share groups too; ours refuses them.",
-    "invalid_values": "A time, topic or partition that cannot be, or a second group: on stdout, exit 0; ours as above.",
+    "invalid_values": "A time, topic or partition that cannot be, or a second group: exit 0; ours exit 1.",
 }
 
 
@@ -138,7 +138,7 @@ def test_difference_missing_group(share_groups: ShareGroups, name: str) -> None:
         assert mine.code == 1
         keeps_sentences(view, mine, other)
         alone, _ = ask_both(share_groups, f"--describe --group {LIVE} {view}")
-        assert (alone.code, alone.out) == (0, mine.out)
+        assert alone.code == 0 and mine.out.startswith(alone.out)
 
 
 @newest_only
@@ -146,7 +146,7 @@ def test_difference_unreachable_cluster(share_groups: ShareGroups) -> None:
     words = ["--bootstrap-server", "127.0.0.1:1", "--list", "--timeout", "1000"]
     mine, other = ours(TOOL, *words), theirs(TOOL, *words)
     assert (other.code, other.out[:37]) == (0, "\nError: Executing share group command")
-    assert (mine.code, mine.out, mine.err.count("\n")) == (1, "", 3)
+    assert (mine.code, mine.out.count("\n"), mine.err.count("\n")) == (1, 2, 1)
     keeps_sentences("--list", mine, other)
 
 
@@ -165,18 +165,15 @@ def test_difference_unreachable_cluster(share_groups: ShareGroups) -> None:
 def test_difference_failed_deletion(share_groups: ShareGroups, row: str) -> None:
     mine, other = ask_both(share_groups, row)
     assert (other.code, mine.code) == (0, 1)
-    kept = re.sub(r"(?m)^(?:\nError: .*|\* Group .*)\n", "", other.out)
-    assert alike(mine.out) == alike(kept)
-    answer = r"(?m)^\* Group .*$"
-    assert sorted(re.findall(answer, other.out)) == sorted(re.findall(answer, mine.err))
+    assert alike(mine.out) == alike(other.out)
 
 
 @newest_only
 def test_difference_not_a_share_group(share_groups: ShareGroups) -> None:
     mine, other = ask_both(share_groups, f"--reset-offsets --group {CLASSIC} --topic {LOG} --to-latest --dry-run")
     assert (other.code, CLASSIC in other.out) == (0, True)
-    assert (mine.code, mine.out) == (1, "")
-    assert f"Group {CLASSIC} is not a share group." in mine.err
+    assert (mine.code, mine.out.count("\n")) == (1, 2)
+    assert f"Group {CLASSIC} is not a share group." in mine.out
 
 
 @newest_only
@@ -193,8 +190,7 @@ def test_difference_not_a_share_group(share_groups: ShareGroups) -> None:
 def test_difference_invalid_values(share_groups: ShareGroups, row: str) -> None:
     mine, other = ask_both(share_groups, row)
     assert (other.code, "Error: " in other.out) == (0, True)
-    assert (mine.code, mine.out) == (1, "")
-    assert mine.err
+    keeps_sentences(row, mine, other)
 
 
 def test_members_are_not_overtaken(share_groups: ShareGroups) -> None:

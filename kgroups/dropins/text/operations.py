@@ -1,7 +1,6 @@
 """Output of the operations of ``kafka-consumer-groups``, byte-identical to version 4.3.1, sorted.
 
-Failures that the Java tool prints on stdout are separate here, for stderr; only the table of deleted offsets contains
-its errors, row by row.
+What the Java tool does not print is separate, for stderr.
 """
 
 from __future__ import annotations
@@ -93,7 +92,7 @@ def deleted_text(groups: Sequence[DeletedGroup], show: Show = str, kind: str = "
 
 
 def undeleted_text(groups: Sequence[DeletedGroup], show: Show = str, kind: str = "consumer") -> Iterator[str]:
-    """Yield the groups that ``--delete`` has not deleted, for stderr.
+    """Yield the groups that ``--delete`` has not deleted.
 
     :param kind: group type, as in the output.
     """
@@ -127,14 +126,18 @@ def _as_text(entry: DeletedOffset) -> str:
 
 
 def offset_errors_text(offsets: Iterable[DeletedOffset], show: Show = str) -> Iterator[str]:
-    """Yield the errors of the group and its topics, for stderr."""
+    """Yield the error of the group, or that partitions have errors."""
     failed = [entry for entry in offsets if entry.failure]
     group_failures = [entry.failure for entry in failed if entry.failure and entry.failure.scope is Scope.GROUP]
     if group_failures:
         yield f"\nError: {show(java_message(group_failures[0]))}\n"
     elif any(entry.partition is not None for entry in failed):
         yield "\nError: Encountered some partition-level error, see the follow-up details.\n"
-    for entry in failed:
+
+
+def topic_errors_text(offsets: Iterable[DeletedOffset], show: Show = str) -> Iterator[str]:
+    """Yield the errors of topics, for stderr."""
+    for entry in offsets:
         if entry.failure and entry.partition is None:
             yield f"Error: topic '{show(entry.topic)}': {show(entry.failure.message)}\n"
 

@@ -90,7 +90,7 @@ def deleted_offsets_text(topics: Sequence[DeletedTopicOffsets], show: Show = str
 
 
 def offset_errors_text(topics: Iterable[DeletedTopicOffsets], show: Show = str) -> Iterator[str]:
-    """Yield the error of the whole group, for stderr."""
+    """Yield the error of the whole group."""
     group_failures = [entry.failure for entry in topics if entry.failure and entry.failure.scope is Scope.GROUP]
     if group_failures:
         failure = group_failures[0]

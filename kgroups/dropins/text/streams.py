@@ -140,7 +140,7 @@ def deleted_text(groups: Sequence[DeletedGroup], topics: Sequence[DeletedTopic],
 
 
 def undeleted_text(groups: Sequence[DeletedGroup], topics: Sequence[DeletedTopic], show: Show = str) -> Iterator[str]:
-    """Yield the groups and internal topics that ``--delete`` has not deleted, for stderr."""
+    """Yield the groups and internal topics that ``--delete`` has not deleted."""
     failed = [(show(group.group_id), group.failure) for group in groups if group.failure]
     if failed:
         yield "\nError: Deletion of some streams groups failed:\n"

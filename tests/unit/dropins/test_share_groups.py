@@ -80,9 +80,9 @@ def test_share_describe_members_and_state(ask: Run) -> None:
 @pytest.mark.parametrize("view", ["--offsets", "--members", "--state"])
 def test_share_describe_other_group_keeps_the_good_one(ask: Run, name: str, message: str, view: str) -> None:
     code, out, err = ask("--describe", "--group", "live", "--group", name, view)
-    assert (code, "live" in out, name in out) == (1, True, False)
+    assert (code, "live" in out, err) == (1, True, "")
     exception = "org.apache.kafka.common.errors.GroupIdNotFoundException"
-    assert f"\nError: Executing share group command failed due to {exception}: {message}\n" in err
+    assert out.endswith(f"\nError: Executing share group command failed due to {exception}: {message}\n")
 
 
 def test_share_reset_writes_start_offsets(run_tool: Run, serve: Callable) -> None:
@@ -99,7 +99,8 @@ def test_share_reset_writes_start_offsets(run_tool: Run, serve: Callable) -> Non
     assert (refused.code, refused.out) == (1, "")
     assert refused.err == "Share group 'live' is not empty.\n"
     wrong = ask("--group", "classic", "--topic", "orders", "--to-latest", "--execute")
-    assert (wrong.code, wrong.out, served.state.groups["classic"].commits) == (1, "", {("orders", 0): 1})
+    assert "Group classic is not a share group." in wrong.out and wrong.out.count("\n") == 2
+    assert (wrong.code, served.state.groups["classic"].commits) == (1, {("orders", 0): 1})
     served.state.fail("AlterShareGroupOffsets", "orders-1", ErrorCode.topic_authorization_failed)
     some = ask("--group", "idle", "--topic", "orders", "--to-earliest", "--execute")
     assert (some.code, [line[2] for line in cells(some.out)[2:3]]) == (1, ["0"])
@@ -110,11 +111,12 @@ def test_share_delete_reports_each_group(run_tool: Run, serve: Callable) -> None
     served = serve(fill=shop)
     ask = functools.partial(run_tool, TOOL, "--bootstrap-server", served.bootstrap, "--delete")
     code, out, err = ask("--group", "idle", "--group", "live", "--group", "classic")
-    assert (code, out) == (1, "\nThese share groups were deleted successfully: 'idle'\n")
+    assert (code, err) == (1, "")
+    assert out.endswith("\nThese share groups were deleted successfully: 'idle'\n")
     assert (
-        "could not be deleted due to: java.lang.IllegalArgumentException: Group 'classic' is not a share group." in err
+        "could not be deleted due to: java.lang.IllegalArgumentException: Group 'classic' is not a share group." in out
     )
-    assert "GroupNotEmptyException: Share group 'live' is not EMPTY." in err
+    assert "GroupNotEmptyException: Share group 'live' is not EMPTY." in out
     assert "classic" in served.state.groups
     served.state.groups["live"].members, served.state.groups["live"].state = (), "Empty"
     assert ask("--all-groups") == (0, "Deletion of requested share groups ('live', 'new') was successful.\n", "")
@@ -128,8 +130,9 @@ def test_share_delete_offsets_of_whole_topics(run_tool: Run, serve: Callable) ->
     ]
     assert not served.state.groups["idle"].commits
     busy = ask("--group", "live", "--topic", "orders")
-    assert (busy.code, busy.err) == (1, "\nError: The group is not empty.\n")
-    assert cells(busy.out)[2][:2] == ["orders", "Error:"]
+    assert (busy.code, busy.err) == (1, "")
+    assert busy.out.startswith("\nError: The group is not empty.\n")
+    assert cells(busy.out)[4][:2] == ["orders", "Error:"]
 
 
 def test_share_list_on_old_brokers_is_an_error(run_tool: Run, serve: Callable) -> None:
