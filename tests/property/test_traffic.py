@@ -46,9 +46,9 @@ trend is shorter than the time between two commits of many members.
 """
 
 
-def run(worlds: int, *, until_wrong: str | None = None) -> Tally:
+def run(worlds: Iterable[int], *, until_wrong: str | None = None) -> Tally:
     tally = Tally()
-    for seed in range(worlds):
+    for seed in worlds:
         play(seed, TICKS, tally)
         if until_wrong and any(until_wrong in each.judge for each in tally.wrong):
             break
@@ -63,14 +63,14 @@ def check(tally: Tally) -> None:
 
 
 def test_no_verdict_contradicts_the_truth() -> None:
-    tally = run(WORLDS)
+    tally = run(range(WORLDS))
     assert tally.moments == WORLDS * TICKS // judges.EVERY
     check(tally)
 
 
 @pytest.mark.soak
 def test_no_verdict_contradicts_the_truth_in_100_000_moments() -> None:
-    check(run(SOAKED))
+    check(run(range(SOAKED)))
 
 
 def _any_continues(self: Reading, before: Reading) -> bool:
@@ -154,56 +154,69 @@ def _if_members(offsets: GroupOffsets) -> Iterable[OffsetRow]:
     return without_commit_or_owner(offsets) if offsets.group.members else ()
 
 
-MUTANTS: dict[str, tuple[str, list[tuple[object, str, object]]]] = {
+MUTANTS: dict[str, tuple[str, int, list[tuple[object, str, object]]]] = {
     "T1: rates of different spans": (
         "explain",
+        0,
         [(judges, "pace_of", _of_other_spans)],
     ),
-    "T1: lags between commits": ("CATCH-UP", [(rates, "pace_of", _any_two_readings)]),
-    "T2: resets are consumption": ("OUT/S", [(Reading, "continues", _resets_continue)]),
-    "T10: a recreated topic is the same": ("IN/S", [(Reading, "continues", _any_continues)]),
-    "T10: the sum of partitions": ("CATCH-UP", [(watching, "outlook", _sum_of_partitions)]),
-    "any lag is usual": ("CATCH-UP", [(rates, "is_recent", lambda *_: True)]),
-    "a lag that grew is usual": ("CATCH-UP", [(Pace, "is_usual", property(lambda pace: pace.direction != "shrank"))]),
-    "a lag that may have changed is the same": ("CATCH-UP", [(Pace, "is_same", property(lambda _: True))]),
-    "a rewind over a recreated topic": ("trend", [(Reading, "is_same_log", _any_continues)]),
-    "T2: any commit is a client's": ("explain", [(Case, "outsider", property(_client_of_any))]),
-    "T2: a reset is progress": ("check --trend", [(trend, "_window", _without_doubt)]),
-    "T3: a commit beyond the end makes up for others": ("total lag", [(lag_summary, "tally_of", _credit)]),
-    "T3: check, too": ("check --lag", [(amounts, "tally_of", _credit), (Evidence, "ahead", lambda *_: "")]),
-    "T4: a record of the future is young": ("check --time-lag", [(lag_summary, "time_lag", _any_age)]),
-    "T5: subscriptions are unknown": ("total lag", [(subscriptions, "subscribed", _no_subscriptions)]),
-    "T5: a topic that was left stops the group": ("check --trend", [(trend, "left_topics", lambda *_: frozenset())]),
-    "T8: offsets in transactions are invisible": ("check --stopped", [(state, "pending_remark", lambda _: [])]),
-    "T10: times of an earlier topic": ("exporter", [(LogEnds, "add", _of_any_topic)]),
+    "T1: lags between commits": ("CATCH-UP", 0, [(rates, "pace_of", _any_two_readings)]),
+    "T2: resets are consumption": ("OUT/S", 1, [(Reading, "continues", _resets_continue)]),
+    "T10: a recreated topic is the same": ("IN/S", 6, [(Reading, "continues", _any_continues)]),
+    "T10: the sum of partitions": ("CATCH-UP", 7, [(watching, "outlook", _sum_of_partitions)]),
+    "any lag is usual": ("CATCH-UP", 0, [(rates, "is_recent", lambda *_: True)]),
+    "a lag that grew is usual": (
+        "CATCH-UP",
+        27,
+        [(Pace, "is_usual", property(lambda pace: pace.direction != "shrank"))],
+    ),
+    "a lag that may have changed is the same": ("CATCH-UP", 16, [(Pace, "is_same", property(lambda _: True))]),
+    "a rewind over a recreated topic": ("trend", 6, [(Reading, "is_same_log", _any_continues)]),
+    "T2: any commit is a client's": ("explain", 9, [(Case, "outsider", property(_client_of_any))]),
+    "T2: a reset is progress": ("check --trend", 96, [(trend, "_window", _without_doubt)]),
+    "T3: a commit beyond the end makes up for others": ("total lag", 6, [(lag_summary, "tally_of", _credit)]),
+    "T3: check, too": ("check --lag", 49, [(amounts, "tally_of", _credit), (Evidence, "ahead", lambda *_: "")]),
+    "T4: a record of the future is young": ("check --time-lag", 6, [(lag_summary, "time_lag", _any_age)]),
+    "T5: subscriptions are unknown": ("total lag", 1, [(subscriptions, "subscribed", _no_subscriptions)]),
+    "T5: a topic that was left stops the group": ("check --trend", 1, [(trend, "left_topics", lambda *_: frozenset())]),
+    "T8: offsets in transactions are invisible": ("check --stopped", 6, [(state, "pending_remark", lambda _: [])]),
+    "T10: times of an earlier topic": ("exporter", 29, [(LogEnds, "add", _of_any_topic)]),
     "T17: what ACLs hide is not there": (
         "check --lag",
+        178,
         [(judging, "_despite", lambda _hidden, finding, _limits: finding)],
     ),
     "T28: partitions without members do not count": (
         "check --lag",
+        12,
         [(lag_summary, "_without_commit_or_owner", _if_members)],
     ),
-    "T28: partitions without a leader do not count": ("total lag", [(Logs, "holes_of", lambda *_: [])]),
+    "T28: partitions without a leader do not count": ("total lag", 179, [(Logs, "holes_of", lambda *_: [])]),
     "T29: an owner reads what it does not subscribe to": (
         "check --assigned",
+        3,
         [(assigned, "not_owners", lambda _group: frozenset())],
     ),
-    "a stop between two commits": ("short trend", [(trend, "_unsure", lambda *_: None)]),
-    "a stop after a commit of the same offset": ("short trend", [(History, "last", property(_changed_at))]),
-    "a stop if no member commits": ("short trend", [(History, "of_present_members", lambda _: ())]),
+    "a stop between two commits": ("short trend", 1, [(trend, "_unsure", lambda *_: None)]),
+    "a stop after a commit of the same offset": ("short trend", 75, [(History, "last", property(_changed_at))]),
+    "a stop if no member commits": ("short trend", 1, [(History, "of_present_members", lambda _: ())]),
     "T30: lost records are not unread": (
         "check --time-lag",
+        55,
         [(lag, "unless_lost", lambda finding, _: finding)],
     ),
-    "T30: nor do they lack headroom": ("check --headroom", [(headroom, "unless_lost", lambda finding, _: finding)]),
+    "T30: nor do they lack headroom": ("check --headroom", 55, [(headroom, "unless_lost", lambda finding, _: finding)]),
 }
-"""Faults: their name, the judge that must contradict the truth, and what they replace."""
+"""Faults: their name, the judge that must contradict the truth, the first world that shows it, and what they replace.
+
+After a change of the simulator, another world may be the first: all are tried, but that one before.
+"""
 
 
 @pytest.mark.parametrize("name", MUTANTS)
 def test_fault_is_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    said, replaced = MUTANTS[name]
+    said, first, replaced = MUTANTS[name]
     for owner, attribute, fault in replaced:
         monkeypatch.setattr(owner, attribute, fault)
-    assert any(said in each.judge for each in run(MUTATED, until_wrong=said).wrong)
+    worlds = (first, *(world for world in range(MUTATED) if world != first))
+    assert any(said in each.judge for each in run(worlds, until_wrong=said).wrong)

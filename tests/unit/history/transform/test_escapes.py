@@ -30,7 +30,7 @@ from tests.unit.history.transform.escapes import ALLOWED, HUNGRY, REFUSED, WRITE
 from tests.unit.mcp.conftest import connected
 
 SECRET = "pa55w0rd"
-SECONDS = 2
+SECONDS = 1
 SLACK = 20
 """Seconds that a busy machine may need to start and end a process."""
 
