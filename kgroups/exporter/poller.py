@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from kgroups.admin.observe import observe
 from kgroups.admin.query.select_groups import Selection
+from kgroups.cli.frame.exit_status import print_to_stderr
 from kgroups.cli.frame.options import ConnectionOptions
 from kgroups.cli.frame.run_query import run_query
 from kgroups.errors import KgroupsError
@@ -56,6 +57,9 @@ class Poller:
         self._scrapes = 0
         self._known: dict[GroupId, GroupSample] = {}
         self._reached_at: float | None = None
+        self._unreached: str | None = None
+        """Why the last poll did not reach the cluster."""
+        self._reported: str | None = None
         self.cluster_id: str | None = None
         """The ID that the cluster had when it was last reached."""
 
@@ -67,11 +71,21 @@ class Poller:
         :param turns: is held during a poll; it limits how many clusters are polled at the same time.
         """
         pause = threading.Event()
+        self._report()
         while True:
             began = time.monotonic()
             with turns or nullcontext():
                 publish(self.poll())
+            self._report()
             pause.wait(max(0.0, began + interval - time.monotonic()))
+
+    def _report(self) -> None:
+        """Print at the start of an outage why the cluster was not reached, and at its end that it was."""
+        if (self._unreached is None) is (self._reported is None):
+            return
+        self._reported = self._unreached
+        text = f"not reached: {self._unreached}; the last values are served" if self._unreached else "reached again"
+        print_to_stderr(f"kgroups: {self._connection.profile or 'the cluster'}: {text}")
 
     def poll(self) -> Scrape:
         """Poll once; if the cluster does not respond, return the last known values."""
@@ -80,12 +94,14 @@ class Poller:
         logs: tuple[LogSample, ...] = ()
         try:
             outcome = self._query()
-        except KgroupsError:
+        except KgroupsError as error:
+            self._unreached = str(error)
             self._failures["cluster"] += 1
             self._hold(frozenset(self._known), time.time())
             up = False
         else:
             up = True
+            self._unreached = None
             self._reached_at = at  # no value is older
             self._failures.update(failure.scope.value for failure in outcome.failures)
             self._hidden = _hidden_in(outcome)

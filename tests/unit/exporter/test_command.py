@@ -23,6 +23,7 @@ from prometheus_client.parser import text_string_to_metric_families as classic
 from kgroups.admin.query.select_groups import Selection
 from kgroups.cli.frame.options import ConnectionOptions
 from kgroups.config.settings import ClientSettings, parse_bootstrap
+from kgroups.errors import KgroupsError
 from kgroups.exporter import poller as exporter
 from kgroups.exporter.exposition import Exposition
 from kgroups.exporter.metrics import Level
@@ -30,6 +31,7 @@ from kgroups.exporter.pages import pages
 from kgroups.exporter.poller import Poller, Polling
 from kgroups.exporter.server import serve as serve_http
 from kgroups.model.offsets import Commit, Isolation
+from kgroups.model.outcome import Outcome
 from tests.documentation.exported_metrics import exported_metrics
 from tests.documentation.pages import page_text
 from tests.fakes.broker import FakeCluster, close
@@ -126,6 +128,24 @@ def test_exporter_serves_share_and_streams_groups(serve: Callable) -> None:
 def lag_samples(reported: Samples, group: str) -> dict[str, float]:
     prefix = "kafka_consumergroup_"
     return {key[0].removeprefix(prefix): value for key, value in reported.items() if key[1:] == (group,)}
+
+
+def test_outage_is_reported_once_with_its_reason_and_its_end(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    poller, polls = looks_at("127.0.0.1:1"), iter([False, False, True, True, False])
+
+    def query() -> Outcome[Any]:
+        if not next(polls):
+            raise KgroupsError("no server responds")
+        return Outcome()
+
+    monkeypatch.setattr(poller, "_query", query)
+    poller.poll()
+    with pytest.raises(StopIteration):
+        poller.run(0, lambda _: None)
+    lost = "kgroups: the cluster: not reached: no server responds; the last values are served\n"
+    assert capsys.readouterr().err == f"{lost}kgroups: the cluster: reached again\n{lost}"
 
 
 def test_exporter_keeps_last_lag_while_a_leader_is_down(served: Any) -> None:
