@@ -22,6 +22,7 @@ _SEARCH = '<div class="md-search" '
 _CELL = re.compile(r"<t[dh]\b.*?</t[dh]>", re.DOTALL)
 _CODE = re.compile(r"(?<=<code>).*?(?=</code>)")
 _OPTION = re.compile(r"(?<![\w-])--?[A-Za-z]\w*")
+_NODE_TEXT = re.compile(r"(\w)=\1\+(\w)\+(\w)\.id}return \1")
 _RANKS = {
     "Tasks": 2,
     "Tutorials": 2,
@@ -105,6 +106,18 @@ def on_post_build(config: MkDocsConfig) -> None:
     (site / "llms-full.txt").write_text(whole(nav), encoding="utf-8")
     for name in ("404.html", "sitemap.xml", "sitemap.xml.gz"):  # they need the address of a server
         (site / name).unlink()
+    _mend_search(site)
+
+
+def _mend_search(site: Path) -> None:
+    """End each node in the texts by which Lunr, the library of the search, merges equal nodes of its words.
+
+    Without it, an edge ``a`` to node 123 has the same text as an edge ``a`` to node 1 and one ``2`` to node 3. What was
+    merged by mistake is a word that does not exist: a search that meets it finds nothing.
+    """
+    for worker in site.glob("assets/javascripts/workers/search.*.js"):
+        script = worker.read_text(encoding="utf-8")
+        worker.write_text(_NODE_TEXT.sub(r'\1=\1+\2+\3.id+";"}return \1', script), encoding="utf-8")
 
 
 def on_post_page(output: str, **_: object) -> str:

@@ -264,6 +264,39 @@ def test_search_works_from_disk(site: Path, tab: Tab, query: str, page: str) -> 
     assert tab.problems == []
 
 
+EACH_WORD = """
+(async () => {
+  const pause = () => new Promise((done) => setTimeout(done, 20));
+  document.querySelector("[data-md-toggle=search]").click();
+  const query = document.querySelector("[data-md-component=search-query]");
+  const shown = () => document.querySelector(".md-search-result__meta").innerText;
+  query.focus();
+  const ask = (text) => { query.value = text; query.dispatchEvent(new Event("keyup")); };
+  const missing = [];
+  for (const word of WORDS) {
+    ask("");
+    for (let tries = 0; tries < 1500 && /match|No /.test(shown()); tries++) await pause();
+    ask(word);
+    for (let tries = 0; tries < 1500 && !/match|No /.test(shown()); tries++) await pause();
+    if (!/^\\d/.test(shown())) missing.push([word, shown()]);
+  }
+  return missing;
+})()
+"""
+
+
+def test_search_finds_each_word_in_names_of_pages(site: Path, tab: Tab, entries: Sequence[Mapping[str, Any]]) -> None:
+    """The dictionary of the search is whole, whatever the pages say."""
+    names = {re.sub(r"\.html.*", "", entry["location"]) for entry in entries}
+    texts = set(re.findall("[a-z]+", " ".join(f"{entry['title']} {entry['text']}" for entry in entries).lower()))
+    words = sorted(texts.intersection(re.findall("[a-z]{3,}", " ".join(names))))
+    words = [word for word in words if word not in ("and", "with", "how")]  # which the search leaves out
+    assert len(words) > 60
+    tab.open((site / "project" / "security.html").as_uri())
+    assert tab.run(EACH_WORD.replace("WORDS", json.dumps(words))) == []
+    assert tab.problems == []
+
+
 COPIED = """
 (() => {
   const code = document.querySelector("code:has(.gp)");
