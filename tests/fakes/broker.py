@@ -158,11 +158,15 @@ class FakeBroker:
         self.alive = False
         if self._server:
             self._server.close()
-        for writer in self._open:
-            writer.transport.abort()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for _ in range(
+            5
+        ):  # a connection that was just accepted gets its task, and a transport closes, some steps later
+            for writer in self._open:
+                writer.transport.abort()
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+            await asyncio.sleep(0)
         if self._server:
             await self._server.wait_closed()
 
