@@ -138,6 +138,6 @@ def canonical_values(
 
 
 def group_type_of(parsed: ParsedOptions) -> str | None:
-    """Return the group type of ``--group-type``; ``None`` if there is no such type."""
+    """Return the group type of ``--group-type``; ``None`` if it is unknown."""
     folded = (parsed.one("group-type") or "").casefold()
     return next((name for name in GroupType.ALL if name.casefold() == folded), None)

@@ -59,7 +59,8 @@ class Poller:
         self._reached_at: float | None = None
         self._unreached: str | None = None
         """Why the last poll did not reach the cluster."""
-        self._reported: str | None = None
+        self._reported = False
+        """Whether an outage was printed that has not ended."""
         self.cluster_id: str | None = None
         """The ID that the cluster had when it was last reached."""
 
@@ -81,10 +82,11 @@ class Poller:
 
     def _report(self) -> None:
         """Print at the start of an outage why the cluster was not reached, and at its end that it was."""
-        if (self._unreached is None) is (self._reported is None):
+        is_outage = self._unreached is not None
+        if is_outage is self._reported:
             return
-        self._reported = self._unreached
-        text = f"not reached: {self._unreached}; the last values are served" if self._unreached else "reached again"
+        self._reported = is_outage
+        text = f"not reached: {self._unreached}; the last values are served" if is_outage else "reached again"
         print_to_stderr(f"kgroups: {self._connection.profile or 'the cluster'}: {text}")
 
     def poll(self) -> Scrape:

@@ -305,12 +305,13 @@ def _outlook(totals: Totals, readings: Sequence[Reading], *, shared: bool, idle:
     :param shared: whether it is a share group, whose members finish records in any order.
     :param idle: whether the readings differ only in their times.
     """
+    at_end = Outlook(Milliseconds(0) if totals.total_lag == 0 else None)
     if totals.total_lag is None or shared:
-        return Outlook(Milliseconds(0) if totals.total_lag == 0 else None)
+        return at_end
     last = readings[-1]
     if totals.total_lag and idle:
         return Outlook(falls_behind=len(readings) > 1 and last.members == frozenset())
     lags = [None if end is None else end - committed for end, committed in zip(last.ends, last.committed, strict=True)]
     if not any(lags):
-        return Outlook(Milliseconds(0) if totals.total_lag == 0 else None)
+        return at_end
     return outlook(readings, lags)

@@ -18,6 +18,7 @@ from ...query.group_types import describer_for
 from ...query.log_offsets import fetch_logs, fetch_logs_at
 from ...query.select_groups import Selection, resolve
 from ...routing.partition_leaders import NO_TOPICS, TopicPartition, Topics, by_topic
+from ...routing.query_coordinators import GroupResults
 
 Committed = Mapping[GroupId, Mapping[TopicPartition, Commit | None]]
 """Committed offsets by group; groups whose offsets could not be read are absent. ``None``: a partition of a share group
@@ -49,8 +50,7 @@ async def groups_with_offsets(
     empty = selection.among.states and not (groups.items or groups.failures or unmatched)
     groups = groups.with_failures(unmatched, (*notices, NO_MATCH) if empty else notices)
     reported = {failure.name for failure in groups.failures}
-    committed = committed_by_group(found for _, found in commits.found.values())
-    committed.update({name: {} for name, failure in commits.failed.items() if failure.error == NOT_FOUND})
+    committed = _committed_by_group(commits)
     unread = [failure for name, failure in commits.failed.items() if name not in reported and name not in committed]
     pending = {name: each.pending for name, (_, each) in commits.found.items() if each.pending is not None}
     return groups.with_failures(unread), committed, pending
@@ -59,9 +59,21 @@ async def groups_with_offsets(
 async def committed_offsets(cluster: Cluster, groups: Iterable[GroupId]) -> Committed:
     """Return the committed offsets of groups that commit."""
     commits = await fetch_commits(cluster, dict.fromkeys(groups))
-    committed = committed_by_group(found for _, found in commits.found.values())
-    committed.update({name: {} for name, failure in commits.failed.items() if failure.error == NOT_FOUND})
-    return committed
+    return _committed_by_group(commits)
+
+
+def _committed_by_group(commits: GroupResults[GroupCommits]) -> dict[GroupId, dict[TopicPartition, Commit | None]]:
+    """Return committed offsets by group and partition; a group that does not exist has none."""
+    found: dict[GroupId, dict[TopicPartition, Commit | None]] = {}
+    for _, each in commits.found.values():
+        found[each.group_id] = {
+            (topic, commit.partition): commit for topic, made in each.topics.items() for commit in made
+        }
+        found[each.group_id].update(
+            ((topic, partition), None) for topic, partitions in each.unset.items() for partition in partitions
+        )
+    found.update({name: {} for name, failure in commits.failed.items() if failure.error == NOT_FOUND})
+    return found
 
 
 async def logs_at(
@@ -104,19 +116,6 @@ def consumer_groups(listed: Iterable[ListedGroup], selection: Selection) -> tupl
     return kept, (
         f"{count(others, 'group')} of other types (Connect, share, streams) skipped; select them by name",
     ) if others else ()
-
-
-def committed_by_group(commits: Iterable[GroupCommits]) -> dict[GroupId, dict[TopicPartition, Commit | None]]:
-    """Return committed offsets by group and partition."""
-    found: dict[GroupId, dict[TopicPartition, Commit | None]] = {}
-    for each in commits:
-        found[each.group_id] = {
-            (topic, commit.partition): commit for topic, made in each.topics.items() for commit in made
-        }
-        found[each.group_id].update(
-            ((topic, partition), None) for topic, partitions in each.unset.items() for partition in partitions
-        )
-    return found
 
 
 def without_members(groups: Iterable[Group]) -> tuple[list[Group], list[Failure]]:
