@@ -17,7 +17,6 @@ from kgroups.model.groups import Group, ListedGroup, Member
 from kgroups.model.health.findings import Finding
 from kgroups.model.health.limits import Limits
 from kgroups.model.health.report import Report
-from kgroups.model.health.severity import Minimum, Severity, Threshold
 from kgroups.model.offsets import Commit
 from kgroups.model.operations.reset import (
     FromPlan,
@@ -35,6 +34,7 @@ from kgroups.model.outcome import Failure, Result, Scope
 from kgroups.model.permissions import Acl
 from kgroups.model.settings.change import AppliedSetting, PlannedSetting
 from kgroups.model.settings.setting import SettingRow
+from kgroups.model.severity import Minimum, Severity, Threshold
 from kgroups.model.snapshot.rows import SnapshotRow
 from kgroups.model.views.lag_rows import GroupLagRow, MemberLagRow, PartitionLagRow, TopicLagRow
 from kgroups.model.views.offset_row import OffsetRow

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Set
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple, cast
@@ -77,12 +77,21 @@ class LogOffsets(NamedTuple):
     end: int | None = None
 
 
+class LogProblem(StrEnum):
+    """Why the log of a partition cannot be read by any consumer."""
+
+    MISSING = "missing"
+    LEADERLESS = "leaderless"
+    UNRESPONSIVE = "unresponsive"
+
+
 class Logs(NamedTuple):
     """Log offsets of many partitions, and in ``holes`` the partitions whose log could not be read, with the reason.
 
     ``epochs`` are the current leader epochs, by topic and partition (Kafka 2.1). ``topic_ids`` are the topic IDs (Kafka
     2.8). Both contain only what brokers report. ``stable``: whether the ends are last stable offsets (KIP-98), beyond
-    which consumers that do not skip open transactions commit.
+    which consumers that do not skip open transactions commit. ``problems``: of the partitions in ``holes`` that no
+    consumer can read, too.
     """
 
     offsets: Mapping[str, Mapping[int, LogOffsets]] = MappingProxyType({})
@@ -90,6 +99,7 @@ class Logs(NamedTuple):
     epochs: Mapping[str, Mapping[int, int]] = MappingProxyType({})
     topic_ids: Mapping[str, int] = MappingProxyType({})
     stable: bool = False
+    problems: Mapping[tuple[str, int], LogProblem] = MappingProxyType({})
 
     def holes_of(self, topic: str, known: Collection[int]) -> list[int]:
         """Return the partitions of a topic whose log could not be read, unless another source knows their state."""

@@ -280,11 +280,15 @@ def is_recent(readings: Sequence[Reading], at: int) -> bool:
 
 
 class Outlook(NamedTuple):
-    """What becomes of a lag: the time until it is 0; or it is steady, falls behind, or, without any, is unknown."""
+    """What becomes of a lag: the time until it is 0; or it is steady, falls behind, or, without any, is unknown.
+
+    ``usual``: it is steady, and no more than what consumers leave unread between two commits.
+    """
 
     left: Milliseconds | None = None
     steady: bool = False
     falls_behind: bool = False
+    usual: bool = False
 
 
 def outlook(readings: Sequence[Reading], lags: Sequence[int | None]) -> Outlook:
@@ -311,4 +315,4 @@ def outlook(readings: Sequence[Reading], lags: Sequence[int | None]) -> Outlook:
             known = False
     if not known or unread:
         return Outlook()
-    return Outlook(steady=True) if steady or not slowest else Outlook(slowest)
+    return Outlook(steady=True, usual=not steady) if steady or not slowest else Outlook(slowest)

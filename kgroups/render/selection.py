@@ -60,7 +60,7 @@ def sort_rows(rows: Iterable[R], view: View, spec: str | None) -> list[R]:
     for column, descending in reversed(_sort_columns(view, spec)):
         known = [row for row in ordered if column.value(row) is not None]
         unknown = [row for row in ordered if column.value(row) is None]
-        known.sort(key=_comparable(column.value), reverse=descending)
+        known.sort(key=_comparable(column), reverse=descending)
         ordered = known + unknown
     return ordered
 
@@ -70,9 +70,11 @@ def _sort_columns(view: View, spec: str) -> Sequence[tuple[Column, bool]]:
     return [(_column_named(view, name.removeprefix("-"), "--sort"), name.startswith("-")) for name in names]
 
 
-def _comparable(value: Callable[[Row], object]) -> Callable[[Row], Any]:
+def _comparable(column: Column) -> Callable[[Row], Any]:
     def key(row: Row) -> Any:
-        raw = value(row)
+        raw = column.value(row)
+        if column.order is not None:
+            return column.order(raw)
         # assignments and subscriptions are sorted by their text
         return raw if isinstance(raw, int | float | str | Node) else str(raw)
 

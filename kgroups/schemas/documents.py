@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kgroups.errors import Reason
-from kgroups.model.health.severity import Severity
+from kgroups.model.severity import Severity
 
 from .values import Schema, flag, listing, mapping, number, one_of, or_null, record, ref, text, whole
 from .views import CLUSTER

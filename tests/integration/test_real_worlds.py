@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from kgroups.model.health.severity import Severity, worst
+from kgroups.model.severity import Severity, worst
 from kgroups.model.verdicts.verdict import Key
 from kgroups.sandbox import Sandbox
 from tests.integration.asking import Answer, run_here

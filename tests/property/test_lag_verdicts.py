@@ -13,8 +13,8 @@ from kgroups.model.groups import Group, Member
 from kgroups.model.health.findings import Seen
 from kgroups.model.health.judge import judge
 from kgroups.model.health.limits import Limits
-from kgroups.model.health.severity import Severity, Threshold, worst
 from kgroups.model.offsets import Commit, GroupCommits, LogOffsets, Logs
+from kgroups.model.severity import Severity, Threshold, worst
 from kgroups.model.views.lag_summary import By, shares
 from kgroups.model.views.offset_row import GroupOffsets
 from kgroups.watch.state.totals import Totalling

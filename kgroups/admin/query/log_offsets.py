@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 
 from kgroups.errors import KgroupsError
 from kgroups.model.cluster import Node
-from kgroups.model.offsets import Isolation, LogOffsets, Logs
+from kgroups.model.offsets import Isolation, LogOffsets, LogProblem, Logs
 from kgroups.model.outcome import Failure, Scope
 from kgroups.net.cluster import Cluster
 from kgroups.net.fanout import fan_out
 from kgroups.protocol.apis import list_offsets
 from kgroups.protocol.apis.list_offsets import Found, Where
-from kgroups.protocol.error_codes import KafkaError
+from kgroups.protocol.error_codes import Code, KafkaError
 
 from ..routing.backoff import Backoff
 from ..routing.partition_leaders import (
@@ -60,11 +60,23 @@ class LogCollector:
             offsets.setdefault(topic, {})[partition] = LogOffsets(starts.get(pair), ends.get(pair))
         holes = {pair: failure.message for pair, failure in self.failures.items()}
         stable = self.isolation is Isolation.READ_COMMITTED
-        return Logs(offsets, holes, self.epochs, self.topic_ids, stable)
+        problems = {pair: found for pair, failure in self.failures.items() if (found := problem_of(failure))}
+        return Logs(offsets, holes, self.epochs, self.topic_ids, stable, problems)
 
     def distinct_failures(self) -> tuple[Failure, ...]:
         """Return each failure once: a topic that was deleted is one failure, not one for each of its partitions."""
         return tuple(dict.fromkeys(self.failures[pair] for pair in sorted(self.failures)))
+
+
+def problem_of(failure: Failure) -> LogProblem | None:
+    """Return why no consumer can read the log that a failure is about; ``None`` if the failure does not show it."""
+    if failure.code == Code.unknown_topic_or_partition:
+        return LogProblem.MISSING
+    if failure.code == Code.leader_not_available:
+        return LogProblem.LEADERLESS
+    if failure.code is None and failure.scope is Scope.PARTITION and failure.api in ("ListOffsets", "Metadata"):
+        return LogProblem.UNRESPONSIVE
+    return None
 
 
 async def fetch_logs(

@@ -11,7 +11,7 @@ from kgroups.model.cluster import Node
 from kgroups.model.counts import count
 from kgroups.model.groups import GroupType
 from kgroups.model.lag import is_epoch_ahead
-from kgroups.model.offsets import Isolation, LogOffsets, Logs, place_name
+from kgroups.model.offsets import Isolation, LogOffsets, LogProblem, Logs, place_name
 from kgroups.model.operations.commit_history import History
 from kgroups.model.operations.committing import RecentCommits
 from kgroups.model.outcome import Failure, Outcome, Scope
@@ -19,20 +19,20 @@ from kgroups.model.rates import Pace, Reading, pace_of, reading_of, unbroken
 from kgroups.model.record import RecordDetails
 from kgroups.model.subscriptions import left_topics
 from kgroups.model.time_lag import FirstUnread, Position, position
-from kgroups.model.verdicts.facts import LogProblem, OpenTransaction, Owner, Part, PartitionFacts, Unavailable
+from kgroups.model.verdicts.facts import OpenTransaction, Owner, Part, PartitionFacts, Unavailable
 from kgroups.model.verdicts.judge import needs_pace
 from kgroups.model.views.lag_summary import By, lag_is_unknown, left_remark, shares
 from kgroups.model.views.offset_row import GroupOffsets, OffsetRow
 from kgroups.net.cluster import Cluster
 from kgroups.net.fanout import fan_out
 from kgroups.protocol.apis.fetch import Fetch, Fetched
-from kgroups.protocol.error_codes import Code, KafkaError
+from kgroups.protocol.error_codes import KafkaError
 from kgroups.protocol.record_details import read_details
 
 from ..offsets_topic.recent_commits import READ_COMMITS, SHARE_OF_TIME_LEFT, commit_history
 from ..query.describe import describe_offsets
 from ..query.first_unread import find_unread
-from ..query.log_offsets import fetch_logs
+from ..query.log_offsets import fetch_logs, problem_of
 from ..query.select_groups import Selection
 from ..routing.partition_leaders import TopicPartition, by_topic, find_leaders, partition_name, read_topics
 from .limits import fetch_limits
@@ -173,15 +173,7 @@ def _concerns(failure: Failure, pairs: Iterable[TopicPartition]) -> bool:
 
 def _problems(failures: Iterable[Failure]) -> dict[str, LogProblem]:
     """Return the name of a partition or topic -> why no consumer can read it."""
-    found: dict[str, LogProblem] = {}
-    for failure in failures:
-        if failure.code == Code.unknown_topic_or_partition:
-            found[failure.name] = LogProblem.MISSING
-        elif failure.code == Code.leader_not_available:
-            found[failure.name] = LogProblem.LEADERLESS
-        elif failure.code is None and failure.scope is Scope.PARTITION and failure.api in ("ListOffsets", "Metadata"):
-            found[failure.name] = LogProblem.UNRESPONSIVE
-    return found
+    return {failure.name: found for failure in failures if (found := problem_of(failure))}
 
 
 def _position(row: OffsetRow) -> Position | None:

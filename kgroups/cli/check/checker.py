@@ -16,9 +16,9 @@ from kgroups.model.clusters import ClusterAnswer, distinct
 from kgroups.model.health.findings import Finding, Sample, Seen
 from kgroups.model.health.report import CLUSTER, Report, merge_reports
 from kgroups.model.health.sampling import Answers, Sampling
-from kgroups.model.health.severity import Severity
 from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import Outcome
+from kgroups.model.severity import Severity
 
 from ..frame.output import print_notice
 from ..frame.run_query import Connection, Query, Session

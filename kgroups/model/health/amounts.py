@@ -12,10 +12,10 @@ from ..duration import Milliseconds
 from ..groups import Group, GroupId
 from ..lag import AHEAD
 from ..offsets import place_name
+from ..severity import Minimum, Severity, Threshold
 from ..views.lag_summary import lag_is_unknown, reads_on_at, tally_of
 from ..views.offset_row import OffsetRow
 from .findings import Finding, Place
-from .severity import Minimum, Severity, Threshold
 
 NO_COMMIT = "no committed offset"
 NO_LOG = "no log end offset"

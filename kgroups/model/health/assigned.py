@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from ..counts import count, some
 from ..groups import GroupId, GroupState, GroupType
 from ..offsets import place_name
+from ..severity import Severity
 from ..stays import Instances
 from ..subscriptions import not_owners
 from ..views.offset_row import GroupOffsets, OffsetRow
 from .amounts import undecoded
 from .check import Check, Evidence, Flag
 from .findings import Finding, Place
-from .severity import Severity
 from .values import parse_flag
 
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from enum import Enum, auto
 from typing import Any, NamedTuple
 
+from ..severity import Severity
 from ..views.offset_row import OffsetRow
 from .amounts import UnknownLag, ahead_text
 from .findings import Finding, Seen
 from .limits import Limits, is_set
-from .severity import Severity
 
 
 class Input(Enum):

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 
 from ..groups import GroupType
 from ..offsets import place_name
+from ..severity import Severity, Threshold
 from ..time_lag import age_of, time_fault
 from ..views.offset_row import OffsetRow
 from .amounts import NO_COMMIT, UnknownLag, committed, largest, number, over
 from .check import Check, Evidence, Flag, Input
 from .findings import Finding, Place, Seen
-from .severity import Severity, Threshold
 from .values import LIMIT, parse_time_threshold
 
 

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from ..groups import GroupId
 from ..operations.commit_history import History
+from ..severity import Severity, Threshold
 from ..share.partition import ShareFacts
 from ..time_lag import FirstUnread
 from ..views.lag_summary import NO_AGES, Ages
 from ..views.offset_row import GroupOffsets
-from .severity import Severity, Threshold
 
 Place = tuple[str, int]
 """Topic and partition."""

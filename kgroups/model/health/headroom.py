@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from ..counts import some
 from ..groups import GroupState, GroupType
 from ..headroom import NOTHING_UNREAD, smallest
+from ..severity import Severity
 from ..subscriptions import doubtful_topics, unsubscribed_topics
 from ..views.lag_summary import headroom_of
 from ..views.offset_row import OffsetRow
 from .amounts import UnknownLag, committed, largest, unless_lost
 from .check import Check, Evidence, Flag, Input
 from .findings import Finding
-from .severity import Severity
 from .values import parse_least_time
 
 

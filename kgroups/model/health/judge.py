@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..severity import Severity
 from ..views.lag_summary import By, left_remark, shares
 from . import assigned, commit_age, headroom, lag, share_groups, state, trend
 from .amounts import unknown_lag_of
 from .check import Check, Evidence, Flag
 from .findings import Finding, Seen
 from .limits import Limits
-from .severity import Severity
 from .values import parse_flag
 
 ALLOW_UNCOMMITTED = Check(

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
+from ..severity import Severity, Threshold
 from ..views.lag_summary import time_of
 from .amounts import committed, critical, largest, total, unless_lost
 from .check import Check, Evidence, Flag, Input
 from .findings import Finding
-from .severity import Severity, Threshold
 from .values import LIMIT, parse_threshold, parse_time_threshold
 
 

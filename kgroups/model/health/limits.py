@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .severity import Threshold
+from ..severity import Threshold
 
 
 class Limits(NamedTuple):

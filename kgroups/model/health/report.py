@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from ..outcome import NOT_FOUND, Failure, Scope
 from ..permissions import Acl
+from ..severity import Severity, worst
 from .findings import Finding
-from .severity import Severity, worst
 
 CLUSTER = ""
 """The ``group`` of a finding that is not about a group."""

@@ -11,6 +11,7 @@ from ..groups import GroupId
 from ..operations.commit_history import History
 from ..outcome import Failure, Outcome
 from ..permissions import Acl
+from ..severity import Severity
 from ..stays import Instances, is_static
 from ..time_lag import Position
 from .assigned import with_instances
@@ -20,7 +21,6 @@ from .judge import CHECKS, judge
 from .limits import Limits
 from .report import CLUSTER, Report, report_of
 from .rules import Rule, fits, limits_of
-from .severity import Severity
 from .trend import suspects
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from ..groups import GroupType
+from ..severity import Severity, Threshold
 from ..share.partition import ShareFacts, SharePartition, Tally
 from ..share.state import ShareState
 from ..time_lag import age_of, time_fault
@@ -12,7 +13,6 @@ from ..views.share_state_rows import between_text
 from .amounts import NO_LOG, largest
 from .check import Check, Evidence, Flag, Input
 from .findings import Finding, Place
-from .severity import Severity, Threshold
 from .values import LIMIT, parse_threshold, parse_time_threshold
 
 Measure = Callable[[ShareFacts, SharePartition, ShareState, Tally], int | str]

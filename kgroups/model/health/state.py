@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 
 from ..counts import count
 from ..groups import GroupState, GroupType, canonical_word
+from ..severity import Severity
 from ..views.lag_summary import pending_remark
 from .check import Check, Evidence, Flag, Input, either
 from .findings import Finding, Seen
-from .severity import Severity
 from .values import parse_flag, parse_name, parse_whole, parse_words
 
 

@@ -13,6 +13,7 @@ from ..offsets import place_name
 from ..operations.commit_history import STUCK_AFTER, History
 from ..operations.committing import OF_A_CLIENT, OVERDUE
 from ..rates import Reading, reading_of
+from ..severity import Severity, worst
 from ..subscriptions import left_topics
 from ..time_lag import Position
 from ..views.lag_summary import By, reads_on_at, shares
@@ -20,7 +21,6 @@ from .amounts import UnknownLag, without_any
 from .burrow import NEED_PROOF, OffsetSample, Verdict, verdict
 from .check import Check, Evidence, Flag, Input
 from .findings import Finding, Place, Proof, Seen
-from .severity import Severity, worst
 from .values import parse_flag
 
 _SEVERITIES = {

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from ..duration import parse_seconds
-from .severity import Minimum, Threshold
+from ..severity import Minimum, Threshold
 
 LIMIT = "[WARN,]CRIT"
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from kgroups.model.groups import GroupState
 from kgroups.model.lag import compute_lag
+from kgroups.model.offsets import LogProblem
 from kgroups.model.operations.commit_history import History
 from kgroups.model.permissions import Acl
 from kgroups.model.quotas import FetchLimit
@@ -24,14 +25,6 @@ class Part(StrEnum):
     TRANSACTION = "open_transaction"
     PACE = "production_rate"
     QUOTA = "quota"
-
-
-class LogProblem(StrEnum):
-    """Why the log of a partition cannot be read by any consumer."""
-
-    MISSING = "missing"
-    LEADERLESS = "leaderless"
-    UNRESPONSIVE = "unresponsive"
 
 
 class Unavailable(NamedTuple):

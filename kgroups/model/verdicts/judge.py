@@ -15,6 +15,7 @@ from kgroups.model.duration import Milliseconds
 from kgroups.model.groups import GroupState
 from kgroups.model.lag import EPOCH_AHEAD, RECREATED
 from kgroups.model.moments import moment_text
+from kgroups.model.offsets import LogProblem
 from kgroups.model.operations.commit_history import STUCK_AFTER
 from kgroups.model.operations.committing import OF_A_CLIENT, SKEW, Rhythm
 from kgroups.model.rates import USUAL, Direction
@@ -23,7 +24,7 @@ from kgroups.model.time_lag import ago
 
 from ..stays import restarts
 from .evidence import evidence_of
-from .facts import LogProblem, PartitionFacts
+from .facts import PartitionFacts
 from .verdict import Key, Severity, Verdict
 
 REPEATS = 3

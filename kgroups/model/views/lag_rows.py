@@ -85,6 +85,8 @@ class GroupLagRow(NamedTuple):
     headroom_by: str | None = None
     unread_min: int | None = None
     unread_max: int | None = None
+    status: str | None = None
+    """A :class:`kgroups.model.status.Status`: what one look proves."""
 
 
 class TopicLagRow(NamedTuple):

@@ -12,10 +12,12 @@ from typing import NamedTuple
 
 from ..counts import count, some
 from ..duration import Milliseconds
-from ..groups import Group, GroupType
+from ..groups import CONSUMER_PROTOCOL_TYPE, STREAMS_PROTOCOL_TYPE, Group, GroupState, GroupType
 from ..headroom import NOTHING_UNREAD, Headroom, Retention, smallest
-from ..offsets import LogOffsets, place_name
-from ..subscriptions import left_topics
+from ..lag import is_epoch_ahead
+from ..offsets import LogOffsets, LogProblem, Logs, place_name
+from ..status import NO_DAMAGE, Damage, Known, judge_status
+from ..subscriptions import doubtful_topics, left_topics
 from ..time_lag import FirstUnread, Position, TimeLag, position, time_lag
 from ..unread_count import FINISHED, NONE, UNKNOWN, UnreadCount
 from ..unread_count import total as total_count
@@ -63,7 +65,7 @@ class Share(NamedTuple):
 
     ``left`` are the topics that the group has left: no member subscribes to them. Summaries do not include them, unless
     there is nothing else in the row. ``pending`` are the partitions with an offset in an open transaction. ``hidden``:
-    why partitions of the row may be missing.
+    why partitions of the row may be missing. ``logs``: only in the share of a whole group.
     """
 
     by: By
@@ -72,6 +74,7 @@ class Share(NamedTuple):
     left: frozenset[str] = frozenset()
     pending: Set[tuple[str, int]] = frozenset()
     hidden: str | None = None
+    logs: Logs = Logs()
 
     @property
     def counted(self) -> tuple[OffsetRow, ...]:
@@ -105,8 +108,9 @@ class Share(NamedTuple):
             return MemberLagRow(
                 self.group.group_id, first.consumer_id, first.group_instance_id, first.host, first.client_id, *tally
             )
-        members = None if self.group.members is None else len(self.group.members)
-        return GroupLagRow(self.group.group_id, self.group.state, members, *tally)
+        known = self.known(tally)
+        status = judge_status(known).status.value
+        return GroupLagRow(self.group.group_id, self.group.state, known.members, *tally, status)
 
     def tally(self, ages: Ages = NO_AGES) -> Tally:
         """Return the sums over the counted rows, with a remark about the others."""
@@ -119,6 +123,17 @@ class Share(NamedTuple):
         if len(counted) < len(self.rows):
             remarks.append(left_remark(self.rows, self.left))
         return tally._replace(note="; ".join(filter(None, (tally.note, *remarks)))) if remarks else tally
+
+    def known(self, tally: Tally) -> Known:
+        """Return what the share of a whole group shows about its status.
+
+        :param tally: that of the share.
+        """
+        members = None if self.group.members is None else len(self.group.members)
+        rows = self.counted
+        unknown = count_unknown(rows) if tally.total_lag is None else 0
+        damage = _damage(self, rows, tally)
+        return Known(self.group.state, members, tally.total_lag, tally.known_lag, unknown, damage)
 
 
 def shares(offsets: GroupOffsets, by: By) -> list[Share]:
@@ -135,7 +150,7 @@ def shares(offsets: GroupOffsets, by: By) -> list[Share]:
     left, pending = left_topics(group, offsets.commits.topics), offsets.commits.pending or frozenset()
     rows = [*offset_rows(offsets), *_without_commit_or_owner(offsets)]
     if by is By.GROUP:
-        return [Share(by, group, tuple(rows), left, pending, offsets.hidden)]
+        return [Share(by, group, tuple(rows), left, pending, offsets.hidden, offsets.logs)]
     if by is By.MEMBER:
         rows.sort(key=lambda row: (row.consumer_id is None, row.consumer_id or "", row.topic or "", row.partition or 0))
         parts = _split(rows, lambda row: row.consumer_id)
@@ -280,6 +295,53 @@ def tally_of(
         unread_min=unread.least,
         unread_max=unread.most,
     )
+
+
+def _damage(share: Share, rows: Sequence[OffsetRow], tally: Tally) -> Damage:
+    """Return the partitions that are wrong; nearly all groups have none, and need no look at each row."""
+    found: dict[str, set[tuple[str, int]]] = {}
+    if tally.ahead or tally.data_lost or tally.total_lag is None:
+        for row in rows:
+            if row.topic is not None and row.partition is not None and (word := _wrong(row, share.logs)):
+                found.setdefault(word, set()).add((row.topic, row.partition))
+    if tally.total_lag != 0 and (unassigned := _unassigned(share.group, rows)):
+        found["unassigned"] = unassigned
+    return Damage(**{word: tuple(sorted(places)) for word, places in found.items()}) if found else NO_DAMAGE
+
+
+def _wrong(row: OffsetRow, logs: Logs) -> str | None:
+    """Return the field of :class:`Damage` that a partition belongs to."""
+    place, at = (row.topic or "", row.partition or 0), reads_on_at(row)
+    if problem := logs.problems.get(place):
+        return {LogProblem.MISSING: "missing", LogProblem.LEADERLESS: "leaderless"}.get(problem)
+    if is_epoch_ahead(row.leader_epoch, logs.epochs.get(place[0], {}).get(place[1])):
+        return "recreated"
+    if row.lag is None or at is None:
+        return None
+    if row.lag < 0:
+        return "ahead"
+    return "lost" if row.log_start_offset is not None and at < row.log_start_offset else None
+
+
+def _unassigned(group: Group, rows: Sequence[OffsetRow]) -> set[tuple[str, int]]:
+    """Return the partitions that no member of a stable group has, although records are, or may be, unread."""
+    if group.state != GroupState.STABLE or not group.members or group.protocol_type not in _WITH_OWNERS:
+        return set()
+    owned = {(row.topic, row.partition) for row in rows if row.consumer_id}
+    free = {
+        (row.topic, row.partition)
+        for row in rows
+        if row.topic is not None and row.partition is not None and (row.lag is None or row.lag > 0)
+        if (row.topic, row.partition) not in owned and (row.lag is not None or lag_is_unknown(row))
+    }
+    if not free or any(member.assignment.raw for member in group.members):
+        return set()
+    doubtful = doubtful_topics(group, {topic for topic, _ in free})
+    return {place for place in free if place[0] not in doubtful}
+
+
+_WITH_OWNERS = frozenset({CONSUMER_PROTOCOL_TYPE, STREAMS_PROTOCOL_TYPE})
+"""Protocol types whose members own partitions alone."""
 
 
 def time_of(row: OffsetRow, ages: Ages) -> TimeLag:

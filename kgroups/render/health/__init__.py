@@ -8,7 +8,7 @@ from typing import TextIO
 
 from kgroups.model.health.findings import Finding
 from kgroups.model.health.report import CLUSTER, Report
-from kgroups.model.health.severity import Severity
+from kgroups.model.severity import Severity
 
 from .text import unreachable_headline, write_terminal
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kgroups.model.health.report import Report
-from kgroups.model.health.severity import Severity
+from kgroups.model.severity import Severity
 
 from ..cells import escape
 from ..markup import ESCAPES

@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from kgroups.model.health.findings import Finding
 from kgroups.model.health.report import Report
-from kgroups.model.health.severity import Severity
+from kgroups.model.severity import Severity
 
 from ..cells import escape
 

@@ -10,7 +10,7 @@ from typing import TextIO
 from kgroups.model.counts import count
 from kgroups.model.health.findings import Finding
 from kgroups.model.health.report import CLUSTER, Report
-from kgroups.model.health.severity import Minimum, Severity
+from kgroups.model.severity import Minimum, Severity
 
 from ..cells import escape
 from ..color import color_is_wanted

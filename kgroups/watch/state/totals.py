@@ -13,6 +13,7 @@ from typing import NamedTuple
 from kgroups.model.groups import Group, GroupType
 from kgroups.model.offsets import Logs
 from kgroups.model.rates import Places
+from kgroups.model.status import NO_DAMAGE, Damage
 from kgroups.model.subscriptions import left_topics
 from kgroups.model.views.lag_summary import By, count_unknown, reads_on_at, shares
 from kgroups.model.views.offset_row import GroupOffsets
@@ -39,6 +40,8 @@ class Totals(NamedTuple):
     """Partitions with a commit beyond the end of the log."""
     data_lost: int = 0
     """Partitions with a commit below the start of the log: records were deleted before they were read."""
+    damage: Damage = NO_DAMAGE
+    """The partitions that are wrong, for the status of the group."""
 
 
 class TopicEnds(NamedTuple):
@@ -104,6 +107,8 @@ class Totalling:
         if any(map(gt, committed, ends)) or _any_newer(starts, committed):  # ahead of a log, or records were lost
             return None
         lag = sum(ends) - sum(committed)
+        if lag and group.members and _owned(group, topics) < len(committed):
+            return None
         ids = tuple(topic.topic_id for topic in every)
         return Totals(lag, lag, 0, False, places, committed, ends, starts, current, ids), every
 
@@ -161,6 +166,13 @@ def _owns_only(group: Group, whole: Mapping[str, TopicEnds], topics: frozenset[s
     return True
 
 
+def _owned(group: Group, whole: Mapping[str, TopicEnds]) -> int:
+    """Count the partitions of these topics that members have."""
+    return sum(
+        len(numbers) for member in group.members or () for topic, numbers in member.assignment.topics if topic in whole
+    )
+
+
 def _from_rows(offsets: GroupOffsets) -> Totals:
     (share,) = shares(offsets, By.GROUP)
     rows, tally = share.counted, share.tally()
@@ -189,4 +201,5 @@ def _from_rows(offsets: GroupOffsets) -> Totals:
         tuple(topic_ids.get(topic) for topic in by_topic),
         tally.ahead,
         tally.data_lost,
+        share.known(tally).damage,
     )

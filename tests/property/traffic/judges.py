@@ -60,13 +60,13 @@ from kgroups.model.headroom import Policy, Retention
 from kgroups.model.health.findings import Proof, Seen
 from kgroups.model.health.judge import judge as check
 from kgroups.model.health.limits import Limits
-from kgroups.model.health.severity import Minimum, Severity, Threshold
 from kgroups.model.health.trend import suspects
 from kgroups.model.offsets import place_name
 from kgroups.model.operations.commit_history import STUCK_AFTER, History
 from kgroups.model.operations.committing import RecentCommits
 from kgroups.model.rates import SAME, USUAL, Pace, Place, pace_of, reading_of, unbroken
 from kgroups.model.record import RecordDetails
+from kgroups.model.severity import Minimum, Severity, Threshold
 from kgroups.model.verdicts.facts import OpenTransaction, PartitionFacts
 from kgroups.model.verdicts.judge import REPEATS, needs_pace
 from kgroups.model.verdicts.judge import judge as explain

@@ -14,9 +14,9 @@ from kio.schema.errors import ErrorCode
 from kgroups import AsyncCluster, Cluster
 from kgroups.errors import ClusterUnreachable, UsageError
 from kgroups.model.health.limits import Limits
-from kgroups.model.health.severity import Severity, Threshold
 from kgroups.model.operations.reset import ToEarliest, ToGroup, ToOffset
 from kgroups.model.outcome import Outcome
+from kgroups.model.severity import Severity, Threshold
 from tests.documentation.pages import blocks_of
 from tests.fakes.broker import FakeCluster
 from tests.fakes.cluster_state import FakeMember

@@ -93,9 +93,9 @@ def test_group_is_caught_up_when_its_slowest_partition_is() -> None:
 def test_usual_lag_does_not_count() -> None:
     """What is read, or was written, in 10 s."""
     flow = [reading(at, 90 * at, 150 + 100 * at) for at in range(3)]
-    assert outlook(flow, [170]) == Outlook(steady=True)
+    assert outlook(flow, [170]) == Outlook(steady=True, usual=True)
     young = [reading(at, 100, 100 + 7 * at) for at in range(10)]
-    assert outlook(young, [63]) == Outlook(steady=True)
+    assert outlook(young, [63]) == Outlook(steady=True, usual=True)
     assert outlook([each._replace(members=frozenset()) for each in young], [63]) == Outlook(falls_behind=True)
     old = [*young, reading(11, 100, 170)]
     assert outlook(old, [70]) == Outlook()

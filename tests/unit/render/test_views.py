@@ -89,7 +89,8 @@ def test_lag_views_exist_for_each_grouping() -> None:
 
 @pytest.mark.parametrize("row", [GroupLagRow, TopicLagRow, MemberLagRow])
 def test_lag_rows_end_with_the_tally_fields(row: type[tuple[object, ...]]) -> None:
-    assert row._fields[-len(Tally._fields) :] == Tally._fields  # type: ignore[attr-defined]  # a NamedTuple has them
+    fields = tuple(name for name in row._fields if name != "status")  # type: ignore[attr-defined]  # a NamedTuple has them
+    assert fields[-len(Tally._fields) :] == Tally._fields
 
 
 @pytest.mark.parametrize("view", LAG_VIEWS.values(), ids=lambda view: view.name)

@@ -18,7 +18,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from kgroups.cli.check.checker import Checker
 from kgroups.model.health.findings import Finding
 from kgroups.model.health.report import Report
-from kgroups.model.health.severity import Severity
+from kgroups.model.severity import Severity
 from kgroups.protocol.record_batch import Aborted
 from kgroups.render.health import write_report
 from tests.fakes.broker import FakeCluster

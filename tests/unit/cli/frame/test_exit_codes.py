@@ -12,7 +12,7 @@ from kgroups.cli.frame.exit_status import EXIT_CLOSED_PIPE
 from kgroups.cli.frame.help_page import exit_codes
 from kgroups.errors import KgroupsError
 from kgroups.history.verify.result import EXIT_UNKNOWN
-from kgroups.model.health.severity import Severity
+from kgroups.model.severity import Severity
 from tests.documentation.pages import page_text
 from tests.unit.cli.test_help import ALL
 

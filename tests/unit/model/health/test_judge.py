@@ -14,11 +14,11 @@ from kgroups.model.health.findings import Finding, Proof, Seen
 from kgroups.model.health.judge import judge
 from kgroups.model.health.limits import Limits
 from kgroups.model.health.report import report_of
-from kgroups.model.health.severity import Minimum, Severity, Threshold, worst
 from kgroups.model.health.trend import suspects
 from kgroups.model.offsets import Commit, GroupCommits, LogOffsets, Logs
 from kgroups.model.operations.commit_history import History
 from kgroups.model.outcome import Failure, Scope
+from kgroups.model.severity import Minimum, Severity, Threshold, worst
 from kgroups.model.time_lag import FirstUnread, Position
 from kgroups.model.views.lag_summary import Ages
 from kgroups.model.views.offset_row import GroupOffsets

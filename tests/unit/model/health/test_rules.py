@@ -7,8 +7,8 @@ import pytest
 from kgroups.errors import ConfigError
 from kgroups.model.health.limits import Limits
 from kgroups.model.health.rules import limits_of, parse_rules
-from kgroups.model.health.severity import Minimum, Threshold
 from kgroups.model.health.values import parse_threshold, parse_time_threshold
+from kgroups.model.severity import Minimum, Threshold
 
 WHOLE = """
 [[rule]]

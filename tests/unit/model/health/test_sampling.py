@@ -11,8 +11,8 @@ from kgroups.model.health.findings import Sample, Seen
 from kgroups.model.health.limits import Limits
 from kgroups.model.health.rules import Rule
 from kgroups.model.health.sampling import Answers, Sampling
-from kgroups.model.health.severity import Minimum, Severity, Threshold
 from kgroups.model.outcome import Failure, Outcome, Scope
+from kgroups.model.severity import Minimum, Severity, Threshold
 from kgroups.model.stays import Instances, SharedInstance
 from tests.unit.model.health.test_judge import NOW, seen
 

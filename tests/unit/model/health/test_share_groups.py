@@ -12,8 +12,8 @@ from kgroups.model.health.judge import judge
 from kgroups.model.health.limits import Limits
 from kgroups.model.health.rules import parse_rules
 from kgroups.model.health.sampling import Sampling
-from kgroups.model.health.severity import Severity, Threshold
 from kgroups.model.offsets import GroupCommits, LogOffsets, Logs
+from kgroups.model.severity import Severity, Threshold
 from kgroups.model.share.batches import StateBatch
 from kgroups.model.share.partition import ShareFacts, SharePartition, ShareSettings
 from kgroups.model.share.state import Between, ShareState

@@ -6,12 +6,13 @@ import random
 from collections.abc import Callable
 from itertools import accumulate
 
+from kgroups.model.offsets import LogProblem
 from kgroups.model.operations.commit_history import STUCK_AFTER, History
 from kgroups.model.quotas import FetchLimit
 from kgroups.model.rates import Pace
 from kgroups.model.record import Header, RecordDetails
 from kgroups.model.stays import Presence, StayRecorder
-from kgroups.model.verdicts.facts import LogProblem, OpenTransaction, Owner, Part, PartitionFacts, Unavailable
+from kgroups.model.verdicts.facts import OpenTransaction, Owner, Part, PartitionFacts, Unavailable
 from kgroups.model.verdicts.judge import LARGE
 from kgroups.model.verdicts.verdict import Key
 

@@ -1,0 +1,211 @@
+"""The status of a group in one word: what the known facts prove, worst first; no I/O and no clock.
+
+One look proves damage (such as lost records) and that nothing is unread. Whether a lag shrinks needs a :class:`Trend`,
+from two or more moments. What is not proved is unknown.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from .counts import count, some
+from .groups import GroupState
+from .offsets import place_name
+from .rates import Outlook, Place
+from .severity import Severity
+
+
+class Status(StrEnum):
+    """The statuses of groups, from worst to best. The first one that is proved is the status of a group."""
+
+    DATA_LOST = "data lost"
+    DELETED_TOPIC = "deleted topic"
+    RECREATED_TOPIC = "recreated topic"
+    BEYOND_LOG_END = "beyond log end"
+    NO_LEADER = "no leader"
+    STUCK = "stuck"
+    MOVED_BACK = "moved back"
+    NOT_ASSIGNED = "not assigned"
+    NO_MEMBER = "no member"
+    FALLING_BEHIND = "falling behind"
+    NOT_READY = "not ready"
+    REBALANCING = "rebalancing"
+    STEADY = "steady lag"
+    UNKNOWN = "unknown"
+    LAGGING = "lagging"
+    CATCHING_UP = "catching up"
+    OK = "ok"
+
+    @property
+    def severity(self) -> Severity:
+        """The severity, unless a :class:`GroupStatus` has another one."""
+        return _SEVERITIES[self]
+
+
+_SEVERITIES = {
+    **dict.fromkeys(Status, Severity.CRITICAL),
+    **dict.fromkeys(
+        (Status.NO_MEMBER, Status.FALLING_BEHIND, Status.NOT_READY, Status.REBALANCING, Status.STEADY), Severity.WARNING
+    ),
+    **dict.fromkeys((Status.UNKNOWN, Status.LAGGING), Severity.UNKNOWN),
+    **dict.fromkeys((Status.CATCHING_UP, Status.OK), Severity.OK),
+}
+_RANKS = {each: rank for rank, each in enumerate(Status)}
+_WORST_FIRST = {Severity.CRITICAL: 0, Severity.WARNING: 1, Severity.UNKNOWN: 2, Severity.OK: 3}
+
+
+def rank_of(status: str) -> int:
+    """Return the place of a status, from worst to best."""
+    return _RANKS[Status(status)]
+
+
+class Trend(StrEnum):
+    """What two or more moments prove about the lag of a group."""
+
+    STUCK = "stuck"
+    MOVED_BACK = "moved back"
+    FALLING_BEHIND = "falling behind"
+    STEADY = "steady"
+    UNKNOWN = "unknown"
+    CATCHING_UP = "catching up"
+    KEEPING_UP = "keeping up"
+
+
+class Damage(NamedTuple):
+    """The partitions that one look shows to be wrong, each sorted.
+
+    ``lost``: their committed offset is below the log start offset. ``missing``: they do not exist. ``recreated``: their
+    committed offset is of an earlier topic of the same name. ``ahead``: it is beyond the end of the log.
+    ``leaderless``: no broker leads them. ``unassigned``: no member of a stable group has them, although records may be
+    unread.
+    """
+
+    lost: tuple[Place, ...] = ()
+    missing: tuple[Place, ...] = ()
+    recreated: tuple[Place, ...] = ()
+    ahead: tuple[Place, ...] = ()
+    leaderless: tuple[Place, ...] = ()
+    unassigned: tuple[Place, ...] = ()
+
+
+NO_DAMAGE = Damage()
+
+
+class Known(NamedTuple):
+    """What one look shows about a group; the lags and ``unknown`` as in the lag view.
+
+    ``members``: their number; ``None``: not reported. ``unknown``: the number of partitions with unknown lag.
+    ``stale``: the group was not reported; the other fields are from an earlier look.
+    """
+
+    state: str
+    members: int | None
+    total_lag: int | None
+    known_lag: int | None
+    unknown: int = 0
+    damage: Damage = NO_DAMAGE
+    stale: bool = False
+
+
+class GroupStatus(NamedTuple):
+    """A status, its severity, and why, as a short clause."""
+
+    status: Status
+    severity: Severity
+    reason: str
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """The place in a list that begins with the worst status."""
+        return _WORST_FIRST[self.severity], _RANKS[self.status]
+
+
+def trend_of(future: Outlook) -> Trend:
+    """Return what an outlook proves."""
+    if future.falls_behind:
+        return Trend.FALLING_BEHIND
+    if future.steady:
+        return Trend.KEEPING_UP if future.usual else Trend.STEADY
+    return Trend.CATCHING_UP if future.left else Trend.UNKNOWN
+
+
+def judge_status(known: Known, trend: Trend = Trend.UNKNOWN) -> GroupStatus:
+    """Return the status of a group.
+
+    :param trend: what earlier looks prove about its lag; without any, nothing.
+    """
+    if known.stale:
+        return _status(Status.UNKNOWN, "not reported by the last refresh")
+    return _damage(known.damage) or _lag(known, trend) or _state(known) or _rest(known, trend)
+
+
+def _status(status: Status, reason: str) -> GroupStatus:
+    return GroupStatus(status, status.severity, reason)
+
+
+def _damage(damage: Damage) -> GroupStatus | None:
+    if damage is NO_DAMAGE:  # as for nearly all groups
+        return None
+    for places, status, text in (
+        (damage.lost, Status.DATA_LOST, "records were deleted before they were read"),
+        (damage.missing, Status.DELETED_TOPIC, "the partition does not exist"),
+        (damage.recreated, Status.RECREATED_TOPIC, "the committed offset is of an earlier topic of this name"),
+        (damage.ahead, Status.BEYOND_LOG_END, "the committed offset is beyond the end of the log"),
+        (damage.leaderless, Status.NO_LEADER, "no client can read the partition"),
+        (damage.unassigned, Status.NOT_ASSIGNED, "no member has the partition"),
+    ):
+        if places:
+            return _status(status, f"{text}: {some([place_name(*place) for place in places])}")
+    return None
+
+
+def _lag(known: Known, trend: Trend) -> GroupStatus | None:
+    """Judge what moved, and who could read."""
+    if trend is Trend.MOVED_BACK:
+        return _status(Status.MOVED_BACK, "committed offsets went back, and have not reached their old value again")
+    if not known.known_lag or known.known_lag < 0:
+        return None
+    lag = lag_text(known)
+    if known.members == 0:
+        severity = Severity.CRITICAL if trend is Trend.STUCK else Severity.WARNING
+        return GroupStatus(Status.NO_MEMBER, severity, f"{lag}, and the group has no members")
+    if trend is Trend.STUCK:
+        return _status(Status.STUCK, f"{lag}, and it makes no progress")
+    if trend is Trend.FALLING_BEHIND:
+        return _status(Status.FALLING_BEHIND, f"{lag}, and it grows")
+    return None
+
+
+def _state(known: Known) -> GroupStatus | None:
+    if known.state == GroupState.NOT_READY:
+        return _status(Status.NOT_READY, f"the state is {known.state}: no member has tasks")
+    if known.state in GroupState.REBALANCING:
+        return _status(Status.REBALANCING, f"the state is {known.state}")
+    return None
+
+
+def _rest(known: Known, trend: Trend) -> GroupStatus:
+    lag = lag_text(known)
+    if known.total_lag is None:
+        return _status(Status.UNKNOWN, lag)
+    if known.total_lag == 0:
+        return _status(Status.OK, "nothing is unread" + (", no members" if known.members == 0 else ""))
+    match trend:
+        case Trend.KEEPING_UP:
+            return _status(Status.OK, f"{lag}, as is usual between two commits")
+        case Trend.CATCHING_UP:
+            return _status(Status.CATCHING_UP, f"{lag}, and it shrinks")
+        case Trend.STEADY:
+            return _status(Status.STEADY, f"{lag}, and it neither grows nor shrinks")
+    return _status(Status.LAGGING, f"{lag}; whether it grows is unknown")
+
+
+def lag_text(known: Known) -> str:
+    """Return the lag in words, such as ``lag at least 5, unknown on 2 partitions``."""
+    if known.total_lag is not None:
+        return f"lag {known.total_lag:,}"
+    gap = f"unknown on {count(known.unknown, 'partition')}" if known.unknown else "unknown in part"
+    if known.known_lag:
+        return f"lag at least {known.known_lag:,}, {gap}"
+    return f"lag {gap}" if known.unknown else "lag unknown"
