@@ -55,7 +55,8 @@ def list_groups(
         chosen = chosen._replace(in_states=group_filter.states, of_types=group_filter.types)
         if chosen.names and group_filter.protocol_types:
             raise UsageError("--protocol-type cannot be combined with group names")
-        selection = chosen.selection(all_by_default=True)._replace(among=group_filter)
+        selection = chosen.selection(all_by_default=True)
+        selection = selection._replace(among=group_filter._replace(coordinators=selection.among.coordinators))
 
     async def query(admin: Client) -> Outcome[Any]:
         outcome = await admin.list_selected(selection or Selection(among=group_filter))

@@ -57,6 +57,7 @@ TABLES: Final[Mapping[str, Table]] = {
         refused=True,
         deep="deep_views:DEEP_STATE",
     ),
+    "owners": Table("kgroups owners: who reads partitions", "owner_view:OWNERS", refused=True, titled=False),
     "topology": Table("kgroups describe --topology: topologies of streams groups", "topology_views:TOPOLOGY"),
     "summary": Table("kgroups describe --summary: one row per group", "summary_view:SUMMARY", refused=True),
     "all-views": Table("kgroups describe --all-views: groups with members and offsets", "summary_view:ALL_VIEWS"),

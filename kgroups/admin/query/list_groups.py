@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from operator import attrgetter
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from kgroups.errors import KgroupsError, UnsupportedVersion
 from kgroups.model.cluster import Node
@@ -23,6 +23,9 @@ from kgroups.protocol.apis import describe_groups, list_groups
 from ..routing.backoff import Backoff
 from ..routing.coverage import NO_CHECK, Checked, Coverage, list_checked
 
+if TYPE_CHECKING:
+    from .pattern import Glob
+
 
 class ListFilter(NamedTuple):
     """The groups to list, each field empty for any; ``with_states`` and ``with_types`` request the columns."""
@@ -32,11 +35,13 @@ class ListFilter(NamedTuple):
     protocol_types: tuple[str, ...] = ()
     with_states: bool = False
     with_types: bool = False
+    coordinators: tuple[Glob, ...] = ()
+    """Each matches the ID, the host, or ``host:port`` of brokers."""
 
     @property
     def restricts(self) -> bool:
         """Whether it excludes groups."""
-        return bool(self.states or self.types or self.protocol_types)
+        return bool(self.states or self.types or self.protocol_types or self.coordinators)
 
 
 EVERY_GROUP = ListFilter()
@@ -173,6 +178,14 @@ def matching(listed: Iterable[ListedGroup], wanted: ListFilter) -> list[ListedGr
     """Filter the groups again: old brokers do not filter, and newer ones may interpret the filter differently."""
     if not wanted.restricts:
         return list(listed)
+    if wanted.coordinators:
+        groups = list(listed)
+        chosen = {
+            node
+            for node in {group.coordinator for group in groups}
+            if any(is_broker(node, glob) for glob in wanted.coordinators)
+        }
+        listed = [group for group in groups if group.coordinator in chosen]
     return [
         group
         for group in listed
@@ -180,3 +193,8 @@ def matching(listed: Iterable[ListedGroup], wanted: ListFilter) -> list[ListedGr
         and (not wanted.types or group.type in wanted.types)
         and (not wanted.protocol_types or group.protocol_type in wanted.protocol_types)
     ]
+
+
+def is_broker(node: Node, glob: Glob) -> bool:
+    """Return whether a glob matches the ID, the host, or ``host:port`` of a broker."""
+    return any(map(glob.fullmatch, (str(node.id), node.host, node.address)))

@@ -1,4 +1,4 @@
-"""Select groups by name, glob, regular expression, topic, state, or type, or all; and find their coordinators."""
+"""Select groups by name, pattern, topic, state, type, coordinator, or member, or all; and find their coordinators."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from kgroups.protocol.apis import list_groups
 from kgroups.protocol.error_codes import Code, KafkaError, kafka_error
 
 from ..routing.coordinators import known_coordinators
-from .list_groups import EVERY_GROUP, ListFilter, fetch_groups, stream_groups
+from .list_groups import EVERY_GROUP, ListFilter, fetch_groups, is_broker, stream_groups
 
 if TYPE_CHECKING:
+    from .member_filter import MemberFilter
     from .pattern import Glob, Pattern
 
 T = TypeVar("T")
@@ -38,6 +39,8 @@ class Selection(NamedTuple):
     """Restricts the groups that are not selected by name."""
     globs: tuple[Glob, ...] = ()
     """Each selects the groups whose whole name matches; if one has exactly this name, only that group."""
+    members: MemberFilter | None = None
+    """Restricts the groups that are not selected by name to those with such a member."""
 
     def unmatched(self, listed: Iterable[GroupId]) -> tuple[Failure, ...]:
         """Return a failure if the pattern matches no listed group; for operations that change groups."""
@@ -71,14 +74,19 @@ class Selection(NamedTuple):
         """Whether the groups of the cluster must be listed to resolve the selection."""
         return bool(self.everything or self.pattern or self.globs or not self.names)
 
+    @property
+    def restricts(self) -> bool:
+        """Whether it excludes groups that are selected by a pattern, or as all groups."""
+        return self.among.restricts or self.members is not None
+
     def settled(self, existing: Container[GroupId]) -> Selection:
         """Return the selection with each glob that is the name of an existing group as a name.
 
         :raises UsageError: if the selection is restricted, because a name is not.
         """
         literal = tuple(glob.text for glob in self.globs if glob.text in existing)
-        if literal and self.among.restricts:
-            raise UsageError(f"{literal[0]!r} is the name of a group, which cannot be filtered by state or type")
+        if literal and self.restricts:
+            raise UsageError(f"{literal[0]!r} is the name of a group, and only patterns can be filtered")
         globs = tuple(glob for glob in self.globs if glob.text not in literal)
         return self._replace(names=(*self.names, *literal), globs=globs)
 
@@ -133,7 +141,9 @@ async def stream_selected(cluster: Cluster, selection: Selection) -> AsyncGenera
         return
     async with aclosing(stream_groups(cluster, selection.among)) as lists:
         async for outcome in lists:
-            yield outcome.with_items(group for group in outcome.items if selection.matches(group.group_id))
+            matching = outcome.with_items(group for group in outcome.items if selection.matches(group.group_id))
+            yield await _of_members(cluster, selection, matching)
+    yield Outcome(failures=_unknown_coordinators(cluster, selection))
 
 
 async def list_selected(cluster: Cluster, selection: Selection) -> Outcome[ListedGroup]:
@@ -169,7 +179,28 @@ async def _lists_in_part(cluster: Cluster) -> bool:
 async def _fetch_selected(cluster: Cluster, selection: Selection) -> Outcome[ListedGroup]:
     every: set[GroupId] | None = set() if selection.globs and selection.among.restricts else None
     listed = await fetch_groups(cluster, selection.among, every)
-    return select(selection, listed, every)
+    selected = await _of_members(cluster, selection, select(selection, listed, every))
+    return selected.with_failures(_unknown_coordinators(cluster, selection))
+
+
+async def _of_members(cluster: Cluster, selection: Selection, listed: Outcome[ListedGroup]) -> Outcome[ListedGroup]:
+    """Keep the groups with a member that is looked for; without one, all groups, and no request is sent."""
+    if selection.members is None or not listed.items:
+        return listed
+    from .member_filter import keep_groups_of_members
+
+    return await keep_groups_of_members(cluster, selection.members, listed)
+
+
+def _unknown_coordinators(cluster: Cluster, selection: Selection) -> tuple[Failure, ...]:
+    """Return a failure for each coordinator to select by that is not a broker of the cluster, or is down."""
+    brokers = sorted(cluster.nodes.values())
+    names = ", ".join(f"{node.id} ({node.address})" for node in brokers)
+    return tuple(
+        Failure(Scope.BROKER, glob.text, f"the cluster has no such broker, or it is down; brokers: {names}")
+        for glob in selection.among.coordinators
+        if not any(is_broker(node, glob) for node in brokers)
+    )
 
 
 def select(

@@ -183,12 +183,20 @@ class LibrdkafkaClient:
         listed = await self._located(entries, failures, selection.among)
         listed = note_omitted_groups(listed, await self._missing_acls(entries.values()))
         every = entries if selection.globs and selection.among.restricts else None
-        found = missing_as_failures(selection, select(selection, listed, every))
+        selected = await self._of_members(selection, select(selection, listed, every))
+        found = missing_as_failures(selection, selected)
         if not selection.topics:
             return found
         names = [group.group_id for group in found.items]
         pairs = await self._pairs_of(names, selection.topics, listed=names, with_commits=True)
         return keep_described(found, pairs.with_items(group for group, _ in pairs.items))
+
+    async def _of_members(self, selection: Selection, listed: Outcome[Any]) -> Outcome[Any]:
+        """Keep the groups with a member that is looked for: each group is described for that."""
+        if selection.members is None:
+            return listed
+        described, unknown = await self._each([group.group_id for group in listed.items], self._describe)
+        return selection.members.kept(listed, Outcome(tuple(described.values()), tuple(unknown.values())))
 
     async def _located(
         self, entries: Mapping[GroupId, Any], failures: tuple[Failure, ...], wanted: ListFilter
@@ -251,11 +259,11 @@ class LibrdkafkaClient:
         entries, failures = await self._list()
         hidden = await self._missing_acls(entries.values())
         listed: Outcome[Any] = Outcome(tuple(entries.values()), (*failures, *self._missing))
-        if selection.among.states or selection.among.types:
+        if selection.among.restricts:
             allowed = await self._located(entries, failures, selection.among)
             listed = listed.with_items(allowed.items).with_failures(allowed.failures)
         selection = selection.settled(entries)
-        selected = select(selection, listed, entries)
+        selected = await self._of_members(selection, select(selection, listed, entries))
         found = [group.group_id for group in selected.items]
         pairs = await self._pairs_of(
             {*found, *selection.names}, selection.topics, listed=found, with_commits=with_commits

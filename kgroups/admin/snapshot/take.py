@@ -26,7 +26,7 @@ def extent_of(selection: Selection) -> Extent:
     """Return the selection as a snapshot records it."""
     regex = (f"regex:{selection.pattern.text}",) if selection.pattern else ()
     patterns = (*(glob.text for glob in selection.globs), *regex)
-    topics, filtered = tuple(sorted(selection.topics)), bool(selection.among.restricts)
+    topics, filtered = tuple(sorted(selection.topics)), selection.restricts
     return Extent(selection.everything, selection.names, patterns, topics, filtered)
 
 

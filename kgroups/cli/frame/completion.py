@@ -67,6 +67,20 @@ def topic_names_of(settings: ClientSettings, prefix: str) -> list[str]:
     return completions_of((name for name in topics if prefix.startswith("__") or not name.startswith("__")), prefix)
 
 
+def broker_ids(context: click.Context, _: click.Parameter, prefix: str) -> list[str]:
+    """Return the IDs of the brokers of the cluster that the command line names."""
+    try:
+        return asyncio.run(_list_brokers(_settings(context), prefix))
+    except (KgroupsError, OSError):
+        return []
+
+
+async def _list_brokers(settings: ClientSettings, prefix: str) -> list[str]:
+    cluster, _ = await Cluster.connect(settings)
+    async with cluster:
+        return completions_of(map(str, sorted(cluster.nodes)), prefix)
+
+
 def completions_of(names: Iterable[str], prefix: str) -> list[str]:
     """Return the names with this prefix that are safe on a command line."""
     return sorted(name for name in names if name.startswith(prefix) and _PLAIN.fullmatch(name))

@@ -53,6 +53,33 @@ _SAVED_TOPICS = click.option(
 )
 
 
+_WHERE = (
+    click.option(
+        "--host",
+        "hosts",
+        multiple=True,
+        metavar="HOST",
+        help="Only groups with a member on this host: an address or a glob, such as '10.0.4.*'. Repeatable.",
+    ),
+    click.option(
+        "--client-id",
+        "client_ids",
+        multiple=True,
+        metavar="ID",
+        help="Only groups with a member of this client ID, or of a glob; with --host, one member has both. Repeatable.",
+    ),
+    click.option(
+        "--coordinator",
+        "coordinators",
+        multiple=True,
+        metavar="BROKER",
+        help="Only groups that this broker coordinates: its ID, HOST, HOST:PORT, or a glob. Repeatable.",
+        shell_complete=completer("broker_ids"),
+    ),
+)
+"""Filters for commands that only read: a change needs names, not the places where members are at the moment."""
+
+
 def filter_options(state: str = "--state", type: str = "--type") -> tuple[Decorator, ...]:
     """Return the options that filter groups by state and by type."""
     return (
@@ -87,23 +114,28 @@ group_options = OptionGroup("chosen", (*_GROUPS, *filter_options()), _CHANGED)
 changed_group_and_topic_options = OptionGroup("chosen", (*_GROUPS, _USED_TOPICS, *filter_options()), _CHANGED)
 """Options that select groups to change, also by topic."""
 
-group_and_topic_options = OptionGroup("chosen", (*_GROUPS, _TOPICS, *filter_options()), _CHOSEN)
+group_and_topic_options = OptionGroup("chosen", (*_GROUPS, _TOPICS, *filter_options(), *_WHERE), _CHOSEN)
 """Options that select groups, also by topic."""
 
-described_group_options = OptionGroup("chosen", (*_GROUPS, _TOPICS, *filter_options("--in-state")), _CHOSEN)
+described_group_options = OptionGroup("chosen", (*_GROUPS, _TOPICS, *filter_options("--in-state"), *_WHERE), _CHOSEN)
 """Those of :data:`group_and_topic_options`, where ``--state`` has another meaning."""
 
-checked_group_options = OptionGroup("chosen", (*_GROUPS, _TOPICS, *filter_options("--in-state", "--of-type")), _CHOSEN)
+checked_group_options = OptionGroup(
+    "chosen", (*_GROUPS, _TOPICS, *filter_options("--in-state", "--of-type"), *_WHERE), _CHOSEN
+)
 """Those of :data:`group_and_topic_options`, where ``--state`` and ``--type`` have another meaning."""
 
-group_and_used_topic_options = OptionGroup("chosen", (*_GROUPS, _USED_TOPICS, *filter_options()), _CHOSEN)
+group_and_used_topic_options = OptionGroup("chosen", (*_GROUPS, _USED_TOPICS, *filter_options(), *_WHERE), _CHOSEN)
 """Options that select groups, also by a topic that they use."""
 
-saved_group_options = OptionGroup("chosen", (*_GROUPS, _SAVED_TOPICS, *filter_options()), _CHOSEN)
+saved_group_options = OptionGroup("chosen", (*_GROUPS, _SAVED_TOPICS, *filter_options(), *_WHERE), _CHOSEN)
 """Options that select groups to save."""
+
+owner_options = OptionGroup("chosen", (*_GROUPS[1:], *filter_options(), *_WHERE), f"{_CHOSEN}_by_option")
+"""Options that select groups, for a command whose arguments are topics."""
 
 plain_group_options = OptionGroup("chosen", _GROUPS, _CHANGED)
 """Options that select groups by name or pattern only."""
 
-listed_group_options = OptionGroup("chosen", (*_GROUPS, _USED_TOPICS), _CHOSEN)
+listed_group_options = OptionGroup("chosen", (*_GROUPS, _USED_TOPICS, *_WHERE), _CHOSEN)
 """Options that select groups, but no filters by state and type."""

@@ -77,7 +77,8 @@ OPTIONS, OTHER = "Options", "Other"
 
 SHARED = {
     "Selection": "--group --regex --all-groups --topic --all-topics --state --in-state --type --of-type "
-    "--protocol-type --only-lagging --min --top --member --instance --all-members --empty-for --since --until --limit",
+    "--protocol-type --host --client-id --coordinator --only-lagging --min --top --member --instance --all-members "
+    "--empty-for --since --until --limit",
     "View": "--offsets --members --topology --summary --all-views --verbose --by --time --headroom --deep --deep-mib "
     "--deep-time --isolation --what-if --groups --configs --key --overridden",
     "Change": "--to-earliest --to-latest --to-current --to-offset --shift-by --skip-records --to-datetime "

@@ -9,6 +9,7 @@ from kgroups.admin.query.list_groups import ListFilter
 from kgroups.admin.query.select_groups import Selection
 from kgroups.errors import UsageError
 from kgroups.model.groups import GroupState, GroupType, canonical_word, check_sendable, is_glob
+from kgroups.model.shell import shell
 
 from .options import split_values
 
@@ -23,6 +24,9 @@ class GroupOptions(NamedTuple):
     topics: tuple[str, ...] | None = None
     in_states: tuple[str, ...] = ()
     of_types: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+    client_ids: tuple[str, ...] = ()
+    coordinators: tuple[str, ...] = ()
     changes: bool = False
     """Whether the groups are changed: a topic, state, or type alone then selects none."""
 
@@ -38,13 +42,27 @@ class GroupOptions(NamedTuple):
 
     @property
     def any_given(self) -> bool:
-        restricted = self.topics or self.in_states or self.of_types
-        return self._any_selected or bool(restricted and not self.changes)
+        return self._any_selected or (self._restricted and not self.changes)
 
     @property
     def is_everything(self) -> bool:
         """Whether all groups are selected, without a restriction."""
-        return self.all_groups and not (self.topics or self.in_states or self.of_types)
+        return self.all_groups and not self._restricted
+
+    @property
+    def _restricted(self) -> bool:
+        return bool(self.topics or any(self._filters.values()))
+
+    @property
+    def _filters(self) -> dict[str, tuple[str, ...]]:
+        """The values of each filter that names cannot be combined with."""
+        return {
+            "state": self.in_states,
+            "type": self.of_types,
+            "host": self.hosts,
+            "client ID": self.client_ids,
+            "coordinator": self.coordinators,
+        }
 
     @property
     def _any_selected(self) -> bool:
@@ -69,33 +87,53 @@ class GroupOptions(NamedTuple):
         everything = self.all_groups or not self._any_selected
         topics = split_values(self.topics or ())
         for topic in topics:
-            _check_topic(topic)
+            _check_topic(topic, self.names)
         selection = Selection(self.names, everything=everything, topics=frozenset(topics))
         if self.regex is not None or self.globs:
             from kgroups.admin.query.pattern import Glob, compile_pattern
 
             pattern = None if self.regex is None else compile_pattern(self.regex, "--regex")
             selection = selection._replace(pattern=pattern, globs=tuple(map(Glob, self.globs)))
-        return selection._replace(among=self._among()) if self.in_states or self.of_types else selection
+        return self._filtered(selection) if any(self._filters.values()) else selection
 
-    def _among(self) -> ListFilter:
-        """Return the states and types of the selected groups.
+    def _filtered(self, selection: Selection) -> Selection:
+        """Return the selection, restricted by states, types, coordinators, and members.
 
-        :raises UsageError: if one is unknown, or if groups are selected by name: these cannot be filtered.
+        :raises UsageError: if a value is invalid, or if groups are selected by name: these cannot be filtered.
         """
         states = known_words("state", self.in_states, GroupState.ALL)
         types = known_words("type", self.of_types, GroupType.ALL)
-        if self.names and (states or types):
+        among = ListFilter(states, types)
+        if self.names and (given := next((name for name, values in self._filters.items() if values), None)):
             raise UsageError(
-                f"the group {self.names[0]!r} is selected by name and cannot be filtered by "
-                f"{'state' if states else 'type'}; use a glob, --regex, --topic, or --all-groups"
+                f"the group {self.names[0]!r} is selected by name and cannot be filtered by {given}; use a glob, "
+                "--regex, --topic, or --all-groups"
             )
-        return ListFilter(states, types)
+        if not (self.hosts or self.client_ids or self.coordinators):
+            return selection._replace(among=among)
+        from kgroups.admin.query.member_filter import MemberFilter
+        from kgroups.admin.query.pattern import Glob
+
+        def globs(values: tuple[str, ...], option: str) -> tuple[Glob, ...]:
+            if "" in values:
+                raise UsageError(f"{option}: the value must not be empty (an unset variable in a script?)")
+            return tuple(Glob(value, literal=True) for value in values)
+
+        members = MemberFilter(globs(self.hosts, "--host"), globs(self.client_ids, "--client-id"))
+        return selection._replace(
+            among=among._replace(coordinators=globs(self.coordinators, "--coordinator")),
+            members=members if any(members) else None,
+        )
 
 
 def chosen(names: tuple[str, ...], **options: Any) -> GroupOptions:
     """Return the options of groups to read."""
     return GroupOptions(names, **options)
+
+
+def chosen_by_option(**options: Any) -> GroupOptions:
+    """Return the options of groups to read; no argument is a group."""
+    return GroupOptions((), **options)
 
 
 def changed(names: tuple[str, ...], **options: Any) -> GroupOptions:
@@ -115,7 +153,7 @@ def known_words(what: str, values: tuple[str, ...], known: tuple[str, ...]) -> t
     return tuple(dict.fromkeys(word for word in found.values() if word))
 
 
-def _check_topic(topic: str) -> None:
+def _check_topic(topic: str, names: tuple[str, ...]) -> None:
     """Check the name of a topic.
 
     :raises UsageError: if Kafka does not allow it.
@@ -123,7 +161,10 @@ def _check_topic(topic: str) -> None:
     if re.fullmatch(r"[A-Za-z0-9._-]{1,249}", topic):
         return
     if match := re.fullmatch(r"([A-Za-z0-9._-]+):[0-9,-]*", topic):
-        raise UsageError(f"--topic: {topic!r} names partitions, but this option selects whole topics; use {match[1]}")
+        raise UsageError(
+            f"--topic: {topic!r} names partitions, but this option selects whole topics; use {match[1]}, or kgroups "
+            f"owners {topic}{''.join(f' --group {shell(name)}' for name in names)}"
+        )
     patterns = "; patterns are not supported" if re.search(r"[*?\[]", topic) else ""
     raise UsageError(f"--topic: {topic!r} is not a valid topic name{patterns}")
 

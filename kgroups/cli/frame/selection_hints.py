@@ -145,10 +145,19 @@ def _why_empty(selection: Selection, failures: Iterable[Failure], names: Collect
 
 
 def _restriction(selection: Selection) -> str:
-    """Return the states and types that restrict a selection, for a message."""
-    states, types = selection.among.states, selection.among.types
-    texts = [f"the {name} {' or '.join(values)}" for name, values in (("state", states), ("type", types)) if values]
-    return f" with {' and '.join(texts)}" if texts else ""
+    """Return what restricts a selection, for a message."""
+    among, members = selection.among, selection.members
+    restrictions = {
+        "the state": among.states,
+        "the type": among.types,
+        "the coordinator": [glob.text for glob in among.coordinators],
+        "a member on the host": [glob.text for glob in members.hosts] if members else (),
+        "a member of the client ID": [glob.text for glob in members.client_ids] if members else (),
+    }
+    texts = [f"{name} {' or '.join(values)}" for name, values in restrictions.items() if values]
+    by_name = members and any(re.search("[A-Za-z]", glob.text) and ":" not in glob.text for glob in members.hosts)
+    hint = "; brokers report the addresses of hosts, not their names" if by_name else ""
+    return f" with {' and '.join(texts)}{hint}" if texts else ""
 
 
 def _matches(text: str, names: Iterable[str]) -> bool:

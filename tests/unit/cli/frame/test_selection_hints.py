@@ -73,7 +73,11 @@ def test_filtered_rows_are_no_empty_selection(run: Run) -> None:
 @pytest.mark.parametrize(
     ("topic", "message"),
     [
-        ("orders:0", "--topic: 'orders:0' names partitions, but this option selects whole topics; use orders"),
+        (
+            "orders:0",
+            "--topic: 'orders:0' names partitions, but this option selects whole topics; use orders, "
+            "or kgroups owners orders:0",
+        ),
         ("ord*", "--topic: 'ord*' is not a valid topic name; patterns are not supported"),
         ("a b", "--topic: 'a b' is not a valid topic name"),
     ],

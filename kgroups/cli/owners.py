@@ -1,0 +1,64 @@
+"""``kgroups owners``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
+
+from kgroups.admin.client import Client
+from kgroups.admin.query.select_groups import Selection
+from kgroups.model.counts import count
+from kgroups.model.offsets import Isolation
+from kgroups.model.outcome import NO_MATCH, Failure, Outcome, Scope
+from kgroups.model.topic_scope import TopicScope, in_scope, parse_topic_scope
+from kgroups.model.views.owner_rows import OwnerRow, owner_rows, unread_rows
+from kgroups.model.views.refused_rows import refused_rows
+from kgroups.render.owner_view import OWNERS
+
+from .frame.options import ConnectionOptions
+from .frame.output import Shape
+from .frame.run_query import query_and_show
+from .frame.selected_groups import GroupOptions
+
+
+def owners(connection: ConnectionOptions, shape: Shape, topics: tuple[str, ...], chosen: GroupOptions) -> int:
+    """Run ``kgroups owners``; return the exit code."""
+    scope = parse_topic_scope(topics, "TOPIC") if topics else None
+    selection = chosen._replace(topics=tuple(scope or ())).selection(all_by_default=True)
+    query = partial(_query, selection=selection, scope=scope, narrowed=chosen.any_given and not chosen.is_everything)
+    return query_and_show(connection, shape, OWNERS, query, selection=selection)
+
+
+async def _query(admin: Client, *, selection: Selection, scope: TopicScope | None, narrowed: bool) -> Outcome[Any]:
+    outcome = await admin.describe_offsets(selection, isolation=Isolation.READ_UNCOMMITTED)
+    rows = [row for item in outcome.items for row in owner_rows(item, scope)]
+    if members := selection.members:
+        rows = [row for row in rows if members.matches(row.host or "", row.client_id or "")]
+    rows += refused_rows(OwnerRow, outcome.failures)
+    if scope and not narrowed:
+        unread, failures = await _unread(admin, scope, rows, certain=not (outcome.failures or outcome.hidden_by))
+        rows += unread
+        outcome = outcome.with_failures(failures)
+    elif not rows and not outcome.failures:
+        outcome = outcome.with_failures((), [NO_MATCH])
+    return outcome.with_items(rows)
+
+
+async def _unread(
+    admin: Client, scope: TopicScope, rows: Iterable[OwnerRow], *, certain: bool
+) -> tuple[list[OwnerRow], list[Failure]]:
+    """Return the rows of the selected partitions that no group reads, and failures of those that do not exist."""
+    read = {(row.topic, row.partition) for row in rows}
+    unread: list[OwnerRow] = []
+    failures: list[Failure] = []
+    for topic, found in (await admin.topics(sorted(scope))).items():
+        if found.error:
+            continue  # a failure of the selection
+        there = {at for at in found.leaders if in_scope(scope, topic, at)}
+        unread += unread_rows(topic, {at for at in there if (topic, at) not in read}, certain=certain)
+        failures += (
+            Failure(Scope.PARTITION, f"{topic}-{at}", f"the topic has {count(len(found.leaders), 'partition')}")
+            for at in sorted((scope[topic] or frozenset()) - there)
+        )
+    return unread, failures
