@@ -14,6 +14,14 @@ if TYPE_CHECKING:
 
 C = TypeVar("C", bound="Client")
 
+_EVENTS = 3
+"""Turns of the event loop in which it notices connections that were closed between two queries."""
+_IDLE = 180.0
+"""Seconds without a query after which connections are not used any more: firewalls and load balancers forget idle
+connections after four minutes, without closing them."""
+_PATIENCE = 1.0
+"""Seconds for the first response over connections that were kept. Then the bootstrap servers are tried in parallel."""
+
 
 class ClientSession(Generic[C]):
     """A client that connects at the first query and is used for all further ones.
@@ -22,15 +30,14 @@ class ClientSession(Generic[C]):
     previous one. One query runs at a time.
     """
 
-    def __init__(self, connect: Callable[[], Awaitable[C]], *, patience: float | None = None) -> None:
+    def __init__(self, connect: Callable[[], Awaitable[C]]) -> None:
         """Connect later, whenever a query needs a new client.
 
         :param connect: returns a connected client.
-        :param patience: seconds for the first response over connections that were kept.
         """
         self._connect = connect
-        self._patience = patience
         self._client: C | None = None
+        self._used_at = 0.0
 
     @asynccontextmanager
     async def query(self, *harmless: type[Exception]) -> AsyncIterator[C]:
@@ -41,7 +48,9 @@ class ClientSession(Generic[C]):
         """
         try:
             yield await self._ready()
+            self._used_at = asyncio.get_running_loop().time()
         except harmless:
+            self._used_at = asyncio.get_running_loop().time()
             raise
         except BaseException:
             await self.close()
@@ -49,10 +58,12 @@ class ClientSession(Generic[C]):
 
     async def _ready(self) -> C:
         """Return the kept client, ready for another query, or a new one."""
+        for _ in range(_EVENTS):
+            await asyncio.sleep(0)
         kept = self._client
-        if kept is not None and kept.cluster:
+        if kept is not None and kept.cluster and asyncio.get_running_loop().time() < self._used_at + _IDLE:
             try:
-                async with asyncio.timeout(self._patience):
+                async with asyncio.timeout(_PATIENCE):
                     await kept.cluster.renew()
                 return kept
             except (KgroupsError, TimeoutError):  # the connections are no longer usable

@@ -42,7 +42,8 @@ class Clusters:
         for notice in notices:
             print_notice(notice)
         for name in self._pollers.keys() - {each.cluster for each in kept}:
-            del self._pollers[name], self.expositions[name]
+            self._pollers.pop(name).close()
+            del self.expositions[name]
 
     def run(self, interval: float) -> NoReturn:
         """Poll forever, or until a poll ends with an error that is not one of its cluster."""

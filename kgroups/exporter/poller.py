@@ -13,7 +13,7 @@ from kgroups.admin.observe import observe
 from kgroups.admin.query.select_groups import Selection
 from kgroups.cli.frame.exit_status import print_to_stderr
 from kgroups.cli.frame.options import ConnectionOptions
-from kgroups.cli.frame.run_query import run_query
+from kgroups.cli.frame.run_query import Session
 from kgroups.errors import KgroupsError
 from kgroups.model.groups import GroupId
 from kgroups.model.health.findings import Sample, Seen
@@ -41,12 +41,13 @@ class Polling(NamedTuple):
 
 
 class Poller:
-    """Polls the cluster. Scrapes read the result of the last poll and never wait for one."""
+    """Polls the cluster over connections that are kept. Scrapes read the last poll's result and never wait for one."""
 
     def __init__(
         self, connection: ConnectionOptions, selection: Selection, isolation: Isolation, polling: Polling
     ) -> None:
         self._connection = connection
+        self._session = Session(connection.settings, debug=connection.debug, quiet=True)
         self._selection = selection
         self._isolation = isolation
         self._polling = polling
@@ -114,9 +115,12 @@ class Poller:
         failures = dict(self._failures)
         return Scrape(groups, logs, counts, up, seconds, self._scrapes, failures, self._reached_at, self._hidden)
 
+    def close(self) -> None:
+        """Close the connections. No poll can follow."""
+        self._session.close()
+
     def _query(self) -> Outcome[Seen]:
-        outcome, self.cluster_id = run_query(
-            self._connection.settings,
+        outcome, self.cluster_id = self._session.query(
             lambda admin: observe(
                 admin,
                 self._selection,
@@ -127,9 +131,7 @@ class Poller:
                     with_counts=self._polling.with_counts,
                 ),
                 isolation=self._isolation,
-            ),
-            debug=self._connection.debug,
-            quiet=True,
+            )
         )
         return outcome
 

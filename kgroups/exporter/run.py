@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import resource
 import ssl
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -69,17 +71,26 @@ def run(
         return f"kgroups: serving {'https' if tls else 'http'}://{shown}:{bound}/metrics"
 
     if connection.fleet:
+        _allow_open_files()
         clusters = Clusters({name: poller(connection.of(name)) for name in connection.fleet.names}, expositions)
         started = start(pages(clusters, clusters.not_ready, users, clusters.probe))
         clusters.poll_once()
         click.echo(started, err=True)
         clusters.run(interval)
-    exposition, only = expositions(), poller(connection)
-    started = start(pages(exposition, exposition.not_ready, users))
-    exposition.publish(only.poll())
-    click.echo(started, err=True)
-    only.run(interval, exposition.publish)
+    with closing(poller(connection)) as only:
+        exposition = expositions()
+        started = start(pages(exposition, exposition.not_ready, users))
+        exposition.publish(only.poll())
+        click.echo(started, err=True)
+        only.run(interval, exposition.publish)
     return EXIT_OK
+
+
+def _allow_open_files() -> None:
+    """Raise the soft limit of open files to the hard one: the connections to all clusters stay open between polls."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(ValueError, OSError):  # macOS has another limit that is lower
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _tls(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:

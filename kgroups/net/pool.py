@@ -185,7 +185,15 @@ class ConnectionPool:
         return DeadlineExceeded(ended, peer=error.peer, hint=error.hint)
 
     def forgive(self) -> None:
-        """Contact every broker again, also after it did not respond; for replicas, only after it has responded."""
+        """Contact every broker again, also after it did not respond; for replicas, only after it has responded.
+
+        Connections to brokers that did not respond are closed: they may be lost without a sign.
+        """
+        retired, self._retired = self._retired, []
+        retired += [self._made.pop(lane) for lane in list(self._made) if lane[:2] in self._down]
+        for task in retired:
+            if not (task.cancel() or task.cancelled() or task.exception()):
+                task.result().connection.close()
         self._down.clear()
         live = self._live()
         lanes = {address: live.get((*address, REPLICAS)) for address in self._late}

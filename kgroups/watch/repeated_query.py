@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
@@ -15,11 +14,6 @@ from kgroups.cli.frame.output import print_exchange, print_notice
 from kgroups.cli.frame.run_query import Query
 from kgroups.model.outcome import Outcome
 from kgroups.protocol.repeats import RepeatsByApi
-
-_RENEWAL = 1.0
-"""Seconds for the first response over connections that were kept. Then the bootstrap servers are tried in parallel."""
-_EVENTS = 3
-"""Turns of the event loop in which it notices connections that were closed between two queries."""
 
 
 class RepeatedQuery:
@@ -34,15 +28,13 @@ class RepeatedQuery:
             connect = partial(connection.fleet.open, cluster, debug=connection.debug)
         else:
             connect = partial(_open, connection)
-        self._session = ClientSession(partial(_remembering, connect), patience=_RENEWAL)
+        self._session = ClientSession(partial(_remembering, connect))
 
     async def run(self, query: Query) -> Outcome[Any]:
         """Return the result of a query.
 
         :raises KgroupsError: if the cluster cannot be reached.
         """
-        for _ in range(_EVENTS):
-            await asyncio.sleep(0)
         async with self._session.query() as client:
             outcome = await query(client)
         if outcome.failures:

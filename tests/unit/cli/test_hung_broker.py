@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -97,7 +98,8 @@ def test_exporter_hung_broker_keeps_other_groups(
     looks = Poller(
         ConnectionOptions(settings, False), Selection(everything=True), Isolation.READ_UNCOMMITTED, Polling()
     )
-    assert [each.name for each in looks.poll().groups if each.described] == ANSWERING
+    with closing(looks):
+        assert [each.name for each in looks.poll().groups if each.described] == ANSWERING
 
 
 def test_explain_hung_broker_keeps_other_groups(run_cli: Run, serve_in_virtual_time: Callable) -> None:

@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -273,8 +274,9 @@ TOLD = (
 
 
 def polled(served: Served, polling: Polling) -> Samples:
-    poller = Poller(connected(served.bootstrap), Selection(everything=True), Isolation.READ_UNCOMMITTED, polling)
-    text = b"".join(texts(poller.poll(), generate_latest)).decode()
+    read = Selection(everything=True), Isolation.READ_UNCOMMITTED, polling
+    with closing(Poller(connected(served.bootstrap), *read)) as poller:
+        text = b"".join(texts(poller.poll(), generate_latest)).decode()
     every = (each for family in text_string_to_metric_families(text) for each in family.samples)
     return {(each.name, *sorted(each.labels.items())): each.value for each in every}
 

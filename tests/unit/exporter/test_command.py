@@ -11,7 +11,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -62,11 +62,23 @@ def samples(families: Any) -> Samples:
     return {(each.name, *(value for _, value in sorted(each.labels.items()))): each.value for each in every}
 
 
+_pollers: list[Poller] = []
+
+
+@pytest.fixture(autouse=True)
+def _close_pollers() -> Iterator[None]:
+    yield
+    while _pollers:
+        _pollers.pop().close()
+
+
 def looks_at(bootstrap: str, polling: Polling | None = None) -> Poller:
     settings = ClientSettings(parse_bootstrap(bootstrap))
-    return Poller(
+    poller = Poller(
         ConnectionOptions(settings, False), Selection(everything=True), Isolation.READ_UNCOMMITTED, polling or Polling()
     )
+    _pollers.append(poller)
+    return poller
 
 
 def _serve(poller: Poller, level: Level = Level.PARTITION, **rest: Any) -> int:
@@ -219,7 +231,7 @@ def test_exporter_marks_groups_of_failed_coordinator_as_unknown(served: Any, mon
     found = lag_samples(samples(classic(scrape(port))), "busy")
     assert (found["unknown_partitions"], found["stale"], found["total_lag"]) == (2, 1, 10)
     with monkeypatch.context() as gone:
-        gone.setattr(looks, "_connection", looks_at("127.0.0.1:1")._connection)
+        gone.setattr(looks, "_session", looks_at("127.0.0.1:1")._session)
         answer = samples(classic(scrape(port)))
     assert answer["kgroups_up",] == 0
     found = lag_samples(answer, "busy")
