@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import queue
-import shlex
 import signal
 import sys
 import threading
@@ -24,15 +23,18 @@ from textual.widget import Widget
 
 from kgroups.admin.query.pattern import compile_pattern
 from kgroups.cli.frame.options import ConnectionOptions
+from kgroups.cli.frame.repeat_options import command_line
 from kgroups.errors import EXIT_FAILED, EXIT_OK, KgroupsError
 from kgroups.model.offsets import Isolation
 from kgroups.model.shell import group_words
+from kgroups.render.cells import escape
 from kgroups.render.color import chosen_color
 from kgroups.render.failures import failure_lines, notice_lines
 
 from .group_page import explained, read_time_lags
 from .reset import PlannedReset
-from .screen.picture import Line, Opened, draw_page
+from .screen.picture import SORTED, Line, Opened, draw_page
+from .screen.table import Layout
 from .state.cluster_totals import ClusterTotal
 from .state.partitions import TimeLags, partitions_of
 from .state.reset_dialog import ResetDialog, Step
@@ -91,6 +93,8 @@ class WatchApp(App[int]):
         self._latest: Tick | None = None
         self._shown: Tick | None = None
         self._explained: dict[GroupKey, list[str]] = {}
+        self._explaining: set[GroupKey] = set()
+        self._layout = Layout()
         self._times: tuple[GroupKey, TimeLags] | None = None
         self._timing: threading.Thread | None = None
         self._flash: tuple[str, float] = ("", 0.0)
@@ -166,6 +170,7 @@ class WatchApp(App[int]):
             self._opened(tick),
             width,
             height,
+            self._layout,
             utf8=self._utf8,
             styled=self._styled,
         )
@@ -173,41 +178,52 @@ class WatchApp(App[int]):
 
     def on_key(self, event: events.Key) -> None:
         """Apply a key."""
-        key = event.character if event.is_printable and event.character else event.key
-        if not self.view.typing and self.view.reset is None and key == "y":
+        view, key = self.view, event.character if event.is_printable and event.character else event.key
+        if key == "y" and not view.typing and (view.reset is None or view.reset.step is Step.OVER):
             self._copy()
-        elif self.view.page is Page.GROUP and key == "e":
-            self._start_explain()
         else:
-            self.view.press(key)
+            view.press(key)
+            if key == "e" and view.page is Page.EXPLAIN:
+                self._start_explain()
             self._continue_reset()
-        if self.view.done:
+        if view.done:
             self.exit()
         else:
             self.draw()
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Type a text that was pasted."""
+        self.view.paste(event.text)
+        self.draw()
 
     def on_resize(self) -> None:
         """Fit the page to the terminal."""
         self.draw()
 
     def on_mouse_scroll_down(self) -> None:
-        """Move down by three lines."""
-        self.view.move(3)
+        """Scroll down by three lines."""
+        self.view.scroll(3)
         self.draw()
 
     def on_mouse_scroll_up(self) -> None:
-        """Move up by three lines."""
-        self.view.move(-3)
+        """Scroll up by three lines."""
+        self.view.scroll(-3)
         self.draw()
 
     def on_click(self, event: events.Click) -> None:
-        """Put the cursor on a group; open it by a double click."""
-        line = event.screen_y - 2
-        if self.view.page is Page.GROUPS and 0 <= line < self.view.height:
-            self.view.put(self.view.top + line)
+        """Sort by the column of a header; put the cursor on a group, or open it by a double click."""
+        line, view = event.screen_y - 2, self.view
+        if view.page is not Page.GROUPS or view.typing:
+            return
+        if line == -1:
+            header = next((each for each, place in self._layout.headers.items() if event.screen_x in place), "")
+            if header in SORTED:
+                view.sort(SORTED[header])
+        elif 0 <= line < min(view.height, len(view.shown) - view.top):
+            view.put(view.top + line)
             if event.chain == 2:
-                self.view.open()
-            self.draw()
+                view.open()
+        self.draw()
 
     def action_interrupt(self) -> None:
         """End as by Ctrl-C."""
@@ -239,7 +255,9 @@ class WatchApp(App[int]):
         key = self.view.cursor
         if self.view.page is Page.CLUSTERS:
             return tick.totals() if tick is not None else []
-        if tick is None or self.view.page is not Page.GROUP or key is None:
+        if self.view.page is Page.EXPLAIN and key is not None:
+            return Opened(explained=self._explained.get(key, ()))
+        if tick is None or self.view.page not in (Page.GROUP, Page.RESET) or key is None:
             return Opened()
         sampled = tick.clusters.get(key.cluster)
         if sampled is None or key.group not in sampled.offsets:
@@ -247,7 +265,7 @@ class WatchApp(App[int]):
         changes = [(clock(each.at), each) for each in sampled.watch.changes_of(key.group)]
         partitions = partitions_of(sampled.offsets[key.group], sampled.watch.samples_of(key.group))
         times = self._times[1] if self._times is not None and self._times[0] == key else None
-        return Opened(partitions, changes, self._explained.get(key, ()), times, int(time.time() * 1000))
+        return Opened(partitions, changes, (), times, int(time.time() * 1000))
 
     def _read_times(self) -> None:
         """Start to read the time lag and the headroom of the open group, if they are missing or old."""
@@ -267,28 +285,34 @@ class WatchApp(App[int]):
         self._timing.start()
 
     def _copy(self) -> None:
-        key = self.view.cursor
-        if key is not None:
-            options = f"--profile {shlex.quote(key.cluster)}" if key.cluster else f"-b {self._headline}"
-            self.copy_to_clipboard(f"kgroups describe {group_words(key.group)} {options}")
-            self._flash = ("copied the command to the clipboard", time.monotonic() + _FLASH)
+        key, view = self.view.cursor, self.view
+        if view.reset is not None:
+            command = view.reset.restore
+        elif key is None:
+            command = None
+        else:
+            name = "explain" if view.page is Page.EXPLAIN else "describe"
+            command = " ".join(filter(None, (f"kgroups {name} {group_words(key.group)}", self._asks.options(key))))
+        if command:
+            self.copy_to_clipboard(command)
+            self._flash = (f"copied: {escape(command)}", time.monotonic() + _FLASH)
 
     def _start_explain(self) -> None:
         key = self.view.cursor
-        if key is None or self._explained.get(key) == ["explaining ..."]:
+        if key is None or key in self._explaining:
             return
-        self._explained[key] = ["explaining ..."]
+        self._explaining.add(key)
+        self._explained[key] = [f"explaining group {escape(key.group)} ..."]
 
         def run() -> None:
             lines = self._asks.explain(key)
-            if self.is_running:
-                self.call_from_thread(self._take_explained, key, lines)
+            self._finished.put(lambda: self._take_explained(key, lines))
 
         threading.Thread(target=run, daemon=True).start()
 
     def _take_explained(self, key: GroupKey, lines: list[str]) -> None:
         self._explained[key] = lines
-        self.draw()
+        self._explaining.discard(key)
 
     # A reset: each step runs on a thread, and ends with the lines to show.
 
@@ -314,7 +338,8 @@ class WatchApp(App[int]):
         self._finished.put(lambda: self._show_written(dialog))
 
     def _show_written(self, dialog: ResetDialog) -> None:
-        dialog.show(self.written)
+        assert self._planned is not None
+        dialog.show(self.written, restore=self._planned.restore)
         self.written = []
 
 
@@ -330,13 +355,15 @@ class Asks(NamedTuple):
     explain: Explain
     plan: Plan
     time_lags: Callable[[GroupKey], TimeLags]
+    options: Callable[[GroupKey], str]
+    """Returns the options that connect to its cluster, quoted for a shell."""
 
 
 def on_full_screen(ticks: Ticks, connection: ConnectionOptions, isolation: Isolation, *, by_cluster: bool) -> int:
     """Run the full screen until the user, a signal, or ``--count`` ends it."""
     arriving: queue.SimpleQueue[Event] = queue.SimpleQueue()
     threading.Thread(target=poll_into, args=(ticks, arriving), daemon=True).start()
-    chosen = chosen_color()
+    chosen, fleet = chosen_color(), connection.fleet
     if chosen:
         os.environ.pop("NO_COLOR", None)  # which Textual reads
     app = WatchApp(
@@ -347,11 +374,12 @@ def on_full_screen(ticks: Ticks, connection: ConnectionOptions, isolation: Isola
             partial(explained, connection),
             partial(PlannedReset, connection),
             partial(read_time_lags, connection, isolation),
+            lambda key: command_line(fleet.as_words(key.cluster) if fleet else connection.as_words()),
         ),
         styled=not os.environ.get("NO_COLOR") if chosen is None else chosen,
     )
     if by_cluster:
-        app.view.page = Page.CLUSTERS
+        app.view.enter(Page.CLUSTERS)
     try:
         app.run()
     finally:
@@ -368,8 +396,10 @@ def on_full_screen(ticks: Ticks, connection: ConnectionOptions, isolation: Isola
     return EXIT_FAILED if app.failed or app.return_code else EXIT_OK
 
 
-def _compile(text: str) -> Callable[[str], bool] | None:
-    try:
-        return compile_pattern(text, "/").fullmatch
-    except KgroupsError:
-        return None
+def _compile(text: str, whole: bool) -> Callable[[str], bool]:
+    """Return a test of names, or parts of them, regardless of case.
+
+    :raises KgroupsError: if the regular expression is invalid.
+    """
+    pattern = compile_pattern(text, "filter")
+    return pattern.fullmatch if whole else compile_pattern(f"(?is).*(?:{text}).*", "filter").fullmatch

@@ -18,6 +18,7 @@ from kgroups.model.explain import explain
 from kgroups.model.explain.facts import GroupFacts
 from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import Outcome
+from kgroups.model.shell import group_words
 from kgroups.model.verdicts.facts import PartitionFacts
 from kgroups.model.verdicts.judge import judge
 from kgroups.model.views.lag_summary import By, headroom_of, shares, time_of
@@ -67,7 +68,7 @@ VERDICTS = 20
 
 
 def explained(connection: ConnectionOptions, key: GroupKey) -> list[str]:
-    """Return the findings about a group, and the verdicts about its partitions that lag."""
+    """Return the verdicts about the partitions of a group that lag, then the findings about it."""
     selection = Selection((key.group,))
     lagging: list[PartitionFacts] = []
 
@@ -83,9 +84,11 @@ def explained(connection: ConnectionOptions, key: GroupKey) -> list[str]:
     except KgroupsError as error:
         return [f"explain failed: {error}"]
     out = io.StringIO()
+    if lagging:
+        write_verdicts((Judged(judge(each)) for each in lagging[:VERDICTS]), out, colored=False)
+        if len(lagging) > VERDICTS:
+            more = count(len(lagging) - VERDICTS, "more partition")
+            out.write(f"\n{more} with lag: kgroups explain {group_words(key.group)} --lagging\n")
+        out.write("\n")
     write_explained([Explained(each, explain(each)) for each in outcome.items], "plain", out, Tier.BASE, headers=True)
-    out.write("\n" * bool(lagging))
-    write_verdicts((Judged(judge(each)) for each in lagging[:VERDICTS]), out, colored=False)
-    if len(lagging) > VERDICTS:
-        out.write(f"\n{count(len(lagging) - VERDICTS, 'more partition')} with lag: kgroups explain GROUP --lagging\n")
     return [*out.getvalue().splitlines(), *failure_lines(outcome.failures)]

@@ -42,6 +42,8 @@ class PlannedReset:
         self._connection = connection.of(key.cluster)
         self._planned: tuple[PlannedOffset, ...] = ()
         self._cluster_id: str | None = None
+        self.restore: str | None = None
+        """The command that restores the old offsets, once they are in a file."""
 
     def plan(self) -> tuple[list[str], bool]:
         """Plan; return the lines of the dry run, and whether anything can be written. Waits for brokers."""
@@ -59,9 +61,12 @@ class PlannedReset:
         )
 
     def execute(self) -> list[str]:
-        """Write the plan; return the lines of the results, and where the undo file is. Waits for brokers."""
+        """Write the plan; return the lines of the results, and the command that restores the old offsets.
+
+        The command has a line of its own. Waits for brokers.
+        """
         notes: list[str] = []
-        undo = UndoFile(None, self._connection, notes.append)
+        undo = _UndoFile(None, self._connection, notes.append)
 
         async def write(cluster: Cluster) -> Outcome[Any]:
             if self._cluster_id and cluster.cluster_id and self._cluster_id != cluster.cluster_id:
@@ -75,9 +80,20 @@ class PlannedReset:
 
         try:
             outcome, _ = run_query(self._connection.settings, changing(write), debug=False, quiet=True)
+            lines = _lines(outcome)
         except (KgroupsError, OSError) as error:
-            return [*notes, f"failed: {error}"]
-        return [*_lines(outcome), *notes]
+            lines = [f"failed: {error}"]
+        if undo.written is None:
+            return [*lines, *notes]
+        self.restore = undo.suggestion
+        return [*lines, *notes, "", f"The old offsets are in {undo.written}", "To restore them:", self.restore]
+
+
+class _UndoFile(UndoFile):
+    """An undo file whose name and command are shown after the results, and not in a note."""
+
+    def _announce(self) -> None:
+        self.written = self._created
 
 
 _OPTIONS = click.Command("reset-offsets", add_help_option=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from textwrap import wrap
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -15,18 +15,19 @@ from kgroups.model.counts import count
 from kgroups.model.duration import Milliseconds
 from kgroups.render.cells import escape
 
-from ..state.arrange import Order
+from ..state.arrange import ASCENDING, Order
 from ..state.cluster_totals import ClusterTotal
 from ..state.partitions import PartitionRow, TimeLags
+from ..state.reset_dialog import FIELDS, ResetDialog, Step
 from ..state.view import CLUSTERS, HELP, Page, View
 from ..state.watching import GroupKey, StateChange
 from .clusters import cluster_lines, named_failures
-from .columns import aligned, cell_text, cut, pad, sparkline
-from .table import Column, columns_of, fitted, rate_text
+from .columns import GAP, aligned, cell_text, command_lines, cut, pad, sparkline
+from .table import Column, Layout, columns_of, fitted, rate_text
 
 Line = list[Segment]
 _BOLD, _DIM, _RED, _CURSOR = Style(bold=True), Style(dim=True), Style(color="red"), Style(reverse=True)
-_SORTED = {
+SORTED = {
     "LAG": Order.LAG,
     "GROUP": Order.GROUP,
     "OUT/S": Order.RATE,
@@ -37,21 +38,27 @@ _SORTED = {
     "CATCH-UP": Order.CATCH_UP,
     "CLUSTER": Order.CLUSTER,
 }
+"""The orders of the columns."""
 _MARK = "> "
-_SENTENCES = ("- ", "kgroups: ", "the old offsets are in ")
-"""Beginnings of findings, notices, failures, and the note about the undo file."""
+_COMMAND = "kgroups "
+"""Beginning of a line that is a command."""
 _KEYS = 26
 """Width of the keys on their page."""
+_FORM = 11
+"""Width of the names of fields."""
+_WHOLE: Any = {"break_on_hyphens": False}
+"""Options of :func:`wrap`: IDs and names of files remain whole."""
 FRAME_LINES = 3
 """Lines around the rows: head, header of the table, and footer."""
 
 
 class Opened(NamedTuple):
-    """The open group: its partitions, state changes, and text of ``explain``."""
+    """The open group."""
 
     partitions: Sequence[PartitionRow] = ()
     changes: Sequence[tuple[str, StateChange]] = ()
     explained: Sequence[str] = ()
+    """The text of ``explain``."""
     times: TimeLags | None = None
     now: int = 0
     """Milliseconds since 1970."""
@@ -65,35 +72,45 @@ def draw_page(
     opened: Opened | Sequence[ClusterTotal],
     width: int,
     height: int,
+    layout: Layout,
     *,
     utf8: bool,
     styled: bool = True,
 ) -> list[Line]:
     """Return the lines of the screen, at most ``height``; resize the view to the lines that remain for its rows.
 
+    :param layout: of the pages before.
     :param opened: the open group, or on their page, the totals of the clusters.
     :param styled: without it (NO_COLOR), a character marks the cursor.
     """
     named = named_failures(failures, height, f"; {CLUSTERS} shows all" if view.several else None)
     if view.page is Page.CLUSTERS:
         named = ()
+    if view.typing and view.invalid:
+        named = (*named, view.invalid)
     view.resize(height - FRAME_LINES - len(named))
+    place = ""
     if view.page is Page.GROUPS:
-        body = _table(view, width, utf8) if styled else _marked(view, _table(view, width - len(_MARK), utf8))
+        table = _table(view, layout, width if styled else width - len(_MARK), utf8, styled)
+        body = table if styled else _marked(view, table)
     else:
         texts = list(
             _texts(view, opened, width, utf8)
             if isinstance(opened, Opened)
             else (*cluster_lines(opened, width), "", *_wrapped(map(escape, failures), width))
         )
-        view.scrolled = max(0, min(view.scrolled, len(texts) - view.height - 1))
-        body = [_line(text, width) for text in texts[view.scrolled :][: view.height + 1]]
+        room = view.height + 1
+        view.scrolled = max(0, min(view.scrolled, len(texts) - room))
+        body = [_line(text, width) for text in texts[view.scrolled :][:room]]
+        if len(texts) > room:
+            more = "PgDn: more  " if view.scrolled + room < len(texts) else ""
+            place = f"{more}lines {view.scrolled + 1}-{min(view.scrolled + room, len(texts))} of {len(texts)}  "
     body += [[] for _ in range(view.height + 1 - len(body))]
     lines = [
         _line(_head(view, head), width, _BOLD),
         *body,
         *(_line(escape(text), width, _RED) for text in named),
-        _line(flash or _foot(view, utf8), width, _BOLD if flash else _DIM),
+        _line(flash or f"{place}{_foot(view, width)}", width, _BOLD if flash else _DIM),
     ]
     return lines if styled else [[Segment(each.text) for each in line] for line in lines]
 
@@ -103,36 +120,62 @@ def _head(view: View, head: str) -> str:
     return f"kgroups watch  {len(view.shown):,} of {count(len(view.rows), 'group')}{paused}  {head}"
 
 
-def _foot(view: View, utf8: bool) -> str:
+def _foot(view: View, width: int) -> str:
     if view.typing:
-        invalid = "; invalid regular expression" if view.invalid else ""
-        return f"filter: {escape(view.pattern)}_   (Enter: apply, Esc: cancel, ~REGEX, !: invert{invalid})"
-    if view.page is Page.GROUP:
-        return "Esc: back  e: explain  R: plan a reset  y: copy command  ?: keys"
-    if view.reset is not None:
-        return "Enter: plan, or execute  Ctrl-U: erase  Esc: back"
-    if view.page in (Page.HELP, Page.CLUSTERS):
-        return "Esc: back"
+        kind = "invalid" if view.invalid else view.filter.kind
+        return f"filter ({kind}): {escape(view.pattern)}_   Enter: apply  Esc: cancel  text, glob*, /REGEX/, !: invert"
+    if view.reset is not None and view.page is Page.RESET:
+        return _RESET_KEYS[view.reset.step] + ("  y: copy the command above" if view.reset.restore else "")
+    if view.page is not Page.GROUPS:
+        return _PAGE_KEYS[view.page]
     chosen = [
-        f"filter: {escape(view.pattern)}" if view.pattern else "",
+        f"filter ({view.filter.kind}): {escape(view.pattern)}" if view.pattern else "",
         "lagging" if view.lagging else "",
         "changed" if view.changed else "",
         view.type or "",
     ]
     place = f"{min(view.top + 1, len(view.shown))}-{min(view.top + view.height, len(view.shown))} of {len(view.shown)}"
-    keys = f"Enter: open  {f'{CLUSTERS}: clusters  ' if view.several else ''}/: filter  ?: keys"
-    return "  ".join([f"sort: {view.order.value}", *filter(None, chosen), place, keys])
+    keys = ["Enter: open", "e: explain", f"{CLUSTERS}: clusters" if view.several else "", "/: filter", "?: keys"]
+    words = [f"sort: {view.order.value}", *filter(None, chosen), place]
+    while keys and cell_len("  ".join([*words, *filter(None, keys)])) > width:
+        del keys[0]
+    return "  ".join([*words, *filter(None, keys)])
 
 
-def _table(view: View, width: int, utf8: bool) -> list[Line]:
+_PAGE_KEYS = {
+    Page.GROUP: "Esc: back  e: explain  R: plan a reset  y: copy command  ?: keys",
+    Page.EXPLAIN: "Esc: back  e: explain again  y: copy command",
+    Page.HELP: "Esc: back",
+    Page.CLUSTERS: "Esc: back",
+}
+_RESET_KEYS = {
+    Step.TARGET: "Tab: next field  Enter: plan (dry run)  Ctrl-U: clear  Esc: back",
+    Step.PLAN: "planning ...",
+    Step.NAME: "Enter: write  Ctrl-U: clear  Esc: another target",
+    Step.RESULTS: "writing ...",
+    Step.OVER: "Esc: back",
+}
+
+
+def _table(view: View, layout: Layout, width: int, utf8: bool, styled: bool) -> list[Line]:
     rows = view.shown[view.top : view.top + view.height]
-    arrow = ("↑" if utf8 else "^") if view.backwards else ("↓" if utf8 else "v")
-    columns = [
-        each._replace(header=each.header + arrow) if _SORTED.get(each.header) is view.order else each
-        for each in columns_of(rows, not utf8, styled=False)
-    ]
-    shown = fitted(columns, width)
-    lines = [[Segment(pad(each.header, size, each.right), _BOLD) for each, size in shown]]
+    least = layout.widths(view.rows, ascii_only=not utf8)
+    columns = columns_of(rows, width, ascii_only=not utf8, styled=False)
+    shown = fitted(
+        [
+            each._replace(least=max(least.get(each.header, 0), len(each.header) + (each.header in SORTED)))
+            for each in columns
+        ],
+        width,
+    )
+    layout.headers, start = {}, 0 if styled else len(_MARK)
+    headers = []
+    for each, size in shown:
+        arrow = _arrow(view, utf8) if SORTED.get(each.header) is view.order else ""
+        headers.append(Segment(pad(each.header + arrow, size, each.right), _BOLD))
+        layout.headers[each.header] = range(start, start + size + GAP)
+        start += size + GAP
+    lines = [headers]
     for number, row in enumerate(rows):
         style = _DIM if row.stale else Style()
         line = [_cell(each, number, size, style) for each, size in shown]
@@ -141,6 +184,12 @@ def _table(view: View, width: int, utf8: bool) -> list[Line]:
             line.append(Segment(" " * (width - sum(cell_len(each.text) for each in line)), _CURSOR))
         lines.append(line)
     return lines
+
+
+def _arrow(view: View, utf8: bool) -> str:
+    """Return the direction of the order: upwards if values increase from line to line, as A to Z."""
+    increases = (view.order in ASCENDING) is not view.backwards
+    return ("↑" if utf8 else "^") if increases else ("↓" if utf8 else "v")
 
 
 def _marked(view: View, table: list[Line]) -> list[Line]:
@@ -160,13 +209,48 @@ def _line(text: str, width: int, style: Style | None = None) -> Line:
 
 
 def _texts(view: View, opened: Opened, width: int, utf8: bool) -> Iterable[str]:
-    if view.reset is not None and view.page is Page.RESET:
-        yield f"Reset group {_full_name(view.reset.key)}"
-        yield escape(view.reset.prompt)
-        yield ""
-        yield from _wrapped(map(escape, view.reset.lines), width)
-    else:
-        yield from _help(view, width) if view.page is Page.HELP else _group(view, opened, width, utf8)
+    match view.page:
+        case Page.HELP:
+            yield from _help(view, width)
+        case Page.RESET if view.reset is not None:
+            yield from _reset(view, view.reset, opened, width)
+        case Page.EXPLAIN:
+            yield from _wrapped(opened.explained, width)
+        case _:
+            yield from _group(view, opened, width, utf8)
+
+
+def _reset(view: View, dialog: ResetDialog, opened: Opened, width: int) -> Iterable[str]:
+    yield f"Reset group {_full_name(dialog.key)}"
+    match dialog.step:
+        case Step.TARGET:
+            yield from _form(view, dialog, opened, width)
+        case Step.NAME:
+            yield from command_lines(escape(dialog.command), width)
+            yield f"Type the name of the group to write these offsets: {escape(dialog.name)}_"
+        case Step.PLAN:
+            yield "planning ..."
+        case Step.RESULTS:
+            yield "writing ... (the screen stays open until this finishes)"
+    yield ""
+    yield from _wrapped(map(escape, dialog.lines), width)
+
+
+def _form(view: View, dialog: ResetDialog, opened: Opened, width: int) -> Iterable[str]:
+    row = next((row for row in view.rows if row.key == dialog.key), None)
+    if row is not None and row.members:
+        yield f"The group has {count(row.members, 'member')}: a reset is possible only after all members have left."
+    topics = dict.fromkeys(escape(each.row.topic) for each in opened.partitions if each.row.topic)
+    if topics:
+        yield from wrap(f"Topics of the group: {' '.join(topics)}", width, subsequent_indent="  ", **_WHOLE)
+    yield ""
+    for number, (name, _) in enumerate(FIELDS):
+        mark, end = ("> ", "_") if number == dialog.at else ("  ", "")
+        yield f"{mark}{name}:".ljust(_FORM) + escape(dialog.fields[number]) + end
+    yield ""
+    yield from wrap(FIELDS[dialog.at][1], width, initial_indent="  ", subsequent_indent="  ", **_WHOLE)
+    yield ""
+    yield from command_lines(escape(dialog.command), width)
 
 
 def _full_name(key: GroupKey) -> str:
@@ -203,17 +287,18 @@ def _group(view: View, opened: Opened, width: int, utf8: bool) -> Iterable[str]:
     yield "State changes since the start" if opened.changes else "No state changes since the start"
     for at, change in opened.changes:
         yield f"  {at}  {escape(change.before)} -> {escape(change.now)}"
-    yield ""
-    yield from _wrapped(opened.explained, width) if opened.explained else ("Press e to explain the group.",)
 
 
 def _wrapped(texts: Iterable[str], width: int) -> Iterable[str]:
-    """Wrap sentences that do not fit; lines of tables are left as they are."""
+    """Wrap commands and sentences that do not fit; lines of tables, which contain gaps, are left as they are."""
     for text in texts:
-        if len(text) > width and text.startswith(_SENTENCES):
-            yield from wrap(text, width, subsequent_indent="  ")
-        else:
+        if len(text) <= width or "  " in text.strip():
             yield text
+        elif text.startswith(_COMMAND):
+            yield from command_lines(text, width)
+        else:
+            indent = " " * (len(text) - len(text.lstrip(" -")) + 2 * (not text.startswith((" ", "-"))))
+            yield from wrap(text, width, subsequent_indent=indent, **_WHOLE)
 
 
 def _partitions(opened: Opened, width: int, utf8: bool) -> Iterable[str]:
@@ -236,6 +321,7 @@ def _partitions(opened: Opened, width: int, utf8: bool) -> Iterable[str]:
                 rate_text(each.rate_out),
                 sparkline(each.lags, 12, ascii_only=not utf8),
                 cell_text(row.consumer_id),
+                cell_text(row.client_id),
                 cell_text(row.host),
             )
         )
@@ -246,27 +332,28 @@ def _partitions(opened: Opened, width: int, utf8: bool) -> Iterable[str]:
     if len(notes) > _NOTES:
         yield f"{count(len(notes) - _NOTES, 'more note')}: kgroups describe GROUP"
     if omitted:
-        yield f"Omitted on this narrow terminal: {', '.join(omitted)}"
+        yield f"Columns that do not fit: {', '.join(omitted)}"
     if "MEMBER" in omitted:
         yield from _members(opened)
 
 
 def _members(opened: Opened) -> Iterable[str]:
-    """Yield a line for each member: its ID, host, and partitions."""
-    assigned: dict[tuple[str, str], dict[str, list[int]]] = {}
+    """Yield a line for each member: its ID, client ID, host, and partitions."""
+    assigned: dict[tuple[str, ...], dict[str, list[int]]] = {}
     for each in opened.partitions:
         row = each.row
         if row.consumer_id is not None:
-            topics = assigned.setdefault((row.consumer_id, row.host or "-"), {})
+            topics = assigned.setdefault((row.consumer_id, row.client_id or "-", row.host or "-"), {})
             if row.topic is not None and row.partition is not None:
                 topics.setdefault(row.topic, []).append(row.partition)
     if assigned:
         yield ""
         yield "Members"
-    for (member, host), topics in assigned.items():
-        yield f"  {escape(member)}  {escape(host)}"
+    for names, topics in assigned.items():
+        member, *where = map(escape, names)
+        yield f"  {member}"
         held = (f"{escape(topic)}:{','.join(map(str, numbers))}" for topic, numbers in topics.items())
-        yield f"    {'  '.join(held) or 'no partitions'}"
+        yield f"    {'  '.join((*where, ' '.join(held) or 'no partitions'))}"
 
 
 _NOTES = 5
@@ -283,5 +370,6 @@ _PARTITION_HEADERS = (
     "OUT/S",
     "LAG HISTORY",
     "MEMBER",
+    "CLIENT-ID",
     "HOST",
 )

@@ -6,7 +6,8 @@ a minimum; then columns are omitted, the least important first.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from typing import Literal, NamedTuple
 
 from rich.cells import cell_len
@@ -18,18 +19,19 @@ from kgroups.render.terminal import state_style
 
 from ..state.arrange import shown_lag
 from ..state.watching import WatchRow
-from .columns import GAP, sparkline
+from .columns import GAP, MIN_NAME, sparkline
 
-_SPARKLINE = 20
+_SPARKLINES = ((180, 40), (140, 20), (0, 12))
+"""Widths of terminals, and of the sparklines from there on."""
 _NARROW = 100
 """Width of a terminal below which rates and sparklines are omitted."""
-_MIN_NAME = 24
-"""Width to which names are shortened before columns are omitted."""
 _CHANGED = "bold reverse"
 _NAME = "GROUP"
 _RATES = ("LAG HISTORY", "IN/S", "OUT/S")
-_OMITTED_FIRST = (*_RATES, "REBALANCES", "CATCH-UP", "#MEMBERS", "STATE")
+_OMITTED_FIRST = ("REBALANCES", *_RATES, "CATCH-UP", "#MEMBERS", "STATE")
 """Columns to omit, in this order; the cluster, the group, and its lag remain."""
+_LEAST = {"IN/S": 6, "OUT/S": 6, "CATCH-UP": 10}
+"""Widths of columns whose cells change with each refresh."""
 
 
 class Column(NamedTuple):
@@ -38,11 +40,57 @@ class Column(NamedTuple):
     header: str
     cells: list[Text]
     right: bool = True
+    least: int = 0
+    """The width of its widest cell in rows that are not drawn."""
 
     @property
     def width(self) -> int:
         """The width of the widest cell."""
-        return max(cell_len(self.header), *(each.cell_len for each in self.cells), 0)
+        return max(cell_len(self.header), *(each.cell_len for each in self.cells), self.least)
+
+
+class Layout:
+    """The widths of columns over all rows so far, so that they change neither while scrolling nor while sorting.
+
+    ``headers``: where the headers are: their first columns of the terminal, and those after them.
+    """
+
+    def __init__(self) -> None:
+        self.headers: dict[str, range] = {}
+        self._of: dict[str, int] = dict(_LEAST)
+        self._names: set[str] = set()
+        self._rows: Sequence[WatchRow] = ()
+
+    def widths(self, rows: Sequence[WatchRow], *, ascii_only: bool) -> Mapping[str, int]:
+        """Return the widths by header, also for these rows. They only grow."""
+        if rows is self._rows or not rows:
+            return self._of
+        self._rows = rows
+        names = {row.group for row in rows}
+        for name in names - self._names:
+            self._grow(_NAME, escape(name))
+        self._names |= names
+        for state in {row.state for row in rows}:
+            self._grow("STATE", escape(state))
+        for cluster in {row.cluster for row in rows}:
+            self._grow("CLUSTER", escape(cluster))
+        for header, value in (("IN/S", "rate_in"), ("OUT/S", "rate_out")):
+            self._grow(header, rate_text(max(filter(None, map(attrgetter(value), rows)), default=None)))
+        self._grow("#MEMBERS", f"{max(row.members or 0 for row in rows):,}")
+        self._grow("LAG", f"{max(row.total_lag or 0 for row in rows):,}")
+        for row in rows:
+            if row.shared:
+                self._grow("#MEMBERS", row.members_text)
+            if row.total_lag is None or row.stale or row.ahead or row.data_lost:
+                self._grow("LAG", _lag(row, ascii_only))
+            if row.stale:
+                self._grow(_NAME, _name(row, styled=False))
+        return self._of
+
+    def _grow(self, header: str, text: str) -> None:
+        width = cell_len(text)
+        if width > self._of.get(header, 0):
+            self._of[header] = width
 
 
 def table_of(rows: Sequence[WatchRow], width: int, *, ascii_only: bool, styled: bool = True) -> Table:
@@ -50,7 +98,7 @@ def table_of(rows: Sequence[WatchRow], width: int, *, ascii_only: bool, styled: 
 
     :param styled: whether stale rows can be dimmed; otherwise a word marks them.
     """
-    columns = fitted(columns_of(rows, ascii_only, styled), width)
+    columns = fitted(columns_of(rows, width, ascii_only=ascii_only, styled=styled), width)
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, GAP, 0, 0))
     for each, size in columns:
         justify: Literal["left", "right"] = "right" if each.right else "left"
@@ -70,15 +118,16 @@ def fitted(columns: Sequence[Column], width: int) -> list[tuple[Column, int]]:
         return width - sum(each.width + GAP for each in columns if each is not name and each.header not in omitted)
 
     for header in _OMITTED_FIRST:
-        if rest() >= min(name.width, _MIN_NAME):
+        if rest() >= min(name.width, MIN_NAME):
             break
         omitted.add(header)
     names = max(1, min(name.width, rest()))
     return [(each, names if each is name else each.width) for each in columns if each.header not in omitted]
 
 
-def columns_of(rows: Sequence[WatchRow], ascii_only: bool, styled: bool) -> tuple[Column, ...]:
+def columns_of(rows: Sequence[WatchRow], width: int, *, ascii_only: bool, styled: bool) -> tuple[Column, ...]:
     """Return all columns; the first one only if rows have a cluster."""
+    history = next(size for least, size in _SPARKLINES if width >= least)
     several = any(row.cluster for row in rows)
     clusters = Column("CLUSTER", [Text(escape(row.cluster)) for row in rows], right=False)
     return (
@@ -98,9 +147,7 @@ def columns_of(rows: Sequence[WatchRow], ascii_only: bool, styled: bool) -> tupl
             "LAG",
             [Text(_lag(row, ascii_only), style=_lag_style(row)) for row in rows],
         ),
-        Column(
-            "LAG HISTORY", [Text(sparkline(row.lags, _SPARKLINE, ascii_only=ascii_only)) for row in rows], right=False
-        ),
+        Column("LAG HISTORY", [Text(sparkline(row.lags, history, ascii_only=ascii_only)) for row in rows], right=False),
         Column("IN/S", [Text(rate_text(row.rate_in)) for row in rows]),
         Column("OUT/S", [Text(rate_text(row.rate_out)) for row in rows]),
         Column("CATCH-UP", [Text(_catch_up(row)) for row in rows]),
@@ -149,4 +196,6 @@ def rate_text(value: float | None) -> str:
 def _catch_up(row: WatchRow) -> str:
     if row.catch_up_ms is not None:
         return str(row.catch_up_ms)
-    return "never" if row.falls_behind else "steady" if row.steady else "-"
+    if row.falls_behind:
+        return "never" if row.members else "no members"
+    return "steady" if row.steady else "-"

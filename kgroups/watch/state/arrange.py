@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from enum import StrEnum
+from fnmatch import translate
 from typing import NamedTuple
+
+from kgroups.model.groups import is_glob
 
 from .watching import WatchRow
 
@@ -64,6 +68,10 @@ _TEXTS: dict[Order, Callable[[WatchRow], str]] = {
 }
 
 
+ASCENDING = frozenset(_TEXTS)
+"""The orders that begin with the least value, unless reversed."""
+
+
 def arrange(rows: Iterable[WatchRow], order: Order, *, backwards: bool = False) -> list[WatchRow]:
     """Sort rows: names and states ascending, numbers descending, or the opposite if ``backwards``.
 
@@ -80,7 +88,51 @@ def arrange(rows: Iterable[WatchRow], order: Order, *, backwards: bool = False) 
     return [*(row for _, row in known), *(row for value, row in keyed if value is None)]
 
 
-def shows_text(text: str) -> Callable[[str], bool]:
-    """Return a test whether a name contains a text, regardless of case."""
-    folded = text.casefold()
-    return lambda name: folded in name.casefold()
+Compile = Callable[[str, bool], Callable[[str], bool]]
+"""Compiles a regular expression into a test of names. If the second argument is true, it matches whole names as
+``--regex`` does; otherwise parts of them, regardless of case. Raises ``KgroupsError`` if it is invalid."""
+
+
+class Filter(NamedTuple):
+    """A test of names, and how its text was read: as ``text``, ``glob``, or ``regex``."""
+
+    kind: str
+    matches: Callable[[str], bool]
+    inverse: bool = False
+
+    def shows(self, *names: str) -> bool:
+        """Return whether one of the names matches, or with ``inverse``, none of them."""
+        return any(map(self.matches, names)) is not self.inverse
+
+
+EVERYTHING = Filter("text", lambda name: True)
+
+
+def filter_of(pattern: str, compile_regex: Compile) -> Filter:
+    """Parse a filter: text that a name contains, a glob of whole names, or ``/REGEX/``; ``!`` in front inverts.
+
+    ``^``, ``$``, and ``|`` also make it a regular expression, and ``~REGEX`` must match whole names. The last ``/`` may
+    be missing: it is not there yet while the filter is typed.
+
+    :raises KgroupsError: if a regular expression is invalid.
+    """
+    text = pattern.removeprefix("!")
+    if text.startswith("~"):
+        kind, matches = "regex", compile_regex(text[1:], True)
+    elif text.startswith("/") or any(char in text for char in "^$|"):
+        inner = text[1:].removesuffix("/") if text.startswith("/") else text
+        kind, matches = "regex", compile_regex(inner, False)
+    elif is_glob(text):
+        kind, matches = "glob", _glob(text.casefold())
+    else:
+        folded = text.casefold()
+        kind, matches = "text", lambda name: folded in name.casefold()
+    if not text.strip("/~"):
+        return EVERYTHING._replace(kind=kind)
+    return Filter(kind, matches, inverse=text != pattern)
+
+
+def _glob(folded: str) -> Callable[[str], bool]:
+    """Return a test whether a whole name matches a glob, or contains its text, as in ``a[1]``; regardless of case."""
+    match = re.compile(translate(folded)).match  # takes time linear in * and the name
+    return lambda name: match(name.casefold()) is not None or folded in name.casefold()

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from enum import Enum
 
-from .arrange import Order, arrange, shows_text
-from .reset_dialog import ResetDialog
+from kgroups.errors import KgroupsError
+
+from .arrange import EVERYTHING, Compile, Order, arrange, filter_of
+from .reset_dialog import ResetDialog, Step
 from .watching import GroupKey, WatchRow
 
-_LONGEST = 100
-Compile = Callable[[str], Callable[[str], bool] | None]
-"""Compiles a regular expression into a test of names; ``None`` if it is invalid."""
+_LONGEST = 249
 
 
 class Page(Enum):
@@ -19,6 +19,7 @@ class Page(Enum):
 
     GROUPS = "groups"
     GROUP = "group"
+    EXPLAIN = "explain"
     HELP = "help"
     RESET = "reset"
     CLUSTERS = "clusters"
@@ -31,7 +32,9 @@ class View:
         self.order = Order.LAG
         self.backwards = False
         self.pattern = ""
-        self.invalid = False
+        self.filter = EVERYTHING
+        self.invalid = ""
+        """Why the pattern is invalid; the last valid filter still applies."""
         self.typing = False
         self.paused = False
         self.lagging = False
@@ -50,7 +53,8 @@ class View:
         self.shown: list[WatchRow] = []
         self._compile = compile_regex
         self._at = 0
-        self._below: Page = Page.GROUPS
+        self._under: list[tuple[Page, int]] = []
+        """The pages to which :meth:`back` returns, and how far they are scrolled."""
 
     def show(self, rows: Sequence[WatchRow]) -> None:
         """Take the rows of a refresh; the cursor stays on its group, or, if that is gone, on its line."""
@@ -69,10 +73,18 @@ class View:
 
     def move(self, lines: int) -> None:
         """Move the cursor, or scroll a page of text."""
-        if self.page is not Page.GROUPS:
+        if self.page is Page.GROUPS:
+            self.put(self._at + lines)
+        else:
             self.scrolled = max(0, self.scrolled + lines)
-            return
-        self.put(self._at + lines)
+
+    def scroll(self, lines: int) -> None:
+        """Scroll, as a mouse wheel does: the cursor moves only as far as it must to remain visible."""
+        if self.page is Page.GROUPS:
+            self.top = max(0, min(self.top + lines, len(self.shown) - self.height))
+            self.put(max(self.top, min(self._at, self.top + self.height - 1)))
+        else:
+            self.move(lines)
 
     def put(self, index: int) -> None:
         """Put the cursor on a row."""
@@ -84,7 +96,7 @@ class View:
         """Apply a key: a character, or a name such as ``pageup``."""
         if self.typing:
             self._type(key)
-        elif self.page is Page.RESET and self.reset is not None and (key not in _MOVES or len(key) == 1):
+        elif self.page is Page.RESET and self.reset is not None and self._is_for_dialog(key):
             if self.reset.press(key):
                 self.back()
         elif key in _MOVES:
@@ -92,17 +104,30 @@ class View:
         elif key in _KEYS:
             _KEYS[key](self)
 
+    def _is_for_dialog(self, key: str) -> bool:
+        is_field = self.reset is not None and self.reset.step is Step.TARGET and key in ("up", "down")
+        return is_field or len(key) == 1 or key not in _MOVES
+
+    def paste(self, text: str) -> None:
+        """Type the first line of a text, if text can be typed now."""
+        if self.typing or self.page is Page.RESET:
+            for char in text.strip().partition("\n")[0].rstrip():
+                self.press(char)
+
+    def enter(self, page: Page) -> None:
+        """Go to a page; :meth:`back` returns."""
+        self._under.append((self.page, self.scrolled))
+        self.page, self.scrolled = page, 0
+
     def back(self) -> None:
         """Leave the page, or drop the filter."""
-        if self.page is Page.HELP:
-            self.page, self.scrolled = self._below, 0
-        elif self.page is Page.RESET:
-            self.page, self.scrolled, self.reset = Page.GROUP, 0, None
-        elif self.page in (Page.GROUP, Page.CLUSTERS):
-            self.page, self.scrolled = Page.GROUPS, 0
+        if self.page is Page.RESET:
+            self.reset = None
+        if self._under:
+            self.page, self.scrolled = self._under.pop()
         elif self.pattern:
             self.pattern = ""
-            self._arrange()
+            self._refilter()
 
     def quit(self) -> None:
         """Leave the page; end on the first one."""
@@ -114,29 +139,43 @@ class View:
     def open(self) -> None:
         """Open the group at the cursor."""
         if self.page is Page.GROUPS and self.cursor is not None:
-            self.page, self.scrolled = Page.GROUP, 0
+            self.enter(Page.GROUP)
+
+    def explain(self) -> None:
+        """Explain the open group, or the one at the cursor."""
+        if self.page in (Page.GROUPS, Page.GROUP) and self.cursor is not None:
+            self.enter(Page.EXPLAIN)
 
     def plan_reset(self) -> None:
         """Begin to plan a reset of the open group."""
         if self.page is Page.GROUP and self.cursor is not None:
-            self.page, self.scrolled, self.reset = Page.RESET, 0, ResetDialog(self.cursor)
+            self.enter(Page.RESET)
+            self.reset = ResetDialog(self.cursor)
 
     def show_clusters(self) -> None:
         """Show the totals of each cluster, or go back to the groups."""
         if self.page is Page.CLUSTERS:
             self.back()
         elif self.several and self.page is Page.GROUPS:
-            self.page, self.scrolled = Page.CLUSTERS, 0
+            self.enter(Page.CLUSTERS)
 
     def help(self) -> None:
         """Show the keys."""
         if self.page is not Page.HELP:
-            self._below, self.page, self.scrolled = self.page, Page.HELP, 0
+            self.enter(Page.HELP)
 
     def sort_by(self, step: int) -> None:
         """Sort by the next or the previous column."""
         orders = [each for each in Order if self.several or each is not Order.CLUSTER]
         self.order = orders[(orders.index(self.order) + step) % len(orders)]
+        self._arrange()
+
+    def sort(self, order: Order) -> None:
+        """Sort by a column, or reverse the order if it already is."""
+        if self.order is order:
+            self.backwards = not self.backwards
+        else:
+            self.order, self.backwards = order, False
         self._arrange()
 
     def toggle(self, name: str) -> None:
@@ -150,14 +189,14 @@ class View:
         self.type = types[(types.index(self.type) + 1) % len(types)] if self.type in types else None
         self._arrange()
 
-    def filter(self) -> None:
+    def type_filter(self) -> None:
         """Start to type a filter."""
         if self.page is Page.GROUPS:
             self.typing = True
 
     def _type(self, key: str) -> None:
         if key == "enter":
-            self.typing = False
+            self.typing = bool(self.invalid)
         elif key == "escape":
             self.typing, self.pattern = False, ""
         elif key == "backspace":
@@ -166,21 +205,16 @@ class View:
             self.pattern = ""
         elif len(key) == 1 and len(self.pattern) < _LONGEST:
             self.pattern += key
+        self._refilter()
+
+    def _refilter(self) -> None:
+        try:
+            self.filter, self.invalid = filter_of(self.pattern, self._compile), ""
+        except KgroupsError as error:
+            self.invalid = str(error)
         self._arrange()
 
-    def _matcher(self) -> Callable[[WatchRow], bool]:
-        text, inverse = (self.pattern[1:], True) if self.pattern.startswith("!") else (self.pattern, False)
-        matches: Callable[[str], bool] | None = shows_text(text)
-        if text.startswith("~"):
-            matches = self._compile(text[1:])
-        self.invalid = matches is None
-        if matches is None or not text:
-            return lambda row: True
-        found = matches
-        return lambda row: (found(row.group) or (self.several and found(row.cluster))) is not inverse
-
     def _arrange(self) -> None:
-        matches = self._matcher()
         self.shown = arrange(
             (
                 row
@@ -188,7 +222,7 @@ class View:
                 if (not self.lagging or row.total_lag != 0 or row.remark)
                 and (not self.changed or row.changed)
                 and self.type in (None, row.type)
-                and matches(row)
+                and (self.filter.shows(row.group, row.cluster) if self.several else self.filter.shows(row.group))
             ),
             self.order,
             backwards=self.backwards,
@@ -226,11 +260,14 @@ _KEYS: dict[str, Callable[[View], None]] = {
     "?": View.help,
     "h": View.help,
     "f1": View.help,
-    "/": View.filter,
+    "/": View.type_filter,
+    "d": View.open,
+    "e": View.explain,
     "s": lambda view: view.sort_by(1),
     ">": lambda view: view.sort_by(1),
-    "S": lambda view: view.sort_by(-1),
     "<": lambda view: view.sort_by(-1),
+    "N": lambda view: view.sort(Order.GROUP),
+    "L": lambda view: view.sort(Order.LAG),
     "r": lambda view: view.toggle("backwards"),
     "space": lambda view: view.toggle("paused"),
     " ": lambda view: view.toggle("paused"),
@@ -243,16 +280,24 @@ _KEYS: dict[str, Callable[[View], None]] = {
 HELP = (
     ("Up Down j k", "move the cursor"),
     ("PgUp PgDn Home End g G", "move by a page, to the first or to the last group"),
-    ("Enter, Esc", "open the group at the cursor; go back, or drop the filter"),
-    ("s S or > <", "sort by the next or the previous column"),
+    ("Enter d", "open the group at the cursor"),
+    ("e", "explain the group: its partitions that lag first, then what else was found"),
+    ("Esc", "go back, or drop the filter"),
+    ("/", "filter the names of groups, regardless of case:"),
+    ("  pay", "names that contain this text"),
+    ("  pay*  p?y  [ab]*", "globs: whole names, as for other commands"),
+    ("  /^pay|dlq$/", "a regular expression (RE2); ^, $, or | also make it one"),
+    ("  ~pay-[0-9]+", "a regular expression of whole, case-sensitive names, as for --regex"),
+    ("  !pay", "! in front of any of them inverts it"),
+    ("s > <", "sort by the next column, or by the previous one"),
+    ("N L", "sort by name, by lag; again: reverse"),
     ("r", "reverse the order"),
-    ("/", "filter by text; ~REGEX by a regular expression that matches whole names; ! in front inverts"),
     ("l c t", "show only groups with lag or unknown lag, only changed groups, only the next type"),
     ("Space", "pause"),
-    ("y", "copy the command that describes the group to the clipboard"),
-    ("e", "explain the group (on its page)"),
+    ("y", "copy the command that shows the same to the clipboard"),
     ("R", "plan a reset of the group (on its page); executing requires typing its name"),
     (CLUSTERS, "show the totals and the failures of each cluster"),
+    ("mouse", "click a header: sort by it, again: reverse; click a group, double click: open; wheel: scroll"),
     ("? h F1", "show this page"),
     ("q", "go back; on the first page quit. Ctrl-C quits anywhere"),
 )

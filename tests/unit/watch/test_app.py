@@ -67,12 +67,14 @@ class Planned(PlannedReset):
         if "--bad" in target:
             raise UsageError("no such option: --bad")
         self.words = f"{name_of(key)} {target}"
+        self.restore = None
 
     def plan(self) -> tuple[list[str], bool]:
         return [f"plan of {self.words}"], "--none" not in self.words
 
     def execute(self) -> list[str]:
-        return [f"wrote {self.words}", "the old offsets are in undo.json"]
+        self.restore = "kgroups restore"
+        return [f"wrote {self.words}", self.restore]
 
 
 def play(script: Play, *events: Event, size: tuple[int, int] = (120, 40), styled: bool = True) -> WatchApp:
@@ -80,7 +82,12 @@ def play(script: Play, *events: Event, size: tuple[int, int] = (120, 40), styled
     for event in events:
         arriving.put(event)
     times = TimeLags(1_700_000_000_000, {("t", 0): TimeLag(Milliseconds(61_000))})
-    asks = Asks(lambda key: [f"findings of {name_of(key)}"], Planned, lambda key: times)
+    asks = Asks(
+        lambda key: [f"findings of {name_of(key)}"],
+        Planned,
+        lambda key: times,
+        lambda key: f"--profile {key.cluster}" if key.cluster else "-b broker:9092",
+    )
     app = WatchApp(arriving, 1e12, "broker:9092", asks, styled=styled)
 
     async def run() -> None:
@@ -138,11 +145,11 @@ def test_group_page_shows_partitions_changes_and_findings() -> None:
         shown = await until(pilot, "Time lag and headroom: read ")
         assert "1m1s" in next(line for line in shown.splitlines() if line.startswith("t "))
         await pilot.press("e")
-        for _ in range(200):
-            if "findings of a" in "\n".join(screen(pilot)):
-                break
-            await pilot.pause(0.05)
-        assert "findings of a" in "\n".join(screen(pilot))
+        await until(pilot, "findings of a")
+        await pilot.press("escape")
+        assert "Group a" in screen(pilot)[1]
+        await pilot.press("escape", "e")
+        await until(pilot, "findings of a")
         await pilot.press("escape")
         assert "STATE" in screen(pilot)[1]
 
@@ -178,10 +185,11 @@ def test_groups_of_one_name_are_opened_explained_reset_and_copied_by_cluster() -
         assert "Group both of cluster eu" in await until(pilot, "Time lag and headroom: read ")
         await pilot.press("e")
         await until(pilot, "findings of both in eu")
-        await pilot.press("R")
+        await pilot.press("y", "escape", "R")
+        assert copied[1:] == ["kgroups explain both --profile eu"]
         await until(pilot, "Reset group both of cluster eu")
-        await pilot.press("enter")
-        await until(pilot, "plan of both in eu --to-earliest --all-topics")
+        await pilot.press("*", "tab", *"earliest", "enter")
+        await until(pilot, "plan of both in eu --all-topics --to-earliest")
 
     play(script, of_clusters(eu=5, us=50))
 
@@ -276,21 +284,50 @@ async def until(pilot: Pilot, text: str) -> str:
 
 def test_reset_shows_the_dry_run_and_executes_only_after_the_name_was_typed() -> None:
     async def script(pilot: Pilot, arriving: queue.SimpleQueue) -> None:
-        await pilot.press("enter", "R")
-        await until(pilot, "kgroups reset-offsets ab --to-earliest --all-topics_")
-        await pilot.press("ctrl+u", *"--bad", "enter")
+        copied: list[str] = []
+        pilot.app.copy_to_clipboard = copied.append
+        await pilot.press("enter", "R", "enter")
+        shown = await until(pilot, "Topics: must not be empty")
+        assert "--to-earliest" not in shown and "The group has 1 member" in shown and "Topics of the group: t" in shown
+        await pilot.press(*"*", "enter", *"--bad", "enter")
         await until(pilot, "no such option: --bad")
-        await pilot.press("ctrl+u", *"--none", "enter")
-        await until(pilot, "plan of ab --none")
+        await pilot.press("ctrl+u", *"latest", "down", *"--none", "enter")
+        await until(pilot, "plan of ab --all-topics --to-latest --none")
         await pilot.press(*" q", "enter")
-        await until(pilot, "kgroups reset-offsets ab --none q_")
-        await pilot.press("ctrl+u", *"--to-latest", "enter")
-        await until(pilot, "plan of ab --to-latest")
+        await until(pilot, "kgroups reset-offsets ab --all-topics --to-latest --none q")
+        await pilot.press("ctrl+u", "shift+tab", "ctrl+u", *"shift -5", "enter")
+        assert "Enter: write" in await until(pilot, "plan of ab --all-topics --shift-by=-5")
+        await pilot.press("escape")
+        assert "Tab: next field" in await until(pilot, "> Move to: shift -5_")
+        await pilot.press("enter")
+        await until(pilot, "Type the name")
         await pilot.press("enter", *"yes", "enter")
         assert "wrote" not in await until(pilot, "Type the name of the group to write these offsets: _")
         await pilot.press(*"ab", "enter")
-        assert "undo.json" in await until(pilot, "wrote ab --to-latest")
-        await pilot.press("escape")
-        await until(pilot, "Press e to explain the group.")
+        shown = await until(pilot, "wrote ab --all-topics --shift-by=-5")
+        assert "\nkgroups restore\n" in shown and shown.splitlines()[-1].startswith("Esc: back  y: copy")
+        await pilot.press("y", "escape")
+        assert copied == ["kgroups restore"]
+        await until(pilot, "R: plan a reset")
 
     play(script, Source().tick(group("ab", 1)), size=(100, 30))
+
+
+def test_clicks_sort_select_and_open() -> None:
+    async def script(pilot: Pilot, arriving: queue.SimpleQueue) -> None:
+        def first() -> list[str]:
+            return [line.split()[0] for line in screen(pilot)[1:5]]
+
+        await pilot.click(Picture, offset=(2, 1))
+        assert first() == ["GROUP↑", "a", "b", "c"]
+        await pilot.click(Picture, offset=(2, 1))
+        assert first() == ["GROUP↓", "c", "b", "a"]
+        await pilot.click(Picture, offset=(screen(pilot)[1].index("LAG") + 1, 1))
+        assert first() == ["GROUP", "a", "c", "b"]
+        await pilot.click(Picture, offset=(2, 3))
+        await pilot.click(Picture, offset=(2, 20))
+        assert isinstance(pilot.app, WatchApp) and pilot.app.view.cursor == ("", "c")
+        await pilot.click(Picture, offset=(2, 4), times=2)
+        await until(pilot, "Group b")
+
+    play(script, Source().tick(group("b", 30), group("a", 10), group("c", 20)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -12,6 +13,7 @@ from kgroups.model.headroom import Headroom
 from kgroups.model.time_lag import TimeLag
 from kgroups.model.views.offset_row import OffsetRow
 from kgroups.watch.screen.picture import Opened, draw_page
+from kgroups.watch.screen.table import Layout
 from kgroups.watch.state.partitions import PartitionRow, TimeLags
 from kgroups.watch.state.view import View
 from kgroups.watch.state.watching import StateChange, WatchRow
@@ -40,11 +42,22 @@ ROWS = [
     *(row(f"batch-{number:03}", number % 7, type="Share") for number in range(60)),
 ]
 MEMBER = "orders-service-1-7f3a6c1e-52a4-4a4e-9a4b-1f6f0f6d7c11"
+WHERE = "/10.0.0.7", "orders-service-1"
 OPENED = Opened(
     [
-        PartitionRow(OffsetRow("orders", "orders", 0, 3, 60, 0, 100, 40, MEMBER, "/10.0.0.7"), HISTORY, 60.0, 55.5),
-        PartitionRow(OffsetRow("orders", "orders", 1, 3, 98, 0, None, None, MEMBER, "/10.0.0.7"), (2, None), None, 1.0),
-        PartitionRow(OffsetRow("orders", consumer_id="c-2-91bd", host="/10.0.0.8"), (), None, None),
+        PartitionRow(
+            OffsetRow("orders", "orders", 0, 3, 60, 0, 100, 40, MEMBER, *WHERE),
+            HISTORY,
+            60.0,
+            55.5,
+        ),
+        PartitionRow(
+            OffsetRow("orders", "orders", 1, 3, 98, 0, None, None, MEMBER, *WHERE),
+            (2, None),
+            None,
+            1.0,
+        ),
+        PartitionRow(OffsetRow("orders", consumer_id="c-2-91bd", host="/10.0.0.8", client_id="c-2"), (), None, None),
     ],
     [("11:59:30", StateChange(NOW, "Stable", "PreparingRebalance"))],
     [
@@ -63,14 +76,23 @@ PLAN = [
     "GROUP   TOPIC   PARTITION  OLD-OFFSET  NEW-OFFSET  DISTANCE",
     "orders  orders  0          60          0           -60",
 ]
+UNDO = "kgroups-undo-orders-service-of-the-shop-20260101T000000Z.json"
+WRITTEN = [
+    "GROUP   TOPIC   PARTITION  OLD-OFFSET  NEW-OFFSET  DISTANCE  RESULT",
+    "orders  orders  0          60          0           -60       applied",
+    "",
+    f"The old offsets are in {UNDO}",
+    "To restore them:",
+    f"kgroups reset-offsets --from-file {UNDO} --execute -b b:9092",
+]
 
 
 def pages(width: int, height: int) -> Iterator[tuple[str, list[str]]]:
     def drawn(*failures: str) -> list[str]:
-        lines = draw_page(view, HEAD, failures, "", OPENED, width, height, utf8=True, styled=False)
+        lines = draw_page(view, HEAD, failures, "", OPENED, width, height, layout, utf8=True, styled=False)
         return ["".join(segment.text for segment in line).rstrip() for line in lines]
 
-    view = View(lambda text: None)
+    view, layout = View(lambda text, whole: re.compile(text).fullmatch), Layout()
     view.show(ROWS)
     yield "groups", drawn()
     view.press("end")
@@ -84,10 +106,18 @@ def pages(width: int, height: int) -> Iterator[tuple[str, list[str]]]:
     view.press("R")
     yield "a reset: target", drawn()
     assert view.reset is not None
-    view.press("enter")
+    for key in ("*", "tab", *"earliest", "enter"):
+        view.press(key)
     view.reset.show(PLAN, planned=True)
     view.press("o")
     yield "a reset: dry run", drawn()
+    view.paste("rders")
+    view.press("enter")
+    view.reset.show(WRITTEN, restore=WRITTEN[-1])
+    yield "a reset: results", drawn()
+    for key in ("escape", "e"):
+        view.press(key)
+    yield "explain", drawn()
     for key in ("escape", "?"):
         view.press(key)
     yield "keys", drawn()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import shlex
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ from rich.console import Console
 
 from kgroups.model.duration import Milliseconds
 from kgroups.model.outcome import Failure, Scope
-from kgroups.watch.screen.columns import sparkline
+from kgroups.watch.screen.columns import command_lines, sparkline
 from kgroups.watch.screen.lines import write_tick
 from kgroups.watch.screen.tables import draw
 from kgroups.watch.state.cluster_totals import cluster_totals
@@ -118,7 +119,7 @@ def test_table_never_exceeds_the_terminal(width: int, height: int) -> None:
         (40, "GROUP LAG"),
         (60, "GROUP STATE LAG"),
         (80, "GROUP STATE #MEMBERS LAG CATCH-UP"),
-        (100, "GROUP STATE #MEMBERS LAG IN/S OUT/S CATCH-UP REBALANCES"),
+        (100, "GROUP STATE #MEMBERS LAG IN/S OUT/S CATCH-UP"),
         (200, "GROUP STATE #MEMBERS LAG LAG HISTORY IN/S OUT/S CATCH-UP REBALANCES"),
     ],
 )
@@ -133,6 +134,19 @@ def test_table_long_name_truncates_no_number(width: int, columns: str) -> None:
 def test_table_short_names_leave_room_for_all_columns() -> None:
     header = picture(ROWS, width=60)[1]
     assert header.split() == ["GROUP", "STATE", "#MEMBERS", "LAG", "CATCH-UP", "REBALANCES"]
+
+
+def test_command_breaks_only_between_words_and_keeps_values_with_their_options() -> None:
+    command = "kgroups reset-offsets --from-file a-long-name.json --execute --group 'two words' -b b:9092"
+    lines = list(command_lines(command, 40))
+    assert lines == [
+        "kgroups reset-offsets \\",
+        "  --from-file a-long-name.json \\",
+        "  --execute --group 'two words' \\",
+        "  -b b:9092",
+    ]
+    assert shlex.split("\n".join(lines).replace("\\\n", "")) == shlex.split(command)
+    assert list(command_lines(command, 200)) == [command]
 
 
 def test_sparkline_scales_values() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
+from kgroups.errors import UsageError
 from kgroups.model.duration import Milliseconds
 from kgroups.watch.state.arrange import Order, arrange
 from kgroups.watch.state.view import Page, View
@@ -18,12 +19,12 @@ def row(name: str, lag: int | None = 0, **fields: object) -> WatchRow:
     return base._replace(**fields)
 
 
-def compile_regex(text: str) -> Callable[[str], bool] | None:
+def compile_regex(text: str, whole: bool) -> Callable[[str], bool]:
     try:
-        compiled = re.compile(text)
-    except re.error:
-        return None
-    return lambda name: compiled.fullmatch(name) is not None
+        compiled = re.compile(text, 0 if whole else re.IGNORECASE)
+    except re.error as error:
+        raise UsageError(f"invalid: {error}") from None
+    return lambda name: (compiled.fullmatch if whole else compiled.search)(name) is not None
 
 
 def view_of(*rows: WatchRow) -> View:
@@ -79,17 +80,71 @@ def test_moves_stay_in_range_and_reveal_the_cursor() -> None:
     assert (cursor(view), view.top) == ("g00025", 6)
 
 
-def test_filters_by_text_regex_and_inverse() -> None:
-    view = view_of(row("pay-1"), row("Payments"), row("orders"))
-    assert names(press(view, "/", *"pay", "enter")) == ["Payments", "pay-1"]
-    assert names(press(view, "escape")) == ["Payments", "orders", "pay-1"]
-    assert names(press(view, "/", *"~pay-.", "enter")) == ["pay-1"]
-    press(view, "escape", "/", *"!~pay-.", "enter")
-    assert names(view) == ["Payments", "orders"]
-    press(view, "escape", "/", *"~(")
-    assert view.invalid and len(names(view)) == 3
-    press(view, "ctrl+u", "q")
+@pytest.mark.parametrize(
+    ("pattern", "kind", "found"),
+    [
+        ("pay", "text", ["Payments", "old.pay", "pay-1", "pay[1]"]),
+        ("!pay", "text", ["orders"]),
+        ("pay*", "glob", ["Payments", "pay-1", "pay[1]"]),
+        ("!pay*", "glob", ["old.pay", "orders"]),
+        ("PAY-?", "glob", ["pay-1"]),
+        ("[op]*s", "glob", ["Payments", "orders"]),
+        ("pay[1]", "glob", ["pay[1]"]),
+        ("/^pay.*s", "regex", ["Payments"]),
+        ("/^pay.*s/", "regex", ["Payments"]),
+        ("!/^pay/", "regex", ["old.pay", "orders"]),
+        ("pay$|ders", "regex", ["old.pay", "orders"]),
+        ("^pay-", "regex", ["pay-1"]),
+        ("~pay.*", "regex", ["pay-1", "pay[1]"]),
+        ("!~pay-.", "regex", ["Payments", "old.pay", "orders", "pay[1]"]),
+    ],
+)
+def test_filters_by_text_glob_and_regex(pattern: str, kind: str, found: list[str]) -> None:
+    view = view_of(*map(row, ("pay-1", "Payments", "orders", "pay[1]", "old.pay")))
+    press(view, "/", *pattern, "enter")
+    assert (view.filter.kind, names(view), view.typing) == (kind, found, False)
+    assert len(names(press(view, "escape"))) == 5
+
+
+def test_invalid_filter_is_named_and_cannot_be_applied() -> None:
+    view = press(view_of(row("pay"), row("orders")), "/", *"/pay", "(", "enter")
+    assert view.typing and view.invalid.startswith("invalid: missing )") and names(view) == ["pay"]
+    press(view, "backspace", "enter")
+    assert (view.typing, view.invalid, names(view)) == (False, "", ["pay"])
+    press(view, "/", "ctrl+u", "q")
     assert (view.pattern, view.typing, view.done) == ("q", True, False)
+
+
+@pytest.mark.parametrize("pattern", ["!", "/", "//", "~", "!/"])
+def test_filter_without_text_shows_all(pattern: str) -> None:
+    assert len(names(press(view_of(row("a"), row("b")), "/", *pattern, "enter"))) == 2
+
+
+def test_pasted_text_is_typed_up_to_its_first_line_end() -> None:
+    view = view_of(row("pay"), row("orders"))
+    view.paste("q")
+    assert not view.done
+    press(view, "/").paste(" pay\nq\n")
+    assert (view.pattern, view.typing, names(view)) == ("pay", True, ["pay"])
+
+
+def test_wheel_scrolls_and_the_cursor_remains_visible() -> None:
+    view = view_of(*(row(f"g{number:03}") for number in range(100)))
+    view.scroll(3)
+    assert (view.top, view.at) == (3, 3)
+    press(view, *["down"] * 5).scroll(3)
+    assert (view.top, view.at) == (6, 8)
+    view.scroll(-30)
+    assert (view.top, view.at) == (0, 8)
+    press(view, "end").scroll(-3)
+    assert (view.top, view.at) == (77, 96)
+
+
+def test_sort_keys_reverse_when_repeated() -> None:
+    view = press(view_of(row("b", 1), row("a", 1), row("c", 2)), "N")
+    assert (names(view), view.order) == (["a", "b", "c"], Order.GROUP)
+    assert names(press(view, "N")) == ["c", "b", "a"]
+    assert (names(press(view, "L")), view.backwards) == (["c", "a", "b"], False)
 
 
 def test_several_clusters_have_groups_of_one_name() -> None:
@@ -102,7 +157,7 @@ def test_several_clusters_have_groups_of_one_name() -> None:
     assert press(view, "down").cursor == ("us", "a")
     view.show(rows(1))
     assert (view.cursor, view.at) == (("us", "a"), 0)
-    assert [each.key for each in press(view, "S").shown] == [("eu", "a"), ("us", "a"), ("us", "b")]
+    assert [each.key for each in press(view, "<").shown] == [("eu", "a"), ("us", "a"), ("us", "b")]
     assert view.order is Order.CLUSTER
     assert [each.cluster for each in press(view, "r").shown] == ["us", "us", "eu"]
     assert names(press(view, "/", *"US", "enter")) == ["a", "b"]
@@ -110,7 +165,7 @@ def test_several_clusters_have_groups_of_one_name() -> None:
 
 
 def test_only_several_clusters_have_their_order_and_their_page() -> None:
-    view = press(view_of(row("a")), "S", "b")
+    view = press(view_of(row("a")), "<", "b")
     assert (view.order, view.page) == (Order.CATCH_UP, Page.GROUPS)
     view.several = True
     assert press(view, "b").page is Page.CLUSTERS
@@ -125,6 +180,15 @@ def test_toggles_show_lagging_changed_and_types() -> None:
     assert names(press(view, "c", "t")) == ["a", "c", "b"]
     assert names(press(view, "t")) == ["d"]
     assert len(names(press(view, "t"))) == 4
+
+
+def test_explain_returns_to_the_page_it_was_opened_from() -> None:
+    view = press(view_of(row("a", 2), row("b", 1)), "e")
+    assert press(view, "e", "pagedown").page is Page.EXPLAIN
+    assert press(view, "escape").page is Page.GROUPS
+    view.scrolled = press(view, "d").scrolled + 7
+    assert press(view, "e", "?", "escape").page is Page.EXPLAIN
+    assert (press(view, "q").page, view.scrolled) == (Page.GROUP, 7)
 
 
 def test_pages_open_and_close() -> None:
