@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ from kgroups.config.settings import Transport
 from kgroups.errors import UsageError
 from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import NO_MATCH, Failure, Outcome
+from kgroups.model.status import Status, totals_text
 from kgroups.model.views.lag_rows import GroupLagRow, LagRow, cluster_row
 from kgroups.model.views.lag_summary import LAG_ROWS, Ages, By, Share, shares
 from kgroups.model.views.refused_rows import refused_rows
@@ -58,13 +60,18 @@ def lag(
     ranked = shape.sort or (None if top is None else "-lag" if by == By.PARTITION else "-known_lag")
     named = named_keys(view, shape.columns, ranked)
     shape = shape._replace(sort=ranked, extra=_extra_columns(connection, named, reading))
+    if by == By.GROUP:
+        shape = shape.with_status
+    with_totals = by == By.GROUP and shape.format == "table"
     ranked_by_reading = not named_keys(view, ranked).isdisjoint(shape.extra)
 
     def first_rows(rows: list[Any]) -> list[Any]:
         return rows if top is None else sort_rows(rows, view, ranked)[:top]
 
     async def query_offsets(admin: Client) -> Outcome[Any]:
-        collector = _RowCollector(view.columns, only_lagging, min_lag, None if top is None else first_rows)
+        totals = _Totals(shown=with_totals)
+        kept = None if top is None else first_rows
+        collector = _RowCollector(view.columns, only_lagging, min_lag, kept, totals)
         streamed = await take_rows(
             admin.stream_offsets(selection, isolation=level, whole_topics=True),
             LAG_ROWS[By(by)],
@@ -74,19 +81,20 @@ def lag(
             seen=collector.count,
             refused_alone=True,
         )
-        notices = _notices(collector.undecided)
+        notices = [*_notices(collector.undecided), *totals.notices()]
         if not collector.groups and not streamed.failures:
             notices.append(NO_MATCH)
         return streamed.with_failures((), notices)._replace(items=collector.items)
 
     async def query_and_read(admin: Client) -> Outcome[Any]:
+        totals = _Totals(shown=with_totals)
         outcome = await admin.describe_offsets(selection, isolation=level, whole_topics=True)
         now = int(time.time() * 1000)
         share_of = {share.row(): share for item in outcome.items for share in shares(item, By(by))}
         seen = {item.group.group_id for item in outcome.items}
         refused = refused_rows(LAG_ROWS[By(by)], (each for each in outcome.failures if each.name not in seen))
-        rows, undecided = _filter((*share_of, *refused), only_lagging, min_lag)
-        notices = _notices(undecided)
+        rows, undecided = _filter(totals.counted((*share_of, *refused)), only_lagging, min_lag)
+        notices = [*_notices(undecided), *totals.notices()]
         if not outcome.items and not outcome.failures:
             notices.append(NO_MATCH)
         if not ranked_by_reading:
@@ -156,6 +164,31 @@ def _by_cluster(
     return query_and_show(connection, shape, CLUSTER_LAG, query.row, selection=query.selection, top=top)
 
 
+class _Totals:
+    """The totals of all groups, also of those that are not shown; a terminal shows them after the rows of groups."""
+
+    def __init__(self, *, shown: bool) -> None:
+        self._shown = shown
+        self._statuses = Counter[str]()
+        self._known_lag = 0
+        self._whole = True
+
+    def counted(self, rows: Iterable[Any]) -> Iterable[Any]:
+        """Return the rows, and count those that are iterated."""
+        return map(self._count, rows) if self._shown else rows
+
+    def _count(self, row: GroupLagRow) -> GroupLagRow:
+        self._statuses[row.status or Status.UNKNOWN] += 1
+        self._known_lag += row.known_lag or 0
+        self._whole = self._whole and row.total_lag is not None
+        return row
+
+    def notices(self) -> list[str]:
+        if self._statuses.total() < 2:
+            return []
+        return [totals_text(self._statuses, self._known_lag, self._whole)]
+
+
 class _RowCollector:
     """Collects the rows to show, batch by batch; of a ranking, only the first rows are kept."""
 
@@ -165,10 +198,12 @@ class _RowCollector:
         only_lagging: bool,
         min_lag: int | None,
         first_rows: Callable[[list[Any]], list[Any]] | None,
+        totals: _Totals,
     ) -> None:
         self._only_lagging = only_lagging
         self._min_lag = min_lag
         self._first_rows = first_rows
+        self._totals = totals
         self._store = RowStore(columns)
         self._best: list[Any] = []
         self.groups = self.undecided = 0
@@ -188,7 +223,7 @@ class _RowCollector:
         self.groups += 1
 
     def _add(self, rows: Iterable[Any], add: Callable[[Iterable[Any]], None]) -> None:
-        kept, undecided = _filter(rows, self._only_lagging, self._min_lag)
+        kept, undecided = _filter(self._totals.counted(rows), self._only_lagging, self._min_lag)
         self.undecided += undecided
         if self._first_rows:
             self._best = self._first_rows([*self._best, *kept])

@@ -6,6 +6,8 @@ from two or more moments. What is not proved is unknown.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -128,6 +130,20 @@ def trend_of(future: Outlook) -> Trend:
     if future.steady:
         return Trend.KEEPING_UP if future.usual else Trend.STEADY
     return Trend.CATCHING_UP if future.left else Trend.UNKNOWN
+
+
+def totals_text(statuses: Mapping[str, int], known_lag: int, whole: bool) -> str:
+    """Return the totals of several groups: ``15 groups: 3 critical, 2 warning, 4 unknown, 6 ok; total lag 365``.
+
+    :param statuses: status -> number of groups.
+    :param whole: whether ``known_lag`` is the lag of all groups.
+    """
+    counts = Counter[Severity]()
+    for status, number in statuses.items():
+        counts[Status(status).severity] += number
+    named = [f"{counts[each]:,} {each.name.lower()}" for each in _WORST_FIRST if counts[each]]
+    lag = f"{'total lag' if whole else 'total lag at least'} {known_lag:,}"
+    return f"{count(sum(statuses.values()), 'group')}: {', '.join(named)}; {lag}"
 
 
 def judge_status(known: Known, trend: Trend = Trend.UNKNOWN) -> GroupStatus:

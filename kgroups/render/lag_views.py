@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from kgroups.model.status import Status, rank_of
 from kgroups.model.views.lag_rows import ClusterLagRow, GroupLagRow, MemberLagRow, PartitionLagRow, TopicLagRow
 
 from . import columns
@@ -98,17 +97,6 @@ _TALLY: tuple[Column, ...] = (
     columns.NOTE,
 )
 
-STATUS = Column(
-    "STATUS",
-    "status",
-    "What one look proves about the group, worst first: "
-    + ", ".join(Status)
-    + ". Null: the group cannot be described.",
-    _L,
-    _A,
-    order=rank_of,
-)
-
 _COUNTS = ("max_lag", "partitions")
 """The columns that a narrow terminal omits first, for each view of sums."""
 
@@ -119,7 +107,7 @@ GROUP_LAG = View(
         GroupLagRow,
         columns.GROUP,
         columns.STATE,
-        STATUS,
+        columns.STATUS,
         columns.MEMBERS._replace(doc="Number of members. Null: Kafka does not report it."),
         *_TALLY,
     ),

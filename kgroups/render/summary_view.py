@@ -21,6 +21,7 @@ SUMMARY = View(
         SummaryRow,
         columns.GROUP,
         columns.STATE,
+        columns.STATUS,
         columns.TYPE.at(_B),
         columns.MEMBERS,
         columns.ASSIGNMENT_STRATEGY,
@@ -51,7 +52,12 @@ ALL_VIEWS = View(
 
 
 def header_parts(row: SummaryRow | StateRow) -> Iterator[str]:
-    """Yield what the header of a group says after its name; a :class:`SummaryRow` also has the lag."""
+    """Yield what the header of a group says after its name.
+
+    A :class:`SummaryRow` also has the status, which comes first, and the lag.
+    """
+    if isinstance(row, SummaryRow) and row.status is not None:
+        yield row.status
     yield cell_text(row.state)
     yield f"type {cell_text(row.type)}"
     yield f"members {ABSENT}" if row.members is None else count(row.members, "member")

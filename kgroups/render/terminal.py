@@ -19,6 +19,8 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from kgroups.model.groups import GroupState
+from kgroups.model.severity import Severity
+from kgroups.model.status import Status
 
 from .cells import cell_text
 from .color import chosen_color
@@ -52,7 +54,8 @@ def write_terminal(
     """Write the table. By default, only a terminal gets colors, except with TERM=dumb; NO_COLOR disables all styles.
 
     :param width: default: the width of the terminal; other streams have none, and nothing is folded.
-    :param headers: group -> the parts of its header; each group then has a table of its own without its name.
+    :param headers: group -> the parts of its header, in the order of the output; each group then has a table of its
+        own without its name.
     :return: the headers of the columns that were omitted because they did not fit.
     """
     if len(table.rows) > MAX_ROWS or (headers and len(headers) > MAX_ROWS):
@@ -77,7 +80,7 @@ def write_terminal(
         console.print(_rich_table(table, rows, columns, widths), crop=False)
         return tuple(dropped)
     numbers = {group: list(some) for group, some in groupby(range(len(rows)), key=lambda number: rows[number][0])}
-    for at, group in enumerate(sorted({*headers, *numbers})):
+    for at, group in enumerate([*headers, *sorted(numbers.keys() - headers.keys())]):
         if at:
             console.print()
         console.print(_header(group, headers.get(group, ()), console.width))
@@ -117,7 +120,8 @@ def _header(group: str, parts: Sequence[str], width: int) -> Text:
             before = before.rstrip() + "\n  "
             used = 0
         header.append(before, style="not bold")
-        header.append(part, style=f"not bold {state_style(part)}".strip())
+        style = status_style(part) if number == 0 and part in set(Status) else f"not bold {state_style(part)}".strip()
+        header.append(part, style=style or "not bold")
         used += len(before) + cell_len(part)
     return header
 
@@ -186,6 +190,14 @@ def state_style(state: str) -> str:
     return _STATE_STYLES.get(state, "")
 
 
+_STATUS_STYLES = {Severity.CRITICAL: "bold red", Severity.WARNING: "bold yellow", Severity.OK: "green"}
+
+
+def status_style(status: str) -> str:
+    """Return the rich style of a group's status."""
+    return _STATUS_STYLES.get(Status(status).severity, "")
+
+
 def _style(key: str, value: object) -> str:
     match key, value:
         case "state", str():
@@ -194,4 +206,6 @@ def _style(key: str, value: object) -> str:
             return "yellow"
         case "note", str():
             return "red"
+        case "status", str():
+            return status_style(value)
     return ""

@@ -59,6 +59,13 @@ class Shape(NamedTuple):
         """Whether groups have headers: in a table whose columns and order the user did not choose."""
         return self.format == "table" and not self.wide and self.columns is None and self.sort is None
 
+    @property
+    def with_status(self) -> Shape:
+        """The options for rows of groups with a status: a terminal shows it, worst first by default."""
+        if self.format != "table" or self.columns is not None:
+            return self
+        return self._replace(extra=(*self.extra, "status"), sort=self.sort or "status,-known_lag")
+
     def check(self, view: View) -> None:
         """Check the options before the cluster is contacted.
 

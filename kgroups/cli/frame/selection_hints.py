@@ -15,7 +15,7 @@ from kgroups.errors import KgroupsError, UsageError
 from kgroups.model.counts import some
 from kgroups.model.groups import GroupState, canonical_word, is_glob
 from kgroups.model.outcome import NO_MATCH, NOT_FOUND, Failure, NoMatch, Outcome, Scope
-from kgroups.model.shell import shell
+from kgroups.model.shell import group_words_in_text, shell
 
 _PATIENCE = 2.0
 """Seconds to wait for the list of groups, from which hints are made."""
@@ -23,11 +23,7 @@ _ALIKE = 0.75
 _MOST_NAMES = 20_000
 """Names that are compared; more would take seconds."""
 _MOST_HINTS = 3
-
-_DELETED_TOPIC = (
-    "to see the groups with committed offsets on a deleted topic: kgroups describe --topic TOPIC; to delete these "
-    "offsets: kgroups delete-offsets GROUP --topic TOPIC"
-)
+_UNKNOWN_TOPIC = "UNKNOWN_TOPIC_OR_PARTITION"
 
 
 async def with_hints(admin: Client, outcome: Outcome[Any], selection: Selection | None = None) -> Outcome[Any]:
@@ -36,7 +32,7 @@ async def with_hints(admin: Client, outcome: Outcome[Any], selection: Selection 
     A named topic that does not exist is a failure, as is a named group. That nothing matches is a notice.
     """
     if selection:
-        outcome = outcome._replace(failures=tuple(map(_with_topic_hint, outcome.failures)))
+        outcome = outcome._replace(failures=_with_topic_hints(outcome.failures, outcome.items))
         if selection.topics:
             outcome = outcome.with_failures(await topic_failures(admin, selection, outcome))
     missing = [failure for failure in outcome.failures if failure.error == NOT_FOUND and failure.hint is None]
@@ -61,10 +57,26 @@ async def with_hints(admin: Client, outcome: Outcome[Any], selection: Selection 
     return outcome
 
 
-def _with_topic_hint(failure: Failure) -> Failure:
-    if failure.scope is not Scope.TOPIC or failure.error != "UNKNOWN_TOPIC_OR_PARTITION" or failure.hint:
-        return failure
-    return failure._replace(hint=_DELETED_TOPIC)
+def _with_topic_hints(failures: Iterable[Failure], rows: Iterable[Any]) -> tuple[Failure, ...]:
+    """Return failures with the command that shows, or that deletes, the offsets committed on deleted topics."""
+    failures = tuple(failures)
+    gone = {each.name for each in failures if each.scope is Scope.TOPIC and each.error == _UNKNOWN_TOPIC}
+    if not gone:
+        return failures
+    by_group: dict[str, set[str]] = {}
+    for row in rows:
+        if (topic := getattr(row, "topic", None)) in gone:
+            by_group.setdefault(row.group, set()).add(topic)
+    if by_group:
+        commands = [f"delete-offsets {group_words_in_text(name)}{_topics(by_group[name])}" for name in sorted(by_group)]
+        hint = f"to delete the offsets on deleted topics: {some([f'kgroups {each}' for each in commands])}"
+    else:
+        hint = f"to see the groups with offsets on deleted topics: kgroups describe{_topics(gone)}"
+    return tuple(each._replace(hint=each.hint or hint) if each.name in gone else each for each in failures)
+
+
+def _topics(names: Collection[str]) -> str:
+    return "".join(f" --topic {shell(name)}" for name in sorted(names)[:_MOST_HINTS])
 
 
 async def topic_failures(admin: Client, selection: Selection, outcome: Outcome[Any]) -> list[Failure]:

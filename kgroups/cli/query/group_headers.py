@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from kgroups.model.groups import Group
+from kgroups.model.status import rank_of
 from kgroups.model.views.member_rows import state_row
 from kgroups.model.views.offset_row import GroupOffsets, OffsetRow
 from kgroups.model.views.offsets import offset_rows
@@ -16,7 +17,7 @@ from ..frame.output import Headers
 
 
 def rows_with_header(headers: Headers) -> Callable[[GroupOffsets], Iterable[OffsetRow]]:
-    """Return a function that adds the header of a group, with its lag, and returns the rows of its offsets."""
+    """Return a function that adds the header of a group, with status and lag, and returns the rows of its offsets."""
 
     def rows_of(item: GroupOffsets) -> list[Any]:
         headers[item.group.group_id] = tuple(header_parts(summary_row(item)))
@@ -25,7 +26,14 @@ def rows_with_header(headers: Headers) -> Callable[[GroupOffsets], Iterable[Offs
     return rows_of
 
 
+def worst_first(headers: Headers) -> None:
+    """Sort headers that begin with a status."""
+    ordered = sorted(headers.items(), key=lambda each: (rank_of(each[1][0]), each[0]))
+    headers.clear()
+    headers.update(ordered)
+
+
 def add_headers(headers: Headers, groups: Iterable[Group]) -> None:
     """Add the headers of groups without their lag."""
-    for group in groups:
+    for group in sorted(groups, key=lambda each: each.group_id):
         headers[group.group_id] = tuple(header_parts(state_row(group)))

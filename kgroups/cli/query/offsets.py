@@ -35,7 +35,7 @@ def show_offsets(
     """
     rows_of: Callable[[Any], Iterable[Any]] = offset_rows
     if headers is not None:
-        from .group_headers import rows_with_header
+        from .group_headers import rows_with_header, worst_first
 
         rows_of = rows_with_header(headers)
 
@@ -50,6 +50,8 @@ def show_offsets(
             insert=store.insert,
             seen=lambda group: groups.append(None if selection.needs_list else group._replace(members=())),
         )
+        if headers:
+            worst_first(headers)
         # A RowStore is iterated like a tuple of rows.
         return streamed.with_failures((), notices(streamed, groups))._replace(items=store)  # type: ignore[arg-type]
 

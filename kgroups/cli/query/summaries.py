@@ -38,7 +38,7 @@ def show_summary(connection: Connection, shape: Shape, selection: Selection, lev
         )
         return streamed if streamed.items else streamed.with_failures((), notices(streamed, ()))
 
-    return query_and_show(connection, shape, SUMMARY, query, selection=selection)
+    return query_and_show(connection, shape.with_status, SUMMARY, query, selection=selection)
 
 
 def show_all_views(

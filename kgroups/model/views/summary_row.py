@@ -30,6 +30,8 @@ class SummaryRow(NamedTuple):
     protocol_type: str | None = None
     topology_epoch: int | None = None
     note: str | None = None
+    status: str | None = None
+    """As in a :class:`.lag_rows.GroupLagRow`."""
 
 
 class AllViewsRow(NamedTuple):
@@ -62,6 +64,7 @@ def summary_row(offsets: GroupOffsets) -> SummaryRow:
         protocol_type=state.protocol_type,
         topology_epoch=state.topology_epoch,
         note=lag.note,
+        status=lag.status,
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from kio.schema.errors import ErrorCode
 
+from kgroups.model.status import Status, rank_of
 from tests.fakes.broker import FakeCluster
 from tests.fakes.cluster_state import FakeMember
 from tests.fakes.record_batches import batch, marker
@@ -63,6 +64,29 @@ def test_lag_by_matches_golden(lag: Run, by: str, golden: Callable[[str, str], N
     code, out, err = lag("--by", by)
     assert (code, err) == (0, "")
     golden(f"cli/lag-by-{by}.plain", out)
+
+
+def test_lag_on_a_terminal_shows_the_status_worst_first_and_totals(lag: Run) -> None:
+    code, out, err = lag("-o", "table")
+    assert code == 0
+    header, *rows = out.splitlines()
+    at = header.index("STATUS")
+    found = [row[at:].split("  ")[0].strip() for row in rows]
+    assert found == sorted(found, key=rank_of) and len(set(found)) > 1
+    assert f"note: {len(rows)} groups: " in err and "total lag at least" in err
+
+
+def test_lag_in_a_pipe_shows_the_status_only_if_a_column_asks(lag: Run) -> None:
+    _, out, err = lag()
+    assert "STATUS" not in out and "total lag" not in err
+    assert lag("--columns", "group,status")[1].splitlines()[0].split() == ["GROUP", "STATUS"]
+    assert all(item["status"] in set(Status) for item in items(lag("-o", "json")))
+
+
+def test_lag_sorts_by_status_from_worst_to_best(lag: Run) -> None:
+    best_last = [item["status"] for item in items(lag("-o", "json", "--sort", "status"))]
+    assert best_last == sorted(best_last, key=rank_of)
+    assert [item["status"] for item in items(lag("-o", "json", "--sort=-status"))] == best_last[::-1]
 
 
 def test_lag_selects_groups_and_topics(lag: Run) -> None:

@@ -262,9 +262,9 @@ def test_describe_on_a_terminal_has_a_header_per_group(run_cli: Run, serve: Call
     code, out, _ = run_cli("describe", "-b", serve(fill=shop).bootstrap, "--all-groups", "-o", "table")
     assert code == 0
     blocks = out.split("\n\n")
-    assert [block.partition(":")[0] for block in blocks] == ["busy", "idle"]
-    assert "busy: Stable, type Classic, 1 member, assignor range," in blocks[0]
-    assert "total lag -" in blocks[0] and "total lag 97" in blocks[1]
+    assert [block.partition(":")[0] for block in blocks] == ["idle", "busy"]
+    assert "idle: data lost, Empty, type Classic, 0 members, assignor range," in blocks[0]
+    assert "total lag 97" in blocks[0] and "total lag -" in blocks[1]
     assert "GROUP " not in out
 
 

@@ -9,7 +9,7 @@ import pytest
 from kgroups.model.duration import Milliseconds
 from kgroups.model.rates import Outlook
 from kgroups.model.severity import Severity
-from kgroups.model.status import Damage, Known, Status, Trend, judge_status, rank_of, trend_of
+from kgroups.model.status import Damage, Known, Status, Trend, judge_status, rank_of, totals_text, trend_of
 
 PLACE = (("t", 0),)
 QUIET = Known("Stable", 2, 0, 0)
@@ -92,6 +92,13 @@ def test_statuses_are_declared_from_worst_to_best() -> None:
     ranks = [order.index(status.severity) for status in Status]
     assert ranks == sorted(ranks)
     assert [rank_of(status.value) for status in Status] == list(range(len(Status)))
+
+
+def test_totals_count_groups_by_severity() -> None:
+    statuses = {Status.STUCK: 1, Status.NO_MEMBER: 2, Status.NO_LEADER: 2, Status.LAGGING: 1, Status.OK: 1_000}
+    text = "1,006 groups: 3 critical, 2 warning, 1 unknown, 1,000 ok; total lag"
+    assert totals_text(statuses, 1_365, True) == f"{text} 1,365"
+    assert totals_text(statuses, 1_365, False) == f"{text} at least 1,365"
 
 
 @pytest.mark.parametrize(

@@ -152,7 +152,7 @@ def shown_with_headers(outcome: Outcome[Any], view: View, width: int) -> tuple[s
     stream = Terminal()
     row = SummaryRow("orders-range", "Stable", "Classic", 3, "range", Node(3, "127.0.0.1", 21734), 100)
     empty = SummaryRow("ahead", "Empty", "Classic", 0, None, Node(1, "127.0.0.1", 22470), None)
-    headers = {each.group: tuple(header_parts(each)) for each in (row, empty)}
+    headers = {each.group: tuple(header_parts(each)) for each in (empty, row)}
     dropped = write_outcome(outcome, view, fmt="table", stream=stream, width=width, group_headers=headers)
     return re.sub(r"\x1b\[[0-9;]*m", "", stream.getvalue()), dropped
 

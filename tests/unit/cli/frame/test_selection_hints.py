@@ -219,8 +219,17 @@ def test_deleted_topic_of_a_commit_has_a_hint(run_cli: Run, serve: Callable) -> 
         fake.state.group("left", 0, commits={("deleted", 0): 1, ("deleted-2", 0): 1})
 
     bootstrap = serve(fill=fill).bootstrap
-    for command in (("lag",), ("describe", "--all-groups")):
+    for command, hint in (
+        (
+            ("lag",),
+            "to see the groups with offsets on deleted topics: kgroups describe --topic deleted --topic deleted-2",
+        ),
+        (
+            ("describe", "--all-groups"),
+            "to delete the offsets on deleted topics: kgroups delete-offsets left --topic deleted --topic deleted-2",
+        ),
+    ):
         code, _, err = run_cli(*command, "-b", bootstrap)
         assert code == 1
         assert err.count("kgroups: hint: ") == 1
-        assert err.endswith("to delete these offsets: kgroups delete-offsets GROUP --topic TOPIC\n")
+        assert err.endswith(f"kgroups: hint: {hint}\n")
