@@ -365,8 +365,14 @@ GROUP_FAMILIES = (
         _of_group(lambda each: each.total_lag),
     ),
     _Family(
-        "kafka_consumergroup_known_lag_sum",
+        "kafka_consumergroup_known_lag",
         "Total lag of the partitions where it is known.",
+        _GROUP,
+        _of_group(lambda each: each.known_lag),
+    ),
+    _Family(
+        "kafka_consumergroup_known_lag_sum",
+        "Deprecated: kafka_consumergroup_known_lag.",
         _GROUP,
         _of_group(lambda each: each.known_lag),
     ),

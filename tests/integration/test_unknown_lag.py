@@ -34,7 +34,7 @@ from tests.integration.conftest import wanted_versions
 TOPIC = "unknown-lag"
 BEHIND = 1000
 PATIENCE = 120.0
-CURRENT = {"total_lag": BEHIND, "known_lag_sum": BEHIND, "unknown_partitions": 0, "stale": 0}
+CURRENT = {"total_lag": BEHIND, "known_lag": BEHIND, "unknown_partitions": 0, "stale": 0}
 """What the exporter serves while all brokers respond."""
 QUICK = ("--broker-timeout", "2s")
 

@@ -86,11 +86,11 @@ FLEET = Dashboard(
             columns=_ALERT,
         ),
         Panel("Groups by state", COUNT, f"sum by (state) (kafka_consumergroup_state{_ALL})", "{{state}}"),
-        Panel("Known lag of all groups", COUNT, f"sum(kafka_consumergroup_known_lag_sum{_ALL})", "lag"),
+        Panel("Known lag of all groups", COUNT, f"sum(kafka_consumergroup_known_lag{_ALL})", "lag"),
         Panel(
             "Groups with lag but no members",
             COUNT,
-            f"sum((kafka_consumergroup_members{_ALL} == bool 0) * (kafka_consumergroup_known_lag_sum{_ALL} > bool 0))",
+            f"sum((kafka_consumergroup_members{_ALL} == bool 0) * (kafka_consumergroup_known_lag{_ALL} > bool 0))",
             "groups",
         ),
         Panel(
@@ -147,7 +147,7 @@ GROUP = Dashboard(
         ),
         _number("Age of the data", f"time() - kafka_consumergroup_polled_timestamp_seconds{_GROUP}", SECONDS),
         Panel("Total lag", COUNT, f"kafka_consumergroup_total_lag{_GROUP}", "{{consumergroup}}"),
-        Panel("Known lag", COUNT, f"kafka_consumergroup_known_lag_sum{_GROUP}", "{{consumergroup}}"),
+        Panel("Known lag", COUNT, f"kafka_consumergroup_known_lag{_GROUP}", "{{consumergroup}}"),
         Panel("Lag in time", SECONDS, f"kafka_consumergroup_lag_seconds{_GROUP}", "{{consumergroup}}"),
         Panel("Lag by topic", COUNT, f"kafka_consumergroup_lag_sum{_GROUP}", "{{topic}}"),
         Panel(

@@ -31,7 +31,7 @@ TOPIC_FAILURES = f'kgroups_scrape_failures_total{{{EXPORTER},scope="topic"}}'
 STALE = f"kafka_consumergroup_stale{{{GROUP}}}"
 MEMBERS = f"kafka_consumergroup_members{{{GROUP}}}"
 TOTAL = f"kafka_consumergroup_total_lag{{{GROUP}}}"
-KNOWN = f"kafka_consumergroup_known_lag_sum{{{GROUP}}}"
+KNOWN = f"kafka_consumergroup_known_lag{{{GROUP}}}"
 UNKNOWN = f"kafka_consumergroup_unknown_partitions{{{GROUP}}}"
 SECONDS = f'kafka_consumergroup_lag_seconds{{{GROUP},method="sampled"}}'
 HEADROOM = f"kafka_consumergroup_headroom_seconds{{{GROUP}}}"
