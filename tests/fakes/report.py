@@ -14,6 +14,7 @@ from kgroups.history.report.data import (
     Bounds,
     Completeness,
     Consumer,
+    Cost,
     Expiring,
     GroupPage,
     GroupRow,
@@ -50,6 +51,9 @@ NAMES = (
     "a-group-with-a-name-that-somebody-made-of-everything-that-they-knew-about-it.production.eu-west-1.team-payments",
 )  # fmt: skip
 STEP = timedelta(minutes=15)
+STATUS_OF = {"STALL": "CRITICAL", "STOP": "CRITICAL", "WARN": "WARNING", "OK": "OK"} | dict.fromkeys(
+    (None, "UNKNOWN"), "UNKNOWN"
+)
 
 
 def at(hours: float) -> datetime:
@@ -85,6 +89,7 @@ def busy_day() -> ReportData:
         ),
         completeness=_completeness(),
         retention=Retention(hours(7 * 24), "assumed"),
+        cost=Cost(2_012_345, 1, hours(7), at(6), 4120, None),
         pages=Kept(tuple(_page(number) for number in (0, 2, 3, 12)), 38),
     )
 
@@ -235,12 +240,17 @@ def _groups() -> Groups:
                 members=0 if verdict == "STOP" else 1 + number % 7,
                 last_commit=at(24 - number / 60),
                 unjudged={None: "share", "UNKNOWN": "samples"}.get(verdict),
+                status=STATUS_OF[verdict],
+                since=at(6 + number) if verdict in ("STALL", "STOP", "WARN") else None,
+                anomalies=("data_lost",) if name == "billing" else (),
+                lost=4120 if name == "billing" else 0,
             )
         )
     tallies = (
-        Tally("LIVE", "Stable", "OK", 31), Tally("LIVE", "Stable", "WARN", 3), Tally("LIVE", "Stable", "STALL", 1),
-        Tally("EMPTY", "Empty", "STOP", 1), Tally("LIVE", "Stable", "UNKNOWN", 1, unjudged="samples"),
-        Tally("STALE", "Stable", None, 1, unjudged="share"),
+        Tally("LIVE", "Stable", "OK", 31, status="OK"), Tally("LIVE", "Stable", "WARN", 3, status="WARNING"),
+        Tally("LIVE", "Stable", "STALL", 1, status="CRITICAL"), Tally("EMPTY", "Empty", "STOP", 1, status="CRITICAL"),
+        Tally("LIVE", "Stable", "UNKNOWN", 1, unjudged="samples"),
+        Tally("STALE", "Stable", None, 1, unjudged="share", status="WARNING"),
         Tally("DELETED", "Dead", None, 1),
     )  # fmt: skip
     return Groups(Kept(tuple(rows), 38), tallies)

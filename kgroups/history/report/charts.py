@@ -61,7 +61,9 @@ def charts(data: ReportData) -> list[Chart]:
     """Return the charts that have data."""
     made: list[Chart] = []
     colors = palette(data)
-    if data.lag.series.rows:
+    if len({point.time for series in data.lag.series.rows for point in series.points}) == 1:
+        made.append(lag_bars(data))
+    elif data.lag.series.rows:
         made.append(lag_chart(data, colors))
         if any(point.behind_ms for series in data.lag.series.rows for point in series.points):
             made.append(time_chart(data, colors))
@@ -110,7 +112,7 @@ def sections(data: ReportData) -> dict[str, Html]:
 
 def figure(chart: Chart) -> Html:
     """Render a chart with title, legend, and caption."""
-    legend = tag("ul", *map(_entry, chart.legend), class_="legend")
+    legend = tag("ul", *map(_entry, chart.legend), class_="legend") if chart.legend else None
     parts = join(tag("h3", chart.title), chart.svg, legend, tag("figcaption", chart.caption), by="\n")
     return tag("figure", parts, class_="card", data_chart=chart.name)
 
@@ -137,6 +139,14 @@ def lag_chart(data: ReportData, colors: Mapping[str, int]) -> Chart:
     return _lines(
         data, colors, lambda point: point.lag, words.number, "records", ("lag", "Lag in records", about, caption)
     )
+
+
+def lag_bars(data: ReportData) -> Chart:
+    """Return a bar for each group, of a history with one sample, in which lines would be dots."""
+    rows = data.lag.series.rows
+    caption = f"One sample, of {words.moment(rows[0].points[0].time)}. With a second one, this is a chart over time."
+    bars = _bars(data, "records", [(row.group, row.peak, None) for row in rows])
+    return Chart("lag", "Lag in records", bars, (), caption)
 
 
 def time_chart(data: ReportData, colors: Mapping[str, int]) -> Chart:
@@ -476,14 +486,18 @@ def _ranking(data: ReportData, title: str, unit: str, rows: Iterable[tuple[str, 
     first = [row for row in rows if row[1] > 0][:RANKED]
     if not first:
         return tag("div", tag("h3", title), tag("p", "None.", class_="none"), class_="card")
-    most = max(row[1] for row in first)
+    return tag("div", tag("h3", title), "\n", _bars(data, unit, first), class_="card")
+
+
+def _bars(data: ReportData, unit: str, rows: Sequence[tuple[str, int, str | None]]) -> Html:
+    most = max(1, *(row[1] for row in rows))
     items = [
         tag(
             "li",
             tag("span", link(data, group).shown, number(value, unit).shown, class_="row"),
-            tag("span", class_="bar", style=f"width:{max(1, round(100 * value / most))}%"),
+            tag("span", class_="bar", style=f"width:{max(1 if value else 0, round(100 * value / most))}%"),
             tag("small", remark) if remark else None,
         )
-        for group, value, remark in first
+        for group, value, remark in rows
     ]
-    return tag("div", tag("h3", title), "\n", tag("ol", join(*items, by="\n"), class_="ranking"), class_="card")
+    return tag("ol", join(*items, by="\n"), class_="ranking")

@@ -137,6 +137,17 @@ class GroupRow(NamedTuple):
     last_commit: datetime | None
     unjudged: str | None = None
     """The reason why it is unknown whether the group keeps up: a key of :data:`~.findings.UNJUDGED`, or ``None``."""
+    status: str = "UNKNOWN"
+    """CRITICAL, WARNING, UNKNOWN, or OK: the worst of the verdict, anomalies, expiring offsets, and missing commits."""
+    anomalies: tuple[str, ...] = ()
+    expiring: bool = False
+    since: datetime | None = None
+    """Last commit of a stopped partition, start of the samples of another bad verdict, or the first anomaly; the
+    earliest of these. The cause may be older."""
+    lost: int | None = 0
+    """Offsets that were deleted before they were read."""
+    reread: int | None = 0
+    """Offsets by which committed offsets went back."""
 
 
 class Tally(NamedTuple):
@@ -152,6 +163,23 @@ class Tally(NamedTuple):
     """Whether they had anomalies."""
     unjudged: str | None = None
     """The reason why it is unknown whether the groups keep up, as in :class:`GroupRow`."""
+    status: str = "UNKNOWN"
+    """As in :class:`GroupRow`."""
+
+
+class Cost(NamedTuple):
+    """What is wrong with all groups together, as numbers for people who do not know Kafka."""
+
+    lag: int | None = None
+    """Records that are not read, of the groups with a known lag; ``None``: no lag is known."""
+    unknown: int = 0
+    """Number of groups without a known lag."""
+    behind_ms: int | None = None
+    """Lag in time of the worst group."""
+    since: datetime | None = None
+    """Earliest ``since`` of the groups."""
+    lost: int | None = 0
+    reread: int | None = 0
 
 
 class Groups(NamedTuple):
@@ -361,6 +389,7 @@ class ReportData(NamedTuple):
     completeness: Completeness
     retention: Retention | None = None
     """The retention time that ``expiring`` uses."""
+    cost: Cost = Cost()
     pages: Kept[GroupPage] = Kept((), 0)
     """The pages of the worst groups, in the order of ``groups``."""
 

@@ -16,6 +16,8 @@ from .html import Html, join, tag
 from .table import name, names, when
 
 CRITICAL, WARNING, NOTE = "critical", "warning", "note"
+STATUSES: Final = ("CRITICAL", "WARNING", "UNKNOWN", "OK")
+"""Status of a group, the worst first."""
 NAMED = 3
 """Maximum number of groups in a sentence, and in its command."""
 
@@ -79,7 +81,7 @@ UNJUDGED: Final = {
     )
 }
 """Why it is unknown whether a group keeps up."""
-_STALE = Problem(NOTE, "has members, but does not commit", "have members, but do not commit", None, "stale")
+_STALE = Problem(WARNING, "has members, but does not commit", "have members, but do not commit", None, "stale")
 _ORDER = {CRITICAL: 0, WARNING: 1, NOTE: 2}
 
 
@@ -119,6 +121,28 @@ def headline(data: ReportData, found: Sequence[Finding]) -> str:
         wrong = "" if all(each.level == NOTE for each in found) else ", but not all is well"
         text = f"{known} {up} up{before}{wrong}{rest}"
     return text[0].upper() + text[1:]
+
+
+def status(data: ReportData, row: GroupRow) -> str:
+    """Return CRITICAL, WARNING, UNKNOWN, or OK: the level of the worst finding on a group, the same everywhere."""
+    grows = row.status in ("OK", "UNKNOWN") and any(series.group == row.group for series in growing(data))
+    return "WARNING" if grows else row.status
+
+
+def what(data: ReportData, row: GroupRow) -> str:
+    """Return what is wrong with a group, worst first: ``has stopped; lost records``."""
+    found = [VERDICTS[row.verdict]] if row.verdict in VERDICTS else []
+    found += [problem for anomaly, problem in ANOMALIES.items() if anomaly in row.anomalies]
+    found += [_STALE] if row.use == "STALE" else []
+    found += [_GROWING] if any(series.group == row.group for series in growing(data)) else []
+    texts = [problem.one for problem in sorted(found, key=lambda problem: _ORDER[problem.level])]
+    return "; ".join([*texts, *(["its offsets expire soon"] if row.expiring else [])])
+
+
+def wrong(data: ReportData) -> list[GroupRow]:
+    """Return the listed groups with a critical finding or a warning, worst first."""
+    bad = [row for row in data.groups.rows.rows if status(data, row) in STATUSES[:2]]
+    return sorted(bad, key=lambda row: STATUSES.index(status(data, row)))
 
 
 def in_trouble(data: ReportData) -> int:

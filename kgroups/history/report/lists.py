@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import words
-from .data import Kept, LogPart, ReportData
-from .findings import VERDICTS, WARNING, completeness_findings
+from .data import GroupRow, Kept, LogPart, ReportData
+from .findings import STATUSES, VERDICTS, WARNING, completeness_findings, in_trouble, status, what, wrong
 from .html import Html, join, tag
 from .table import (
     CELL,
@@ -45,6 +47,28 @@ def verdict(text: str | None) -> Cell:
     level = VERDICTS[text].level if text in VERDICTS else "good" if text == "OK" else "note"
     rank = _RANKS.index(text) if text in _RANKS else len(_RANKS)
     return Cell(tag("span", text, class_=f"verdict {level}"), rank)
+
+
+@cache
+def level(text: str) -> Cell:
+    """Render a status, in words and color; better ones have higher keys."""
+    css = {"CRITICAL": "critical", "WARNING": "warning", "OK": "good"}.get(text, "note")
+    return Cell(tag("span", text, class_=f"verdict {css}"), -STATUSES.index(text))
+
+
+class _Judged(NamedTuple):
+    """A group with its status; the other values are those of its row."""
+
+    row: GroupRow
+    status: str
+    what: str
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.row, name)
+
+
+def _judged(data: ReportData, rows: Iterable[GroupRow]) -> tuple[_Judged, ...]:
+    return tuple(_Judged(row, status(data, row), what(data, row)) for row in rows)
 
 
 def _topic(topic: str | None, partition: int | None) -> Cell:
@@ -87,11 +111,27 @@ def _kind(text: str) -> str:
 VERDICT = Kind(verdict, lambda text: verdict(text).shown)
 RIGHT = CELL._replace(align="right")
 
+STATUS = Kind(level, lambda text: level(text).shown)
+WRONG_ROWS = 6
+"""Maximum number of groups on the first screen."""
+
+WRONG = List(
+    "wrong",
+    "Groups in trouble, worst first. Since: the last commit, the first anomaly, or the first of the judged samples; "
+    "the cause may be older.",
+    (
+        Column("Group", "group", GROUP), Column("Status", "status", STATUS), Column("What", "what", NOTE),
+        Column("Since", "since", MOMENT), Column("Lag", "lag", RECORDS), Column("Behind", "behind_ms", DURATION),
+        Column("Lost", "lost", OFFSETS), Column("Repeated", "reread", OFFSETS),
+    ), "Nothing is wrong in this time, as far as it is known.", "verdicts",
+)  # fmt: skip
 GROUPS = List(
     "groups",
-    "Groups as they were at the end, worst first. Lag is the sum over partitions, the verdict the worst of them.",
+    "Groups as they were at the end, worst first. Lag is the sum over partitions, the verdict the worst of them; the "
+    "status is that of the worst finding.",
     (
-        Column("Group", "group", GROUP), Column("Verdict", "verdict", VERDICT), Column("Lag", "lag", RECORDS),
+        Column("Group", "group", GROUP), Column("Status", "status", STATUS),
+        Column("Verdict", "verdict", VERDICT), Column("Lag", "lag", RECORDS),
         Column("Behind", "behind_ms", DURATION), Column("Last commit", "last_commit", MOMENT),
         Column("State", "state", WORD), Column("In it since", "state_since", MOMENT),
         Column("Members", "members", NUMBER), Column("Partitions", "partitions", NUMBER),
@@ -183,9 +223,10 @@ def sections(data: ReportData) -> dict[str, Html]:
     made = {
         listed.name: table(listed, data, kept, some) for (listed, kept), some in zip(lists.items(), rows, strict=True)
     }
+    groups = Kept(_judged(data, data.groups.rows.rows), data.groups.rows.total)
     expiring = (tag("h3", "Offsets that expire soon"), made["expiring"], _retention(data))
     return {
-        "groups": join(_tallies(data), table(GROUPS, data, data.groups.rows), by="\n"),
+        "groups": join(_tallies(data), table(GROUPS, data, groups), by="\n"),
         "consumers": made["consumers"],
         "anomalies": made["anomalies"],
         "unused": join(*expiring, tag("h3", "Unused groups"), made["stale"], by="\n"),
@@ -193,11 +234,26 @@ def sections(data: ReportData) -> dict[str, Html]:
     }
 
 
+def worst(data: ReportData) -> Html:
+    """Render the groups in trouble for the first screen."""
+    bad = wrong(data)[:WRONG_ROWS]
+    made = table(WRONG, data, Kept(_judged(data, bad), len(bad)))
+    more = in_trouble(data) - len(bad)
+    rest = tag("p", tag("a", f"and {words.count(more, 'more group')}", href="#groups"), class_="left-out")
+    return join(made, rest if more > 0 and bad else None, by="\n")
+
+
 def _tallies(data: ReportData) -> Html | None:
-    """Render the number of groups by verdict, worst first."""
-    counts: list[tuple[str | None, int]] = [(text, data.groups.number(verdict=text)) for text in reversed(_RANKS)]
-    counts.append((None, data.groups.number() - sum(found for _, found in counts)))
-    items = [tag("li", verdict(text).shown, " ", tag("b", words.exact(found))) for text, found in counts if found]
+    """Render the number of groups by status, worst first."""
+    counts = Counter[str]()
+    for each in data.groups.tallies:
+        counts[each.status] += each.groups if each.use != "DELETED" else 0
+    for row in data.groups.rows.rows:  # groups whose lag grows
+        counts[row.status] -= 1
+        counts[status(data, row)] += 1
+    items = [
+        tag("li", level(text).shown, " ", tag("b", words.exact(counts[text]))) for text in STATUSES if counts[text] > 0
+    ]
     return tag("ul", *items, class_="tallies") if items else None
 
 

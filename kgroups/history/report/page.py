@@ -18,7 +18,7 @@ from . import lists, words
 from .charts import sections as drawn
 from .data import ReportData
 from .file import MARK
-from .findings import CRITICAL, NOTE, VERDICTS, WARNING, Finding, findings, headline
+from .findings import CRITICAL, NOTE, VERDICTS, WARNING, Finding, findings, headline, in_trouble
 from .html import Html, join, raw, tag
 from .pages import pages
 from .table import group, name, number, when
@@ -75,7 +75,8 @@ def body(data: ReportData, room: int = LIMIT) -> Html:
     if data.empty:
         return join(_header(data, "No history found"), tag("main", _nothing(data)), by="\n")
     inner = {**drawn(data), **lists.sections(data)}
-    links = [tag("li", tag("a", title, href=f"#{each}")) for each, title in _SECTIONS]
+    contents = (("findings", "Findings"), *_SECTIONS)
+    links = [tag("li", tag("a", title, href=f"#{each}")) for each, title in contents]
     sections = [
         tag(
             "section", tag("h2", title, id=f"{each}-title"), "\n", inner[each], id=each, aria_labelledby=f"{each}-title"
@@ -84,7 +85,10 @@ def body(data: ReportData, room: int = LIMIT) -> Html:
     ]
     found = findings(data)
     nav = tag("nav", tag("ul", *links), aria_label="Sections")
-    main = tag("main", join(_findings(found), _tiles(data), nav, *sections, by="\n"))
+    heading = tag("h2", "Findings", id="findings-title")
+    engineers = tag("section", heading, "\n", _findings(found), "\n", _tiles(data), id="findings",
+                    aria_labelledby="findings-title")  # fmt: skip
+    main = tag("main", join(_costs(data), lists.worst(data), nav, engineers, *sections, by="\n"))
     before, after = join(_header(data, headline(data, found)), main, by="\n"), _footer(data)
     return join(before, pages(data, room - len(before.encode()) - len(after.encode())), after, by="\n")
 
@@ -120,6 +124,24 @@ def _findings(found: Sequence[Finding]) -> Html:
         for each in found
     ]  # fmt: skip
     return tag("ul", join(*items, by="\n"), class_="findings", aria_label="What is wrong")
+
+
+def _costs(data: ReportData) -> Html:
+    """Render what is wrong in four numbers. They are lower bounds where something is unknown."""
+    cost, bad = data.cost, in_trouble(data)
+    least = "at least; " if data.completeness.has_holes else ""
+    behind = [f"up to {words.duration(cost.behind_ms)} behind"] if cost.behind_ms else []
+    behind += [f"unknown of {words.count(cost.unknown, 'group')}"] if cost.unknown else []
+    since = when(cost.since) if bad and cost.since else Html(words.ABSENT)
+    return tag(
+        "dl",
+        tag("div", tag("dt", "In trouble since"), tag("dd", since, class_="value time"),
+            tag("dd", f"{words.count(bad, 'group')} of {words.exact(data.groups.number())}")),
+        _tile("Unread records", cost.lag, join("; ".join(behind) or "at the end")),
+        _tile("Lost records", cost.lost, join(least, "deleted before they were read")),
+        _tile("Repeated records", cost.reread, join(least, "offsets went back")),
+        class_="tiles costs",
+    )  # fmt: skip
 
 
 def _tiles(data: ReportData) -> Html:

@@ -12,9 +12,9 @@ from . import words
 from .charts import group_chart
 from .commands import explain, history
 from .data import GroupPage, ReportData
-from .findings import UNJUDGED
+from .findings import UNJUDGED, status, what
 from .html import Html, join, tag
-from .lists import OF_GROUP, verdict
+from .lists import OF_GROUP, level, verdict
 from .table import GROUP, Column, List, brief_rows, framed, left_out, share
 
 
@@ -49,7 +49,7 @@ def _head(data: ReportData, page: GroupPage, previous: str | None, following: st
     return join(
         tag("p", *(join(tag("a", text, href=f"#{to}"), " ") for text, to in steps if to), class_="steps"),
         tag("h2", "Group ", tag("bdi", words.visible(group, words.WHOLE))),
-        tag("ul", *(tag("li", title, " ", tag("b", shown)) for title, shown in _facts(page)), class_="tallies"),
+        tag("ul", *(tag("li", title, " ", tag("b", shown)) for title, shown in _facts(data, page)), class_="tallies"),
         tag("p", "Next: ", tag("code", explain([group], words.WHOLE))),
         group_chart(data, page) or tag("p", "No lag is known.", class_="none"),
     )
@@ -63,7 +63,7 @@ def _lists(data: ReportData, page: GroupPage, lists: Sequence[tuple[Html, bool]]
         yield tag("p", "All rows: ", tag("code", command))
 
 
-def _facts(page: GroupPage) -> list[tuple[str, str]]:
+def _facts(data: ReportData, page: GroupPage) -> list[tuple[str, str]]:
     row = page.row
     since = f" since {words.moment(row.state_since)}" if row.state_since else ""
     facts = [
@@ -76,7 +76,14 @@ def _facts(page: GroupPage) -> list[tuple[str, str]]:
     ]
     shown = [(title, "unknown" if value is None else text(value)) for title, value, text in facts]  # type: ignore[operator]
     why = [("Unknown because", UNJUDGED[row.unjudged].why or "")] if row.unjudged else []
-    return [("Verdict", verdict(row.verdict).shown), *why, *shown]
+    problems = [("Findings", problem)] if (problem := what(data, row)) else []
+    return [
+        ("Status", level(status(data, row)).shown),
+        *problems,
+        ("Verdict", verdict(row.verdict).shown),
+        *why,
+        *shown,
+    ]
 
 
 def _list(page: GroupPage, listed: List, columns: Sequence[Column], rows: Sequence[Html]) -> tuple[Html, bool]:

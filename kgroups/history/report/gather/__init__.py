@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from ...engine import Engine
 from ..data import Bounds, Period, ReportData, Retention
-from .lists import anomalies, consumers, define_groups, expiring, groups, rebalances, stale
+from .lists import anomalies, consumers, cost, define_groups, expiring, groups, rebalances, stale
 from .pages import pages
 from .rows import bucket_of, fetch
 from .series import define_lag, lag_series, rate_series
@@ -31,9 +31,12 @@ def gather(
     :param every: the length of the buckets of ``commit_rate``.
     """
     limits = bounds or Bounds()
-    define_lag(engine, period, limits)
+    # Buckets of a young history are short: its chart is of minutes, although the period is a day.
+    (first,) = fetch(engine, "select min(sampled_at) as sampled_at from lag")
+    sampled = period._replace(since=max(period.since, first["sampled_at"] or period.since))
+    define_lag(engine, sampled, limits)
     define_groups(engine)
-    lag, lag_since = lag_series(engine, period, limits)
+    lag, lag_since = lag_series(engine, sampled, limits)
     rate, rate_since = rate_series(engine, period, limits, every)
     rounds, first_round = rebalances(engine, limits)
     listed = groups(engine, limits)
@@ -52,7 +55,8 @@ def gather(
         expiring=expiring(engine, limits),
         completeness=completeness(engine, limits),
         retention=Retention(*kept.values()),
-        pages=pages(engine, period, listed.rows, lag_since, limits),
+        cost=cost(engine),
+        pages=pages(engine, sampled, listed.rows, lag_since, limits),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 
 from kgroups.model.lag import AHEAD
@@ -13,6 +14,7 @@ from ..data import (
     AnomalyCount,
     Bounds,
     Consumer,
+    Cost,
     Expiring,
     GroupRow,
     Groups,
@@ -24,6 +26,7 @@ from ..data import (
     Stale,
     Tally,
 )
+from ..findings import ANOMALIES, CRITICAL, VERDICTS
 from .rows import Row, columns, fetch, first, texts
 
 WORST = (
@@ -31,6 +34,7 @@ WORST = (
     "when 'REWIND' then 6 else 0 end desc"
 )
 """Order of verdicts, in SQL."""
+_SEVEREST = "case status when 'CRITICAL' then 1 when 'WARNING' then 2 when 'UNKNOWN' then 3 else 4 end"
 SOON = """
     select `group`, topic, count(*) as partitions, min(empty_since) as empty_since, min(expires_at) as expires,
       min(left_ms) as left_ms
@@ -110,6 +114,9 @@ def anomalies(engine: Engine, bounds: Bounds) -> Anomalies:
 
 def define_groups(engine: Engine) -> None:
     """Define the relations ``present``, the members at the end, and ``report_groups``, the groups as they are then."""
+    critical, stopped = (
+        _texts(name for name, each in problems.items() if each.level == CRITICAL) for problems in (ANOMALIES, VERDICTS)
+    )
     engine.define(
         "present",
         """
@@ -148,41 +155,113 @@ def define_groups(engine: Engine) -> None:
           select `group`, behind as behind_ms
           from fine_lag
           qualify row_number() over (partition by `group` order by bucket desc) = 1
+        ),
+        bad_since as (
+          select `group`, min(case when status = 'STOP' then committed_at else since end) as verdict_since
+          from verdicts
+          where status = group_status and status in ({_texts(VERDICTS)})
+          group by `group`
+        ),
+        costs as (
+          select
+            `group`,
+            sum(case when anomaly = 'data_lost' then most else 0 end) as lost,
+            sum(case when anomaly = 'rewind' then total else 0 end) as reread,
+            bool_and(most is not null) as measured
+          from (
+            select anomaly, `group`, topic, partition, max(expected - found) as most, sum(expected - found) as total
+            from anomalies
+            where anomaly in ('data_lost', 'rewind')
+            group by anomaly, `group`, topic, partition
+          ) as of_partitions
+          group by `group`
+        ),
+        flagged as (
+          select
+            `group`,
+            array_agg(distinct anomaly) as anomalies,
+            min(since) as anomalous_since,
+            bool_or(anomaly in ({critical})) as critical
+          from anomalies
+          where `group` is not null
+          group by `group`
+        ),
+        known as (
+          select
+            `group`, kind, state, state_since, stale.status as `use`, verdict, lag, behind_ms, partitions,
+            coalesce(members, 0) as members, last_commit, expiring_group is not null as expiring,
+            anomalies, anomalies is not null as anomalous, coalesce(critical, false) as critical,
+            case when measured is null or measured then cast(coalesce(lost, 0) as bigint) end as lost,
+            case when measured is null or measured then cast(coalesce(reread, 0) as bigint) end as reread,
+            least(verdict_since, anomalous_since, case when stale.status = 'STALE' then last_commit end) as since,
+            case
+              when verdict <> 'UNKNOWN' then null
+              when stale.unread_since is not null then 'transaction'
+              when ahead then 'ahead'
+              when judged.judged = judged.offsets then 'samples'
+              when kind = 'share' then 'share'
+              when partitions = 0 then 'commits'
+              else 'heads'
+            end as unjudged
+          from stale
+          left join judged using (`group`)
+          left join lasting using (`group`)
+          left join counted using (`group`)
+          left join last_behind using (`group`)
+          left join bad_since using (`group`)
+          left join costs using (`group`)
+          left join flagged using (`group`)
+          left join (select distinct `group`, `group` as expiring_group from expiring) as expiring using (`group`)
         )
         select
-          `group`, kind, state, state_since, stale.status as `use`, verdict, lag, behind_ms, partitions,
-          coalesce(members, 0) as members, last_commit, expiring_group is not null as expiring,
-          anomalous_group is not null as anomalous,
+          *,
           case
-            when verdict <> 'UNKNOWN' then null
-            when stale.unread_since is not null then 'transaction'
-            when ahead then 'ahead'
-            when judged.judged = judged.offsets then 'samples'
-            when kind = 'share' then 'share'
-            when partitions = 0 then 'commits'
-            else 'heads'
-          end as unjudged
-        from stale
-        left join judged using (`group`)
-        left join lasting using (`group`)
-        left join counted using (`group`)
-        left join last_behind using (`group`)
-        left join (select distinct `group`, `group` as expiring_group from expiring) as expiring using (`group`)
-        left join (select distinct `group`, `group` as anomalous_group from anomalies) as anomalous using (`group`)""",
+            when critical or verdict in ({stopped}) then 'CRITICAL'
+            when anomalous or expiring or `use` = 'STALE' or verdict in ({_texts(VERDICTS)}) then 'WARNING'
+            when verdict = 'OK' and `use` <> 'UNKNOWN' then 'OK'
+            else 'UNKNOWN'
+          end as status
+        from known""",
     )
+
+
+def _texts(names: Iterable[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names)
+
+
+def cost(engine: Engine) -> Cost:
+    """Sum up what is wrong with all groups."""
+    (row,) = fetch(
+        engine,
+        """
+        select
+          cast(sum(lag) as bigint) as lag,
+          count(*) - count(lag) as unknown,
+          max(behind_ms) as behind_ms,
+          min(since) as since,
+          case when count(lost) = count(*) then cast(sum(lost) as bigint) end as lost,
+          case when count(reread) = count(*) then cast(sum(reread) as bigint) end as reread
+        from report_groups where `use` <> 'DELETED'""",
+    )
+    return Cost(**row)
 
 
 def groups(engine: Engine, bounds: Bounds) -> Groups:
     """Gather the groups, worst first."""
     tallies = fetch(
         engine,
-        "select `use`, state, verdict, count(*) as groups, expiring, anomalous, unjudged from report_groups "
-        "group by `use`, state, verdict, expiring, anomalous, unjudged",
+        "select `use`, state, verdict, count(*) as groups, expiring, anomalous, unjudged, status from report_groups "
+        "group by `use`, state, verdict, expiring, anomalous, unjudged, status",
     )
     found = Groups(Kept((), 0), tuple(sorted((Tally(**row) for row in tallies), key=repr)))
     existing = f"select {columns(GroupRow)} from report_groups where `use` <> 'DELETED'"
-    rows = first(engine, existing, f"{WORST}, lag desc, `group`", bounds.pages, lambda row: GroupRow(**row))
+    order = f"{_SEVEREST}, {WORST}, lag desc, `group`"
+    rows = first(engine, existing, order, bounds.pages, _group_row)
     return found._replace(rows=Kept(rows.rows, found.number()))
+
+
+def _group_row(row: Row) -> GroupRow:
+    return GroupRow(**row | {"anomalies": tuple(sorted(row["anomalies"] or ()))})
 
 
 def consumers(engine: Engine, bounds: Bounds) -> Kept[Consumer]:

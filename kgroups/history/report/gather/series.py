@@ -31,7 +31,15 @@ def define_lag(engine: Engine, period: Period, bounds: Bounds) -> None:
         "fine_lag",
         f"""
         with totals as (
-          select `group`, sampled_at, sum(greatest(lag, 0)) as total, max(time_lag_ms) as behind
+          select
+            `group`,
+            sampled_at,
+            sum(greatest(lag, 0)) as total,
+            -- The time of partitions without lag is 0, which is not that of others whose time is unknown.
+            case
+              when max(time_lag_ms) > 0 or count(case when lag > 0 and time_lag_ms is null then 1 end) = 0
+                then max(time_lag_ms)
+            end as behind
           from lag
           where lag is not null
           group by `group`, sampled_at
@@ -48,7 +56,7 @@ def lag_series(engine: Engine, period: Period, bounds: Bounds) -> tuple[Lag, dat
     top = fetch(
         engine,
         f"""
-        select `group`, peak, last, total, since, verdict,
+        select `group`, peak, last, total, top.since, verdict,
           coalesce({ATTENTION}, false) as flagged
         from (
           select `group`, max(lag) as peak, max_by(last, bucket) as last, count(*) over () as total,

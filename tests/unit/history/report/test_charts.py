@@ -37,6 +37,15 @@ def test_lines_break_at_missing_samples(busy_charts: dict[str, Chart]) -> None:
         assert before.split("L")[-1].split()[0] == "365" and after.startswith("458 ")
 
 
+def test_one_sample_is_a_bar_for_each_group() -> None:
+    day = busy_day()
+    rows = tuple(row._replace(points=row.points[:1]) for row in day.lag.series.rows[:3])
+    found = charts(day._replace(lag=day.lag._replace(series=Kept(rows, 3))))
+    assert [chart.name for chart in found][:2] == ["lag", "rebalances"]
+    assert found[0].svg.count('class="bar"') == 3 and "<path" not in found[0].svg
+    assert found[0].caption.startswith("One sample, of 2026-02-28T14:30:00Z.")
+
+
 def test_sample_between_gaps_is_a_dot() -> None:
     day = busy_day()
     series = tuple(each._replace(points=each.points[:1]) for each in day.lag.series.rows)

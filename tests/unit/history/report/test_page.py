@@ -12,10 +12,11 @@ import pytest
 from kgroups.history.report import page as pages
 from kgroups.history.report.data import GroupRow, Kept, ReportData
 from kgroups.history.report.file import MARK
+from kgroups.history.report.findings import STATUSES, status, wrong
 from kgroups.history.report.html import Html
 from kgroups.history.report.page import body, page
 from kgroups.history.report.table import share
-from kgroups.history.report.words import anchor
+from kgroups.history.report.words import anchor, visible
 from tests.fakes.report import BIDI, HOSTILE, NAMES, at, busy_day, hundred_groups, nothing
 
 SECTIONS = [
@@ -63,7 +64,7 @@ def busy_page() -> Outline:
 def test_page_has_headings_captions_and_chart_descriptions(busy_page: Outline) -> None:
     assert [text for text in busy_page.text("h2") if text in SECTIONS] == SECTIONS
     assert len(busy_page.text("h1")) == 1
-    assert len([each for each in busy_page.all("table") if "id" in each]) == 6
+    assert len([each for each in busy_page.all("table") if "id" in each]) == 7
     assert len(busy_page.all("caption")) == len(busy_page.all("table")) > 6
     assert {each.get("scope") for each in busy_page.all("th")} == {"col", "row"}
     assert {scope for tag, each in busy_page.elements if tag == "td" for scope in each} <= {"class", "data-key"}
@@ -156,7 +157,7 @@ def test_small_report_shows_all_rows_and_a_large_one_names_the_command_for_the_r
         "for table in verdicts memberships rebalances anomalies expiring; do kgroups history show $table --group "
         "production.payments-service-7 --since 2026-02-28T12:00:00Z --until 2026-03-01T12:00:00Z; done</code>"
     ) in crowded
-    assert len(hidden) == 500 and max(hidden) <= min(hidden) + 1 <= 37
+    assert len(hidden) == 500 and max(hidden) <= min(hidden) + 1 <= 38
 
 
 def test_lists_share_the_room_evenly() -> None:
@@ -199,6 +200,30 @@ def test_page_names_empty_sections() -> None:
     said = outline.text("p")
     for line in ("No group rebalanced.", "No group committed.", "None expire soon.", "There were none."):
         assert line in said
+
+
+def test_first_screen_says_what_is_wrong_since_when_and_at_what_cost(busy_page: Outline) -> None:
+    text = " ".join(text for _, text in busy_page.texts)
+    first = re.sub(r"\s+", " ", text[text.index("Switch to") if "Switch to" in text else 0 : text.index("Findings")])
+    assert "In trouble since 2026-02-28T18:00:00Z 6 groups of 38" in first
+    assert "Unread records 2.01 M up to 7 h behind; unknown of 1 group" in first
+    assert "Lost records 4.12 k at least; deleted before they were read Repeated records \N{EN DASH} at least;" in first
+    assert "billing CRITICAL stands still; lost records 2026-02-28T18:00:00Z 1.26 M 7 h 4.12 k 0" in first
+    assert "and 1 more group" in first
+
+
+def test_group_has_the_same_status_everywhere(busy_page: Outline) -> None:
+    day = busy_day()
+    overview = {row.group: status(day, row) for row in wrong(day)}
+    assert overview["billing"] == "CRITICAL" and len(overview) == 5
+    texts = [text for _, text in busy_page.texts]
+    for group, expected in overview.items():
+        names = [at for at, text in enumerate(texts[:-1]) if text == visible(group) and texts[at + 1] in STATUSES]
+        assert len(names) == 2 and {texts[at + 1] for at in names} == {expected}  # first screen, and list of groups
+    heads = [at for at, text in enumerate(texts) if text == "Group " and texts[at + 1] in overview]
+    assert heads
+    for head in heads:
+        assert next(text for text in texts[head:] if text in STATUSES) == overview[texts[head + 1]]
 
 
 def test_page_names_omitted_rows(busy_page: Outline) -> None:

@@ -29,6 +29,7 @@ from kgroups.history.report.data import (
     Anomaly,
     Bounds,
     Consumer,
+    Cost,
     Expiring,
     GroupRow,
     Kept,
@@ -134,8 +135,10 @@ def rows() -> dict[Table, list[Row]]:
             for each in range(3)
         ],
         ANOMALIES: [
-            {"anomaly": "rewind", "group": "big", "since": at(10), "until": at(10), "topic": "t", "partition": 0},
-            {"anomaly": "rewind", "group": "big", "since": at(11), "until": at(11), "topic": "t", "partition": 1},
+            {"anomaly": "rewind", "group": "big", "since": at(10), "until": at(10), "topic": "t", "partition": 0,
+             "expected": 90, "found": 80},
+            {"anomaly": "rewind", "group": "big", "since": at(11), "until": at(11), "topic": "t", "partition": 1,
+             "expected": 50, "found": 30},
             {"anomaly": "rewind", "group": "middle", "since": at(12), "until": at(12), "topic": "t", "partition": 0},
             {"anomaly": "rebalance_storm", "group": "big", "since": at(13), "until": at(14)},
             {"anomaly": "coverage_gap", "since": at(15), "until": at(16), "log_partition": 3},
@@ -171,8 +174,34 @@ def test_report_lag_is_the_worst_of_each_bucket_for_top_groups(report_data: Repo
     assert [(series.verdict, series.flagged) for series in found.series.rows] == [("WARN", True), ("STOP", True)]
     assert found.series.total == 3
     assert sum(len(series.points) for series in found.series.rows) <= FEW.points
-    assert found.bucket == timedelta(minutes=5)
-    assert [tuple(point) for point in found.series.rows[0].points] == [(at(1800), 900, 9000), (at(3300), 10, 70)]
+    assert found.bucket == timedelta(minutes=10)
+    assert [tuple(point) for point in found.series.rows[0].points] == [(at(1800), 900, 9000), (at(3000), 10, 70)]
+
+
+def test_report_time_lag_is_unknown_not_zero_where_only_partitions_without_lag_have_one() -> None:
+    partly = [lag("g", 59, 5), lag("g", 59, 0, partition=1, behind=0), lag("h", 59, 0, behind=0)]
+    with engine_with({LAG: partly, STALE: [use("g", "LIVE", None), use("h", "LIVE", None)]}) as engine:
+        found = gather(engine, HOUR, "cluster", FEW)
+    assert {row.group: row.behind_ms for row in found.groups.rows.rows} == {"g": None, "h": 0}
+
+
+def test_report_sums_up_what_is_wrong(report_data: ReportData) -> None:
+    assert report_data.cost == Cost(11, 2, 70, at(10), None, None)
+    assert [(row.group, row.status) for row in report_data.groups.rows.rows] == [
+        ("middle", "CRITICAL"), ("big", "WARNING"), ("small", "WARNING"), ("new", "UNKNOWN"),
+    ]  # fmt: skip
+    lost = {"anomaly": "data_lost", "since": at(20), "topic": "t", "partition": 0}
+    rows = [
+        lost | {"group": group, "expected": 40, "found": found} for group, found in (("g", 10), ("g", 25), ("h", 0))
+    ]
+    verdicts = [verdict("g", "OK", 0) | {"since": at(30)}, verdict("h", "STOP", 9) | {"committed_at": at(5)}]
+    uses = [use("g", "LIVE", None), use("h", "LIVE", None)]
+    with engine_with({ANOMALIES: rows, STALE: uses, VERDICTS: verdicts}) as engine:
+        found = gather(engine, HOUR, "cluster", FEW)
+    assert found.cost == Cost(9, 0, None, at(5), 70, 0)
+    assert [(row.group, row.status, row.since, row.lost) for row in found.groups.rows.rows] == [
+        ("h", "CRITICAL", at(5), 40), ("g", "CRITICAL", at(20), 30),
+    ]  # fmt: skip
 
 
 def test_report_charts_start_with_the_history(report_data: ReportData) -> None:
@@ -231,8 +260,9 @@ def test_unknown_group_has_its_own_reason() -> None:
 def test_report_groups_are_ordered_by_verdict(report_data: ReportData) -> None:
     assert [row.group for row in report_data.groups.rows.rows] == ["middle", "big", "small", "new"]
     assert report_data.groups.rows.rows[1] == GroupRow(
-        "big", "classic", "Stable", at(60), "LIVE", "WARN", 10, 70, 2, 3, at(3000)
-    )
+        "big", "classic", "Stable", at(60), "LIVE", "WARN", 10, 70, 2, 3, at(3000),
+        status="WARNING", anomalies=("rebalance_storm", "rewind"), since=at(10), reread=30,
+    )  # fmt: skip
     assert report_data.groups.rows.rows[3].verdict is None
     assert [each.use for each in report_data.groups.tallies].count("DELETED") == 1
     assert [each.expiring for each in report_data.groups.tallies].count(True) == 1
@@ -289,7 +319,7 @@ def test_report_has_a_page_for_each_of_the_worst_groups(report_data: ReportData)
     assert [page.row for page in report_data.pages.rows] == list(report_data.groups.rows.rows)
     assert report_data.pages.total == 4
     middle, big, *_ = report_data.pages.rows
-    assert [tuple(point) for point in middle.points] == [(at(1800), 300, None), (at(3300), 300, None)]
+    assert [tuple(point) for point in middle.points] == [(at(1800), 300, None), (at(3480), 300, None)]
     assert middle.partitions == Kept(
         (
             PartitionRow("t", 0, "STOP", 300, None, None, None),
