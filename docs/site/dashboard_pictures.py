@@ -23,9 +23,9 @@ from typing import Any
 
 from dashboard_data import Query, Time, page_data, prometheus
 from repository import PICTURES, ROOT
-from traffic import GROUP, TOPIC, traffic
 
 from kgroups.sandbox.ports import ReservedPorts
+from kgroups.sandbox.traffic import GROUP, TOPIC, traffic
 
 KGROUPS = (sys.executable, "-m", "kgroups")
 SOURCES = ROOT / "docs" / "site" / "dashboards"
@@ -37,6 +37,8 @@ SCRAPE = 2
 """Seconds between two scrapes, and between two polls of the exporter."""
 RECORDED, SHOWN = 600.0, 240.0
 """Seconds for which data is recorded, and the last of them, which are shown: rates are over the 5 minutes before."""
+LEAVES, RETURNS = 380.0, 420.0
+"""Seconds after the start between which a member is away."""
 WIDTH, ROW, MARGINS = 1280, 38, 80
 
 
@@ -58,9 +60,13 @@ def dashboards(bootstrap: str, browser: str) -> None:
         TemporaryDirectory() as folder,
         _exporter(bootstrap) as exporter,
         _prometheus(Path(folder), exporter) as address,
-        traffic(bootstrap),
+        traffic(bootstrap) as away,
     ):
-        time.sleep(RECORDED)
+        time.sleep(LEAVES)
+        away.set()
+        time.sleep(RETURNS - LEAVES)
+        away.clear()
+        time.sleep(RECORDED - RETURNS)
         query = prometheus(address)
         # At a full minute, the last label of each time axis would be cut off: the range ends 15 s before one.
         end = (time.time() - SCRAPE - 45) // 60 * 60 + 45

@@ -1,6 +1,7 @@
-"""``make demo``: real brokers, real groups, and the commands that a newcomer would type, each with an explanation.
+"""``make demo``: real brokers, real groups, an incident, and the commands that a newcomer would type.
 
-It stops all that it has started, also on Ctrl-C, on SIGTERM, and after a failure.
+History is collected while it runs, so that the report at the end shows the incident. It stops all that it has started,
+also on Ctrl-C, on SIGTERM, and after a failure.
 """
 
 from __future__ import annotations
@@ -15,18 +16,34 @@ import textwrap
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from threading import Event
 from typing import Final, NamedTuple, NoReturn
+from urllib.parse import quote
 
 from kgroups.errors import KgroupsError
 
 from .cluster import Sandbox
 from .folders import state_root
-from .topics import fill
+from .traffic import GROUP, TOPIC, traffic
 
 _NAME: Final = "demo"
 _BROKERS: Final = 3
 _WIDTH: Final = 98
-_LAGS: Final = "--columns group,partition,current_offset,log_end_offset,lag,client_id"
+HISTORY: Final = str(state_root().parent / "demo-history")
+"""The history store of the demo; created again each time, and kept afterwards. Only the demo uses this folder."""
+REPORT: Final = f"{HISTORY}/report.html"
+_COLLECT: Final = f"history collect --store {HISTORY} --interval 2s --sample-every 1s"
+_INCIDENT: Final = 9.0
+"""Seconds for which a member is away, and for which the group then catches up."""
+
+
+class Scene(NamedTuple):
+    """What runs during the demo; ``away`` is set while a member of the group with traffic is away."""
+
+    sandbox: Sandbox
+    away: Event
+    collector: subprocess.Popen[bytes]
 
 
 class Step(NamedTuple):
@@ -34,100 +51,78 @@ class Step(NamedTuple):
 
     why: str
     command: str
-    first: Callable[[Sandbox], None] = lambda sandbox: None
+    first: Callable[[Scene], None] = lambda scene: None
 
 
-def _more_payments(sandbox: Sandbox) -> None:
-    fill(sandbox.bootstrap, {"payments": {0: 20, 1: 20, 2: 20}})
+def _leave(scene: Scene) -> None:
+    scene.away.set()
+    time.sleep(2)  # until the coordinator has moved its partitions
 
 
-HISTORY: Final = str(state_root().parent / "demo-history")
-"""The history store of the demo; created again each time, and kept afterwards. Only the demo uses this folder."""
+def _wait(scene: Scene) -> None:
+    time.sleep(_INCIDENT)
 
 
-def _no_history(sandbox: Sandbox) -> None:
-    shutil.rmtree(HISTORY, ignore_errors=True)
+def _return(scene: Scene) -> None:
+    scene.away.clear()
+    time.sleep(_INCIDENT)
 
 
+def _stop_collecting(scene: Scene) -> None:
+    scene.collector.terminate()
+    scene.collector.wait()
+
+
+SEED: Final = Step(
+    "Create groups in every state. Their members keep running in the background.", f"sandbox seed --name {_NAME}"
+)
 STEPS: Final = (
+    Step("Which groups are there, of which type, and in which state?", "list --state --type"),
     Step(
-        "Create some groups, in every state. Their members keep running in the background.",
-        f"sandbox seed --name {_NAME}",
-    ),
-    Step("And share groups (KIP-932), with Java's own share consumers:", f"sandbox seed --name {_NAME} --kind share"),
-    Step("List all groups, with their types and states:", "list --state --type"),
-    Step("Only those without members:", "list --state empty"),
-    Step(
-        "Committed offsets and lag of a group: it lags by 50 records, on partition 5.\n"
-        "# (--columns selects what fits here; without it, consumer IDs and hosts are shown too.)",
-        f"describe orders-range {_LAGS}",
+        f"Who is behind, in records and in time? The group {GROUP} is not: it reads what is written.",
+        "lag --top 5 --time --columns group,state,members,total_lag,max_lag,time_lag",
     ),
     Step(
-        "Its members, and the partitions that are assigned to them:",
-        "describe orders-range --members -v --columns client_id,host,current_assignment,subscription",
+        "Why is a group behind? A verdict for a partition, with the evidence and the next command:",
+        "explain payments-empty --partition payments:2",
     ),
     Step(
-        "A group with the new protocol (KIP-848): brokers assign partitions, and count epochs.",
-        "describe orders-kip848 --members -v"
-        " --columns client_id,current_epoch,current_assignment,target_epoch,target_assignment",
-    ),
-    Step(
-        "Share groups are in the same table. They do not commit: each partition has a start offset.",
-        "describe parcels-audit parcels-workers --columns group,topic,partition,start_offset,log_end_offset,lag",
-    ),
-    Step(
-        "Explain the state of a group, and what one more member would change:",
-        "explain orders-range --what-if members=+1",
-    ),
-    Step("The coordinator and the assignor of a group:", "describe orders-static --state"),
-    Step("All groups whose name matches:", f"describe --regex 'payments-.*' {_LAGS}"),
-    Step(
-        "60 more records were written just now; this group does not read them, and its lag has increased:",
-        f"describe payments-lagging {_LAGS}",
-        _more_payments,
-    ),
-    Step(
-        "The groups of a topic. NOTE flags commits beyond the end of the log, and on deleted records.",
-        "describe --topic clicks --columns group,lag,note",
-    ),
-    Step(
-        "The largest lags, in records and in time (the age of the first unread record):",
-        "lag --top 4 --time --columns group,state,total_lag,max_lag,behind,time_lag",
-    ),
-    Step(
-        "A transaction is open on the topic ledger: its 5 records count as lag ...",
-        f"describe ledger-reader {_LAGS}",
-    ),
-    Step(
-        "... unless lag is measured as for a consumer that reads only committed records:",
-        f"describe ledger-reader --isolation read_committed {_LAGS}",
-    ),
-    Step(
-        "For CI and monitoring: check groups against rules, with the exit codes of Nagios plugins.",
-        "check orders-range payments-lagging --state stable --max-lag 60",
-    ),
-    Step("For scripts: JSON, or one JSON object per line.", "describe payments-empty -o jsonl --columns partition,lag"),
-    Step(
-        "A group that does not exist does not hide others: they are shown, and the exit code is 1.",
-        "describe payments-empty no-such --state",
-    ),
-    Step(
-        "Reset offsets: a plan first; nothing is changed without --execute; active groups are rejected.",
+        "Read records again: a reset is a plan until --execute, and a group with members is rejected.",
         "reset-offsets payments-empty orders-range --all-topics --shift-by -20",
     ),
     Step(
-        "The history of these groups is in __consumer_offsets. Collect it into tables:",
-        f"history collect --store {HISTORY}",
-        _no_history,
+        "This one is executed. The old offsets are saved in a file, which undoes it.",
+        f"reset-offsets payments-empty --all-topics --shift-by -20 --execute --yes --undo-file {HISTORY}-undo.json",
+        lambda scene: Path(f"{HISTORY}-undo.json").unlink(missing_ok=True),
+    ),
+    Step("For scripts: JSON, or one JSON object per line.", "describe payments-empty -o jsonl --columns partition,lag"),
+    Step(
+        f"An incident: one of the two members of {GROUP} has left. The other one has all partitions now.",
+        f"describe {GROUP} --members -v --columns client_id,host,partitions,current_assignment",
+        _leave,
     ),
     Step(
-        "Each rebalance of a group, and its members:",
-        f"history rebalances --store {HISTORY} --group orders-range --group orders-kip848"
-        " --columns group,kind,log_time,generation,protocol,members,converge_ms",
+        f"It is too slow for all of them. {_INCIDENT:.0f} s later:",
+        f"describe {GROUP} --columns topic,partition,current_offset,log_end_offset,lag,client_id",
+        _wait,
     ),
     Step(
-        "A report as an HTML page, which works offline:",
-        f"history report --store {HISTORY} --file {HISTORY}/report.html --force",
+        "A check for CI and monitoring, with the exit codes of Nagios plugins: 2 is CRITICAL.",
+        f"check {GROUP} --state stable --max-lag 50",
+    ),
+    Step(
+        f"The member is back, and the group catches up. {_INCIDENT:.0f} s later:",
+        f"lag {GROUP} --time --columns group,state,members,total_lag,max_lag,time_lag",
+        _return,
+    ),
+    Step(
+        f"What happened? The history since the begin of this demo: the rebalances of {GROUP}.",
+        f"history rebalances --store {HISTORY} --group {GROUP} --columns group,log_time,generation,members,pause_ms",
+        _stop_collecting,
+    ),
+    Step(
+        "And all of it as one HTML page, which works offline:",
+        f"history report --store {HISTORY} --file {REPORT} --rule bucket=2s --force",
     ),
 )
 
@@ -142,26 +137,62 @@ def main() -> int:
         with _stopped_at_the_end(Sandbox.up(brokers=_BROKERS, name=_NAME, progress=_note)) as sandbox:
             _say("The bootstrap servers, so that the commands do not have to name them:")
             print(f"$ export KGROUPS_BOOTSTRAP_SERVER={sandbox.bootstrap}", flush=True)
-            for step in STEPS:
-                _run(step, sandbox)
+            _run(SEED, sandbox.bootstrap)
+            _say(
+                f"Two members of the group {GROUP} read the topic {TOPIC} from now on.\n"
+                "# And history is collected in the background:"
+            )
+            _show(f"{_COLLECT} &")
+            with traffic(sandbox.bootstrap) as away, _collecting(sandbox.bootstrap) as collector:
+                scene = Scene(sandbox, away, collector)
+                for step in STEPS:
+                    step.first(scene)
+                    _run(step, sandbox.bootstrap)
     except KgroupsError as error:
         print(f"demo: {error}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
-    print(f"\n# The report is at {HISTORY}/report.html")
-    _say(f"Done in {time.monotonic() - began:.0f} s. To continue on your own:  make sandbox")
+    _say(f"Done in {time.monotonic() - began:.0f} s. The report of the incident, for a browser:")
+    print(f"file://{quote(REPORT)}", flush=True)
+    _say("Three commands to try next:")
+    for why, command in NEXT:
+        print(f"{why}:\n  $ {command}", flush=True)
     return 0
 
 
-def _run(step: Step, sandbox: Sandbox) -> None:
-    step.first(sandbox)
+_KGROUPS: Final = os.path.relpath(Path(sys.executable).with_name("kgroups"))
+NEXT: Final = (
+    ("Start the same brokers and groups, to stay", f'make sandbox; eval "$({_KGROUPS} sandbox env)"'),
+    ("Watch all groups on a live screen; ? shows the keys", f"{_KGROUPS} watch"),
+    ("Explain why a group does not make progress", f"{_KGROUPS} explain payments-lagging"),
+)
+
+
+def _run(step: Step, bootstrap: str) -> None:
     _say(step.why)
     _show(step.command)
-    environment = {**os.environ, "KGROUPS_BOOTSTRAP_SERVER": sandbox.bootstrap}
-    done = subprocess.run([sys.executable, "-m", "kgroups", *shlex.split(step.command)], env=environment, check=False)
+    done = subprocess.run(_command(step.command), env=_environment(bootstrap), check=False)
     if done.returncode:
         print(f"[exit code {done.returncode}]", flush=True)
+
+
+def _command(words: str) -> list[str]:
+    return [sys.executable, "-m", "kgroups", *shlex.split(words)]
+
+
+def _environment(bootstrap: str) -> dict[str, str]:
+    return {**os.environ, "KGROUPS_BOOTSTRAP_SERVER": bootstrap}
+
+
+@contextmanager
+def _collecting(bootstrap: str) -> Iterator[subprocess.Popen[bytes]]:
+    shutil.rmtree(HISTORY, ignore_errors=True)
+    with subprocess.Popen(_command(f"{_COLLECT} --quiet"), env=_environment(bootstrap)) as process:
+        try:
+            yield process
+        finally:
+            process.terminate()
 
 
 @contextmanager
