@@ -22,7 +22,7 @@ from kgroups.render.views import Tier
 
 from .explain_partitions import PartitionOptions, explain_partitions
 from .frame.options import ConnectionOptions
-from .frame.output import or_write_error, print_failures
+from .frame.output import or_write_error, print_failures, with_omitted
 from .frame.run_query import Query, query_items
 from .frame.selected_groups import GroupOptions
 from .query.deep_columns import with_logs, with_share_facts
@@ -80,7 +80,8 @@ def explain(
         write_json(explained, sys.stdout, cluster_id, clusters)
     else:
         tier = Tier.VERBOSE if style.verbose else Tier.BASE
-        write_explained(explained.items, style.format, sys.stdout, tier, headers=not style.no_headers)
+        omitted = write_explained(explained.items, style.format, sys.stdout, tier, headers=not style.no_headers)
+        explained = with_omitted(explained, omitted, "-o plain")
     sys.stdout.flush()
     print_failures(explained)
     return explained.exit_code

@@ -69,7 +69,7 @@ def explain_partitions(
     if fmt == "json":
         write_json(judged, sys.stdout, cluster_id, clusters)
     else:
-        write_verdicts(judged.items, sys.stdout, colored=fmt == "table")
+        write_verdicts(judged.items, sys.stdout, fmt)
     sys.stdout.flush()
     print_failures(judged)
     unavailable = any(each.verdict.unavailable for each in judged.items)

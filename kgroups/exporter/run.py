@@ -9,9 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-import click
-
-from kgroups.cli.frame.exit_status import enable_gc
+from kgroups.cli.frame.exit_status import enable_gc, print_to_stderr
 from kgroups.cli.frame.options import ConnectionOptions
 from kgroups.cli.frame.selected_groups import GroupOptions
 from kgroups.errors import EXIT_OK, UsageError
@@ -75,13 +73,13 @@ def run(
         clusters = Clusters({name: poller(connection.of(name)) for name in connection.fleet.names}, expositions)
         started = start(pages(clusters, clusters.not_ready, users, clusters.probe))
         clusters.poll_once()
-        click.echo(started, err=True)
+        print_to_stderr(started)
         clusters.run(interval)
     with closing(poller(connection)) as only:
         exposition = expositions()
         started = start(pages(exposition, exposition.not_ready, users))
         exposition.publish(only.poll())
-        click.echo(started, err=True)
+        print_to_stderr(started)
         only.run(interval, exposition.publish)
     return EXIT_OK
 

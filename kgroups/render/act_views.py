@@ -73,6 +73,7 @@ DELETE = View(
         ),
         *RESULT_COLUMNS,
     ),
+    drops=("protocol_type", "type"),
 )
 
 REMOVE_MEMBERS = View(
@@ -88,6 +89,7 @@ REMOVE_MEMBERS = View(
         columns.PARTITIONS,
         *RESULT_COLUMNS,
     ),
+    drops=("host", "client_id"),
 )
 
 OPERATION_VIEWS = (RESET_OFFSETS, DELETE_OFFSETS, DELETE, REMOVE_MEMBERS)

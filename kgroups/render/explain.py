@@ -19,6 +19,7 @@ from .plain import write_plain
 from .selection import columns_for
 from .table import Table
 from .views import Row, Tier, View
+from .wrapping import write_wrapped
 
 
 class Explained(NamedTuple):
@@ -36,53 +37,77 @@ _MARKS = {Severity.PROBLEM: "- PROBLEM: ", Severity.WARNING: "- WARNING: ", Seve
 _COLORS = {Severity.PROBLEM: "1;31", Severity.WARNING: "1;33"}
 
 
-def write_explained(items: Iterable[Explained], fmt: str, stream: TextIO, tier: Tier, *, headers: bool) -> None:
-    """Write text: for each group the findings, a table of members, and the result of ``--what-if``."""
+def write_explained(
+    items: Iterable[Explained], fmt: str, stream: TextIO, tier: Tier, *, headers: bool
+) -> tuple[str, ...]:
+    """Write text: for each group the findings, a table of members, and the result of ``--what-if``.
+
+    :return: the headers of the columns that a narrow terminal omits.
+    """
+    omitted: dict[str, None] = {}
     for number, item in enumerate(items):
         if number:
             stream.write("\n")
-        _write(item, fmt, stream, tier, headers)
+        omitted.update(dict.fromkeys(_write(item, fmt, stream, tier, headers)))
+    return tuple(omitted)
 
 
-def _write(item: Explained, fmt: str, stream: TextIO, tier: Tier, headers: bool) -> None:
+def _write(item: Explained, fmt: str, stream: TextIO, tier: Tier, headers: bool) -> list[str]:
+    """Write one group; return the headers of omitted columns."""
     cluster = f"{item.cluster}: " if item.cluster else ""
-    stream.write(escape(f"{cluster}{_head(item.facts)}") + "\n")
+    group, kind = _head(item.facts)
+    _write_line(stream, fmt, kind, first=escape(f"{cluster}{group}: "))
     colored = fmt == "table" and has_color(stream)
     for severity, mark in _MARKS.items():
         if colored and severity in _COLORS:
             mark = f"- \x1b[{_COLORS[severity]}m{mark[2:-1]}\x1b[0m "
         for finding in item.findings:
             if finding.severity is severity:
-                stream.write(f"{mark}{escape(finding.text)}\n")
+                _write_line(stream, fmt, escape(finding.text), first=mark)
+    omitted: list[str] = []
     rows = tuple(explained_members(item.facts))
     if rows:
         stream.write("\n")
-        _write_table(MEMBERS, rows, fmt, stream, tier, headers)
+        omitted += _write_table(MEMBERS, rows, fmt, stream, tier, headers)
     partitions = tuple(share_rows(item.facts))
     if partitions:
         stream.write("\n")
-        _write_table(SHARE_PARTITIONS, partitions, fmt, stream, tier, headers)
+        omitted += _write_table(SHARE_PARTITIONS, partitions, fmt, stream, tier, headers)
     if item.what_if:
-        stream.write(f"\n{escape(item.what_if.text)}\n\n")
-        _write_table(SHIFTS, item.what_if.shifts, fmt, stream, tier, headers)
+        stream.write("\n")
+        _write_line(stream, fmt, escape(item.what_if.text))
+        stream.write("\n")
+        omitted += _write_table(SHIFTS, item.what_if.shifts, fmt, stream, tier, headers)
+    return omitted
 
 
-def _head(facts: GroupFacts) -> str:
+def _write_line(stream: TextIO, fmt: str, text: str, *, first: str = "") -> None:
+    """Write a line; a table for a terminal breaks it between words."""
+    if fmt == "table":
+        write_wrapped(stream, text, first=first)
+    else:
+        stream.write(f"{first}{text}\n")
+
+
+def _head(facts: GroupFacts) -> tuple[str, str]:
+    """Return the name of the group, and what it is."""
     group = facts.group
     group_type = group.type or "classic"
     protocol = f" of protocol type '{group.protocol_type}'" if group.protocol_type not in ("", "consumer") else ""
     count = "" if group.members is None else f", {len(group.members):,} member{'s' * (len(group.members) != 1)}"
-    return f"{group.group_id}: a {group_type.lower()} group{protocol}, {group.state}{count}"
+    return group.group_id, escape(f"a {group_type.lower()} group{protocol}, {group.state}{count}")
 
 
-def _write_table(view: View, rows: tuple[Row, ...], fmt: str, stream: TextIO, tier: Tier, headers: bool) -> None:
+def _write_table(
+    view: View, rows: tuple[Row, ...], fmt: str, stream: TextIO, tier: Tier, headers: bool
+) -> tuple[str, ...]:
     table = Table(view, columns_for(view, tier, rows=rows), rows, headers)
     if fmt == "table":
         from .terminal import write_terminal
 
-        write_terminal(table, stream)
-    else:
-        write_plain(table, stream)
+        return write_terminal(table, stream)
+    write_plain(table, stream)
+    return ()
 
 
 def write_json(

@@ -31,6 +31,7 @@ MEMBERS = View(
         columns.METADATA_BYTES,
         columns.NOTE.at(_V, Sooner(_B, some_value)),
     ),
+    drops=("metadata_bytes", "host"),
 )
 
 SHARE_PARTITIONS = View(

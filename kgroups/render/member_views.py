@@ -28,7 +28,7 @@ STATE = View(
         columns.TOPOLOGY_EPOCH,
         columns.NOTE,
     ),
-    drops=("target_assignment_epoch", "group_epoch", "topology_epoch", "coordinator", "assignment_strategy"),
+    drops=("coordinator", "assignment_strategy"),
 )
 
 MEMBERS = View(
@@ -159,15 +159,5 @@ MEMBERS = View(
         ),
         columns.NOTE,
     ),
-    drops=(
-        "host",
-        "owned_partitions",
-        "subscription",
-        "target_assignment",
-        "current_assignment",
-        "target_epoch",
-        "current_epoch",
-        "client_id",
-        "group_instance_id",
-    ),
+    drops=("host", "consumer_id", "group_instance_id"),
 )

@@ -40,5 +40,5 @@ OFFSETS = View(
             Sooner(_V, some_value),
         ),
     ),
-    drops=("host", "topic_role", "leader_epoch", "consumer_id", "client_id", "start_offset"),
+    drops=("host", "consumer_id", "client_id", "start_offset"),
 )

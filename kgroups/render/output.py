@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, TypeVar
 from kgroups.model.outcome import Failure, Outcome
 
 from .named import NAMED_FORMATS
-from .selection import columns_for, select_columns, sort_rows
+from .selection import columns_for, named_keys, select_columns, sort_rows
 from .table import RowStore, Table
 from .views import Column, Row, Tier, View
 
@@ -128,7 +128,8 @@ def write_outcome(
         chosen = tuple(_with_empty_name(column) if column.key == "group" else column for column in chosen)
     bare = fmt == "plain" and view.bare_alone and len(chosen) == 1
     fixed = columns is not None or tier is Tier.WIDE
-    table = Table(view, chosen, stored or rows, headers and not bare, fixed)
+    asked = {column.key for column in chosen} if fixed else {*extra, *named_keys(view, sort)}
+    table = Table(view, chosen, stored or rows, headers and not bare, asked)
     missing = tuple(outcome.missing_acls())
     if fixed or sort is not None:
         group_headers = None

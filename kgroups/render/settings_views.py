@@ -54,6 +54,7 @@ SETTING_CHANGES = View(
         Column("NEW-ORIGIN", "new_origin", "Origin of the new value."),
         *RESULT_COLUMNS,
     ),
+    drops=("new_origin", "old_origin"),
 )
 
 VIEWS = {"show": SETTINGS, "diff": DRIFT, "set": SETTING_CHANGES, "unset": SETTING_CHANGES}

@@ -35,7 +35,7 @@ SUMMARY = View(
         columns.TOPOLOGY_EPOCH,
         columns.NOTE,
     ),
-    drops=("coordinator", "assignment_strategy", "type", "group_epoch", "target_assignment_epoch"),
+    drops=("coordinator", "assignment_strategy", "type"),
 )
 
 ALL_VIEWS = View(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 import marshal
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from heapq import merge
 from itertools import accumulate, islice
 from operator import itemgetter
@@ -142,8 +142,8 @@ class Table(NamedTuple):
     columns: tuple[Column, ...]
     rows: Sequence[Row] | RowStore
     headers: bool = True
-    fixed: bool = False
-    """Whether the user chose the columns; then a narrow terminal omits none."""
+    asked: Collection[str] = ()
+    """The keys of columns that the user chose; a narrow terminal omits none of them."""
 
     def chunks(self) -> Iterator[list[Sequence[Any]]]:
         """Yield slices of rows, each as a list of the values of each column."""

@@ -1,51 +1,111 @@
-"""Write a colored table for a terminal.
+"""Write a table that fits a terminal, with colors. All views are laid out by the same rules.
 
-In views with ``drops``, columns are omitted in that order until the others fit, and only prose is wrapped, between
-words. In other views, long names are folded over several lines, never truncated. If the columns do not fit, or there
-are more than ``MAX_ROWS`` rows (rich takes 1 ms for each), the plain writer is used, without line breaks.
+No word, name, or ID is broken or cut, and no line is wider than the terminal, unless a single name or word is. If the
+columns do not fit at their full width:
+
+1. The columns in ``drops`` of the view, and columns of ``--verbose`` without values, are omitted; a column that fits
+   in their place is kept, the last of ``drops`` first. Columns that the user chose are never omitted.
+2. Prose is wrapped between words.
+3. Names in the first two columns may be wider than their column: the name has a line of its own, and the row goes on
+   in the next line. The same name in the next row is not repeated.
+4. The others follow the row, as ``HEADER: value``; NOTE does so before a column is omitted.
 """
 
 from __future__ import annotations
 
-import os
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import groupby
-from typing import Any, Literal, NamedTuple, TextIO
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import accumulate, groupby, takewhile
+from typing import Any, NamedTuple, TextIO
 
 from rich.cells import cell_len
-from rich.console import Console
-from rich.table import Table as RichTable
-from rich.text import Text
 
 from kgroups.model.groups import GroupState
 from kgroups.model.severity import Severity
 from kgroups.model.status import Status
 
-from .cells import cell_text
-from .color import chosen_color
+from .cells import ABSENT, cell_text
+from .color import has_color
 from .plain import GAP, write_plain
 from .table import Table
-from .views import Align, Column
+from .views import Align, Column, Tier
+from .wrapping import fill, terminal_width, wrap
 
 MAX_ROWS = 300
-MIN_TEXT_WIDTH = 16
-"""Minimum width to which a text column is folded; numbers and headers are not folded."""
-
+"""Number of rows up to which a table that is not on a terminal is padded."""
+MIN_PROSE_WIDTH = 24
+"""Minimum width of a column of prose; longer words make it wider."""
+_LEADING = 2
+"""Number of columns at the left whose names may be wider than the column."""
+_USUAL = 0.9
+"""Fraction of the names that fit their column; the others may have lines of their own."""
+_CACHED = 4_096
 
 PROSE = frozenset(
-    ("note", "detail", "fix", "current_assignment", "target_assignment", "subscription", "owned_partitions")
+    (
+        *("note", "detail", "fix", "error", "meaning", "title", "assignment", "gets", "gives_up", "nodes", "configs"),
+        *("current_assignment", "target_assignment", "subscription", "owned_partitions", "previous_assignment"),
+    )
 )
 """Columns that are wrapped between words."""
 
 
-class _Column(NamedTuple):
-    """A column with the texts of its cells; ``floor`` is its minimum width."""
+class _Column:
+    """A column, and the widths of its cells."""
 
-    column: Column
-    texts: list[str]
-    natural: int
-    floor: int
+    def __init__(self, column: Column, *, has_header: bool) -> None:
+        self.column = column
+        self.is_prose = column.key in PROSE
+        self.is_right = column.align is Align.RIGHT
+        self.text: Callable[[Any], str] = lru_cache(_CACHED)(cell_text)
+        self.header = len(column.header) if has_header else 1
+        self._size: Callable[[Any], int] = lru_cache(_CACHED)(lambda value: cell_len(self.text(value)))
+        self._widths: Counter[int] = Counter()
+        self._words: set[int] = set()
+        self.has_values = False
+        self.start = self.width = 0
+
+    def measure(self, values: Sequence[Any]) -> None:
+        self._widths.update(map(self._size, values))
+        if self.is_prose:
+            self._words.update(cell_len(word) for value in set(values) for word in self.text(value).split())
+        self.has_values = self.has_values or any(value is not None and value is not False for value in values)
+
+    def is_optional(self, table: Table) -> bool:
+        """Return whether the column may be omitted."""
+        if self.column.key in table.asked:
+            return False
+        return self.column.key in table.view.drops or not (self.has_values or self.column.tier is Tier.BASE)
+
+    @property
+    def natural(self) -> int:
+        """The width at which every cell is on one line."""
+        return max([self.header, *self._widths])
+
+    @property
+    def usual(self) -> int:
+        """The width at which most cells are on one line."""
+        sizes = sorted(self._widths)
+        counts = accumulate(self._widths[size] for size in sizes)
+        enough = _USUAL * self._widths.total()
+        return max(self.header, next((size for size, seen in zip(sizes, counts, strict=True) if seen >= enough), 0))
+
+    @property
+    def least(self) -> int:
+        """The width from which no word is broken."""
+        if not self.is_prose:
+            return self.natural
+        return max(self.header, min(self.natural, MIN_PROSE_WIDTH), *self._words)
+
+
+class _Layout(NamedTuple):
+    """Where the columns of a table are: in the row, or below it; and the headers of those that are omitted."""
+
+    shown: list[_Column]
+    below: list[_Column]
+    omitted: tuple[str, ...]
 
 
 def write_terminal(
@@ -53,129 +113,209 @@ def write_terminal(
 ) -> tuple[str, ...]:
     """Write the table. By default, only a terminal gets colors, except with TERM=dumb; NO_COLOR disables all styles.
 
-    :param width: default: the width of the terminal; other streams have none, and nothing is folded.
+    :param width: default: the width of the terminal; other streams have none, and every column is as wide as its cells.
     :param headers: group -> the parts of its header, in the order of the output; each group then has a table of its
         own without its name.
     :return: the headers of the columns that were omitted because they did not fit.
     """
-    if len(table.rows) > MAX_ROWS or (headers and len(headers) > MAX_ROWS):
+    width = width or terminal_width(stream)
+    if width is None and max(len(table.rows), len(headers or ())) > MAX_ROWS:
         write_plain(table, stream)
         return ()
-    console = console_on(stream, width)
-    rows: list[Any] = list(table.rows)
-    columns = [_measured(table, column, rows) for column in table.columns if headers is None or column.key != "group"]
-    if width is None and not stream.isatty():
-        console.width = sum(column.natural for column in columns) + len(GAP) * len(columns)
-    dropped: list[str] = []
-    widths = _fitted(columns, console.width)
-    for key in () if table.fixed else table.view.drops:
-        if widths is None and any(column.column.key == key for column in columns):
-            dropped += [column.column.header for column in columns if column.column.key == key]
-            columns = [column for column in columns if column.column.key != key]
-            widths = _fitted(columns, console.width)
-    if widths is None:
-        write_plain(table, stream)
-        return ()
+    columns = [_Column(column, has_header=table.headers) for column in table.columns]
+    for chunk in table.chunks():
+        for column, values in zip(columns, chunk, strict=True):
+            column.measure(values)
+    if headers is not None:
+        columns = [column for column in columns if column.column.key != "group"]
+    layout = _laid_out(columns, table, width)
+    writer = _Writer(layout, stream, width, has_header=table.headers)
     if headers is None:
-        console.print(_rich_table(table, rows, columns, widths), crop=False)
-        return tuple(dropped)
-    numbers = {group: list(some) for group, some in groupby(range(len(rows)), key=lambda number: rows[number][0])}
-    for at, group in enumerate([*headers, *sorted(numbers.keys() - headers.keys())]):
-        if at:
-            console.print()
-        console.print(_header(group, headers.get(group, ()), console.width))
-        if some := numbers.get(group):
-            part = [column._replace(texts=[column.texts[number] for number in some]) for column in columns]
-            console.print(_rich_table(table, [rows[number] for number in some], part, widths), crop=False)
-    return tuple(dropped)
+        writer.write_rows(table.rows)
+        return layout.omitted
+    rows = {group: list(some) for group, some in groupby(table.rows, key=lambda row: row[0])}
+    for number, group in enumerate([*headers, *sorted(rows.keys() - headers.keys())]):
+        if number:
+            stream.write("\n")
+        writer.write_group(group, headers.get(group, ()))
+        if group in rows:
+            writer.write_rows(rows[group])
+    return layout.omitted
 
 
-def _measured(table: Table, column: Column, rows: Iterable[Any]) -> _Column:
-    texts = [cell_text(column.value(row)) for row in rows]
-    header = len(column.header) if table.headers else 1
-    natural = max([header, *map(cell_len, texts)])
-    if column.align is Align.RIGHT or (table.view.drops and column.key not in PROSE):
-        floor = natural
-    elif table.view.drops:
-        floor = max(
-            [header, min(natural, MIN_TEXT_WIDTH), *(cell_len(word) for text in texts for word in text.split())]
-        )
-    else:
-        floor = min(natural, max(len(column.header), MIN_TEXT_WIDTH))
-    return _Column(column, texts, natural, floor)
-
-
-def _fitted(columns: Sequence[_Column], width: int) -> list[int] | None:
-    natural, floors = [column.natural for column in columns], [column.floor for column in columns]
-    return fit(natural, floors, width - len(GAP) * (len(columns) - 1))
-
-
-def _header(group: str, parts: Sequence[str], width: int) -> Text:
-    """Return the header of a group, with line breaks only between its parts."""
-    header = Text(cell_text(group), style="bold")
-    used = cell_len(header.plain)
-    for number, part in enumerate(parts):
-        before = ": " if number == 0 else ", "
-        if used + len(before) + cell_len(part) + 1 > width:
-            before = before.rstrip() + "\n  "
-            used = 0
-        header.append(before, style="not bold")
-        style = status_style(part) if number == 0 and part in set(Status) else f"not bold {state_style(part)}".strip()
-        header.append(part, style=style or "not bold")
-        used += len(before) + cell_len(part)
-    return header
-
-
-def console_on(stream: TextIO, width: int | None = None) -> Console:
-    """Return a rich console on a stream, without interpreting markup in texts; with NO_COLOR without any style."""
-    chosen = chosen_color()
-    system: Literal["auto", "standard"] | None = "auto"
-    if chosen is False or (chosen is None and os.environ.get("NO_COLOR")):
-        system = None
-    elif chosen:
-        system = "auto" if stream.isatty() else "standard"
-    return Console(
-        file=stream,
-        width=width,
-        color_system=system,
-        force_terminal=chosen or None,
-        no_color=False if chosen else None,
-        highlight=False,
-        markup=False,
-        emoji=False,
+def _laid_out(columns: Sequence[_Column], table: Table, width: int | None) -> _Layout:
+    widths = {column: column.natural for column in columns}
+    below: list[_Column] = []
+    omitted: list[_Column] = []
+    if width is not None and _total(widths.values()) > width:
+        widths, below, omitted = _fitted(columns, table, width)
+    shown = [column for column in columns if column in widths]
+    sizes = [widths[column] for column in shown]
+    if width is not None:
+        sizes = fit([column.natural for column in shown], sizes, width - len(GAP) * (len(shown) - 1))
+    start = 0
+    for column, size in zip(shown, sizes, strict=True):
+        column.start, column.width = start, size
+        start += size + len(GAP)
+    return _Layout(
+        shown,
+        [column for column in columns if column in below],
+        tuple(column.column.header for column in columns if column in omitted),
     )
 
 
-def fit(natural: Sequence[int], floors: Sequence[int], available: int) -> list[int] | None:
-    """Return column widths within the available width, reducing the widest first; ``None`` if there are none.
+def _fitted(
+    columns: Sequence[_Column], table: Table, width: int
+) -> tuple[dict[_Column, int], list[_Column], list[_Column]]:
+    """Return the widths of the columns that fit, those that follow below the row, and those to be omitted."""
+    drops, widths = table.view.drops, dict[_Column, int]()
 
-    :param floors: minimum widths.
-    """
+    def fits(column: _Column, least: int) -> bool:
+        """Add the column if it fits; the first one always does."""
+        if widths and _total((*widths.values(), least)) > width:
+            return False
+        widths[column] = least
+        return True
+
+    optional = [column for column in columns if column.is_optional(table)]
+    required = [column for column in columns if column not in optional]
+    numbers_and_names = [column for column in required if not column.is_prose]
+    leading = list(takewhile(lambda column: not column.is_right, numbers_and_names[:_LEADING]))
+    below = [
+        column
+        for column in numbers_and_names
+        if not fits(column, column.header if column in leading else column.natural)
+    ]
+    for column in reversed(leading):
+        if column in widths:
+            widths[column] += max(0, min(column.usual - widths[column], width - _total(widths.values())))
+    notes = [column for column in required if column.column.key == "note"]
+    below += [
+        column for column in required if column.is_prose and column not in notes and not fits(column, column.least)
+    ]
+    kept = sorted(
+        (column for column in optional if column.has_values), key=lambda column: -drops.index(column.column.key)
+    )
+    omitted = [column for column in optional if not column.has_values]
+    omitted += [column for column in kept if not fits(column, column.least)]
+    below += [column for column in notes if not fits(column, column.least)]
+    return widths, below, omitted
+
+
+def _total(widths: Iterable[int]) -> int:
+    each = list(widths)
+    return sum(each) + len(GAP) * (len(each) - 1)
+
+
+def fit(natural: Sequence[int], floors: Sequence[int], available: int) -> list[int]:
+    """Return column widths within the available width, reducing the widest first, but none below its minimum."""
 
     def capped(cap: int) -> list[int]:
         return [min(width, max(cap, floor)) for width, floor in zip(natural, floors, strict=True)]
 
-    if sum(capped(0)) > available:
-        return None
-    return capped(bisect_right(range(1, max(natural) + 1), available, key=lambda cap: sum(capped(cap))))
+    return capped(bisect_right(range(1, max(natural, default=0) + 1), available, key=lambda cap: sum(capped(cap))))
 
 
-def _rich_table(table: Table, rows: Sequence[Any], columns: Sequence[_Column], widths: Sequence[int]) -> RichTable:
-    rich_table = RichTable(
-        box=None,
-        show_header=table.headers,
-        header_style="bold",
-        pad_edge=False,
-        padding=(0, len(GAP), 0, 0),
-    )
-    for (column, *_), width in zip(columns, widths, strict=True):
-        rich_table.add_column(Text(column.header), justify=column.align.value, width=width, overflow="fold")
-    for at, row in enumerate(rows):
-        texts = (column.texts[at] for column in columns)
-        styles = (_style(column.key, column.value(row)) for column, *_ in columns)
-        rich_table.add_row(*(Text(text, style=style) for text, style in zip(texts, styles, strict=True)))
-    return rich_table
+class _Writer:
+    """Writes rows in a layout."""
 
+    def __init__(self, layout: _Layout, stream: TextIO, width: int | None, *, has_header: bool) -> None:
+        self._layout = layout
+        self._stream = stream
+        self._width = width
+        self._has_header = has_header
+        self._colored = has_color(stream)
+
+    def write_group(self, group: str, parts: Sequence[str]) -> None:
+        """Write the header of a group, with line breaks only between its parts."""
+        width = self._width or sum(column.width + len(GAP) for column in self._layout.shown)
+        name = self._styled(cell_text(group), "bold")
+        units = [f"{name}:"] if parts else [name]
+        for number, part in enumerate(parts, 1):
+            style = status_style(part) if number == 1 and part in set(Status) else state_style(part)
+            text = self._styled(part, style) + "," * (number < len(parts))
+            units += [text] if cell_len(part) < width else text.split(" ")
+        self._stream.write("\n".join(fill(units, width)) + "\n")
+
+    def write_rows(self, rows: Iterable[Any]) -> None:
+        """Write the header of the columns, and the rows."""
+        if self._has_header:
+            headers = (_padded(column.column.header, column) for column in self._layout.shown)
+            self._stream.write(self._styled(GAP, "bold").join(self._styled(each, "bold") for each in headers) + "\n")
+        above = ""
+        for row in rows:
+            lines, above = self._lines(row, above)
+            self._stream.write("\n".join([*lines, *self._lines_below(row)]) + "\n")
+
+    def _lines(self, row: Any, above: str) -> tuple[list[str], str]:
+        """Return the lines of a row, and the name in its first column.
+
+        :param above: the name in the first column of the row above, which is not repeated on a line of its own.
+        """
+        lines: list[str] = []
+        line, used, name = "", 0, above
+        following: list[tuple[_Column, str, list[str]]] = []
+        for at, column in enumerate(self._layout.shown):
+            value = column.column.value(row)
+            text, style, start = column.text(value), _style(column.column.key, value), column.start
+            if column.is_prose:
+                text, *rest = wrap(text, column.width, indent=0).split("\n")
+                following.append((column, style, rest))
+            size = cell_len(text)
+            if at == 0:
+                name = text
+                if size > column.width and name == above:
+                    text, size, style = "", 0, ""
+            if size > column.width and self._width is not None:
+                start = max(0, min(start, self._width - size))
+            if used and used + len(GAP) > start:
+                lines.append(line)
+                line, used = "", 0
+            line += " " * (start - used) + self._styled(_padded(text, column), style)
+            used = start + max(size, column.width)
+        lines.append(line)
+        for number in range(max((len(rest) for _, _, rest in following), default=0)):
+            line, used = "", 0
+            for column, style, rest in following:
+                if number < len(rest):
+                    line += " " * (column.start - used) + self._styled(_padded(rest[number], column), style)
+                    used = column.start + column.width
+            lines.append(line)
+        return lines, name
+
+    def _lines_below(self, row: Any) -> Iterator[str]:
+        """Yield the lines with the values of the columns that do not fit in the row."""
+        if not self._layout.below or self._width is None:
+            return
+        units: list[str] = []
+        prose: list[str] = []
+        for column in self._layout.below:
+            value = column.column.value(row)
+            text, header = column.text(value), f"{column.column.header}:"
+            if column.column.key == "note" or (column.is_prose and cell_len(text) + len(header) + 3 > self._width):
+                if text != ABSENT:
+                    lines = wrap(text, self._width, first=f"  {header} ", indent=4).split("\n")
+                    prose += (self._styled(line, _style(column.column.key, value)) for line in lines)
+            elif cell_len(text) + len(header) + 3 <= self._width:
+                units.append(f"{header} {text}")
+            else:
+                units += [header, text]
+        if units:
+            yield from fill(units, self._width, first="  ", gap=GAP)
+        yield from prose
+
+    def _styled(self, text: str, style: str) -> str:
+        if not (style and text and self._colored):
+            return text
+        return f"\x1b[{';'.join(_SGR[word] for word in style.split())}m{text}\x1b[0m"
+
+
+def _padded(text: str, column: _Column) -> str:
+    blanks = " " * (column.width - cell_len(text))
+    return blanks + text if column.is_right else text + blanks
+
+
+_SGR = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
 
 _STATE_STYLES = {
     GroupState.STABLE: "green",
@@ -186,7 +326,7 @@ _STATE_STYLES = {
 
 
 def state_style(state: str) -> str:
-    """Return the rich style of a group's state."""
+    """Return the style of a group's state."""
     return _STATE_STYLES.get(state, "")
 
 

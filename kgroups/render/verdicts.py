@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, TextIO
 
 from kgroups.model.offsets import place_name
@@ -14,6 +14,7 @@ from kgroups.model.visible import escape_message
 from .cells import escape
 from .color import has_color
 from .jsonout import write_document
+from .wrapping import terminal_width, wrap
 
 SHOWN_BYTES = 200
 """Bytes of the key and of the value that are shown."""
@@ -33,29 +34,35 @@ class Judged(NamedTuple):
     cluster: str | None = None
 
 
-def write_verdicts(items: Iterable[Judged], stream: TextIO, *, colored: bool) -> None:
-    """Write text: for each partition the verdict, the evidence, and the next command; problems come first."""
-    colored = colored and has_color(stream)
+def write_verdicts(items: Iterable[Judged], stream: TextIO, fmt: str = "plain") -> None:
+    """Write text: for each partition the verdict, the evidence, and the next command; problems come first.
+
+    :param fmt: ``table`` is colored, and breaks lines between words on a terminal.
+    """
+    colored = fmt == "table" and has_color(stream)
+    width = terminal_width(stream) if fmt == "table" else None
     for number, item in enumerate(sorted(items, key=lambda each: _ORDER.index(each.verdict.severity))):
-        stream.write("\n" * bool(number) + "\n".join(verdict_lines(item, colored=colored)) + "\n")
+        stream.write("\n" * bool(number) + "\n".join(_lines(item, width, colored=colored)) + "\n")
 
 
-def verdict_lines(item: Judged, *, colored: bool = False) -> list[str]:
-    """Return the lines of one partition; text from the cluster is escaped."""
+def _lines(item: Judged, width: int | None, *, colored: bool) -> Iterator[str]:
+    """Yield the lines of one partition; text from the cluster is escaped."""
     verdict = item.verdict
     mark = verdict.severity.value.upper()
     if colored and verdict.severity in _COLORS:
         mark = f"\x1b[{_COLORS[verdict.severity]}m{mark}\x1b[0m"
     cluster = f"{item.cluster}: " if item.cluster else ""
     place = escape(f"{cluster}{verdict.group}: {place_name(verdict.topic, verdict.partition)}")
-    lines = [f"{place}: {mark}: {verdict.key.value}", f"  {escape(verdict.text)}"]
-    lines += [f"  - {escape(each.text)}" for each in verdict.evidence if each.text]
-    lines += [f"  - not available: {each.part.value}: {escape(each.reason)}" for each in verdict.unavailable]
+    yield wrap(f"{mark}: {verdict.key.value}", width, first=f"{place}: ")
+    yield wrap(escape(verdict.text), width, first="  ")
+    facts = [escape(each.text) for each in verdict.evidence if each.text]
+    facts += [f"not available: {each.part.value}: {escape(each.reason)}" for each in verdict.unavailable]
     if item.record is not None:
-        lines += [f"  - {name}: {text}" for name, text in _contents(item.record).items()]
+        facts += [f"{name}: {text}" for name, text in _contents(item.record).items()]
+    for fact in facts:
+        yield wrap(fact, width, first="  - ", indent=4)
     if verdict.next:
-        lines.append(f"  next: {escape_message(verdict.next)}")
-    return lines
+        yield wrap(f"next: {escape_message(verdict.next)}", width, first="  ", indent=4)
 
 
 def _contents(record: RecordDetails) -> dict[str, str]:

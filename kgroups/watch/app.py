@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
-import click
 from textual import events
 from textual.app import App, ComposeResult
 from textual.binding import Binding
@@ -22,6 +21,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from kgroups.admin.query.pattern import compile_pattern
+from kgroups.cli.frame.exit_status import print_to_stderr
 from kgroups.cli.frame.options import ConnectionOptions
 from kgroups.cli.frame.repeat_options import command_line
 from kgroups.errors import EXIT_FAILED, EXIT_OK, KgroupsError
@@ -387,7 +387,7 @@ def on_full_screen(ticks: Ticks, connection: ConnectionOptions, isolation: Isola
         if app.writer is not None and not app.writer.daemon:  # a reset is written to its end
             app.writer.join()
             for line in app.written:
-                click.echo(line, err=True)
+                print_to_stderr(line)
     if app.signal is not None:
         signal.signal(app.signal, signal.SIG_DFL)
         os.kill(os.getpid(), app.signal)

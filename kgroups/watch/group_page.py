@@ -85,7 +85,7 @@ def explained(connection: ConnectionOptions, key: GroupKey) -> list[str]:
         return [f"explain failed: {error}"]
     out = io.StringIO()
     if lagging:
-        write_verdicts((Judged(judge(each)) for each in lagging[:VERDICTS]), out, colored=False)
+        write_verdicts((Judged(judge(each)) for each in lagging[:VERDICTS]), out)
         if len(lagging) > VERDICTS:
             more = count(len(lagging) - VERDICTS, "more partition")
             out.write(f"\n{more} with lag: kgroups explain {group_words(key.group)} --lagging\n")

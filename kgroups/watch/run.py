@@ -5,16 +5,14 @@ from __future__ import annotations
 import os
 import sys
 
-import click
-
-from kgroups.cli.frame.exit_status import is_quiet, set_endless
+from kgroups.cli.frame.exit_status import is_quiet, print_to_stderr, set_endless
 from kgroups.cli.frame.options import ConnectionOptions
 from kgroups.cli.frame.output import print_once
 from kgroups.cli.frame.selected_groups import GroupOptions
 from kgroups.errors import EXIT_FAILED, EXIT_OK, UsageError
 from kgroups.model.offsets import Isolation
+from kgroups.render.console import console_on
 from kgroups.render.failures import failure_lines, notice_lines
-from kgroups.render.terminal import console_on
 
 from .app import on_full_screen
 from .screen.lines import write_tick
@@ -49,7 +47,7 @@ def _can_draw() -> bool:
         return True
     reason = "standard input or error is not a terminal" if redrawn else "this terminal cannot be redrawn"
     if not is_quiet():
-        click.echo(f"kgroups: note: {reason}; printing one table after another", err=True)
+        print_to_stderr(f"kgroups: note: {reason}; printing one table after another")
     return False
 
 

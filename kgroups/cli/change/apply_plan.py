@@ -17,9 +17,9 @@ from kgroups.model.outcome import Outcome
 from kgroups.render.output import write_outcome
 from kgroups.render.views import View
 
-from ..frame.exit_status import discard_output
+from ..frame.exit_status import discard_output, print_to_stderr
 from ..frame.options import ConnectionOptions
-from ..frame.output import Shape, or_error_envelope, print_failures, show
+from ..frame.output import Shape, or_error_envelope, print_failures, show, with_omitted
 from ..frame.run_query import Query, Session
 from .confirmation import Confirmation
 from .operation import Operation, Plan, Target, execute, nothing_planned
@@ -120,7 +120,8 @@ class _OneCluster:
         try:
             return self._session.query(query)
         except KeyboardInterrupt:
-            click.echo(f"\nkgroups: {_interrupted(self, ())}", err=True)
+            click.echo(err=True)
+            print_to_stderr(f"kgroups: {_interrupted(self, ())}")
             raise
         finally:
             self.close()  # before the output: signals interrupt it again
@@ -134,10 +135,11 @@ def _confirmed(change: _OneCluster | FleetChange, confirmation: Confirmation) ->
     try:
         confirmed = change.confirmed(confirmation)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("\nkgroups: nothing was changed", err=True)
+        click.echo(err=True)
+        print_to_stderr("kgroups: nothing was changed")
         raise
     if not confirmed:
-        click.echo("kgroups: nothing was changed", err=True)
+        print_to_stderr("kgroups: nothing was changed")
     return confirmed
 
 
@@ -153,9 +155,10 @@ def _show(
         code = show(outcome, cluster_id, shape, change.view, more=change.envelope())
         if stop.signal is None:
             return code
-        click.echo(f"kgroups: {_interrupted(change, outcome.items)}", err=True)
+        print_to_stderr(f"kgroups: {_interrupted(change, outcome.items)}")
     except KeyboardInterrupt:
-        click.echo(f"\nkgroups: {_interrupted(change, outcome.items)}", err=True)
+        click.echo(err=True)
+        print_to_stderr(f"kgroups: {_interrupted(change, outcome.items)}")
         raise
     except OSError:
         if stop.signal is None:
@@ -181,5 +184,5 @@ def _interrupted(change: _OneCluster | FleetChange, rows: Iterable[Any]) -> str:
 def _preview(rows: Outcome[Any], shape: Shape, view: View) -> None:
     """Print the plan and its failures to stderr: stdout is for the results."""
     fmt = "table" if sys.stderr.isatty() else "plain"
-    write_outcome(rows, view, fmt=fmt, stream=sys.stderr, tier=shape.tier)
-    print_failures(rows)
+    omitted = write_outcome(rows, view, fmt=fmt, stream=sys.stderr, tier=shape.tier)
+    print_failures(with_omitted(rows, omitted))

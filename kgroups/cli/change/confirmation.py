@@ -10,7 +10,7 @@ import click
 
 from kgroups.errors import UsageError
 
-from ..frame.exit_status import print_to_stderr
+from ..frame.exit_status import line_for_stderr, print_to_stderr
 
 
 class Confirmation(NamedTuple):
@@ -29,7 +29,7 @@ class Confirmation(NamedTuple):
 
     def confirm(self, question: str) -> bool:
         """Ask on the terminal unless ``--yes`` is given; return whether to execute."""
-        return self.yes or click.confirm(question, err=True)
+        return self.yes or click.confirm(line_for_stderr(question), err=True)
 
     def confirm_all(self, changes: Iterable[str], clusters: str) -> bool:
         """Print the change of each cluster; unless ``--yes`` is given, the user must type how many ``clusters``."""

@@ -22,6 +22,7 @@ from kgroups.model.outcome import Failure, Outcome, Result, Scope
 from kgroups.net.fanout import run
 from kgroups.render.views import with_cluster
 
+from ..frame.exit_status import print_to_stderr
 from ..frame.options import ConnectionOptions
 from ..frame.progress import ProgressLine, progress_line
 from ..frame.run_query import Answer, SeveralClusters, open_and_query
@@ -60,7 +61,8 @@ class FleetChange:
         try:
             answers = self._fleet.answers(queries, debug=self._connection.debug)
         except KeyboardInterrupt:
-            click.echo("\nkgroups: interrupted: nothing was changed", err=True)
+            click.echo(err=True)
+            print_to_stderr("kgroups: interrupted: nothing was changed")
             raise
         wanted = wanted_of(operation.selection) if operation.selection else frozenset()
         rows, shown = merge_clusters(answers, lambda name, item: (name, *operation.row(item)), wanted)

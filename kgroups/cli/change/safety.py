@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import NamedTuple, TypeVar
 
-import click
-
 from kgroups.admin.still_committing import Committed, Committing, committed_of, in_transactions, still_committing
 from kgroups.admin.wait_until_empty import wait_until_empty
 from kgroups.errors import UsageError
@@ -15,7 +13,7 @@ from kgroups.model.operations.reset import PlannedOffset
 from kgroups.model.outcome import Outcome
 from kgroups.net.cluster import Cluster
 
-from ..frame.exit_status import is_quiet
+from ..frame.exit_status import is_quiet, print_to_stderr
 from ..frame.options import ConnectionOptions
 from ..frame.progress import wipe
 from .confirmation import Confirmation
@@ -117,7 +115,7 @@ class Safety(NamedTuple):
 def _print_note(text: str) -> None:
     wipe()
     if not is_quiet():
-        click.echo(f"kgroups: note: {text}", err=True)
+        print_to_stderr(f"kgroups: note: {text}")
 
 
 def safety_of(force: bool, commit_window: float | None, when_empty: float | None) -> Safety:

@@ -11,8 +11,6 @@ from io import FileIO
 from pathlib import Path
 from typing import Any
 
-import click
-
 from kgroups.admin.change.apply.chunks import source_of
 from kgroups.admin.change.apply.interruption import Interruption
 from kgroups.errors import UsageError
@@ -26,6 +24,7 @@ from kgroups.model.outcome import Result
 from kgroups.net.cluster import Cluster
 from kgroups.render.cells import escape
 
+from ..frame.exit_status import print_to_stderr
 from ..frame.options import ConnectionOptions
 from ..frame.progress import wipe
 from ..frame.repeat_options import command_line, this_command
@@ -214,7 +213,7 @@ def stamped(source: Source, connection: ConnectionOptions) -> Source:
 
 def print_note(text: str) -> None:
     wipe()
-    click.echo(f"kgroups: note: {escape(text)}", err=True)
+    print_to_stderr(f"kgroups: note: {escape(text)}")
 
 
 def undo_path_of(path: Path, cluster: str) -> Path:

@@ -196,10 +196,20 @@ def is_debug() -> bool:
 
 
 def print_to_stderr(text: str) -> None:
-    """Print one line to stderr, with control characters and line ends escaped."""
+    """Print a line to stderr, with control characters and line ends escaped; a terminal breaks it between words."""
+    print(line_for_stderr(text), file=sys.stderr)
+
+
+def line_for_stderr(text: str) -> str:
+    """Return what :func:`print_to_stderr` prints, without the line end."""
     from kgroups.model.visible import escape_message
 
-    print(escape_message(text), file=sys.stderr)
+    text = escape_message(text)
+    if not sys.stderr.isatty():
+        return text
+    from kgroups.render.wrapping import terminal_width, wrap
+
+    return wrap(text, terminal_width(sys.stderr))
 
 
 def run_and_exit(run: Callable[[Sequence[str]], int]) -> NoReturn:

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Collection, Mapping, MutableMapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-import click
-
 from kgroups.errors import EXIT_FAILED, KgroupsError, UsageError
 from kgroups.model.outcome import Failure, Outcome, Scope
-from kgroups.model.visible import escape_message
 from kgroups.render.failures import failure_lines, hint_lines, notice_lines, reference_lines
 from kgroups.render.output import FORMATS, write_outcome
 from kgroups.render.selection import named_keys, select_columns, sort_rows
 from kgroups.render.views import Tier, View
 
-from .exit_status import is_debug, is_quiet
+from .exit_status import is_debug, is_quiet, print_to_stderr
 
 if TYPE_CHECKING:
     from kgroups.net.connection import Exchange
@@ -134,10 +131,18 @@ def show(
         group_headers=group_headers,
     )
     sys.stdout.flush()
-    if omitted:
-        outcome = outcome.with_failures((), (f"columns omitted to fit the terminal: {', '.join(omitted)}; use --wide",))
-    print_failures(outcome)
+    print_failures(with_omitted(outcome, omitted))
     return outcome.exit_code
+
+
+def with_omitted(outcome: Outcome[T], omitted: Collection[str], option: str = "--wide") -> Outcome[T]:
+    """Return the outcome with a notice about the columns that a narrow terminal omits.
+
+    :param option: what shows them.
+    """
+    if not omitted:
+        return outcome
+    return outcome.with_failures((), (f"columns omitted to fit the terminal: {', '.join(omitted)}; use {option}",))
 
 
 def print_failures(outcome: Outcome[Any]) -> None:
@@ -146,13 +151,13 @@ def print_failures(outcome: Outcome[Any]) -> None:
     notices = () if is_quiet() else outcome.notices
     references = reference_lines(failures) if is_debug() else ()
     for line in (*notice_lines(notices), *failure_lines(failures), *hint_lines(failures), *references):
-        click.echo(line, err=True)
+        print_to_stderr(line)
 
 
 def print_notice(text: str) -> None:
     """Print a notice to stderr."""
     for line in () if is_quiet() else notice_lines((text,)):
-        click.echo(line, err=True)
+        print_to_stderr(line)
 
 
 def print_once() -> Callable[[str], None]:
@@ -175,4 +180,4 @@ def print_exchange(exchange: Exchange) -> None:
         f"debug: {exchange.broker} {exchange.api} v{exchange.version} keys={exchange.keys} "
         f"sent={exchange.sent}B received={exchange.received}B {exchange.seconds * 1000:.1f}ms{throttled}{error}"
     )
-    click.echo(escape_message(line), err=True)
+    print_to_stderr(line)

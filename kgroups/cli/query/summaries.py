@@ -20,7 +20,7 @@ from kgroups.render.offset_view import OFFSETS
 from kgroups.render.output import write_outcome
 from kgroups.render.summary_view import ALL_VIEWS, SUMMARY
 
-from ..frame.output import Shape, or_error_envelope, print_failures
+from ..frame.output import Shape, or_error_envelope, print_failures, with_omitted
 from ..frame.run_query import Connection, hinted, query_and_show, run_query
 from .stream_rows import collect_rows
 
@@ -87,8 +87,5 @@ def show_all_views(
         )
         sys.stdout.flush()
         omitted.update(dict.fromkeys(dropped))
-    if omitted:
-        notice = f"columns omitted to fit the terminal: {', '.join(omitted)}; use --wide"
-        outcome = outcome.with_failures((), (notice,))
-    print_failures(outcome)
+    print_failures(with_omitted(outcome, omitted))
     return outcome.exit_code

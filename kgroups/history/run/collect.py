@@ -9,9 +9,7 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-import click
-
-from kgroups.cli.frame.exit_status import enable_gc, end_on_signals, is_quiet
+from kgroups.cli.frame.exit_status import enable_gc, end_on_signals, is_quiet, print_to_stderr
 from kgroups.cli.frame.options import ConnectionOptions
 from kgroups.errors import EXIT_FAILED
 from kgroups.model.counts import count
@@ -86,7 +84,7 @@ def collect(
         return Clusters(loaders, collect_one, start, interval, duration).run()
     total, lost = collect_one(Clients(connection.settings), start, _print_line, duration)
     if not is_quiet():
-        click.echo(total, err=True)
+        print_to_stderr(total)
     if lost:
         _print_line(lost)
     return EXIT_FAILED if lost else 0
@@ -97,11 +95,11 @@ def _ignore(line: str) -> None:
 
 
 def _print_line(line: str) -> None:
-    click.echo(f"kgroups: {line}", err=True)
+    print_to_stderr(f"kgroups: {line}")
 
 
 def land(path: str, engine: Engine, hosts: GivenHosts, store: str, cluster: str | None) -> int:
     """Run ``kgroups history land``; return the exit code."""
     records = land_records(engine.open(), Store(store, cluster), path, hosts)
-    click.echo(f"{records:,} new records", err=True)
+    print_to_stderr(f"{records:,} new records")
     return 0

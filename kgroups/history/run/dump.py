@@ -8,8 +8,7 @@ import time
 from datetime import datetime
 from pathlib import Path
 
-import click
-
+from kgroups.cli.frame.exit_status import print_to_stderr
 from kgroups.cli.frame.options import ConnectionOptions
 from kgroups.errors import UsageError
 from kgroups.model.counts import count
@@ -41,9 +40,7 @@ def dump(
     else:
         rows = dump_parquet(request, parquet, processes or os.cpu_count() or 1)
     seconds = time.monotonic() - began
-    click.echo(
-        f"kgroups: {count(rows, 'row')} in {seconds:.1f} s, {rows / max(seconds, 0.001):,.0f} a second", err=True
-    )
+    print_to_stderr(f"kgroups: {count(rows, 'row')} in {seconds:.1f} s, {rows / max(seconds, 0.001):,.0f} a second")
     return 0
 
 

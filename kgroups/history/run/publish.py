@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import click
-
+from kgroups.cli.frame.exit_status import print_to_stderr
 from kgroups.errors import UsageError
 from kgroups.model.counts import count
 
@@ -37,5 +36,5 @@ def publish(
 
     done = run(store, target)
     changes = f"{count(done.added, 'file')} added, {done.removed} removed" if any(done[1:]) else "nothing has changed"
-    click.echo(f"{count(done.tables, 'table')} published: {changes}", err=True)
+    print_to_stderr(f"{count(done.tables, 'table')} published: {changes}")
     return 0

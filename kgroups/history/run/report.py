@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import quote
 
-import click
-
+from kgroups.cli.frame.exit_status import print_to_stderr
 from kgroups.cli.frame.output import print_failures
 from kgroups.errors import HistoryError, UsageError
 from kgroups.model.outcome import Failure, Outcome, Scope
@@ -55,7 +54,7 @@ def report(
                     raise
                 failures.append(Failure.of(error, Scope.CLUSTER, store.cluster))
             else:
-                click.echo(f"kgroups: {path} is written", err=True)
+                print_to_stderr(f"kgroups: {path} is written")
     outcome: Outcome[object] = Outcome(failures=tuple(failures))
     print_failures(outcome)
     return outcome.exit_code

@@ -6,8 +6,7 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-import click
-
+from kgroups.cli.frame.exit_status import print_to_stderr
 from kgroups.cli.frame.options import ConnectionOptions
 from kgroups.cli.frame.output import Shape
 from kgroups.errors import UsageError
@@ -31,9 +30,9 @@ def compact(store: str, cluster: str | None) -> int:
     """Run ``kgroups history compact``; return the exit code."""
     opened = Store(store, cluster)
     merged = compact_store(opened)
-    click.echo(f"{count(merged, 'entry', 'entries')} merged into one" if merged else "nothing to merge", err=True)
+    print_to_stderr(f"{count(merged, 'entry', 'entries')} merged into one" if merged else "nothing to merge")
     if orphans := opened.delete_orphans():
-        click.echo(f"{count(orphans, 'file')} of interrupted processes deleted", err=True)
+        print_to_stderr(f"{count(orphans, 'file')} of interrupted processes deleted")
     return 0
 
 
@@ -45,9 +44,8 @@ def expire(store: str, cluster: str | None, older_than: datetime) -> int:
         )
 
     merged = expire_store(Store(store, cluster), older_than)
-    click.echo(
+    print_to_stderr(
         f"{count(merged, 'entry', 'entries')} rewritten without what is older than {older_than:%Y-%m-%dT%H:%M:%SZ}",
-        err=True,
     )
     return 0
 
@@ -57,20 +55,20 @@ def materialize(store: str, cluster: str | None) -> int:
     opened = Store(store, cluster)
     merge_many(opened)
     added = materialize_store(opened)
-    click.echo(f"{count(added, 'commit')} materialized" if added else "nothing to materialize", err=True)
+    print_to_stderr(f"{count(added, 'commit')} materialized" if added else "nothing to materialize")
     return 0
 
 
 def upgrade(store: str) -> int:
     """Run ``kgroups history upgrade``; return the exit code."""
     records = upgrade_store(Store(store))
-    click.echo("the store has the current format" if records < 0 else f"{count(records, 'record')} converted", err=True)
+    print_to_stderr("the store has the current format" if records < 0 else f"{count(records, 'record')} converted")
     for cluster in Store(store).clusters():
         opened = Store(store, cluster)
         if is_decoded_by_this_version(opened):
-            click.echo(f"cluster {cluster}: the tables are those of this version", err=True)
+            print_to_stderr(f"cluster {cluster}: the tables are those of this version")
         else:
-            click.echo(f"cluster {cluster}: {count(decode_again(opened), 'record')} decoded again", err=True)
+            print_to_stderr(f"cluster {cluster}: {count(decode_again(opened), 'record')} decoded again")
         merge_many(opened)
         materialize_store(opened)
     return 0

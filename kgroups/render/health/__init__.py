@@ -10,6 +10,7 @@ from kgroups.model.health.findings import Finding
 from kgroups.model.health.report import CLUSTER, Report
 from kgroups.model.severity import Severity
 
+from ..wrapping import write_wrapped
 from .text import unreachable_headline, write_terminal
 
 FORMATS = ("text", "json", "junit", "openmetrics")
@@ -30,7 +31,7 @@ def write_unreachable(reason: str, at: int, fmt: str, stream: TextIO) -> None:
     :param at: milliseconds since 1970.
     """
     if fmt == "text":
-        stream.write(unreachable_headline(reason) + "\n")
+        write_wrapped(stream, unreachable_headline(reason))
     else:
         write_report(unreachable(reason, at), fmt, stream, None)
 

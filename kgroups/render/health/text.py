@@ -14,6 +14,7 @@ from kgroups.model.severity import Minimum, Severity
 
 from ..cells import escape
 from ..color import color_is_wanted
+from ..wrapping import write_wrapped
 
 PROGRAM = "KGROUPS"
 _SHOWN = 3
@@ -41,9 +42,9 @@ def write_terminal(report: Report, stream: TextIO, *, verbose: bool) -> None:
 
     passed = [finding for finding in report.findings if finding.severity is Severity.OK]
     for finding in (*report.bad, *(passed if verbose else ())):
-        stream.write(f"{status(finding.severity)}  {sentence(finding)}\n")
+        write_wrapped(stream, sentence(finding), first=f"{status(finding.severity)}  ", indent=10)
     if not report.findings:
-        stream.write(f"{status(report.severity)}  {summary_line(report)}\n")
+        write_wrapped(stream, summary_line(report), first=f"{status(report.severity)}  ", indent=10)
     elif passed and not verbose:
         stream.write(f"{status(Severity.OK)}  {count(len(passed), 'check')} passed\n")
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from kgroups.cli.frame.exit_status import is_quiet
+from kgroups.cli.frame.exit_status import is_quiet, print_to_stderr
 from kgroups.cli.frame.known_values import beginning
 from kgroups.errors import SandboxError, UsageError
 from kgroups.render.cells import escape
@@ -28,7 +28,7 @@ from ..seed_data import KnownGroup, known_groups, lacking_groups
 
 def _progress(line: str) -> None:
     if not is_quiet():
-        click.echo(line, err=True)
+        print_to_stderr(line)
 
 
 def up(brokers: int, kafka: str | None, name: str, security: bool, users: tuple[str, ...]) -> None:

@@ -130,7 +130,7 @@ class Terminal(StringIO):
 def test_terminal_has_color_as_chosen(
     choice: bool | None, environment: dict[str, str], colored: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from kgroups.render.terminal import console_on
+    from kgroups.render.console import console_on
 
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")

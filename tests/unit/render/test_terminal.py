@@ -6,13 +6,16 @@ from typing import Any
 
 import pytest
 
+from kgroups.model.assignment import Assignment, Subscription, TopicPartitions
 from kgroups.model.cluster import Node
 from kgroups.model.outcome import Outcome
 from kgroups.model.views.lag_rows import GroupLagRow, Tally
 from kgroups.model.views.list_row import ListRow
-from kgroups.model.views.member_rows import StateRow
+from kgroups.model.views.member_rows import MemberRow, StateRow
 from kgroups.model.views.offset_row import OffsetRow
+from kgroups.model.views.operation_rows import ResetRow
 from kgroups.model.views.summary_row import SummaryRow
+from kgroups.render.act_views import RESET_OFFSETS
 from kgroups.render.lag_views import GROUP_LAG, LAG_VIEWS
 from kgroups.render.list_view import LIST
 from kgroups.render.member_views import MEMBERS, STATE
@@ -20,7 +23,7 @@ from kgroups.render.offset_view import OFFSETS
 from kgroups.render.output import write_outcome
 from kgroups.render.summary_view import header_parts
 from kgroups.render.table import Table
-from kgroups.render.terminal import MAX_ROWS, MIN_TEXT_WIDTH, fit, write_terminal
+from kgroups.render.terminal import MAX_ROWS, fit, write_terminal
 from kgroups.render.views import Tier, View
 
 NODE = Node(1, "h", 9092)
@@ -38,6 +41,10 @@ def color_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "COLUMNS", "COLORTERM"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
+
+
+def plain(text: str) -> str:
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
 
 
 def shown(outcome: Outcome[Any], view: View, width: int | None = 200, tier: Tier = Tier.BASE) -> str:
@@ -59,23 +66,43 @@ def test_table_wide_list_matches_golden(groups: Outcome[ListRow], golden: Golden
 
 
 @pytest.mark.parametrize("width", [40, 60])
-def test_table_too_wide_to_fold_is_plain_and_complete(offsets: Outcome[OffsetRow], width: int) -> None:
-    text = shown(offsets, OFFSETS, width=width)
-    assert "\x1b" not in text
-    assert "committed beyond the end of the log" in text
+def test_columns_that_do_not_fit_follow_the_row(offsets: Outcome[OffsetRow], width: int) -> None:
+    text = plain(shown(offsets, OFFSETS, width=width))
+    assert max(map(len, text.splitlines())) <= width
     assert text.splitlines()[0].split()[0] == "GROUP"
-    assert len(text.splitlines()) == 1 + len(offsets.items)
+    assert "  NOTE: committed beyond the end of the" in text
+    assert "LAG: -10" in text or "LAG" in text.splitlines()[0].split()
 
 
 @pytest.mark.parametrize("width", range(30, 220, 5))
-def test_table_of_any_width_loses_no_character(states: Outcome[StateRow], width: int) -> None:
+def test_table_of_any_width_loses_no_name(states: Outcome[StateRow], width: int) -> None:
     rows = tuple(row._replace(group=row.group + "-" + "x" * 40) for row in states.items)
-    raw = shown(Outcome(rows), STATE, width=width)
-    text = re.sub(r"\x1b\[[0-9;]*m", "", raw)
-    folded = "".join(line.split()[0] for line in text.splitlines() if line[0] != " ")
-    assert all(row.group in folded for row in rows)
-    if raw != text:
-        assert all(len(line) <= width for line in text.splitlines())
+    text = plain(shown(Outcome(rows), STATE, width=width))
+    assert {row.group for row in rows} <= set(text.split())
+    assert all(len(line.rstrip()) <= width or line.strip() in {row.group for row in rows} for line in text.splitlines())
+
+
+def test_name_that_is_wider_than_its_column_has_a_line_of_its_own() -> None:
+    tally = Tally(7, 7, "t", 0, 7, 1, 1, 0, 0, 0, None, None, 7)
+    names = [*(f"g{number:02}" for number in range(20)), "payments-" + "x" * 60]
+    rows = tuple(GroupLagRow(name, "Stable", 1, *tally) for name in names)
+    stream = Terminal()
+    dropped = write_outcome(Outcome(rows), GROUP_LAG, fmt="table", stream=stream, width=80)
+    lines = plain(stream.getvalue()).splitlines()
+    assert dropped == ()
+    assert lines[-2] == names[-1]
+    assert lines[-1] == lines[-3].replace("g19", "   ")
+
+
+def test_name_on_a_line_of_its_own_is_not_repeated() -> None:
+    name = "payments-" + "x" * 60
+    rows = tuple(ResetRow(name, "orders", partition, 7, 9, 2, None) for partition in range(3))
+    lines = plain(shown(Outcome(rows), RESET_OFFSETS, width=80)).splitlines()
+    assert [line.split() for line in lines] == [
+        ["GROUP", "TOPIC", "PARTITION", "OLD-OFFSET", "NEW-OFFSET", "DISTANCE"],
+        [name],
+        *(["orders", str(partition), "7", "9", "2"] for partition in range(3)),
+    ]
 
 
 @pytest.mark.parametrize(("name", "value"), [("NO_COLOR", "1"), ("TERM", "dumb")])
@@ -96,10 +123,9 @@ def test_table_in_a_file_has_no_color_and_no_folding(offsets: Outcome[OffsetRow]
 
 
 def test_table_uses_the_terminal_width_by_default(groups: Outcome[ListRow], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "20")
-    assert "\x1b" not in shown(groups, LIST, width=None, tier=Tier.WIDE)
-    monkeypatch.setenv("COLUMNS", "200")
-    assert "\x1b" in shown(groups, LIST, width=None, tier=Tier.WIDE)
+    for width in (40, 200):
+        monkeypatch.setenv("COLUMNS", str(width))
+        assert shown(groups, LIST, width=None, tier=Tier.WIDE) == shown(groups, LIST, width, tier=Tier.WIDE)
 
 
 def test_table_markup_in_names_is_literal(render: Render) -> None:
@@ -107,13 +133,15 @@ def test_table_markup_in_names_is_literal(render: Render) -> None:
     assert "[bold red]x[/] :smile:" in shown(Outcome(rows), LIST)
 
 
-def test_table_of_many_rows_is_plain(states: Outcome[StateRow]) -> None:
+def test_table_of_many_rows_is_laid_out_as_one_of_few(states: Outcome[StateRow]) -> None:
     row = states.items[1]
-    few = shown(Outcome((row,) * MAX_ROWS), STATE)
-    many = shown(Outcome((row,) * (MAX_ROWS + 1)), STATE)
-    assert "\x1b" in few
-    assert "\x1b" not in many
-    assert len(many.splitlines()) == MAX_ROWS + 2
+    header, line, *_ = shown(Outcome((row,)), STATE, width=80).splitlines()
+    assert shown(Outcome((row,) * 1000), STATE, width=80).splitlines() == [header, *[line] * 1000]
+
+
+def test_table_in_a_file_with_many_rows_is_plain(states: Outcome[StateRow], render: Render) -> None:
+    rows = Outcome((states.items[1],) * (MAX_ROWS + 1))
+    assert render(rows, STATE, fmt="table") == render(rows, STATE, fmt="plain")
 
 
 def test_table_without_items_has_only_the_header() -> None:
@@ -124,11 +152,10 @@ def test_table_without_items_has_only_the_header() -> None:
 
 
 def test_fit_shrinks_the_widest_column_first() -> None:
-    assert fit([10, 50, 30], [10, MIN_TEXT_WIDTH, MIN_TEXT_WIDTH], 100) == [10, 50, 30]
-    assert fit([10, 50, 30], [10, MIN_TEXT_WIDTH, MIN_TEXT_WIDTH], 80) == [10, 40, 30]
-    assert fit([10, 50, 30], [10, MIN_TEXT_WIDTH, MIN_TEXT_WIDTH], 60) == [10, 25, 25]
-    assert fit([10, 50, 30], [10, MIN_TEXT_WIDTH, MIN_TEXT_WIDTH], 42) == [10, 16, 16]
-    assert fit([10, 50, 30], [10, MIN_TEXT_WIDTH, MIN_TEXT_WIDTH], 41) is None
+    assert fit([10, 50, 30], [10, 16, 16], 100) == [10, 50, 30]
+    assert fit([10, 50, 30], [10, 16, 16], 80) == [10, 40, 30]
+    assert fit([10, 50, 30], [10, 16, 16], 60) == [10, 25, 25]
+    assert fit([10, 50, 30], [10, 16, 16], 42) == [10, 16, 16]
 
 
 MEMBER = "orders-range-0-0c6c8721-8090-4a6c-b4ec-5e9f904b92c7"
@@ -171,13 +198,41 @@ def test_describe_on_a_terminal_folds_no_id_and_wraps_inside_no_word(
     golden(f"render/offsets-headers-{width}.table", text)
 
 
-def test_columns_are_omitted_in_the_order_of_the_view(long_ids: Outcome[OffsetRow]) -> None:
-    keys = {column.header: column.key for column in OFFSETS.columns}
+def test_last_of_the_drops_is_kept_where_it_fits(long_ids: Outcome[OffsetRow]) -> None:
+    kept = {}
     for width in range(60, 201):
         _, dropped = shown_with_headers(long_ids, OFFSETS, width)
-        present = [key for key in OFFSETS.drops if key in ("host", "consumer_id", "client_id")]
-        assert [keys[header] for header in dropped] == present[: len(dropped)]
-    assert dropped == ()
+        kept[width] = [header for header in ("HOST", "CONSUMER-ID", "CLIENT-ID") if header not in dropped]
+    assert list(dict.fromkeys(map(tuple, kept.values()))) == [
+        (),
+        ("HOST",),  # narrower than the others
+        ("CLIENT-ID",),
+        ("HOST", "CLIENT-ID"),
+        ("CONSUMER-ID", "CLIENT-ID"),
+        ("HOST", "CONSUMER-ID", "CLIENT-ID"),
+    ]
+    assert kept[120] == ["HOST", "CLIENT-ID"]
+
+
+def test_columns_of_verbose_are_kept_and_those_without_values_are_omitted_first() -> None:
+    nothing = MemberRow(*[None] * len(MemberRow._fields))
+    row = nothing._replace(
+        group="g",
+        consumer_id=MEMBER,
+        host="/127.0.0.1",
+        client_id="orders-range-0",
+        partitions=2,
+        current_assignment=Assignment((TopicPartitions("orders", (0, 1)),)),
+        subscription=Subscription(("orders",)),
+        reconciling=False,
+    )
+    stream = Terminal()
+    dropped = write_outcome(
+        Outcome((row,)), MEMBERS, fmt="table", stream=stream, width=80, tier=Tier.VERBOSE, group_headers={"g": ()}
+    )
+    header = plain(stream.getvalue()).splitlines()[1].split()
+    assert {"CLIENT-ID", "CURRENT-ASSIGNMENT", "SUBSCRIPTION"} <= set(header)
+    assert {"CONSUMER-ID", "RECONCILING"} <= set(dropped)
 
 
 @pytest.mark.parametrize("options", [{"tier": Tier.WIDE}, {"columns": "group,topic,consumer_id,host,client_id"}])
@@ -196,9 +251,7 @@ def test_lag_on_a_terminal_omits_columns_instead_of_wrapping(width: int) -> None
     text = re.sub(r"\x1b\[[0-9;]*m", "", stream.getvalue())
     assert max(map(len, text.splitlines())) <= width
     assert {"billing-deleted-topic", "Stable", "TOTAL-LAG", "BEHIND", "DATA-LOST", "least"} <= set(text.split())
-    assert dropped == {80: ("MAX-LAG", "#PARTITIONS", "#MEMBERS", "UNCOMMITTED")}.get(
-        width, () if width == 200 else ("MAX-LAG",)
-    )
+    assert dropped == ("#MEMBERS", "MAX-LAG", "#PARTITIONS", "UNCOMMITTED")[: 3 if width == 80 else 0]
 
 
 @pytest.mark.parametrize(
