@@ -334,7 +334,7 @@ _STATUS_STYLES = {Severity.CRITICAL: "bold red", Severity.WARNING: "bold yellow"
 
 
 def status_style(status: str) -> str:
-    """Return the rich style of a group's status."""
+    """Return the style of a group's status."""
     return _STATUS_STYLES.get(Status(status).severity, "")
 
 

@@ -30,7 +30,6 @@ from kgroups.model.health.rules import parse_rules
 from kgroups.net import dial, pool
 from kgroups.protocol import budget, framing
 from kgroups.protocol.apis import metadata
-from kgroups.render import terminal
 from kgroups.watch import ticks
 from tests.documentation.pages import (
     DISCOURAGED,
@@ -68,7 +67,6 @@ BOUNDS = {
     "`--deep`, for each partition": (options._DEEP_MIB, int(options._DEEP_SECONDS)),
     "`lag --exact`, after each committed offset": (count_unread.LIMIT // MIB,),
     "`reset-offsets --skip-records`, records that are read and saved": (next_records.LIMIT // MIB,),
-    "rows of a table on a terminal": (terminal.MAX_ROWS,),
     "series of the exporter": (1_000_000,),
     "requests that the exporter answers at the same time, except health checks": (exporter_server.CONNECTIONS,),
     "connections of the exporter without a complete request": (
