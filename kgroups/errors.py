@@ -78,7 +78,19 @@ class Reason(StrEnum):
     TOKEN_UNAVAILABLE = "token_unavailable"
     TOKEN_EXPIRED = "token_expired"
     NOT_AUTHORIZED = "not_authorized"
+
+    # Groups, topics, and partitions.
+    NO_MATCH = "no_match"
+    """Nothing matches a pattern."""
+    GROUP_NOT_FOUND = "group_not_found"
     TOPIC_NOT_FOUND = "topic_not_found"
+    """The topic, or a partition of it, does not exist."""
+    COORDINATOR_UNAVAILABLE = "coordinator_unavailable"
+    LEADER_UNAVAILABLE = "leader_unavailable"
+    BROKER_ERROR = "broker_error"
+    """A broker reported another error, which ``error`` names."""
+    NOT_APPLICABLE = "not_applicable"
+    """The request does not apply to this group, topic, or partition, or what it depends on is unknown."""
 
     # Protocol.
     NOT_KAFKA = "not_kafka"
@@ -89,6 +101,15 @@ class Reason(StrEnum):
     VERSION_UNSUPPORTED = "version_unsupported"
 
     # Changes.
+    GROUP_HAS_MEMBERS = "group_has_members"
+    STILL_COMMITTING = "still_committing"
+    """A client that is not a member commits for the group."""
+    OFFSETS_HIDDEN = "offsets_hidden"
+    """Committed offsets that ACLs hide would be lost."""
+    CHANGED = "changed"
+    """What a plan, an undo file, or a snapshot relies on has changed."""
+    NOT_SAVED = "not_saved"
+    """It could not be read when the snapshot was saved."""
     NOT_SENT = "not_sent"
     OUTCOME_UNKNOWN = "outcome_unknown"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from kgroups.errors import Reason
 from kgroups.model.group_log import GroupLogs, Key, ReadBudget
 from kgroups.model.groups import GroupId, GroupType
 from kgroups.model.offsets import Isolation
@@ -29,7 +30,7 @@ async def find_unread(
     if admin.cluster:
         return await first_unread.find_unread(admin.cluster, positions, isolation=isolation)
     unknown = dict.fromkeys(positions, FirstUnread(failed=UNREAD))
-    return unknown, (Failure(Scope.CLUSTER, admin.name, UNREAD),) if unknown else ()
+    return unknown, (Failure(Scope.CLUSTER, admin.name, UNREAD, reason=Reason.VERSION_UNSUPPORTED),) if unknown else ()
 
 
 async def read_group_logs(

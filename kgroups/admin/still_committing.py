@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
+from kgroups.errors import Reason
 from kgroups.model.counts import count
 from kgroups.model.groups import GroupId, GroupType
 from kgroups.model.offsets import Commit
@@ -63,7 +64,8 @@ class Committing(NamedTuple):
         :param way: the flag or argument that changes such groups nevertheless.
         """
         return [
-            Failure(Scope.GROUP, name, f"{words}; stop it first, or add {way}") for name, words in self.found.items()
+            Failure(Scope.GROUP, name, f"{words}; stop it first, or add {way}", reason=Reason.STILL_COMMITTING)
+            for name, words in self.found.items()
         ]
 
 

@@ -11,7 +11,7 @@ from kgroups.admin.client import Client, WireOnly, wire_of
 from kgroups.admin.group_clients import gather_facts
 from kgroups.admin.query.select_groups import Selection
 from kgroups.config.settings import Transport
-from kgroups.errors import UsageError
+from kgroups.errors import Reason, UsageError
 from kgroups.model.explain import explain as explain_group
 from kgroups.model.explain.change import Change, InvalidChange, parse_change
 from kgroups.model.explain.facts import GroupFacts
@@ -147,5 +147,12 @@ def _with_what_if(explained: Outcome[Explained], changes: list[Change]) -> Outco
             raise UsageError(f"--what-if: {error}") from None
         except NotEnoughData as error:
             items.append(item)
-            failures.append(Failure(Scope.GROUP, facts.group.group_id, f"--what-if cannot be computed: {error}"))
+            failures.append(
+                Failure(
+                    Scope.GROUP,
+                    facts.group.group_id,
+                    f"--what-if cannot be computed: {error}",
+                    reason=Reason.NOT_APPLICABLE,
+                )
+            )
     return explained.with_items(items).with_failures(failures)

@@ -8,6 +8,7 @@ from typing import Any
 
 from kgroups.admin.client import Client
 from kgroups.admin.query.select_groups import Selection
+from kgroups.errors import Reason
 from kgroups.model.counts import count
 from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import NO_MATCH, Failure, Outcome, Scope
@@ -58,7 +59,12 @@ async def _unread(
         there = {at for at in found.leaders if in_scope(scope, topic, at)}
         unread += unread_rows(topic, {at for at in there if (topic, at) not in read}, certain=certain)
         failures += (
-            Failure(Scope.PARTITION, f"{topic}-{at}", f"the topic has {count(len(found.leaders), 'partition')}")
+            Failure(
+                Scope.PARTITION,
+                f"{topic}-{at}",
+                f"the topic has {count(len(found.leaders), 'partition')}",
+                reason=Reason.TOPIC_NOT_FOUND,
+            )
             for at in sorted((scope[topic] or frozenset()) - there)
         )
     return unread, failures

@@ -5,12 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
+from kgroups.errors import Reason
+
 from .outcome import NOT_FOUND, Failure, NoMatch, Outcome, Scope
 
 T = TypeVar("T")
 
 _ABSENT = (NOT_FOUND, "UNKNOWN_TOPIC_OR_PARTITION")
 _HAS_MEMBERS = "NON_EMPTY_GROUP"
+_REJECTIONS = frozenset(
+    {
+        Reason.CHANGED,
+        Reason.NOT_APPLICABLE,
+        Reason.NOT_SAVED,
+        Reason.OFFSETS_HIDDEN,
+        Reason.STILL_COMMITTING,
+        Reason.VERSION_UNSUPPORTED,
+    }
+)
+"""The reasons not to change a group that kgroups finds in its own data, and not in the response to a request."""
 
 
 class ClusterAnswer(NamedTuple):
@@ -81,7 +94,7 @@ def _is_rejected(failure: Failure) -> bool:
     """Return whether a group must not be changed: it has members, or kgroups found another reason in its own data."""
     if failure.scope in (Scope.CLUSTER, Scope.BROKER):
         return False
-    return failure.error == _HAS_MEMBERS or not (failure.error or failure.reason or failure.api)
+    return failure.error == _HAS_MEMBERS or (failure.reason in _REJECTIONS and not (failure.error or failure.api))
 
 
 def distinct(answers: Iterable[ClusterAnswer]) -> tuple[list[ClusterAnswer], list[str]]:

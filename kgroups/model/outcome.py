@@ -64,7 +64,7 @@ class Failure(NamedTuple):
     broker: int | None = None
     acl: Acl | None = None
     reason: Reason | None = None
-    """Why, for programs, if kgroups found the failure or an ACL is missing; ``error`` is what a broker reported."""
+    """Why, for programs; every failure of kgroups has one. ``error`` is what a broker reported."""
     hint: str | None = None
     """What to do about it, as an imperative."""
     general: str | None = None

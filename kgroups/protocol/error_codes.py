@@ -53,6 +53,22 @@ _MESSAGES = {
     Code.not_leader_or_follower: "the partition's leader keeps moving",
 }
 
+_REASONS = {
+    **dict.fromkeys(NOT_AUTHORIZED, Reason.NOT_AUTHORIZED),
+    Code.group_id_not_found: Reason.GROUP_NOT_FOUND,
+    Code.non_empty_group: Reason.GROUP_HAS_MEMBERS,
+    Code.group_subscribed_to_topic: Reason.GROUP_HAS_MEMBERS,
+    Code.unknown_topic_or_partition: Reason.TOPIC_NOT_FOUND,
+    Code.unknown_topic_id: Reason.TOPIC_NOT_FOUND,
+    Code.leader_not_available: Reason.LEADER_UNAVAILABLE,
+    Code.not_leader_or_follower: Reason.LEADER_UNAVAILABLE,
+    Code.coordinator_not_available: Reason.COORDINATOR_UNAVAILABLE,
+    Code.coordinator_load_in_progress: Reason.COORDINATOR_UNAVAILABLE,
+    Code.not_coordinator: Reason.COORDINATOR_UNAVAILABLE,
+    Code.request_timed_out: Reason.NO_RESPONSE,
+    Code.unsupported_version: Reason.VERSION_UNSUPPORTED,
+}
+
 
 class KafkaError(NamedTuple):
     """An error that a broker reported for one group, topic, or partition."""
@@ -65,9 +81,14 @@ class KafkaError(NamedTuple):
         """Kafka's name, such as GROUP_ID_NOT_FOUND."""
         return self.code.name.upper()
 
+    @property
+    def reason(self) -> Reason:
+        """The reason for programs; several errors of Kafka share one."""
+        return _REASONS.get(self.code, Reason.BROKER_ERROR)
+
     def failure(self, scope: Scope, name: str, *, api: str, broker: int | None = None) -> Failure:
         """Return the failure of that group, topic, ``topic-partition``, or broker, with the missing ACL if any."""
-        failure = Failure(scope, name, self.message, self.name, int(self.code), api, broker)
+        failure = Failure(scope, name, self.message, self.name, int(self.code), api, broker, reason=self.reason)
         if self.code not in NOT_AUTHORIZED:
             return failure
         from kgroups.model.permissions import missing_acl
@@ -75,9 +96,9 @@ class KafkaError(NamedTuple):
         topic = {Scope.TOPIC: name, Scope.PARTITION: name.rpartition("-")[0]}.get(scope)
         acl = missing_acl(self.name, api, group=name if scope is Scope.GROUP else None, topic=topic)
         if acl is None:
-            return failure._replace(reason=Reason.NOT_AUTHORIZED)
+            return failure
         message, general = f"{self.message}: needs {acl}", f"{self.message}: needs {acl.of_each}"
-        return failure._replace(message=message, acl=acl, reason=Reason.NOT_AUTHORIZED, general=general)
+        return failure._replace(message=message, acl=acl, general=general)
 
 
 def kafka_error(code: int, message: str | None = None, messages: Mapping[Code, str] = _MESSAGES) -> KafkaError:

@@ -43,10 +43,10 @@ DEFINITIONS: Final[Mapping[str, Schema]] = {
             "message": text("The failure in words, which may change in any version."),
             "api": or_null(text("The request of Kafka's protocol. Null: none, or several.")),
             "broker": or_null(whole("ID of the broker. Null: none, or unknown.")),
-            "reason": or_null(one_of("Why, for programs. Null: only a broker's error is known.", Reason)),
+            "reason": or_null(one_of("Why, for programs. Null only in earlier versions.", Reason)),
             "hint": or_null(text("What to do about it. Null: nothing is known.")),
             "reference": or_null(
-                text("Page and anchor of the documentation about the reason. Null: there is no reason.")
+                text("Page and anchor of the documentation about the reason. Null only in earlier versions.")
             ),
             "cluster": text("Name of the cluster; only if several are queried."),
         },

@@ -226,4 +226,5 @@ def _vanished(failure: Failure) -> Failure:
         failure.code,
         failure.api,
         failure.broker,
+        reason=failure.reason,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeVar
 
+from kgroups.errors import Reason
 from kgroups.model.groups import Group, GroupState, ListedGroup
 from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Scope
 from kgroups.net.cluster import Cluster
@@ -38,7 +39,12 @@ class MemberFilter(NamedTuple):
         }
         unknown = [failure for failure in described.failures if failure.error != NOT_FOUND]
         unknown += [
-            Failure(Scope.GROUP, group.group_id, f"{group.type} groups are not described by this version")
+            Failure(
+                Scope.GROUP,
+                group.group_id,
+                f"{group.type} groups are not described by this version",
+                reason=Reason.VERSION_UNSUPPORTED,
+            )
             for group in described.items
             if group.members is None
         ]

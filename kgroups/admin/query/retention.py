@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from kgroups.errors import KgroupsError
+from kgroups.errors import KgroupsError, Reason
 from kgroups.model.cluster import Node
 from kgroups.model.headroom import CHECK_INTERVAL, TOPIC_SETTINGS, Policy, Retention, policy_of
 from kgroups.model.outcome import Failure, Scope
@@ -143,6 +143,6 @@ def _failure(
         failure = Failure.of(reason, scope, name, api=api, broker=node.id)
     else:
         text = reason if isinstance(reason, str) else "missing in the response"
-        failure = Failure(scope, name, text, api=api, broker=node.id)
+        failure = Failure(scope, name, text, api=api, broker=node.id, reason=Reason.INVALID_RESPONSE)
     general = failure.general and f"{what}: {failure.general}"
     return failure._replace(message=f"{what}: {failure.message}", general=general)

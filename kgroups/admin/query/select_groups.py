@@ -8,7 +8,7 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from kgroups.errors import BrokerUnavailable, UsageError
+from kgroups.errors import BrokerUnavailable, Reason, UsageError
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, GroupId, GroupType, ListedGroup
 from kgroups.model.outcome import NO_MATCH, Failure, Outcome, Scope, hides_groups
@@ -46,7 +46,14 @@ class Selection(NamedTuple):
         """Return a failure if the pattern matches no listed group; for operations that change groups."""
         if self.pattern is None or any(map(self.pattern.fullmatch, listed)):
             return ()
-        return (Failure(Scope.CLUSTER, "", f"{NO_MATCH} --regex {self.pattern.text!r} (the whole name must)"),)
+        return (
+            Failure(
+                Scope.CLUSTER,
+                "",
+                f"{NO_MATCH} --regex {self.pattern.text!r} (the whole name must)",
+                reason=Reason.NO_MATCH,
+            ),
+        )
 
     def unmatched_globs(self, listed: Collection[GroupId]) -> tuple[Failure, ...]:
         """Return a failure for each glob that matches no listed group."""
@@ -197,7 +204,12 @@ def _unknown_coordinators(cluster: Cluster, selection: Selection) -> tuple[Failu
     brokers = sorted(cluster.nodes.values())
     names = ", ".join(f"{node.id} ({node.address})" for node in brokers)
     return tuple(
-        Failure(Scope.BROKER, glob.text, f"the cluster has no such broker, or it is down; brokers: {names}")
+        Failure(
+            Scope.BROKER,
+            glob.text,
+            f"the cluster has no such broker, or it is down; brokers: {names}",
+            reason=Reason.NO_MATCH,
+        )
         for glob in selection.among.coordinators
         if not any(is_broker(node, glob) for node in brokers)
     )

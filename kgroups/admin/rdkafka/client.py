@@ -34,7 +34,7 @@ from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec
 
 from kgroups.config.librdkafka import librdkafka_options, make_client
 from kgroups.config.settings import ClientSettings
-from kgroups.errors import ClusterUnreachable, KgroupsError, UnsupportedVersion
+from kgroups.errors import ClusterUnreachable, KgroupsError, Reason, UnsupportedVersion
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, GroupId, GroupType, ListedGroup
 from kgroups.model.offsets import GroupCommits, Isolation, Logs
@@ -218,7 +218,10 @@ class LibrdkafkaClient:
                     ListedGroup(name, conversions.protocol_type_of(entry), node, state, conversions.type_of(entry))
                 )
         kept, reasons, notices = conversions.filtered(groups, wanted)
-        failures += tuple(Failure(Scope.CLUSTER, self.name, reason, api="ListGroups") for reason in reasons)
+        failures += tuple(
+            Failure(Scope.CLUSTER, self.name, reason, api="ListGroups", reason=Reason.VERSION_UNSUPPORTED)
+            for reason in reasons
+        )
         return Outcome(tuple(kept), (*failures, *self._missing), (conversions.UNLISTED, *notices))
 
     async def describe(self, selection: Selection) -> Outcome[Group]:
@@ -334,7 +337,13 @@ class LibrdkafkaClient:
             response = await self._reply(Scope.CLUSTER, self.name, api, start, grace=GRACE)
             errors = [getattr(error, "args", (error,))[0] for error in response.errors or ()]
             failures = [
-                Failure(Scope.CLUSTER, self.name, "a broker did not respond in time; its groups are missing", api=api)
+                Failure(
+                    Scope.CLUSTER,
+                    self.name,
+                    "a broker did not respond in time; its groups are missing",
+                    api=api,
+                    reason=Reason.NO_RESPONSE,
+                )
                 if error.code() in _NO_RESPONSE
                 else conversions.failure_of(Scope.CLUSTER, self.name, api, error)
                 for error in errors
@@ -403,7 +412,7 @@ class LibrdkafkaClient:
     async def _group_request(self, name: GroupId, api: str, start: Start) -> Any:
         reason = conversions.why_not_sendable(name)
         if reason:
-            raise RequestFailed(Failure(Scope.GROUP, name, reason, api=api))
+            raise RequestFailed(Failure(Scope.GROUP, name, reason, api=api, reason=Reason.NOT_APPLICABLE))
         return await with_retries(lambda: self._reply(Scope.GROUP, name, api, start), self._broker_deadline())
 
     # Logs.
@@ -524,7 +533,9 @@ class LibrdkafkaClient:
             async with asyncio.timeout(self._bound() + grace):
                 return await asyncio.wrap_future(start())
         except TimeoutError:
-            raise RequestFailed(Failure(scope, name, silence, api=api), no_response=True) from None
+            raise RequestFailed(
+                Failure(scope, name, silence, api=api, reason=Reason.NO_RESPONSE), no_response=True
+            ) from None
         except KgroupsError as error:
             raise RequestFailed(Failure.of(error, scope, name, api=api), no_response=True) from None
         except KafkaException as error:
@@ -533,5 +544,7 @@ class LibrdkafkaClient:
             error.__traceback__ = None
             cause: KafkaError = error.args[0]
             if cause.code() in _NO_RESPONSE:
-                raise RequestFailed(Failure(scope, name, silence, api=api), no_response=True) from None
+                raise RequestFailed(
+                    Failure(scope, name, silence, api=api, reason=Reason.NO_RESPONSE), no_response=True
+                ) from None
             raise RequestFailed(conversions.failure_of(scope, name, api, cause)) from None

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kgroups.config.secret import MASK
+from kgroups.errors import Reason
 from kgroups.model.assignment import Assignment, Subscription, assignment_of
 from kgroups.model.cluster import Node
 from kgroups.model.groups import (
@@ -141,7 +142,7 @@ def commits_of(group: GroupId, response: Any) -> GroupCommits | Failure:
             failure = failure_of(Scope.GROUP, group, "OffsetFetch", entry.error)
             return failure._replace(message=f"{entry.topic}-{entry.partition}: {failure.message}")
         if not entry.partition >= 0 or (entry.offset < 0 and entry.offset not in _NO_OFFSET):
-            return Failure(Scope.GROUP, group, _invalid(entry), api="OffsetFetch")
+            return Failure(Scope.GROUP, group, _invalid(entry), api="OffsetFetch", reason=Reason.INVALID_RESPONSE)
         if entry.offset >= 0:
             epoch = entry.leader_epoch
             known = None if epoch is None or epoch < 0 else epoch
@@ -153,7 +154,13 @@ def log_offset_of(pair: TopicPartition, found: Any) -> int | Failure:
     """Return a log start or log end offset; librdkafka returns a marker if it has none."""
     if found.offset < 0:
         name = partition_name(pair)
-        return Failure(Scope.PARTITION, name, f"librdkafka returned no offset ({found.offset})", api="ListOffsets")
+        return Failure(
+            Scope.PARTITION,
+            name,
+            f"librdkafka returned no offset ({found.offset})",
+            api="ListOffsets",
+            reason=Reason.INVALID_RESPONSE,
+        )
     return int(found.offset)
 
 
@@ -206,11 +213,11 @@ def failure_of(scope: Scope, name: str, api: str, error: Any) -> Failure:
     """
     number, text = error.code(), masked(error.str())
     if number <= 0:
-        return Failure(scope, name, f"librdkafka: {text}", api=api)
+        return Failure(scope, name, f"librdkafka: {text}", api=api, reason=Reason.CONNECTION_FAILED)
     try:
         code = Code(number)
     except ValueError:
-        return Failure(scope, name, text, error.name(), number, api)
+        return Failure(scope, name, text, error.name(), number, api, reason=Reason.BROKER_ERROR)
     return kafka_error(code, text.removeprefix("Broker: ")).failure(scope, name, api=api)
 
 
@@ -256,7 +263,7 @@ def is_missing(failure: Failure) -> bool:
 def undescribed(failure: Failure) -> Failure:
     """Return the failure of a group that librdkafka reports as missing although it has commits."""
     message = "librdkafka cannot describe it, yet it has commits, as a streams group has: --transport wire can"
-    return Failure(failure.scope, failure.name, message, api=failure.api)
+    return Failure(failure.scope, failure.name, message, api=failure.api, reason=Reason.NOT_APPLICABLE)
 
 
 def vanished(failure: Failure) -> Failure:

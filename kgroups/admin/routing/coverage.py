@@ -16,7 +16,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple
 
-from kgroups.errors import BrokerUnavailable, DeadlineExceeded, KgroupsError
+from kgroups.errors import BrokerUnavailable, DeadlineExceeded, KgroupsError, Reason
 from kgroups.model.cluster import Node
 from kgroups.model.groups import GroupId
 from kgroups.model.outcome import Failure, Scope
@@ -242,7 +242,17 @@ def missing_coordinators(topics: Iterable[TopicLeaders]) -> tuple[Failure, ...]:
                     f"{len(leaderless)} of {len(topic.leaders)} partitions have no leader: the groups on them have no "
                     f"coordinator and are not listed (partitions {', '.join(map(str, leaderless))})"
                 )
-                return (Failure(Scope.TOPIC, OFFSETS_TOPIC, message, "LEADER_NOT_AVAILABLE", 5, "Metadata"),)
+                return (
+                    Failure(
+                        Scope.TOPIC,
+                        OFFSETS_TOPIC,
+                        message,
+                        "LEADER_NOT_AVAILABLE",
+                        5,
+                        "Metadata",
+                        reason=Reason.LEADER_UNAVAILABLE,
+                    ),
+                )
     return ()
 
 
@@ -252,4 +262,6 @@ def _moving(partitions: Collection[int], of: int, reason: KafkaError | None) -> 
         f"groups may be missing (partitions {', '.join(map(str, partitions))}); run the command again"
     )
     error, code = (reason.name, int(reason.code)) if reason else (None, None)
-    return Failure(Scope.TOPIC, OFFSETS_TOPIC, message, error, code, list_groups.API.name)
+    return Failure(
+        Scope.TOPIC, OFFSETS_TOPIC, message, error, code, list_groups.API.name, reason=Reason.COORDINATOR_UNAVAILABLE
+    )

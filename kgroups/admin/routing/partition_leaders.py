@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from kgroups.errors import KgroupsError
+from kgroups.errors import KgroupsError, Reason
 from kgroups.model.cluster import Node
 from kgroups.model.offsets import place_name
 from kgroups.model.outcome import Failure, Scope
@@ -105,7 +105,13 @@ def _place(
         if leader is None:
             message = "the topic has no such partition now (recreated with fewer?)"
             by_leader.failures[pair] = Failure(
-                Scope.PARTITION, partition_name(pair), message, "UNKNOWN_TOPIC_OR_PARTITION", 3, "Metadata"
+                Scope.PARTITION,
+                partition_name(pair),
+                message,
+                "UNKNOWN_TOPIC_OR_PARTITION",
+                3,
+                "Metadata",
+                reason=Reason.TOPIC_NOT_FOUND,
             )
         elif isinstance(leader, KafkaError):
             scope, name = (Scope.TOPIC, entry.topic) if entry.error else (Scope.PARTITION, partition_name(pair))
@@ -133,7 +139,9 @@ def by_topic(pairs: Iterable[TopicPartition]) -> dict[str, tuple[int, ...]]:
 def unreachable(pair: TopicPartition, reason: KgroupsError | str, api: str, broker: int | None) -> Failure:
     """Return the failure of a partition for which no broker reported an error code."""
     if isinstance(reason, str):
-        return Failure(Scope.PARTITION, partition_name(pair), reason, api=api, broker=broker)
+        return Failure(
+            Scope.PARTITION, partition_name(pair), reason, api=api, broker=broker, reason=Reason.INVALID_RESPONSE
+        )
     return Failure.of(reason, Scope.PARTITION, partition_name(pair), api=api, broker=broker)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from shlex import quote
 from typing import NamedTuple
 
+from kgroups.errors import Reason
 from kgroups.model.counts import count, some
 from kgroups.model.groups import GroupId
 from kgroups.model.offsets import Move, PlanKey, place_name
@@ -88,7 +89,8 @@ async def committed_since(cluster: Cluster, request: Restore, planned: Iterable[
         found.setdefault(name, []).append(place_name(topic, partition))
     reason = "not restored exactly: offsets were committed since the plan was made"
     return [
-        Failure(Scope.GROUP, name, f"{reason}: {some(places)}; run the command again") for name, places in found.items()
+        Failure(Scope.GROUP, name, f"{reason}: {some(places)}; run the command again", reason=Reason.CHANGED)
+        for name, places in found.items()
     ]
 
 
@@ -138,7 +140,7 @@ def _partial(request: Restore, failures: Iterable[Failure]) -> tuple[list[Failur
     for failure in failures:
         if failure.scope is Scope.GROUP and failure.name in request.groups:
             message = f"not restored completely: it could not be read when {request.name} was saved: {failure.message}"
-            lost.append(Failure(Scope.GROUP, failure.name, message))
+            lost.append(Failure(Scope.GROUP, failure.name, message, reason=Reason.NOT_SAVED))
         elif failure.scope is not Scope.GROUP:
             others += 1
     found = f"{request.name} is partial: {count(others, 'failure')} when it was saved; see kgroups snapshot show"

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import replace
 
+from kgroups.errors import Reason
 from kgroups.model.groups import Group
 from kgroups.model.offsets import Isolation, LogOffsets, Logs
 from kgroups.model.operations.origin import Source
@@ -117,10 +118,14 @@ class _Taken:
     def omitted(self) -> list[Failure]:
         """Return what brokers may have omitted, as failures: a snapshot without it is not complete."""
         found = [
-            Failure(Scope.CLUSTER, "", f"groups may be missing: needs {acl}", acl=acl)
+            Failure(Scope.CLUSTER, "", f"groups may be missing: needs {acl}", acl=acl, reason=Reason.NOT_AUTHORIZED)
             for acl in dict.fromkeys(self.hidden_by)
         ]
         if OMITTED_COMMITS_NOTICE in self.notices:
             del self.notices[OMITTED_COMMITS_NOTICE]
-            found.append(Failure(Scope.CLUSTER, "", f"offsets may be missing: {OMITTED_COMMITS_NOTICE}"))
+            found.append(
+                Failure(
+                    Scope.CLUSTER, "", f"offsets may be missing: {OMITTED_COMMITS_NOTICE}", reason=Reason.NOT_AUTHORIZED
+                )
+            )
         return found

@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from kgroups.errors import KgroupsError
+from kgroups.errors import KgroupsError, Reason
 from kgroups.model.cluster import Node
 from kgroups.model.counts import count
 from kgroups.model.groups import GroupType
@@ -83,7 +83,9 @@ async def partition_facts(
     if wanted is None and shared:
         notices = (*notices, f"{count(len(shared), 'share group')} not examined: {NOT_SHARED}")
     else:
-        failures += [Failure(Scope.GROUP, each.group.group_id, NOT_SHARED) for each in shared]
+        failures += [
+            Failure(Scope.GROUP, each.group.group_id, NOT_SHARED, reason=Reason.NOT_APPLICABLE) for each in shared
+        ]
     groups = [each for each in described.items if each.group.type != GroupType.SHARE]
     rows = {each.group.group_id: _rows(each, numbers) for each in groups}
     if wanted is None:

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from kgroups.admin.change.apply import delete_now
 from kgroups.admin.change.apply.interruption import Interruption
 from kgroups.admin.query.select_groups import Selection, list_selected
+from kgroups.errors import Reason
 from kgroups.model.groups import Group
 from kgroups.model.operations.internal_topics import NOT_RESTORABLE, plan_topic_deletions, without_others
 from kgroups.model.operations.results import DeletedTopic, TopicDeletion
@@ -65,7 +66,10 @@ async def delete_topics(
         key = (each.group.group_id, each.topic)
         if key not in results:
             message = f"kept: group '{key[0]}' was not changed successfully"
-            results[key] = ((Result.FAILED.value, message), Failure(Scope.TOPIC, each.topic, message))
+            results[key] = (
+                (Result.FAILED.value, message),
+                Failure(Scope.TOPIC, each.topic, message, reason=Reason.NOT_SENT),
+            )
         result_text, failure = results[key]
         rows.append(row(each, result_text))
         if failure:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from kgroups.admin.snapshot.file import check_writable, write_snapshot
+from kgroups.errors import Reason
 from kgroups.model.outcome import NO_MATCH, Failure, Outcome, Scope
 from kgroups.model.snapshot.rows import snapshot_row
 from kgroups.render.snapshot_views import SNAPSHOT
@@ -31,7 +32,7 @@ def save(
     taken = live_snapshot(connection.settings, shape, SNAPSHOT, selection, records=with_records, debug=connection.debug)
     (found,) = taken.items
     if not found.groups and (taken.failures or not chosen.all_groups):
-        reason = taken.failures or (Failure(Scope.CLUSTER, "", NO_MATCH),)
+        reason = taken.failures or (Failure(Scope.CLUSTER, "", NO_MATCH, reason=Reason.NO_MATCH),)
         nothing: Outcome[Any] = Outcome(
             (), reason, (f"nothing was saved: {connection.cluster(found.source.cluster_id)}",)
         )

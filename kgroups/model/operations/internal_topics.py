@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+from kgroups.errors import Reason
+
 from ..groups import Group, GroupState, GroupType
 from ..offsets import PlanKey
 from ..outcome import Failure, Outcome, Scope
@@ -28,12 +30,12 @@ def plan_topic_deletions(groups: Iterable[Group], named: Collection[str] | None 
         topics = internal_topics(group)
         seen.update(topics)
         if group.type == GroupType.STREAMS and not is_ready(group):
-            failures.append(Failure(Scope.GROUP, group.group_id, UNREPORTED))
+            failures.append(Failure(Scope.GROUP, group.group_id, UNREPORTED, reason=Reason.COORDINATOR_UNAVAILABLE))
         if group.state in GroupState.WITHOUT_MEMBERS:
             deletions += [TopicDeletion(group, topic) for topic in topics if named is None or topic in named]
     unknown = sorted(set(named or ()) - seen)
     message = "not an internal topic of these groups; not deleted"
-    failures += (Failure(Scope.TOPIC, topic, message) for topic in unknown)
+    failures += (Failure(Scope.TOPIC, topic, message, reason=Reason.NOT_APPLICABLE) for topic in unknown)
     return Outcome(tuple(deletions), tuple(failures))
 
 
@@ -52,7 +54,7 @@ def without_others(deletions: Outcome[TopicDeletion], groups: Iterable[str]) -> 
         others = [name for name in names if name.startswith(f"{own}-") and is_internal_name(each.topic, name)]
         if others:
             message = f"not deleted: its name also matches group '{others[-1]}', not only '{own}'"
-            failures.append(Failure(Scope.TOPIC, each.topic, message))
+            failures.append(Failure(Scope.TOPIC, each.topic, message, reason=Reason.NOT_APPLICABLE))
         else:
             kept.append(each)
     return deletions.with_items(kept).with_failures(failures)
@@ -85,7 +87,12 @@ def of_inputs(keys: Iterable[PlanKey], groups: Iterable[Group], named: Collectio
         elif named is not None and topic in named:
             rejected[group, topic] = None
     failures = (
-        Failure(Scope.TOPIC, topic, f"not an input topic of streams group '{group}'; not reset")
+        Failure(
+            Scope.TOPIC,
+            topic,
+            f"not an input topic of streams group '{group}'; not reset",
+            reason=Reason.NOT_APPLICABLE,
+        )
         for group, topic in rejected
     )
     return Outcome(tuple(kept), tuple(failures))

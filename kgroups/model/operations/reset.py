@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from kgroups.errors import Reason
+
 from ..groups import GroupId
 from ..offsets import Commit, Isolation, LogOffsets, Move, PlanKey
 from ..outcome import Failure, Scope
@@ -282,4 +284,4 @@ def _outside(commit: Commit, log: LogOffsets) -> str | None:
 
 def _unplanned(key: PlanKey, reason: str) -> Failure:
     group, topic, partition = key
-    return Failure(Scope.PARTITION, f"{topic}-{partition}", f"group '{group}': {reason}")
+    return Failure(Scope.PARTITION, f"{topic}-{partition}", f"group '{group}': {reason}", reason=Reason.NOT_APPLICABLE)

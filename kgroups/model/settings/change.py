@@ -7,6 +7,8 @@ from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple, Protocol
 
+from kgroups.errors import Reason
+
 from ..groups import GroupId, is_glob
 from ..outcome import Failure, Outcome, Result, Scope, merge
 from .setting import GROUP, GroupSettings, Setting, Value, matches_any
@@ -74,7 +76,12 @@ class UnsetAll(NamedTuple):
     def of(self, found: GroupSettings) -> Outcome[tuple[str, str | None]]:
         known = {each.name for each in found.settings}
         failures = [
-            Failure(Scope.GROUP, found.group_id, f"{key}: brokers have no such setting of groups")
+            Failure(
+                Scope.GROUP,
+                found.group_id,
+                f"{key}: brokers have no such setting of groups",
+                reason=Reason.NOT_APPLICABLE,
+            )
             for key in self.keys
             if not is_glob(key) and key not in known
         ]
@@ -125,7 +132,7 @@ def changed_since(planned: Iterable[PlannedSetting], now: Mapping[GroupId, Group
                 f"not changed: {name} has changed since the plan was made: it was {shown(was.get(name))}, "
                 f"now {shown(values.get(name))}; run the command again"
             )
-            changed.setdefault(each.group_id, Failure(Scope.GROUP, each.group_id, message))
+            changed.setdefault(each.group_id, Failure(Scope.GROUP, each.group_id, message, reason=Reason.CHANGED))
     return changed
 
 

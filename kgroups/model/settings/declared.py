@@ -21,7 +21,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
-from kgroups.errors import ConfigError
+from kgroups.errors import ConfigError, Reason
 
 from ..groups import GroupId, check_sendable, is_glob
 from ..outcome import Failure, Outcome, Scope
@@ -184,7 +184,12 @@ def unknown_keys(found: Iterable[GroupSettings], declared: Declared) -> list[Fai
     for each in found:
         known = each.by_name
         failures += [
-            Failure(Scope.GROUP, each.group_id, f"{key}: brokers have no such setting of groups")
+            Failure(
+                Scope.GROUP,
+                each.group_id,
+                f"{key}: brokers have no such setting of groups",
+                reason=Reason.NOT_APPLICABLE,
+            )
             for key in declared.values(each.group_id)
             if key not in known
         ]

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from kgroups.errors import UsageError
+from kgroups.errors import Reason, UsageError
 
 from ..counts import count
 from ..groups import GroupId, check_sendable
@@ -77,7 +77,7 @@ class Restored(NamedTuple):
                     f"{row.key} is not restored: it has changed since: {shown(row.new)} was written, now {shown(now)}; "
                     f"to write it anyway, add {ACCEPT} {Mismatch.SETTING}"
                 )
-                failures.append(Failure(Scope.GROUP, found.group_id, message))
+                failures.append(Failure(Scope.GROUP, found.group_id, message, reason=Reason.CHANGED))
             else:
                 wanted.append((row.key, row.old))
         what = count(never, "setting")

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from kgroups.errors import UsageError
+from kgroups.errors import Reason, UsageError
 
 from ..assignment import Assignment, Raw, Subscription, assignment_of
 from ..cluster import Node
@@ -29,7 +29,7 @@ from ..groups import Group, Member
 from ..offsets import Commit, GroupCommits, LogOffsets, Logs
 from ..operations.origin import topic_id_of, topic_id_text
 from ..operations.plan_row import LARGEST_OFFSET, LARGEST_PARTITION, bounded, envelope, move_of, source_of
-from ..outcome import Failure, Scope
+from ..outcome import NOT_FOUND, Failure, Scope
 from ..time_lag import FirstUnread, Position
 from ..views.offset_row import GroupOffsets
 from .snapshot import Extent, Snapshot
@@ -222,7 +222,8 @@ class _Reader:
 
     def failure(self, where: str, item: dict[str, Any]) -> None:
         found = item["failure"]
-        self.failures.append(Failure(**{**found, "scope": Scope(found["scope"])}))
+        reason = Reason.GROUP_NOT_FOUND if found.get("error") == NOT_FOUND else Reason.NOT_SAVED
+        self.failures.append(Failure(**{**found, "scope": Scope(found["scope"]), "reason": reason}))
 
 
 _READERS: Mapping[str, Callable[[_Reader, str, dict[str, Any]], None]] = {

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from kgroups.errors import UsageError
+from kgroups.errors import Reason, UsageError
 
 from ..counts import count
 from ..groups import GroupId, GroupType
@@ -115,7 +115,12 @@ class SavedSettings(NamedTuple):
         saved = self.configs.get(name, {})
         wanted: dict[str, str | None] = {key: value for key, value in saved.items() if value is not None}
         unknown = [
-            Failure(Scope.GROUP, name, f"{key} is not restored: {self.origin.name} does not contain its value")
+            Failure(
+                Scope.GROUP,
+                name,
+                f"{key} is not restored: {self.origin.name} does not contain its value",
+                reason=Reason.NOT_SAVED,
+            )
             for key in sorted(saved.keys() - wanted.keys())
         ]
         others = found.overrides.keys() - saved.keys()

@@ -47,6 +47,7 @@ from kgroups.model.time_lag import FirstUnread, Position
 from kgroups.model.views.offset_row import GroupOffsets
 from kgroups.model.views.offsets import offset_rows
 from kgroups.net.connector import Connector, ReadyConnection
+from kgroups.protocol.error_codes import Code, kafka_error
 from kgroups.protocol.versions import BrokerVersions, VersionRange
 from tests.fakes.versions import KAFKA
 
@@ -382,7 +383,7 @@ class TestDescribe:
         client = FakeClient(groups={"nope": missing("nope")}, topics=PLACES)
         outcome = asyncio.run(connect_admin(client).describe(Selection(names=("nope",))))
         assert outcome.failures == (
-            Failure(Scope.GROUP, "nope", "the group does not exist", "GROUP_ID_NOT_FOUND", 69, "DescribeGroups"),
+            kafka_error(Code.group_id_not_found).failure(Scope.GROUP, "nope", api="DescribeGroups"),
         )
         assert any("share" in notice for notice in outcome.notices)
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from kgroups.errors import Reason
 from kgroups.model.outcome import Failure, Scope
 from kgroups.protocol.error_codes import BACK_OFF, LEADER_MOVED, MOVED, Code, kafka_error
 
@@ -13,7 +14,9 @@ def test_error_message_prefers_ours_then_the_broker_then_the_name() -> None:
 def test_error_failure_has_kafka_name_and_code() -> None:
     failure = kafka_error(Code.not_coordinator).failure(Scope.GROUP, "g", api="OffsetFetch", broker=2)
     words = "not the coordinator (it keeps moving)"
-    assert failure == Failure(Scope.GROUP, "g", words, "NOT_COORDINATOR", 16, "OffsetFetch", 2)
+    assert failure == Failure(
+        Scope.GROUP, "g", words, "NOT_COORDINATOR", 16, "OffsetFetch", 2, reason=Reason.COORDINATOR_UNAVAILABLE
+    )
 
 
 def test_error_sets_are_disjoint() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Iterable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar
 
-from kgroups.errors import KgroupsError
+from kgroups.errors import KgroupsError, Reason
 from kgroups.model.groups import GroupId
 from kgroups.model.operations.origin import Source
 from kgroups.model.operations.reset import PlannedOffset
@@ -66,7 +66,7 @@ def chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
 def not_together(changed: Iterable[Failure], groups: Iterable[GroupId]) -> dict[GroupId, Failure]:
     """Return why each group is left alone: it has changed, or another one has."""
     message = "not changed: the members of another group have returned, or its offsets have changed"
-    others = {name: Failure(Scope.GROUP, name, message) for name in groups}
+    others = {name: Failure(Scope.GROUP, name, message, reason=Reason.CHANGED) for name in groups}
     return {**others, **{failure.name: failure for failure in changed}}
 
 

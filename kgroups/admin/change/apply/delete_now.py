@@ -59,7 +59,9 @@ async def delete_offsets_now(cluster: Cluster, group: GroupId, topics: TopicScop
 def _partitions(entry: TopicLeaders | None, topic: str) -> Iterable[int] | Failure:
     """Return the partitions of a topic, or why they are unknown."""
     if entry is None:
-        return Failure(Scope.TOPIC, topic, "missing in the broker's response", api="Metadata")
+        return Failure(
+            Scope.TOPIC, topic, "missing in the broker's response", api="Metadata", reason=Reason.INVALID_RESPONSE
+        )
     return entry.error.failure(Scope.TOPIC, topic, api="Metadata") if entry.error else entry.leaders
 
 
@@ -71,7 +73,7 @@ def _failure(
         return results.failed[group]
     node, errors = results.found[group]
     if key not in errors:
-        return Failure(scope, name, "missing in the broker's response", api=api.name)
+        return Failure(scope, name, "missing in the broker's response", api=api.name, reason=Reason.INVALID_RESPONSE)
     error = errors[key]
     return error.failure(scope, name, api=api.name, broker=node.id) if error else None
 
@@ -136,7 +138,13 @@ def _deleted_topic(
         result = Result.UNKNOWN if answer.code in _DOUBTFUL else Result.FAILED
         return DeletedTopic(group, name, result, answer.failure(Scope.TOPIC, name, api=delete_topics_api.API.name))
     unknown = reason is None or isinstance(reason, OutcomeUnknown)
-    failure = Failure(Scope.TOPIC, name, "missing in the broker's response", api=delete_topics_api.API.name)
+    failure = Failure(
+        Scope.TOPIC,
+        name,
+        "missing in the broker's response",
+        api=delete_topics_api.API.name,
+        reason=Reason.INVALID_RESPONSE,
+    )
     if reason:
         failure = Failure.of(reason, Scope.TOPIC, name, api=delete_topics_api.API.name)
     return DeletedTopic(group, name, Result.UNKNOWN if unknown else Result.FAILED, failure)

@@ -7,6 +7,7 @@ import signal
 from collections.abc import Awaitable
 from typing import Any, TypeVar
 
+from kgroups.errors import Reason
 from kgroups.model.operations.journal import Journal
 from kgroups.model.outcome import Failure, Scope
 
@@ -49,11 +50,16 @@ class Interruption:
 
     def not_sent(self, group: str) -> Failure:
         """Return the failure of a group that was not changed."""
-        return Failure(Scope.GROUP, group, f"not sent: {self.reason}")
+        return Failure(Scope.GROUP, group, f"not sent: {self.reason}", reason=Reason.NOT_SENT)
 
     def unanswered(self, group: str) -> Failure:
         """Return the failure of a group whose result is unknown."""
-        return Failure(Scope.GROUP, group, f"the result is unknown: {self.reason} before the response arrived")
+        return Failure(
+            Scope.GROUP,
+            group,
+            f"the result is unknown: {self.reason} before the response arrived",
+            reason=Reason.OUTCOME_UNKNOWN,
+        )
 
     def listen(self) -> None:
         """Handle the signals until the event loop is closed; ignored signals (nohup) stay ignored."""

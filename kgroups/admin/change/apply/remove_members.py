@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from kgroups.errors import Reason
 from kgroups.model.cluster import Node
 from kgroups.model.groups import GroupId
 from kgroups.model.operations.journal import Journal
@@ -92,7 +93,9 @@ def _result(removal: MemberRemoval, node: Node, errors: MemberErrors) -> Removed
     name = removal.member.instance_id or removal.member.member_id
     if not found:
         message = f"member '{name}' is missing in the broker's response"
-        failure = Failure(Scope.GROUP, group, message, api=leave_group.API.name, broker=node.id)
+        failure = Failure(
+            Scope.GROUP, group, message, api=leave_group.API.name, broker=node.id, reason=Reason.INVALID_RESPONSE
+        )
         return RemovedMember(removal, Result.UNKNOWN, failure)
     if error := found[0]:
         named = error._replace(message=f"member '{name}': {error.message}")

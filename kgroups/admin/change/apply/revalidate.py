@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from kgroups.errors import Reason
 from kgroups.model.counts import some
 from kgroups.model.groups import Group, GroupState
 from kgroups.model.offsets import LogOffsets, Logs, place_name
@@ -57,7 +58,7 @@ async def revalidate_offsets(
                 part = [entry._replace(before=commits.get((entry.topic, entry.partition))) for entry in part]
             else:
                 message = f"its offsets have changed since the plan was made; {AGAIN}"
-                reason = Failure(Scope.GROUP, name, message)
+                reason = Failure(Scope.GROUP, name, message, reason=Reason.CHANGED)
         if reason is None:
             kept += part
         else:
@@ -81,11 +82,15 @@ def _reason(
     if open_now := pending.get(name):
         held = sorted({(entry.topic, entry.partition) for entry in part} & open_now)
         if held:
-            return Failure(Scope.GROUP, name, f"{pending_words(held)}; {AGAIN}")
+            return Failure(Scope.GROUP, name, f"{pending_words(held)}; {AGAIN}", reason=Reason.CHANGED)
     if not moved:
         return None
     reasons = [moved[at] for entry in part if (at := _log_key(entry)) in moved]
-    return Failure(Scope.GROUP, name, f"{some(list(dict.fromkeys(reasons)))}; {AGAIN}") if reasons else None
+    return (
+        Failure(Scope.GROUP, name, f"{some(list(dict.fromkeys(reasons)))}; {AGAIN}", reason=Reason.CHANGED)
+        if reasons
+        else None
+    )
 
 
 def _log_key(entry: PlannedOffset) -> tuple[str, int, int | None]:
@@ -172,7 +177,14 @@ def revalidate_deletions(
         if reason is None:
             kept.append(each)
         else:
-            failures.append(Failure(Scope.GROUP, each.group.group_id, f"{reason}; not deleted; run the command again"))
+            failures.append(
+                Failure(
+                    Scope.GROUP,
+                    each.group.group_id,
+                    f"{reason}; not deleted; run the command again",
+                    reason=Reason.CHANGED,
+                )
+            )
     return now.with_items(kept).with_failures(failures)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from kgroups.errors import KgroupsError
+from kgroups.errors import KgroupsError, Reason
 from kgroups.model.counts import count, some
 from kgroups.model.groups import GroupId, GroupType
 from kgroups.model.offsets import PlanKey, place_name
@@ -75,7 +75,7 @@ def amend_after(
         amend(entries)
     except KgroupsError as error:
         reason = f"its old offsets are not in the undo file: {error}"
-        return tuple(Failure(Scope.GROUP, name, reason) for name, _ in by_group(entries))
+        return tuple(Failure(Scope.GROUP, name, reason, reason=error.reason) for name, _ in by_group(entries))
     return ()
 
 
@@ -88,7 +88,7 @@ def _with_rivals(each: AppliedOffset, rivals: Rivals | None, failures: Mapping[G
 
 def _failure(name: GroupId, found: Sequence[tuple[PlannedOffset, Rivals]]) -> Failure:
     words = [text for entry, rivals in found if (text := rivals.words(place_name(entry.topic, entry.partition)))]
-    return Failure(Scope.GROUP, name, f"written, but not alone: {some(words)}")
+    return Failure(Scope.GROUP, name, f"written, but not alone: {some(words)}", reason=Reason.STILL_COMMITTING)
 
 
 async def _read_back(cluster: Cluster, written: Sequence[PlannedOffset]) -> dict[PlanKey, Rivals]:

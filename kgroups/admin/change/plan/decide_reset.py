@@ -6,6 +6,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
+from kgroups.errors import Reason
 from kgroups.model.groups import Group, GroupId, GroupType
 from kgroups.model.offsets import Commit, LogOffsets, Logs, PlanKey
 from kgroups.model.operations.reset import Facts as PartitionFacts
@@ -243,7 +244,7 @@ def _missing(groups: Outcome[Group], selection: Selection) -> dict[GroupId, None
 def _not_created(name: GroupId) -> Failure:
     """Return the failure of a named group that does not exist: it may be a typing error."""
     message = "the group does not exist; to create it, add --create-group"
-    return Failure(Scope.GROUP, name, message, NOT_FOUND, int(Code.group_id_not_found))
+    return Failure(Scope.GROUP, name, message, NOT_FOUND, int(Code.group_id_not_found), reason=Reason.GROUP_NOT_FOUND)
 
 
 def _created(request: ResetRequest, missing: Iterable[GroupId], planned: Container[GroupId]) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from kgroups.errors import Reason
 from kgroups.model.counts import count
 from kgroups.model.groups import GroupId
 from kgroups.model.operations.committing import Pair
@@ -45,7 +46,7 @@ async def hidden_offsets(cluster: Cluster, seen: Seen, way: str) -> dict[GroupId
                 f"DESCRIBE on the topics, or add {way}"
             )
         if message:
-            failures[group] = Failure(Scope.GROUP, group, message)
+            failures[group] = Failure(Scope.GROUP, group, message, reason=Reason.OFFSETS_HIDDEN)
     return failures
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeVar
 
-from kgroups.errors import KgroupsError, UnsupportedVersion
+from kgroups.errors import KgroupsError, Reason, UnsupportedVersion
 from kgroups.model.cluster import Node
 from kgroups.model.counts import count
 from kgroups.model.groups import GroupId, GroupType
@@ -51,7 +51,13 @@ async def offsets_that_can_be_deleted(cluster: Cluster, planned: Outcome[Planned
         return planned
     refused = {entry.key for entry in ours if entry.group_id in too_old and entry.before and not entry.after}
     failures = [
-        Failure(Scope.GROUP, name, f"deleting a committed offset needs Kafka {SINCE} (OffsetDelete)", broker=node.id)
+        Failure(
+            Scope.GROUP,
+            name,
+            f"deleting a committed offset needs Kafka {SINCE} (OffsetDelete)",
+            broker=node.id,
+            reason=Reason.VERSION_UNSUPPORTED,
+        )
         for name, node in sorted(too_old.items())
         if name in deleted
     ]
@@ -65,7 +71,13 @@ async def members_that_can_be_removed(cluster: Cluster, planned: Outcome[MemberR
     """Return the plan without members whose coordinator is too old to remove them; each group is a failure."""
     too_old = await _too_old(cluster, {removal.group_id for removal in planned.items}, leave_group.API)
     failures = [
-        Failure(Scope.GROUP, name, f"removing members needs Kafka {SINCE} (LeaveGroup v3)", broker=node.id)
+        Failure(
+            Scope.GROUP,
+            name,
+            f"removing members needs Kafka {SINCE} (LeaveGroup v3)",
+            broker=node.id,
+            reason=Reason.VERSION_UNSUPPORTED,
+        )
         for name, node in sorted(too_old.items())
     ]
     kept = (removal for removal in planned.items if removal.group_id not in too_old)

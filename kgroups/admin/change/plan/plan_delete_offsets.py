@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from kgroups.errors import UsageError
+from kgroups.errors import Reason, UsageError
 from kgroups.model.groups import Group, GroupId, GroupState, GroupType
 from kgroups.model.operations.reset import PlannedOffset, SeenLog
 from kgroups.model.outcome import Failure, Outcome, Scope
@@ -84,7 +84,7 @@ def _share_group_failures(
                 message = (
                     f"group '{name}': share groups can only delete the offsets of whole topics: omit the partitions"
                 )
-                partial[name, topic] = Failure(Scope.TOPIC, topic, message)
+                partial[name, topic] = Failure(Scope.TOPIC, topic, message, reason=Reason.NOT_APPLICABLE)
     return busy, partial
 
 
@@ -109,7 +109,15 @@ def _check_exist(unseen: Mapping[str, frozenset[int]], found: Mapping[str, Topic
     for topic, partitions in sorted(unseen.items()):
         entry = found.get(topic)
         if entry is None:
-            failures.append(Failure(Scope.TOPIC, topic, "missing in the broker's response", api="Metadata"))
+            failures.append(
+                Failure(
+                    Scope.TOPIC,
+                    topic,
+                    "missing in the broker's response",
+                    api="Metadata",
+                    reason=Reason.INVALID_RESPONSE,
+                )
+            )
         elif entry.error and entry.error.code == Code.unknown_topic_or_partition:
             place = f"its partition {min(partitions)}" if partitions else "it"
             raise UsageError(f"--topic: topic '{topic}' does not exist, and there is no committed offset for {place}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from kgroups.errors import Reason
 from kgroups.model.groups import Group, GroupType, Member
 from kgroups.model.operations.results import MemberRemoval, RemovedMember
 from kgroups.model.outcome import Failure, NoMatch, Outcome, Result, Scope
@@ -60,8 +61,12 @@ async def _plan(cluster: Cluster, selection: Selection, wanted: WantedMembers) -
     unseen = [f"no member with the id '{name}'" for name in sorted(wanted.member_ids - ids)]
     unseen += [f"no member with the instance id '{name}'" for name in sorted(wanted.instance_ids - static)]
     where = ", ".join(group.group_id for group in groups.items)
-    failures = [Failure(Scope.GROUP, where, message, api="DescribeGroups") for message in unseen] if where else []
-    failures += [Failure(Scope.GROUP, name, message) for name, message in staying.items()]
+    failures = (
+        [Failure(Scope.GROUP, where, message, api="DescribeGroups", reason=Reason.NOT_APPLICABLE) for message in unseen]
+        if where
+        else []
+    )
+    failures += [Failure(Scope.GROUP, name, message, reason=Reason.NOT_APPLICABLE) for name, message in staying.items()]
     return groups.with_items(removals).with_failures(failures)
 
 
@@ -81,7 +86,9 @@ def not_as_planned(removals: Iterable[MemberRemoval], groups: Outcome[Group]) ->
         if name in unread:
             refused.append(RemovedMember(removal, Result.FAILED, unread[name]))
         elif not any(each.member_id == member.member_id for each in now.get(name, ())):
-            failure = Failure(Scope.GROUP, name, _changed(member, now.get(name, ())), api="DescribeGroups")
+            failure = Failure(
+                Scope.GROUP, name, _changed(member, now.get(name, ())), api="DescribeGroups", reason=Reason.CHANGED
+            )
             refused.append(RemovedMember(removal, Result.FAILED, failure))
     return refused
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from kgroups.errors import UnknownTopic, UsageError
+from kgroups.errors import Reason, UnknownTopic, UsageError
 from kgroups.model.groups import Group, GroupId, GroupType
 from kgroups.model.offsets import PlanKey
 from kgroups.model.operations.reset import FromPlan, Scenario, ToGroup, needs_log
@@ -138,7 +138,10 @@ def of_another_type(scenario: Scenario, groups: Iterable[Group]) -> dict[GroupId
     planned = types_of(scenario)
     return {
         group.group_id: Failure(
-            Scope.GROUP, group.group_id, f"it is now a {group.type} group, but a {was} group in the plan"
+            Scope.GROUP,
+            group.group_id,
+            f"it is now a {group.type} group, but a {was} group in the plan",
+            reason=Reason.CHANGED,
         )
         for group in groups
         if (was := planned.get(group.group_id))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
+from kgroups.errors import Reason
 from kgroups.model.counts import count
 from kgroups.model.groups import Group, GroupId, GroupType
 from kgroups.model.offsets import Commit, Logs, Move, PlanKey
@@ -137,7 +138,7 @@ def _offset(commit: Commit | None) -> str:
 
 
 def _failure(key: PlanKey, reason: str) -> Failure:
-    return Failure(Scope.PARTITION, partition_name(key[1:]), f"group '{key[0]}': {reason}")
+    return Failure(Scope.PARTITION, partition_name(key[1:]), f"group '{key[0]}': {reason}", reason=Reason.CHANGED)
 
 
 def _notices(origin: Origin, already: int, never: Mapping[GroupId, int]) -> Iterable[str]:

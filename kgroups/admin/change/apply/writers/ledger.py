@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
+from kgroups.errors import Reason
 from kgroups.model.cluster import Node
 from kgroups.model.groups import GroupId
 from kgroups.model.offsets import PlanKey
@@ -122,7 +123,12 @@ Writer = Callable[[Cluster, Ledger, Part], Awaitable[None]]
 
 
 def _unread(group: GroupId) -> Failure:
-    return Failure(Scope.GROUP, group, "not changed: the check before the change returned nothing about it")
+    return Failure(
+        Scope.GROUP,
+        group,
+        "not changed: the check before the change returned nothing about it",
+        reason=Reason.INVALID_RESPONSE,
+    )
 
 
 def _refusal(entry: PlannedOffset, errors: PartitionErrors, api: Api, broker: int) -> tuple[Result, Failure] | None:
@@ -130,7 +136,9 @@ def _refusal(entry: PlannedOffset, errors: PartitionErrors, api: Api, broker: in
     name = partition_name(pair)
     if pair not in errors:
         message = f"group '{entry.group_id}': missing in the broker's response"
-        return Result.UNKNOWN, Failure(Scope.PARTITION, name, message, api=api.name, broker=broker)
+        return Result.UNKNOWN, Failure(
+            Scope.PARTITION, name, message, api=api.name, broker=broker, reason=Reason.INVALID_RESPONSE
+        )
     error = errors[pair]
     if not error:
         return None
