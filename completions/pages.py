@@ -21,6 +21,16 @@ _MORE = {
 }
 """Section of options -> the page about it."""
 
+_PURPOSES = {
+    "See and explain": ("list", "describe", "owners", "lag", "explain", "watch", "check"),
+    "Change": ("reset-offsets", "delete", "remove-members", "settings-"),
+    "Save and compare": ("snapshot-", "diff"),
+    "Monitor": ("exporter", "mcp", "history-"),
+    "Set up": ("config-", "profile-", "sandbox-", "completion", "schema"),
+    "Drop-ins": ("kafka-",),
+}
+"""What commands are for -> the begins of their names, as in the navigation of the site (docs/site/mkdocs.yml)."""
+
 _DROP_IN = """\
 # {name}
 
@@ -47,11 +57,19 @@ def pages() -> dict[str, str]:
 
 
 def table() -> str:
-    """Return the table of all commands, with links to their pages."""
-    rows = ["| command | what it does |", "|---|---|"]
-    rows += [f"| [`{each.command_path}`]({_name(each)}.md) | {_prose(summary_of(each))} |" for each in commands()]
-    rows += [f"| [`{name}`]({name}.md) | Manages {groups} as Kafka's tool does. |" for name, groups in DROP_INS.items()]
-    return "\n".join(rows) + "\n"
+    """Return the tables of all commands by what they are for, with links to their pages."""
+    texts = {_name(each): (each.command_path, _prose(summary_of(each))) for each in commands()}
+    texts |= {name: (name, f"Manages {groups} as Kafka's tool does.") for name, groups in DROP_INS.items()}
+    parts = []
+    for title, first in _PURPOSES.items():
+        names = sorted((name for name in texts if name.startswith(first)), key=lambda name: _place(name, first))
+        rows = [f"| [`{path}`]({name}.md) | {text} |" for name, (path, text) in ((each, texts[each]) for each in names)]
+        parts.append("\n".join([f"## {title}\n", "| command | what it does |", "|---|---|", *rows]))
+    return "\n\n".join(parts) + "\n"
+
+
+def _place(name: str, first: Sequence[str]) -> tuple[int, str]:
+    return next(number for number, each in enumerate(first) if name.startswith(each)), name
 
 
 def _page(context: click.Context) -> Iterator[str]:

@@ -17,6 +17,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PICTURES = ROOT / "build" / "pictures"
+README_PICTURES = DOCS / "pictures"
+"""The only pictures in git."""
 ELSEWHERE = {
     "README.md": "overview.md",
     "CHANGELOG.md": "project/changelog.md",
@@ -32,7 +34,12 @@ ELSEWHERE = {
 
 _LINK = re.compile(r"(?P<code>^```.*?^```|`[^`\n]+`(?!\]))|\]\((?P<target>[^)\s]+)\)", re.DOTALL | re.MULTILINE)
 _PART = re.compile(r"^<!-- generated: (?P<name>[\w-]+) -->$", re.MULTILINE)
-_PICTURE = re.compile(r"^<!-- picture: (?P<name>[\w-]+): (?P<text>.+) -->$", re.MULTILINE)
+_PICTURE = re.compile(
+    r"^<!-- picture: (?P<name>[\w-]+): (?P<text>.+) -->$|"
+    r'^<picture>\n.*\n *<img alt="(?P<alt>.+)" src="(?:docs/)?pictures/(?P<file>[\w-]+)-light\.svg">\n</picture>$',
+    re.MULTILINE,
+)
+"""The place of a picture that may be missing, or HTML with which GitHub shows one of two."""
 
 
 class BrokenLink(Exception):
@@ -72,8 +79,9 @@ def _with_parts(text: str, generated: Mapping[str, str]) -> str:
 
 
 def pictures() -> list[Path]:
-    """Return the pictures; none if they were not made."""
-    return sorted(path for path in PICTURES.glob("*-*.*") if path.suffix in (".png", ".svg"))
+    """Return the pictures in git, and the others if they were made."""
+    found = (path for folder in (README_PICTURES, PICTURES) for path in folder.glob("*-*.*"))
+    return sorted(path for path in found if path.suffix in (".png", ".svg"))
 
 
 def _with_links(text: str, page: Path, place: str, pages: dict[Path, str], found: dict[str, str]) -> str:
@@ -112,9 +120,10 @@ def _with_pictures(text: str, place: str) -> str:
     made = {path.stem: path.name for path in pictures()}
 
     def replace(match: re.Match[str]) -> str:
-        names = {scheme: made.get(f"{match['name']}-{scheme}") for scheme in ("light", "dark")}
+        picture, text = match["name"] or match["file"], match["text"] or match["alt"]
+        names = {scheme: made.get(f"{picture}-{scheme}") for scheme in ("light", "dark")}
         if not all(names.values()):
             return ""
-        return "\n".join(f"![{match['text']}]({up}/{name}#only-{scheme})" for scheme, name in names.items())
+        return "\n".join(f"![{text}]({up}/{name}#only-{scheme})" for scheme, name in names.items())
 
     return _PICTURE.sub(replace, text)

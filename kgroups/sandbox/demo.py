@@ -77,13 +77,13 @@ SEED: Final = Step(
     "Create groups in every state. Their members keep running in the background.", f"sandbox seed --name {_NAME}"
 )
 STEPS: Final = (
-    Step("Which groups are there, of which type, and in which state?", "list --state --type"),
+    Step("All groups, of every type, with their states:", "list --state --type"),
     Step(
-        f"Who is behind, in records and in time? The group {GROUP} is not: it reads what is written.",
+        f"The groups with the most lag, in records and in time. {GROUP} has little: it reads all the time.",
         "lag --top 5 --time --columns group,state,members,total_lag,max_lag,time_lag",
     ),
     Step(
-        "Why is a group behind? A verdict for a partition, with the evidence and the next command:",
+        "Why one of them is behind: a verdict for a partition, with the evidence and the next command.",
         "explain payments-empty --partition payments:2",
     ),
     Step(
@@ -116,7 +116,7 @@ STEPS: Final = (
         _return,
     ),
     Step(
-        f"What happened? The history since the begin of this demo: the rebalances of {GROUP}.",
+        f"What has happened is in the history that was collected: the rebalances of {GROUP}.",
         f"history rebalances --store {HISTORY} --group {GROUP} --columns group,log_time,generation,members,pause_ms",
         _stop_collecting,
     ),

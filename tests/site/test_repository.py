@@ -29,6 +29,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
         "ROOT": tmp_path,
         "DOCS": tmp_path / "docs",
         "PICTURES": tmp_path / "pictures",
+        "README_PICTURES": tmp_path / "docs" / "pictures",
         "ELSEWHERE": {"README.md": "project/readme.md"},
     }.items():
         monkeypatch.setattr(module, name, value)
@@ -70,6 +71,24 @@ def test_picture_is_shown_only_if_it_was_made(repository: ModuleType, tmp_path: 
         "# Page\n\n![The lag](pictures/lag-light.svg#only-light)\n![The lag](pictures/lag-dark.svg#only-dark)\n"
     )
     assert [path.name for path in repository.pictures()] == ["lag-dark.svg", "lag-light.svg"]
+
+
+def test_picture_for_github_is_one_of_the_site(repository: ModuleType, tmp_path: Path) -> None:
+    html = (
+        '<picture>\n  <source srcset="{0}pictures/a-dark.svg">\n'
+        '  <img alt="The lag" src="{0}pictures/a-light.svg">\n</picture>\n'
+    )
+    (tmp_path / "docs" / "page.md").write_text(
+        "# Page\n\n" + html.format("") + "\n<!-- picture: b: None -->\n\n## Part\n"
+    )
+    (tmp_path / "README.md").write_text(html.format("docs/"))
+    (tmp_path / "docs" / "pictures").mkdir()
+    for name in ("a-light.svg", "a-dark.svg"):
+        (tmp_path / "docs" / "pictures" / name).touch()
+    files = repository.site_files({})
+    shown = "![The lag]({0}pictures/a-light.svg#only-light)\n![The lag]({0}pictures/a-dark.svg#only-dark)\n"
+    assert files["page.md"] == "# Page\n\n" + shown.format("") + "\n\n\n## Part\n"
+    assert files["project/readme.md"] == shown.format("../")
 
 
 def test_parts_and_pages_of_commands_are_generated(repository: ModuleType, tmp_path: Path) -> None:

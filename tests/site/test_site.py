@@ -37,6 +37,7 @@ CHECKED = (
 """One page of each kind, as it is seen, and the part of it that other pages do not have."""
 SCHEMES = {"light": "default", "dark": "slate"}
 """What the theme calls them."""
+README_PICTURES = [f"{name}-{scheme}" for name in ("watch", "lagging") for scheme in ("light", "dark")]
 NEVER_LOADED = ("http:", "https:", "//")
 
 
@@ -328,6 +329,39 @@ def test_code_can_be_read_on_a_narrow_screen(site: Path, tab: Tab) -> None:
     assert tab.run(BROKEN_OPTIONS) == 0
     assert tab.run("document.querySelectorAll('pre > nav').length") > 2
     assert tab.run(BELOW_THE_BUTTON) == 0
+
+
+CUT = """
+[...document.querySelectorAll("pre > code")].filter((code) => code.scrollWidth > code.clientWidth).map((code) =>
+  code.innerText.slice(0, 60))
+"""
+
+
+def test_no_code_is_cut_on_a_wide_screen(site: Path, pages: Mapping[str, Html], tab: Tab) -> None:
+    tab.width(WIDTHS[-1])
+    cut = {}
+    for page in sorted(page for page in pages if "/" not in page):
+        tab.open((site / page).as_uri())
+        if found := tab.run(CUT):
+            cut[page] = found
+    assert cut == {}
+
+
+def test_first_page_shows_kgroups_at_work(site: Path, pages: Mapping[str, Html]) -> None:
+    assert "$ pip install ." in re.sub(r"<[^>]*>", "", (site / "index.html").read_text(encoding="utf-8"))
+    for page in ("index.html", "overview.html"):
+        shown = [source for source in pages[page].loads if "pictures/readme-" in source]
+        assert shown == [f"pictures/readme-{name}.svg#only-{name.rpartition('-')[2]}" for name in README_PICTURES]
+
+
+def test_commands_are_grouped_as_on_their_page(site: Path) -> None:
+    page = (site / "commands/index.html").read_text(encoding="utf-8")
+    article = page[page.index("<article") :]
+    headings = re.findall(r'<h2 id="([\w-]+)"', article)
+    assert headings == ["see-and-explain", "change", "save-and-compare", "monitor", "set-up", "drop-ins"]
+    own = re.findall(r'<td><a href="([\w-]+\.html)"', article)
+    links = [link for link in re.findall(r'href="([\w-]+\.html)" class="md-nav__link"', page) if link in own]
+    assert sorted(links, key=own.index) == links and len(set(own)) == len(own) > 50
 
 
 AXE = """

@@ -47,7 +47,7 @@ from tests.documentation.pages import (
 )
 from tests.documentation.running import differences
 
-NOT_RUN = 12
+NOT_RUN = 13
 """Console blocks that are not run, each with a reason, without those of guides. Add one only if it cannot be run."""
 
 EXECUTED_PYTHON = {"docs/python.md": 2}
@@ -93,10 +93,16 @@ def test_documentation_names_every_command(path: str) -> None:
     assert any(path in page_text(page) for page in PAGES if page.startswith("docs/"))
 
 
-def test_readme_fits_its_limit_and_has_no_images() -> None:
+def test_readme_fits_its_limit_and_has_two_pictures_of_real_runs() -> None:
     text = page_text("README.md")
     assert len(text.splitlines()) <= 200
-    assert "![" not in text and "<img" not in text
+    assert "![" not in text and text.count("<img alt=") == text.count("<img") == text.count("<picture>") == 2
+
+
+def test_readme_begins_with_the_installation_and_an_example_that_succeeds() -> None:
+    install, first, *_ = console_blocks("README.md")
+    assert [example.command for example in install.examples] == ["pip install ."]
+    assert first.examples[0].output and "kgroups:" not in first.examples[0].output
 
 
 @pytest.mark.parametrize("page", PAGES)
