@@ -42,9 +42,17 @@ _OFFSETS = "a dict such as {('group', 'topic', 0): 11}"
 _SCENARIOS = (ToEarliest, ToLatest, ToCurrent, ToOffset, ShiftBy, ToTime, FromPlan, ToGroup)
 
 
-def selection(groups: Sequence[object], regex: str | None, topics: Iterable[str] | None, all_groups: bool) -> Selection:
+def selection(
+    groups: Sequence[object],
+    regex: str | None,
+    topics: Iterable[str] | None,
+    all_groups: bool,
+    *,
+    all_by_default: bool = False,
+) -> Selection:
     """Return the selected groups.
 
+    :param all_by_default: whether no argument selects all groups.
     :raises UsageError: if none is selected, or an argument is invalid.
     """
     flag("all_groups", all_groups)
@@ -52,7 +60,7 @@ def selection(groups: Sequence[object], regex: str | None, topics: Iterable[str]
     topic_names = frozenset(_topic(topic) for topic in _strings("topics", topics or ()))
     if all_groups and (names or regex is not None):
         raise UsageError("all_groups=True excludes group names and regex=")
-    if not (names or regex is not None or topic_names or all_groups):
+    if not (names or regex is not None or topic_names or all_groups or all_by_default):
         raise UsageError("no groups selected; pass group names, regex=, or all_groups=True")
     everything = all_groups or (not names and regex is None)
     pattern = None

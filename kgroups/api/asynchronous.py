@@ -366,10 +366,10 @@ class AsyncCluster(SettingsMethods):
 
         Args:
             file: Path of the file.
-            *groups: Group IDs.
+            *groups: Group IDs. Default: all groups.
             topics: Select groups that use these topics, and save only their offsets on them.
             regex: RE2 regular expression that whole group IDs must match.
-            all_groups: Select all groups.
+            all_groups: Select all groups, as without any of these.
             records: Also save the timestamp and checksum of the first record at each committed offset.
             overwrite: Replace the file if it exists.
 
@@ -377,20 +377,20 @@ class AsyncCluster(SettingsMethods):
             One item: what the file contains. What could not be read is a failure, and recorded in the file.
 
         Raises:
-            UsageError: If no groups are selected or found, or the file exists.
+            UsageError: If none of the selected groups is found, or the file exists.
             PartialFailure: If no group could be read; nothing is saved.
             ConfigError: If the file cannot be written.
             KgroupsError: If no broker responds.
 
         Example:
-            >>> saved = await cluster.save_snapshot("monday.snapshot", all_groups=True)
+            >>> saved = await cluster.save_snapshot("monday.snapshot")
             >>> saved.raise_for_failures()
         """
         from kgroups.admin.snapshot.file import check_writable, write_snapshot
         from kgroups.admin.snapshot.take import take_snapshot
         from kgroups.model.operations.origin import Source
 
-        selection = arguments.selection(groups, regex, topics, all_groups)
+        selection = arguments.selection(groups, regex, topics, all_groups, all_by_default=True)
         path = arguments.file(file)
         check_writable(path, overwrite=arguments.flag("overwrite", overwrite))
         arguments.flag("records", records)
@@ -399,7 +399,7 @@ class AsyncCluster(SettingsMethods):
         (found,) = taken.items
         if not found.groups and any(each.error != model.NOT_FOUND for each in taken.failures):
             raise PartialFailure(f"{path}: nothing was saved: {summary(taken.failures)}", taken.failures)
-        if not found.groups and not all_groups:
+        if not found.groups and not all_groups and (groups or regex is not None or selection.topics):
             raise UsageError(f"no group was found, and nothing was saved: {path}")
         write_snapshot(path, found)
         return Outcome.of(taken.with_items((snapshot_row(found),)))

@@ -168,12 +168,12 @@ class AsyncFleet:
         """Return the lag of groups, in total or split.
 
         Args:
-            *groups: Group IDs. A group that no cluster has is a failure.
+            *groups: Group IDs. A group that no cluster has is a failure. Default: all groups.
             by: ``group``, ``topic``, ``partition``, or ``member``: one item for each.
             regex: RE2 regular expression that whole group IDs must match.
             topics: Only groups with committed offsets or assignments on these topics, and only their lag on them.
             read_committed: Measure lag to the last stable offset, so that open transactions do not count.
-            all_groups: Select all groups.
+            all_groups: Select all groups, as without any of these.
             time: Also set ``time_lag_ms``, the age of the first unread record. Reads records.
             headroom: Also set ``time_lag_ms``, ``headroom_by``, and ``headroom_ms`` and ``headroom_max_ms``, the time
                 until retention deletes the first unread record. Reads records.
@@ -184,12 +184,12 @@ class AsyncFleet:
             Pairs: the cluster, and an item of :meth:`AsyncCluster.lag`.
 
         Raises:
-            UsageError: If no groups are selected, or an argument is invalid.
+            UsageError: If an argument is invalid.
 
         Example:
             >>> {cluster: row.total_lag for cluster, row in await fleet.lag("orders")}
         """
-        selection = arguments.selection(groups, regex, topics, all_groups)
+        selection = arguments.selection(groups, regex, topics, all_groups, all_by_default=True)
         arguments.split(by)
         return await self._merged(
             lambda cluster: cluster.lag(

@@ -196,12 +196,12 @@ class Queries(ABC):
         """Return the lag of groups, in total or split.
 
         Args:
-            *groups: Group IDs.
+            *groups: Group IDs. Default: all groups.
             by: ``group``, ``topic``, ``partition``, or ``member``: one item for each.
             regex: RE2 regular expression that whole group IDs must match.
             topics: Only groups with committed offsets or assignments on these topics, and only their lag on them.
             read_committed: Measure lag to the last stable offset, so that open transactions do not count.
-            all_groups: Select all groups.
+            all_groups: Select all groups, as without any of these.
             time: Also set ``time_lag_ms``, the age of the first unread record. Reads records.
             headroom: Also set ``time_lag_ms``, ``headroom_by``, and ``headroom_ms`` and ``headroom_max_ms``, the time
                 until retention deletes the first unread record. Reads records.
@@ -214,13 +214,13 @@ class Queries(ABC):
             has the reason. If there are no unread records, ``time_lag_ms`` is 0.
 
         Raises:
-            UsageError: If no groups are selected, or an argument is invalid.
+            UsageError: If an argument is invalid.
             KgroupsError: If no broker responds.
 
         Example:
             >>> {row.topic: row.total_lag for row in await cluster.lag("orders", by="topic")}
         """
-        selection = arguments.selection(groups, regex, topics, all_groups)
+        selection = arguments.selection(groups, regex, topics, all_groups, all_by_default=True)
         level, split = _level(read_committed), arguments.split(by)
         reads = [
             arguments.flag(name, value) for name, value in (("time", time), ("headroom", headroom), ("exact", exact))

@@ -9,6 +9,7 @@ from kgroups.model.operations.reset import PlannedOffset
 from kgroups.model.operations.results import AppliedOffset, DeletedGroup
 from kgroups.model.settings.change import AppliedSetting, PlannedSetting, setting_change_row
 from kgroups.model.settings.setting import SettingRow
+from kgroups.model.snapshot.rows import SnapshotRow
 from kgroups.model.views.lag_rows import GroupLagRow, MemberLagRow, PartitionLagRow, TopicLagRow
 from kgroups.model.views.list_row import list_row
 from kgroups.model.views.member_rows import member_rows, state_row
@@ -21,6 +22,7 @@ from kgroups.render.list_view import LIST
 from kgroups.render.member_views import MEMBERS, STATE
 from kgroups.render.offset_view import OFFSETS
 from kgroups.render.settings_views import SETTING_CHANGES, SETTINGS
+from kgroups.render.snapshot_views import SNAPSHOT
 from kgroups.render.views import View
 
 from .items import InCluster, PlannedDeletion
@@ -32,13 +34,14 @@ _VIEWS: dict[type[Any], View] = {
     PartitionLagRow: PARTITION_LAG,
     MemberLagRow: MEMBER_LAG,
     SettingRow: SETTINGS,
+    SnapshotRow: SNAPSHOT,
 }
 
 
 def record_of(item: object) -> dict[str, Any]:
     """Return an item as a dictionary.
 
-    :raises TypeError: if no command shows such items.
+    :raises KeyError: if no command shows such items.
     """
     match item:
         case ListedGroup():

@@ -19,8 +19,9 @@ _save = Command(
     "save",
     """Save the state of groups in a file.
 
-    Groups are saved as they are at that moment, with or without members. Failures are named and recorded in the file,
-    and the exit code is then 1. FILE appears only when it is complete, and only its owner can read it.
+    Saves the selected groups; by default all groups. They are saved as they are at that moment, with or without
+    members. Failures are named and recorded in the file, and the exit code is then 1. FILE appears only when it is
+    complete, and only its owner can read it.
     """,
     body="kgroups.cli.snapshot.save:save",
     options=(
@@ -41,7 +42,7 @@ _save = Command(
         connection_options,
     ),
     examples=(
-        ("Save the state of all groups", "kgroups snapshot save monday.snapshot --all-groups"),
+        ("Save the state of all groups", "kgroups snapshot save monday.snapshot"),
         (
             "Save some groups, with the records at their offsets",
             "kgroups snapshot save a.snapshot 'a-*' --with-records",

@@ -26,12 +26,12 @@ def save(
     overwrite: bool,
 ) -> int:
     """Run ``kgroups snapshot save``; return the exit code."""
-    selection = chosen.selection()
+    selection = chosen.selection(all_by_default=True)
     shape.check(SNAPSHOT)
     check_writable(file, overwrite=overwrite)
     taken = live_snapshot(connection.settings, shape, SNAPSHOT, selection, records=with_records, debug=connection.debug)
     (found,) = taken.items
-    if not found.groups and (taken.failures or not chosen.all_groups):
+    if not found.groups and (taken.failures or (chosen.any_given and not chosen.all_groups)):
         reason = taken.failures or (Failure(Scope.CLUSTER, "", NO_MATCH, reason=Reason.NO_MATCH),)
         nothing: Outcome[Any] = Outcome(
             (), reason, (f"nothing was saved: {connection.cluster(found.source.cluster_id)}",)

@@ -29,6 +29,24 @@ class AppliedOffset(NamedTuple):
         """The group ID, as rows and JSON name it."""
         return self.planned.group_id
 
+    @property
+    def topic(self) -> str:
+        return self.planned.topic
+
+    @property
+    def partition(self) -> int:
+        return self.planned.partition
+
+    @property
+    def old(self) -> int | None:
+        """The committed offset before; ``None``: there was none."""
+        return self.planned.old
+
+    @property
+    def new(self) -> int | None:
+        """The planned offset; ``None``: the commit is deleted."""
+        return self.planned.new
+
 
 class DeletedOffset(NamedTuple):
     """A partition whose commit was to be deleted, if any; without a partition, a topic with unknown partitions."""

@@ -51,6 +51,21 @@ class AppliedSetting(NamedTuple):
     def group(self) -> GroupId:
         return self.planned.group_id
 
+    @property
+    def name(self) -> str:
+        """The name of the setting."""
+        return self.planned.name
+
+    @property
+    def old(self) -> str | None:
+        """The value that was set for the group; ``None``: the group inherited it."""
+        return self.planned.old
+
+    @property
+    def new(self) -> str | None:
+        """The planned value; ``None``: the group inherits it."""
+        return self.planned.new
+
 
 class DesiredSettings(Protocol):
     """The desired settings of groups."""

@@ -100,6 +100,6 @@ def test_invalid_arguments_are_errors_before_a_cluster_is_queried() -> None:
         with pytest.raises(UsageError):
             Fleet(*wrong)  # type: ignore[arg-type]
     fleet = Fleet("hung")
-    for ask in (lambda: fleet.lag(), lambda: fleet.lag("a", by="x"), lambda: fleet.list(states=["no"])):
+    for ask in (lambda: fleet.describe(), lambda: fleet.lag("a", by="x"), lambda: fleet.list(states=["no"])):
         with pytest.raises(UsageError):
             ask()
