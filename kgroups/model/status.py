@@ -132,17 +132,20 @@ def trend_of(future: Outlook) -> Trend:
     return Trend.CATCHING_UP if future.left else Trend.UNKNOWN
 
 
-def totals_text(statuses: Mapping[str, int], known_lag: int, whole: bool) -> str:
+def totals_text(statuses: Mapping[str, int], known_lag: int, whole: bool, *, short: bool = False) -> str:
     """Return the totals of several groups: ``15 groups: 3 critical, 2 warning, 4 unknown, 6 ok; total lag 365``.
 
     :param statuses: status -> number of groups.
     :param whole: whether ``known_lag`` is the lag of all groups.
+    :param short: leave the groups that are ok out, unless all are.
     """
     counts = Counter[Severity]()
     for status, number in statuses.items():
         counts[Status(status).severity] += number
+    if short and len(counts) > 1:
+        del counts[Severity.OK]
     named = [f"{counts[each]:,} {each.name.lower()}" for each in _WORST_FIRST if counts[each]]
-    lag = f"{'total lag' if whole else 'total lag at least'} {known_lag:,}"
+    lag = f"{'' if short else 'total '}{'lag' if whole else 'lag at least'} {known_lag:,}"
     return f"{count(sum(statuses.values()), 'group')}: {', '.join(named)}; {lag}"
 
 

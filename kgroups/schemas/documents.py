@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kgroups.errors import Reason
 from kgroups.model.severity import Severity
+from kgroups.model.status import Status
 
 from .values import Schema, flag, listing, mapping, number, one_of, or_null, record, ref, text, whole
 from .views import CLUSTER
@@ -88,6 +89,8 @@ def _watched() -> Schema:
         {
             "cluster": CLUSTER,
             "group": text("Group ID."),
+            "status": one_of("What the refreshes so far prove about the group, worst first.", Status),
+            "severity": one_of("The severity of its status.", [each.name for each in Severity]),
             "state": text("State of the group."),
             "members": or_null(whole("Number of members. Null: not reported.")),
             "total_lag": or_null(whole("Sum of the lags, in records. Null: the lag of a partition is unknown.")),

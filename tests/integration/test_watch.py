@@ -19,7 +19,7 @@ def test_watch_keys_sort_filter_and_quit(known_cluster: KnownCluster, columns: i
     with Typist(
         "watch", *groups, "--interval", "200ms", bootstrap=known_cluster.sandbox.bootstrap, columns=columns
     ) as person:
-        person.wait_for("sort: lag")
+        person.wait_for("sort: status")
         person.wait_for("payments-lagging")
         person.type("s")
         person.wait_for("sort: group")

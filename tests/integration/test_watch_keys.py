@@ -38,9 +38,9 @@ def faulty(request: pytest.FixtureRequest, require_kafka: Callable[[str], None])
 def walk(terminal: Tmux, bootstrap: str) -> None:
     """Scroll, sort, filter, open a group, read the keys, and quit."""
     terminal.start("watch", "-b", bootstrap, "--interval", "1s")
-    terminal.wait_for("LAG↓", "Enter: open")
+    terminal.wait_for("STATUS↓", "Enter: open")
     terminal.press("End")
-    terminal.wait_for(" of ", without="sort: lag  1-1 of")
+    terminal.wait_for(" of ", without="sort: status  1-1 of")
     terminal.press("Home", "N")
     terminal.wait_for("GROUP↑")
     terminal.press("r")
@@ -88,7 +88,7 @@ def test_keys_of_several_clusters(known_cluster: KnownCluster, tmp_path: Path) -
     config.write_text("".join(f'[profiles.{name}]\nbootstrap = "{each}"\n' for name, each in servers.items()))
     with Tmux(120, 40, KGROUPS_CONFIG=str(config)) as terminal:
         terminal.start("watch", "--all-profiles", "--interval", "1s")
-        terminal.wait_for("CLUSTER", "LAG↓", "b: clusters", "cluster dead: no bootstrap server responded")
+        terminal.wait_for("CLUSTER", "STATUS↓", "b: clusters", "cluster dead: no bootstrap server responded")
         terminal.press("<")
         terminal.wait_for("CLUSTER↑")
         terminal.type("/payments-lag")
@@ -125,19 +125,19 @@ def test_rows_of_a_broker_that_is_stopped_or_killed_are_stale_until_it_is_back(
 ) -> None:
     with Tmux(width, height) as terminal, ExitStack() as stack:
         terminal.start("watch", "-b", faulty.bootstrap, "--interval", "1s", "--broker-timeout", "2s")
-        terminal.wait_for("90 of 90 groups", "sort: lag", without="stale")
+        terminal.wait_for("90 groups: ", "sort: status", without="stale")
         terminal.press("N")
         for harm, back in ((faulty.pause, faulty.resume), (faulty.kill, faulty.restart)):
             harm(2)
             stack.callback(back, 2)
-            screen = terminal.wait_for("(stale)", "s ago)", "broker 2", "90 of 90 groups")
+            screen = terminal.wait_for("(stale)", "s ago)", "broker 2", "90 groups: ")
             assert "Traceback" not in screen
             rows = [line for line in screen.splitlines() if line.lstrip("> ").startswith(("stable-", "empty-"))]
             assert len(rows) > height - 8, screen
             stale = [line for line in rows if "(stale)" in line]
             assert all(" ago)" in line or " - " in line or "≥" in line for line in stale), screen
             stack.close()
-            terminal.wait_for("90 of 90 groups", "GROUP↑", without="(stale)")
+            terminal.wait_for("90 groups: ", "GROUP↑", without="(stale)")
         terminal.press("q")
         terminal.wait_for("done:", without="sort:")
 
@@ -147,5 +147,5 @@ def test_dumb_terminal_prints_one_table_after_another(known_cluster: KnownCluste
     with Tmux(80, 24) as terminal:
         terminal.type("export TERM=dumb\n")
         terminal.start("watch", "ahead", "-b", known_cluster.sandbox.bootstrap, "--interval", "1s", "--count", "2")
-        screen = terminal.wait_for("cannot be redrawn", "kgroups watch  1 group ", "#2")
+        screen = terminal.wait_for("cannot be redrawn", "kgroups watch  1 group: 1 critical; ", "#2")
         assert "#1" in screen and "\x1b" not in screen

@@ -49,6 +49,8 @@ def _item(row: WatchRow) -> dict[str, object]:
     return {
         **({"cluster": row.cluster} if row.cluster else {}),
         "group": row.group,
+        "status": row.status.status,
+        "severity": row.status.severity.name,
         "state": row.state,
         "members": row.members,
         "total_lag": row.total_lag,

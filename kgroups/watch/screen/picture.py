@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from textwrap import wrap
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from rich.cells import cell_len
+from rich.cells import cell_len, chop_cells
 from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
@@ -14,6 +13,7 @@ from rich.text import Text
 from kgroups.model.counts import count
 from kgroups.model.duration import Milliseconds
 from kgroups.render.cells import escape
+from kgroups.render.wrapping import wrap
 
 from ..state.arrange import ASCENDING, Order
 from ..state.cluster_totals import ClusterTotal
@@ -28,6 +28,7 @@ from .table import Column, Layout, columns_of, fitted, rate_text
 Line = list[Segment]
 _BOLD, _DIM, _RED, _CURSOR = Style(bold=True), Style(dim=True), Style(color="red"), Style(reverse=True)
 SORTED = {
+    "STATUS": Order.STATUS,
     "LAG": Order.LAG,
     "GROUP": Order.GROUP,
     "OUT/S": Order.RATE,
@@ -46,8 +47,6 @@ _KEYS = 26
 """Width of the keys on their page."""
 _FORM = 11
 """Width of the names of fields."""
-_WHOLE: Any = {"break_on_hyphens": False}
-"""Options of :func:`wrap`: IDs and names of files remain whole."""
 FRAME_LINES = 3
 """Lines around the rows: head, header of the table, and footer."""
 
@@ -107,7 +106,7 @@ def draw_page(
             place = f"{more}lines {view.scrolled + 1}-{min(view.scrolled + room, len(texts))} of {len(texts)}  "
     body += [[] for _ in range(view.height + 1 - len(body))]
     lines = [
-        _line(_head(view, head), width, _BOLD),
+        _head(view, head, width),
         *body,
         *(_line(escape(text), width, _RED) for text in named),
         _line(flash or f"{place}{_foot(view, width)}", width, _BOLD if flash else _DIM),
@@ -115,9 +114,19 @@ def draw_page(
     return lines if styled else [[Segment(each.text) for each in line] for line in lines]
 
 
-def _head(view: View, head: str) -> str:
-    paused = "  PAUSED" if view.paused else ""
-    return f"kgroups watch  {len(view.shown):,} of {count(len(view.rows), 'group')}{paused}  {head}"
+def _head(view: View, head: str, width: int) -> Line:
+    """Return the first line: what does not fit is omitted as a whole, from the right."""
+    if view.summary is None:
+        return _line(f"kgroups watch  {head}", width, _BOLD)
+    shown = f"{len(view.shown):,} of " if len(view.shown) != len(view.rows) else ""
+    rest = [*(("PAUSED",) if view.paused else ()), *head.split("  ")]
+    text = "  ".join((f"kgroups watch  {shown}{view.summary.text()}", *rest))
+    if cell_len(text) > width:
+        parts = [f"{shown}{view.summary.text(short=True)}", *rest]
+        while len(parts) > 1 and cell_len("  ".join(parts)) > width:
+            del parts[-1]
+        text = "  ".join(parts)
+    return _line(text, width, _BOLD)
 
 
 def _foot(view: View, width: int) -> str:
@@ -130,6 +139,7 @@ def _foot(view: View, width: int) -> str:
         return _PAGE_KEYS[view.page]
     chosen = [
         f"filter ({view.filter.kind}): {escape(view.pattern)}" if view.pattern else "",
+        "problems" if view.problems else "",
         "lagging" if view.lagging else "",
         "changed" if view.changed else "",
         view.type or "",
@@ -242,13 +252,13 @@ def _form(view: View, dialog: ResetDialog, opened: Opened, width: int) -> Iterab
         yield f"The group has {count(row.members, 'member')}: a reset is possible only after all members have left."
     topics = dict.fromkeys(escape(each.row.topic) for each in opened.partitions if each.row.topic)
     if topics:
-        yield from wrap(f"Topics of the group: {' '.join(topics)}", width, subsequent_indent="  ", **_WHOLE)
+        yield from _lines(f"Topics of the group: {' '.join(topics)}", width)
     yield ""
     for number, (name, _) in enumerate(FIELDS):
         mark, end = ("> ", "_") if number == dialog.at else ("  ", "")
         yield f"{mark}{name}:".ljust(_FORM) + escape(dialog.fields[number]) + end
     yield ""
-    yield from wrap(FIELDS[dialog.at][1], width, initial_indent="  ", subsequent_indent="  ", **_WHOLE)
+    yield from _lines(FIELDS[dialog.at][1], width, "  ")
     yield ""
     yield from command_lines(escape(dialog.command), width)
 
@@ -260,9 +270,7 @@ def _full_name(key: GroupKey) -> str:
 def _help(view: View, width: int) -> Iterable[str]:
     yield "Keys"
     for keys, text in (each for each in HELP if view.several or each[0] != CLUSTERS):
-        first, *rest = wrap(text, max(20, width - _KEYS))
-        yield f"  {keys}".ljust(_KEYS) + first
-        yield from (" " * _KEYS + each for each in rest)
+        yield from _lines(text, width, f"  {keys}".ljust(_KEYS), _KEYS)
 
 
 def _group(view: View, opened: Opened, width: int, utf8: bool) -> Iterable[str]:
@@ -274,6 +282,7 @@ def _group(view: View, opened: Opened, width: int, utf8: bool) -> Iterable[str]:
     age = f": lag of {row.lag_age_ms} ago" if row.lag_age_ms is not None else ""
     stale = f"  (stale{age})" if row.stale else ""
     yield f"{row.type}  {escape(row.state)}  members: {row.members_text}{stale}"
+    yield from _lines(escape(row.status.reason), width, f"{row.status.status}: ")
     yield ""
     yield from _partitions(opened, width, utf8)
     yield ""
@@ -282,7 +291,7 @@ def _group(view: View, opened: Opened, width: int, utf8: bool) -> Iterable[str]:
     else:
         yield f"Time lag and headroom: read {Milliseconds(max(0, opened.now - opened.times.at) // 1000 * 1000)} ago"
         for text in (*opened.times.failures, *filter(None, [opened.times.note])):
-            yield from wrap(escape(text), width, initial_indent="  ", subsequent_indent="  ")
+            yield from _lines(escape(text), width, "  ")
     yield ""
     yield "State changes since the start" if opened.changes else "No state changes since the start"
     for at, change in opened.changes:
@@ -292,13 +301,19 @@ def _group(view: View, opened: Opened, width: int, utf8: bool) -> Iterable[str]:
 def _wrapped(texts: Iterable[str], width: int) -> Iterable[str]:
     """Wrap commands and sentences that do not fit; lines of tables, which contain gaps, are left as they are."""
     for text in texts:
-        if len(text) <= width or "  " in text.strip():
+        if cell_len(text) <= width or "  " in text.strip():
             yield text
         elif text.startswith(_COMMAND):
             yield from command_lines(text, width)
         else:
-            indent = " " * (len(text) - len(text.lstrip(" -")) + 2 * (not text.startswith((" ", "-"))))
-            yield from wrap(text, width, subsequent_indent=indent, **_WHOLE)
+            lead = text[: len(text) - len(text.lstrip(" -"))]
+            yield from _lines(text[len(lead) :], width, lead, len(lead) or 2)
+
+
+def _lines(text: str, width: int, first: str = "", indent: int = 2) -> Iterable[str]:
+    """Yield lines that are broken between words; only a word that is wider than the terminal is broken itself."""
+    for line in wrap(text, width, first=first, indent=indent).splitlines():
+        yield from chop_cells(line, width)
 
 
 def _partitions(opened: Opened, width: int, utf8: bool) -> Iterable[str]:

@@ -14,23 +14,28 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
+from kgroups.model.severity import Severity
 from kgroups.render.cells import escape
-from kgroups.render.terminal import state_style
+from kgroups.render.terminal import state_style, status_style
 
 from ..state.arrange import shown_lag
 from ..state.watching import WatchRow
 from .columns import GAP, MIN_NAME, sparkline
 
-_SPARKLINES = ((180, 40), (140, 20), (0, 12))
-"""Widths of terminals, and of the sparklines from there on."""
+_SPARKLINES = 12, 20
+_WIDE = 140
+"""Width of a terminal from which sparklines are long."""
 _NARROW = 100
 """Width of a terminal below which rates and sparklines are omitted."""
 _CHANGED = "bold reverse"
 _NAME = "GROUP"
 _RATES = ("LAG HISTORY", "IN/S", "OUT/S")
-_OMITTED_FIRST = ("REBALANCES", *_RATES, "CATCH-UP", "#MEMBERS", "STATE")
+_WHY = "WHY"
+_LEAST_WHY, _LEAST_NAMES = 30, 50
+"""Width from which there is a reason of the status; width to which names are shortened for it."""
+_OMITTED_FIRST = ("REBALANCES", *_RATES, "CATCH-UP", "#MEMBERS", "STATE", "STATUS")
 """Columns to omit, in this order; the cluster, the group, and its lag remain."""
-_LEAST = {"IN/S": 6, "OUT/S": 6, "CATCH-UP": 10}
+_LEAST = {"IN/S": 5, "OUT/S": 6, "CATCH-UP": 10}
 """Widths of columns whose cells change with each refresh."""
 
 
@@ -70,10 +75,13 @@ class Layout:
         for name in names - self._names:
             self._grow(_NAME, escape(name))
         self._names |= names
-        for state in {row.state for row in rows}:
-            self._grow("STATE", escape(state))
-        for cluster in {row.cluster for row in rows}:
-            self._grow("CLUSTER", escape(cluster))
+        for header, texts in (
+            ("STATUS", {row.status.status for row in rows}),
+            ("STATE", {row.state for row in rows}),
+            ("CLUSTER", {row.cluster for row in rows}),
+        ):
+            for text in texts:
+                self._grow(header, escape(text))
         for header, value in (("IN/S", "rate_in"), ("OUT/S", "rate_out")):
             self._grow(header, rate_text(max(filter(None, map(attrgetter(value), rows)), default=None)))
         self._grow("#MEMBERS", f"{max(row.members or 0 for row in rows):,}")
@@ -109,8 +117,8 @@ def table_of(rows: Sequence[WatchRow], width: int, *, ascii_only: bool, styled: 
 
 
 def fitted(columns: Sequence[Column], width: int) -> list[tuple[Column, int]]:
-    """Return the columns that fit, with their widths; the names of groups get what remains."""
-    omitted = set(_RATES if width < _NARROW else ())
+    """Return the columns that fit, with their widths; names of groups and reasons get what remains."""
+    omitted = {_WHY, *(_RATES if width < _NARROW else ())}
     (name,) = (each for each in columns if each.header.startswith(_NAME))
 
     def rest() -> int:
@@ -121,13 +129,18 @@ def fitted(columns: Sequence[Column], width: int) -> list[tuple[Column, int]]:
         if rest() >= min(name.width, MIN_NAME):
             break
         omitted.add(header)
-    names = max(1, min(name.width, rest()))
-    return [(each, names if each is name else each.width) for each in columns if each.header not in omitted]
+    most = rest()
+    names = max(1, min(name.width, most))
+    if most - min(names, _LEAST_NAMES) >= _LEAST_WHY + GAP:
+        names = min(names, most - _LEAST_WHY - GAP)
+        omitted.discard(_WHY)
+    sizes = {name.header: names, _WHY: most - names - GAP}
+    return [(each, sizes.get(each.header, each.width)) for each in columns if each.header not in omitted]
 
 
 def columns_of(rows: Sequence[WatchRow], width: int, *, ascii_only: bool, styled: bool) -> tuple[Column, ...]:
     """Return all columns; the first one only if rows have a cluster."""
-    history = next(size for least, size in _SPARKLINES if width >= least)
+    history = _SPARKLINES[width >= _WIDE]
     several = any(row.cluster for row in rows)
     clusters = Column("CLUSTER", [Text(escape(row.cluster)) for row in rows], right=False)
     return (
@@ -137,6 +150,7 @@ def columns_of(rows: Sequence[WatchRow], width: int, *, ascii_only: bool, styled
             [Text(_name(row, styled)) for row in rows],
             right=False,
         ),
+        Column("STATUS", [Text(row.status.status, style=status_style(row.status.status)) for row in rows], right=False),
         Column(
             "STATE",
             [Text(escape(row.state), style=_style(row, "state", state_style(row.state))) for row in rows],
@@ -152,7 +166,12 @@ def columns_of(rows: Sequence[WatchRow], width: int, *, ascii_only: bool, styled
         Column("OUT/S", [Text(rate_text(row.rate_out)) for row in rows]),
         Column("CATCH-UP", [Text(_catch_up(row)) for row in rows]),
         Column("REBALANCES", [Text(str(row.rebalances)) for row in rows]),
+        Column(_WHY, [Text(_why(row)) for row in rows], right=False),
     )
+
+
+def _why(row: WatchRow) -> str:
+    return "" if row.status.severity is Severity.OK else escape(row.status.reason)
 
 
 def _name(row: WatchRow, styled: bool) -> str:

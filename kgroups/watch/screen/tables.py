@@ -12,7 +12,7 @@ from kgroups.model.counts import count
 from kgroups.render.cells import escape
 
 from ..state.arrange import Order, arrange
-from ..state.cluster_totals import ClusterTotal
+from ..state.cluster_totals import ClusterTotal, summary_of
 from ..state.watching import WatchRow
 from .clusters import cluster_lines, named_failures
 from .table import table_of
@@ -27,7 +27,7 @@ def draw(
     *,
     several: bool = False,
 ) -> Group:
-    """Render the groups with the largest lags within the size of the console; the others are counted.
+    """Render the groups with the worst statuses within the size of the console; the others are counted.
 
     :param totals: the totals of several clusters, to render instead of groups.
     :param several: whether the groups of several clusters are watched.
@@ -35,7 +35,7 @@ def draw(
     width, height = console.size
     named = named_failures(failures, height, "" if several else None)
     room = max(1, height - len(named) - 4)
-    shown = arrange(rows, Order.LAG)
+    shown = arrange(rows, Order.STATUS)
     ascii_only = console.encoding.lower() not in ("utf-8", "utf8")
     table: Table | Text
     if totals is None:
@@ -47,7 +47,10 @@ def draw(
     more = f"  … {count(hidden, 'more group')}" if hidden > 0 else ""
     return Group(
         Text(
-            f"kgroups watch  {count(len(rows), 'group')}  {headline}", style="bold", overflow="ellipsis", no_wrap=True
+            f"kgroups watch  {summary_of(rows).text()}  {headline}",
+            style="bold",
+            overflow="ellipsis",
+            no_wrap=True,
         ),
         table,
         *(Text(escape(line), style="red", overflow="ellipsis", no_wrap=True) for line in named),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from enum import StrEnum
 from fnmatch import translate
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kgroups.model.groups import is_glob
 
@@ -16,6 +16,7 @@ from .watching import WatchRow
 class Order(StrEnum):
     """Sort order of the rows."""
 
+    STATUS = "status"
     LAG = "lag"
     GROUP = "group"
     RATE = "rate"
@@ -51,7 +52,14 @@ def catch_up(row: WatchRow) -> float | None:
     return float("inf") if row.falls_behind else None
 
 
-_NUMBERS: dict[Order, Callable[[WatchRow], float | None]] = {
+def _badness(row: WatchRow) -> tuple[int, int, int]:
+    """Return a value that is larger, the worse the status is, and among equal ones, the larger the lag."""
+    severity, status = row.status.rank
+    return -severity, -status, shown_lag(row).value or 0
+
+
+_NUMBERS: dict[Order, Callable[[WatchRow], Any]] = {
+    Order.STATUS: _badness,
     Order.LAG: lambda row: shown_lag(row).value,
     Order.RATE: lambda row: row.rate_out,
     Order.REBALANCES: lambda row: row.rebalances,
@@ -73,7 +81,7 @@ ASCENDING = frozenset(_TEXTS)
 
 
 def arrange(rows: Iterable[WatchRow], order: Order, *, backwards: bool = False) -> list[WatchRow]:
-    """Sort rows: names and states ascending, numbers descending, or the opposite if ``backwards``.
+    """Sort rows: names and states ascending, numbers descending, the worst status first, or reversed if ``backwards``.
 
     Groups with unknown numbers are last in both directions; equal rows are sorted by name, then by cluster.
     """

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections import Counter
+from collections.abc import Collection, Container, Iterable, Mapping
 from typing import NamedTuple
 
 from kgroups.model.groups import GroupState
+from kgroups.model.status import totals_text
 
 from .watching import WatchRow
 
@@ -33,6 +35,26 @@ class ClusterTotal(NamedTuple):
     ahead: int | None = None
     data_lost: int | None = None
     stale: int | None = None
+
+
+class Summary(NamedTuple):
+    """All watched groups: their number by status, and the sum of their known lags; ``whole``: of all lags."""
+
+    statuses: Mapping[str, int]
+    known_lag: int
+    whole: bool
+
+    def text(self, *, short: bool = False) -> str:
+        """Return the totals, as of ``kgroups lag``."""
+        return totals_text(*self, short=short) if self.statuses else "0 groups"
+
+
+def summary_of(rows: Collection[WatchRow]) -> Summary:
+    """Return the totals; the lag of a row that shows an older sample is unknown."""
+    now = [row for row in rows if not row.stale]
+    lags = [(row.known_lag if row.total_lag is None else row.total_lag) or 0 for row in now]
+    whole = len(now) == len(rows) and not any(row.total_lag is None for row in now)
+    return Summary(Counter(row.status.status for row in rows), sum(lags), whole)
 
 
 def cluster_totals(

@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 from enum import Enum
 
 from kgroups.errors import KgroupsError
+from kgroups.model.severity import Severity
 
 from .arrange import EVERYTHING, Compile, Order, arrange, filter_of
+from .cluster_totals import Summary, summary_of
 from .reset_dialog import ResetDialog, Step
 from .watching import GroupKey, WatchRow
 
@@ -29,7 +31,7 @@ class View:
     """The choices so far; :meth:`press` applies a key."""
 
     def __init__(self, compile_regex: Compile) -> None:
-        self.order = Order.LAG
+        self.order = Order.STATUS
         self.backwards = False
         self.pattern = ""
         self.filter = EVERYTHING
@@ -37,6 +39,7 @@ class View:
         """Why the pattern is invalid; the last valid filter still applies."""
         self.typing = False
         self.paused = False
+        self.problems = False
         self.lagging = False
         self.changed = False
         self.type: str | None = None
@@ -51,6 +54,8 @@ class View:
         """Whether groups of several clusters are watched."""
         self.rows: Sequence[WatchRow] = ()
         self.shown: list[WatchRow] = []
+        self.summary: Summary | None = None
+        """The totals of all groups; filters do not change them. ``None`` before the first refresh."""
         self._compile = compile_regex
         self._at = 0
         self._under: list[tuple[Page, int]] = []
@@ -59,6 +64,7 @@ class View:
     def show(self, rows: Sequence[WatchRow]) -> None:
         """Take the rows of a refresh; the cursor stays on its group, or, if that is gone, on its line."""
         self.rows = rows
+        self.summary = summary_of(rows)
         self._arrange()
 
     @property
@@ -179,7 +185,7 @@ class View:
         self._arrange()
 
     def toggle(self, name: str) -> None:
-        """Switch ``backwards``, ``paused``, ``lagging``, or ``changed``."""
+        """Switch ``backwards``, ``paused``, ``problems``, ``lagging``, or ``changed``."""
         setattr(self, name, not getattr(self, name))
         self._arrange()
 
@@ -219,7 +225,8 @@ class View:
             (
                 row
                 for row in self.rows
-                if (not self.lagging or row.total_lag != 0 or row.remark)
+                if (not self.problems or row.status.severity is not Severity.OK)
+                and (not self.lagging or row.total_lag != 0 or row.remark)
                 and (not self.changed or row.changed)
                 and self.type in (None, row.type)
                 and (self.filter.shows(row.group, row.cluster) if self.several else self.filter.shows(row.group))
@@ -266,11 +273,14 @@ _KEYS: dict[str, Callable[[View], None]] = {
     "s": lambda view: view.sort_by(1),
     ">": lambda view: view.sort_by(1),
     "<": lambda view: view.sort_by(-1),
+    "S": lambda view: view.sort(Order.STATUS),
     "N": lambda view: view.sort(Order.GROUP),
     "L": lambda view: view.sort(Order.LAG),
     "r": lambda view: view.toggle("backwards"),
     "space": lambda view: view.toggle("paused"),
     " ": lambda view: view.toggle("paused"),
+    "p": lambda view: view.toggle("problems"),
+    "ctrl+z": lambda view: view.toggle("problems"),
     "l": lambda view: view.toggle("lagging"),
     "c": lambda view: view.toggle("changed"),
     "t": View.next_type,
@@ -290,8 +300,9 @@ HELP = (
     ("  ~pay-[0-9]+", "a regular expression of whole, case-sensitive names, as for --regex"),
     ("  !pay", "! in front of any of them inverts it"),
     ("s > <", "sort by the next column, or by the previous one"),
-    ("N L", "sort by name, by lag; again: reverse"),
+    ("S N L", "sort by status, by name, by lag; again: reverse"),
     ("r", "reverse the order"),
+    ("p Ctrl-Z", "show only groups that are critical, warning, or unknown"),
     ("l c t", "show only groups with lag or unknown lag, only changed groups, only the next type"),
     ("Space", "pause"),
     ("y", "copy the command that shows the same to the clipboard"),

@@ -11,6 +11,8 @@ from kgroups.model.duration import Milliseconds
 from kgroups.model.groups import Group, GroupId, GroupType, Member
 from kgroups.model.offsets import GroupCommits
 from kgroups.model.rates import Outlook, Reading, members_of, outlook, rates_of
+from kgroups.model.severity import Severity
+from kgroups.model.status import GroupStatus, Known, Status, Trend, judge_status, trend_of
 from kgroups.model.stays import RECENT, REPEATED, Presence, SharedInstance, StayRecorder, is_static, shared_instances
 from kgroups.model.views.offset_row import GroupOffsets
 
@@ -63,6 +65,9 @@ class StaticMembers:
         self._last.pop(name, None)
 
 
+_NOT_JUDGED = GroupStatus(Status.UNKNOWN, Severity.UNKNOWN, "")
+
+
 class GroupKey(NamedTuple):
     """A group of one of the watched clusters; without several clusters, ``cluster`` is empty."""
 
@@ -106,6 +111,7 @@ class WatchRow(NamedTuple):
     data_lost: int = 0
     shared: tuple[SharedInstance, ...] = ()
     steady: bool = False
+    status: GroupStatus = _NOT_JUDGED
 
     @property
     def remark(self) -> str:
@@ -147,7 +153,7 @@ class StateChange(NamedTuple):
 class _History:
     """What is known about one group."""
 
-    __slots__ = ("changed", "changes", "equal", "known", "lags", "samples", "seen", "topics", "unbroken")
+    __slots__ = ("changed", "changes", "equal", "judged", "known", "lags", "samples", "seen", "topics", "unbroken")
 
     def __init__(self) -> None:
         self.samples: deque[Sample] = deque(maxlen=SAMPLED)
@@ -162,6 +168,13 @@ class _History:
         self.changed = _UNCHANGED
         self.seen: tuple[Group, GroupCommits] | None = None
         self.topics: Topics | None = None
+        self.judged: tuple[Known, Trend, GroupStatus] | None = None
+
+    def judge(self, known: Known, trend: Trend) -> GroupStatus:
+        """Return the status of the group; most groups have the same as before."""
+        if self.judged is None or self.judged[:2] != (known, trend):
+            self.judged = known, trend, judge_status(known, trend)
+        return self.judged[2]
 
     def add(self, at: int, offsets: GroupOffsets, totalling: Totalling) -> bool:
         """Add a sample; return whether the group changed. Its members and offsets mostly did not."""
@@ -269,6 +282,8 @@ class Watch:
         idle = history.equal >= history.unbroken
         future = _outlook(totals, readings, shared=now.type == GroupType.SHARE, idle=idle)
         lag, since = history.known or (None, None)
+        counts = totals.total_lag, totals.known_lag, totals.unknown_partitions
+        known = Known(now.state, now.members, *counts, totals.damage, stale)
         return WatchRow(
             name,
             now.state,
@@ -292,6 +307,7 @@ class Watch:
             totals.data_lost,
             self._static_members.shared(name, at),
             future.steady,
+            history.judge(known, trend_of(future)),
         )
 
 

@@ -111,13 +111,15 @@ def test_screen_fits_marks_the_sorted_column_and_scrolls(size: tuple[int, int]) 
     async def script(pilot: Pilot, arriving: queue.SimpleQueue) -> None:
         lines = screen(pilot)
         assert len(lines) == size[1] and max(map(len, lines)) <= size[0]
-        assert "1,000 of 1,000 groups" in lines[0] or "1,000 of 1000 groups" in lines[0]
-        assert "LAG↓" in lines[1] and lines[2].startswith("group-0000")
-        assert ("OUT/S" in lines[1]) == (size[0] >= 100)
+        assert "1,000 groups: 1,000 unknown; " in lines[0] and "lag 9,499,500" in lines[0]
+        assert "STATUS↓" in lines[1] and lines[2].startswith("group-0000")
+        assert ("OUT/S" in lines[1], "WHY" in lines[1]) == (size[0] >= 100, size[0] >= 200)
         await pilot.press("end")
         assert screen(pilot)[-2].startswith("group-0999")
-        await pilot.press("r", "home")
+        assert screen(pilot)[1] == lines[1]
+        await pilot.press("L", "r", "home")
         assert "LAG↑" in screen(pilot)[1] and screen(pilot)[2].startswith("group-0999")
+        assert screen(pilot)[1].replace("LAG↑", " LAG") == lines[1].replace("STATUS↓", "STATUS ")
 
     play(script, tick, size=size)
 
@@ -177,8 +179,8 @@ def test_groups_of_one_name_are_opened_explained_reset_and_copied_by_cluster() -
         lines = screen(pilot)
         assert lines[1].split()[:2] == ["CLUSTER", "GROUP"]
         assert [line.split()[:5] for line in lines[2:4]] == [
-            ["us", "both", "Stable", "1", "50"],
-            ["eu", "both", "Stable", "1", "5"],
+            ["us", "both", "lagging", "Stable", "1"],
+            ["eu", "both", "lagging", "Stable", "1"],
         ]
         await pilot.press("down", "y", "enter")
         assert copied == ["kgroups describe both --profile eu"]
@@ -258,7 +260,7 @@ def test_every_end_restores_the_terminal(serve: Callable, typed: str | None, cod
         fake.state.group("a", 0, commits={("orders", 0): 90})
 
     with Typist("watch", "--interval", "200ms", bootstrap=serve(fill=shop).bootstrap) as person:
-        person.wait_for("LAG↓")
+        person.wait_for("STATUS↓")
         if typed is None:
             person.signal(signal.SIGTERM)
         else:

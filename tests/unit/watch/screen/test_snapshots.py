@@ -10,6 +10,7 @@ from rich.cells import cell_len
 
 from kgroups.model.duration import Milliseconds
 from kgroups.model.headroom import Headroom
+from kgroups.model.status import NO_DAMAGE, Damage, Known, Trend, judge_status
 from kgroups.model.time_lag import TimeLag
 from kgroups.model.views.offset_row import OffsetRow
 from kgroups.watch.screen.picture import Opened, draw_page
@@ -24,14 +25,18 @@ FAILURE = "kgroups: broker 2 (kafka-2:9092): no response to ListGroups within 10
 HISTORY = (0, 10, 40, 90, 60, 150)
 
 
-def row(name: str, lag: int | None, **fields: object) -> WatchRow:
+def row(name: str, lag: int | None, damage: Damage = NO_DAMAGE, **fields: object) -> WatchRow:
     base = WatchRow(
         name, "Stable", 3, lag, 120.4, 95.0, None, 1, (*HISTORY[:-1], lag), frozenset(), False, type="Classic"
     )._replace(falls_behind=bool(lag))
-    return base._replace(**fields)
+    row = base._replace(**fields)
+    known = Known(row.state, row.members, lag, row.known_lag, row.unknown_partitions, damage, row.stale)
+    trend = Trend.CATCHING_UP if row.catch_up_ms else Trend.FALLING_BEHIND
+    return row._replace(status=judge_status(known._replace(known_lag=row.known_lag or lag), trend))
 
 
 ROWS = [
+    row("lost", 12, Damage(lost=(("orders", 3),)), data_lost=1),
     row("payments-service", 1_204_150, changed=frozenset({"total_lag"})),
     row("orders", 42, catch_up_ms=Milliseconds(61_000), rate_out=400.0, type="Consumer"),
     row("idle", 0, state="Empty", members=0, rate_in=0.0, rate_out=0.0, catch_up_ms=Milliseconds(0)),
@@ -97,7 +102,7 @@ def pages(width: int, height: int) -> Iterator[tuple[str, list[str]]]:
     yield "groups", drawn()
     view.press("end")
     yield "the last groups, while a broker does not respond", drawn(FAILURE)
-    for key in ("home", "s", "/", *"o", "enter"):
+    for key in ("home", "N", "/", *"o", "enter"):
         view.press(key)
     yield "sorted by name, filtered", drawn()
     for key in ("escape", "/", *"orders", "enter", "enter"):

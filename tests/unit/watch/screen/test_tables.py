@@ -45,7 +45,7 @@ ROWS = [row("alpha", 5), row("beta", 50, catch_up_ms=None, falls_behind=True), r
 
 def test_table_is_sorted_by_lag_and_escaped() -> None:
     lines = picture(ROWS)
-    assert lines[0] == "kgroups watch  3 groups  h"
+    assert lines[0] == "kgroups watch  3 groups: 3 unknown; total lag at least 55  h"
     assert [line.split()[0] for line in lines[2:5]] == ["beta", "alpha", r"gamma\x1b[31m"]
     assert "never" in lines[2] and "5s" in lines[3]
 
@@ -53,9 +53,9 @@ def test_table_is_sorted_by_lag_and_escaped() -> None:
 def test_table_of_several_clusters_names_the_cluster_of_each_group() -> None:
     lines = picture([row("a", 5, cluster="eu\x1b"), row("a", 50, cluster="us")], width=60)
     assert [line.split()[:3] for line in lines[1:4]] == [
-        ["CLUSTER", "GROUP", "STATE"],
-        ["us", "a", "Stable"],
-        [r"eu\x1b", "a", "Stable"],
+        ["CLUSTER", "GROUP", "STATUS"],
+        ["us", "a", "unknown"],
+        [r"eu\x1b", "a", "unknown"],
     ]
 
 
@@ -117,10 +117,10 @@ def test_table_never_exceeds_the_terminal(width: int, height: int) -> None:
     [
         (20, "GROUP LAG"),
         (40, "GROUP LAG"),
-        (60, "GROUP STATE LAG"),
-        (80, "GROUP STATE #MEMBERS LAG CATCH-UP"),
-        (100, "GROUP STATE #MEMBERS LAG IN/S OUT/S CATCH-UP"),
-        (200, "GROUP STATE #MEMBERS LAG LAG HISTORY IN/S OUT/S CATCH-UP REBALANCES"),
+        (60, "GROUP STATUS LAG"),
+        (80, "GROUP STATUS STATE #MEMBERS LAG"),
+        (100, "GROUP STATUS STATE #MEMBERS LAG IN/S OUT/S CATCH-UP"),
+        (200, "GROUP STATUS STATE #MEMBERS LAG LAG HISTORY IN/S OUT/S CATCH-UP REBALANCES WHY"),
     ],
 )
 def test_table_long_name_truncates_no_number(width: int, columns: str) -> None:
@@ -132,8 +132,8 @@ def test_table_long_name_truncates_no_number(width: int, columns: str) -> None:
 
 
 def test_table_short_names_leave_room_for_all_columns() -> None:
-    header = picture(ROWS, width=60)[1]
-    assert header.split() == ["GROUP", "STATE", "#MEMBERS", "LAG", "CATCH-UP", "REBALANCES"]
+    header = picture(ROWS, width=80)[1]
+    assert header.split() == ["GROUP", "STATUS", "STATE", "#MEMBERS", "LAG", "CATCH-UP", "REBALANCES"]
 
 
 def test_command_breaks_only_between_words_and_keeps_values_with_their_options() -> None:

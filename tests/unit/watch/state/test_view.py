@@ -9,6 +9,7 @@ import pytest
 
 from kgroups.errors import UsageError
 from kgroups.model.duration import Milliseconds
+from kgroups.model.status import GroupStatus, Status
 from kgroups.watch.state.arrange import Order, arrange
 from kgroups.watch.state.view import Page, View
 from kgroups.watch.state.watching import WatchRow
@@ -54,7 +55,7 @@ def test_unknown_numbers_are_last_and_equal_rows_are_sorted_by_name(order: Order
     arranged = [each.group for each in arrange([row("c"), unknown, row("b")], order, backwards=backwards)]
     if order is Order.GROUP:
         assert arranged == (["c", "b", "a"] if backwards else ["a", "b", "c"])
-    elif order in (Order.STATE, Order.REBALANCES, Order.CLUSTER):
+    elif order in (Order.STATUS, Order.STATE, Order.REBALANCES, Order.CLUSTER):
         assert arranged == ["a", "b", "c"]
     else:
         assert arranged == ["b", "c", "a"]
@@ -177,9 +178,34 @@ def test_toggles_show_lagging_changed_and_types() -> None:
     view = view_of(row("a", 5), row("b", None), row("c", 0, changed=frozenset({"state"})), row("d", 0, type="Share"))
     assert names(press(view, "l")) == ["a", "b"]
     assert names(press(view, "l", "c")) == ["c"]
-    assert names(press(view, "c", "t")) == ["a", "c", "b"]
+    assert names(press(view, "c", "t")) == ["a", "b", "c"]
     assert names(press(view, "t")) == ["d"]
     assert len(names(press(view, "t"))) == 4
+
+
+def judged(name: str, status: Status, lag: int | None = 0) -> WatchRow:
+    return row(name, lag, status=GroupStatus(status, status.severity, "because"))
+
+
+def test_worst_status_is_first_and_equal_ones_are_sorted_by_lag() -> None:
+    view = view_of(
+        judged("ok", Status.OK, 9),
+        judged("unknown", Status.UNKNOWN, None),
+        judged("behind", Status.FALLING_BEHIND, 5),
+        judged("further", Status.FALLING_BEHIND, 50),
+        judged("stopped", Status.NO_MEMBER, 1),
+        judged("stuck", Status.STUCK, 1),
+        judged("lost", Status.DATA_LOST, 1),
+    )
+    worst_first = ["lost", "stuck", "stopped", "further", "behind", "unknown", "ok"]
+    assert (view.order, names(view)) == (Order.STATUS, worst_first)
+    assert names(press(view, "S")) == worst_first[::-1]
+    assert names(press(view, "S", "ctrl+z")) == worst_first[:-1]
+    assert (
+        view.summary
+        and view.summary.text() == "7 groups: 2 critical, 3 warning, 1 unknown, 1 ok; total lag at least 67"
+    )
+    assert view.summary.text(short=True) == "7 groups: 2 critical, 3 warning, 1 unknown; lag at least 67"
 
 
 def test_explain_returns_to_the_page_it_was_opened_from() -> None:
