@@ -6,9 +6,10 @@ import os
 from pathlib import Path
 
 from kgroups.config.flags import Flags
-from kgroups.config.load import load_profile
+from kgroups.config.load import load_profile, load_settings
 from kgroups.config.profiles import read_profiles
 from kgroups.errors import UsageError
+from kgroups.model.shell import group_words
 
 from .frame.options import Limits
 from .frame.output import Shape
@@ -16,14 +17,31 @@ from .frame.selected_groups import GroupOptions
 from .query.comparison import Side, file_side, show_differences
 
 
-def diff(limits: Limits, shape: Shape, only: tuple[str, ...], chosen: GroupOptions, a: str, b: str) -> int:
+def diff(limits: Limits, shape: Shape, only: tuple[str, ...], chosen: GroupOptions, a: str, b: str | None) -> int:
     """Run ``kgroups diff``; return the exit code."""
-    first, second = (_side(name, limits) for name in (a, b))
+    if b is None:
+        first, second = _side(a, limits, a), _default_cluster(a, limits)
+    else:
+        first, second = (_side(name, limits, a, b) for name in (a, b))
     return show_differences((first, second), shape, only, chosen, debug=limits.debug)
 
 
-def _side(name: str, limits: Limits) -> Side:
+def _default_cluster(a: str, limits: Limits) -> Side:
+    """Return the cluster of the environment and the default profile.
+
+    :raises UsageError: if a cluster would be compared with it.
+    """
+    if a in read_profiles(os.environ).tables:
+        raise UsageError(f"{a!r} is a profile; with one argument, a file is compared with the cluster as it is now")
+    flags = Flags(timeout=limits.timeout, broker_timeout=limits.broker_timeout)
+    settings = load_settings(flags, os.environ).settings
+    return Side(settings.bootstrap_servers, settings=settings)
+
+
+def _side(name: str, limits: Limits, *pair: str) -> Side:
     """Return the state that an argument names.
+
+    :param pair: both arguments, which may be meant as groups.
 
     :raises UsageError: if there is no such profile or file, or both.
     """
@@ -33,7 +51,10 @@ def _side(name: str, limits: Limits) -> Side:
         raise UsageError(f"{name!r} is a profile and a file; for the file, use {os.path.join('.', name)}")  # noqa: PTH118
     if not is_profile:
         if not path.exists() and os.sep not in name:
-            raise UsageError(f"{name!r} is not a profile or a file; the profiles: kgroups profile list")
+            raise UsageError(
+                f"{name!r} is not a profile or a file; the profiles: kgroups profile list",
+                hint=f"to see groups next to each other: kgroups describe {' '.join(map(group_words, pair))}",
+            )
         return file_side(path)
     flags = Flags(profile=name, timeout=limits.timeout, broker_timeout=limits.broker_timeout)
     return Side(name, settings=load_profile(flags, os.environ).settings)

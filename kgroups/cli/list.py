@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kgroups.admin.query.list_groups import ListFilter
 from kgroups.admin.query.select_groups import Selection
 from kgroups.errors import UsageError
-from kgroups.model.groups import GroupState, GroupType, ListedGroup
+from kgroups.model.groups import GroupType, ListedGroup
 from kgroups.model.outcome import NO_MATCH, Outcome
 from kgroups.model.views.list_row import list_row
 from kgroups.render.list_view import LIST
@@ -17,7 +17,7 @@ from kgroups.render.views import View
 from .frame.options import ConnectionOptions, split_values
 from .frame.output import Shape
 from .frame.run_query import query_and_show
-from .frame.selected_groups import GroupOptions, known_words
+from .frame.selected_groups import GroupOptions, known_states, known_words
 
 if TYPE_CHECKING:
     from kgroups.admin.client import Client
@@ -43,7 +43,7 @@ def list_groups(
     if not counted:
         shape = shape._replace(extra=(*(("type",) if with_types else ()), *(("state",) if with_states else ())))
     group_filter = ListFilter(
-        states=known_words("state", _values(states), GroupState.ALL),
+        states=known_states(_values(states)),
         types=known_words("type", _values(types), GroupType.ALL),
         protocol_types=split_values(protocol_types),
         with_states=bool(states) or with_states or shape.needs(view, "state"),

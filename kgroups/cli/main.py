@@ -132,10 +132,18 @@ def _run(arguments: Sequence[str]) -> int:
         from .frame.suggestions import command_path, with_suggestion
 
         path = command_path(cli, arguments, error)
-        print_to_stderr(f"{path}: error: {with_suggestion(error)}; see {path} --help")
+        print_to_stderr(f"{path}: error: {with_suggestion(error, cli, arguments)}; see {path} --help")
         return error.exit_code
     except click.Abort:
         raise KeyboardInterrupt from None
+    except Exception as error:
+        from kgroups.errors import UsageError  # help needs none
+
+        if isinstance(error, UsageError) and error.hint is None:
+            from .frame.suggestions import hint_of
+
+            error.hint = hint_of(cli, arguments)
+        raise
 
 
 def _print_error(text: str) -> None:

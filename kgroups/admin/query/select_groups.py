@@ -39,6 +39,8 @@ class Selection(NamedTuple):
     """Restricts the groups that are not selected by name."""
     globs: tuple[Glob, ...] = ()
     """Each selects the groups whose whole name matches; if one has exactly this name, only that group."""
+    excluded: Pattern | None = None
+    """Leaves out the groups, not selected by name, whose whole name matches."""
     members: MemberFilter | None = None
     """Restricts the groups that are not selected by name to those with such a member."""
 
@@ -84,7 +86,7 @@ class Selection(NamedTuple):
     @property
     def restricts(self) -> bool:
         """Whether it excludes groups that are selected by a pattern, or as all groups."""
-        return self.among.restricts or self.members is not None
+        return self.among.restricts or self.members is not None or self.excluded is not None
 
     def settled(self, existing: Container[GroupId]) -> Selection:
         """Return the selection with each glob that is the name of an existing group as a name.
@@ -99,6 +101,8 @@ class Selection(NamedTuple):
 
     def matches(self, name: GroupId) -> bool:
         """Return whether a listed group is selected, apart from ``topics``."""
+        if self.excluded and self.excluded.fullmatch(name):
+            return False
         if self.everything or name in self.names or (self.pattern and self.pattern.fullmatch(name)):
             return True
         if self.globs:
@@ -146,11 +150,14 @@ async def stream_selected(cluster: Cluster, selection: Selection) -> AsyncGenera
     if selection.globs:
         yield await _fetch_selected(cluster, selection)
         return
+    unused = selection.excluded is not None
     async with aclosing(stream_groups(cluster, selection.among)) as lists:
         async for outcome in lists:
+            unused = unused and not _some_excluded(selection, map(_group_id, outcome.items))
             matching = outcome.with_items(group for group in outcome.items if selection.matches(group.group_id))
             yield await _of_members(cluster, selection, matching)
-    yield Outcome(failures=_unknown_coordinators(cluster, selection))
+    notices = (_unused(selection),) if unused else ()
+    yield Outcome(failures=_unknown_coordinators(cluster, selection), notices=notices)
 
 
 async def list_selected(cluster: Cluster, selection: Selection) -> Outcome[ListedGroup]:
@@ -227,7 +234,19 @@ def select(
     settled = selection.settled(names)
     failures = tuple(dict.fromkeys(listed.failures))
     items = tuple([group for group in listed.items if settled.matches(group.group_id)])
-    return listed._replace(items=items, failures=failures or settled.unmatched_globs(names))
+    selected = listed._replace(items=items, failures=failures or settled.unmatched_globs(names))
+    if selection.excluded is None or _some_excluded(selection, map(_group_id, listed.items)):
+        return selected
+    return selected.with_failures((), (_unused(selection),))
+
+
+def _some_excluded(selection: Selection, names: Iterable[GroupId]) -> bool:
+    return selection.excluded is not None and any(map(selection.excluded.fullmatch, names))
+
+
+def _unused(selection: Selection) -> str:
+    text = selection.excluded.text if selection.excluded else ""
+    return f"--exclude {text!r} leaves out no group: the whole name must match the regular expression"
 
 
 def missing_as_failures(selection: Selection, found: Outcome[ListedGroup]) -> Outcome[ListedGroup]:

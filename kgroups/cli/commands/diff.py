@@ -1,8 +1,8 @@
 """Compare the groups of two clusters or snapshots.
 
-A and B are profiles, or files of kgroups snapshot save. Compares groups, types, states, members, dynamic
-configuration, offsets, and lag; by default of all groups. Exits with 0 if they are equal, and with 1 if anything
-differs or is unknown.
+A and B are profiles, or files of kgroups snapshot save; without B, the file A is compared with the cluster as it is
+now. Compares groups, types, states, members, dynamic configuration, offsets, and lag; by default of all groups. Exits
+with 0 if they are equal, and with 1 if anything differs or is unknown.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ command = Command(
     body="kgroups.cli.diff:diff",
     options=(
         click.argument("a"),
-        click.argument("b"),
+        click.argument("b", required=False),
         plain_group_options,
         only_option,
         output_options,
         limit_options,
     ),
     examples=(
+        ("Compare a snapshot with the cluster as it is now", "kgroups diff monday.snapshot"),
         ("Compare the groups of two clusters, by their profiles", "kgroups diff east west"),
         (
             "Compare the offsets of some groups with a snapshot",

@@ -46,7 +46,12 @@ command = Command(
         ),
         click.option("--only-lagging", is_flag=True, help="Only rows with at least one lagging partition."),
         click.option(
-            ("--min"), "min_lag", type=click.IntRange(0), metavar="N", help="Only rows with a known lag of at least N."
+            "--min",
+            "--min-lag",
+            "min_lag",
+            type=click.IntRange(0),
+            metavar="N",
+            help="Only rows with a known lag of at least N.",
         ),
         click.option(
             "--top",

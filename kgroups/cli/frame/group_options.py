@@ -54,6 +54,7 @@ _SAVED_TOPICS = click.option(
 
 
 _WHERE = (
+    click.option("--exclude", metavar="RE", help="Leave out groups whose whole name matches this regular expression."),
     click.option(
         "--host",
         "hosts",
@@ -77,7 +78,7 @@ _WHERE = (
         shell_complete=completer("broker_ids"),
     ),
 )
-"""Filters for commands that only read: a change needs names, not the places where members are at the moment."""
+"""Filters for commands that only read: a change needs the names of what is changed, and members move."""
 
 
 def filter_options(state: str = "--state", type: str = "--type") -> tuple[Decorator, ...]:

@@ -76,7 +76,7 @@ OPTIONS, OTHER = "Options", "Other"
 """The section of options that are in no other one, and those of all commands, with ``--help``."""
 
 SHARED = {
-    "Selection": "--group --regex --all-groups --topic --all-topics --state --in-state --type --of-type "
+    "Selection": "--group --regex --all-groups --topic --all-topics --state --in-state --type --of-type --exclude "
     "--protocol-type --host --client-id --coordinator --only-lagging --min --top --member --instance --all-members "
     "--empty-for --since --until --limit",
     "View": "--offsets --members --topology --summary --all-views --verbose --by --time --headroom --deep --deep-mib "

@@ -16,7 +16,7 @@ from .command import Command
 
 def formats(_: click.Context, __: click.Parameter, prefix: str) -> list[str]:
     """Return the values of ``--output``."""
-    return beginning(("auto", *FORMATS), prefix)
+    return beginning(("auto", "markdown", *FORMATS), prefix)
 
 
 def columns(context: click.Context, _: click.Parameter, prefix: str) -> list[CompletionItem[str]]:

@@ -218,7 +218,7 @@ OUTPUT_FORMAT = click.option(
     metavar="FORMAT",
     default="auto",
     show_default=True,
-    help="table, plain, json, jsonl, csv, or one of tabulate's formats (github, grid, html, ...). "
+    help="table, plain, json, jsonl, csv, markdown, or one of tabulate's formats (grid, html, ...). "
     "auto: table on a terminal, plain in a pipe.",
     shell_complete=completer("formats"),
 )

@@ -43,8 +43,13 @@ class Shape(NamedTuple):
         """
         if self.output == "auto":
             return "table" if sys.stdout.isatty() else "plain"
+        if self.output == "markdown":
+            return "github"
         if self.output not in FORMATS:
-            raise UsageError(f"--output: unknown format {self.output!r}; use one of {', '.join(FORMATS)}")
+            raise UsageError(
+                f"--output: unknown format {self.output!r}; use table, plain, json, jsonl, csv, markdown, html, or "
+                "another format of tabulate"
+            )
         return self.output
 
     @property

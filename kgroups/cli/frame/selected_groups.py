@@ -13,6 +13,8 @@ from kgroups.model.shell import shell
 
 from .options import split_values
 
+_REBALANCING = "rebalancing"
+
 
 class GroupOptions(NamedTuple):
     """The group options, before they are checked; ``topics`` is ``None`` if topics do not select groups."""
@@ -21,6 +23,7 @@ class GroupOptions(NamedTuple):
     groups: tuple[str, ...]
     regex: str | None
     all_groups: bool
+    exclude: str | None = None
     topics: tuple[str, ...] | None = None
     in_states: tuple[str, ...] = ()
     of_types: tuple[str, ...] = ()
@@ -57,6 +60,7 @@ class GroupOptions(NamedTuple):
     def _filters(self) -> dict[str, tuple[str, ...]]:
         """The values of each filter that names cannot be combined with."""
         return {
+            "--exclude": () if self.exclude is None else (self.exclude,),
             "state": self.in_states,
             "type": self.of_types,
             "host": self.hosts,
@@ -101,7 +105,7 @@ class GroupOptions(NamedTuple):
 
         :raises UsageError: if a value is invalid, or if groups are selected by name: these cannot be filtered.
         """
-        states = known_words("state", self.in_states, GroupState.ALL)
+        states = known_states(self.in_states)
         types = known_words("type", self.of_types, GroupType.ALL)
         among = ListFilter(states, types)
         if self.names and (given := next((name for name, values in self._filters.items() if values), None)):
@@ -109,6 +113,10 @@ class GroupOptions(NamedTuple):
                 f"the group {self.names[0]!r} is selected by name and cannot be filtered by {given}; use a glob, "
                 "--regex, --topic, or --all-groups"
             )
+        if self.exclude is not None:
+            from kgroups.admin.query.pattern import compile_pattern
+
+            selection = selection._replace(excluded=compile_pattern(self.exclude, "--exclude"))
         if not (self.hosts or self.client_ids or self.coordinators):
             return selection._replace(among=among)
         from kgroups.admin.query.member_filter import MemberFilter
@@ -139,6 +147,16 @@ def chosen_by_option(**options: Any) -> GroupOptions:
 def changed(names: tuple[str, ...], **options: Any) -> GroupOptions:
     """Return the options of groups to change."""
     return GroupOptions(names, **options, changes=True)
+
+
+def known_states(values: tuple[str, ...]) -> tuple[str, ...]:
+    """Return comma-separated states in the spelling of brokers; ``rebalancing`` is several states.
+
+    :raises UsageError: if one is unknown.
+    """
+    words = known_words("state", values, (*GroupState.ALL, _REBALANCING))
+    several = tuple(state for state in GroupState.ALL if state in GroupState.REBALANCING)
+    return tuple(dict.fromkeys(state for word in words for state in (several if word == _REBALANCING else (word,))))
 
 
 def known_words(what: str, values: tuple[str, ...], known: tuple[str, ...]) -> tuple[str, ...]:

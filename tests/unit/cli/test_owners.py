@@ -165,3 +165,20 @@ def test_partition_in_topic_option_names_the_command(run: Run) -> None:
     code, _, err = run("describe", "billing", "--topic", "orders:3")
     assert code == 2
     assert "kgroups owners orders:3 --group billing" in err
+
+
+def test_excluded_groups_are_left_out(run: Run) -> None:
+    assert run("list", "--exclude", "b.*|audit")[:2] == (0, "parcels\nshipping\n")
+    assert run("lag", "b*", "--exclude", "busy", "--columns", "group", "--no-headers")[:2] == (0, "billing\n")
+
+
+@pytest.mark.parametrize("command", ["list", "lag"])
+def test_exclusion_that_leaves_out_nothing_is_a_note(run: Run, command: str) -> None:
+    code, _, err = run(command, "--exclude", "aud")
+    assert code == 0
+    assert "--exclude 'aud' leaves out no group: the whole name must match" in err
+
+
+def test_rebalancing_is_each_state_of_a_rebalance(run: Run) -> None:
+    assert run("list", "--state", "rebalancing")[:2] == (0, "busy\n")
+    assert "busy" in run("describe", "--in-state", "Rebalancing,empty", "--summary")[1]

@@ -559,3 +559,17 @@ def test_kafka_command_rejects_a_file_of_another_cluster(
     code = consumer_groups.TOOL.main((*words, "--execute"))
     assert code == 1 and "undo.json belongs to cluster fake-cluster" in capsys.readouterr().err
     assert offsets(served, "a") == before
+
+
+def test_undo_restores_the_offsets_of_a_file_and_names_the_newest(ask: Run, served: Any) -> None:
+    code, _, err = ask("undo")
+    assert code == 2 and "name an undo file" in err
+    assert ask(*RESET, "--execute", "--yes", "--undo-file", "kgroups-undo-a.json")[0] == 0
+    code, _, err = ask("undo")
+    assert code == 2 and "the newest in this directory: kgroups undo kgroups-undo-a.json" in err
+    code, out, _ = ask("undo", "kgroups-undo-a.json", "--columns", "partition,new_offset", "--no-headers")
+    assert (code, out.split()) == (0, ["0", "50", "1", "51"])
+    assert served.state.groups["a"].commits["t", 0] != 50
+    assert ask("undo", "kgroups-undo-a.json", "--execute", "--yes")[0] == 0
+    commit = served.state.groups["a"].commits["t", 0]
+    assert getattr(commit, "offset", commit) == 50

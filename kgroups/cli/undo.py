@@ -1,0 +1,64 @@
+"""``kgroups undo``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kgroups.errors import UsageError
+from kgroups.model.operations.undo_file import SETTINGS_SCHEMA, begins_undo
+from kgroups.model.shell import shell
+
+from .change.confirmation import Confirmation
+from .change.plan_source import read_text
+from .change.reset_request import target_of
+from .change.safety import Safety
+from .frame.lazy_command import resolve
+from .frame.options import ConnectionOptions
+from .frame.output import Shape
+from .frame.selected_groups import changed
+from .reset_offsets import reset_offsets
+
+
+def undo(
+    connection: ConnectionOptions,
+    shape: Shape,
+    confirmation: Confirmation,
+    safety: Safety,
+    undo_file: Path | None,
+    accepted: tuple[str, ...],
+    file: Path | None,
+) -> int:
+    """Run ``kgroups undo``; return the exit code."""
+    if file is None:
+        raise _without_file()
+    everything = changed((), groups=(), regex=None, all_groups=False)
+    if begins_undo(read_text(file), SETTINGS_SCHEMA):
+        set_settings = resolve("kgroups.cli.settings.set:set_settings")
+        kept = tuple(each for each in accepted if each in ("cluster", "setting"))
+        code: int = set_settings(connection, shape, confirmation, undo_file, kept, everything, file, exact=False)
+        return code
+    return reset_offsets(
+        connection,
+        shape,
+        confirmation,
+        undo_file,
+        tuple(each for each in accepted if each != "setting"),
+        export=False,
+        isolation=None,
+        create_group=False,
+        safety=safety,
+        chosen=everything,
+        target=target_of((), False, from_file=file),
+        internal=(),
+        all_internal=False,
+    )
+
+
+def _without_file() -> UsageError:
+    """Return the error of a command line without a file: it names the newest one in the current directory."""
+    files = sorted(Path().glob("kgroups-undo-*.json"), key=lambda path: path.stat().st_mtime)
+    if not files:
+        return UsageError(
+            "name an undo file: each change that is executed reports its own, kgroups-undo-*.json by default"
+        )
+    return UsageError("name an undo file", hint=f"the newest in this directory: kgroups undo {shell(files[-1].name)}")
