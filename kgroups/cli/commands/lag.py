@@ -46,8 +46,8 @@ command = Command(
         ),
         click.option("--only-lagging", is_flag=True, help="Only rows with at least one lagging partition."),
         click.option(
-            "--min",
             "--min-lag",
+            "--min",
             "min_lag",
             type=click.IntRange(0),
             metavar="N",

@@ -1,4 +1,4 @@
-"""Show who reads partitions: groups, members, clients, and hosts.
+"""Show who reads partitions: groups, members, and hosts.
 
 Shows each partition with the groups that have an assignment or a committed offset on it, and the member that owns it.
 NOTE says if there is no member, if no group reads the partition, or what is unknown. Kafka does not record which client

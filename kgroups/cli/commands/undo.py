@@ -20,7 +20,7 @@ command = Command(
     __doc__,
     body="kgroups.cli.undo:undo",
     options=(
-        click.argument("file", required=False, type=click.Path(path_type=Path, exists=True, dir_okay=False)),
+        click.argument("file", required=False, type=click.Path(path_type=Path, dir_okay=False)),
         click.option(
             "--accept-mismatch",
             "accepted",
