@@ -59,39 +59,39 @@ def states_and_types(owner: str, name: str) -> bool:
     return brokers_address(owner, name) or name in ("group_state", "group_type", "protocol_type", "state_filter")
 
 
-def fill_hostile(fake: FakeCluster) -> None:
-    """Groups of every type, which have these characters in their names, and in what their members say of themselves."""
+def fill_hostile(fake: FakeCluster, tail: str = HOSTILE) -> None:
+    """Groups of every type, whose names end with these characters, as does what their members say of themselves."""
     state = fake.state
-    t, u = f"t{HOSTILE}", f"u{HOSTILE}"
-    state.cluster_id = f"cluster{HOSTILE}"
+    t, u = f"t{tail}", f"u{tail}"
+    state.cluster_id = f"cluster{tail}"
     state.topic(t, [0, 1], start=10, end=100)
     state.topic(u, [1, -1], end=50)
-    member = FakeMember(f"m{HOSTILE}", {t: (0,), u: (0,)}, instance_id=f"static{HOSTILE}")
-    state.group(f"orders{HOSTILE}", 0, state="Stable", members=(member,), commits={(t, 0): 60, (u, 0): 50})
-    state.group(f"old{HOSTILE}", 1, commits={(t, 0): 5, (t, 1): 100, (f"gone{HOSTILE}", 0): 1})
-    state.group(f"new{HOSTILE}", 1, type="Consumer", state="Reconciling", members=(member,), commits={(t, 0): 99})
-    worker = FakeMember(f"w{HOSTILE}", garbage=b"?", metadata=b"\0\1" + HOSTILE.encode())
-    state.group(f"connect{HOSTILE}", 0, protocol_type="connect", state="Stable", members=(worker,))
-    state.group(f"other{HOSTILE}", 1, protocol_type=f"foo{HOSTILE}", state="Stable", members=(worker,))
+    member = FakeMember(f"m{tail}", {t: (0,), u: (0,)}, instance_id=f"static{tail}")
+    state.group(f"orders{tail}", 0, state="Stable", members=(member,), commits={(t, 0): 60, (u, 0): 50})
+    state.group(f"old{tail}", 1, commits={(t, 0): 5, (t, 1): 100, (f"gone{tail}", 0): 1})
+    state.group(f"new{tail}", 1, type="Consumer", state="Reconciling", members=(member,), commits={(t, 0): 99})
+    worker = FakeMember(f"w{tail}", garbage=b"?", metadata=b"\0\1" + tail.encode())
+    state.group(f"connect{tail}", 0, protocol_type="connect", state="Stable", members=(worker,))
+    state.group(f"other{tail}", 1, protocol_type=f"foo{tail}", state="Stable", members=(worker,))
     share = {"type": "Share", "protocol_type": "share"}
-    state.group(f"share{HOSTILE}", 0, state="Stable", members=(member,), commits={(t, 0): 7}, **share)
-    state.group(f"share-old{HOSTILE}", 1, commits={(t, 0): 7}, **share)
-    streams = {"type": "Streams", "protocol_type": "streams", "subtopologies": topology(f"app{HOSTILE}")}
-    mine = FakeMember(f"s{HOSTILE}", tasks=AssignedTasks(tasks(s0=(0, 1)), tasks(s1=(1,))))
+    state.group(f"share{tail}", 0, state="Stable", members=(member,), commits={(t, 0): 7}, **share)
+    state.group(f"share-old{tail}", 1, commits={(t, 0): 7}, **share)
+    streams = {"type": "Streams", "protocol_type": "streams", "subtopologies": topology(f"app{tail}")}
+    mine = FakeMember(f"s{tail}", tasks=AssignedTasks(tasks(s0=(0, 1)), tasks(s1=(1,))))
     state.topic("orders", [0, 1, 0, 1])
     state.topic("small", [0])
-    state.group(f"app{HOSTILE}", 0, state="Stable", members=(mine,), commits={("orders", 0): 40}, **streams)
-    state.group(f"app-old{HOSTILE}", 1, commits={("orders", 0): 40}, **streams)
-    _log(fake, f"old{HOSTILE}", t)
+    state.group(f"app{tail}", 0, state="Stable", members=(mine,), commits={("orders", 0): 40}, **streams)
+    state.group(f"app-old{tail}", 1, commits={("orders", 0): 40}, **streams)
+    _log(fake, f"old{tail}", t, tail)
 
 
-def _log(fake: FakeCluster, group: str, topic: str) -> None:
+def _log(fake: FakeCluster, group: str, topic: str, tail: str) -> None:
     """Records of a group in ``__consumer_offsets``."""
     answer = {
-        "protocolType": f"consumer{HOSTILE}", "generation": 4, "protocol": f"range{HOSTILE}",
-        "leader": f"m{HOSTILE}", "members": [], "currentStateTimestamp": 1_760_000_000_000,
+        "protocolType": f"consumer{tail}", "generation": 4, "protocol": f"range{tail}",
+        "leader": f"m{tail}", "members": [], "currentStateTimestamp": 1_760_000_000_000,
     }  # fmt: skip
-    value = commit_value(3, commitTimestamp=1_759_000_000_000, metadata=f"noted{HOSTILE}")
+    value = commit_value(3, commitTimestamp=1_759_000_000_000, metadata=f"noted{tail}")
     records = [
         batch(0, [(0, 1_759_000_000_000)], key=commit_key(group, topic, 0), value=value),
         batch(1, [(1, 1_760_000_000_000)], key=key_bytes(2, group), value=value_bytes(2, 3, answer)),
