@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
-from kgroups.errors import EXIT_FAILED, EXIT_OK, KgroupsError, MissingPackage
+from kgroups.errors import EXIT_FAILED, EXIT_OK, KgroupsError, MissingPackage, Reason
+from kgroups.model.groups import is_glob
 from kgroups.model.outcome import Failure
 from kgroups.model.outcome import Outcome as ModelOutcome
 from kgroups.model.permissions import Acl
@@ -24,12 +25,15 @@ T = TypeVar("T")
 class PartialFailure(KgroupsError):
     """A result is incomplete, and :meth:`Outcome.raise_for_failures` was called.
 
+    The message, the reason, and the hint are those of the first failure.
+
     Attributes:
         failures: One for each group, topic, partition, or broker without a result.
     """
 
     def __init__(self, message: str, failures: tuple[Failure, ...]) -> None:
-        super().__init__(message)
+        first = failures[0] if failures else None
+        super().__init__(message, reason=first and first.reason, hint=first and first.hint)
         self.failures = failures
 
 
@@ -61,7 +65,8 @@ class Outcome(Generic[T]):
     @classmethod
     def of(cls, outcome: ModelOutcome[T], change: Change | SettingsChange | None = None) -> Outcome[T]:
         """Return the public form of an outcome of :mod:`kgroups.admin`."""
-        return cls(outcome.items, outcome.failures, outcome.notices, tuple(outcome.missing_acls()), change)
+        failures = tuple(map(_hinted, outcome.failures))
+        return cls(outcome.items, failures, outcome.notices, tuple(outcome.missing_acls()), change)
 
     def __iter__(self) -> Iterator[T]:
         return iter(self.items)
@@ -137,6 +142,13 @@ class Outcome(Generic[T]):
         except ImportError:
             raise _missing("polars") from None
         return polars.DataFrame(self.to_dicts(), infer_schema_length=None)
+
+
+def _hinted(failure: Failure) -> Failure:
+    """Return the failure of a group that does not exist with a hint if its name is a glob, as commands take them."""
+    if failure.reason is Reason.GROUP_NOT_FOUND and not failure.hint and is_glob(failure.name):
+        return failure._replace(hint="select groups by a pattern with regex=; group IDs are literal")
+    return failure
 
 
 def summary(failures: tuple[Failure, ...]) -> str:

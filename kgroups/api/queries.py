@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeVar, overload
 from kgroups.admin.client import Client
 from kgroups.admin.query.list_groups import ListFilter
 from kgroups.admin.query.select_groups import Selection
+from kgroups.admin.topic_failures import topic_failures
 from kgroups.model import outcome as model
 from kgroups.model.groups import Group, ListedGroup
 from kgroups.model.health.findings import Sample, Seen
@@ -78,7 +79,11 @@ class Queries(ABC):
             >>> [(each.group, each.state) for each in await cluster.describe(regex="orders-.*")]
         """
         selection = arguments.selection(groups, regex, topics, all_groups)
-        return Outcome.of(await self._ask(lambda admin: admin.describe(selection)))
+
+        async def question(admin: Client) -> model.Outcome[Group]:
+            return await _with_topics(admin, selection, await admin.describe(selection))
+
+        return Outcome.of(await self._ask(question))
 
     async def offsets(
         self,
@@ -108,8 +113,13 @@ class Queries(ABC):
             >>> [(row.topic, row.partition, row.current_offset) for row in await cluster.offsets("orders")]
         """
         selection, level = arguments.selection(groups, regex, topics, all_groups), _level(read_committed)
-        outcome = await self._ask(lambda admin: admin.describe_offsets(selection, isolation=level))
-        return Outcome.of(outcome.with_items(row for item in outcome.items for row in offset_rows(item)))
+
+        async def question(admin: Client) -> model.Outcome[OffsetRow]:
+            outcome = await admin.describe_offsets(selection, isolation=level)
+            outcome = await _with_topics(admin, selection, outcome)
+            return outcome.with_items(row for item in outcome.items for row in offset_rows(item))
+
+        return Outcome.of(await self._ask(question))
 
     @overload
     async def lag(
@@ -228,6 +238,7 @@ class Queries(ABC):
 
         async def question(admin: Client) -> model.Outcome[Any]:
             outcome = await admin.describe_offsets(selection, isolation=level, whole_topics=True)
+            outcome = await _with_topics(admin, selection, outcome)
             found = [share for item in outcome.items for share in shares(item, split)]
             if not any(reads):
                 return outcome.with_items(share.row() for share in found)
@@ -277,6 +288,11 @@ class Queries(ABC):
             sampling.add(await self._ask(partial(sample_of, selection, sample)))
         await self._ask(partial(complete, sampling))
         return sampling.report(int(clock.time() * 1000))
+
+
+async def _with_topics(admin: Client, selection: Selection, outcome: model.Outcome[T]) -> model.Outcome[T]:
+    """Return the outcome with a failure for each selected topic that does not exist, as in commands."""
+    return outcome.with_failures(await topic_failures(admin, selection, outcome) if selection.topics else ())
 
 
 async def _read_ages(

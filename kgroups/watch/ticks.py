@@ -12,8 +12,8 @@ from enum import Enum
 
 from kgroups.admin.client import Client
 from kgroups.admin.query.select_groups import Selection
+from kgroups.admin.topic_failures import topic_failures
 from kgroups.cli.frame.options import ConnectionOptions
-from kgroups.cli.frame.selection_hints import topic_failures
 from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import Outcome
 from kgroups.model.views.offset_row import GroupOffsets

@@ -11,6 +11,7 @@ from typing import Any
 from kgroups.admin.client import Client
 from kgroups.admin.query.pattern import Pattern, compile_pattern
 from kgroups.admin.query.select_groups import Selection
+from kgroups.admin.topic_failures import topic_failures
 from kgroups.errors import KgroupsError, UsageError
 from kgroups.model.counts import some
 from kgroups.model.groups import GroupState, canonical_word, is_glob
@@ -77,25 +78,6 @@ def _with_topic_hints(failures: Iterable[Failure], rows: Iterable[Any]) -> tuple
 
 def _topics(names: Collection[str]) -> str:
     return "".join(f" --topic {shell(name)}" for name in sorted(names)[:_MOST_HINTS])
-
-
-async def topic_failures(admin: Client, selection: Selection, outcome: Outcome[Any]) -> list[Failure]:
-    """Return a failure for each selected topic that does not exist or cannot be read, and has none yet.
-
-    If brokers did not respond, the outcome already is incomplete, and there may be no time left.
-    """
-    if any(failure.scope in (Scope.CLUSTER, Scope.BROKER) for failure in outcome.failures):
-        return []
-    known = {failure.name for failure in outcome.failures if failure.scope is Scope.TOPIC}
-    names = sorted(selection.topics - known)
-    if not names:
-        return []
-    try:
-        topics = await admin.topics(names)
-    except KgroupsError as error:
-        return [Failure.of(error, Scope.CLUSTER, "", api="Metadata")]
-    errors = [(name, topics[name].error) for name in names if name in topics]
-    return [error.failure(Scope.TOPIC, name, api="Metadata") for name, error in errors if error]
 
 
 async def _listed(admin: Client) -> Sequence[str]:

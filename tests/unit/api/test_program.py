@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import assert_type
 
+import pytest
+
 from kgroups import (
     AppliedOffset,
     Cluster,
@@ -19,6 +21,7 @@ from kgroups import (
     MemberLagRow,
     OffsetRow,
     Outcome,
+    PartialFailure,
     PartitionLagRow,
     PlannedDeletion,
     PlannedOffset,
@@ -78,6 +81,26 @@ def test_missing_group_is_a_failure_with_a_reason(serve: Callable[..., Served]) 
             (failure,) = outcome.failures
             assert_type(failure, Failure)
             assert (failure.name, failure.reason) == ("nope", Reason.GROUP_NOT_FOUND)
+
+
+def test_missing_topic_is_a_failure(serve: Callable[..., Served]) -> None:
+    with Cluster(serve(fill=fill).bootstrap) as cluster:
+        for outcome in (
+            cluster.lag(topics=["nope"]),
+            cluster.offsets(topics=["nope"]),
+            cluster.describe(topics=["nope"]),
+        ):
+            assert [(each.name, each.reason) for each in outcome.failures] == [("nope", Reason.TOPIC_NOT_FOUND)]
+        assert not cluster.lag(topics=["orders"]).failures
+
+
+def test_raised_failure_has_the_reason_and_the_hint_of_the_first(serve: Callable[..., Served]) -> None:
+    with (
+        Cluster(serve(fill=fill).bootstrap) as cluster,
+        pytest.raises(PartialFailure, match="does not exist") as raised,
+    ):
+        cluster.lag("a*").raise_for_failures()
+    assert raised.value.reason is Reason.GROUP_NOT_FOUND and "regex=" in (raised.value.hint or "")
 
 
 def offsets_of() -> FromPlan:
