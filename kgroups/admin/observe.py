@@ -8,11 +8,12 @@ from collections.abc import AsyncGenerator, Collection, Iterable, Mapping
 from contextlib import aclosing
 from typing import NamedTuple
 
+from kgroups.model.explain.facts import LagFacts
 from kgroups.model.group_log import CommitTimes, GroupLogs, LogQuery, ReadBudget, commit_keys, expires_at, keys_of
 from kgroups.model.groups import Group, GroupId, GroupState, GroupType
 from kgroups.model.health.findings import Proof, Sample, Seen, proof_of
 from kgroups.model.health.sampling import Answers, Sampling
-from kgroups.model.offsets import Isolation
+from kgroups.model.offsets import Isolation, LogProblem
 from kgroups.model.operations.commit_history import History
 from kgroups.model.outcome import Failure, Outcome
 from kgroups.model.stays import Instances
@@ -127,6 +128,31 @@ async def observe_partitions(
     isolation = Isolation.READ_UNCOMMITTED
     described = await admin.describe_offsets(selection, isolation=isolation, whole_topics=wanted is None)
     return await partition_facts(cluster, described, wanted)
+
+
+async def lag_facts(admin: Client, selection: Selection) -> tuple[Mapping[GroupId, LagFacts], tuple[Failure, ...]]:
+    """Return the lag of groups, the facts about their partitions that lag, and failures.
+
+    What is missing there is unknown, with a reason: records that cannot be read, and logs that do not exist, are no
+    failures.
+
+    :raises UsageError: over librdkafka.
+    """
+    from .query.log_offsets import problem_of
+    from .verdicts.gather import partition_facts
+
+    cluster = wire_of(admin, WireOnly.EXPLAIN)
+    described = await admin.describe_offsets(selection, isolation=Isolation.READ_UNCOMMITTED, whole_topics=True)
+    partitions = await partition_facts(cluster, described, None, with_pace=False)
+    by_group: dict[GroupId, list[PartitionFacts]] = {}
+    for each in partitions.items:
+        by_group.setdefault(each.group, []).append(each)
+    every = [share for item in described.items for share in shares(item, By.GROUP)]
+    facts = {
+        share.group.group_id: LagFacts(share.known(share.tally()), tuple(by_group.get(share.group.group_id, ())))
+        for share in every
+    }
+    return facts, tuple(each for each in described.failures if problem_of(each) is not LogProblem.MISSING)
 
 
 class Questions(NamedTuple):

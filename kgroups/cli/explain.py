@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import Mapping
 from functools import partial
@@ -9,18 +10,20 @@ from typing import Any, NamedTuple
 
 from kgroups.admin.client import Client, WireOnly, wire_of
 from kgroups.admin.group_clients import gather_facts
+from kgroups.admin.observe import lag_facts
 from kgroups.admin.query.select_groups import Selection
 from kgroups.config.settings import Transport
 from kgroups.errors import Reason, UsageError
 from kgroups.model.explain import explain as explain_group
 from kgroups.model.explain.change import Change, InvalidChange, parse_change
 from kgroups.model.explain.facts import GroupFacts
+from kgroups.model.explain.summary import summarize
 from kgroups.model.explain.what_if import NotEnoughData, simulate
 from kgroups.model.outcome import NO_MATCH, Failure, Outcome, Scope
 from kgroups.render.explain import Explained, write_explained, write_json
 from kgroups.render.views import Tier
 
-from .explain_partitions import PartitionOptions, explain_partitions
+from .explain_partitions import PartitionOptions, explain_partitions, of_cluster
 from .frame.options import ConnectionOptions
 from .frame.output import or_write_error, print_failures, with_omitted
 from .frame.run_query import Query, query_items
@@ -63,7 +66,9 @@ def explain(
 
     async def query(admin: Client) -> Outcome[Any]:
         cluster = wire_of(admin, WireOnly.EXPLAIN)
-        outcome = await gather_facts(cluster, selection)
+        outcome, (lags, failures) = await asyncio.gather(gather_facts(cluster, selection), lag_facts(admin, selection))
+        outcome = outcome.with_items(each._replace(lag=lags.get(each.group.group_id)) for each in outcome.items)
+        outcome = outcome.with_failures(each for each in failures if each not in outcome.failures)
         if not outcome.items and not outcome.failures:
             return outcome.with_failures((), [NO_MATCH])
 
@@ -115,8 +120,15 @@ def _explained(
         partial(or_write_error, style.output, lambda empty: write_json(empty, sys.stdout, None)),
         query,
         selection,
-        lambda cluster, facts: Explained(facts, explain_group(facts), cluster=cluster),
+        partial(_explain_one, connection),
     )
+
+
+def _explain_one(connection: ConnectionOptions, cluster: str | None, facts: GroupFacts) -> Explained:
+    findings = explain_group(facts)
+    summary = summarize(facts, findings)
+    summary = summary._replace(next=of_cluster(connection, cluster, summary.next))
+    return Explained(facts, findings, cluster=cluster, summary=summary)
 
 
 def _changes(texts: tuple[str, ...]) -> list[Change]:

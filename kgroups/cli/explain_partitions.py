@@ -35,6 +35,13 @@ class PartitionOptions(NamedTuple):
         return bool(self.partitions) or self.lagging
 
 
+def of_cluster(connection: ConnectionOptions, cluster: str | None, command: str | None) -> str | None:
+    """Return a command for one of several clusters; the commands of other tools have no profiles."""
+    if cluster and connection.fleet and command and command.startswith("kgroups "):
+        return f"{command} {shlex.join(connection.fleet.as_words(cluster))}"
+    return command
+
+
 def explain_partitions(
     connection: ConnectionOptions, output: str, fmt: str, selection: Selection, options: PartitionOptions
 ) -> int:
@@ -53,8 +60,7 @@ def explain_partitions(
 
     def judged_in(cluster: str | None, facts: PartitionFacts) -> Judged:
         verdict = judge(facts, stuck_after)
-        if cluster and connection.fleet and (verdict.next or "").startswith("kgroups "):  # other tools have no profiles
-            verdict = verdict._replace(next=f"{verdict.next} {shlex.join(connection.fleet.as_words(cluster))}")
+        verdict = verdict._replace(next=of_cluster(connection, cluster, verdict.next))
         return Judged(verdict, facts.record if options.show_record else None, cluster)
 
     judged, cluster_id, clusters = query_items(

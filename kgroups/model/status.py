@@ -1,7 +1,7 @@
 """The status of a group in one word: what the known facts prove, worst first; no I/O and no clock.
 
-One look proves damage (such as lost records) and that nothing is unread. Whether a lag shrinks needs a :class:`Trend`,
-from two or more moments. What is not proved is unknown.
+One sample proves damage, such as lost records, and that nothing is unread. Whether a lag shrinks needs a
+:class:`Trend`, from two or more moments. What is not proved is unknown.
 """
 
 from __future__ import annotations
@@ -26,12 +26,14 @@ class Status(StrEnum):
     RECREATED_TOPIC = "recreated topic"
     BEYOND_LOG_END = "beyond log end"
     NO_LEADER = "no leader"
+    NOT_READY = "not ready"
     STUCK = "stuck"
     MOVED_BACK = "moved back"
     NOT_ASSIGNED = "not assigned"
+    AT_RISK = "at risk"
+    """Another problem that ``explain`` finds, such as a partition of two members."""
     NO_MEMBER = "no member"
     FALLING_BEHIND = "falling behind"
-    NOT_READY = "not ready"
     REBALANCING = "rebalancing"
     STEADY = "steady lag"
     UNKNOWN = "unknown"
@@ -47,9 +49,7 @@ class Status(StrEnum):
 
 _SEVERITIES = {
     **dict.fromkeys(Status, Severity.CRITICAL),
-    **dict.fromkeys(
-        (Status.NO_MEMBER, Status.FALLING_BEHIND, Status.NOT_READY, Status.REBALANCING, Status.STEADY), Severity.WARNING
-    ),
+    **dict.fromkeys((Status.NO_MEMBER, Status.FALLING_BEHIND, Status.REBALANCING, Status.STEADY), Severity.WARNING),
     **dict.fromkeys((Status.UNKNOWN, Status.LAGGING), Severity.UNKNOWN),
     **dict.fromkeys((Status.CATCHING_UP, Status.OK), Severity.OK),
 }
@@ -72,10 +72,12 @@ class Trend(StrEnum):
     UNKNOWN = "unknown"
     CATCHING_UP = "catching up"
     KEEPING_UP = "keeping up"
+    NOTHING_UNREAD = "nothing unread"
+    """Only transaction markers, or offsets that compaction removed, are left."""
 
 
 class Damage(NamedTuple):
-    """The partitions that one look shows to be wrong, each sorted.
+    """The partitions that one sample shows to be wrong, each sorted.
 
     ``lost``: their committed offset is below the log start offset. ``missing``: they do not exist. ``recreated``: their
     committed offset is of an earlier topic of the same name. ``ahead``: it is beyond the end of the log.
@@ -95,10 +97,10 @@ NO_DAMAGE = Damage()
 
 
 class Known(NamedTuple):
-    """What one look shows about a group; the lags and ``unknown`` as in the lag view.
+    """What one sample shows about a group; the lags and ``unknown`` as in the lag view.
 
     ``members``: their number; ``None``: not reported. ``unknown``: the number of partitions with unknown lag.
-    ``stale``: the group was not reported; the other fields are from an earlier look.
+    ``stale``: the group was not reported; the other fields are from an earlier sample.
     """
 
     state: str
@@ -152,7 +154,7 @@ def totals_text(statuses: Mapping[str, int], known_lag: int, whole: bool, *, sho
 def judge_status(known: Known, trend: Trend = Trend.UNKNOWN) -> GroupStatus:
     """Return the status of a group.
 
-    :param trend: what earlier looks prove about its lag; without any, nothing.
+    :param trend: what earlier samples prove about its lag; without any, nothing.
     """
     if known.stale:
         return _status(Status.UNKNOWN, "not reported by the last refresh")
@@ -213,6 +215,8 @@ def _rest(known: Known, trend: Trend) -> GroupStatus:
     match trend:
         case Trend.KEEPING_UP:
             return _status(Status.OK, f"{lag}, as is usual between two commits")
+        case Trend.NOTHING_UNREAD:
+            return _status(Status.OK, f"{lag}, but no record is unread")
         case Trend.CATCHING_UP:
             return _status(Status.CATCHING_UP, f"{lag}, and it shrinks")
         case Trend.STEADY:

@@ -68,7 +68,7 @@ STATE = Column("STATE", "state", "State of the group.")
 STATUS = Column(
     "STATUS",
     "status",
-    "What one look proves about the group, worst first: "
+    "What one sample proves about the group, worst first: "
     + ", ".join(Status)
     + ". Null: the group cannot be described.",
     _L,

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from enum import StrEnum
 from typing import NamedTuple, TextIO
 
+from kgroups.model.counts import count, some
 from kgroups.model.explain.facts import BrokerLimits, GroupFacts
 from kgroups.model.explain.findings import Finding, Severity
 from kgroups.model.explain.rows import explained_members, share_rows
+from kgroups.model.explain.summary import JudgedPartition, Summary
 from kgroups.model.explain.what_if import WhatIf
 from kgroups.model.outcome import Outcome
+from kgroups.model.severity import Severity as GroupSeverity
+from kgroups.model.shell import group_words_in_text
+from kgroups.model.verdicts.verdict import Severity as VerdictSeverity
+from kgroups.model.visible import escape_message
 
 from .cells import escape
 from .color import has_color
@@ -30,11 +37,22 @@ class Explained(NamedTuple):
     what_if: WhatIf | None = None
     cluster: str | None = None
     """The name of the cluster, if several are queried."""
+    summary: Summary | None = None
 
 
-_MARKS = {Severity.PROBLEM: "- PROBLEM: ", Severity.WARNING: "- WARNING: ", Severity.INFO: "- "}
+_MARKS = {
+    Severity.PROBLEM: "- PROBLEM: ",
+    Severity.WARNING: "- WARNING: ",
+    VerdictSeverity.UNKNOWN: "- UNKNOWN: ",
+    Severity.INFO: "- ",
+}
 """The most severe first: the order of the text."""
-_COLORS = {Severity.PROBLEM: "1;31", Severity.WARNING: "1;33"}
+_COLORS: Mapping[StrEnum, str] = {Severity.PROBLEM: "1;31", Severity.WARNING: "1;33"}
+_STATUS_COLORS = {GroupSeverity.CRITICAL: "1;31", GroupSeverity.WARNING: "1;33", GroupSeverity.OK: "32"}
+_PLUMBING = frozenset({"coordinator", "leader", "weight"})
+"""Rules whose facts about a group are shown only with ``-v``."""
+_MOST_VERDICTS = 3
+"""Different verdicts about partitions that are shown."""
 
 
 def write_explained(
@@ -54,16 +72,26 @@ def write_explained(
 
 def _write(item: Explained, fmt: str, stream: TextIO, tier: Tier, headers: bool) -> list[str]:
     """Write one group; return the headers of omitted columns."""
-    cluster = f"{item.cluster}: " if item.cluster else ""
-    group, kind = _head(item.facts)
-    _write_line(stream, fmt, kind, first=escape(f"{cluster}{group}: "))
     colored = fmt == "table" and has_color(stream)
+    name = escape(f"{item.cluster}: " if item.cluster else "") + escape(item.facts.group.group_id)
+    if item.summary:
+        word, rest = _headline(item.summary, colored=colored)
+        _write_line(stream, fmt, rest, first=f"{name}: {word}: ")
+        _write_line(stream, fmt, escape(_about(item.facts)))
+    else:
+        _write_line(stream, fmt, escape(_about(item.facts)), first=f"{name}: ")
+    sentences: list[tuple[StrEnum, str]] = [*_of_partitions(item.summary)]
+    sentences += [
+        (finding.severity, finding.text)
+        for finding in item.findings
+        if tier > Tier.BASE or finding.severity is not Severity.INFO or finding.rule not in _PLUMBING
+    ]
     for severity, mark in _MARKS.items():
         if colored and severity in _COLORS:
             mark = f"- \x1b[{_COLORS[severity]}m{mark[2:-1]}\x1b[0m "
-        for finding in item.findings:
-            if finding.severity is severity:
-                _write_line(stream, fmt, escape(finding.text), first=mark)
+        for found, text in sentences:
+            if found == severity:
+                _write_line(stream, fmt, escape(text), first=mark)
     omitted: list[str] = []
     rows = tuple(explained_members(item.facts))
     if rows:
@@ -89,13 +117,44 @@ def _write_line(stream: TextIO, fmt: str, text: str, *, first: str = "") -> None
         stream.write(f"{first}{text}\n")
 
 
-def _head(facts: GroupFacts) -> tuple[str, str]:
-    """Return the name of the group, and what it is."""
+def _headline(summary: Summary, *, colored: bool) -> tuple[str, str]:
+    """Return the status; and why, the worst partition, and what to do."""
+    word = summary.status.status.upper()
+    if colored and summary.status.severity in _STATUS_COLORS:
+        word = f"\x1b[{_STATUS_COLORS[summary.status.severity]}m{word}\x1b[0m"
+    parts = [escape(summary.status.reason)]
+    worst = summary.worst
+    if worst and worst.place not in summary.status.reason:
+        lag = "unknown" if worst.facts.lag is None else f"{worst.facts.lag:,}"
+        parts.append(escape(f"worst partition {worst.place} (lag {lag}): {_words(worst)}"))
+    if summary.next:
+        parts.append(f"next: {escape_message(summary.next)}")
+    return word, "; ".join(parts)
+
+
+def _words(each: JudgedPartition) -> str:
+    return each.verdict.key.value.replace("-", " ")
+
+
+def _of_partitions(summary: Summary | None) -> Iterator[tuple[StrEnum, str]]:
+    """Yield the severity and the text of the worst verdicts, with their partitions, and how many more there are."""
+    alike: dict[tuple[StrEnum, str], list[JudgedPartition]] = {}
+    for each in summary.partitions if summary else ():
+        if each.verdict.severity is not VerdictSeverity.INFO:
+            alike.setdefault((each.verdict.severity, f"{_words(each)}: {each.verdict.text}"), []).append(each)
+    for (severity, text), found in list(alike.items())[:_MOST_VERDICTS]:
+        yield severity, f"{some([each.place for each in found])}: {text}"
+    if more := [each for found in list(alike.values())[_MOST_VERDICTS:] for each in found]:
+        command = f"kgroups explain {group_words_in_text(more[0].facts.group)} --lagging"
+        yield more[0].verdict.severity, f"{count(len(more), 'more partition')}: {command}"
+
+
+def _about(facts: GroupFacts) -> str:
     group = facts.group
     group_type = group.type or "classic"
     protocol = f" of protocol type '{group.protocol_type}'" if group.protocol_type not in ("", "consumer") else ""
-    count = "" if group.members is None else f", {len(group.members):,} member{'s' * (len(group.members) != 1)}"
-    return group.group_id, escape(f"a {group_type.lower()} group{protocol}, {group.state}{count}")
+    members = "" if group.members is None else f", {count(len(group.members), 'member')}"
+    return f"a {group_type.lower()} group{protocol}, {group.state}{members}"
 
 
 def _write_table(
@@ -134,6 +193,7 @@ def _group_object(item: Explained) -> dict[str, object]:
         "protocol": group.protocol,
         "coordinator": plain_data(group.coordinator),
         "placement": facts.placement._asdict(),
+        "summary": _summary(item.summary),
         "findings": [
             {"severity": each.severity.value, "rule": each.rule, "text": each.text, "subjects": list(each.subjects)}
             for each in item.findings
@@ -142,6 +202,29 @@ def _group_object(item: Explained) -> dict[str, object]:
         "share_partitions": None if facts.share is None else [_share_object(row) for row in share_rows(facts)],
         "limits": _limits(facts.limits),
         "what_if": _what_if(item.what_if),
+    }
+
+
+def _summary(summary: Summary | None) -> dict[str, object] | None:
+    if summary is None:
+        return None
+    status, worst = summary.status, summary.worst
+    return {
+        "status": status.status.value,
+        "severity": status.severity.name,
+        "reason": status.reason,
+        "total_lag": summary.total_lag,
+        "known_lag": summary.known_lag,
+        "worst": worst
+        and {
+            "topic": worst.facts.topic,
+            "partition": worst.facts.partition,
+            "lag": worst.facts.lag,
+            "verdict": worst.verdict.key.value,
+            "severity": worst.verdict.severity.value,
+            "text": worst.verdict.text,
+        },
+        "next": summary.next,
     }
 
 

@@ -28,7 +28,7 @@ MEMBERS = View(
         Column("ASSIGNMENT", "assignment", "Assigned partitions.", _L, _V),
         columns.SUBSCRIPTION,
         Column("SUBSCRIPTION-VERSION", "subscription_version", "Version of the metadata of the member.", _R, _V),
-        columns.METADATA_BYTES,
+        columns.METADATA_BYTES.at(_V),
         columns.NOTE.at(_V, Sooner(_B, some_value)),
     ),
     drops=("metadata_bytes", "host"),

@@ -6,6 +6,8 @@ from typing import Final
 
 from kgroups.model.explain.facts import BrokerLimits
 from kgroups.model.explain.findings import Severity
+from kgroups.model.severity import Severity as GroupSeverity
+from kgroups.model.status import Status
 from kgroups.model.verdicts.facts import Part
 from kgroups.model.verdicts.verdict import Key
 from kgroups.model.verdicts.verdict import Severity as VerdictSeverity
@@ -64,6 +66,7 @@ def _group() -> Schema:
             "protocol": text("Name of the assignor."),
             "coordinator": ref("node", "The broker that coordinates the group."),
             "placement": placement,
+            "summary": or_null(_summary()),
             "findings": listing("The findings.", finding),
             "members": listing("The members.", record("A member.", fields("explain_views:MEMBERS"))),
             "share_partitions": or_null(
@@ -73,6 +76,32 @@ def _group() -> Schema:
             "what_if": or_null(_what_if()),
         },
         optional=["cluster"],
+    )
+
+
+def _summary() -> Schema:
+    worst = record(
+        "The partition with the worst verdict.",
+        {
+            "topic": text("Topic."),
+            "partition": whole("Partition number."),
+            "lag": or_null(whole("Lag. Null: unknown.")),
+            "verdict": one_of("Why the group makes progress, or does not.", Key),
+            "severity": one_of("problem: records are not consumed.", VerdictSeverity),
+            "text": text("The verdict in words, which may change."),
+        },
+    )
+    return record(
+        "The status of the group.",
+        {
+            "status": one_of("What is proved about the group.", Status),
+            "severity": one_of("UNKNOWN: it is not proved that the group is well.", GroupSeverity.__members__),
+            "reason": text("Why, in words, which may change."),
+            "total_lag": or_null(whole("Sum of the lags. Null: the lag of a partition is unknown.")),
+            "known_lag": or_null(whole("Sum of the known lags. Null: none is known.")),
+            "worst": or_null(worst),
+            "next": or_null(text("What to do, mostly a command. Null: nothing.")),
+        },
     )
 
 

@@ -71,11 +71,12 @@ class _Gathered:
 
 
 async def partition_facts(
-    cluster: Cluster, described: Outcome[GroupOffsets], wanted: Wanted | None
+    cluster: Cluster, described: Outcome[GroupOffsets], wanted: Wanted | None, *, with_pace: bool = True
 ) -> Outcome[PartitionFacts]:
     """Return the facts about partitions of described groups, sorted.
 
     :param wanted: the partitions; ``None``: those that lag, and those whose lag is unknown.
+    :param with_pace: whether to observe for some seconds whether a lag grows.
     """
     numbers, failures = await _numbers(cluster, wanted)
     shared = [each for each in described.items if each.group.type == GroupType.SHARE]
@@ -97,7 +98,8 @@ async def partition_facts(
     failures += await _ask(cluster, rows, gathered)
     problems = _problems(failures)
     facts = [_facts(each, row, gathered, problems) for each in groups for row in rows[each.group.group_id]]
-    facts = await _with_limits(cluster, await _with_pace(cluster, facts), gathered)
+    if with_pace:
+        facts = await _with_limits(cluster, await _with_pace(cluster, facts), gathered)
     hidden_by = (*described.hidden_by, *(part.acl for each in facts for part in each.unavailable if part.acl))
     return Outcome(tuple(facts), tuple(dict.fromkeys(failures)), notices, tuple(dict.fromkeys(hidden_by)))
 
@@ -192,7 +194,7 @@ async def _ask(cluster: Cluster, rows: Mapping[str, Sequence[OffsetRow]], gather
     leaders, (stable, unread, aborted, unread_failures), commits = await asyncio.gather(
         find_leaders(cluster, pairs),
         _stable_records(cluster, partitions, positions),
-        commit_history(cluster, tuple(rows)),
+        commit_history(cluster, tuple(name for name, some in rows.items() if some)),
     )
     gathered.leaders = {pair: node for node, some in leaders.leaders.items() for pair in some}
     gathered.unread, gathered.aborted, gathered.commits = unread, aborted, commits

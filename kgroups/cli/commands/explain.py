@@ -1,8 +1,10 @@
 """Explain the state and the problems of groups.
 
-Shows, in sentences and a table of members: the coordinator and the protocol, members without partitions, partitions
-that are unassigned or assigned twice, differences between members, and the size of a rebalance against the broker's
-limits.
+Begins with one line: the status of the group, its lag, the worst partition and why, and what to do next.
+
+Then shows, in sentences and a table of members: the worst verdicts about partitions, members without partitions,
+partitions that are unassigned or assigned twice, differences between members, and the protocol; with -v also the
+coordinator, and the size of a rebalance against the broker's limits.
 
 --what-if runs Kafka's assignors locally on the group as it is; no member is affected. A new member has the most
 common subscription and the highest member ID; if members=N removes members, those with the highest IDs

@@ -2,6 +2,10 @@
 
 Shows the selected groups; by default all groups.
 
+STATUS, shown on a terminal and with --columns, says what one sample proves, worst first: data lost, deleted topic,
+recreated topic, beyond log end, no leader, not ready, not assigned, no member, rebalancing, unknown, lagging (records
+are unread; whether the group makes progress is unknown), or ok.
+
 TOTAL-LAG is - if the lag of a partition is unknown: its log cannot be read, or the group has members and no
 committed offset on it. NOTE and KNOWN-LAG then show the lag of the other partitions.
 

@@ -11,8 +11,10 @@ from kgroups.model.group_log import GroupLog
 from kgroups.model.groups import CONSUMER_PROTOCOL_TYPE, Group, GroupType, Member
 from kgroups.model.offsets import GroupCommits
 from kgroups.model.share.partition import ShareFacts
+from kgroups.model.status import Known
 from kgroups.model.stays import Instances
 from kgroups.model.subscriptions import member_topics
+from kgroups.model.verdicts.facts import PartitionFacts
 
 
 class Limit(NamedTuple):
@@ -55,6 +57,13 @@ class Placement(NamedTuple):
     leader: int | None = None
 
 
+class LagFacts(NamedTuple):
+    """The lag of a group, and its partitions that lag, or whose lag is unknown."""
+
+    known: Known
+    partitions: tuple[PartitionFacts, ...] = ()
+
+
 class GroupFacts(NamedTuple):
     """The facts about one group.
 
@@ -80,6 +89,8 @@ class GroupFacts(NamedTuple):
     commits: GroupCommits | None = None
 
     instances: Instances = Instances()
+    lag: LagFacts | None = None
+    """``None`` if the offsets were not read."""
 
     @property
     def members(self) -> tuple[Member, ...]:

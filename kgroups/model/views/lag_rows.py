@@ -86,7 +86,7 @@ class GroupLagRow(NamedTuple):
     unread_min: int | None = None
     unread_max: int | None = None
     status: str | None = None
-    """A :class:`kgroups.model.status.Status`: what one look proves."""
+    """A :class:`kgroups.model.status.Status`: what one sample proves."""
 
 
 class TopicLagRow(NamedTuple):

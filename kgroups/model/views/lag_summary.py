@@ -298,7 +298,7 @@ def tally_of(
 
 
 def _damage(share: Share, rows: Sequence[OffsetRow], tally: Tally) -> Damage:
-    """Return the partitions that are wrong; nearly all groups have none, and need no look at each row."""
+    """Return the partitions that are wrong; nearly all groups have none, and need no pass over each row."""
     found: dict[str, set[tuple[str, int]]] = {}
     if tally.ahead or tally.data_lost or tally.total_lag is None:
         for row in rows:

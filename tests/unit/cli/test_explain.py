@@ -108,7 +108,7 @@ def test_explain_csv_output_is_rejected(explain: Run) -> None:
 
 def test_explain_what_if_of_rebalancing_group_is_a_failure(explain: Run) -> None:
     code, out, err = explain("moving", "--what-if", "members=+1")
-    assert code == 1 and out.startswith("moving: a classic group, PreparingRebalance, 1 member\n")
+    assert code == 1 and "a classic group, PreparingRebalance, 1 member\n" in out
     assert "group 'moving': --what-if cannot be computed: its state is PreparingRebalance" in err
 
 

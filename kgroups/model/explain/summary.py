@@ -1,0 +1,132 @@
+"""The status of an explained group, its worst partition, and what to do: one line for a tired person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from kgroups.model.offsets import place_name
+from kgroups.model.shell import group_words
+from kgroups.model.status import GroupStatus, Known, Status, Trend, judge_status, lag_text
+from kgroups.model.verdicts.facts import PartitionFacts
+from kgroups.model.verdicts.judge import judge
+from kgroups.model.verdicts.verdict import Key, Verdict
+from kgroups.model.verdicts.verdict import Severity as VerdictSeverity
+
+from .facts import GroupFacts
+from .findings import Finding, Severity
+
+_TRENDS = {
+    **dict.fromkeys(
+        (
+            Key.UNASSIGNED,
+            Key.CRASH_LOOP,
+            Key.SAME_OFFSET_COMMITTED,
+            Key.LARGE_RECORD,
+            Key.NOT_COMMITTING,
+            Key.OPEN_TRANSACTION,
+        ),
+        Trend.STUCK,
+    ),
+    **dict.fromkeys((Key.THROTTLED, Key.FALLING_BEHIND), Trend.FALLING_BEHIND),
+    Key.CATCHING_UP: Trend.CATCHING_UP,
+    Key.NO_UNREAD_RECORDS: Trend.NOTHING_UNREAD,
+}
+_OTHER_TOPIC = (Key.RECREATED_TOPIC, Key.LEADER_EPOCH_AHEAD)
+_ORDER = (VerdictSeverity.PROBLEM, VerdictSeverity.WARNING, VerdictSeverity.UNKNOWN, VerdictSeverity.INFO)
+_NEXT = {
+    Status.DELETED_TOPIC: "kgroups describe {group}",
+    Status.NO_MEMBER: "start its consumers",
+    Status.NOT_ASSIGNED: "kgroups describe {group} --members",
+    Status.REBALANCING: "kgroups explain {group} --deep",
+    Status.UNKNOWN: "kgroups lag {group} --by partition --wide",
+    Status.LAGGING: "kgroups explain {group} --lagging",
+}
+"""What to do if no verdict says it."""
+
+
+class JudgedPartition(NamedTuple):
+    """A partition with its verdict."""
+
+    facts: PartitionFacts
+    verdict: Verdict
+
+    @property
+    def place(self) -> str:
+        return place_name(self.facts.topic, self.facts.partition)
+
+
+class Summary(NamedTuple):
+    """The status of a group. ``partitions``: those that lag, or whose lag is unknown, worst first.
+
+    ``next``: what to do, mostly a command; ``None``: nothing.
+    """
+
+    status: GroupStatus
+    total_lag: int | None
+    known_lag: int | None
+    partitions: tuple[JudgedPartition, ...] = ()
+    next: str | None = None
+
+    @property
+    def worst(self) -> JudgedPartition | None:
+        """The partition to name first; ``None`` if none needs attention."""
+        first = next(iter(self.partitions), None)
+        return None if first is None or first.verdict.severity is VerdictSeverity.INFO else first
+
+
+def summarize(facts: GroupFacts, findings: Iterable[Finding]) -> Summary:
+    """Return the status of a group; a problem below is a problem above."""
+    known, partitions = _unknown(facts), tuple[JudgedPartition, ...]()
+    if facts.lag is not None:
+        known = facts.lag.known
+        judged = (JudgedPartition(each, judge(each)) for each in facts.lag.partitions)
+        partitions = tuple(sorted(judged, key=_badness))
+    if facts.outsiders and known.members == 0:
+        known = known._replace(members=None)  # a client reads that is not a member
+    recreated = {(each.facts.topic, each.facts.partition) for each in partitions if each.verdict.key in _OTHER_TOPIC}
+    if recreated:
+        known = known._replace(damage=known.damage._replace(recreated=tuple(sorted(recreated))))
+    status = judge_status(known, _trend([each.verdict for each in partitions]))
+    problems = [each for each in findings if each.severity is Severity.PROBLEM]
+    if problems and status.severity is not Status.AT_RISK.severity:
+        status = GroupStatus(Status.AT_RISK, Status.AT_RISK.severity, problems[0].text.partition(": ")[0])
+    if (lag := lag_text(known)) not in status.reason and status.status is not Status.OK:
+        status = status._replace(reason=f"{status.reason}; {lag}")
+    summary = Summary(status, known.total_lag, known.known_lag, partitions)
+    return summary._replace(next=_next(facts.group.group_id, summary))
+
+
+def _unknown(facts: GroupFacts) -> Known:
+    return Known(facts.group.state, None if facts.group.members is None else len(facts.members), None, None)
+
+
+def _badness(each: JudgedPartition) -> tuple[int, int, int, str, int]:
+    severity, key = _ORDER.index(each.verdict.severity), list(Key).index(each.verdict.key)
+    return severity, key, -(each.facts.lag or 0), each.facts.topic, each.facts.partition
+
+
+def _trend(verdicts: Sequence[Verdict]) -> Trend:
+    """Return what the verdicts prove about the group: what is bad of one partition, and what is well of all."""
+    trends = {_trend_of(verdict) for verdict in verdicts}
+    for bad in (Trend.STUCK, Trend.FALLING_BEHIND):
+        if bad in trends:
+            return bad
+    if trends == {Trend.NOTHING_UNREAD}:
+        return Trend.NOTHING_UNREAD
+    return Trend.CATCHING_UP if trends and trends <= {Trend.CATCHING_UP, Trend.NOTHING_UNREAD} else Trend.UNKNOWN
+
+
+def _trend_of(verdict: Verdict) -> Trend:
+    if verdict.key is Key.OPEN_TRANSACTION and verdict.severity is not VerdictSeverity.PROBLEM:
+        return Trend.UNKNOWN
+    return _TRENDS.get(verdict.key, Trend.UNKNOWN)
+
+
+def _next(group: str, summary: Summary) -> str | None:
+    words = group_words(group)
+    found = summary.worst.verdict.next if summary.worst else None
+    if found and found != f"kgroups explain {words}":
+        return found
+    advice = _NEXT.get(summary.status.status)
+    return advice and advice.format(group=words)
