@@ -74,7 +74,7 @@ def _stop_collecting(scene: Scene) -> None:
 
 
 SEED: Final = Step(
-    "Create groups in every state. Their members keep running in the background.", f"sandbox seed --name {_NAME}"
+    "More groups, in every state. Their members keep running in the background.", f"sandbox seed --name {_NAME}"
 )
 STEPS: Final = (
     Step("All groups, of every type, with their states:", "list --state --type"),
@@ -137,13 +137,10 @@ def main() -> int:
         with _stopped_at_the_end(Sandbox.up(brokers=_BROKERS, name=_NAME, progress=_note)) as sandbox:
             _say("The bootstrap servers, so that the commands do not have to name them:")
             print(f"$ export KGROUPS_BOOTSTRAP_SERVER={sandbox.bootstrap}", flush=True)
-            _run(SEED, sandbox.bootstrap)
-            _say(
-                f"Two members of the group {GROUP} read the topic {TOPIC} from now on.\n"
-                "# And history is collected in the background:"
-            )
+            _say(f"Two members of the group {GROUP} read the topic {TOPIC}, and history is collected meanwhile:")
             _show(f"{_COLLECT} &")
             with traffic(sandbox.bootstrap) as away, _collecting(sandbox.bootstrap) as collector:
+                _run(SEED, sandbox.bootstrap)
                 scene = Scene(sandbox, away, collector)
                 for step in STEPS:
                     step.first(scene)

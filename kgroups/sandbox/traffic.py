@@ -47,7 +47,7 @@ def _write(bootstrap: str, stop: Event) -> None:
     producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 20})
     number, start = 0, time.monotonic()
     while not stop.wait(_TICK):
-        rate = 45 + 15 * math.sin((time.monotonic() - start) / 20)
+        rate = 48 + 6 * math.sin((time.monotonic() - start) / 20)
         for _ in range(round(rate * _TICK)):
             producer.produce(TOPIC, f"shipment {number}".encode(), partition=number % _PARTITIONS)
             number += 1
