@@ -53,7 +53,7 @@ RUNS = {
     "watch": Run("kgroups watch --interval 2s", 120, 32, until="#6"),
 }
 README_RUNS = {
-    "readme-watch": Run("kgroups watch --interval 2s", 110, 24, until="#8"),
+    "readme-watch": Run("kgroups watch --interval 2s", 120, 22, until="#20"),
     "readme-lagging": Run("kgroups explain --lagging data-lost orders-range ledger-reader", lines=40),
 }
 CASTS = {
