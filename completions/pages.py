@@ -23,7 +23,7 @@ _MORE = {
 
 _PURPOSES = {
     "See and explain": ("list", "describe", "owners", "lag", "explain", "watch", "check"),
-    "Change": ("reset-offsets", "delete", "remove-members", "settings-"),
+    "Change": ("reset-offsets", "undo", "delete", "remove-members", "settings-"),
     "Save and compare": ("snapshot-", "diff"),
     "Monitor": ("exporter", "mcp", "history-"),
     "Set up": ("config-", "profile-", "sandbox-", "completion", "schema"),
