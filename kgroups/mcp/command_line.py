@@ -102,7 +102,7 @@ def _params(command: click.Command) -> dict[str, click.Parameter]:
 
 
 def _long_option(param: click.Parameter) -> str:
-    return max(param.opts, key=len)
+    return next((name for name in param.opts if name.startswith("--")), param.opts[0])
 
 
 def _schema_of(param: click.Parameter) -> Schema:

@@ -49,7 +49,8 @@ GROUP_TOOLS = (
         "List groups",
         "List the groups of a cluster, of every type, with state and type. Start here to find names.",
         ("list",),
-        ("group", "regex", "topic", "state", "type", "protocol_type", "by", *COLUMNS),
+        ("group", "regex", "exclude", "topic", "host", "client_id", "coordinator", "state", "type", "protocol_type",
+         "by", *COLUMNS),
     ),
     Tool(
         "describe_groups",

@@ -50,8 +50,8 @@ command = Command(
         ),
         click.option("--only-lagging", is_flag=True, help="Only rows with at least one lagging partition."),
         click.option(
-            "--min-lag",
             "--min",
+            "--min-lag",
             "min_lag",
             type=click.IntRange(0),
             metavar="N",

@@ -77,7 +77,7 @@ OPTIONS, OTHER = "Options", "Other"
 
 SHARED = {
     "Selection": "--group --regex --all-groups --topic --all-topics --state --in-state --type --of-type --exclude "
-    "--protocol-type --host --client-id --coordinator --only-lagging --min --top --member --instance --all-members "
+    "--protocol-type --host --client-id --coordinator --only-lagging --min-lag --top --member --instance --all-members "
     "--empty-for --since --until --limit",
     "View": "--offsets --members --topology --summary --all-views --verbose --by --time --headroom --deep --deep-mib "
     "--deep-time --isolation --what-if --groups --configs --key --overridden",
