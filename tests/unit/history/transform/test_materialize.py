@@ -134,8 +134,13 @@ def spans(history: History, chance: random.Random) -> Iterator[tuple[Span, Rules
 
 @pytest.mark.parametrize(
     ("seed", "change"),
-    [(1, None), (2, disorder), (3, tie), (103, omit_times), (5, misplace)],
-    ids=["as written", "disordered", "tied", "without times", "moved"],
+    [
+        pytest.param(1, None, id="as written"),
+        pytest.param(2, disorder, id="disordered"),
+        pytest.param(3, tie, id="tied", marks=pytest.mark.soak),
+        pytest.param(103, omit_times, id="without times", marks=pytest.mark.soak),
+        pytest.param(5, misplace, id="moved"),
+    ],
 )
 def test_answers_equal_a_full_recomputation_after_each_step(
     seed: int, change: Change | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
