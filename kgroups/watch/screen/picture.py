@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -41,6 +42,8 @@ SORTED = {
 }
 """The orders of the columns."""
 _MARK = "> "
+_SEVERITY = re.compile(r"(?:- |[^ ].*: )(PROBLEM|WARNING): ")
+_SEVERITY_STYLES = {"PROBLEM": Style(color="red", bold=True), "WARNING": Style(color="yellow", bold=True)}
 _COMMAND = "kgroups "
 """Beginning of a line that is a command."""
 _KEYS = 26
@@ -100,7 +103,7 @@ def draw_page(
         )
         room = view.height + 1
         view.scrolled = max(0, min(view.scrolled, len(texts) - room))
-        body = [_line(text, width) for text in texts[view.scrolled :][:room]]
+        body = [_line(text, width, _style_of(text, view.page)) for text in texts[view.scrolled :][:room]]
         if len(texts) > room:
             more = "PgDn: more  " if view.scrolled + room < len(texts) else ""
             place = f"{more}lines {view.scrolled + 1}-{min(view.scrolled + room, len(texts))} of {len(texts)}  "
@@ -261,6 +264,12 @@ def _form(view: View, dialog: ResetDialog, opened: Opened, width: int) -> Iterab
     yield from _lines(FIELDS[dialog.at][1], width, "  ")
     yield ""
     yield from command_lines(escape(dialog.command), width)
+
+
+def _style_of(text: str, page: Page) -> Style | None:
+    """Return the style of a line: of findings, the color of their severity, which the line names."""
+    found = _SEVERITY.match(text) if page is Page.EXPLAIN else None
+    return _SEVERITY_STYLES[found[1]] if found else None
 
 
 def _full_name(key: GroupKey) -> str:

@@ -9,6 +9,7 @@ from fnmatch import translate
 from typing import Any, NamedTuple
 
 from kgroups.model.groups import is_glob
+from kgroups.model.status import Status
 
 from .watching import WatchRow
 
@@ -52,14 +53,25 @@ def catch_up(row: WatchRow) -> float | None:
     return float("inf") if row.falls_behind else None
 
 
-def _badness(row: WatchRow) -> tuple[int, int, int]:
-    """Return a value that is larger, the worse the status is, and among equal ones, the larger the lag."""
-    severity, status = row.status.rank
-    return -severity, -status, shown_lag(row).value or 0
+def _badness() -> Callable[[WatchRow], tuple[int, int]]:
+    """Return a function whose value is larger, the worse the status is, and among equal ones, the larger the lag."""
+    badness: dict[tuple[Status, int], int] = {}
+
+    def of(row: WatchRow) -> tuple[int, int]:
+        status, severity, _ = row.status
+        key = status, int(severity)
+        bad = badness.get(key)
+        if bad is None:
+            first, second = row.status.rank
+            bad = badness[key] = -(first * len(Status) + second)
+        lag = row.total_lag
+        return bad, (shown_lag(row).value or 0) if lag is None else lag
+
+    return of
 
 
 _NUMBERS: dict[Order, Callable[[WatchRow], Any]] = {
-    Order.STATUS: _badness,
+    Order.STATUS: _badness(),
     Order.LAG: lambda row: shown_lag(row).value,
     Order.RATE: lambda row: row.rate_out,
     Order.REBALANCES: lambda row: row.rebalances,

@@ -221,19 +221,20 @@ class View:
         self._arrange()
 
     def _arrange(self) -> None:
-        self.shown = arrange(
-            (
-                row
-                for row in self.rows
-                if (not self.problems or row.status.severity is not Severity.OK)
-                and (not self.lagging or row.total_lag != 0 or row.remark)
-                and (not self.changed or row.changed)
-                and self.type in (None, row.type)
-                and (self.filter.shows(row.group, row.cluster) if self.several else self.filter.shows(row.group))
-            ),
-            self.order,
-            backwards=self.backwards,
-        )
+        tests: list[Callable[[WatchRow], bool]] = []
+        if self.problems:
+            tests.append(lambda row: row.status.severity is not Severity.OK)
+        if self.lagging:
+            tests.append(lambda row: row.total_lag != 0 or bool(row.remark))
+        if self.changed:
+            tests.append(lambda row: bool(row.changed))
+        if self.type is not None:
+            tests.append(lambda row: row.type == self.type)
+        if self.pattern:
+            shows, several = self.filter.shows, self.several
+            tests.append(lambda row: shows(row.group, row.cluster) if several else shows(row.group))
+        rows = [row for row in self.rows if all(test(row) for test in tests)] if tests else self.rows
+        self.shown = arrange(rows, self.order, backwards=self.backwards)
         found = next((index for index, row in enumerate(self.shown) if row.key == self.cursor), None)
         if self.page is Page.GROUPS or found is not None:  # an open group that was deleted stays open
             self.put(self._at if found is None else found)

@@ -73,3 +73,17 @@ def test_group_with_members_is_rejected_in_the_plan(serve: Callable) -> None:
 def test_invalid_target_is_named(serve: Callable, target: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         reset(serve(), "a", target)
+
+
+def test_failed_write_names_the_reason_and_restores_nothing(
+    serve: Callable, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    served = serve(fill=shop)
+    planned = reset(served, "a", "--to-earliest --all-topics --force")
+    assert planned.plan()[1]
+    served.state.groups["a"].members = (FakeMember("late", {"orders": (0,)}),)
+    served.state.groups["a"].state = "Stable"
+    shown = "\n".join(planned.execute())
+    assert "late" in shown or "active members" in shown, shown
+    assert planned.restore is None and not list(tmp_path.iterdir())

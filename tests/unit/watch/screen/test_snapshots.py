@@ -135,3 +135,13 @@ def test_pages_look_as_before(golden: Callable[[str, str], None], width: int, he
         assert len(lines) == height and max(map(cell_len, lines)) <= width, name
         text += [f"{'=' * 10} {name}", *lines]
     golden(f"watch/{width}x{height}", "\n".join(text) + "\n")
+
+
+def test_findings_have_the_color_of_the_severity_that_they_name() -> None:
+    view = View(lambda text, whole: re.compile(text).fullmatch)
+    view.show(ROWS)
+    view.press("e")
+    texts = ["a: t-0: PROBLEM: stuck", "- WARNING: few members", "- its PROBLEM: none", "  WARNING: indented"]
+    lines = draw_page(view, HEAD, [], "", Opened(explained=texts), 80, 24, Layout(), utf8=True)
+    styles = [line[0].style for line in lines[1:5]]
+    assert [style and str(style) for style in styles] == ["bold red", "bold yellow", None, None]
