@@ -179,6 +179,8 @@ class WatchApp(App[int]):
     def on_key(self, event: events.Key) -> None:
         """Apply a key."""
         view, key = self.view, event.character if event.is_printable and event.character else event.key
+        if key == "ctrl+j":  # Enter, typed before the terminal was in raw mode
+            key = "enter"
         if key == "y" and not view.typing and (view.reset is None or view.reset.step is Step.OVER):
             self._copy()
         else:

@@ -8,14 +8,16 @@ import time
 
 from kgroups.admin.client import Client, WireOnly, wire_of
 from kgroups.admin.group_clients import gather_facts
-from kgroups.admin.observe import observe_partitions, read_ages
+from kgroups.admin.observe import lag_facts, observe_partitions, read_ages
 from kgroups.admin.query.select_groups import Selection
+from kgroups.cli.explain_partitions import of_cluster
 from kgroups.cli.frame.options import ConnectionOptions
 from kgroups.cli.frame.run_query import run_query
 from kgroups.errors import KgroupsError
 from kgroups.model.counts import count
 from kgroups.model.explain import explain
 from kgroups.model.explain.facts import GroupFacts
+from kgroups.model.explain.summary import summarize
 from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import Outcome
 from kgroups.model.shell import group_words
@@ -68,27 +70,37 @@ VERDICTS = 20
 
 
 def explained(connection: ConnectionOptions, key: GroupKey) -> list[str]:
-    """Return the verdicts about the partitions of a group that lag, then the findings about it."""
+    """Return the status of a group and the findings about it, then the evidence about its partitions that lag."""
     selection = Selection((key.group,))
     lagging: list[PartitionFacts] = []
 
     async def query(admin: Client) -> Outcome[GroupFacts]:
-        facts, partitions = await asyncio.gather(
-            gather_facts(wire_of(admin, WireOnly.EXPLAIN), selection), observe_partitions(admin, selection, None)
+        facts, (lags, failures), partitions = await asyncio.gather(
+            gather_facts(wire_of(admin, WireOnly.EXPLAIN), selection),
+            lag_facts(admin, selection),
+            observe_partitions(admin, selection, None),
         )
         lagging.extend(partitions.items)
-        return facts.with_failures(each for each in partitions.failures if each not in facts.failures)
+        lag = lags.get(key.group)
+        lag = lag and lag._replace(partitions=partitions.items)
+        facts = facts.with_items(each._replace(lag=lag) for each in facts.items)
+        others = dict.fromkeys((*failures, *partitions.failures))
+        return facts.with_failures(each for each in others if each not in facts.failures)
 
     try:
         outcome, _ = run_query(connection.of(key.cluster).settings, query, debug=False, quiet=True)
     except KgroupsError as error:
         return [f"explain failed: {error}"]
     out = io.StringIO()
+    for facts in outcome.items:
+        findings = explain(facts)
+        summary = summarize(facts, findings)
+        summary = summary._replace(next=of_cluster(connection, key.cluster, summary.next))
+        write_explained([Explained(facts, findings, summary=summary)], "plain", out, Tier.BASE, headers=True)
     if lagging:
+        out.write("\n")
         write_verdicts((Judged(judge(each)) for each in lagging[:VERDICTS]), out)
         if len(lagging) > VERDICTS:
             more = count(len(lagging) - VERDICTS, "more partition")
             out.write(f"\n{more} with lag: kgroups explain {group_words(key.group)} --lagging\n")
-        out.write("\n")
-    write_explained([Explained(each, explain(each)) for each in outcome.items], "plain", out, Tier.BASE, headers=True)
     return [*out.getvalue().splitlines(), *failure_lines(outcome.failures)]

@@ -292,7 +292,7 @@ HELP = (
     ("Up Down j k", "move the cursor"),
     ("PgUp PgDn Home End g G", "move by a page, to the first or to the last group"),
     ("Enter d", "open the group at the cursor"),
-    ("e", "explain the group: its partitions that lag first, then what else was found"),
+    ("e", "explain the group: its status and findings, then the evidence about its partitions that lag"),
     ("Esc", "go back, or drop the filter"),
     ("/", "filter the names of groups, regardless of case:"),
     ("  pay", "names that contain this text"),
