@@ -86,7 +86,7 @@ def explain(
     else:
         tier = Tier.VERBOSE if style.verbose else Tier.BASE
         omitted = write_explained(explained.items, style.format, sys.stdout, tier, headers=not style.no_headers)
-        explained = with_omitted(explained, omitted, "-o plain")
+        explained = with_omitted(explained, omitted, "--output=plain")
     sys.stdout.flush()
     print_failures(explained)
     return explained.exit_code

@@ -100,6 +100,9 @@ _TALLY: tuple[Column, ...] = (
 _COUNTS = ("max_lag", "partitions")
 """The columns that a narrow terminal omits first, for each view of sums."""
 
+_PROBLEMS = ("behind", "unknown", "ahead", "data_lost")
+"""Those that it omits last."""
+
 GROUP_LAG = View(
     "lag",
     "Lag of groups",
@@ -111,14 +114,14 @@ GROUP_LAG = View(
         columns.MEMBERS._replace(doc="Number of members. Null: Kafka does not report it."),
         *_TALLY,
     ),
-    drops=(*_COUNTS, "members", "uncommitted"),
+    drops=(*_COUNTS, "members", "uncommitted", *_PROBLEMS),
 )
 
 TOPIC_LAG = View(
     "lag-by-topic",
     "Lag of groups by topic",
     columns_of(TopicLagRow, columns.GROUP, columns.TOPIC, *_TALLY),
-    drops=(*_COUNTS, "uncommitted"),
+    drops=(*_COUNTS, "uncommitted", *_PROBLEMS),
 )
 
 PARTITION_LAG = View(
@@ -158,7 +161,7 @@ MEMBER_LAG = View(
         columns.CLIENT_ID.at(_W),
         *_TALLY,
     ),
-    drops=(*_COUNTS, "group_instance_id", "uncommitted"),
+    drops=(*_COUNTS, "group_instance_id", "uncommitted", *_PROBLEMS),
 )
 
 CLUSTER_LAG = View(

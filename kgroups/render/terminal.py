@@ -16,7 +16,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import accumulate, groupby, takewhile
 from typing import Any, NamedTuple, TextIO
 
@@ -68,10 +68,12 @@ class _Column:
         self.start = self.width = 0
 
     def measure(self, values: Sequence[Any]) -> None:
-        self._widths.update(map(self._size, values))
+        counts = Counter(values)
+        for value, number in counts.items():
+            self._widths[self._size(value)] += number
         if self.is_prose:
-            self._words.update(cell_len(word) for value in set(values) for word in self.text(value).split())
-        self.has_values = self.has_values or any(value is not None and value is not False for value in values)
+            self._words.update(cell_len(word) for value in counts for word in self.text(value).split())
+        self.has_values = self.has_values or any(value is not None and value is not False for value in counts)
 
     def is_optional(self, table: Table) -> bool:
         """Return whether the column may be omitted."""
@@ -225,6 +227,9 @@ class _Writer:
         self._width = width
         self._has_header = has_header
         self._colored = has_color(stream)
+        self._cells = [
+            (lru_cache(_CACHED)(partial(self._cell, column)), column.column.value) for column in layout.shown
+        ]
 
     def write_group(self, group: str, parts: Sequence[str]) -> None:
         """Write the header of a group, with line breaks only between its parts."""
@@ -244,8 +249,19 @@ class _Writer:
             self._stream.write(self._styled(GAP, "bold").join(self._styled(each, "bold") for each in headers) + "\n")
         above = ""
         for row in rows:
-            lines, above = self._lines(row, above)
+            padded = [cell(value(row)) for cell, value in self._cells]
+            if None in padded:
+                lines, above = self._lines(row, above)
+            else:
+                lines, above = [GAP.join(padded)], ""  # type: ignore[arg-type]  # none is None
             self._stream.write("\n".join([*lines, *self._lines_below(row)]) + "\n")
+
+    def _cell(self, column: _Column, value: object) -> str | None:
+        """Return a cell as wide as its column; ``None`` if it needs lines of its own."""
+        text = column.text(value)
+        if cell_len(text) > column.width:
+            return None
+        return self._styled(_padded(text, column), _style(column.column.key, value))
 
     def _lines(self, row: Any, above: str) -> tuple[list[str], str]:
         """Return the lines of a row, and the name in its first column.

@@ -31,7 +31,7 @@ TAILS = {
 """Width of the terminal -> what all names end with; blanks are tested for each view, in tests/property."""
 
 STYLES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-OMITTED = re.compile(r"kgroups: note: columns omitted to fit the terminal: .*?; use (--wide|-o plain)")
+OMITTED = re.compile(r"kgroups: note: columns omitted to fit the terminal: .*?; use --(wide|output=plain)")
 NUMBERS = re.compile(r"[0-9]+(\.[0-9]+)?")
 
 
