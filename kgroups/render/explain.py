@@ -76,7 +76,7 @@ def _write(item: Explained, fmt: str, stream: TextIO, tier: Tier, headers: bool)
     name = escape(f"{item.cluster}: " if item.cluster else "") + escape(item.facts.group.group_id)
     if item.summary:
         word, rest = _headline(item.summary, colored=colored)
-        _write_line(stream, fmt, rest, first=f"{name}: {word}: ")
+        _write_line(stream, fmt, f"{word}: {rest}", first=f"{name}: ")
         _write_line(stream, fmt, escape(_about(item.facts)))
     else:
         _write_line(stream, fmt, escape(_about(item.facts)), first=f"{name}: ")
