@@ -8,10 +8,8 @@ from typing import Any
 
 from kgroups.admin.client import Client
 from kgroups.admin.session import ClientSession
-from kgroups.admin.wire import open_client
 from kgroups.cli.frame.options import ConnectionOptions
-from kgroups.cli.frame.output import print_exchange, print_notice
-from kgroups.cli.frame.run_query import Query
+from kgroups.cli.frame.run_query import Query, open_for_command
 from kgroups.model.outcome import Outcome
 from kgroups.protocol.repeats import RepeatsByApi
 
@@ -55,5 +53,5 @@ async def _remembering(connect: Callable[[], Awaitable[Client]]) -> Client:
 
 
 async def _open(connection: ConnectionOptions) -> Client:
-    admin, _ = await open_client(connection.settings, print_exchange if connection.debug else None, print_notice)
+    admin, _ = await open_for_command(connection.settings, debug=connection.debug)
     return admin

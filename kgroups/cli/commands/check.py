@@ -122,10 +122,8 @@ command = Plugin(
         ("Check by a rules file, with a report for CI", "kgroups check --rules rules.toml --junit report.xml"),
     ),
     sections={
-        "Checks": "--state --type --assignor --members --min-members --stopped --assigned --max-lag "
-        "--max-topic-lag --max-partition-lag --max-time-lag --min-headroom --min-offset-headroom "
-        "--max-commit-age --max-redeliveries --max-progress-age --trend --allow-uncommitted "
-        "--skip-missing-topics --rules --window --samples --wait --interval --lint --isolation",
+        "Checks": f"{' '.join(f'--{each.key}' for each in CHECKS)} --rules --window --samples --wait --interval --lint "
+        "--isolation",
         "Output": "--junit --github --fail-on --verbose",
     },
     exits=(

@@ -135,6 +135,11 @@ async def _with_hints(query: Query, selection: Selection | None, admin: Client) 
     return await with_hints(admin, outcome, selection)
 
 
+async def open_for_command(settings: ClientSettings, *, debug: bool) -> tuple[Client, object]:
+    """Return a connected admin whose requests and notices are printed, and its progress; see :func:`open_client`."""
+    return await open_client(settings, print_exchange if debug else None, print_notice)
+
+
 class Session:
     """The queries of a command against one cluster, one after the other, over the same connections."""
 
@@ -170,8 +175,7 @@ class Session:
             self._runner.close()
 
     async def _open(self) -> Client:
-        observer = print_exchange if self._debug else None
-        client, self._progress = await open_client(self._settings, observer, print_notice)
+        client, self._progress = await open_for_command(self._settings, debug=self._debug)
         return client
 
     async def _query(self, query: Query, hand_over: Callable[[Answer], None]) -> None:
@@ -218,7 +222,7 @@ async def open_and_query(
 
     :param line: shows the progress.
     """
-    admin, line.status = await open_client(settings, print_exchange if debug else None, print_notice)
+    admin, line.status = await open_for_command(settings, debug=debug)
     try:
         hand_over((await query(admin), admin.cluster_id))
     finally:
