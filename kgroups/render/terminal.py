@@ -159,11 +159,8 @@ def _laid_out(columns: Sequence[_Column], table: Table, width: int | None) -> _L
     for column, size in zip(shown, sizes, strict=True):
         column.start, column.width = start, size
         start += size + len(GAP)
-    return _Layout(
-        shown,
-        [column for column in columns if column in below],
-        tuple(column.column.header for column in columns if column in omitted),
-    )
+    headers = [column.column.header for column in columns if column in omitted]
+    return _Layout(shown, [column for column in columns if column in below], tuple(headers if table.rows else ()))
 
 
 def _fitted(

@@ -145,6 +145,8 @@ def test_table_in_a_file_with_many_rows_is_plain(states: Outcome[StateRow], rend
 
 
 def test_table_without_items_has_only_the_header() -> None:
+    stream = Terminal()
+    assert write_outcome(Outcome(), OFFSETS, fmt="table", stream=stream, width=80, group_headers={}) == ()
     assert shown(Outcome(), STATE).count("\n") == 1
     stream = Terminal()
     write_terminal(Table(STATE, STATE.columns, (), headers=False), stream, 80)
