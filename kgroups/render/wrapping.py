@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TextIO
 
 _DEFAULT_WIDTH = 80
-_UNITS = re.compile(r"(?<=: )kgroups [a-z][^;]*|(?<!\S)'[^']*'\S*|\S+")
+_UNITS = re.compile(r"(?<=: )kgroups [a-z][^;]*;?|(?<!\S)'[^']*'\S*|\S+")
 """What is never broken: a command, which is copied as a whole, a quoted name, and a word."""
 
 _STYLES = re.compile(r"\x1b\[[0-9;]*m")
@@ -33,7 +33,10 @@ def wrap(text: str, width: int | None, *, first: str = "", indent: int = 2) -> s
     :param first: what precedes the text on the first line; it may have styles.
     :param indent: number of blanks before the other lines.
     """
-    return first + text if width is None else "\n".join(fill(_UNITS.findall(text), width, first=first, indent=indent))
+    if width is None:
+        return first + text
+    margin = " " * (len(text) - len(text.lstrip(" ")))
+    return "\n".join(fill(_UNITS.findall(text), width, first=first + margin, indent=indent))
 
 
 def write_wrapped(stream: TextIO, text: str, *, first: str = "", indent: int = 2) -> None:
