@@ -80,7 +80,7 @@ def _write(item: Explained, fmt: str, stream: TextIO, tier: Tier, headers: bool)
         _write_line(stream, fmt, escape(_about(item.facts)))
     else:
         _write_line(stream, fmt, escape(_about(item.facts)), first=f"{name}: ")
-    sentences: list[tuple[StrEnum, str]] = [*_of_partitions(item.summary)]
+    sentences: list[tuple[StrEnum, str]] = [*_of_partitions(item)]
     sentences += [
         (finding.severity, finding.text)
         for finding in item.findings
@@ -136,11 +136,15 @@ def _words(each: JudgedPartition) -> str:
     return each.verdict.key.value.replace("-", " ")
 
 
-def _of_partitions(summary: Summary | None) -> Iterator[tuple[StrEnum, str]]:
-    """Yield the severity and the text of the worst verdicts, with their partitions, and how many more there are."""
+def _of_partitions(item: Explained) -> Iterator[tuple[StrEnum, str]]:
+    """Yield the severity and the text of the worst verdicts, with their partitions, and how many more there are.
+
+    Partitions that are the subject of a problem are not repeated.
+    """
+    told = {name for each in item.findings if each.severity is Severity.PROBLEM for name in each.subjects}
     alike: dict[tuple[StrEnum, str], list[JudgedPartition]] = {}
-    for each in summary.partitions if summary else ():
-        if each.verdict.severity is not VerdictSeverity.INFO:
+    for each in item.summary.partitions if item.summary else ():
+        if each.verdict.severity is not VerdictSeverity.INFO and each.place not in told:
             alike.setdefault((each.verdict.severity, f"{_words(each)}: {each.verdict.text}"), []).append(each)
     for (severity, text), found in list(alike.items())[:_MOST_VERDICTS]:
         yield severity, f"{some([each.place for each in found])}: {text}"

@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 GITHUB = yaml.safe_load((ROOT / ".ci/github/action.yml").read_text(encoding="utf-8"))
 GITLAB = yaml.safe_load((ROOT / ".ci/gitlab/check.yml").read_text(encoding="utf-8"))[".kgroups-check"]
 RULES = '[[rule]]\ngroups = ["orders-range"]\nstate = ["Stable"]\n'
-PROBLEM = "orders-range: lag: lag 50 is above 40"
+PROBLEM = "orders-range: lag 50 is above 40"
 
 
 def run(shell: str, script: str, where: Path, variables: Mapping[str, str]) -> subprocess.CompletedProcess[str]:

@@ -14,7 +14,7 @@ from kgroups.admin.query.select_groups import Selection
 from kgroups.errors import ClusterUnreachable, DeadlineExceeded
 from kgroups.model.clusters import ClusterAnswer, distinct
 from kgroups.model.health.findings import Finding, Sample, Seen
-from kgroups.model.health.report import CLUSTER, Report, merge_reports
+from kgroups.model.health.report import ANSWERED, CLUSTER, Report, merge_reports
 from kgroups.model.health.sampling import Answers, Sampling
 from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import Outcome
@@ -75,7 +75,7 @@ class Checker:
             return next(iter(reports.values()))
         self.ids |= dict.fromkeys(self._unruled)
         for name in self._unruled:
-            reports[name] = Report((Finding(CLUSTER, "answered", Severity.UNKNOWN, NO_RULE),), now)
+            reports[name] = Report((Finding(CLUSTER, ANSWERED, Severity.UNKNOWN, NO_RULE),), now)
         return merge_reports({name: reports[name] for name in self._fleet.names if name in reports}, self.ids, now)
 
     def _query(self, queries: Mapping[str, Query]) -> Mapping[str, ClusterAnswer]:

@@ -14,6 +14,8 @@ from .findings import Finding
 
 CLUSTER = ""
 """The ``group`` of a finding that is not about a group."""
+ANSWERED = "answered"
+"""The check of a finding about what is not available."""
 
 
 class Report(NamedTuple):
@@ -41,7 +43,7 @@ def report_of(
 ) -> Report:
     """Return a report of the findings, and of one finding for each failure, and for groups that may be hidden."""
     hidden = (
-        Finding(CLUSTER, "answered", Severity.UNKNOWN, f"groups may be hidden: needs {acl}")
+        Finding(CLUSTER, ANSWERED, Severity.UNKNOWN, f"groups may be hidden: needs {acl}")
         for acl in dict.fromkeys(hidden_by)
     )
     everything = [*findings, *map(_of_failure, failures), *hidden]
@@ -53,7 +55,7 @@ def merge_reports(reports: Mapping[str, Report], clusters: Mapping[str, str | No
     findings = [
         finding._replace(cluster=name)
         for name, report in reports.items()
-        for finding in report.findings or (Finding(CLUSTER, "answered", Severity.UNKNOWN, "no group matches"),)
+        for finding in report.findings or (Finding(CLUSTER, ANSWERED, Severity.UNKNOWN, "no group matches"),)
     ]
     return Report(tuple(findings), at, clusters)
 
@@ -62,10 +64,10 @@ def _of_failure(failure: Failure) -> Finding:
     error_and_api = ", ".join(filter(None, (failure.error, failure.api)))
     text = f"{failure.message} [{error_and_api}]" if error_and_api else failure.message
     if failure.scope is Scope.CLUSTER:
-        return Finding(CLUSTER, "answered", Severity.UNKNOWN, text)
+        return Finding(CLUSTER, ANSWERED, Severity.UNKNOWN, text)
     if failure.scope is not Scope.GROUP:
         scope = f"{failure.scope.value} "
-        return Finding(CLUSTER, "answered", Severity.UNKNOWN, f"{scope}{failure.name.removeprefix(scope)}: {text}")
+        return Finding(CLUSTER, ANSWERED, Severity.UNKNOWN, f"{scope}{failure.name.removeprefix(scope)}: {text}")
     if failure.error == NOT_FOUND:
         return Finding(failure.name, "exists", Severity.CRITICAL, failure.message)
-    return Finding(failure.name, "answered", Severity.UNKNOWN, text)
+    return Finding(failure.name, ANSWERED, Severity.UNKNOWN, text)

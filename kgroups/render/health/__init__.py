@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TextIO
 
 from kgroups.model.health.findings import Finding
-from kgroups.model.health.report import CLUSTER, Report
+from kgroups.model.health.report import ANSWERED, CLUSTER, Report
 from kgroups.model.severity import Severity
 
 from ..wrapping import write_wrapped
@@ -38,4 +38,4 @@ def write_unreachable(reason: str, at: int, fmt: str, stream: TextIO) -> None:
 
 def unreachable(reason: str, at: int) -> Report:
     """Return a report that no result is available."""
-    return Report((Finding(CLUSTER, "answered", Severity.UNKNOWN, reason),), at)
+    return Report((Finding(CLUSTER, ANSWERED, Severity.UNKNOWN, reason),), at)

@@ -5,11 +5,12 @@ https://www.monitoring-plugins.org/doc/guidelines.html
 
 from __future__ import annotations
 
+import re
 from typing import TextIO
 
 from kgroups.model.counts import count
 from kgroups.model.health.findings import Finding
-from kgroups.model.health.report import CLUSTER, Report
+from kgroups.model.health.report import ANSWERED, CLUSTER, Report
 from kgroups.model.severity import Minimum, Severity
 
 from ..cells import escape
@@ -82,7 +83,12 @@ def sentence(finding: Finding) -> str:
 
 
 def _check_name(finding: Finding) -> str:
-    return finding.check if finding.topic is None else f"{finding.check} of {finding.topic}"
+    """Return the check, unless the message names it, and the topic that it is about."""
+    words = finding.check.replace("-", " ").removesuffix("s")
+    named = finding.check == ANSWERED or re.search(rf"\b{words}s?\b", finding.message)
+    if finding.topic is None:
+        return "" if named else finding.check
+    return f"topic {finding.topic}" if named else f"{finding.check} of {finding.topic}"
 
 
 def _number(finding: Finding) -> str:

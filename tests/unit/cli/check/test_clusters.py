@@ -51,12 +51,12 @@ def test_worst_result_of_all_clusters_is_the_result(two: None, run_cli: Run) -> 
     code, out, err = run_cli("check", "orders", "--max-lag", "10", "--all-profiles")
     assert (code, err) == (2, "")
     assert out.splitlines() == [
-        "KGROUPS CRITICAL - 1 of 4 checks of 2 groups in 2 clusters: us: orders: lag: lag 50 is above 10 | "
+        "KGROUPS CRITICAL - 1 of 4 checks of 2 groups in 2 clusters: us: orders: lag 50 is above 10 | "
         "'eu orders lag'=5;;10 'us orders lag'=50;;10",
-        "CRITICAL  us: orders: lag: lag 50 is above 10",
-        "OK        eu: orders: exists: the group exists",
-        "OK        eu: orders: lag: lag 5",
-        "OK        us: orders: exists: the group exists",
+        "CRITICAL  us: orders: lag 50 is above 10",
+        "OK        eu: orders: the group exists",
+        "OK        eu: orders: lag 5",
+        "OK        us: orders: the group exists",
     ]
     assert run_cli("check", "orders", "--max-lag", "50", "--all-profiles")[0] == 0
 
@@ -94,7 +94,7 @@ def test_github_summary_names_the_cluster(
     summary = tmp_path / "summary.md"
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
     out = run_cli("check", "orders", "--max-lag", "10", "--all-profiles", "--github")[1]
-    assert "::error title=CRITICAL us orders::us: orders: lag: lag 50 is above 10\n" in out
+    assert "::error title=CRITICAL us orders::us: orders: lag 50 is above 10\n" in out
     assert "| status | cluster | group | check | result |" in summary.read_text()
     assert "| CRITICAL | us | orders | lag | " in summary.read_text()
 
@@ -105,8 +105,8 @@ def test_cluster_that_fails_is_unknown_and_others_are_checked(
     profiles(dead=DEAD, eu=serve(fill=shop("E", 5)).bootstrap)
     code, out, _ = run_cli("check", "orders", "--max-lag", "10", "--all-profiles")
     assert code == 3
-    assert "UNKNOWN   dead: answered: no bootstrap server responded" in out
-    assert "OK        eu: orders: lag: lag 5" in out
+    assert "UNKNOWN   dead: no bootstrap server responded" in out
+    assert "OK        eu: orders: lag 5" in out
     code, out, _ = run_cli("check", "orders", "--max-lag", "1", "--all-profiles", "-o", "json")
     assert (code, json.loads(out)["clusters"]) == (2, {"dead": None, "eu": "E"})
 
@@ -114,9 +114,9 @@ def test_cluster_that_fails_is_unknown_and_others_are_checked(
 def test_named_group_must_exist_in_each_cluster(serve: Serve, profiles: Callable[..., None], run_cli: Run) -> None:
     profiles(eu=serve(fill=shop("E", 5)).bootstrap, empty=serve(fill=lambda fake: None).bootstrap)
     code, out, _ = run_cli("check", "orders", "--all-profiles")
-    assert (code, "CRITICAL  empty: orders: exists: the group does not exist" in out) == (2, True)
+    assert (code, "CRITICAL  empty: orders: the group does not exist" in out) == (2, True)
     code, out, _ = run_cli("check", "--all-groups", "--all-profiles")
-    assert (code, "UNKNOWN   empty: answered: no group matches" in out) == (3, True)
+    assert (code, "UNKNOWN   empty: no group matches" in out) == (3, True)
 
 
 def test_cluster_of_two_profiles_is_checked_once(serve: Serve, profiles: Callable[..., None], run_cli: Run) -> None:
@@ -135,7 +135,7 @@ def test_rules_name_clusters(two: None, run_cli: Run, rules: Callable[[str], str
     assert run_cli("check", "--rules", file, "--profile", "us")[0] == 0
     file = rules('[[rule]]\ngroups = "orders"\nclusters = "eu"\nmax-lag = 10\n')
     code, out, _ = run_cli("check", "--rules", file, "--all-profiles")
-    assert (code, "UNKNOWN   us: answered: no rule names this cluster" in out) == (3, True)
+    assert (code, "UNKNOWN   us: no rule names this cluster" in out) == (3, True)
     assert "in 2 clusters" in out
     assert run_cli("check", "--rules", file, "--profile", "eu")[0] == 0
     code, out, _ = run_cli("check", "--rules", file, "--profile", "us")
@@ -174,6 +174,6 @@ def test_trend_of_a_cluster_that_fails_in_between_is_unknown(
     words = ("check", "orders", "--trend", "--samples", "3", "--window", "2s", "--all-profiles", "--timeout", "5s")
     code, out, _ = run_cli(*words)
     assert pauses == [1, 1]
-    assert "UNKNOWN   us: answered: " in out
+    assert "UNKNOWN   us: " in out
     assert "eu: orders: trend: " in out
     assert code in (2, 3)
