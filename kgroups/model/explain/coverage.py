@@ -13,7 +13,7 @@ from kgroups.model.offsets import place_name
 from kgroups.model.shell import group_words_in_text, shell
 from kgroups.model.subscriptions import left_topics, not_owners
 
-from ..counts import count, some
+from ..counts import SHOWN, count, some
 from .facts import GroupFacts, subscribed_topics
 from .findings import Finding, info, problem, warning
 from .participants import assignor_of, could_hold, current, participants_of, run_to_fixed_point
@@ -54,12 +54,12 @@ def _left(facts: GroupFacts) -> Iterator[Finding]:
     commits = facts.commits.topics if facts.commits else {}
     if left := sorted(left_topics(facts.group, commits)):
         partitions = sum(len(commits[topic]) for topic in left)
-        option = f"--topic {shell(left[0])}" if len(left) == 1 else "--topic TOPIC"
+        options = " ".join(f"--topic {shell(topic)}" for topic in left[:SHOWN])
         yield warning(
             "left-topics",
             f"no member subscribes to {_topics(left)} with committed offsets on {count(partitions, 'partition')}: "
             f"{some(left)}: brokers delete them after their retention although the group has members; if they are not "
-            f"needed: kgroups delete-offsets {group_words_in_text(facts.group.group_id)} {option}",
+            f"needed: kgroups delete-offsets {group_words_in_text(facts.group.group_id)} {options}",
             left,
         )
 
