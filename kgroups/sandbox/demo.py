@@ -185,10 +185,16 @@ def _environment(bootstrap: str) -> dict[str, str]:
 @contextmanager
 def _collecting(bootstrap: str) -> Iterator[subprocess.Popen[bytes]]:
     shutil.rmtree(HISTORY, ignore_errors=True)
-    with subprocess.Popen(_command(f"{_COLLECT} --quiet"), env=_environment(bootstrap)) as process:
+    log = Path(f"{HISTORY}.log")  # its notes would be in the middle of the output of the steps
+    with (
+        log.open("wb") as messages,
+        subprocess.Popen(_command(_COLLECT), env=_environment(bootstrap), stdout=messages, stderr=messages) as process,
+    ):
         try:
             yield process
         finally:
+            if process.poll():
+                print(f"demo: history was not collected:\n{log.read_text(encoding='utf-8')}", file=sys.stderr)
             process.terminate()
 
 
