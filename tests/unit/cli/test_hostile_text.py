@@ -80,6 +80,15 @@ COMMANDS: dict[str, list[list[str]]] = {
         ["snapshot", "save", "a", "--all-groups"], ["snapshot", "save", "b", OLD],
         ["diff", "a", "b"], ["diff", "b", "a", "-o", "plain"], ["diff", HOSTILE, "a"],
     ],
+    "owners": [
+        ["owners", f"{T}:0", "gone"], ["owners", "--all-groups", "--wide"],
+        ["owners", "--all-groups", "--host", HOSTILE],
+    ],
+    "undo": [
+        ["undo"], ["undo", f"no{HOSTILE}"],
+        ["reset-offsets", OLD, "--topic", T, "--to-earliest", "--undo-file", "u.json", "--execute", "--yes"],
+        ["undo", "u.json"], ["undo", "u.json", "--execute", "--yes"],
+    ],
     "config": [["config", "check"], ["config", "check", "--debug"], ["config", "show"]],
 }  # fmt: skip
 
