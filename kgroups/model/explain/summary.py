@@ -90,11 +90,17 @@ def summarize(facts: GroupFacts, findings: Iterable[Finding]) -> Summary:
     status = judge_status(known, _trend([each.verdict for each in partitions]))
     problems = [each for each in findings if each.severity is Severity.PROBLEM]
     if problems and status.severity is not Status.AT_RISK.severity:
-        status = GroupStatus(Status.AT_RISK, Status.AT_RISK.severity, problems[0].text.partition(": ")[0])
+        status = GroupStatus(Status.AT_RISK, Status.AT_RISK.severity, _short(problems[0]))
     if (lag := lag_text(known)) not in status.reason and status.status is not Status.OK:
         status = status._replace(reason=f"{status.reason}; {lag}")
     summary = Summary(status, known.total_lag, known.known_lag, partitions)
     return summary._replace(next=_next(facts.group.group_id, summary))
+
+
+def _short(finding: Finding) -> str:
+    """Return the start of a text that says what is wrong; some texts begin with the name of their subject."""
+    first, _, rest = finding.text.partition(": ")
+    return f"{first}: {rest.partition(';')[0]}" if first in finding.subjects else first
 
 
 def _unknown(facts: GroupFacts) -> Known:

@@ -80,7 +80,9 @@ def test_problem_below_is_a_problem_above() -> None:
     assert summarize(quiet, [warning("a", "b")]).status.status is Status.OK
     found = summarize(quiet, [warning("a", "b"), problem("claimed-twice", "1 partition has two members: t-0")])
     assert found.status[:2] == (Status.AT_RISK, Severity.CRITICAL)
-    assert found.status.reason.startswith("1 partition has two members")
+    assert found.status.reason == "1 partition has two members; lag 0"
+    named = problem("redelivered", "t-0: 3 records delivered repeatedly; offsets 13 to 14", ["t-0"])
+    assert summarize(quiet, [named]).status.reason == "t-0: 3 records delivered repeatedly; lag 0"
 
 
 def test_problem_does_not_hide_a_critical_status() -> None:
