@@ -229,7 +229,8 @@ def of_metrics(out: str, err: str = "") -> Reported:
 
 
 def of_dropin_list(out: str, err: str) -> Reported:
-    return Reported({line for line in out.splitlines() if line}, err=err)
+    """``kafka-consumer-groups --list``, which prints errors among the names, as Kafka's tool does."""
+    return Reported({line for line in out.splitlines() if line and not line.startswith("Error: ")}, err=err)
 
 
 def of_dropin_describe(out: str, err: str) -> Reported:

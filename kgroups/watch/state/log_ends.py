@@ -12,6 +12,8 @@ Place = tuple[str, int]
 POINTS = 32
 """Maximum number of samples of one partition. Older samples are thinned out, so that they reach far back."""
 
+GAP = 5
+"""Polls without a sample of a partition, after which nothing is known about the records appended meanwhile."""
 
 NO_IDS: Mapping[str, int] = MappingProxyType({})
 
@@ -24,6 +26,11 @@ class LogEnds:
         self.recreated: Set[str] = frozenset()
         """The topics that were created again before the last sample."""
         self._samples: dict[Place, tuple[array[float], array[int]]] = {}
+        self._polls = 0
+        self._sampled: dict[Place, int] = {}
+        """The number of the last poll with a sample."""
+        self._gaps: set[tuple[Place, float]] = set()
+        """Places with the time of the sample before a gap."""
 
     def add(self, now: float, ends: Iterable[tuple[Place, int]], topic_ids: Mapping[str, int] = NO_IDS) -> None:
         """Add one sample of each partition; start again for a recreated topic, or a lower log end offset."""
@@ -34,9 +41,13 @@ class LogEnds:
         if self.recreated or topic_ids.keys() != before.keys():
             self._topic_ids = {**before, **topic_ids}
         sampled = 0
+        self._polls += 1
         for place, end in ends:
             sampled += 1
             times, offsets = self._samples.setdefault(place, (array("d"), array("q")))
+            if times and self._polls - self._sampled[place] > GAP:
+                self._gaps.add((place, times[-1]))
+            self._sampled[place] = self._polls
             if offsets and end < offsets[-1]:
                 del times[:], offsets[:]
             if len(offsets) >= 2 and offsets[-2] == offsets[-1] == end:
@@ -48,15 +59,19 @@ class LogEnds:
                 del times[1 : POINTS // 2 : 2], offsets[1 : POINTS // 2 : 2]
         if sampled and len(self._samples) > 2 * sampled:  # deleted topics
             self._samples = {place: found for place, found in self._samples.items() if found[0][-1] == now}
+            self._sampled = {place: self._sampled[place] for place in self._samples}
+            self._gaps = {gap for gap in self._gaps if gap[0] in self._samples}
 
     def appended(self, place: Place, offset: int) -> float | None:
         """Return when the record at an offset was appended; ``None`` if it was before the first sample, or unknown.
 
-        Between two samples, records are assumed to arrive at a constant rate.
+        Between two samples, records are assumed to arrive at a constant rate, unless a gap is between them.
         """
         times, offsets = self._samples.get(place, ((), ()))
         for at in range(len(offsets) - 1, 0, -1):
             before, after = offsets[at - 1], offsets[at]
             if before <= offset < after:
+                if (place, times[at - 1]) in self._gaps:
+                    return None
                 return times[at - 1] + (times[at] - times[at - 1]) * (offset - before + 1) / (after - before)
         return None

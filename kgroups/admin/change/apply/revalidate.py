@@ -9,7 +9,7 @@ from typing import Any
 from kgroups.errors import Reason
 from kgroups.model.counts import some
 from kgroups.model.groups import Group, GroupState
-from kgroups.model.offsets import LogOffsets, Logs, place_name
+from kgroups.model.offsets import LogOffsets, LogProblem, Logs, place_name
 from kgroups.model.operations.committing import pending_words
 from kgroups.model.operations.reset import PlannedOffset, by_group
 from kgroups.model.operations.results import GroupDeletion
@@ -18,6 +18,7 @@ from kgroups.net.cluster import Cluster
 
 from ...query.leader_epochs import EpochAt, logs_kept
 from ...query.select_groups import Selection
+from ...routing.backoff import Backoff
 from ...routing.partition_leaders import topic_leaders
 from ..plan.lookups import Committed, Pending, groups_with_offsets, has_members, logs_at
 
@@ -39,9 +40,13 @@ async def revalidate_offsets(
         return Outcome()
     names = tuple(sorted({entry.group_id for entry in entries}))
     types = {entry.group_id: entry.kind for entry in entries}
-    (groups, committed, pending), moved = await asyncio.gather(
-        groups_with_offsets(cluster, Selection(names), types), _moved_logs(cluster, entries)
-    )
+    backoff = Backoff.of(cluster)
+    while True:
+        (groups, committed, pending), (moved, leaderless) = await asyncio.gather(
+            groups_with_offsets(cluster, Selection(names), types), _moved_logs(cluster, entries)
+        )
+        if not leaderless or not await backoff.wait():  # elections of a rolling restart are over soon
+            break
     unread = [failure for failure in groups.failures if failure.error != NOT_FOUND]
     unknown = {failure.name for failure in unread}
     readable = {name: commits for name, commits in committed.items() if name not in unknown}
@@ -97,8 +102,13 @@ def _log_key(entry: PlannedOffset) -> tuple[str, int, int | None]:
     return entry.topic, entry.partition, entry.new
 
 
-async def _moved_logs(cluster: Cluster, entries: Sequence[PlannedOffset]) -> dict[tuple[str, int, int | None], str]:
-    """Return why offsets do not mean in a log what they meant when they were planned."""
+async def _moved_logs(
+    cluster: Cluster, entries: Sequence[PlannedOffset]
+) -> tuple[dict[tuple[str, int, int | None], str], bool]:
+    """Return why offsets do not mean in a log what they meant when they were planned.
+
+    In second place: whether a log that must be read has no leader.
+    """
     seen = {_log_key(entry): entry for entry in entries}
     written = {(topic, partition) for topic, partition, new in seen if new is not None}
     others = {topic for topic, _, new in seen if new is None} - {topic for topic, _ in written}
@@ -119,7 +129,12 @@ async def _moved_logs(cluster: Cluster, entries: Sequence[PlannedOffset]) -> dic
             moved[at] = f"{place} has another leader now, and it is unknown whether its log was truncated"
         elif not kept[epoch_at]:
             moved[at] = f"the log of {place} was truncated below offset {epoch_at.offset} by an unclean leader election"
-    return moved
+    leaderless = any(
+        logs.problems.get((entry.topic, entry.partition)) is LogProblem.LEADERLESS
+        for at, entry in seen.items()
+        if at in moved
+    )
+    return moved, leaderless
 
 
 async def _nothing() -> Mapping[str, Any]:

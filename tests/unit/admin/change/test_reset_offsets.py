@@ -283,6 +283,21 @@ def test_revalidate_rejects_offsets_that_changed() -> None:
     assert "its offsets have changed" in checked.failures[0].message
 
 
+def test_revalidate_waits_for_a_leader_as_during_a_rolling_restart() -> None:
+    fake = shop()
+    planned = plan(fake, ToOffset(30), "a").items
+    fake.state.topics["t"].leader_seen = {0: [-1] * 5}  # longer than a query waits
+    assert len(ask(fake, lambda admin: revalidate_offsets(admin.cluster, planned)).items) == len(planned)
+
+
+def test_revalidate_rejects_a_partition_that_stays_without_a_leader() -> None:
+    fake = shop()
+    planned = plan(fake, ToOffset(30), "a").items
+    fake.state.topics["t"].leader_seen = {0: [-1] * 99}
+    checked = ask(fake, lambda admin: revalidate_offsets(admin.cluster, planned), broker_timeout=1.0)
+    assert not checked.items and "cannot be read now: the partition has no leader" in checked.failures[0].message
+
+
 def test_apply_offsets_writes_other_partitions_if_one_is_refused() -> None:
     fake = shop()
     planned = plan(fake, ToOffset(30), "a").items

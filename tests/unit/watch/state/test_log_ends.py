@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from kgroups.watch.state.log_ends import POINTS, LogEnds
+import pytest
+
+from kgroups.watch.state.log_ends import GAP, POINTS, LogEnds
 
 PLACE = ("orders", 0)
 
@@ -54,3 +56,14 @@ def test_log_ends_of_a_recreated_topic_start_again() -> None:
     ends.add(10.0, [(("t", 0), 20), (("u", 0), 20)], {"t": 3, "u": 2})
     assert ends.recreated == {"t"}
     assert (ends.appended(("t", 0), 15), ends.appended(("u", 0), 15)) == (None, 6.0)
+
+
+@pytest.mark.parametrize(("missed", "known"), [(GAP - 1, 25.0), (GAP, None)])
+def test_records_appended_in_a_gap_have_no_time(missed: int, known: float | None) -> None:
+    found = ends((0.0, 0), (10.0, 10))
+    for _ in range(missed):
+        found.add(20.0, [(("other", 0), 1)])
+    found.add(40.0, [(PLACE, 20)])
+    found.add(50.0, [(PLACE, 30)])
+    assert found.appended(PLACE, 14) == known
+    assert (found.appended(PLACE, 4), found.appended(PLACE, 24)) == (5.0, 45.0)
