@@ -99,16 +99,21 @@ class Answer(NamedTuple):
 
 
 def run_kgroups(
-    *words: str, bootstrap: str | None = None, env: Mapping[str, str] | None = None, limit: float = _LIMIT
+    *words: str,
+    bootstrap: str | None = None,
+    env: Mapping[str, str] | None = None,
+    limit: float = _LIMIT,
+    forked: bool = True,
 ) -> Answer:
     """Runs ``kgroups <words>``; whatever happens, it must not leave a traceback.
 
     :param limit: seconds after which the process is given up as hanging, far above any ``--timeout``.
+    :param forked: ``False`` starts Python, for tests that look at command lines of processes.
     """
     where = () if bootstrap is None else ("-b", bootstrap)
     began, started = time.monotonic(), time.time_ns()
     line, variables = (words[0], *where, *words[1:]), {**os.environ, **(env or {})}
-    if can_fork(env or {}):
+    if forked and can_fork(env or {}):
         done = run_forked(line, variables, limit)
     else:
         command = [sys.executable, "-m", "kgroups", *line]

@@ -32,7 +32,7 @@ def try_all(secure: Secure, misuses: list[str], folder: Path) -> Misused:
     def ask(cell: tuple[str, Transport]) -> Answer:
         name, transport = cell
         words = ("--timeout", TIMEOUT, "--transport", transport.value, "--debug")
-        return run_kgroups("list", "--command-config", str(files[name]), *words, env=env)
+        return run_kgroups("list", "--command-config", str(files[name]), *words, env=env, forked=False)
 
     with silent_server() as silent, CommandLines() as lines, ThreadPoolExecutor(_AT_ONCE) as pool:
         files = {

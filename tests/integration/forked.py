@@ -86,13 +86,13 @@ def _server() -> socket.socket:
     with theirs:
         command = [sys.executable, "-m", __name__, str(theirs.fileno())]
         process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
-    atexit.register(_end, ours, process)
+
+    def end() -> None:
+        ours.close()
+        assert process.wait(60) == 0
+
+    atexit.register(end)
     return ours
-
-
-def _end(requests: socket.socket, process: subprocess.Popen[bytes]) -> None:
-    requests.close()
-    process.wait(10)
 
 
 def serve(requests: socket.socket) -> None:

@@ -72,7 +72,7 @@ def test_verdicts_on_real_consumers(cluster: Sandbox) -> None:
 
         consumer.send_signal(signal.SIGSTOP)
         paused = check(*TREND, "--members", "1", "--max-commit-age", "1ms")
-        assert paused.code == 2 and "trend: STOP in" in paused.out and "OK        checked: members" in paused.out
+        assert paused.code == 2 and "trend: STOP in" in paused.out and "OK        checked: 1 member" in paused.out
         assert "commit age" in paused.out and "is above 1ms" in paused.out
         unread = check("--max-commit-age", "1m", "--transport", "librdkafka")
         assert unread.code == 3 and "--transport wire reads them" in unread.out
