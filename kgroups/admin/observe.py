@@ -130,12 +130,15 @@ async def observe_partitions(
     return await partition_facts(cluster, described, wanted)
 
 
-async def lag_facts(admin: Client, selection: Selection) -> tuple[Mapping[GroupId, LagFacts], tuple[Failure, ...]]:
-    """Return the lag of groups, the facts about their partitions that lag, and failures.
+async def lag_facts(
+    admin: Client, selection: Selection, *, with_pace: bool = False
+) -> tuple[Mapping[GroupId, LagFacts], tuple[Failure, ...], Outcome[PartitionFacts]]:
+    """Return the lag of groups with the facts about their partitions that lag, failures, and all of these facts.
 
-    What is missing there is unknown, with a reason: records that cannot be read, and logs that do not exist, are no
-    failures.
+    What is missing in the lag is unknown, with a reason: records that cannot be read, and logs that do not exist, are
+    failures only of the partitions.
 
+    :param with_pace: whether to observe for some seconds whether a lag grows.
     :raises UsageError: over librdkafka.
     """
     from .query.log_offsets import problem_of
@@ -143,7 +146,7 @@ async def lag_facts(admin: Client, selection: Selection) -> tuple[Mapping[GroupI
 
     cluster = wire_of(admin, WireOnly.EXPLAIN)
     described = await admin.describe_offsets(selection, isolation=Isolation.READ_UNCOMMITTED, whole_topics=True)
-    partitions = await partition_facts(cluster, described, None, with_pace=False)
+    partitions = await partition_facts(cluster, described, None, with_pace=with_pace)
     by_group: dict[GroupId, list[PartitionFacts]] = {}
     for each in partitions.items:
         by_group.setdefault(each.group, []).append(each)
@@ -152,7 +155,8 @@ async def lag_facts(admin: Client, selection: Selection) -> tuple[Mapping[GroupI
         share.group.group_id: LagFacts(share.known(share.tally()), tuple(by_group.get(share.group.group_id, ())))
         for share in every
     }
-    return facts, tuple(each for each in described.failures if problem_of(each) is not LogProblem.MISSING)
+    failures = tuple(each for each in described.failures if problem_of(each) is not LogProblem.MISSING)
+    return facts, failures, partitions
 
 
 class Questions(NamedTuple):

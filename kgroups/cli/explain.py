@@ -66,7 +66,9 @@ def explain(
 
     async def query(admin: Client) -> Outcome[Any]:
         cluster = wire_of(admin, WireOnly.EXPLAIN)
-        outcome, (lags, failures) = await asyncio.gather(gather_facts(cluster, selection), lag_facts(admin, selection))
+        outcome, (lags, failures, _) = await asyncio.gather(
+            gather_facts(cluster, selection), lag_facts(admin, selection)
+        )
         outcome = outcome.with_items(each._replace(lag=lags.get(each.group.group_id)) for each in outcome.items)
         outcome = outcome.with_failures(each for each in failures if each not in outcome.failures)
         if not outcome.items and not outcome.failures:
@@ -120,11 +122,12 @@ def _explained(
         partial(or_write_error, style.output, lambda empty: write_json(empty, sys.stdout, None)),
         query,
         selection,
-        partial(_explain_one, connection),
+        partial(explain_one, connection),
     )
 
 
-def _explain_one(connection: ConnectionOptions, cluster: str | None, facts: GroupFacts) -> Explained:
+def explain_one(connection: ConnectionOptions, cluster: str | None, facts: GroupFacts) -> Explained:
+    """Return a group with the findings about it, and with the next command for its cluster."""
     findings = explain_group(facts)
     summary = summarize(facts, findings)
     summary = summary._replace(next=of_cluster(connection, cluster, summary.next))

@@ -8,23 +8,21 @@ import time
 
 from kgroups.admin.client import Client, WireOnly, wire_of
 from kgroups.admin.group_clients import gather_facts
-from kgroups.admin.observe import lag_facts, observe_partitions, read_ages
+from kgroups.admin.observe import lag_facts, read_ages
 from kgroups.admin.query.select_groups import Selection
-from kgroups.cli.explain_partitions import of_cluster
+from kgroups.cli.explain import explain_one
 from kgroups.cli.frame.options import ConnectionOptions
 from kgroups.cli.frame.run_query import run_query
 from kgroups.errors import KgroupsError
 from kgroups.model.counts import count
-from kgroups.model.explain import explain
 from kgroups.model.explain.facts import GroupFacts
-from kgroups.model.explain.summary import summarize
 from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import Outcome
 from kgroups.model.shell import group_words
 from kgroups.model.verdicts.facts import PartitionFacts
 from kgroups.model.verdicts.judge import judge
 from kgroups.model.views.lag_summary import By, headroom_of, shares, time_of
-from kgroups.render.explain import Explained, write_explained
+from kgroups.render.explain import write_explained
 from kgroups.render.failures import failure_lines
 from kgroups.render.verdicts import Judged, write_verdicts
 from kgroups.render.views import Tier
@@ -75,15 +73,11 @@ def explained(connection: ConnectionOptions, key: GroupKey) -> list[str]:
     lagging: list[PartitionFacts] = []
 
     async def query(admin: Client) -> Outcome[GroupFacts]:
-        facts, (lags, failures), partitions = await asyncio.gather(
-            gather_facts(wire_of(admin, WireOnly.EXPLAIN), selection),
-            lag_facts(admin, selection),
-            observe_partitions(admin, selection, None),
+        facts, (lags, failures, partitions) = await asyncio.gather(
+            gather_facts(wire_of(admin, WireOnly.EXPLAIN), selection), lag_facts(admin, selection, with_pace=True)
         )
         lagging.extend(partitions.items)
-        lag = lags.get(key.group)
-        lag = lag and lag._replace(partitions=partitions.items)
-        facts = facts.with_items(each._replace(lag=lag) for each in facts.items)
+        facts = facts.with_items(each._replace(lag=lags.get(key.group)) for each in facts.items)
         others = dict.fromkeys((*failures, *partitions.failures))
         return facts.with_failures(each for each in others if each not in facts.failures)
 
@@ -92,11 +86,8 @@ def explained(connection: ConnectionOptions, key: GroupKey) -> list[str]:
     except KgroupsError as error:
         return [f"explain failed: {error}"]
     out = io.StringIO()
-    for facts in outcome.items:
-        findings = explain(facts)
-        summary = summarize(facts, findings)
-        summary = summary._replace(next=of_cluster(connection, key.cluster, summary.next))
-        write_explained([Explained(facts, findings, summary=summary)], "plain", out, Tier.BASE, headers=True)
+    items = [explain_one(connection, key.cluster, facts)._replace(cluster=None) for facts in outcome.items]
+    write_explained(items, "plain", out, Tier.BASE, headers=True)
     if lagging:
         out.write("\n")
         write_verdicts((Judged(judge(each)) for each in lagging[:VERDICTS]), out)
