@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from array import array
+from collections import deque
 from collections.abc import Iterable, Mapping, Set
+from math import inf, isnan, nan
 from types import MappingProxyType
 
 Place = tuple[str, int]
@@ -26,11 +28,9 @@ class LogEnds:
         self.recreated: Set[str] = frozenset()
         """The topics that were created again before the last sample."""
         self._samples: dict[Place, tuple[array[float], array[int]]] = {}
-        self._polls = 0
-        self._sampled: dict[Place, int] = {}
-        """The number of the last poll with a sample."""
-        self._gaps: set[tuple[Place, float]] = set()
-        """Places with the time of the sample before a gap."""
+        """The times and the offsets of each partition. A record that was appended in a gap has the time NaN."""
+        self._polled: deque[float] = deque(maxlen=GAP)
+        """The times of the last polls."""
 
     def add(self, now: float, ends: Iterable[tuple[Place, int]], topic_ids: Mapping[str, int] = NO_IDS) -> None:
         """Add one sample of each partition; start again for a recreated topic, or a lower log end offset."""
@@ -41,15 +41,16 @@ class LogEnds:
         if self.recreated or topic_ids.keys() != before.keys():
             self._topic_ids = {**before, **topic_ids}
         sampled = 0
-        self._polls += 1
+        oldest = self._polled[0] if len(self._polled) == GAP else -inf
+        self._polled.append(now)
         for place, end in ends:
             sampled += 1
             times, offsets = self._samples.setdefault(place, (array("d"), array("q")))
-            if times and self._polls - self._sampled[place] > GAP:
-                self._gaps.add((place, times[-1]))
-            self._sampled[place] = self._polls
             if offsets and end < offsets[-1]:
                 del times[:], offsets[:]
+            elif times and times[-1] < oldest:
+                times.append(nan)
+                offsets.append(end)
             if len(offsets) >= 2 and offsets[-2] == offsets[-1] == end:
                 times[-1] = now  # only the first and the last sample of an idle log are needed
                 continue
@@ -59,8 +60,6 @@ class LogEnds:
                 del times[1 : POINTS // 2 : 2], offsets[1 : POINTS // 2 : 2]
         if sampled and len(self._samples) > 2 * sampled:  # deleted topics
             self._samples = {place: found for place, found in self._samples.items() if found[0][-1] == now}
-            self._sampled = {place: self._sampled[place] for place in self._samples}
-            self._gaps = {gap for gap in self._gaps if gap[0] in self._samples}
 
     def appended(self, place: Place, offset: int) -> float | None:
         """Return when the record at an offset was appended; ``None`` if it was before the first sample, or unknown.
@@ -71,7 +70,6 @@ class LogEnds:
         for at in range(len(offsets) - 1, 0, -1):
             before, after = offsets[at - 1], offsets[at]
             if before <= offset < after:
-                if (place, times[at - 1]) in self._gaps:
-                    return None
-                return times[at - 1] + (times[at] - times[at - 1]) * (offset - before + 1) / (after - before)
+                time = times[at - 1] + (times[at] - times[at - 1]) * (offset - before + 1) / (after - before)
+                return None if isnan(time) else time
         return None
