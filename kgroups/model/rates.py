@@ -16,6 +16,7 @@ from typing import NamedTuple
 from .duration import Milliseconds
 from .groups import Group
 from .offsets import GroupCommits, Logs
+from .status import Trend
 
 Place = tuple[str, int]
 """Topic and partition."""
@@ -289,6 +290,15 @@ class Outlook(NamedTuple):
     steady: bool = False
     falls_behind: bool = False
     usual: bool = False
+
+    @property
+    def trend(self) -> Trend:
+        """What it proves."""
+        if self.falls_behind:
+            return Trend.FALLING_BEHIND
+        if self.steady:
+            return Trend.KEEPING_UP if self.usual else Trend.STEADY
+        return Trend.CATCHING_UP if self.left else Trend.UNKNOWN
 
 
 def outlook(readings: Sequence[Reading], lags: Sequence[int | None]) -> Outlook:

@@ -14,8 +14,10 @@ from typing import NamedTuple
 from .counts import count, some
 from .groups import GroupState
 from .offsets import place_name
-from .rates import Outlook, Place
 from .severity import Severity
+
+Place = tuple[str, int]
+"""Topic and partition."""
 
 
 class Status(StrEnum):
@@ -123,15 +125,6 @@ class GroupStatus(NamedTuple):
     def rank(self) -> tuple[int, int]:
         """The place in a list that begins with the worst status."""
         return _WORST_FIRST[self.severity], _RANKS[self.status]
-
-
-def trend_of(future: Outlook) -> Trend:
-    """Return what an outlook proves."""
-    if future.falls_behind:
-        return Trend.FALLING_BEHIND
-    if future.steady:
-        return Trend.KEEPING_UP if future.usual else Trend.STEADY
-    return Trend.CATCHING_UP if future.left else Trend.UNKNOWN
 
 
 def totals_text(statuses: Mapping[str, int], known_lag: int, whole: bool, *, short: bool = False) -> str:

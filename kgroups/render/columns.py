@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from kgroups.model.status import Status, rank_of
-
 from .views import Align, Column, Sooner, Tier, some_value
 
 _L, _R = Align.LEFT, Align.RIGHT
@@ -65,16 +63,6 @@ START_OFFSET = Column(
     Sooner(_B, some_value),
 )
 STATE = Column("STATE", "state", "State of the group.")
-STATUS = Column(
-    "STATUS",
-    "status",
-    "What one sample proves about the group, worst first: "
-    + ", ".join(Status)
-    + ". Null: the group cannot be described.",
-    _L,
-    Tier.ASKED,
-    order=rank_of,
-)
 SUBSCRIPTION = Column("SUBSCRIPTION", "subscription", "What the member subscribes to.", _L, _V)
 TARGET_ASSIGNMENT_EPOCH = Column(
     "TARGET-ASSIGNMENT-EPOCH", "target_assignment_epoch", "Epoch of the target assignment.", _R, _V

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kgroups.model.status import Status, rank_of
 from kgroups.model.views.lag_rows import ClusterLagRow, GroupLagRow, MemberLagRow, PartitionLagRow, TopicLagRow
 
 from . import columns
@@ -9,6 +10,18 @@ from .views import Align, Column, Sooner, Tier, View, columns_of, some_above_zer
 
 _L, _R = Align.LEFT, Align.RIGHT
 _B, _W, _A = Tier.BASE, Tier.WIDE, Tier.ASKED
+
+STATUS = Column(
+    "STATUS",
+    "status",
+    "What one sample proves about the group, worst first: "
+    + ", ".join(Status)
+    + ". Null: the group cannot be described.",
+    Align.LEFT,
+    Tier.ASKED,
+    order=rank_of,
+)
+"""Also of other views of groups; not in ``columns``, which ``kgroups list`` imports."""
 
 _AHEAD = Column(
     "AHEAD",
@@ -110,7 +123,7 @@ GROUP_LAG = View(
         GroupLagRow,
         columns.GROUP,
         columns.STATE,
-        columns.STATUS,
+        STATUS,
         columns.MEMBERS._replace(doc="Number of members. Null: Kafka does not report it."),
         *_TALLY,
     ),

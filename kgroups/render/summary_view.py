@@ -10,6 +10,7 @@ from kgroups.model.views.summary_row import AllViewsRow, SummaryRow
 
 from . import columns
 from .cells import ABSENT, cell_text
+from .lag_views import STATUS
 from .views import Column, Tier, View, columns_of
 
 _B, _W = Tier.BASE, Tier.WIDE
@@ -21,7 +22,7 @@ SUMMARY = View(
         SummaryRow,
         columns.GROUP,
         columns.STATE,
-        columns.STATUS,
+        STATUS,
         columns.TYPE.at(_B),
         columns.MEMBERS,
         columns.ASSIGNMENT_STRATEGY,

@@ -14,7 +14,7 @@ from kgroups.model.groups import Group, Member
 from kgroups.model.offsets import Commit, GroupCommits, LogOffsets, LogProblem, Logs
 from kgroups.model.rates import Reading, outlook, unbroken
 from kgroups.model.severity import Severity
-from kgroups.model.status import Known, Status, judge_status, rank_of, trend_of
+from kgroups.model.status import Known, Status, judge_status, rank_of
 from kgroups.model.views.lag_summary import By, shares
 from kgroups.model.views.offset_row import GroupOffsets
 
@@ -115,7 +115,7 @@ def test_two_moments_say_where_the_lag_goes(true: Speeds) -> None:
     (lag,) = (
         now - done for now, done in zip(readings[-1].ends, readings[-1].committed, strict=True) if now is not None
     )
-    trend = trend_of(outlook(unbroken(readings), [lag]))
+    trend = outlook(unbroken(readings), [lag]).trend
     found = judge_status(Known("Stable", 1, lag, lag), trend).status
     if lag == 0:
         assert found is Status.OK

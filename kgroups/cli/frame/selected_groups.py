@@ -9,7 +9,6 @@ from kgroups.admin.query.list_groups import ListFilter
 from kgroups.admin.query.select_groups import Selection
 from kgroups.errors import UsageError
 from kgroups.model.groups import GroupState, GroupType, canonical_word, check_sendable, is_glob
-from kgroups.model.shell import shell
 
 from .options import split_values
 
@@ -179,6 +178,8 @@ def _check_topic(topic: str, names: tuple[str, ...]) -> None:
     if re.fullmatch(r"[A-Za-z0-9._-]{1,249}", topic):
         return
     if match := re.fullmatch(r"([A-Za-z0-9._-]+):[0-9,-]*", topic):
+        from kgroups.model.shell import shell
+
         raise UsageError(
             f"--topic: {topic!r} names partitions, but this option selects whole topics; use {match[1]}, or kgroups "
             f"owners {topic}{''.join(f' --group {shell(name)}' for name in names)}"

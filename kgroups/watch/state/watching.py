@@ -12,7 +12,7 @@ from kgroups.model.groups import Group, GroupId, GroupType, Member
 from kgroups.model.offsets import GroupCommits
 from kgroups.model.rates import Outlook, Reading, members_of, outlook, rates_of
 from kgroups.model.severity import Severity
-from kgroups.model.status import GroupStatus, Known, Status, Trend, judge_status, trend_of
+from kgroups.model.status import GroupStatus, Known, Status, Trend, judge_status
 from kgroups.model.stays import RECENT, REPEATED, Presence, SharedInstance, StayRecorder, is_static, shared_instances
 from kgroups.model.views.offset_row import GroupOffsets
 
@@ -307,7 +307,7 @@ class Watch:
             totals.data_lost,
             self._static_members.shared(name, at),
             future.steady,
-            history.judge(known, trend_of(future)),
+            history.judge(known, future.trend),
         )
 
 

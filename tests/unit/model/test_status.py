@@ -9,7 +9,7 @@ import pytest
 from kgroups.model.duration import Milliseconds
 from kgroups.model.rates import Outlook
 from kgroups.model.severity import Severity
-from kgroups.model.status import Damage, Known, Status, Trend, judge_status, rank_of, totals_text, trend_of
+from kgroups.model.status import Damage, Known, Status, Trend, judge_status, rank_of, totals_text
 
 PLACE = (("t", 0),)
 QUIET = Known("Stable", 2, 0, 0)
@@ -113,4 +113,4 @@ def test_totals_count_groups_by_severity() -> None:
     ],
 )
 def test_trend_of_an_outlook(future: Outlook, trend: Trend) -> None:
-    assert trend_of(future) is trend
+    assert future.trend is trend
