@@ -141,10 +141,10 @@ def _of_partitions(item: Explained) -> Iterator[tuple[StrEnum, str]]:
 
     Partitions that are the subject of a problem are not repeated.
     """
-    told = {name for each in item.findings if each.severity is Severity.PROBLEM for name in each.subjects}
+    named = {name for each in item.findings if each.severity is Severity.PROBLEM for name in each.subjects}
     alike: dict[tuple[StrEnum, str], list[JudgedPartition]] = {}
     for each in item.summary.partitions if item.summary else ():
-        if each.verdict.severity is not VerdictSeverity.INFO and each.place not in told:
+        if each.verdict.severity is not VerdictSeverity.INFO and each.place not in named:
             alike.setdefault((each.verdict.severity, f"{_words(each)}: {each.verdict.text}"), []).append(each)
     for (severity, text), found in list(alike.items())[:_MOST_VERDICTS]:
         yield severity, f"{some([each.place for each in found])}: {text}"

@@ -17,7 +17,7 @@ from kgroups.model.outcome import Outcome
 from kgroups.render.output import write_outcome
 from kgroups.render.views import View
 
-from ..frame.exit_status import discard_output, print_to_stderr
+from ..frame.exit_status import discard_output, print_below, print_to_stderr
 from ..frame.options import ConnectionOptions
 from ..frame.output import Shape, or_error_envelope, print_failures, show, with_omitted
 from ..frame.run_query import Query, Session
@@ -120,8 +120,7 @@ class _OneCluster:
         try:
             return self._session.query(query)
         except KeyboardInterrupt:
-            click.echo(err=True)
-            print_to_stderr(f"kgroups: {_interrupted(self, ())}")
+            print_below(f"kgroups: {_interrupted(self, ())}")
             raise
         finally:
             self.close()  # before the output: signals interrupt it again
@@ -135,8 +134,7 @@ def _confirmed(change: _OneCluster | FleetChange, confirmation: Confirmation) ->
     try:
         confirmed = change.confirmed(confirmation)
     except (click.Abort, KeyboardInterrupt):
-        click.echo(err=True)
-        print_to_stderr("kgroups: nothing was changed")
+        print_below("kgroups: nothing was changed")
         raise
     if not confirmed:
         print_to_stderr("kgroups: nothing was changed")
@@ -157,8 +155,7 @@ def _show(
             return code
         print_to_stderr(f"kgroups: {_interrupted(change, outcome.items)}")
     except KeyboardInterrupt:
-        click.echo(err=True)
-        print_to_stderr(f"kgroups: {_interrupted(change, outcome.items)}")
+        print_below(f"kgroups: {_interrupted(change, outcome.items)}")
         raise
     except OSError:
         if stop.signal is None:

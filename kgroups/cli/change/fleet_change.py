@@ -11,8 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import click
-
 from kgroups.admin.change.apply.interruption import Interruption
 from kgroups.admin.fleet import wanted_of
 from kgroups.errors import KgroupsError, NotSent, OutcomeUnknown, UsageError
@@ -22,7 +20,7 @@ from kgroups.model.outcome import Failure, Outcome, Result, Scope
 from kgroups.net.fanout import run
 from kgroups.render.views import with_cluster
 
-from ..frame.exit_status import print_to_stderr
+from ..frame.exit_status import print_below
 from ..frame.options import ConnectionOptions
 from ..frame.progress import ProgressLine, progress_line
 from ..frame.run_query import Answer, SeveralClusters, open_and_query
@@ -61,8 +59,7 @@ class FleetChange:
         try:
             answers = self._fleet.answers(queries, debug=self._connection.debug)
         except KeyboardInterrupt:
-            click.echo(err=True)
-            print_to_stderr("kgroups: interrupted: nothing was changed")
+            print_below("kgroups: interrupted: nothing was changed")
             raise
         wanted = wanted_of(operation.selection) if operation.selection else frozenset()
         rows, shown = merge_clusters(answers, lambda name, item: (name, *operation.row(item)), wanted)

@@ -1,8 +1,8 @@
 """Show who reads partitions: groups, members, and hosts.
 
 Shows each partition with the groups that have an assignment or a committed offset on it, and the member that owns it.
-NOTE says if there is no member, if no group reads the partition, or what is unknown. Kafka does not record which client
-committed an offset. With --host or --client-id, shows only partitions that such members own.
+NOTE shows that there is no member, that no group reads the partition, or what is unknown. Kafka does not record which
+client committed an offset. With --host or --client-id, shows only partitions that such members own.
 """
 
 from __future__ import annotations

@@ -200,6 +200,12 @@ def print_to_stderr(text: str) -> None:
     print(line_for_stderr(text), file=sys.stderr)
 
 
+def print_below(text: str) -> None:
+    """Print a line to stderr below the one that the terminal shows, such as ``^C``."""
+    print(file=sys.stderr)
+    print_to_stderr(text)
+
+
 def line_for_stderr(text: str) -> str:
     """Return what :func:`print_to_stderr` prints, without the line end."""
     from kgroups.model.visible import escape_message
