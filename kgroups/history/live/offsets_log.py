@@ -65,16 +65,16 @@ class OffsetsLog:
         async def query(admin: WireClient) -> dict[int, Ends]:
             partitions = await self._partitions(admin)
             requested = {self._topic: partitions}
-            # The last stable offset first: it must not be after the end.
-            stable, failures = await fetch_ends(admin.cluster, requested, Isolation.READ_COMMITTED)
-            self._check(failures.values(), partitions)
             logs, failed = await fetch_logs(admin.cluster, requested)
             self._check(failed, partitions)
+            # The last stable offset afterwards: below this end, it shows an open transaction, and not only new commits.
+            stable, failures = await fetch_ends(admin.cluster, requested, Isolation.READ_COMMITTED)
+            self._check(failures.values(), partitions)
             ends = {}
             for each in partitions:
                 log = logs.offsets[self._topic][each]
                 assert log.start is not None and log.end is not None  # there are no failures
-                ends[each] = Ends(log.start, stable[self._topic, each], log.end)
+                ends[each] = Ends(log.start, min(stable[self._topic, each], log.end), log.end)
             return ends
 
         return self._patiently(query)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from confluent_kafka import KafkaError
@@ -49,6 +51,22 @@ def test_ends_of_every_partition_are_read_over_one_login(fake: FakeCluster) -> N
         assert log.ends() == {0: Ends(3, 7, 9), 1: Ends(3, 7, 9)} == log.ends()
         assert log.topic_id == topic_id_text(77)
         assert logins(fake) == before + 1  # the other broker, once
+
+
+@pytest.mark.parametrize("hidden_from", [None, 7], ids=["no transaction", "open transaction"])
+def test_commits_between_two_requests_are_not_an_open_transaction(fake: FakeCluster, hidden_from: int | None) -> None:
+    def commit_afterwards(api: str, answer: Any) -> Any:
+        if api == "ListOffsets":
+            topic = fake.state.topics[OFFSETS_TOPIC]
+            fake.state.topics[OFFSETS_TOPIC] = replace(topic, end=topic.end + 6)
+        return answer
+
+    fake.state.topic(OFFSETS_TOPIC, [0, 1], start=3, end=9, stable=hidden_from)
+    for broker in fake.brokers.values():
+        broker.bend = commit_afterwards
+    with opened(fake) as log:
+        for ends in (each for _ in range(5) for each in log.ends().values()):
+            assert ends.stable == (ends.end if hidden_from is None else hidden_from)
 
 
 def test_brokers_without_topic_ids(fake: FakeCluster) -> None:
