@@ -26,10 +26,12 @@ from kgroups.model.views.offset_row import GroupOffsets
 from .client import Client, WireOnly, wire_of
 from .group_clients import instances_of
 from .query.count_unread import count_unread
+from .query.log_offsets import problem_of
 from .query.retention import fetch_retention
 from .query.select_groups import Selection
 from .records import UNREAD_LOG, commit_history, find_unread, read_group_logs, share_facts
 from .still_committing import Committed, still_committing
+from .verdicts.gather import partition_facts
 
 
 def bounds_of(commits: int) -> ReadBudget:
@@ -122,8 +124,6 @@ async def observe_partitions(
 
     :raises UsageError: over librdkafka.
     """
-    from .verdicts.gather import partition_facts
-
     cluster = wire_of(admin, WireOnly.EXPLAIN)
     isolation = Isolation.READ_UNCOMMITTED
     described = await admin.describe_offsets(selection, isolation=isolation, whole_topics=wanted is None)
@@ -141,9 +141,6 @@ async def lag_facts(
     :param with_pace: whether to observe for some seconds whether a lag grows.
     :raises UsageError: over librdkafka.
     """
-    from .query.log_offsets import problem_of
-    from .verdicts.gather import partition_facts
-
     cluster = wire_of(admin, WireOnly.EXPLAIN)
     described = await admin.describe_offsets(selection, isolation=Isolation.READ_UNCOMMITTED, whole_topics=True)
     partitions = await partition_facts(cluster, described, None, with_pace=with_pace)

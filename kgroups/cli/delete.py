@@ -31,7 +31,7 @@ from kgroups.render.act_views import DELETE
 from .change.apply_plan import apply_plan
 from .change.confirmation import Confirmation
 from .change.internal_topics import delete_topics, with_topics
-from .change.operation import Operation
+from .change.operation import Operation, split_topics
 from .change.safety import Safety
 from .change.undo_file import UndoFile
 from .frame.options import ConnectionOptions
@@ -95,17 +95,15 @@ class Delete(Operation[GroupDeletion | TopicDeletion]):
         return delete_topic_row(item, result) if isinstance(item, TopicDeletion) else delete_row(item, result)
 
     def question(self, planned: Sequence[GroupDeletion | TopicDeletion]) -> str:
-        groups = [each for each in planned if isinstance(each, GroupDeletion)]
-        topics = len(planned) - len(groups)
-        more = f", and permanently {count(topics, 'internal topic')}," if topics else ""
+        groups, topics = split_topics(planned)
+        more = f", and permanently {count(len(topics), 'internal topic')}," if topics else ""
         offsets = sum(len(each.commits) for each in groups)
         return f"Delete {count(len(groups), 'group')} with {count(offsets, 'offset')}{more}"
 
     async def apply(
         self, cluster: Cluster, planned: Sequence[GroupDeletion | TopicDeletion], undo: UndoFile
     ) -> Outcome[DeleteRow]:
-        groups = [item for item in planned if isinstance(item, GroupDeletion)]
-        topics = [item for item in planned if isinstance(item, TopicDeletion)]
+        groups, topics = split_topics(planned)
         if bare := [item.group.group_id for item in groups if not item.commits]:
             missing = "not in the undo file" if len(bare) < len(groups) else "no undo file"
             undo.tell(f"{missing}: {count(len(bare), 'group has', 'groups have')} no committed offsets: {some(bare)}")

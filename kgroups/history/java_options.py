@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pyspark
+
 from kgroups.class_archive import QUIET, archive_at_exit, find_java, fingerprint
 
 VARIABLE = "KGROUPS_SPARK_ARCHIVE"
@@ -24,8 +26,6 @@ def java_options(cache: Path, *, short: bool) -> str:
 
 
 def _archive_option(cache: Path) -> str:
-    import pyspark
-
     java = find_java()
     if os.environ.get(VARIABLE, "").lower() == "off" or java is None:
         return ""

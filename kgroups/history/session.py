@@ -11,23 +11,19 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
 
 from kgroups.class_archive import find_java
 from kgroups.errors import HistoryError, MissingPackage, install_command
 
 from . import register
 from .java_options import java_options
-from .spark_health import NO_EXECUTORS, StartNotes, check_server, watch_executors
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-    Session: TypeAlias = SparkSession
+from .spark_health import GATEWAY, NO_EXECUTORS, StartNotes, check_server, watch_executors
 
 LOCAL = "local[*]"
-GATEWAY = "PYSPARK_GATEWAY_PORT"
-"""Set by spark-submit, which configures master and settings itself."""
 
 JAVA = 17
 """The oldest Java that Spark 4 runs on."""
@@ -74,16 +70,9 @@ def open_session(
     :param settings: additional Spark settings, which take precedence over the settings of kgroups.
     :param py_files: Python archives and files for the executors.
     :param notify: gets a line while Spark waits: for its master, or for executors.
-    :raises MissingPackage: if PySpark, or for ``remote`` a package that Spark Connect needs, is not installed.
+    :raises MissingPackage: if a package that Spark Connect needs is not installed.
     :raises HistoryError: if Java is not installed, Spark does not start, or the server rejects a setting.
     """
-    try:
-        from py4j.protocol import Py4JError
-        from pyspark.errors import PySparkException
-        from pyspark.sql import SparkSession
-    except ImportError:
-        raise MissingPackage(f"history on Spark needs PySpark: {install_command('pipeline')}") from None
-
     if not remote and find_java() is None:
         raise HistoryError(f"Spark needs Java {JAVA} or newer: install one, or set JAVA_HOME to it")
     place = remote or master or LOCAL
@@ -118,7 +107,7 @@ def open_session(
     if not remote and not _LOCAL_MASTER.match(session.sparkContext.master or LOCAL):
         watch_executors(session, notify)
     if remote:
-        _apply(session, given, py_files, PySparkException)
+        _apply(session, given, py_files)
     register(session)
     return session
 
@@ -153,18 +142,15 @@ def _own_settings(master: str | None, *, short: bool) -> dict[str, str]:
     return _UTC | _QUIET | _CLUSTER_SETTINGS
 
 
-def _apply(
-    session: SparkSession, settings: Mapping[str, str], py_files: Sequence[str], rejected: type[Exception]
-) -> None:
+def _apply(session: SparkSession, settings: Mapping[str, str], py_files: Sequence[str]) -> None:
     """Pass settings and files to a Spark Connect server.
 
-    :param rejected: the type of PySpark's errors.
     :raises HistoryError: if it does not accept one.
     """
     for key, value in settings.items():
         try:
             session.conf.set(key, value)
-        except rejected as error:
+        except PySparkException as error:
             raise HistoryError(
                 f"--conf {key}: rejected by the Spark Connect server: {root_cause(error)}; start the server with "
                 f"--conf {key} if it is a setting for its start"
@@ -172,7 +158,7 @@ def _apply(
     try:
         if py_files:
             session.addArtifacts(*py_files, pyfile=True)
-    except (rejected, OSError, RuntimeError) as error:
+    except (PySparkException, OSError, RuntimeError) as error:
         raise HistoryError(f"--py-files: not sent to the Spark Connect server: {root_cause(error)}") from None
 
 

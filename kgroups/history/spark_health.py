@@ -14,6 +14,9 @@ from kgroups.errors import HistoryError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+GATEWAY = "PYSPARK_GATEWAY_PORT"
+"""Set by spark-submit, which configures master and settings itself."""
+
 CONNECT = 5.0
 """Maximum seconds for a connection to a master, or to a Spark Connect server."""
 

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 from kgroups.config.placeholders import placeholder_hint
 from kgroups.config.secret import MASK, Secret
 from kgroups.config.security import Credentials, Kerberos, Mechanism, Password, Sasl, StaticToken
-from kgroups.errors import AuthenticationFailed, ConfigError, Reason
+from kgroups.errors import AuthenticationFailed, ConfigError, MissingPackage, Reason, install_command
 from kgroups.model.visible import one_line
 from kgroups.protocol.sasl import Dialogue
-from kgroups.protocol.sasl.kerberos import kerberos
 from kgroups.protocol.sasl.oauthbearer import oauthbearer
 from kgroups.protocol.sasl.plain import plain
 
@@ -56,6 +55,7 @@ class Identity:
         :param name: the broker's name, for errors.
         :raises AuthenticationFailed: if there is no token, or none in time.
         :raises ConfigError: if the credentials belong to another mechanism.
+        :raises MissingPackage: without python-gssapi.
         """
         mechanism, credentials = self._sasl
         if isinstance(credentials, Password) and mechanism == Mechanism.PLAIN:
@@ -65,6 +65,11 @@ class Identity:
 
             return scram(mechanism, credentials)
         if isinstance(credentials, Kerberos) and mechanism == Mechanism.GSSAPI:
+            try:
+                from kgroups.protocol.sasl.kerberos import kerberos
+            except ImportError as error:  # python-gssapi, or the system's library
+                text = f"GSSAPI requires a Kerberos library ({error}): {install_command('gssapi')}"
+                raise MissingPackage(text) from None
             return kerberos(credentials, host)
         if mechanism == Mechanism.OAUTHBEARER and not isinstance(credentials, Password | Kerberos):
             return await self._bearing(name, credentials, host, allowed)

@@ -10,6 +10,7 @@ import click
 
 from kgroups.admin.change.plan.reset_request import ResetRequest
 from kgroups.admin.client import changing
+from kgroups.cli.change.operation import split_topics
 from kgroups.cli.change.reset import Reset
 from kgroups.cli.change.reset_request import reset_request
 from kgroups.cli.change.safety import Safety
@@ -53,7 +54,8 @@ class PlannedReset:
             debug=False,
             quiet=True,
         )
-        self._planned = tuple(each for each in planned.items if isinstance(each, PlannedOffset))
+        offsets, _ = split_topics(planned.items)
+        self._planned = tuple(offsets)
         cluster = self._connection.cluster(self._cluster_id)
         notice = f"dry run on {cluster}: nothing was changed" if planned.items else f"nothing to do on {cluster}"
         return _lines(planned.with_items(map(reset_row, self._planned)).with_failures((), (notice,))), bool(

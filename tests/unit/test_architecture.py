@@ -8,7 +8,7 @@ below imports them. The command tree names their commands by strings.
 from __future__ import annotations
 
 import ast
-import importlib
+import importlib.util
 import os
 import re
 import subprocess
@@ -574,7 +574,10 @@ for name in sys.argv[1:]:
 def test_every_module_can_be_imported_first_without_warning() -> None:
     """In one process, where each finds none of the others loaded: a circle of imports fails for one that begins it."""
     names = [f"kgroups/{of(path)}".removesuffix("/__init__").replace("/", ".") for path in FILES]
-    fresh(ALONE, *(name for name in names if name != "kgroups.__main__"))
+    left_out = {"kgroups.__main__"}
+    if importlib.util.find_spec("gssapi") is None:  # built only where Kerberos's headers are
+        left_out.add("kgroups.protocol.sasl.kerberos")
+    fresh(ALONE, *(name for name in names if name not in left_out))
 
 
 LOADED = """

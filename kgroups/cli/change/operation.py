@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
@@ -11,6 +11,7 @@ from kgroups.admin.client import changing
 from kgroups.admin.query.select_groups import Selection
 from kgroups.errors import UsageError
 from kgroups.model.counts import count
+from kgroups.model.operations.results import TopicDeletion
 from kgroups.model.outcome import Outcome
 from kgroups.model.views.operation_rows import NOT_EXECUTED, ResultAndError, result_and_error
 from kgroups.net.cluster import Cluster
@@ -131,6 +132,18 @@ async def execute(operation: Operation[P], cluster: Cluster, planned: Sequence[P
     where = undo.connection.cluster(cluster.cluster_id)
     done = undo.stop.sent > before
     return applied.with_failures((), (f"executed on {where}" if done else f"no change was sent to {where}",))
+
+
+def split_topics(planned: Iterable[P | TopicDeletion]) -> tuple[list[P], list[TopicDeletion]]:
+    """Return the planned items without the internal topics to delete, and these topics."""
+    items: list[P] = []
+    topics: list[TopicDeletion] = []
+    for each in planned:
+        if isinstance(each, TopicDeletion):
+            topics.append(each)
+        else:
+            items.append(each)
+    return items, topics
 
 
 def nothing_planned(planned: Outcome[Any]) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from kgroups.admin.change.plan.plan_reset import plan_reset
 from kgroups.admin.change.plan.reset_request import ResetRequest
+from kgroups.admin.query.describe import describe
 from kgroups.admin.query.select_groups import Selection
 from kgroups.model.counts import count
 from kgroups.model.operations.reset import PlannedOffset
@@ -24,7 +25,7 @@ from kgroups.model.views.operation_rows import (
 from kgroups.net.cluster import Cluster
 from kgroups.render.act_views import RESET_OFFSETS
 
-from .operation import Operation, P
+from .operation import Operation, P, split_topics
 from .safety import Safety
 
 if TYPE_CHECKING:
@@ -76,8 +77,6 @@ class Reset(OffsetOperation[PlannedOffset | TopicDeletion]):
         names = tuple(sorted({entry.group_id for entry in planned.items}))
         if self.topics == () or not names:
             return planned.with_items(planned.items)
-        from kgroups.admin.query.describe import describe
-
         from .internal_topics import with_topics
 
         groups = await describe(cluster, Selection(names))
@@ -87,16 +86,14 @@ class Reset(OffsetOperation[PlannedOffset | TopicDeletion]):
         return reset_topic_row(item, result) if isinstance(item, TopicDeletion) else reset_row(item, result)
 
     def question(self, planned: Sequence[PlannedOffset | TopicDeletion]) -> str:
-        offsets = [each for each in planned if isinstance(each, PlannedOffset)]
-        topics = len(planned) - len(offsets)
-        more = f", and permanently delete {count(topics, 'internal topic')}," if topics else ""
+        offsets, topics = split_topics(planned)
+        more = f", and permanently delete {count(len(topics), 'internal topic')}," if topics else ""
         return f"{super().question(offsets)}{more}"
 
     async def apply(
         self, cluster: Cluster, planned: Sequence[PlannedOffset | TopicDeletion], undo: UndoFile
     ) -> Outcome[Any]:
-        offsets = [each for each in planned if isinstance(each, PlannedOffset)]
-        topics = [each for each in planned if isinstance(each, TopicDeletion)]
+        offsets, topics = split_topics(planned)
         applied = await self.write(cluster, offsets, undo)
         rows = self.rows(applied)
         if not topics:

@@ -6,6 +6,7 @@ import re
 from typing import Any, NamedTuple
 
 from kgroups.admin.query.list_groups import ListFilter
+from kgroups.admin.query.pattern import Glob, compile_pattern
 from kgroups.admin.query.select_groups import Selection
 from kgroups.errors import UsageError
 from kgroups.model.groups import GroupState, GroupType, canonical_word, check_sendable, is_glob
@@ -93,8 +94,6 @@ class GroupOptions(NamedTuple):
             _check_topic(topic, self.names)
         selection = Selection(self.names, everything=everything, topics=frozenset(topics))
         if self.regex is not None or self.globs:
-            from kgroups.admin.query.pattern import Glob, compile_pattern
-
             pattern = None if self.regex is None else compile_pattern(self.regex, "--regex")
             selection = selection._replace(pattern=pattern, globs=tuple(map(Glob, self.globs)))
         return self._filtered(selection) if any(self._filters.values()) else selection
@@ -113,13 +112,10 @@ class GroupOptions(NamedTuple):
                 "--regex, --topic, or --all-groups"
             )
         if self.exclude is not None:
-            from kgroups.admin.query.pattern import compile_pattern
-
             selection = selection._replace(excluded=compile_pattern(self.exclude, "--exclude"))
         if not (self.hosts or self.client_ids or self.coordinators):
             return selection._replace(among=among)
         from kgroups.admin.query.member_filter import MemberFilter
-        from kgroups.admin.query.pattern import Glob
 
         def globs(values: tuple[str, ...], option: str) -> tuple[Glob, ...]:
             if "" in values:

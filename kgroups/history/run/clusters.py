@@ -20,7 +20,7 @@ from ..live.ask import cluster_id
 from ..load.clients import Clients
 
 if TYPE_CHECKING:
-    from ..session import Session
+    from pyspark.sql import SparkSession
 
 
 class CollectOne(Protocol):
@@ -29,7 +29,7 @@ class CollectOne(Protocol):
     def __call__(
         self,
         clients: Clients,
-        start: Callable[[], Session],
+        start: Callable[[], SparkSession],
         notify: Callable[[str], None],
         duration: float | None,
         stopped: threading.Event,
@@ -43,7 +43,7 @@ class Clusters:
         self,
         loaders: Mapping[str, Callable[[], ClientSettings]],
         collect_one: CollectOne,
-        start: Callable[[], Session],
+        start: Callable[[], SparkSession],
         interval: float | None,
         duration: float | None,
     ) -> None:
@@ -73,7 +73,7 @@ class Clusters:
         self._lost = False
         self._output = threading.RLock()
         """Held while a line is printed, and while Spark starts, which redirects stdout and stderr."""
-        self._session: Session | None = None
+        self._session: SparkSession | None = None
         self._said: dict[str, str] = {}
         """The last line of each cluster."""
 
@@ -172,7 +172,7 @@ class Clusters:
     def _left(self) -> float | None:
         return None if self._until is None else max(0.0, self._until - time.monotonic())
 
-    def _open_session(self) -> Session:
+    def _open_session(self) -> SparkSession:
         with self._output:
             if self._session is None and not self._stopped.is_set():
                 self._session = self._start()

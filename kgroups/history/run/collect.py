@@ -26,7 +26,7 @@ from .clusters import Clusters
 from .engine import Engine
 
 if TYPE_CHECKING:
-    from ..session import Session
+    from pyspark.sql import SparkSession
 
 
 def collect(
@@ -53,7 +53,7 @@ def collect(
 
     def collect_one(
         clients: Clients,
-        start: Callable[[], Session],
+        start: Callable[[], SparkSession],
         notify: Callable[[str], None],
         duration: float | None,
         stopped: threading.Event | None = None,

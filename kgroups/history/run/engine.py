@@ -13,13 +13,14 @@ from kgroups.cli.frame.exit_status import is_quiet, print_to_stderr
 from kgroups.cli.frame.options import check_exclusive
 from kgroups.errors import UsageError
 
-from ..session import GATEWAY, open_session
+from ..spark_health import GATEWAY
 from .options import need_pipeline
 from .spark_settings import SQL, is_remote
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from ..engine import Engine as QueryEngine
-    from ..session import Session
 
 
 class Engine(NamedTuple):
@@ -72,13 +73,15 @@ class Engine(NamedTuple):
             if is_remote(file):
                 raise UsageError(f"--py-files {file}: with --remote, files must be local; download it first")
 
-    def open(self, *, short: bool = True) -> Session:
+    def open(self, *, short: bool = True) -> SparkSession:
         """Return a session.
 
         :param short: whether the command runs for seconds, not continuously.
-        :raises MissingPackage: if the extra is not installed.
+        :raises MissingPackage: if a package that Spark Connect needs is not installed.
         :raises HistoryError: if Spark does not start, or a Spark Connect server rejects a setting.
         """
+        from ..session import open_session
+
         gc.enable()  # history commands may run for days, and the proxies of Java objects are reference cycles
         settings = dict(self.conf) | ({"spark.jars.packages": self.packages} if self.packages else {})
         return open_session(

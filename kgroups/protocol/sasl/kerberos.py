@@ -9,8 +9,11 @@ import itertools
 from functools import cache
 from typing import Any
 
+import gssapi
+from gssapi.raw import GSSError
+
 from kgroups.config.security import Kerberos
-from kgroups.errors import AuthenticationFailed, MissingPackage, RemoteProtocolError, install_command
+from kgroups.errors import AuthenticationFailed, RemoteProtocolError
 
 from . import Dialogue
 
@@ -24,24 +27,18 @@ def kerberos(credentials: Kerberos, host: str) -> Dialogue:
     """Authenticate with Kerberos.
 
     :param host: the requested name of the broker, whose principal is ``service/host``.
-    :raises MissingPackage: without python-gssapi.
     """
     try:
-        import gssapi
-        from gssapi.raw import GSSError
-    except ImportError as error:  # or the system's library is missing
-        raise MissingPackage(f"GSSAPI requires a Kerberos library ({error}): {install_command('gssapi')}") from None
-    try:
-        yield from _authenticate(gssapi, credentials, host)
+        yield from _authenticate(credentials, host)
     except GSSError as error:
         raise AuthenticationFailed(f"{_message(error)}{_advice(credentials)}") from None
 
 
-def _authenticate(gssapi: Any, credentials: Kerberos, host: str) -> Dialogue:
+def _authenticate(credentials: Kerberos, host: str) -> Dialogue:
     flags = gssapi.RequirementFlag
     context = gssapi.SecurityContext(
         name=gssapi.Name(f"{credentials.service}@{host}", gssapi.NameType.hostbased_service),
-        creds=_tickets(gssapi, credentials),
+        creds=_tickets(credentials),
         usage="initiate",
         mech=gssapi.MechType.kerberos,
         flags=flags.mutual_authentication | flags.integrity | flags.out_of_sequence_detection,
@@ -56,7 +53,7 @@ def _authenticate(gssapi: Any, credentials: Kerberos, host: str) -> Dialogue:
 
 
 @cache
-def _tickets(gssapi: Any, credentials: Kerberos) -> Any:
+def _tickets(credentials: Kerberos) -> Any:
     """Return the tickets to authenticate with; tickets of a keytab are requested once, and cached in memory."""
     name = None
     if credentials.principal:

@@ -11,7 +11,8 @@ import pytest
 
 from kgroups.history import session
 from kgroups.history.run.engine import Engine
-from kgroups.history.session import FEW_ROWS, GATEWAY, tune_session
+from kgroups.history.session import FEW_ROWS, tune_session
+from kgroups.history.spark_health import GATEWAY
 from tests.unit.conftest import Ran
 
 Run = Callable[..., Ran]

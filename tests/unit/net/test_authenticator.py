@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import asyncio
 import re
+import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import pytest
@@ -509,7 +511,8 @@ def test_unsecured_token_is_renewed_before_it_expires() -> None:
 
 
 def test_kerberos_without_its_library_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "gssapi", None)
+    monkeypatch.delitem(sys.modules, "kgroups.protocol.sasl.kerberos", raising=False)
+    monkeypatch.setitem(sys.modules, "gssapi", None)
     server = sasl.FakeSasl({"GSSAPI": sasl.always(b"")})
     with pytest.raises(KgroupsError, match=r"pip install 'kgroups\[gssapi\]'") as caught:
         with_cluster(asking_for(server), Sasl("GSSAPI", Kerberos("kafka")))
@@ -524,7 +527,7 @@ def test_slow_kerberos_library_times_out(monkeypatch: pytest.MonkeyPatch) -> Non
         held.wait(30)
         yield b""
 
-    monkeypatch.setattr("kgroups.net.identity.kerberos", slow)
+    monkeypatch.setitem(sys.modules, "kgroups.protocol.sasl.kerberos", SimpleNamespace(kerberos=slow))
     server = sasl.FakeSasl({"GSSAPI": sasl.always(b"")})
     words = "GSSAPI as ann@REALM: no response from Kerberos in time"
     failing(asking_for(server), Sasl("GSSAPI", Kerberos("kafka", "ann@REALM")), words, broker_timeout=PATIENCE)

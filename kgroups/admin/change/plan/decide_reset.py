@@ -9,6 +9,7 @@ from typing import NamedTuple
 from kgroups.errors import Reason
 from kgroups.model.groups import Group, GroupId, GroupType
 from kgroups.model.offsets import Commit, LogOffsets, Logs, PlanKey
+from kgroups.model.operations.internal_topics import of_inputs
 from kgroups.model.operations.reset import Facts as PartitionFacts
 from kgroups.model.operations.reset import (
     FromPlan,
@@ -198,8 +199,6 @@ def _inputs(request: ResetRequest, keys: Sequence[PlanKey], groups: Sequence[Gro
     scenario = request.scenario
     if not any(group.type == GroupType.STREAMS for group in groups) or not needs_log(scenario):
         return Outcome(tuple(keys))
-    from kgroups.model.operations.internal_topics import of_inputs
-
     from_file = {topic for _, topic, _ in scenario.moves} if isinstance(scenario, FromPlan) else None
     return of_inputs(keys, groups, from_file if request.topics is None else request.topics)
 

@@ -12,7 +12,6 @@ import pytest
 from kgroups.config.security import Kerberos
 from kgroups.errors import AuthenticationFailed, RemoteProtocolError
 from kgroups.protocol.sasl import Dialogue
-from kgroups.protocol.sasl.kerberos import _tickets, kerberos
 
 
 class GSSError(Exception):
@@ -63,11 +62,14 @@ def library(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     vars(raw)["GSSError"] = GSSError
     monkeypatch.setitem(sys.modules, "gssapi", gssapi)
     monkeypatch.setitem(sys.modules, "gssapi.raw", raw)
+    monkeypatch.delitem(sys.modules, "kgroups.protocol.sasl.kerberos", raising=False)
     yield
-    _tickets.cache_clear()
+    sys.modules.pop("kgroups.protocol.sasl.kerberos", None)
 
 
 def begun(**wanted: str) -> Dialogue:
+    from kgroups.protocol.sasl.kerberos import kerberos  # with the stub
+
     dialogue = kerberos(Kerberos("kafka", **wanted), "b1.example")
     assert next(dialogue) == b"ticket"
     return dialogue
