@@ -206,10 +206,13 @@ class Pace(NamedTuple):
         """Whether the lag grew, and exceeds the usual lag between two commits."""
         return self.direction is Direction.GREW and self.lag > self.consumption * USUAL
 
-    @property
-    def is_usual(self) -> bool:
-        """Whether the lag was usual at both commits."""
-        return max(self.lag, self.lag_before) <= self.consumption * USUAL
+    def is_usual(self, lag: int) -> bool:
+        """Return whether the lag was usual at both commits, and a later one still is."""
+        return max(lag, self.lag, self.lag_before) <= self.consumption * USUAL
+
+    def lasts(self, now: int) -> bool:
+        """Return whether it is still that of now: commits did not stop for longer than it took to measure it."""
+        return now - self.until <= max(USUAL * 1000, self.until - self.since)
 
     @property
     def is_same(self) -> bool:
@@ -218,9 +221,12 @@ class Pace(NamedTuple):
         return self.direction is Direction.STEADY and doubt <= SAME * self.least
 
     def catch_up(self, lag: int) -> Milliseconds | None:
-        """Return the time until a lag is 0 at this pace; ``None`` if it does not shrink, or by an unknown amount."""
+        """Return the time until a lag is 0 at this pace; ``None`` if it does not shrink, or by an unknown amount.
+
+        :param lag: the lag now. One that is as large as at the first commit did not shrink.
+        """
         certain, possible = self.least_before - self.lag, self.lag_before - self.least
-        if self.direction is not Direction.SHRANK or possible > SURE * certain:
+        if self.direction is not Direction.SHRANK or possible > SURE * certain or lag >= self.least_before:
             return None
         return Milliseconds(lag * (self.until - self.since) / (self.lag_before - self.lag))
 
@@ -269,11 +275,20 @@ def _lags(known: Sequence[tuple[int, int, int]], at: int) -> tuple[int, int]:
     return max(0, known[at - 1][2] - committed), end - committed
 
 
-def is_recent(readings: Sequence[Reading], at: int) -> bool:
-    """Return whether all unread records of the partition at an index were written a usual time ago, at most."""
-    now, committed = readings[-1].at, readings[-1].committed[at]
+def is_recent(readings: Sequence[Reading], at: int, began: Reading) -> bool:
+    """Return whether all unread records of the partition at an index were written a usual time ago, at most.
+
+    This does not show that anybody reads them. Therefore, records that were written since a reading must have been
+    read, and at least as many as are unread.
+
+    :param began: the first reading that these continue.
+    """
+    now, committed, first = readings[-1].at, readings[-1].committed[at], began.committed[at]
+    last = readings[-1].ends[at]
+    if last is None or last - committed > committed - first:
+        return False
     return any(
-        end is not None and end <= committed
+        end is not None and first < end <= committed
         for reading in readings
         if now - reading.at <= USUAL * 1000
         for end in (reading.ends[at],)
@@ -301,27 +316,34 @@ class Outlook(NamedTuple):
         return Trend.CATCHING_UP if self.left else Trend.UNKNOWN
 
 
-def outlook(readings: Sequence[Reading], lags: Sequence[int | None]) -> Outlook:
+def outlook(readings: Sequence[Reading], lags: Sequence[int | None], began: Reading | None = None) -> Outlook:
     """Return what becomes of the lags of a group, over readings that continue each other.
 
     It falls behind if one partition does, or if nobody reads. It has caught up when the slowest partition has; a usual
     lag does not count. It is steady if all lags are usual, or if one remains the same.
+
+    :param began: the first reading that these continue, if it is not among them.
     """
-    unread = readings[-1].members == frozenset() and any(lag and lag > 0 for lag in lags)
+    last = readings[-1]
+    unread = last.members == frozenset() and any(lag and lag > 0 for lag in lags)
     with_paces = may_have_paces(readings)
     slowest, steady, known = Milliseconds(0), False, True
     for at, lag in enumerate(lags):
         if lag == 0:
             continue
-        pace = pace_of(readings, at) if with_paces and lag is not None and lag > 0 else None
+        if lag is None or lag < 0:
+            known = False
+            continue
+        pace = pace_of(readings, at) if with_paces else None
         if pace is not None and (unread or pace.falls_behind):
             return Outlook(falls_behind=True)
-        left = pace.catch_up(lag) if pace is not None and lag is not None else None
-        if left is not None:
+        if pace is not None and not pace.lasts(last.at):
+            pace = None
+        if pace is not None and (left := pace.catch_up(lag)) is not None:
             slowest = max(slowest, left)
-        elif pace is not None and pace.is_same and not pace.is_usual:
+        elif pace is not None and pace.is_same and not pace.is_usual(lag):
             steady = True
-        elif not (pace is not None and pace.is_usual) and (lag is None or lag < 0 or not is_recent(readings, at)):
+        elif not (pace is not None and pace.is_usual(lag)) and not is_recent(readings, at, began or readings[0]):
             known = False
     if not known or unread:
         return Outlook()

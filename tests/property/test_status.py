@@ -102,7 +102,7 @@ class Speeds(NamedTuple):
     samples: int
 
 
-speeds = st.builds(Speeds, st.integers(0, 50), st.integers(0, 50), st.integers(0, 5000), st.integers(1, 12))
+speeds = st.builds(Speeds, st.integers(0, 50), st.integers(0, 50), st.integers(0, 5000), st.integers(1, 11))
 
 
 @given(speeds)
@@ -119,14 +119,13 @@ def test_two_moments_say_where_the_lag_goes(true: Speeds) -> None:
     found = judge_status(Known("Stable", 1, lag, lag), trend).status
     if lag == 0:
         assert found is Status.OK
-    elif true.samples < 3 or not true.read:
-        assert found in (Status.LAGGING, Status.OK)
-        assert found is Status.LAGGING or lag <= 10 * true.written  # all of it was written in the last 10 s
+    elif true.samples < 2 or not true.read:
+        assert found is Status.LAGGING  # as one sample shows
     if found is Status.FALLING_BEHIND:
         assert true.written > true.read > 0
     if found is Status.CATCHING_UP:
         assert true.written < true.read
     if found is Status.OK and lag:
-        assert lag <= 10 * max(true.read, true.written)
+        assert lag <= 10 * true.read
     if true.written > 2 * true.read > 0 and true.samples > 4 and lag > 10 * true.read:
         assert found is Status.FALLING_BEHIND

@@ -38,11 +38,11 @@ WORLDS, TICKS = 40, 240
 MUTATED = 400
 """Worlds of which one, at least, must have the situation of a fault; most faults are caught in the first ones."""
 SOAKED = 1_700
-UNKNOWN = {"watch CATCH-UP": 0.25, "check --trend": 0.1, "short trend": 0.2}
+UNKNOWN = {"watch CATCH-UP": 0.25, "watch STATUS": 0.25, "check --trend": 0.1, "short trend": 0.2}
 """Maximum share of unknown verdicts where evidence suffices, if not 1 %.
 
-CATCH-UP is that of 24 s, in which members that commit every 12 s may commit once, and transactions may be open. A short
-trend is shorter than the time between two commits of many members.
+CATCH-UP and STATUS are those of 24 s, in which members that commit every 12 s may commit once, and transactions may be
+open. A short trend is shorter than the time between two commits of many members.
 """
 
 
@@ -110,6 +110,14 @@ def _sum_of_partitions(readings: list[Reading], lags: list[int | None]) -> Outlo
     return Outlook(Milliseconds(sum(filter(None, lags)) * 1000 / shrunk) if shrunk > 0 else None)
 
 
+def _is_young(readings: list[Reading], at: int, _: Reading) -> bool:
+    committed, now = readings[-1].committed[at], readings[-1].at
+    return any((each.ends[at] or 0) <= committed and now - each.at <= 10_000 for each in readings)
+
+
+is_usual = Pace.is_usual
+
+
 def _client_of_any(case: Case) -> Rhythm | None:
     made = case.facts.history.commits if case.facts.history else ()
     return Rhythm("t", 0, 9, 1_000, *made[-1]) if made else None
@@ -168,7 +176,13 @@ MUTANTS: dict[str, tuple[str, int, list[tuple[object, str, object]]]] = {
     "a lag that grew is usual": (
         "CATCH-UP",
         27,
-        [(Pace, "is_usual", property(lambda pace: pace.direction != "shrank"))],
+        [(Pace, "is_usual", lambda pace, _: pace.direction != "shrank")],
+    ),
+    "a lag that nobody reads is usual": ("watch STATUS", 1, [(rates, "is_recent", _is_young)]),
+    "a lag is that of the last commit": (
+        "watch STATUS",
+        39,
+        [(Pace, "is_usual", lambda pace, _: is_usual(pace, pace.lag)), (Pace, "lasts", lambda *_: True)],
     ),
     "a lag that may have changed is the same": ("CATCH-UP", 16, [(Pace, "is_same", property(lambda _: True))]),
     "a rewind over a recreated topic": ("trend", 6, [(Reading, "is_same_log", _any_continues)]),

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from kgroups.model import rates
 from kgroups.model.rates import Reading, unbroken
+from kgroups.model.status import Known
 from kgroups.watch.state.totals import Totals
 from kgroups.watch.state.watching import _outlook
 
@@ -41,9 +42,9 @@ def test_outlook_is_that_of_all_partitions(readings: list[Reading]) -> None:
     last = readings[-1]
     pairs = list(zip(last.ends, last.committed, strict=True))
     total = sum(max(0, end - at) for end, at in pairs if end is not None)
-    totals = Totals(total, total, 0, False, *last[1:7])
+    totals = Totals(total, total, 0, False, *last[1:7], Known("Stable", None, total, total))
     idle = all(each._replace(at=0) == last._replace(at=0) for each in readings)
-    found = [_outlook(totals, readings, shared=False, idle=known) for known in {False, idle}]
+    found = [_outlook(totals, readings, None, shared=False, idle=known) for known in {False, idle}]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rates, "may_have_paces", lambda _: True)
         whole = rates.outlook(readings, [None if end is None else end - at for end, at in pairs])

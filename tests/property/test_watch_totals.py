@@ -70,7 +70,7 @@ def groups(draw: st.DrawFn) -> GroupOffsets:
 def test_totals_of_the_usual_group_equal_those_of_its_rows(offsets: GroupOffsets) -> None:
     (short, _), rows = Totalling().of(offsets), _from_rows(offsets)
     assert short[:4] == rows[:4]
-    assert short.damage == rows.damage
+    assert short.known == rows.known
     assert by_place(short) == by_place(rows)
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from kgroups.model.groups import Group, GroupType
 from kgroups.model.offsets import Logs
 from kgroups.model.rates import Places
-from kgroups.model.status import NO_DAMAGE, Damage
+from kgroups.model.status import Known
 from kgroups.model.subscriptions import left_topics
 from kgroups.model.views.lag_summary import By, count_unknown, reads_on_at, shares
 from kgroups.model.views.offset_row import GroupOffsets
@@ -36,12 +36,12 @@ class Totals(NamedTuple):
     starts: tuple[int | None, ...]
     epochs: tuple[int | None, ...]
     topic_ids: tuple[int | None, ...]
+    known: Known
+    """What the status of the group in the lag view follows from."""
     ahead: int = 0
     """Partitions with a commit beyond the end of the log."""
     data_lost: int = 0
     """Partitions with a commit below the start of the log: records were deleted before they were read."""
-    damage: Damage = NO_DAMAGE
-    """The partitions that are wrong, for the status of the group."""
 
 
 class TopicEnds(NamedTuple):
@@ -110,7 +110,8 @@ class Totalling:
         if lag and group.members and _owned(group, topics) < len(committed):
             return None
         ids = tuple(topic.topic_id for topic in every)
-        return Totals(lag, lag, 0, False, places, committed, ends, starts, current, ids), every
+        known = Known(group.state, None if group.members is None else len(group.members), lag, lag)
+        return Totals(lag, lag, 0, False, places, committed, ends, starts, current, ids, known), every
 
     def _whole(self, logs: Logs, topic: str, partitions: tuple[int, ...]) -> TopicEnds | None:
         key = id(logs), topic, partitions
@@ -199,7 +200,7 @@ def _from_rows(offsets: GroupOffsets) -> Totals:
         tuple(start for _, _, start in values),
         tuple(epochs.get(topic, {}).get(partition) for topic, partition in flat),
         tuple(topic_ids.get(topic) for topic in by_topic),
+        share.known(tally),
         tally.ahead,
         tally.data_lost,
-        share.known(tally).damage,
     )

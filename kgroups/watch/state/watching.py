@@ -153,12 +153,26 @@ class StateChange(NamedTuple):
 class _History:
     """What is known about one group."""
 
-    __slots__ = ("changed", "changes", "equal", "judged", "known", "lags", "samples", "seen", "topics", "unbroken")
+    __slots__ = (
+        "began",
+        "changed",
+        "changes",
+        "equal",
+        "judged",
+        "known",
+        "lags",
+        "samples",
+        "seen",
+        "topics",
+        "unbroken",
+    )
 
     def __init__(self) -> None:
         self.samples: deque[Sample] = deque(maxlen=SAMPLED)
         self.unbroken = 0
         """How many of the newest samples continue each other."""
+        self.began: Reading | None = None
+        """The first reading that these continue; its sample may have been dropped."""
         self.equal = 0
         """How many of the newest samples differ only in their times."""
         self.lags: tuple[int | None, ...] = ()
@@ -205,6 +219,8 @@ class _History:
         total = sample.totals.total_lag
         continues = bool(self.samples) and sample.reading.continues(self.samples[-1].reading)
         self.unbroken = min(SAMPLED, self.unbroken + 1) if continues else 1
+        if not continues:
+            self.began = sample.reading
         self.samples.append(sample)
         self.lags = (*self.lags[1 - KEPT :], total)
         self.changed = changed
@@ -280,10 +296,9 @@ class Watch:
         readings = [sample.reading for sample in samples][-history.unbroken :]
         written, consumed = rates_of(readings[-RATED:])
         idle = history.equal >= history.unbroken
-        future = _outlook(totals, readings, shared=now.type == GroupType.SHARE, idle=idle)
+        future = _outlook(totals, readings, history.began, shared=now.type == GroupType.SHARE, idle=idle)
         lag, since = history.known or (None, None)
-        counts = totals.total_lag, totals.known_lag, totals.unknown_partitions
-        known = Known(now.state, now.members, *counts, totals.damage, stale)
+        known = totals.known._replace(stale=True) if stale else totals.known
         return WatchRow(
             name,
             now.state,
@@ -315,9 +330,12 @@ _UNCHANGED: frozenset[str] = frozenset()
 _NO_AGE = Milliseconds(0)
 
 
-def _outlook(totals: Totals, readings: Sequence[Reading], *, shared: bool, idle: bool) -> Outlook:
+def _outlook(
+    totals: Totals, readings: Sequence[Reading], began: Reading | None, *, shared: bool, idle: bool
+) -> Outlook:
     """Return what becomes of the lag of a group.
 
+    :param began: the first reading that these continue, if it is not among them.
     :param shared: whether it is a share group, whose members finish records in any order.
     :param idle: whether the readings differ only in their times.
     """
@@ -330,4 +348,4 @@ def _outlook(totals: Totals, readings: Sequence[Reading], *, shared: bool, idle:
     lags = [None if end is None else end - committed for end, committed in zip(last.ends, last.committed, strict=True)]
     if not any(lags):
         return at_end
-    return outlook(readings, lags)
+    return outlook(readings, lags, began)

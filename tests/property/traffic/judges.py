@@ -38,6 +38,10 @@ watch CATCH-UP                     a partition with a backlog does not shrink in
 watch steady                       unread entries of a partition are older than 10 s, and its backlog at two commits is
                                    neither read in twice this time, nor the same within a fifth; or nobody reads
 watch never                        the backlog grew nowhere, and the group has members
+lag STATUS                         it is well, and a record is unread; damage, members, or state are others
+watch STATUS                       it is well, and unread entries of a partition are older than 10 s and not read in
+                                   twice this time, or no member has read any of it since the first sample that is not
+                                   broken; or lag has another one, and watch has no direction
 exporter lags                      as total lag; values that are not stale
 exporter lag seconds (sampled)     it is wrong by 5 polls (a leader that is down cannot be polled) and a quarter
 exporter unchanged seconds         the offset changed within them, other than by several resets between two polls
@@ -67,6 +71,7 @@ from kgroups.model.operations.committing import RecentCommits
 from kgroups.model.rates import SAME, USUAL, Pace, Place, pace_of, reading_of, unbroken
 from kgroups.model.record import RecordDetails
 from kgroups.model.severity import Minimum, Severity, Threshold
+from kgroups.model.status import Status, judge_status
 from kgroups.model.verdicts.facts import OpenTransaction, PartitionFacts
 from kgroups.model.verdicts.judge import REPEATS, needs_pace
 from kgroups.model.verdicts.judge import judge as explain
@@ -77,7 +82,7 @@ from kgroups.model.views.offset_row import GroupOffsets, OffsetRow
 from kgroups.model.views.offsets import offset_rows
 from kgroups.watch.state.group_samples import GroupSample, PolledGroup, sample, sample_logs
 from kgroups.watch.state.log_ends import LogEnds
-from kgroups.watch.state.watching import RATED, SAMPLED, Watch
+from kgroups.watch.state.watching import RATED, SAMPLED, Watch, WatchRow
 
 from .world import BEGAN, NODE, TICK, Truth, World
 
@@ -209,9 +214,29 @@ def total_is_wrong(world: World, total: int | None) -> str | None:
 def _totals(world: World, offsets: GroupOffsets, tally: Tally) -> None:
     (share,) = shares(offsets, By.GROUP)
     row = share.row()
-    assert isinstance(row, GroupLagRow)
+    assert isinstance(row, GroupLagRow) and row.status
+    wrong = _against_status(world, Status(row.status), row.total_lag)
+    tally.add(world, "lag STATUS", row.status, known=row.status != Status.UNKNOWN, wrong=wrong and f"{wrong} {row}")
     known = row.total_lag is not None or not lags_of(world, world.visible)
     tally.add(world, "total lag", row.total_lag, known=known, wrong=total_is_wrong(world, row.total_lag))
+
+
+def _against_status(world: World, status: Status, total: int | None) -> str | None:
+    """Return what is true instead of the status that one sample shows."""
+    used = [(at, log) for place, at in world.visible.items() if world.is_used(place[0]) and (log := world.log(place))]
+    topics = {topic for topic, _ in world.visible} | {each.topic for each in world.members.values()}
+    free = {(topic, number) for topic in topics & world.topics.keys() for number in world.topics[topic]}
+    true = {
+        Status.DATA_LOST: any(at < log.start for at, log in used),
+        Status.BEYOND_LOG_END: any(at > log.end for at, log in used),
+        Status.NOT_ASSIGNED: world.state == "Stable" and not free <= world.owners.keys(),
+        Status.NO_MEMBER: not world.members and any(at < log.end for at, log in used),
+        Status.REBALANCING: world.state == "PreparingRebalance",
+        Status.LAGGING: any(at < log.end for at, log in used),
+        Status.UNKNOWN: total is None,
+        Status.OK: total == 0 and not total_is_wrong(world, total),
+    }
+    return None if true.get(status) else f"{status} {world.state} {used}"
 
 
 def _seen(world: World, offsets: GroupOffsets) -> Seen:
@@ -463,7 +488,7 @@ def _direction(world: World, place: Place, pace: Pace, *, grew: bool) -> str | N
 
 
 def _is_usual(world: World, place: Place, pace: Pace | None) -> bool:
-    """Return whether no unread entry is older than 10 s, or members read the backlogs at two commits in twice that."""
+    """Return whether no unread entry is older than 10 s, or members read it, as at two commits, in twice that."""
     log = world.topics[place[0]][place[1]]
     appended = log.appended(world.committed[place])
     if appended is None or world.now - appended <= USUAL * 1000:
@@ -472,7 +497,8 @@ def _is_usual(world: World, place: Place, pace: Pace | None) -> bool:
     if first is None or last is None or first.life != last.life or first.moves != last.moves:
         return False
     seconds = (last.now - first.now) / 1000
-    return max(first.backlog, last.backlog) * seconds <= 2 * USUAL * (last.consumed - first.consumed)
+    now = log.end - world.committed[place]
+    return max(first.backlog, last.backlog, now) * seconds <= 2 * USUAL * (last.consumed - first.consumed)
 
 
 def _is_same(world: World, place: Place, pace: Pace) -> bool:
@@ -535,6 +561,39 @@ def _watch(
     never = "never" if row.falls_behind else "steady" if row.steady else "unknown"
     said = never if row.catch_up_ms is None else "time" if row.catch_up_ms else "0"
     tally.add(world, "watch CATCH-UP", said, known=said != "unknown", wrong=wrong and f"{wrong} {row}")
+    _status(world, watch, offsets, row, {p for p in behind if p not in usual}, tally)
+
+
+def _status(
+    world: World, watch: Watch, offsets: GroupOffsets, row: WatchRow, unusual: set[Place], tally: Tally
+) -> None:
+    """Judge the status of watch.
+
+    :param unusual: the partitions with an unusual lag.
+    """
+    (share,) = shares(offsets, By.GROUP)
+    one, status = judge_status(share.known(share.tally())), row.status.status
+    wrong: object = None
+    if status is Status.OK and one.status is not Status.OK:
+        at = unbroken_at(watch)
+        began = next((kept for kept in world.kept if kept and next(iter(kept.values())).now >= at), {})
+        truths = [(p, world.kept[-1][p], began[p]) for p in world.visible if p in began and p in world.kept[-1]]
+        wrong = sorted(unusual) + [
+            p for p, now, then in truths if now.end > (now.committed or 0) and now.consumed == then.consumed
+        ]
+    elif status not in (Status.OK, Status.CATCHING_UP, Status.FALLING_BEHIND, Status.STEADY):
+        wrong = row.status != one and f"not {one}"
+    elif status is not Status.OK and one.status not in (Status.LAGGING, Status.REBALANCING):
+        wrong = f"not {one}"
+    known = status not in (Status.UNKNOWN, Status.LAGGING)
+    tally.add(world, "watch STATUS", status.value, known=known, wrong=wrong and f"{wrong} {row}")
+
+
+def unbroken_at(watch: Watch) -> int:
+    """Return the time of the first reading that the newest ones continue."""
+    began = watch._groups["g"].began
+    assert began
+    return began.at
 
 
 def _exporter(

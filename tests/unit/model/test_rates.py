@@ -91,15 +91,39 @@ def test_group_is_caught_up_when_its_slowest_partition_is() -> None:
 
 
 def test_usual_lag_does_not_count() -> None:
-    """What is read, or was written, in 10 s."""
+    """What is read in 10 s."""
     flow = [reading(at, 90 * at, 150 + 100 * at) for at in range(3)]
     assert outlook(flow, [170]) == Outlook(steady=True, usual=True)
+    slow = [reading(0, 90, 91), *(reading(at, 91, 90 + at) for at in range(1, 5))]
+    assert outlook(slow[:3], [1]) == Outlook(steady=True, usual=True)
+    assert outlook(slow[:4], [2]) == Outlook()  # more than was read so far
+
+
+def test_lag_of_which_nothing_was_read_is_not_usual() -> None:
     young = [reading(at, 100, 100 + 7 * at) for at in range(10)]
-    assert outlook(young, [63]) == Outlook(steady=True, usual=True)
+    for samples in range(2, 11):
+        assert outlook(young[:samples], [7 * samples - 7]) == Outlook()
     assert outlook([each._replace(members=frozenset()) for each in young], [63]) == Outlook(falls_behind=True)
-    old = [*young, reading(11, 100, 170)]
-    assert outlook(old, [70]) == Outlook()
-    assert outlook(young[8:], [63]) == Outlook()
+    began = reading(-60, 30, 100)
+    assert outlook(young, [63], began) == Outlook(steady=True, usual=True)  # of the last 9 s; as much was read before
+    assert outlook([*young, reading(11, 100, 170)], [70], began) == Outlook()
+
+
+def test_lag_that_was_usual_until_commits_stopped_is_unknown() -> None:
+    flow = [reading(at, 90 * at, 150 + 100 * at) for at in range(4)]
+    stopped = [*flow, *(reading(at, 270, 150 + 100 * at) for at in range(4, 12))]
+    assert outlook(stopped[:9], [680]) == Outlook(steady=True, usual=True)
+    assert outlook(stopped, [980]) == Outlook()  # more than is read in 10 s
+    quiet = [*flow, *(reading(at, 270, 450) for at in range(4, 15))]
+    assert outlook(quiet[:12], [180]) == Outlook(steady=True, usual=True)
+    assert outlook(quiet, [180]) == Outlook()  # the last commit was 11 s ago, and there were two in 2 s
+
+
+def test_lag_that_shrank_until_commits_stopped_is_unknown() -> None:
+    shrank = both((0, 0), (0, 200), (0, 400), (0, 600), ends=(0, 9_000))
+    assert future(shrank) == Outlook(Milliseconds(42_000))
+    burst = shrank[-1]._replace(at=3_500, ends=(0, 9_500))
+    assert future([*shrank, burst]) == Outlook()  # the lag is larger than at the first commit
 
 
 def test_lag_that_remains_the_same_is_steady() -> None:
