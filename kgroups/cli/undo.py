@@ -33,6 +33,7 @@ def undo(
         raise _without_file()
     everything = changed((), groups=(), regex=None, all_groups=False)
     if begins_undo(read_text(file), SETTINGS_SCHEMA):
+        _check_unused(safety)
         set_settings = resolve("kgroups.cli.settings.set:set_settings")
         kept = tuple(each for each in accepted if each in ("cluster", "setting"))
         code: int = set_settings(connection, shape, confirmation, undo_file, kept, everything, file, exact=False)
@@ -52,6 +53,23 @@ def undo(
         internal=(),
         all_internal=False,
     )
+
+
+def _check_unused(safety: Safety) -> None:
+    """Check that no safety option is given with an undo file of settings.
+
+    :raises UsageError: if one is.
+    """
+    given = {
+        "--force": safety.force,
+        "--when-empty": safety.when_empty is not None,
+        "--commit-window": safety.window != Safety().window,
+    }
+    for option in (each for each, is_given in given.items() if is_given):
+        raise UsageError(
+            f"{option} cannot be combined with an undo file of settings: they are restored while members are connected "
+            "and clients commit"
+        )
 
 
 def _without_file() -> UsageError:

@@ -26,7 +26,6 @@ class SettingsUndoFile(UndoFile):
     """An undo file with settings."""
 
     what = "settings"
-    command = ("settings", "set")
 
     async def _source(self, cluster: Cluster, planned: Sequence[Any]) -> Source:
         return Source(cluster_id=cluster.cluster_id)

@@ -38,11 +38,9 @@ class UndoFile:
     """The undo file of one run: where it is written, and the command that restores from it.
 
     :cvar what: the plural of an item.
-    :cvar command: the command that restores the file with --from-file.
     """
 
     what = "offsets"
-    command: tuple[str, ...] = ("reset-offsets",)
 
     def __init__(
         self,
@@ -76,8 +74,10 @@ class UndoFile:
     @property
     def suggestion(self) -> str:
         """The command that restores the file, quoted for a shell. Contains no secrets."""
-        arguments = ("--from-file", str(self.written), "--execute", *self.connection.as_words())
-        return command_line(("kgroups", *self.command, *arguments))
+        name = str(self.written)
+        if name.startswith("-"):
+            name = os.path.join(".", name)  # noqa: PTH118 - Path removes the dot, without which it is an option
+        return command_line(("kgroups", "undo", name, "--execute", *self.connection.as_words()))
 
     async def _source(self, cluster: Cluster, planned: Sequence[Any]) -> Source:
         """Return the cluster, and the topic IDs of planned items."""

@@ -54,7 +54,7 @@ undo_option = click.option(
     "--undo-file",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="File in which --execute saves the old offsets; never overwritten. reset-offsets --from-file "
+    help="File in which --execute saves the old offsets; never overwritten. kgroups undo "
     "restores them.  [default: kgroups-undo-GROUP-TIME.json here]",
 )
 """``undo_file`` is the path for :class:`kgroups.cli.change.undo_file.UndoFile`."""
@@ -63,7 +63,7 @@ settings_undo_option = click.option(
     "--undo-file",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="File in which --execute saves the old settings; never overwritten. kgroups settings set --from-file "
+    help="File in which --execute saves the old settings; never overwritten. kgroups undo "
     "restores them.  [default: kgroups-undo-GROUP-TIME.json here]",
 )
 

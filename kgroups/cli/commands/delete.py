@@ -1,7 +1,7 @@
 """Delete groups without members, with their committed offsets.
 
 Shows the plan; --execute deletes the groups. The visible offsets are first saved to an undo file, from which
-reset-offsets --from-file restores them. Internal topics of streams groups are kept unless they are selected.
+kgroups undo restores them. Internal topics of streams groups are kept unless they are selected.
 """
 
 from __future__ import annotations

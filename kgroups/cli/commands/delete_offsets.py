@@ -1,7 +1,7 @@
 """Delete committed offsets of topics.
 
 The group may have members if none of them is subscribed to the topics. Requires Kafka 2.4. The old offsets are
-first saved to an undo file, from which reset-offsets --from-file restores them.
+first saved to an undo file, from which kgroups undo restores them.
 """
 
 from __future__ import annotations

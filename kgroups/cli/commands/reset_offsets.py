@@ -62,7 +62,7 @@ command = Command(
     examples=(
         ("Show the plan of a reset, without changes", "kgroups reset-offsets orders --all-topics --to-earliest"),
         ("Reset to one hour ago", "kgroups reset-offsets orders --topic clicks --to-datetime -1h --execute"),
-        ("Undo a reset", "kgroups reset-offsets --from-file undo.json --execute"),
+        ("Undo a reset", "kgroups undo undo.json --execute"),
     ),
     sections={"Change": "--isolation"},
     views=(Shown("kgroups.render.act_views:RESET_OFFSETS"),),

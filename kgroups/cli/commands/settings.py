@@ -135,7 +135,7 @@ _unset = Command(
 
     The groups then inherit their values from the broker; NEW-VALUE is the value that will be in effect. KEY is a name
     or a glob: 'share.*' removes all values of these settings, and '*' all values. Shows the plan; --execute applies it.
-    The old settings are first saved to an undo file, from which settings set --from-file restores them.
+    The old settings are first saved to an undo file, from which kgroups undo restores them.
     """,
     body="kgroups.cli.settings.set:unset",
     options=(

@@ -128,7 +128,7 @@ _restore = Command(
     to an undo file. Members are not restored; the plan names settings that differ.
 
     With --settings, the settings that were set for the groups are restored instead, also of groups with members, and
-    the old settings are saved to an undo file, from which settings set --from-file restores them.
+    the old settings are saved to an undo file, from which kgroups undo restores them.
     """,
     body="kgroups.cli.snapshot.restore:restore",
     options=(

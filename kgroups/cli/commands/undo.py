@@ -2,7 +2,7 @@
 
 Restores the old offsets, of deleted groups too, or the old settings: the same as reset-offsets --from-file FILE, or
 settings set --from-file FILE. Shows the plan; --execute applies it. What was there before is first saved to a new undo
-file.
+file. --force, --commit-window, and --when-empty are for offsets.
 """
 
 from __future__ import annotations

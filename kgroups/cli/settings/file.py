@@ -23,7 +23,7 @@ def read_declared(path: Path, *, exact: bool) -> Declared:
     found = read_any(path)
 
     if not isinstance(found, Declared):
-        raise UsageError(f"--from-file: {path} is an undo file; use kgroups settings set --from-file")
+        raise UsageError(f"--from-file: {path} is an undo file; use kgroups undo")
     return found._replace(exact=exact)
 
 
@@ -36,7 +36,7 @@ def read_any(path: Path) -> Declared | Restored:
     if begins_undo(text, SETTINGS_SCHEMA):
         return parse_undo(text, str(path))
     if begins_undo(text):
-        raise UsageError(f"--from-file: {path} has committed offsets; use kgroups reset-offsets --from-file")
+        raise UsageError(f"--from-file: {path} has committed offsets; use kgroups undo")
     return parse_declared(text, str(path))
 
 

@@ -60,7 +60,7 @@ def _parse(text: str, name: str) -> PlanFile:
     if not _JSON.match(text):
         return PlanFile(tuple(_from_csv(text, name)), name=name)
     if begins_undo(text, SETTINGS_SCHEMA):
-        raise UsageError(f"{name}: an undo file of settings; use kgroups settings set --from-file")
+        raise UsageError(f"{name}: an undo file of settings; use kgroups undo")
     return parse_undo(text, name) if begins_undo(text) else _from_json(text, name)
 
 

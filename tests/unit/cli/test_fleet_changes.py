@@ -101,7 +101,7 @@ def test_each_cluster_is_written_and_restored_from_its_own_undo_file(two: Any, r
         program, *words = shlex.split(note.rpartition("restore them: ")[2])
         assert (program, words) == (
             "kgroups",
-            ["reset-offsets", "--from-file", file, "--execute", "--profile", name, "--timeout", "20"],
+            ["undo", file, "--execute", "--profile", name, "--timeout", "20"],
         )
         assert json.loads((tmp_path / file).read_text().splitlines()[0])["bootstrap"] == served.bootstrap
         code, _, err_of_restore = run_cli(*words, "--yes")
@@ -418,8 +418,8 @@ def test_interrupted_change_reports_every_cluster(
     assert "kgroups: cluster late: not changed: interrupted by SIGTERM\n" in err and not written(late)
     assert err.splitlines()[-1] == (
         "kgroups: interrupted by SIGTERM, 2 applied, 2 failed, 2 unknown; to restore the old offsets: "
-        "kgroups reset-offsets --from-file undo-a.json --execute --profile a; "
-        "kgroups reset-offsets --from-file undo-b.json --execute --profile b"
+        "kgroups undo undo-a.json --execute --profile a; "
+        "kgroups undo undo-b.json --execute --profile b"
     )
 
 

@@ -101,7 +101,7 @@ def test_set_from_a_file_and_undo_leave_the_settings_as_they_were(ask: Any, serv
     ]
     code, rows, err = ask("set", "-f", "s.toml", "--exact", *WRITE)
     assert code == 0 and [row[6] for row in rows] == ["applied", "applied"]
-    assert "kgroups settings set --from-file undo.json --execute" in err
+    assert "kgroups undo undo.json --execute" in err
     assert ask("diff", "-f", "s.toml", "--exact")[0] == 0
     header, *lines = map(json.loads, Path("undo.json").read_text().splitlines())
     assert header["cluster_id"] == served.state.cluster_id and header["schema"] == "kgroups/undo-settings/v1"
@@ -217,7 +217,7 @@ def test_invalid_usage(ask: Any, words: tuple[str, ...], reason: str) -> None:
 def test_undo_file_of_settings_is_not_for_offsets(ask: Any, run_cli: Run, served: Any) -> None:
     assert ask("set", f"{TIMEOUT}=1", "orders-eu", *WRITE)[0] == 0
     code, _, err = run_cli("reset-offsets", "--from-file", "undo.json", "-b", served.bootstrap)
-    assert code == 2 and "use kgroups settings set --from-file" in err
+    assert code == 2 and "use kgroups undo" in err
 
 
 def test_settings_of_several_clusters_are_changed_together(
@@ -236,7 +236,7 @@ def test_settings_of_several_clusters_are_changed_together(
     results = [(row["cluster"], row["old_value"], row["new_value"], row["result"]) for row in found["items"]]
     assert (code, results) == (0, [("a", "50000", "1", "applied"), ("b", "50000", "1", "applied")]), err
     for name, file in found["undo_files"].items():
-        undo = ("settings", "set", "--from-file", file, "--profile", name, "--execute", "--yes")
+        undo = ("undo", file, "--profile", name, "--execute", "--yes")
         assert run_cli(*undo)[0] == 0
     assert {each.state.settings["orders-us"][TIMEOUT] for each in (one, other)} == {"50000"}
 

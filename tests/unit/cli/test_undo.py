@@ -468,7 +468,7 @@ def test_interrupted_write_reports_known_results(hung_cluster: Any, number: sign
         f"interrupted by {number.name}, 6 applied, {PIPELINE + 6 - hung} failed, {hung} unknown; to restore the old"
         in last
     )
-    assert last.endswith(f": kgroups reset-offsets --from-file undo.json --execute -b {hung_cluster.bootstrap}")
+    assert last.endswith(f": kgroups undo undo.json --execute -b {hung_cluster.bootstrap}")
     assert "plan again" not in err and "Traceback" not in err
     scenario = parse_plan(Path("undo.json").read_text(), "f").scenario(None)
     assert scenario.origin
@@ -559,6 +559,44 @@ def test_kafka_command_rejects_a_file_of_another_cluster(
     code = consumer_groups.TOOL.main((*words, "--execute"))
     assert code == 1 and "undo.json belongs to cluster fake-cluster" in capsys.readouterr().err
     assert offsets(served, "a") == before
+
+
+TIMEOUT = "consumer.session.timeout.ms"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [RESET, ("delete-offsets", "a", "--topic", "t"), ("delete", "a"), ("settings", "set", f"{TIMEOUT}=50000", "a")],
+    ids=" ".join,
+)
+def test_every_change_names_the_undo_that_restores_it(run_cli: Run, served: Any, words: tuple[str, ...]) -> None:
+    served.state.settings |= {"": {TIMEOUT: "45000"}, "a": {TIMEOUT: "47000"}}
+    options = ("-b", served.bootstrap)
+    code, _, err = run_cli(*words, "--execute", "--yes", *options)
+    assert code == 0, err
+    (file,) = Path().glob("kgroups-undo-a-*.json")
+    assert suggested(err) == ["kgroups", "undo", str(file), "--execute", *options]
+    code, _, err = run_cli(*suggested(err)[1:], "--yes")
+    assert code == 0, err
+    assert offsets(served, "a") == {("t", 0): 50, ("t", 1): 51}
+    assert served.state.settings["a"] == {TIMEOUT: "47000"}
+
+
+def test_undo_file_whose_name_begins_with_a_dash_is_no_option(ask: Run, served: Any) -> None:
+    code, _, err = ask(*RESET, "--execute", "--yes", "--undo-file=-undo.json")
+    assert code == 0 and suggested(err)[:3] == ["kgroups", "undo", "./-undo.json"], err
+    code, _, err = ask("undo", "./-undo.json", "--execute", "--yes")
+    assert code == 0 and offsets(served, "a") == {("t", 0): 50, ("t", 1): 51}, err
+
+
+@pytest.mark.parametrize("option", [("--force",), ("--commit-window", "10s"), ("--when-empty", "10s")])
+def test_undo_of_settings_rejects_options_for_offsets(run_cli: Run, served: Any, option: tuple[str, ...]) -> None:
+    served.state.settings[""] = {TIMEOUT: "45000"}
+    words = ("settings", "set", f"{TIMEOUT}=50000", "a", "--execute", "--yes", "--undo-file", "undo.json")
+    assert run_cli(*words, "-b", served.bootstrap)[0] == 0
+    code, out, err = run_cli("undo", "undo.json", *option, "--execute", "--yes", "-b", served.bootstrap)
+    assert (code, out) == (2, "") and f"{option[0]} cannot be combined with an undo file of settings" in err
+    assert served.state.settings["a"] == {TIMEOUT: "50000"}
 
 
 def test_undo_restores_the_offsets_of_a_file_and_names_the_newest(ask: Run, served: Any) -> None:

@@ -47,10 +47,8 @@ def test_plan_is_the_dry_run_of_reset_offsets_and_is_written_with_an_undo_file(
     assert served.state.groups["a"].commits["orders", 0].offset == 80
     assert served.state.groups["a"].commits["orders", 1] == 80
     (undo,) = tmp_path.iterdir()
-    assert undo.name in shown and "--from-file" in shown
-    code, _, _ = run_cli(
-        "reset-offsets", "--from-file", undo.name, "--execute", "--yes", "--force", "-b", served.bootstrap
-    )
+    assert f"kgroups undo {undo.name} --execute" in shown
+    code, _, _ = run_cli("undo", undo.name, "--execute", "--yes", "--force", "-b", served.bootstrap)
     assert code == 0 and served.state.groups["a"].commits["orders", 0].offset == 90
 
 

@@ -201,9 +201,9 @@ def test_settings_are_restored_and_undone(run_cli: Run, served: Any) -> None:
         0,
         [("c", other, "6000", "5000", "applied"), ("c", timeout, "47000", "50000", "applied")],
     )
-    assert served.state.settings["c"] == {timeout: "50000"} and "kgroups settings set --from-file undo" in err
+    assert served.state.settings["c"] == {timeout: "50000"} and "kgroups undo undo --execute" in err
     assert settings(run_cli(*words)) == [] and not writes(served)
-    undo = ("settings", "set", "--from-file", "undo", "--execute", "--yes", "-b", served.bootstrap)
+    undo = ("undo", "undo", "--execute", "--yes", "-b", served.bootstrap)
     assert run_cli(*undo)[0] == 0 and served.state.settings["c"] == before
 
 

@@ -88,7 +88,7 @@ WRITTEN = [
     "",
     f"The old offsets are in {UNDO}",
     "To restore them:",
-    f"kgroups reset-offsets --from-file {UNDO} --execute -b b:9092",
+    f"kgroups undo {UNDO} --execute -b b:9092",
 ]
 
 
