@@ -1,8 +1,9 @@
 """Compare the groups of two clusters or snapshots.
 
-A and B are profiles, or files of kgroups snapshot save; without B, the file A is compared with the cluster as it is
-now. Compares groups, types, states, members, dynamic configuration, offsets, and lag; by default of all groups. Exits
-with 0 if they are equal, and with 1 if anything differs or is unknown.
+A and B are profiles, or files of kgroups snapshot save; without B, A is compared with a cluster as it is now: that of
+the connection options, or of the default profile. Compares groups, types, states, members, dynamic configuration,
+offsets, and lag; by default of all groups. Exits with 0 if they are equal, and with 1 if anything differs or is
+unknown.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import click
 
 from ..frame.command import Command, Shown
 from ..frame.group_options import plain_group_options
-from ..frame.options import limit_options, only_option, output_options
+from ..frame.options import only_option, output_options, side_options
 
 command = Command(
     "diff",
@@ -23,10 +24,10 @@ command = Command(
         plain_group_options,
         only_option,
         output_options,
-        limit_options,
+        side_options,
     ),
     examples=(
-        ("Compare a snapshot with the cluster as it is now", "kgroups diff monday.snapshot"),
+        ("Compare a snapshot with the cluster as it is now", "kgroups diff monday.snapshot -b kafka-1:9092"),
         ("Compare the groups of two clusters, by their profiles", "kgroups diff east west"),
         (
             "Compare the offsets of some groups with a snapshot",

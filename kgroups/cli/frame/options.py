@@ -352,16 +352,36 @@ stored_connection_options = OptionGroup(
 """The connection options that a profile can store; ``flags`` is a :class:`Flags`."""
 
 
-class Limits(NamedTuple):
-    """The options of a command whose arguments name its clusters."""
+class SideOptions(NamedTuple):
+    """The connection options of a command whose arguments can name clusters, too."""
 
-    timeout: float | None
-    broker_timeout: float | None
+    flags: Flags
+    """Those that also apply to the clusters of arguments."""
     debug: bool
+    selected: str | None
+    """The given option that selects a cluster, if any."""
+    connect: Callable[[], ConnectionOptions]
+    """Returns the connection options of the cluster that no argument names."""
 
 
-limit_options = OptionGroup("limits", (_TIMEOUT, _BROKER_TIMEOUT, _DEBUG), Limits)
-"""The options --timeout, --broker-timeout, and --debug; ``limits`` is a :class:`Limits`."""
+def _side_options(**given: Any) -> SideOptions:
+    shared = ("timeout", "broker_timeout", "transport", "max_requests_per_second")
+    selecting = {
+        "--bootstrap-server": "bootstrap_server",
+        "--command-config": "command_config",
+        "-X": "overrides",
+        "--profile": "profiles",
+    }
+    return SideOptions(
+        Flags(**{name: given[name] for name in shared}),
+        given["debug"],
+        next((option for option, name in selecting.items() if given[name] not in (None, ())), None),
+        functools.partial(_collect, **given, explain=False, several=False),
+    )
+
+
+side_options = OptionGroup("options", CONNECTION, _side_options)
+"""The connection options of a command whose arguments can name clusters; ``options`` is a :class:`SideOptions`."""
 
 
 def _repeated(flags: Flags) -> tuple[str, ...]:

@@ -211,11 +211,30 @@ def test_each_cluster_that_fails_is_named(run_cli: Run, served: Any, profiles: A
         (("./nosuch", "us"), "nosuch: No such file"),
         (("eu", "us", "--only", "all"), "--only"),
         (("eu",), "'eu' is a profile; with one argument, a file is compared"),
+        (("eu", "us", "--profile", "us"), "--profile selects the cluster to compare with 'eu', and 'us' is B; omit"),
+        (("eu", "a*", "-b", "x:1"), "hint: to select groups, use --group or --regex"),
     ],
 )
 def test_invalid_sides_are_named(run_cli: Run, profiles: Any, words: tuple[str, ...], named: str) -> None:
     code, out, err = run_cli("diff", *words)
     assert (code, out) == (2, "") and named in err and err.count("\n") == 1 + ("hint:" in err)
+
+
+def test_file_is_compared_with_the_cluster_that_options_select(
+    diff: Any, served: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KGROUPS_BOOTSTRAP_SERVER", "elsewhere.invalid:9092")
+    assert diff("diff", FILE, "-b", served.bootstrap)[:2] == (0, [])
+    code, rows, err = diff("diff", FILE, "--group", "a", "-b", served.bootstrap, "--only", "offsets")
+    assert (code, rows) == (0, []) and f"A ({FILE}) and B ({served.bootstrap}) are equal: 1 group" in err
+
+
+def test_profile_is_compared_with_the_cluster_that_options_select(
+    diff: Any, profiles: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("KGROUPS_COMMAND_CONFIG")
+    code, rows, err = diff("diff", "eu", "--profile", "us", "--only", "state")
+    assert (code, rows) == (0, []) and "eu is of fake-cluster" in err and " of second" in err
 
 
 def test_name_of_a_profile_and_a_file_is_ambiguous(run_cli: Run, profiles: Any) -> None:
