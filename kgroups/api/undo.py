@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from kgroups.admin.change.apply.chunks import source_of
@@ -83,4 +84,6 @@ def deletion_change(undo: UndoMemory, planned: Iterable[GroupDeletion], done: It
     """Return the change of deleted groups."""
     entries = tuple(({entry.key: entry for group in planned for entry in group.as_plan()} | undo.amended).values())
     results = {each.group_id: each.result for each in done}
-    return Change(undo.source, entries, {entry.key: results.get(entry.group_id, Result.FAILED) for entry in entries})
+    added = {entry.topic: entry.seen.topic_id for entry in undo.amended.values() if entry.seen.topic_id}
+    source = replace(undo.source, topic_ids={**added, **undo.source.topic_ids})
+    return Change(source, entries, {entry.key: results.get(entry.group_id, Result.FAILED) for entry in entries})

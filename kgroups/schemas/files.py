@@ -200,10 +200,11 @@ def _amendment() -> Schema:
     number = {
         "amended": whole("Number of the offset, from 1; one more than there are: it was not there before.", minimum=1)
     }
-    optional = [key for key in item if key != "old_offset"]
+    topic_id = {"topic_id": text("ID of the topic of one more offset; absent if unknown.")}
+    optional = [*(key for key in item if key != "old_offset"), "topic_id"]
     return record(
         "The old offset of one of them, if it was another one, or one more offset.",
-        {**number, **item, **before},
+        {**number, **item, **before, **topic_id},
         optional=optional,
     )
 

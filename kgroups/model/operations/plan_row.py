@@ -33,6 +33,8 @@ class PlanRow(NamedTuple):
     result: Result | None = None
     """In an undo file: its result; ``None`` if the run ended before it was known."""
     beyond_end: bool = False
+    topic_id: int | None = None
+    """In an undo file: the topic ID of an offset that was added to it."""
 
 
 class PlanFile(NamedTuple):
@@ -113,14 +115,21 @@ def source_of(found: Mapping[str, Any], name: str) -> Source:
     for key, value in texts.items():
         if value is not None and not isinstance(value, str):
             raise UsageError(f"{name}: its {key} is not a string")
-    ids = found.get("topic_ids") or {}
+    return Source(topic_ids=topic_ids_of(found.get("topic_ids") or {}, name), **texts)
+
+
+def topic_ids_of(ids: Any, where: str, key: str = "topic_ids") -> dict[str, int]:
+    """Return topic IDs by topic, from JSON.
+
+    :param key: that has them, for errors.
+    :raises UsageError: if they are not an object, or one of them is not a topic ID.
+    """
     if not isinstance(ids, dict) or not all(isinstance(value, str) for value in ids.values()):
-        raise UsageError(f"{name}: its topic_ids is not an object with string values")
+        raise UsageError(f"{where}: its {key} is not an object with string values")
     try:
-        topic_ids = {topic: topic_id_of(value) for topic, value in ids.items()}
+        return {topic: topic_id_of(value) for topic, value in ids.items()}
     except ValueError as error:
-        raise UsageError(f"{name}: its topic_ids has a value that is not a topic ID ({error})") from None
-    return Source(topic_ids=topic_ids, **texts)
+        raise UsageError(f"{where}: its {key} has a value that is not a topic ID ({error})") from None
 
 
 def key_of(where: str, item: Any) -> PlanKey:

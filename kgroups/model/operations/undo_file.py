@@ -6,19 +6,19 @@
     {"group": "g", "topic": "t", "partition": 0, "old_offset": 5, "new_offset": 9}
     {"group": "g", "topic": "t", "partition": 1, "old_offset": null, "new_offset": 9}
     {"amended": 1, "old_offset": 6}
-    {"amended": 3, "group": "g", "topic": "t", "partition": 2, "old_offset": 7, "new_offset": null}
+    {"amended": 3, "group": "g", "topic": "u", "partition": 2, "old_offset": 7, "new_offset": null, "topic_id": ...}
     {"result": "applied", "offsets": [1, 2]}
 
 Offsets are numbered from 1. An amended one was another one when it was overwritten; if it was not there before, it gets
-the next number. An offset without a result may have
-been written: the run was killed. All offsets are in the file before anything is changed. A truncated last line is
-ignored.
+the next number, and has the ID of its topic, if known. An offset without a result may have been written: the run was
+killed. All offsets are in the file before anything is changed. A truncated last line is ignored.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from kgroups.errors import UsageError
@@ -27,8 +27,19 @@ from ..counts import count
 from ..groups import GroupType
 from ..offsets import Move
 from ..outcome import Result
-from .origin import Source
-from .plan_row import PlanFile, PlanRow, commit_item, envelope, key_of, move_of, row_of, source_of, type_of
+from .origin import Source, topic_id_text
+from .plan_row import (
+    PlanFile,
+    PlanRow,
+    commit_item,
+    envelope,
+    key_of,
+    move_of,
+    row_of,
+    source_of,
+    topic_ids_of,
+    type_of,
+)
 from .reset import PlannedOffset
 
 SCHEMA = "kgroups/undo/v2"
@@ -67,7 +78,8 @@ def amendment_line(number: int, before: Move) -> str:
 
 def addition_line(number: int, entry: PlannedOffset) -> str:
     """Return the line to append when there was one more offset."""
-    return _json_line({"amended": number, **_item(entry)})
+    topic_id = {"topic_id": topic_id_text(entry.seen.topic_id)} if entry.seen.topic_id else {}
+    return _json_line({"amended": number, **_item(entry), **topic_id})
 
 
 def _item(entry: PlannedOffset) -> dict[str, Any]:
@@ -103,7 +115,8 @@ def parse_undo(text: str, name: str) -> PlanFile:
     :raises UsageError: if the file is damaged; the message names the line.
     """
     rows, source = parse_rows(text, name, "offset", _row)
-    return PlanFile(tuple(rows), True, source, name)
+    added = {row.topic: row.topic_id for row in rows if row.topic_id}
+    return PlanFile(tuple(rows), True, replace(source, topic_ids={**added, **source.topic_ids}), name)
 
 
 def parse_rows(text: str, name: str, what: str, row_of: Callable[[str, dict[str, Any]], R]) -> tuple[list[R], Source]:
@@ -139,7 +152,10 @@ def _row(where: str, item: dict[str, Any]) -> PlanRow:
         raise UsageError(f"{where}: its old_offset or new_offset is missing; use null for none")
     old, new = (move_of(where, item, partition, prefix) for prefix in ("old_", "new_"))
     row = row_of(where, group, topic, old, partition, type_of(where, item))
-    return row._replace(written=new, has_written=True, beyond_end=item.get("beyond_end") is True)
+    topic_id = topic_ids_of({topic: item["topic_id"]}, where, "topic_id")[topic] if "topic_id" in item else None
+    return row._replace(
+        written=new, has_written=True, beyond_end=item.get("beyond_end") is True, topic_id=topic_id or None
+    )
 
 
 def _enter_results(

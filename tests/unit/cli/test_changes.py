@@ -24,6 +24,7 @@ from kgroups.admin.offsets_topic.recent_commits import recent_commits
 from kgroups.cli.change.plan_source import LARGEST, read_plan
 from kgroups.errors import ClusterUnreachable
 from kgroups.model.offsets import Commit
+from kgroups.model.operations.origin import topic_id_text
 from kgroups.model.operations.plan_file import parse_plan
 from tests.fakes.broker import FakeCluster, silence
 from tests.fakes.cluster_state import FakeMember
@@ -427,18 +428,23 @@ def test_forced_deletion_saves_offsets_on_partitions_that_were_not_planned(
     names = [f"many-{number:03}" for number in range(FIRST_GROUPS + 1)]
     for name in names:
         served.state.group(name, 0, commits={("t", 0): 50})
+    served.state.topic("late", [0], start=0, end=100)
 
     def commits_and_says_yes(prompt: str) -> str:
-        served.state.groups[names[-1]].commits["t", 1] = Commit(1, 51, 3, "late")
+        served.state.groups[names[-1]].commits |= {("t", 1): Commit(1, 51, 3, "late"), ("late", 0): Commit(0, 7)}
         return "y"
 
     monkeypatch.setattr("kgroups.cli.change.confirmation.Confirmation.check", lambda self: None)
     monkeypatch.setattr("click.termui.visible_prompt_func", commits_and_says_yes)
     code, _, err = ask("delete", *names, "--force", "--execute", "--undo-file", "undo.json")
     assert code == 0 and not {*names} & {*served.state.groups}, err
-    code, _, err = ask("reset-offsets", "--from-file", "undo.json", "--execute", "--yes", "--undo-file", "redo.json")
-    assert code == 0, err
+    added = [line for line in Path("undo.json").read_text().splitlines() if '"topic": "late"' in line]
+    assert [json.loads(line)["topic_id"] for line in added] == [topic_id_text(served.state.topics["late"].topic_id)]
+    served.state.topics["late"].topic_id += 1
+    code, _, err = ask("undo", "undo.json", "--execute", "--yes", "--undo-file", "redo.json")
+    assert code == 1 and "offset 7 is not restored: the topic was deleted and recreated" in err
     assert commits(served, names[-1])["t", 1] == Commit(1, 51, 3, "late")
+    assert ("late", 0) not in commits(served, names[-1])
 
 
 @pytest.mark.parametrize("words", [("delete",), ("reset-offsets", "--all-topics", "--to-latest")])

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 
 from kgroups.errors import KgroupsError, Reason
 from kgroups.model.counts import count, some
 from kgroups.model.groups import GroupId, GroupType
 from kgroups.model.offsets import PlanKey, place_name
-from kgroups.model.operations.reset import PlannedOffset, by_group
+from kgroups.model.operations.reset import PlannedOffset, SeenLog, by_group
 from kgroups.model.operations.results import AppliedOffset
 from kgroups.model.operations.rivals import Rivals, rivals_of
 from kgroups.model.outcome import Failure, Outcome, Result, Scope
 from kgroups.net.cluster import Cluster
 
+from ...routing.partition_leaders import topic_leaders
 from ..plan.lookups import committed_offsets
 from .commit_log import CommitLog, is_alone, move_of
 
@@ -37,7 +39,7 @@ async def verified_offsets(
     unseen: dict[GroupId, str] = {}
     if written or whole:
         records, unseen = await log.read(written, whole)
-        others = [PlannedOffset(*key, None, None) for key in sorted({*records} - {entry.key for entry in written})]
+        others = await _unplanned(cluster, {*records} - {entry.key for entry in written})
         for entry in others:
             moves = [move_of(*record) for record in records[entry.key]]
             if any(moves):
@@ -65,6 +67,16 @@ async def verified_offsets(
         for reason in reasons
     )
     return Outcome(items, tuple(dict.fromkeys(each.failure for each in items if each.failure)), notices)
+
+
+async def _unplanned(cluster: Cluster, keys: Collection[PlanKey]) -> list[PlannedOffset]:
+    """Return partitions that were not planned, with their topic IDs if known, as offsets that are deleted."""
+    ids: dict[str, int] = {}
+    if keys:
+        with suppress(KgroupsError):  # the results are still reported
+            topics = await topic_leaders(cluster, sorted({topic for _, topic, _ in keys}))
+            ids = {name: found.topic_id for name, found in topics.items()}
+    return [PlannedOffset(*key, None, None, seen=SeenLog(ids.get(key[1]) or None)) for key in sorted(keys)]
 
 
 def amend_after(
