@@ -39,6 +39,7 @@ from kgroups.model.snapshot.rows import SnapshotRow
 from kgroups.model.views.lag_rows import GroupLagRow, MemberLagRow, PartitionLagRow, TopicLagRow
 from kgroups.model.views.offset_row import OffsetRow
 
+from .arguments import GroupFilters
 from .asynchronous import AsyncCluster
 from .blocking import Cluster, Fleet
 from .fleet import AsyncFleet
@@ -64,6 +65,7 @@ __all__ = [
     "Fleet",
     "FromPlan",
     "Group",
+    "GroupFilters",
     "GroupLagRow",
     "InCluster",
     "KgroupsError",

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, cast
 
-from kgroups.admin.query.pattern import compile_pattern
+from kgroups.admin.query.list_groups import ListFilter
+from kgroups.admin.query.member_filter import MemberFilter
+from kgroups.admin.query.pattern import Glob, compile_pattern
 from kgroups.admin.query.select_groups import Selection
 from kgroups.config.settings import Transport
 from kgroups.errors import UsageError
 from kgroups.model import outcome as model
-from kgroups.model.groups import GroupState, GroupType, check_sendable
+from kgroups.model.groups import GroupState, GroupType, canonical_word, check_sendable, states_of
 from kgroups.model.health.limits import Limits
 from kgroups.model.offsets import Commit
 from kgroups.model.operations.reset import (
@@ -42,16 +44,62 @@ _OFFSETS = "a dict such as {('group', 'topic', 0): 11}"
 _SCENARIOS = (ToEarliest, ToLatest, ToCurrent, ToOffset, ShiftBy, ToTime, FromPlan, ToGroup)
 
 
+class GroupFilters(TypedDict, total=False):
+    """Filters of groups that are not selected by name, as the options of commands with these names.
+
+    Without group names, ``regex``, and ``topics``, they filter all groups. A group is kept if it passes all of them.
+
+    Attributes:
+        states: Only groups in one of these states, such as ``Empty``; ``rebalancing`` is any state of a rebalance.
+        types: Only groups of one of these types, such as ``Consumer``.
+        exclude: RE2 regular expression: groups whose whole IDs match are left out.
+        hosts: Only groups with a member on one of these hosts: addresses, or globs such as ``10.0.4.*``.
+        client_ids: Only groups with a member of one of these client IDs, or globs. With ``hosts``, one member has both.
+        coordinators: Only groups that one of these brokers coordinates: IDs, hosts, ``host:port``, or globs.
+    """
+
+    states: Iterable[str]
+    types: Iterable[str]
+    exclude: str | None
+    hosts: Iterable[str]
+    client_ids: Iterable[str]
+    coordinators: Iterable[str | int]
+
+
+def filters(values: Mapping[str, Any]) -> GroupFilters:
+    """Check and return filters, without those that are empty, and with tuples for what can be iterated over only once.
+
+    :raises TypeError: for an unknown filter.
+    :raises UsageError: for an invalid value.
+    """
+    if unknown := next((name for name in values if name not in GroupFilters.__annotations__), None):
+        raise TypeError(f"unexpected keyword argument {unknown!r} (filters: {', '.join(GroupFilters.__annotations__)})")
+    found = {name: _CHECKS[name](name, value) for name, value in values.items()}
+    return cast("GroupFilters", {name: value for name, value in found.items() if value not in (None, ())})
+
+
+def _patterns(name: str, values: object) -> tuple[str, ...]:
+    """Return globs; a number is the ID of a broker."""
+    if isinstance(values, Iterable) and not isinstance(values, str | bytes):
+        values = [str(value) if type(value) is int and name == "coordinators" else value for value in values]
+    found = _strings(name, values)
+    if "" in found:
+        raise UsageError(f"{name}: a value must not be empty")
+    return found
+
+
 def selection(
     groups: Sequence[object],
     regex: str | None,
     topics: Iterable[str] | None,
     all_groups: bool,
+    given: GroupFilters | None = None,
     *,
     all_by_default: bool = False,
 ) -> Selection:
     """Return the selected groups.
 
+    :param given: the checked filters, for methods that only read.
     :param all_by_default: whether no argument selects all groups.
     :raises UsageError: if none is selected, or an argument is invalid.
     """
@@ -60,13 +108,36 @@ def selection(
     topic_names = frozenset(_topic(topic) for topic in _strings("topics", topics or ()))
     if all_groups and (names or regex is not None):
         raise UsageError("all_groups=True excludes group names and regex=")
-    if not (names or regex is not None or topic_names or all_groups or all_by_default):
+    if not (names or regex is not None or topic_names or all_groups or given or all_by_default):
         raise UsageError("no groups selected; pass group names, regex=, or all_groups=True")
+    if names and given:
+        raise UsageError(
+            f"the group {names[0]!r} is selected by name and cannot be filtered by {next(iter(given))}=; use regex= or "
+            "all_groups=True"
+        )
     everything = all_groups or (not names and regex is None)
     pattern = None
     if text("regex", regex) is not None:
         pattern = compile_pattern(str(regex), "regex")
-    return Selection(names, pattern, everything, topic_names)
+    found = Selection(names, pattern, everything, topic_names)
+    return _filtered(found, given) if given else found
+
+
+def _filtered(found: Selection, given: GroupFilters) -> Selection:
+    def globs(values: Iterable[str | int]) -> tuple[Glob, ...]:
+        return tuple(Glob(str(value), literal=True) for value in values)
+
+    members = MemberFilter(globs(given.get("hosts", ())), globs(given.get("client_ids", ())))
+    exclude = given.get("exclude")
+    return found._replace(
+        among=ListFilter(
+            tuple(given.get("states", ())),
+            tuple(given.get("types", ())),
+            coordinators=globs(given.get("coordinators", ())),
+        ),
+        excluded=None if exclude is None else compile_pattern(exclude, "exclude"),
+        members=members if any(members) else None,
+    )
 
 
 def _group(name: object) -> str:
@@ -98,11 +169,11 @@ def _strings(name: str, values: object) -> tuple[str, ...]:
 
 
 def states(values: Iterable[str]) -> tuple[str, ...]:
-    """Check and return states of groups.
+    """Check and return states of groups; ``rebalancing`` is several.
 
     :raises UsageError: for an unknown state.
     """
-    return _known("states", values, GroupState.ALL)
+    return states_of(_known("states", values, (*GroupState.ALL, GroupState.ANY_REBALANCING)))
 
 
 def types(values: Iterable[str]) -> tuple[str, ...]:
@@ -114,12 +185,11 @@ def types(values: Iterable[str]) -> tuple[str, ...]:
 
 
 def _known(name: str, values: Iterable[str], valid: Sequence[str]) -> tuple[str, ...]:
-    canonical = {each.lower(): each for each in valid}
-    found = _strings(name, values)
-    for value in found:
-        if value.lower() not in canonical:
+    found = {value: canonical_word(value, valid) for value in _strings(name, values)}
+    for value, word in found.items():
+        if word is None:
             raise UsageError(f"{name}: unknown value {value!r} (valid: {', '.join(valid)})")
-    return tuple(canonical[value.lower()] for value in found)
+    return tuple(word for word in found.values() if word)
 
 
 def seconds(name: str, value: Any) -> Any:
@@ -362,3 +432,14 @@ def change(value: object) -> Change | SettingsChange:
     if isinstance(value, Outcome) and value.change is not None:
         return value.change
     raise UsageError("undo takes the outcome of apply, delete_offsets, delete, or alter_settings, not its items")
+
+
+_CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
+    "states": lambda _, values: states(values),
+    "types": lambda _, values: types(values),
+    "exclude": text,
+    "hosts": _patterns,
+    "client_ids": _patterns,
+    "coordinators": _patterns,
+}
+"""The check of each filter."""

@@ -6,7 +6,7 @@ import logging
 import os
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Self, TypeVar, overload
+from typing import Any, Self, TypeVar, Unpack, overload
 
 from kgroups.admin.change.apply.delete_in_chunks import delete_in_chunks
 from kgroups.admin.change.apply.write_in_chunks import write_in_chunks
@@ -31,6 +31,7 @@ from kgroups.model.settings.change import AppliedSetting
 from kgroups.model.snapshot.rows import SnapshotRow, snapshot_row
 
 from . import arguments
+from .arguments import GroupFilters
 from .items import PlannedDeletion
 from .outcome import Outcome, PartialFailure, summary
 from .session import Session
@@ -361,6 +362,7 @@ class AsyncCluster(SettingsMethods):
         all_groups: bool = False,
         records: bool = False,
         overwrite: bool = False,
+        **filters: Unpack[GroupFilters],
     ) -> Outcome[SnapshotRow]:
         """Save the state of groups in a file, as ``kgroups snapshot save`` does.
 
@@ -372,6 +374,7 @@ class AsyncCluster(SettingsMethods):
             all_groups: Select all groups, as without any of these.
             records: Also save the timestamp and checksum of the first record at each committed offset.
             overwrite: Replace the file if it exists.
+            **filters: Only groups with these properties; see :class:`GroupFilters`.
 
         Returns:
             One item: what the file contains. What could not be read is a failure, and recorded in the file.
@@ -390,7 +393,8 @@ class AsyncCluster(SettingsMethods):
         from kgroups.admin.snapshot.take import take_snapshot
         from kgroups.model.operations.origin import Source
 
-        selection = arguments.selection(groups, regex, topics, all_groups, all_by_default=True)
+        given = arguments.filters(filters)
+        selection = arguments.selection(groups, regex, topics, all_groups, given, all_by_default=True)
         path = arguments.file(file)
         check_writable(path, overwrite=arguments.flag("overwrite", overwrite))
         arguments.flag("records", records)
@@ -399,7 +403,7 @@ class AsyncCluster(SettingsMethods):
         (found,) = taken.items
         if not found.groups and any(each.error != model.NOT_FOUND for each in taken.failures):
             raise PartialFailure(f"{path}: nothing was saved: {summary(taken.failures)}", taken.failures)
-        if not found.groups and not all_groups and (groups or regex is not None or selection.topics):
+        if not found.groups and not all_groups and (groups or regex is not None or selection.topics or given):
             raise UsageError(f"no group was found, and nothing was saved: {path}")
         write_snapshot(path, found)
         return Outcome.of(taken.with_items((snapshot_row(found),)))

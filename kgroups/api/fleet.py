@@ -8,7 +8,7 @@ import os
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 
 from kgroups.admin.client import Client
 from kgroups.admin.fleet import Fleet, Member, Progress, Query, query_clusters, wanted_of
@@ -28,6 +28,7 @@ from kgroups.model.views.lag_rows import LagRow
 from kgroups.model.views.offset_row import OffsetRow
 
 from . import arguments
+from .arguments import GroupFilters
 from .items import InCluster
 from .outcome import Outcome
 from .queries import Queries, complete, sample_of
@@ -74,12 +75,25 @@ class AsyncFleet:
             arguments.seconds("cluster_timeout", cluster_timeout) or self._timeout, self._timeout
         )
 
-    async def list(self, *, states: Iterable[str] = (), types: Iterable[str] = ()) -> Outcome[InCluster[ListedGroup]]:
+    async def list(
+        self,
+        *,
+        states: Iterable[str] = (),
+        types: Iterable[str] = (),
+        exclude: str | None = None,
+        hosts: Iterable[str] = (),
+        client_ids: Iterable[str] = (),
+        coordinators: Iterable[str | int] = (),
+    ) -> Outcome[InCluster[ListedGroup]]:
         """List groups of every type, sorted by cluster and group ID.
 
         Args:
             states: Only groups in one of these states, such as ``Empty``.
             types: Only groups of one of these types, such as ``Consumer``.
+            exclude: As in :class:`GroupFilters`.
+            hosts: As in :class:`GroupFilters`.
+            client_ids: As in :class:`GroupFilters`.
+            coordinators: As in :class:`GroupFilters`.
 
         Returns:
             One pair for each group: the cluster, and an item of :meth:`AsyncCluster.list`.
@@ -90,11 +104,25 @@ class AsyncFleet:
         Example:
             >>> [(cluster, each.group) for cluster, each in await fleet.list()]
         """
-        wanted, kinds = arguments.states(states), arguments.types(types)
-        return await self._merged(lambda cluster: cluster.list(states=wanted, types=kinds))
+        given = arguments.filters(
+            {
+                "states": states,
+                "types": types,
+                "exclude": exclude,
+                "hosts": hosts,
+                "client_ids": client_ids,
+                "coordinators": coordinators,
+            }
+        )
+        return await self._merged(lambda cluster: cluster.list(**given))
 
     async def describe(
-        self, *groups: str, regex: str | None = None, topics: Iterable[str] = (), all_groups: bool = False
+        self,
+        *groups: str,
+        regex: str | None = None,
+        topics: Iterable[str] = (),
+        all_groups: bool = False,
+        **filters: Unpack[GroupFilters],
     ) -> Outcome[InCluster[Group]]:
         """Describe groups: state, type, assignor, and members with their assignments.
 
@@ -103,6 +131,7 @@ class AsyncFleet:
             regex: RE2 regular expression that whole group IDs must match.
             topics: Only groups with committed offsets or assignments on one of these topics.
             all_groups: Select all groups.
+            **filters: Only groups with these properties; see :class:`GroupFilters`.
 
         Returns:
             One pair for each group: the cluster, and an item of :meth:`AsyncCluster.describe`.
@@ -113,9 +142,12 @@ class AsyncFleet:
         Example:
             >>> [(cluster, each.state) for cluster, each in await fleet.describe("orders")]
         """
-        selection = arguments.selection(groups, regex, topics, all_groups)
+        given = arguments.filters(filters)
+        selection = arguments.selection(groups, regex, topics, all_groups, given)
         return await self._merged(
-            lambda cluster: cluster.describe(*groups, regex=regex, topics=selection.topics, all_groups=all_groups),
+            lambda cluster: cluster.describe(
+                *groups, regex=regex, topics=selection.topics, all_groups=all_groups, **given
+            ),
             selection,
         )
 
@@ -126,6 +158,7 @@ class AsyncFleet:
         topics: Iterable[str] = (),
         read_committed: bool = False,
         all_groups: bool = False,
+        **filters: Unpack[GroupFilters],
     ) -> Outcome[InCluster[OffsetRow]]:
         """Return the committed offset, log start and end offset, lag, and member of each partition.
 
@@ -135,6 +168,7 @@ class AsyncFleet:
             topics: Only groups with committed offsets or assignments on these topics, and only their offsets on them.
             read_committed: Measure lag to the last stable offset, so that open transactions do not count.
             all_groups: Select all groups.
+            **filters: Only groups with these properties; see :class:`GroupFilters`.
 
         Returns:
             One pair for each partition of each group: the cluster, and an item of :meth:`AsyncCluster.offsets`.
@@ -145,10 +179,16 @@ class AsyncFleet:
         Example:
             >>> [(cluster, row.topic, row.current_offset) for cluster, row in await fleet.offsets("orders")]
         """
-        selection = arguments.selection(groups, regex, topics, all_groups)
+        given = arguments.filters(filters)
+        selection = arguments.selection(groups, regex, topics, all_groups, given)
         return await self._merged(
             lambda cluster: cluster.offsets(
-                *groups, regex=regex, topics=selection.topics, read_committed=read_committed, all_groups=all_groups
+                *groups,
+                regex=regex,
+                topics=selection.topics,
+                read_committed=read_committed,
+                all_groups=all_groups,
+                **given,
             ),
             selection,
         )
@@ -164,6 +204,7 @@ class AsyncFleet:
         time: bool = False,
         headroom: bool = False,
         exact: bool = False,
+        **filters: Unpack[GroupFilters],
     ) -> Outcome[InCluster[LagRow]]:
         """Return the lag of groups, in total or split.
 
@@ -179,6 +220,7 @@ class AsyncFleet:
                 until retention deletes the first unread record. Reads records.
             exact: Also set ``time_lag_ms``, and ``unread_min`` and ``unread_max``, the number of unread records. Reads
                 records.
+            **filters: Only groups with these properties; see :class:`GroupFilters`.
 
         Returns:
             Pairs: the cluster, and an item of :meth:`AsyncCluster.lag`.
@@ -189,7 +231,8 @@ class AsyncFleet:
         Example:
             >>> {cluster: row.total_lag for cluster, row in await fleet.lag("orders")}
         """
-        selection = arguments.selection(groups, regex, topics, all_groups, all_by_default=True)
+        given = arguments.filters(filters)
+        selection = arguments.selection(groups, regex, topics, all_groups, given, all_by_default=True)
         arguments.split(by)
         return await self._merged(
             lambda cluster: cluster.lag(
@@ -202,6 +245,7 @@ class AsyncFleet:
                 time=time,
                 headroom=headroom,
                 exact=exact,
+                **given,
             ),
             selection,
         )
@@ -214,6 +258,7 @@ class AsyncFleet:
         window: float = 30.0,
         samples: int = 3,
         all_groups: bool = False,
+        **filters: Unpack[GroupFilters],
     ) -> Report:
         """Check groups against limits.
 
@@ -224,6 +269,7 @@ class AsyncFleet:
             window: Seconds over which ``Limits(trend=True)`` observes the groups; the call takes that long.
             samples: Number of samples in that time, at least 2.
             all_groups: Select all groups.
+            **filters: Only groups with these properties; see :class:`GroupFilters`.
 
         Returns:
             A report of all clusters; each finding has the name of its ``cluster``. A cluster that fails is UNKNOWN.
@@ -235,7 +281,7 @@ class AsyncFleet:
             >>> report = await fleet.check("orders", limits=Limits(lag=Threshold(critical=1000)))
             >>> [(finding.cluster, finding.message) for finding in report.bad]
         """
-        selection = arguments.selection(groups, regex, (), all_groups)
+        selection = arguments.selection(groups, regex, (), all_groups, arguments.filters(filters))
         samplings = {
             name: Sampling(
                 arguments.limits(limits), (), arguments.seconds("window", window), arguments.samples(samples)

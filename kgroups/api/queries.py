@@ -7,10 +7,9 @@ import time as clock
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
-from typing import Any, Literal, TypeVar, overload
+from typing import Any, Literal, TypeVar, Unpack, overload
 
 from kgroups.admin.client import Client
-from kgroups.admin.query.list_groups import ListFilter
 from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.topic_failures import topic_failures
 from kgroups.model import outcome as model
@@ -26,6 +25,7 @@ from kgroups.model.views.offset_row import OffsetRow
 from kgroups.model.views.offsets import offset_rows
 
 from . import arguments
+from .arguments import GroupFilters
 from .outcome import Outcome
 
 T = TypeVar("T")
@@ -37,12 +37,25 @@ class Queries(ABC):
     @abstractmethod
     async def _ask(self, question: Callable[[Client], Awaitable[T]]) -> T: ...
 
-    async def list(self, *, states: Iterable[str] = (), types: Iterable[str] = ()) -> Outcome[ListedGroup]:
+    async def list(
+        self,
+        *,
+        states: Iterable[str] = (),
+        types: Iterable[str] = (),
+        exclude: str | None = None,
+        hosts: Iterable[str] = (),
+        client_ids: Iterable[str] = (),
+        coordinators: Iterable[str | int] = (),
+    ) -> Outcome[ListedGroup]:
         """List groups of every type, sorted by group ID.
 
         Args:
             states: Only groups in one of these states, such as ``Empty``.
             types: Only groups of one of these types, such as ``Consumer``.
+            exclude: As in :class:`GroupFilters`.
+            hosts: As in :class:`GroupFilters`.
+            client_ids: As in :class:`GroupFilters`.
+            coordinators: As in :class:`GroupFilters`.
 
         Returns:
             One item for each group, with ``group``, ``type``, ``state``, and ``coordinator``.
@@ -54,11 +67,27 @@ class Queries(ABC):
         Example:
             >>> [each.group for each in await cluster.list(states=["Empty"])]
         """
-        wanted = ListFilter(arguments.states(states), arguments.types(types), with_states=True, with_types=True)
-        return Outcome.of(await self._ask(lambda admin: admin.list_selected(Selection(among=wanted))))
+        given = arguments.filters(
+            {
+                "states": states,
+                "types": types,
+                "exclude": exclude,
+                "hosts": hosts,
+                "client_ids": client_ids,
+                "coordinators": coordinators,
+            }
+        )
+        selection = arguments.selection((), None, (), False, given, all_by_default=True)
+        wanted = selection._replace(among=selection.among._replace(with_states=True, with_types=True))
+        return Outcome.of(await self._ask(lambda admin: admin.list_selected(wanted)))
 
     async def describe(
-        self, *groups: str, regex: str | None = None, topics: Iterable[str] = (), all_groups: bool = False
+        self,
+        *groups: str,
+        regex: str | None = None,
+        topics: Iterable[str] = (),
+        all_groups: bool = False,
+        **filters: Unpack[GroupFilters],
     ) -> Outcome[Group]:
         """Describe groups: state, type, assignor, and members with their assignments.
 
@@ -67,6 +96,7 @@ class Queries(ABC):
             regex: RE2 regular expression that whole group IDs must match.
             topics: Only groups with committed offsets or assignments on one of these topics.
             all_groups: Select all groups.
+            **filters: Only groups with these properties; see :class:`GroupFilters`.
 
         Returns:
             One item for each group. A group that does not exist is a failure.
@@ -78,7 +108,7 @@ class Queries(ABC):
         Example:
             >>> [(each.group, each.state) for each in await cluster.describe(regex="orders-.*")]
         """
-        selection = arguments.selection(groups, regex, topics, all_groups)
+        selection = arguments.selection(groups, regex, topics, all_groups, arguments.filters(filters))
 
         async def question(admin: Client) -> model.Outcome[Group]:
             return await _with_topics(admin, selection, await admin.describe(selection))
@@ -92,6 +122,7 @@ class Queries(ABC):
         topics: Iterable[str] = (),
         read_committed: bool = False,
         all_groups: bool = False,
+        **filters: Unpack[GroupFilters],
     ) -> Outcome[OffsetRow]:
         """Return the committed offset, log start and end offset, lag, and member of each partition.
 
@@ -101,6 +132,7 @@ class Queries(ABC):
             topics: Only groups with committed offsets or assignments on these topics, and only their offsets on them.
             read_committed: Measure lag to the last stable offset, so that open transactions do not count.
             all_groups: Select all groups.
+            **filters: Only groups with these properties; see :class:`GroupFilters`.
 
         Returns:
             One item for each partition of each group. An offset or lag that is unknown is None.
@@ -112,7 +144,8 @@ class Queries(ABC):
         Example:
             >>> [(row.topic, row.partition, row.current_offset) for row in await cluster.offsets("orders")]
         """
-        selection, level = arguments.selection(groups, regex, topics, all_groups), _level(read_committed)
+        selection = arguments.selection(groups, regex, topics, all_groups, arguments.filters(filters))
+        level = _level(read_committed)
 
         async def question(admin: Client) -> model.Outcome[OffsetRow]:
             outcome = await admin.describe_offsets(selection, isolation=level)
@@ -133,6 +166,7 @@ class Queries(ABC):
         time: bool = False,
         headroom: bool = False,
         exact: bool = False,
+        **filters: Unpack[GroupFilters],
     ) -> Outcome[GroupLagRow]: ...
 
     @overload
@@ -147,6 +181,7 @@ class Queries(ABC):
         time: bool = False,
         headroom: bool = False,
         exact: bool = False,
+        **filters: Unpack[GroupFilters],
     ) -> Outcome[TopicLagRow]: ...
 
     @overload
@@ -161,6 +196,7 @@ class Queries(ABC):
         time: bool = False,
         headroom: bool = False,
         exact: bool = False,
+        **filters: Unpack[GroupFilters],
     ) -> Outcome[PartitionLagRow]: ...
 
     @overload
@@ -175,6 +211,7 @@ class Queries(ABC):
         time: bool = False,
         headroom: bool = False,
         exact: bool = False,
+        **filters: Unpack[GroupFilters],
     ) -> Outcome[MemberLagRow]: ...
 
     @overload
@@ -189,6 +226,7 @@ class Queries(ABC):
         time: bool = False,
         headroom: bool = False,
         exact: bool = False,
+        **filters: Unpack[GroupFilters],
     ) -> Outcome[LagRow]: ...
 
     async def lag(
@@ -202,6 +240,7 @@ class Queries(ABC):
         time: bool = False,
         headroom: bool = False,
         exact: bool = False,
+        **filters: Unpack[GroupFilters],
     ) -> Outcome[Any]:
         """Return the lag of groups, in total or split.
 
@@ -217,6 +256,7 @@ class Queries(ABC):
                 until retention deletes the first unread record. Reads records.
             exact: Also set ``time_lag_ms``, and ``unread_min`` and ``unread_max``, the number of unread records. Reads
                 records.
+            **filters: Only groups with these properties; see :class:`GroupFilters`.
 
         Returns:
             Items with ``total_lag``, which is None if the lag of one partition is unknown; ``known_lag`` is then the
@@ -230,7 +270,8 @@ class Queries(ABC):
         Example:
             >>> {row.topic: row.total_lag for row in await cluster.lag("orders", by="topic")}
         """
-        selection = arguments.selection(groups, regex, topics, all_groups, all_by_default=True)
+        given = arguments.filters(filters)
+        selection = arguments.selection(groups, regex, topics, all_groups, given, all_by_default=True)
         level, split = _level(read_committed), arguments.split(by)
         reads = [
             arguments.flag(name, value) for name, value in (("time", time), ("headroom", headroom), ("exact", exact))
@@ -256,6 +297,7 @@ class Queries(ABC):
         window: float = 30.0,
         samples: int = 3,
         all_groups: bool = False,
+        **filters: Unpack[GroupFilters],
     ) -> Report:
         """Check groups against limits.
 
@@ -266,6 +308,7 @@ class Queries(ABC):
             window: Seconds over which ``Limits(trend=True)`` observes the groups; the call takes that long.
             samples: Number of samples in that time, at least 2.
             all_groups: Select all groups.
+            **filters: Only groups with these properties; see :class:`GroupFilters`.
 
         Returns:
             A report with ``severity`` (the worst) and ``bad`` (findings that are not OK). What could not be determined
@@ -279,7 +322,7 @@ class Queries(ABC):
             >>> report = await cluster.check("orders", limits=Limits(lag=Threshold(critical=1000)))
             >>> [finding.message for finding in report.bad]
         """
-        selection = arguments.selection(groups, regex, (), all_groups)
+        selection = arguments.selection(groups, regex, (), all_groups, arguments.filters(filters))
         sampling = Sampling(
             arguments.limits(limits), (), arguments.seconds("window", window), arguments.samples(samples)
         )

@@ -63,6 +63,16 @@ class GroupState:
     """Those in which a classic group has no assignment; from Kafka 4.0 on, brokers report the one before."""
     WITHOUT_MEMBERS = (EMPTY, DEAD)
 
+    ANY_REBALANCING = "rebalancing"
+    """What users write for all states in ``REBALANCING``."""
+
+
+def states_of(words: Iterable[str]) -> tuple[str, ...]:
+    """Return the states of which a filter names some, in the spelling of brokers; ``rebalancing`` is several."""
+    several = tuple(state for state in GroupState.ALL if state in GroupState.REBALANCING)
+    found = (several if word == GroupState.ANY_REBALANCING else (word,) for word in words)
+    return tuple(dict.fromkeys(state for states in found for state in states))
+
 
 CONSUMER_PROTOCOL_TYPE = "consumer"
 """The protocol type of groups of consumers; Kafka Connect uses ``connect``, other clients their own."""

@@ -9,11 +9,9 @@ from kgroups.admin.query.list_groups import ListFilter
 from kgroups.admin.query.pattern import Glob, compile_pattern
 from kgroups.admin.query.select_groups import Selection
 from kgroups.errors import UsageError
-from kgroups.model.groups import GroupState, GroupType, canonical_word, check_sendable, is_glob
+from kgroups.model.groups import GroupState, GroupType, canonical_word, check_sendable, is_glob, states_of
 
 from .options import split_values
-
-_REBALANCING = "rebalancing"
 
 
 class GroupOptions(NamedTuple):
@@ -149,9 +147,7 @@ def known_states(values: tuple[str, ...]) -> tuple[str, ...]:
 
     :raises UsageError: if one is unknown.
     """
-    words = known_words("state", values, (*GroupState.ALL, _REBALANCING))
-    several = tuple(state for state in GroupState.ALL if state in GroupState.REBALANCING)
-    return tuple(dict.fromkeys(state for word in words for state in (several if word == _REBALANCING else (word,))))
+    return states_of(known_words("state", values, (*GroupState.ALL, GroupState.ANY_REBALANCING)))
 
 
 def known_words(what: str, values: tuple[str, ...], known: tuple[str, ...]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import kgroups
-from kgroups import Cluster, Commit, FromPlan, KgroupsError, Limits, Threshold, ToEarliest, UsageError
+from kgroups import Cluster, Commit, FromPlan, GroupFilters, KgroupsError, Limits, Threshold, ToEarliest, UsageError
 
 NOWHERE = "127.0.0.1:1"
 WRONG: tuple[Any, ...] = (object(), 5, 1.5, b"x", [5], {5: 5}, {"x": object()}, ("g", "t"), None, "", float("nan"))
@@ -27,7 +27,8 @@ def methods() -> Iterator[tuple[str, str]]:
     for name, method in inspect.getmembers(Cluster, inspect.isfunction):
         if not name.startswith("_") and name != "close":
             for parameter in list(inspect.signature(method).parameters.values())[1:]:
-                yield name, parameter.name
+                names = GroupFilters.__annotations__ if parameter.name == "filters" else (parameter.name,)
+                yield from ((name, each) for each in names)
 
 
 @pytest.fixture
@@ -40,16 +41,17 @@ def cluster(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cluster:
 def test_wrong_type_is_a_usage_error(cluster: Cluster, method: str, parameter: str) -> None:
     function = getattr(cluster, method)
     kinds = {each.name: each.kind for each in inspect.signature(function).parameters.values()}
+    filtered = parameter not in kinds
     refused = 0
     for value in WRONG:
         keywords = dict(NEEDED.get(method, {}))
-        positional: list[Any] = ["g"] if "groups" in kinds else []
-        if kinds[parameter] is inspect.Parameter.VAR_POSITIONAL:
+        positional: list[Any] = ["g"] if "groups" in kinds and not filtered else []
+        if not filtered and kinds[parameter] is inspect.Parameter.VAR_POSITIONAL:
             positional = [value]
         else:
             for needed in [each for each, kind in kinds.items() if kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]:
                 positional = [value if needed == parameter else "f", *positional]
-            if kinds[parameter] is inspect.Parameter.KEYWORD_ONLY:
+            if filtered or kinds[parameter] is inspect.Parameter.KEYWORD_ONLY:
                 keywords[parameter] = value
         try:
             function(*positional, **keywords)
