@@ -11,7 +11,7 @@ from kgroups.version import __version__
 
 from . import commands
 from .frame.exit_status import exit_code_of, print_to_stderr
-from .frame.lazy_command import LazyCommand, QuickHelp, declared_in
+from .frame.lazy_command import LazyCommand, QuickCommand, declared_in
 
 HELP_JSON = "--help-json"
 """Before or after a command, or alone: prints the help as JSON."""
@@ -20,7 +20,7 @@ COMPLETE = "_KGROUPS_COMPLETE"
 """Set to a command line by the scripts in ``kgroups/cli/completion/``."""
 
 
-class RootGroup(QuickHelp, click.Group):
+class RootGroup(QuickCommand, click.Group):
     """The command tree. Options before a command are moved to the command, see :mod:`.frame.moved_options`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

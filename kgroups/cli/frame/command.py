@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from .lazy_command import QuickHelp, options_of_all_commands, resolve
+from .lazy_command import QuickCommand, options_of_all_commands, resolve
 
 if TYPE_CHECKING:
     from kgroups.render.views import View
@@ -86,7 +86,7 @@ class Shown(NamedTuple):
         return view
 
 
-class Command(QuickHelp):
+class Command(QuickCommand):
     """A command, and what the help and completions show of it."""
 
     def __init__(
@@ -152,7 +152,7 @@ class Command(QuickHelp):
         return resolve(self.body)(**arguments, **values)
 
 
-class CommandGroup(QuickHelp, click.Group):
+class CommandGroup(QuickCommand, click.Group):
     """A group of commands."""
 
     def __init__(self, name: str, help: str | None, commands: Iterable[click.Command], *, page: str = "") -> None:

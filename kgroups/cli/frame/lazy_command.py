@@ -17,8 +17,17 @@ import click
 from .exit_status import set_quiet
 
 
-class QuickHelp(click.Command):
-    """A command whose option --help has a fixed text: looking for a translation takes a percent of a query."""
+class QuickCommand(click.Command):
+    """A command without two detours of click, each of which takes a percent or two of a query.
+
+    The option --help has a fixed text instead of a translated one. Short options are found at once: click tries them as
+    long ones first, and prepares an error with suggestions.
+    """
+
+    def make_parser(self, ctx: click.Context) -> Any:
+        parser = super().make_parser(ctx)
+        parser._long_opt.update(parser._short_opt)
+        return parser
 
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
         if self._help_option is None and (names := self.get_help_option_names(ctx)):
