@@ -14,7 +14,7 @@ from kgroups.admin.query.select_groups import Selection
 from kgroups.config.settings import Transport
 from kgroups.errors import UsageError
 from kgroups.model import outcome as model
-from kgroups.model.groups import GroupState, GroupType, canonical_word, check_sendable, states_of
+from kgroups.model.groups import ANY_REBALANCING, GroupState, GroupType, canonical_word, check_sendable, states_of
 from kgroups.model.health.limits import Limits
 from kgroups.model.offsets import Commit
 from kgroups.model.operations.reset import (
@@ -173,7 +173,7 @@ def states(values: Iterable[str]) -> tuple[str, ...]:
 
     :raises UsageError: for an unknown state.
     """
-    return states_of(_known("states", values, (*GroupState.ALL, GroupState.ANY_REBALANCING)))
+    return states_of(_known("states", values, (*GroupState.ALL, ANY_REBALANCING)))
 
 
 def types(values: Iterable[str]) -> tuple[str, ...]:

@@ -63,14 +63,15 @@ class GroupState:
     """Those in which a classic group has no assignment; from Kafka 4.0 on, brokers report the one before."""
     WITHOUT_MEMBERS = (EMPTY, DEAD)
 
-    ANY_REBALANCING = "rebalancing"
-    """What users write for all states in ``REBALANCING``."""
+
+ANY_REBALANCING = "rebalancing"
+"""What users write for all states of a rebalance."""
 
 
 def states_of(words: Iterable[str]) -> tuple[str, ...]:
     """Return the states of which a filter names some, in the spelling of brokers; ``rebalancing`` is several."""
     several = tuple(state for state in GroupState.ALL if state in GroupState.REBALANCING)
-    found = (several if word == GroupState.ANY_REBALANCING else (word,) for word in words)
+    found = (several if word == ANY_REBALANCING else (word,) for word in words)
     return tuple(dict.fromkeys(state for states in found for state in states))
 
 

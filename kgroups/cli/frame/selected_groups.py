@@ -9,7 +9,15 @@ from kgroups.admin.query.list_groups import ListFilter
 from kgroups.admin.query.pattern import Glob, compile_pattern
 from kgroups.admin.query.select_groups import Selection
 from kgroups.errors import UsageError
-from kgroups.model.groups import GroupState, GroupType, canonical_word, check_sendable, is_glob, states_of
+from kgroups.model.groups import (
+    ANY_REBALANCING,
+    GroupState,
+    GroupType,
+    canonical_word,
+    check_sendable,
+    is_glob,
+    states_of,
+)
 
 from .options import split_values
 
@@ -147,7 +155,7 @@ def known_states(values: tuple[str, ...]) -> tuple[str, ...]:
 
     :raises UsageError: if one is unknown.
     """
-    return states_of(known_words("state", values, (*GroupState.ALL, GroupState.ANY_REBALANCING)))
+    return states_of(known_words("state", values, (*GroupState.ALL, ANY_REBALANCING)))
 
 
 def known_words(what: str, values: tuple[str, ...], known: tuple[str, ...]) -> tuple[str, ...]:
