@@ -17,7 +17,7 @@ from kgroups.errors import SandboxError, UsageError
 
 from .folders import locked, state_root
 from .jars import ensure_jars, ensure_tools_jars
-from .java import find_java
+from .java import find_java, run
 from .prerequisites import Prepare, nothing
 from .process import ProcessState, kill_now, send_signal, spawn, state_of, stop_all
 from .programs import Programs, mark_of
@@ -251,7 +251,7 @@ class Sandbox:
         :raises SandboxError: when it takes longer than ``timeout`` seconds.
         """
         patience = () if "--timeout" in args else ("--timeout", str(int(timeout * 1000)))
-        return _run(self.java_tool_command(*args, *patience), timeout=timeout)
+        return run(self.java_tool_command(*args, *patience), timeout=timeout)
 
     def java_tool_command(self, *args: str, as_shipped: bool = False) -> list[str]:
         """Return the command of :meth:`java_tool`.
@@ -269,7 +269,7 @@ class Sandbox:
 
         :raises SandboxError: when it takes longer than ``timeout`` seconds.
         """
-        return _run(self._programs.tool(class_name, args), stdin=stdin, timeout=timeout)
+        return run(self._programs.tool(class_name, args), stdin=stdin, timeout=timeout)
 
     def java_command(self, class_name: str, *args: str, heap: str = "256m", as_shipped: bool = False) -> list[str]:
         """Return the command of :meth:`java`; ``as_shipped`` is as for :meth:`java_tool_command`."""
@@ -339,13 +339,6 @@ class Sandbox:
     def _running_brokers(self, also: int) -> list[int]:
         running = {broker.id for broker in self._state.brokers if state_of(broker.pid, self._mark) == "running"}
         return sorted(running | {also})
-
-
-def _run(command: Sequence[str], *, stdin: str = "", timeout: float) -> subprocess.CompletedProcess[str]:
-    try:
-        return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=timeout, check=False)
-    except subprocess.TimeoutExpired:
-        raise SandboxError(f"did not end in {timeout:g} seconds: {' '.join(command)}") from None
 
 
 def _folder(name: str) -> Path:

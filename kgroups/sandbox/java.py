@@ -21,7 +21,25 @@ from .folders import compiled_programs
 
 MINIMUM = 17
 _PATIENCE = 120.0  # seconds, on a busy machine
+_SECONDS: Final = 300.0
 _FIX = f"install Java {MINIMUM} or newer (a JRE is sufficient), or set JAVA_HOME"
+
+
+def run(command: Sequence[str], *, stdin: str = "", timeout: float = _SECONDS) -> subprocess.CompletedProcess[str]:
+    """Run a program of Java to its end, whatever its exit code is.
+
+    :raises SandboxError: if it does not end in ``timeout`` seconds.
+    """
+    try:
+        return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=timeout, check=False)
+    except subprocess.TimeoutExpired:
+        raise SandboxError(f"did not end in {timeout:g} seconds{busy()}: {' '.join(command)}") from None
+
+
+def busy() -> str:
+    """Return how busy this machine is, in brackets after a space; nothing if it is not."""
+    load, processors = os.getloadavg()[0], os.cpu_count() or 1
+    return f" (the machine is busy: a load of {load:.0f} on {processors} processors)" if load > 2 * processors else ""
 
 
 def find_java() -> str:
@@ -69,8 +87,6 @@ def _major(java: str) -> int:
 # For short runs, in which the second compiler does not pay off.
 SHORT_RUN: Final = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
-_SECONDS: Final = 300.0
-
 
 def compile_source(java: str, source: Path, jars: Sequence[Path]) -> Path:
     """Return a folder whose jar has the classes of a source file; compile them if it does not exist.
@@ -99,7 +115,7 @@ def _compile(java: str, source: Path, jars: Sequence[Path], classes: Path) -> No
         *(java, *SHORT_RUN, "-m", "jdk.compiler/com.sun.tools.javac.Main", "-proc:none", "-encoding", "UTF-8"),
         *("-cp", path, "-d", str(classes), str(source)),
     ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
+    done = run(command)
     if done.returncode:
         raise SandboxError(f"{source.name} cannot be compiled: {(done.stdout + done.stderr).strip()[-2000:]}")
 

@@ -6,7 +6,6 @@ import base64
 import os
 import re
 import shutil
-import subprocess
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Final
 from kgroups.class_archive import ClassArchive
 from kgroups.errors import SandboxError
 
-from .java import SHORT_RUN, compile_source
+from .java import SHORT_RUN, compile_source, run
 from .process import spawn
 from .settings import write_logging
 from .state import Broker, State
@@ -115,11 +114,11 @@ class Programs:
     def format(self, brokers: Sequence[Broker], cluster_id: str) -> None:
         """Format the data folders for KRaft.
 
-        :raises SandboxError: when Kafka rejects a broker's settings.
+        :raises SandboxError: when Kafka rejects a broker's settings, or does not end.
         """
         first, *others = (f"broker-{broker.id}" for broker in brokers)
         args = ["format", "--cluster-id", cluster_id, "--config", str(self.settings(first))]
-        done = subprocess.run(self._storage_tool(args), capture_output=True, text=True, timeout=120, check=False)
+        done = run(self._storage_tool(args))
         if done.returncode:
             output = (done.stdout + done.stderr).splitlines()
             raise SandboxError("\n".join(["Kafka rejects the broker's settings:", *output[-8:]]))

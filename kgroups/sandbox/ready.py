@@ -9,12 +9,14 @@ from typing import Final
 
 from kgroups.errors import SandboxError
 
+from .java import busy
 from .probe import why_not_ready
 from .process import state_of
 from .programs import mark_of
 from .state import State
 
-START_SECONDS: Final = 120.0
+START_SECONDS: Final = 300.0
+"""On a busy machine; it takes 5 to 10 otherwise. Nobody waits so long for a server that has ended."""
 TAIL_LINES: Final = 25
 """Lines of a log that an error shows."""
 
@@ -55,7 +57,8 @@ def wait_ready(folder: Path, state: State, wanted: Collection[int] | None, *, ti
         if missing is None:
             return
         if time.monotonic() > until:
-            raise SandboxError(f"Kafka {state.version} is not ready in {timeout:.0f} s: {missing}; see {folder}/logs")
+            late = f"Kafka {state.version} is not ready in {timeout:.0f} s{busy()}: {missing}"
+            raise SandboxError(f"{late}; see {folder}/logs")
         time.sleep(0.05)
 
 

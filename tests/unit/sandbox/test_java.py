@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from kgroups.errors import SandboxError
-from kgroups.sandbox.java import compile_source, find_java, need_compiler
+from kgroups.sandbox.java import compile_source, find_java, need_compiler, run
 from kgroups.sandbox.programs import Programs
 
 
@@ -27,6 +28,18 @@ def test_find_java_too_old_names_the_fix(
 def test_find_java_without_version_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SandboxError, match="does not report its version"):
         find_java_showing("coffee", tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize(
+    ("load", "note"), [(3.0, ""), (40.0, r" \(the machine is busy: a load of 40 on \d+ processors\)")]
+)
+def test_program_that_does_not_end_is_an_error_that_names_the_load(
+    load: float, note: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.getloadavg", lambda: (load, load, load))
+    monkeypatch.setattr("os.cpu_count", lambda: 4)
+    with pytest.raises(SandboxError, match=f"^did not end in 0.01 seconds{note}: {sys.executable} -c"):
+        run([sys.executable, "-c", "import time; time.sleep(60)"], timeout=0.01)
 
 
 def test_find_java_with_invalid_java_home_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
