@@ -104,7 +104,7 @@ def _of_other_spans(readings: list[Reading], at: int = 0) -> Pace | None:
 pace_of = rates.pace_of
 
 
-def _sum_of_partitions(readings: list[Reading], lags: list[int | None]) -> Outlook:
+def _sum_of_partitions(readings: list[Reading], lags: list[int | None], _: Reading | None = None) -> Outlook:
     known = [pace for at, lag in enumerate(lags) if lag and (pace := pace_of(readings, at))]
     shrunk = sum((pace.lag_before - pace.lag) * 1000 / (pace.until - pace.since) for pace in known)
     return Outlook(Milliseconds(sum(filter(None, lags)) * 1000 / shrunk) if shrunk > 0 else None)
