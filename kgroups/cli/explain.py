@@ -59,7 +59,7 @@ def explain(
 ) -> int:
     """Run ``kgroups explain``; return the exit code."""
     changes = _changes(what_if)
-    selection = chosen.selection()
+    selection = chosen.selection(all_by_default=partitions.lagging)
     _check(connection, selection, changes, partitions, deep is not None)
     if partitions.given:
         return explain_partitions(connection, style.output, style.format, selection, partitions)

@@ -8,7 +8,8 @@ columns do not fit at their full width:
 2. Prose is wrapped between words.
 3. Names in the first two columns may be wider than their column: the name has a line of its own, and the row goes on
    in the next line. The same name in the next row is not repeated.
-4. The others follow the row, as ``HEADER: value``; NOTE does so before a column is omitted.
+4. The others follow the row, as ``HEADER: value``; NOTE does so before a column is omitted, and other names if the
+   table then has fewer lines.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import accumulate, groupby, takewhile
+from math import ceil
 from typing import Any, NamedTuple, TextIO
 
 from rich.cells import cell_len
@@ -58,11 +60,13 @@ class _Column:
     def __init__(self, column: Column, *, has_header: bool) -> None:
         self.column = column
         self.is_prose = column.key in PROSE
+        self.is_note = column.key == "note"
         self.is_right = column.align is Align.RIGHT
         self.text: Callable[[Any], str] = lru_cache(_CACHED)(cell_text)
         self.header = len(column.header) if has_header else 1
         self._size: Callable[[Any], int] = lru_cache(_CACHED)(lambda value: cell_len(self.text(value)))
         self._widths: Counter[int] = Counter()
+        self._names: Counter[int] = Counter()
         self._words: set[int] = set()
         self.has_values = False
         self.start = self.width = 0
@@ -71,6 +75,7 @@ class _Column:
         counts = Counter(values)
         for value, number in counts.items():
             self._widths[self._size(value)] += number
+            self._names[self._size(value)] += 1
         if self.is_prose:
             self._words.update(cell_len(word) for value in counts for word in self.text(value).split())
         self.has_values = self.has_values or any(value is not None and value is not False for value in counts)
@@ -93,6 +98,10 @@ class _Column:
         counts = accumulate(self._widths[size] for size in sizes)
         enough = _USUAL * self._widths.total()
         return max(self.header, next((size for size, seen in zip(sizes, counts, strict=True) if seen >= enough), 0))
+
+    def names_wider_than(self, width: int) -> int:
+        """Return how many different names do not fit into a width."""
+        return sum(number for size, number in self._names.items() if size > width)
 
     @property
     def least(self) -> int:
@@ -163,42 +172,78 @@ def _laid_out(columns: Sequence[_Column], table: Table, width: int | None) -> _L
     return _Layout(shown, [column for column in columns if column in below], tuple(headers if table.rows else ()))
 
 
-def _fitted(
-    columns: Sequence[_Column], table: Table, width: int
-) -> tuple[dict[_Column, int], list[_Column], list[_Column]]:
-    """Return the widths of the columns that fit, those that follow below the row, and those to be omitted."""
+class _Fit(NamedTuple):
+    """The widths of the columns in the row, the columns below it, and those to be omitted."""
+
+    widths: dict[_Column, int]
+    below: list[_Column]
+    omitted: list[_Column]
+
+    def lines(self, rows: int, width: int) -> int:
+        """Return about how many lines the rows have."""
+        below = sum(len(column.column.header) + column.natural + 4 for column in self.below if not column.is_note)
+        names = sum(column.names_wider_than(size) for column, size in self.widths.items() if not column.is_prose)
+        return names + rows * (1 + ceil(below / width))
+
+
+def _fitted(columns: Sequence[_Column], table: Table, width: int) -> _Fit:
+    """Return the columns where they fit; of several ways, the one with the fewest lines."""
+    required = [column for column in columns if not column.is_optional(table)]
+    numbers_and_names = [column for column in required if not column.is_prose]
+    leading = list(takewhile(lambda column: not column.is_right, numbers_and_names[:_LEADING]))
+    names = [column for column in numbers_and_names[len(leading) :] if not column.is_right]
+    fits = [_fitted_without(names[at:], columns, leading, table, width) for at in range(len(names), -1, -1)]
+    return min(fits, key=lambda fit: fit.lines(len(table.rows), width))
+
+
+def _fitted_without(
+    moved: Sequence[_Column], columns: Sequence[_Column], leading: Sequence[_Column], table: Table, width: int
+) -> _Fit:
+    """Return the columns where they fit, with some of them below the row."""
     drops, widths = table.view.drops, dict[_Column, int]()
 
     def fits(column: _Column, least: int) -> bool:
         """Add the column if it fits; the first one always does."""
-        if widths and _total((*widths.values(), least)) > width:
+        if column in moved or (widths and _total((*widths.values(), least)) > width):
             return False
         widths[column] = least
         return True
 
     optional = [column for column in columns if column.is_optional(table)]
     required = [column for column in columns if column not in optional]
-    numbers_and_names = [column for column in required if not column.is_prose]
-    leading = list(takewhile(lambda column: not column.is_right, numbers_and_names[:_LEADING]))
     below = [
         column
-        for column in numbers_and_names
-        if not fits(column, column.header if column in leading else column.natural)
+        for column in required
+        if not (column.is_prose or fits(column, column.header if column in leading else column.natural))
     ]
-    for column in reversed(leading):
-        if column in widths:
-            widths[column] += max(0, min(column.usual - widths[column], width - _total(widths.values())))
-    notes = [column for column in required if column.column.key == "note"]
-    below += [
-        column for column in required if column.is_prose and column not in notes and not fits(column, column.least)
-    ]
+    _widen([column for column in leading if column in widths], widths, width - _total(widths.values()))
+    below += [column for column in required if column.is_prose and not (column.is_note or fits(column, column.least))]
     kept = sorted(
         (column for column in optional if column.has_values), key=lambda column: -drops.index(column.column.key)
     )
     omitted = [column for column in optional if not column.has_values]
     omitted += [column for column in kept if not fits(column, column.least)]
-    below += [column for column in notes if not fits(column, column.least)]
-    return widths, below, omitted
+    below += [column for column in required if column.is_note and not fits(column, column.least)]
+    return _Fit(widths, below, omitted)
+
+
+def _widen(leading: Sequence[_Column], widths: dict[_Column, int], spare: int) -> None:
+    """Distribute the spare width among the first columns, so that the fewest names need a line of their own."""
+
+    def shared(last: int) -> dict[_Column, int]:
+        """Return the widths if the last of the columns gets a part of the spare width, and the others the rest."""
+        found, rest = {leading[-1]: widths[leading[-1]] + last}, spare - last
+        for column in leading[:-1]:
+            found[column] = widths[column] + max(0, min(column.usual - widths[column], rest))
+        return found
+
+    def wider(found: dict[_Column, int]) -> int:
+        return sum(column.names_wider_than(size) for column, size in found.items())
+
+    if leading and spare > 0:
+        most = max(0, min(leading[-1].usual - widths[leading[-1]], spare))
+        best = min(map(shared, range(most, -1, -1)), key=wider)
+        widths.update(best)
 
 
 def _total(widths: Iterable[int]) -> int:

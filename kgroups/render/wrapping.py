@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TextIO
 
 _DEFAULT_WIDTH = 80
-_UNITS = re.compile(r"(?<=: )kgroups [a-z][^;]*;?|(?<!\S)'[^']*'\S*|\S+")
+_UNITS = re.compile(r"(?:(?<=: )|(?<=run ))(?:kgroups [a-z]|kafka-[a-z-]+\.sh --|chmod )[^;]*;?|(?<!\S)'[^']*'\S*|\S+")
 """What is never broken: a command, which is copied as a whole, a quoted name, and a word."""
 
 _STYLES = re.compile(r"\x1b\[[0-9;]*m")

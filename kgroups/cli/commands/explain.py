@@ -31,7 +31,9 @@ _PARTITIONS = (
         help="Show a verdict for each of these partitions, such as orders:3, orders:0,2-5, or orders for all of them. "
         "Repeatable.",
     ),
-    click.option("--lagging", is_flag=True, help="Show a verdict for each partition that lags."),
+    click.option(
+        "--lagging", is_flag=True, help="Show a verdict for each partition that lags, by default of all groups."
+    ),
     click.option(
         "--show-record", is_flag=True, help="Show the start of the key and of the value of the first unread record."
     ),
@@ -78,6 +80,7 @@ command = Command(
         fleet_options,
     ),
     examples=(
+        ("Show what is wrong in the cluster, and why", "kgroups explain --lagging"),
         ("Explain why a group does not make progress", "kgroups explain orders"),
         ("Explain why a partition is not consumed", "kgroups explain orders --partition clicks:3"),
         ("Show which partitions move if a member joins", "kgroups explain orders --what-if members=+1"),

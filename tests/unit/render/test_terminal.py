@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from kgroups.config.effective import EffectiveSetting
 from kgroups.model.assignment import Assignment, Subscription, TopicPartitions
 from kgroups.model.cluster import Node
 from kgroups.model.outcome import Outcome
@@ -16,6 +17,7 @@ from kgroups.model.views.offset_row import OffsetRow
 from kgroups.model.views.operation_rows import ResetRow
 from kgroups.model.views.summary_row import SummaryRow
 from kgroups.render.act_views import RESET_OFFSETS
+from kgroups.render.check_view import SETTINGS
 from kgroups.render.lag_views import GROUP_LAG, LAG_VIEWS
 from kgroups.render.list_view import LIST
 from kgroups.render.member_views import MEMBERS, STATE
@@ -102,6 +104,23 @@ def test_name_on_a_line_of_its_own_is_not_repeated() -> None:
         ["GROUP", "TOPIC", "PARTITION", "OLD-OFFSET", "NEW-OFFSET", "DISTANCE"],
         [name],
         *(["orders", str(partition), "7", "9", "2"] for partition in range(3)),
+    ]
+
+
+@pytest.mark.parametrize("width", [100, 120])
+def test_names_follow_the_row_if_the_table_then_has_fewer_lines(width: int) -> None:
+    file = "/etc/kafka/clients/kgroups/production/eu/client.properties"
+    rows = tuple(
+        EffectiveSetting(f"sasl.jaas.config: {key}", "x" * 40, f"{file}, line {line}", "principal name")
+        for line, key in enumerate(("username", "password"), 1)
+    )
+    lines = plain(shown(Outcome(rows), SETTINGS, width=width)).splitlines()
+    assert [line.split() for line in lines] == [
+        ["SETTING", "VALUE", "MEANING"],
+        [*rows[0].key.split(), rows[0].value, "principal", "name"],
+        ["ORIGIN:", *rows[0].origin.split()],
+        [*rows[1].key.split(), rows[1].value, "principal", "name"],
+        ["ORIGIN:", *rows[1].origin.split()],
     ]
 
 

@@ -12,6 +12,8 @@ from kgroups.render.wrapping import fill, wrap
         ("the group's name and its state", ["the group's name and", "  its state"]),
         ("do: kgroups delete a --execute", ["do:", "kgroups delete a --execute"]),
         ("do: kgroups delete a; or wait", ["do:", "  kgroups delete a;", "  or wait"]),
+        ("next: kafka-acls.sh --list --topic t", ["next:", "kafka-acls.sh --list --topic t"]),
+        ("so run chmod 600 /etc/a; or not", ["so run", "  chmod 600 /etc/a;", "  or not"]),
         ("of " + "x" * 30 + " y", ["of", "x" * 30, "  y"]),
         ("日本 日本 日本 日本", ["日本 日本 日本 日本"]),
         ("日本 日本 日本 日本 日本", ["日本 日本 日本 日本", "  日本"]),
