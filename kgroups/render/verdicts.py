@@ -14,7 +14,7 @@ from kgroups.model.visible import escape_message
 from .cells import escape
 from .color import has_color
 from .jsonout import write_document
-from .wrapping import terminal_width, wrap
+from .wrapping import fill, terminal_width, wrap
 
 SHOWN_BYTES = 200
 """Bytes of the key and of the value that are shown."""
@@ -51,9 +51,9 @@ def _lines(item: Judged, width: int | None, *, colored: bool) -> Iterator[str]:
     mark = verdict.severity.value.upper()
     if colored and verdict.severity in _COLORS:
         mark = f"\x1b[{_COLORS[verdict.severity]}m{mark}\x1b[0m"
-    cluster = f"{item.cluster}: " if item.cluster else ""
-    place = escape(f"{cluster}{verdict.group}: {place_name(verdict.topic, verdict.partition)}")
-    yield wrap(f"{mark}: {verdict.key.value}", width, first=f"{place}: ")
+    names = [item.cluster, verdict.group, place_name(verdict.topic, verdict.partition)]
+    units = [*(f"{escape(name)}:" for name in names if name is not None), f"{mark}: {verdict.key.value}"]
+    yield from fill(units, width) if width is not None else [" ".join(units)]
     yield wrap(escape(verdict.text), width, first="  ")
     facts = [escape(each.text) for each in verdict.evidence if each.text]
     facts += [f"not available: {each.part.value}: {escape(each.reason)}" for each in verdict.unavailable]

@@ -13,6 +13,7 @@ import click
 from kgroups.errors import KgroupsError
 from kgroups.model.counts import count
 from kgroups.render.health import unreachable, write_unreachable
+from kgroups.render.wrapping import write_wrapped
 
 from ..commands.check import EXIT_UNKNOWN
 from ..frame.exit_status import bug_location, discard_stdout, print_to_stderr, system_error
@@ -45,11 +46,12 @@ def lint(ctx: click.Context) -> int:
     """
     for path in (ctx.params["lint"], *map(Path, ctx.params["names"])):
         rules = read_rules(path)
-        click.echo(f"{path}: {count(len(rules), 'rule')}, valid")
+        write_wrapped(sys.stdout, f"{path}: {count(len(rules), 'rule')}, valid")
         for rule in rules:
             for glob in rule.groups:
                 if "[" in glob:
-                    click.echo(f"{rule.place}: {glob!r} is a glob, and also matches a group with exactly this name")
+                    text = f"{rule.place}: {glob!r} is a glob, and also matches a group with exactly this name"
+                    write_wrapped(sys.stdout, text)
     return 0
 
 

@@ -14,6 +14,7 @@ from kgroups.cli.frame.exit_status import is_quiet, print_to_stderr
 from kgroups.cli.frame.known_values import beginning
 from kgroups.errors import SandboxError, UsageError
 from kgroups.render.cells import escape
+from kgroups.render.wrapping import write_wrapped
 
 from .. import DEFAULT_VERSION, VERSIONS, Sandbox
 from ..cluster import Status
@@ -110,7 +111,7 @@ def status(name: str | None) -> None:
     if not names:
         _progress("no sandbox is running")
     for name in names:
-        click.echo(_status_text(Sandbox.load(name).status()))
+        _print_status(Sandbox.load(name).status())
 
 
 def seed(name: str, kinds: tuple[str, ...], groups: int | None, **shape: Any) -> None:
@@ -145,21 +146,22 @@ def _print_groups(groups: Iterable[KnownGroup | KindGroup]) -> None:
     rows = [("GROUP", "STATE", "MEMBERS", "WHAT IT SHOWS")]
     rows += [(escape(group.name), group.state, str(group.members), group.about) for group in groups]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    for *cells, about in rows:
+        first = "".join(f"{cell:{width}}  " for cell, width in zip(cells, widths, strict=False))
+        write_wrapped(sys.stdout, about, first=first, indent=len(first))
 
 
-def _status_text(status: Status) -> str:
+def _print_status(status: Status) -> None:
     state = status.state
-    lines = [f"{state.name}: Kafka {state.version} at {state.bootstrap}"]
-    lines += [
+    write_wrapped(sys.stdout, f"{state.name}: Kafka {state.version} at {state.bootstrap}")
+    lines = [
         f"  broker {broker.id}  {broker.host}:{broker.port}  pid {broker.pid}  {status.brokers[broker.id]}"
         for broker in state.brokers
     ]
     if state.zookeeper:
         lines.append(f"  zookeeper  pid {state.zookeeper_pid}  {status.zookeeper}")
     lines += [f"  {helper.role}  pid {helper.pid}  {status.helpers[helper.pid]}" for helper in state.helpers]
-    return "\n".join(lines)
+    click.echo("\n".join(lines))
 
 
 def complete_name(_: click.Context, __: click.Parameter, prefix: str) -> list[str]:
