@@ -89,7 +89,7 @@ def busy_day() -> ReportData:
         ),
         completeness=_completeness(),
         retention=Retention(hours(7 * 24), "assumed"),
-        cost=Cost(2_012_345, 1, hours(7), at(6), 4120, None),
+        cost=Cost(2_012_345, 1, hours(7), 2, at(6), 4120, None),
         pages=Kept(tuple(_page(number) for number in (0, 2, 3, 12)), 38),
     )
 

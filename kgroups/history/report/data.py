@@ -175,7 +175,9 @@ class Cost(NamedTuple):
     unknown: int = 0
     """Number of groups without a known lag."""
     behind_ms: int | None = None
-    """Lag in time of the worst group."""
+    """Largest known lag in time of a group."""
+    untimed: int = 0
+    """Number of groups with lag whose lag in time is unknown."""
     since: datetime | None = None
     """Earliest ``since`` of the groups."""
     lost: int | None = 0

@@ -50,7 +50,7 @@ VERDICTS: Final = {
     "WARN": Problem(WARNING, "falls behind", "fall behind", "lag grew, and never shrank", "lag"),
 }  # fmt: skip
 ANOMALIES: Final = {
-    "data_lost": Problem(CRITICAL, "lost records", "lost records", "deleted before they were read", "anomalies"),
+    "data_lost": Problem(CRITICAL, "lost records", "lost records", None, "anomalies"),
     "beyond_end": Problem(
         CRITICAL, "committed beyond the end of a log", "committed beyond the end of a log", None, "anomalies"
     ),
@@ -156,8 +156,13 @@ def in_trouble(data: ReportData) -> int:
 
 
 def unknown(data: ReportData) -> int:
-    """Count the groups of which it is unknown whether they keep up."""
-    return sum(_unjudged(data, reason) for reason in UNJUDGED)
+    """Count the groups of which it is unknown whether they keep up, and about which nothing else is wrong."""
+    grows = {series.group for series in growing(data)}
+    known = sum(
+        row.unjudged in UNJUDGED and row.status == "UNKNOWN" and row.group in grows for row in data.groups.rows.rows
+    )
+    found = (each for each in data.groups.tallies if each.use != "DELETED" and each.status == "UNKNOWN")
+    return sum(each.groups for each in found if each.unjudged in UNJUDGED) - known
 
 
 def _unjudged(data: ReportData, reason: str) -> int:

@@ -130,13 +130,17 @@ def _costs(data: ReportData) -> Html:
     """Render what is wrong in four numbers. They are lower bounds where something is unknown."""
     cost, bad = data.cost, in_trouble(data)
     least = "at least; " if data.completeness.has_holes else ""
-    behind = [f"up to {words.duration(cost.behind_ms)} behind"] if cost.behind_ms else []
-    behind += [f"unknown of {words.count(cost.unknown, 'group')}"] if cost.unknown else []
-    since = when(cost.since) if bad and cost.since else Html(words.ABSENT)
+    most = "at least" if cost.untimed else "up to"
+    behind = [f"{most} {words.duration(cost.behind_ms)} behind"] if cost.behind_ms else []
+    behind += [f"time unknown of {words.count(cost.untimed, 'group')}"] if cost.untimed else []
+    behind += [f"lag unknown of {words.count(cost.unknown, 'group')}"] if cost.unknown else []
+    since, lasting = Html(words.ABSENT), ""
+    if bad and cost.since:
+        since, lasting = when(cost.since), f", for at least {words.span(data.period.until - cost.since)}"
     return tag(
         "dl",
         tag("div", tag("dt", "In trouble since"), tag("dd", since, class_="value time"),
-            tag("dd", f"{words.count(bad, 'group')} of {words.exact(data.groups.number())}")),
+            tag("dd", f"{words.count(bad, 'group')} of {words.exact(data.groups.number())}{lasting}")),
         _tile("Unread records", cost.lag, join("; ".join(behind) or "at the end")),
         _tile("Lost records", cost.lost, join(least, "deleted before they were read")),
         _tile("Repeated records", cost.reread, join(least, "offsets went back")),

@@ -238,6 +238,7 @@ def cost(engine: Engine) -> Cost:
           cast(sum(lag) as bigint) as lag,
           count(*) - count(lag) as unknown,
           max(behind_ms) as behind_ms,
+          count(case when lag > 0 and behind_ms is null then 1 end) as untimed,
           min(since) as since,
           case when count(lost) = count(*) then cast(sum(lost) as bigint) end as lost,
           case when count(reread) = count(*) then cast(sum(reread) as bigint) end as reread

@@ -186,7 +186,7 @@ def test_report_time_lag_is_unknown_not_zero_where_only_partitions_without_lag_h
 
 
 def test_report_sums_up_what_is_wrong(report_data: ReportData) -> None:
-    assert report_data.cost == Cost(11, 2, 70, at(10), None, None)
+    assert report_data.cost == Cost(11, 2, 70, 1, at(10), None, None)
     assert [(row.group, row.status) for row in report_data.groups.rows.rows] == [
         ("middle", "CRITICAL"), ("big", "WARNING"), ("small", "WARNING"), ("new", "UNKNOWN"),
     ]  # fmt: skip
@@ -198,7 +198,7 @@ def test_report_sums_up_what_is_wrong(report_data: ReportData) -> None:
     uses = [use("g", "LIVE", None), use("h", "LIVE", None)]
     with engine_with({ANOMALIES: rows, STALE: uses, VERDICTS: verdicts}) as engine:
         found = gather(engine, HOUR, "cluster", FEW)
-    assert found.cost == Cost(9, 0, None, at(5), 70, 0)
+    assert found.cost == Cost(9, 0, None, 1, at(5), 70, 0)
     assert [(row.group, row.status, row.since, row.lost) for row in found.groups.rows.rows] == [
         ("h", "CRITICAL", at(5), 40), ("g", "CRITICAL", at(20), 30),
     ]  # fmt: skip
