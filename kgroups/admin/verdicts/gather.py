@@ -54,7 +54,8 @@ NOT_SHARED = "share groups have no committed offsets, and no verdicts about part
 class _Gathered:
     """The answers of the cluster about all partitions of interest."""
 
-    def __init__(self) -> None:
+    def __init__(self, bootstrap: str = "") -> None:
+        self.bootstrap = bootstrap
         self.now = time.time_ns() // 1_000_000
         self.leaders: dict[TopicPartition, Node] = {}
         self.stable: dict[TopicPartition, int] = {}
@@ -94,7 +95,7 @@ async def partition_facts(
     failures += await _add_logs(cluster, rows, groups)
     pairs = {_pair(row) for some in rows.values() for row in some}
     failures += [each for each in described.failures if _concerns(each, pairs)]
-    gathered = _Gathered()
+    gathered = _Gathered(cluster.settings.bootstrap_servers)
     failures += await _ask(cluster, rows, gathered)
     problems = _problems(failures)
     facts = [_facts(each, row, gathered, problems) for each in groups for row in rows[each.group.group_id]]
@@ -414,4 +415,5 @@ def _facts(
         transactions=tuple(gathered.transactions.get(pair, ())),
         history=history,
         unavailable=tuple(dict.fromkeys(lacking)),
+        bootstrap=gathered.bootstrap,
     )

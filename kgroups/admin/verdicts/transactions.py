@@ -23,7 +23,8 @@ Missing = Mapping[TopicPartition, tuple[Unavailable, ...]]
 
 NOT_LISTED = (
     "no coordinator lists its transactional ID: the ACL DESCRIBE on the TRANSACTIONAL_ID is missing, or the "
-    "transaction is hanging: its coordinator does not know it any more (KIP-664)"
+    "transaction is hanging: its coordinator does not know it any more (KIP-664); with this ACL on all transactional "
+    "IDs, kafka-transactions.sh find-hanging shows which"
 )
 
 
@@ -103,7 +104,7 @@ def _with_state(
     name, node = names[each.producer_id]
     each = each._replace(transactional_id=name, coordinator=node.id)
     state = states[name]
-    if isinstance(state, str):
+    if isinstance(state, str) or state.producer_id != each.producer_id:  # the ID has a new producer in the meantime
         return each
     return each._replace(state=state.state, started=state.started, timeout_ms=state.timeout_ms)
 

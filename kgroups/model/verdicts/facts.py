@@ -36,6 +36,10 @@ class Unavailable(NamedTuple):
     """The ACL that is known to be missing."""
 
 
+ENDED = ("Empty", "CompleteCommit", "CompleteAbort")
+"""The states of a transactional ID without a transaction that is not ended."""
+
+
 class OpenTransaction(NamedTuple):
     """A transaction that is open in a partition; what brokers do not report is ``None``."""
 
@@ -47,6 +51,11 @@ class OpenTransaction(NamedTuple):
     started: int | None = None
     timeout_ms: int | None = None
     coordinator: int | None = None
+
+    @property
+    def ended(self) -> bool:
+        """Whether its coordinator knows it, and has ended it: it is hanging if that was not just now (KIP-664)."""
+        return self.state in ENDED
 
 
 class Owner(NamedTuple):
@@ -94,6 +103,8 @@ class PartitionFacts(NamedTuple):
     pace: Pace | None = None
     limit: FetchLimit | None = None
     unavailable: tuple[Unavailable, ...] = ()
+    bootstrap: str = "BOOTSTRAP"
+    """The bootstrap servers, for commands of Kafka's tools."""
 
     @property
     def lag(self) -> int | None:

@@ -24,7 +24,7 @@ from kgroups.model.time_lag import ago
 
 from ..stays import restarts
 from .evidence import evidence_of
-from .facts import PartitionFacts
+from .facts import OpenTransaction, PartitionFacts
 from .verdict import Key, Severity, Verdict
 
 REPEATS = 3
@@ -137,6 +137,10 @@ class Case(NamedTuple):
         """Return the same for a sentence."""
         return self._command(words, group_words_in_text(self.facts.group))
 
+    def tool(self, name: str, words: str) -> str:
+        """Return a command of Kafka's tools."""
+        return f"{name} --bootstrap-server {shell(self.facts.bootstrap)} {words}"
+
     def _command(self, words: str, group: str) -> str:
         topic = shell(self.facts.topic)
         place = shell(f"{self.facts.topic}:{self.facts.partition}")
@@ -172,7 +176,7 @@ def _log(case: Case) -> Found | None:
             Key.LEADERLESS,
             Severity.PROBLEM,
             "the partition has no leader: no client can read it or write to it",
-            f"kafka-topics.sh --bootstrap-server BOOTSTRAP --describe --topic {shell(facts.topic)}",
+            case.tool("kafka-topics.sh", f"--describe --topic {shell(facts.topic)}"),
         )
     if facts.log_problem is LogProblem.UNRESPONSIVE:
         leader = "its leader" if facts.leader is None else f"its leader, broker {facts.leader},"
@@ -315,22 +319,54 @@ def _transaction(case: Case) -> Found | None:
             Key.OPEN_TRANSACTION,
             Severity.WARNING,
             f"a transaction is open from offset {stable} on: {hidden}",
-            f"kafka-transactions.sh --bootstrap-server BOOTSTRAP describe-producers {_at(facts)}",
+            case.tool("kafka-transactions.sh", _producers_of(facts)),
         )
     oldest = min(facts.transactions, key=lambda each: each.began_at)
-    since = oldest.last_write if oldest.started is None else oldest.started
-    age = facts.now - since
+    started = None if oldest.ended else oldest.started  # else of another transaction
+    since = oldest.last_write if started is None else started
     who = f"producer ID {oldest.producer_id}"
     if oldest.transactional_id is not None:
         who += f" (transactional ID {oldest.transactional_id!r}, coordinator broker {oldest.coordinator})"
-    word = "its last record is of" if oldest.started is None else "since"
-    over = age > (oldest.timeout_ms or DEFAULT_TRANSACTION_TIMEOUT)
+    word = "its last record is of" if started is None else "since"
+    timeout = oldest.timeout_ms or DEFAULT_TRANSACTION_TIMEOUT
+    over = facts.now - since > timeout
+    what, words = _end_of(facts, oldest, since + timeout, over=over)
     return Found(
         Key.OPEN_TRANSACTION,
         Severity.PROBLEM if over else Severity.WARNING,
-        f"the transaction of {who} is open, {word} {moment_text(since)} ({ago(since, facts.now)}): {hidden}",
-        f"kafka-transactions.sh --bootstrap-server BOOTSTRAP abort {_at(facts)} --start-offset {oldest.began_at}",
+        f"the transaction of {who} is open, {word} {moment_text(since)} ({ago(since, facts.now)}): {hidden}; {what}",
+        case.tool("kafka-transactions.sh", words),
     )
+
+
+def _end_of(facts: PartitionFacts, each: OpenTransaction, limit: int, *, over: bool) -> tuple[str, str]:
+    """Return how an open transaction ends, and the words of the next command.
+
+    Aborting a transaction that its coordinator still has loses its records, although its producer commits it.
+    """
+    if each.transactional_id is None or each.state is None:
+        return "whether it is hanging is unknown: do not abort it before that is known", _producers_of(facts)
+    describe = f"describe --transactional-id {shell(each.transactional_id)}"
+    if each.ended and over:
+        text = (
+            f"it is hanging: its coordinator has ended it (state {each.state}), and nothing ends it in this partition"
+        )
+        return text, f"abort {_at(facts)} --start-offset {each.began_at}"
+    if each.ended:
+        return f"its coordinator has ended it (state {each.state}), and may still write its marker", describe
+    if over:
+        text = (
+            f"it is older than its timeout, but its coordinator still has it (state {each.state}): do not abort it here"
+        )
+        return text, describe
+    if each.state != "Ongoing":
+        return f"its coordinator ends it (state {each.state})", describe
+    text = f"it is within its timeout of {Milliseconds(each.timeout_ms or 0)}: its coordinator aborts it at "
+    return f"{text}{moment_text(limit)} if its producer does not end it before", describe
+
+
+def _producers_of(facts: PartitionFacts) -> str:
+    return f"describe-producers {_at(facts)}"
 
 
 def _at(facts: PartitionFacts) -> str:
@@ -350,7 +386,7 @@ def _denied(case: Case) -> Found | None:
         Key.FETCH_DENIED,
         Severity.WARNING,
         text,
-        f"kafka-acls.sh --bootstrap-server BOOTSTRAP --list --topic {shell(facts.topic)}",
+        case.tool("kafka-acls.sh", f"--list --topic {shell(facts.topic)}"),
     )
 
 
@@ -450,8 +486,7 @@ def _behind(case: Case, text: str) -> Found:
         Severity.WARNING,
         f"{text}; a quota for {facts.limit.entity} allows {facts.limit.bytes_per_second:,.0f} bytes per second, and "
         "the broker delays what exceeds it",
-        f"kafka-configs.sh --bootstrap-server BOOTSTRAP --describe --entity-type clients --entity-name "
-        f"{shell(facts.owner.client_id)}",
+        case.tool("kafka-configs.sh", f"--describe --entity-type clients --entity-name {shell(facts.owner.client_id)}"),
     )
 
 

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from kgroups.model.verdicts.facts import PartitionFacts
+from kgroups.model.verdicts.facts import OpenTransaction, PartitionFacts
 from kgroups.model.verdicts.judge import judge
 from kgroups.model.verdicts.verdict import Key, Severity
 from tests.unit.model.verdicts.scenarios import NOW, PLANTED, healthy, record, stuck
@@ -91,6 +91,23 @@ def test_group_that_reads_uncommitted_records_is_not_blocked_by_a_transaction() 
     facts = PLANTED[Key.OPEN_TRANSACTION](random.Random(5))
     beyond = facts._replace(committed=(facts.last_stable or 0) + 1)
     assert judge(beyond).key is not Key.OPEN_TRANSACTION
+
+
+@pytest.mark.parametrize("state", ["Ongoing", "PrepareCommit", "PrepareAbort", "CompleteAbort", "Empty", None])
+@pytest.mark.parametrize("age", [7_000, 799_000, 801_000, 100 * 60_000])
+@pytest.mark.parametrize("named", [True, False])
+def test_abort_is_suggested_only_for_a_transaction_that_hangs(state: str | None, age: int, named: bool) -> None:
+    began = NOW - age
+    one = OpenTransaction(9, 5, began, *(("tx", state, began, 800_000 if state else None, 1) if named else ()))
+    facts = PLANTED[Key.OPEN_TRANSACTION](random.Random(5))._replace(transactions=(one,), bootstrap="k1:9092,k2:9092")
+    verdict = judge(facts)
+    command = verdict.next or ""
+    assert command.startswith("kafka-transactions.sh --bootstrap-server k1:9092,k2:9092 ")
+    hanging = named and state in ("CompleteAbort", "Empty") and age > 800_000
+    assert (" abort " in command) == ("; it is hanging: " in verdict.text) == hanging
+    if named and state == "Ongoing":
+        assert command.endswith("describe --transactional-id tx")
+        assert ("within its timeout of 13m20s" in verdict.text) == (age < 800_000)
 
 
 def test_aborted_records_are_neither_read_nor_unread() -> None:
