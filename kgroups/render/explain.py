@@ -13,13 +13,12 @@ from kgroups.model.explain.rows import explained_members, share_rows
 from kgroups.model.explain.summary import JudgedPartition, Summary
 from kgroups.model.explain.what_if import WhatIf
 from kgroups.model.outcome import Outcome
-from kgroups.model.severity import Severity as GroupSeverity
 from kgroups.model.shell import group_words_in_text
 from kgroups.model.verdicts.verdict import Severity as VerdictSeverity
 from kgroups.model.visible import escape_message
 
 from .cells import escape
-from .color import has_color
+from .color import has_color, severity_style, styled
 from .explain_views import MEMBERS, SHARE_PARTITIONS, SHIFTS
 from .jsonout import plain_data, write_document
 from .plain import write_plain
@@ -47,8 +46,6 @@ _MARKS = {
     Severity.INFO: "- ",
 }
 """The most severe first: the order of the text."""
-_COLORS: Mapping[StrEnum, str] = {Severity.PROBLEM: "1;31", Severity.WARNING: "1;33"}
-_STATUS_COLORS = {GroupSeverity.CRITICAL: "1;31", GroupSeverity.WARNING: "1;33", GroupSeverity.OK: "32"}
 _PLUMBING = frozenset({"coordinator", "leader", "weight"})
 """Rules whose facts about a group are shown only with ``-v``."""
 _MOST_VERDICTS = 3
@@ -87,8 +84,8 @@ def _write(item: Explained, fmt: str, stream: TextIO, tier: Tier, headers: bool)
         if tier > Tier.BASE or finding.severity is not Severity.INFO or finding.rule not in _PLUMBING
     ]
     for severity, mark in _MARKS.items():
-        if colored and severity in _COLORS:
-            mark = f"- \x1b[{_COLORS[severity]}m{mark[2:-1]}\x1b[0m "
+        if colored and mark[2:]:
+            mark = f"- {styled(mark[2:-1], severity_style(severity))} "
         for found, text in sentences:
             if found == severity:
                 _write_line(stream, fmt, escape(text), first=mark)
@@ -120,8 +117,8 @@ def _write_line(stream: TextIO, fmt: str, text: str, *, first: str = "") -> None
 def _headline(summary: Summary, *, colored: bool) -> tuple[str, str]:
     """Return the status; and why, the worst partition, and what to do."""
     word = summary.status.status.upper()
-    if colored and summary.status.severity in _STATUS_COLORS:
-        word = f"\x1b[{_STATUS_COLORS[summary.status.severity]}m{word}\x1b[0m"
+    if colored:
+        word = styled(word, severity_style(summary.status.severity))
     parts = [escape(summary.status.reason)]
     worst = summary.worst
     if worst and worst.place not in summary.status.reason:

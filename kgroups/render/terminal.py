@@ -25,11 +25,10 @@ from typing import Any, NamedTuple, TextIO
 from rich.cells import cell_len
 
 from kgroups.model.groups import GroupState
-from kgroups.model.severity import Severity
 from kgroups.model.status import Status
 
 from .cells import ABSENT, cell_text
-from .color import has_color
+from .color import has_color, severity_style, styled
 from .plain import GAP, write_plain
 from .table import Table
 from .views import Align, Column, Tier
@@ -363,17 +362,13 @@ class _Writer:
         yield from prose
 
     def _styled(self, text: str, style: str) -> str:
-        if not (style and text and self._colored):
-            return text
-        return f"\x1b[{';'.join(_SGR[word] for word in style.split())}m{text}\x1b[0m"
+        return styled(text, style) if text and self._colored else text
 
 
 def _padded(text: str, column: _Column) -> str:
     blanks = " " * (column.width - cell_len(text))
     return blanks + text if column.is_right else text + blanks
 
-
-_SGR = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
 
 _STATE_STYLES = {
     GroupState.STABLE: "green",
@@ -388,8 +383,7 @@ def state_style(state: str) -> str:
     return _STATE_STYLES.get(state, "")
 
 
-_SEVERITY_STYLES = {Severity.CRITICAL: "bold red", Severity.WARNING: "bold yellow", Severity.OK: "green"}
-_STATUS_STYLES: dict[str, str] = {status: _SEVERITY_STYLES.get(status.severity, "") for status in Status}
+_STATUS_STYLES: dict[str, str] = {status: severity_style(status.severity) for status in Status}
 
 
 def status_style(status: str) -> str:

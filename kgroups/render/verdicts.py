@@ -12,14 +12,13 @@ from kgroups.model.verdicts.verdict import Severity, Verdict
 from kgroups.model.visible import escape_message
 
 from .cells import escape
-from .color import has_color
+from .color import has_color, severity_style, styled
 from .jsonout import write_document
 from .wrapping import fill, terminal_width, wrap
 
 SHOWN_BYTES = 200
 """Bytes of the key and of the value that are shown."""
 
-_COLORS = {Severity.PROBLEM: "1;31", Severity.WARNING: "1;33", Severity.UNKNOWN: "1;33"}
 _ORDER = (Severity.PROBLEM, Severity.WARNING, Severity.UNKNOWN, Severity.INFO)
 
 
@@ -49,8 +48,8 @@ def _lines(item: Judged, width: int | None, *, colored: bool) -> Iterator[str]:
     """Yield the lines of one partition; text from the cluster is escaped."""
     verdict = item.verdict
     mark = verdict.severity.value.upper()
-    if colored and verdict.severity in _COLORS:
-        mark = f"\x1b[{_COLORS[verdict.severity]}m{mark}\x1b[0m"
+    if colored:
+        mark = styled(mark, severity_style(verdict.severity))
     names = [item.cluster, verdict.group, place_name(verdict.topic, verdict.partition)]
     units = [*(f"{escape(name)}:" for name in names if name is not None), f"{mark}: {verdict.key.value}"]
     yield from fill(units, width) if width is not None else [" ".join(units)]

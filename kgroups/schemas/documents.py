@@ -128,6 +128,8 @@ def _totals() -> Schema:
         "ahead": "Partitions whose committed offset is beyond the log end offset.",
         "data_lost": "Partitions with records that were deleted before they were read.",
         "stale": "Groups whose row is from an earlier refresh.",
+        "critical": "Groups with a status that is CRITICAL.",
+        "warning": "Groups with a status that is a WARNING.",
     }
     properties = {key: or_null(whole(f"{doc} Null: unknown.")) for key, doc in counts.items()}
     return record("A cluster.", {"cluster": text("Name of the cluster."), **properties})

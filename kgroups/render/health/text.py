@@ -14,7 +14,7 @@ from kgroups.model.health.report import ANSWERED, CLUSTER, Report
 from kgroups.model.severity import Minimum, Severity
 
 from ..cells import escape
-from ..color import color_is_wanted
+from ..color import color_is_wanted, severity_style, styled
 from ..wrapping import write_wrapped
 
 PROGRAM = "KGROUPS"
@@ -30,16 +30,13 @@ def write(report: Report, stream: TextIO, cluster_id: str | None) -> None:
         stream.write(f"{finding.severity.name:8}  {sentence(finding)}\n")
 
 
-_COLORS = {Severity.OK: 32, Severity.WARNING: 33, Severity.CRITICAL: 31, Severity.UNKNOWN: 35}
-
-
 def write_terminal(report: Report, stream: TextIO, *, verbose: bool) -> None:
     """Write problems first, in color, and without performance data; checks that passed are counted, or listed."""
     colored = color_is_wanted()
 
     def status(severity: Severity) -> str:
         text = f"{severity.name:8}"
-        return f"\x1b[{_COLORS[severity]}m{text}\x1b[0m" if colored else text
+        return styled(text, severity_style(severity)) if colored else text
 
     passed = [finding for finding in report.findings if finding.severity is Severity.OK]
     for finding in (*report.bad, *(passed if verbose else ())):

@@ -15,6 +15,8 @@ _NAMED = 3
 _HEADERS = (
     "CLUSTER",
     "#GROUPS",
+    "CRITICAL",
+    "WARNING",
     "STABLE",
     "EMPTY",
     "REBALANCING",
@@ -44,6 +46,8 @@ def cluster_lines(totals: Sequence[ClusterTotal], width: int) -> Iterator[str]:
         stale = " (stale)" if each.stale else ""
         remark = remark_of(each.ahead, each.data_lost)
         known = cell_text(each.known_lag) + (f" ({remark})" if remark else "")
-        counts = each.groups, each.stable, each.empty, each.rebalancing, each.other_state, each.lagging, each.total_lag
-        cells.append((f"{escape(each.cluster)}{stale}", *map(cell_text, counts), known, cell_text(each.unknown)))
+        statuses = each.groups, each.critical, each.warning
+        states = each.stable, each.empty, each.rebalancing, each.other_state
+        counts = map(cell_text, (*statuses, *states, each.lagging, each.total_lag))
+        cells.append((f"{escape(each.cluster)}{stale}", *counts, known, cell_text(each.unknown)))
     yield from aligned(cells, width)

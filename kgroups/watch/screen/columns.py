@@ -13,7 +13,7 @@ GAP = 2
 _LEFT = frozenset({"TOPIC", "MEMBER", "CLIENT-ID", "HOST", "CLUSTER"})
 _OMITTED_FIRST = (
     *("MEMBER", "LAG HISTORY", "IN/S", "OUT/S", "LOG-END", "COMMITTED", "HEADROOM", "HOST", "CLIENT-ID"),
-    *("OTHER-STATE", "REBALANCING", "EMPTY", "STABLE"),
+    *("OTHER-STATE", "REBALANCING", "EMPTY", "STABLE", "UNKNOWN-LAG", "WARNING"),
 )
 """Columns to omit on a narrow terminal, in this order."""
 _SHORTENED = "TOPIC"

@@ -13,7 +13,9 @@ from rich.text import Text
 
 from kgroups.model.counts import count
 from kgroups.model.duration import Milliseconds
+from kgroups.model.explain.findings import Severity
 from kgroups.render.cells import escape
+from kgroups.render.color import severity_style
 from kgroups.render.wrapping import wrap
 
 from ..state.arrange import ASCENDING, Order
@@ -43,7 +45,6 @@ SORTED = {
 """The orders of the columns."""
 _MARK = "> "
 _SEVERITY = re.compile(r"(?:- |[^ ].*: )(PROBLEM|WARNING): ")
-_SEVERITY_STYLES = {"PROBLEM": Style(color="red", bold=True), "WARNING": Style(color="yellow", bold=True)}
 _COMMAND = "kgroups "
 """Beginning of a line that is a command."""
 _KEYS = 26
@@ -269,7 +270,7 @@ def _form(view: View, dialog: ResetDialog, opened: Opened, width: int) -> Iterab
 def _style_of(text: str, page: Page) -> Style | None:
     """Return the style of a line: of findings, the color of their severity, which the line names."""
     found = _SEVERITY.match(text) if page is Page.EXPLAIN else None
-    return _SEVERITY_STYLES[found[1]] if found else None
+    return Style.parse(severity_style(Severity[found[1]])) if found else None
 
 
 def _full_name(key: GroupKey) -> str:

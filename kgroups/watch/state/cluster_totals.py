@@ -7,6 +7,7 @@ from collections.abc import Collection, Container, Iterable, Mapping
 from typing import NamedTuple
 
 from kgroups.model.groups import GroupState
+from kgroups.model.severity import Severity
 from kgroups.model.status import totals_text
 
 from .watching import WatchRow
@@ -19,7 +20,7 @@ class ClusterTotal(NamedTuple):
 
     ``total_lag`` is ``None`` if the lag of a group is unknown: ``unknown`` counts these groups, and ``known_lag`` sums
     up what is known. ``ahead`` and ``data_lost`` count partitions as in the lag view. ``stale``: how many groups show
-    an older sample, because the newest one failed.
+    an older sample, because the newest one failed. ``critical`` and ``warning``: how many have a status so severe.
     """
 
     cluster: str
@@ -35,6 +36,8 @@ class ClusterTotal(NamedTuple):
     ahead: int | None = None
     data_lost: int | None = None
     stale: int | None = None
+    critical: int | None = None
+    warning: int | None = None
 
 
 class Summary(NamedTuple):
@@ -86,6 +89,7 @@ def _total(cluster: str, rows: list[WatchRow]) -> ClusterTotal:
     rebalancing = sum(state in GroupState.REBALANCING for state in states)
     unknown = sum(row.total_lag is None for row in rows)
     lags = [(row.known_lag if row.total_lag is None else row.total_lag) or 0 for row in rows]
+    severities = [row.status.severity for row in rows]
     return ClusterTotal(
         cluster,
         len(rows),
@@ -100,4 +104,6 @@ def _total(cluster: str, rows: list[WatchRow]) -> ClusterTotal:
         sum(row.ahead for row in rows),
         sum(row.data_lost for row in rows),
         sum(row.stale for row in rows),
+        severities.count(Severity.CRITICAL),
+        severities.count(Severity.WARNING),
     )

@@ -206,9 +206,10 @@ def test_clusters_that_fail_are_named_below_the_table_and_on_the_page_of_totals(
         await pilot.press("b")
         lines = screen(pilot)
         assert [" ".join(line.split()) for line in lines if line.startswith(("CLUSTER", "us", "dead-10"))] == [
-            "CLUSTER #GROUPS STABLE EMPTY REBALANCING OTHER-STATE LAGGING TOTAL-LAG KNOWN-LAG UNKNOWN-LAG",
-            "dead-10 - - - - - - - - -",
-            "us 1 1 0 0 0 1 5 5 0",
+            "CLUSTER #GROUPS CRITICAL WARNING STABLE EMPTY REBALANCING OTHER-STATE LAGGING "
+            "TOTAL-LAG KNOWN-LAG UNKNOWN-LAG",
+            "dead-10 - - - - - - - - - - -",
+            "us 1 0 0 1 0 0 0 1 5 5 0",
         ]
         assert "kgroups: note: eu and us are the same cluster" in lines
         assert all(f"kgroups: cluster dead-{number}: refused by dead-{number}" in lines for number in range(20))

@@ -365,7 +365,7 @@ def test_check_on_a_terminal_shows_problems_first_in_color(monkeypatch: pytest.M
     shown, listed, plain = Terminal(), Terminal(), Terminal()
     write_report(report, "text", shown, None)
     assert shown.getvalue().splitlines() == [
-        "\x1b[31mCRITICAL\x1b[0m  b: lag 9 is above 5",
+        "\x1b[1;31mCRITICAL\x1b[0m  b: lag 9 is above 5",
         "\x1b[32mOK      \x1b[0m  1 check passed",
     ]
     write_report(report, "text", listed, None, verbose=True)

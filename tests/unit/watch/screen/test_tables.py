@@ -14,6 +14,7 @@ from rich.console import Console
 
 from kgroups.model.duration import Milliseconds
 from kgroups.model.outcome import Failure, Scope
+from kgroups.model.status import Known, Trend, judge_status
 from kgroups.watch.screen.columns import command_lines, sparkline
 from kgroups.watch.screen.lines import write_tick
 from kgroups.watch.screen.tables import draw
@@ -63,16 +64,18 @@ def test_totals_of_clusters_are_a_table_with_all_failures() -> None:
     failures = [f"cluster dead-{number}: refused" for number in range(9)]
     rows = [row("a", 5, cluster="us"), row("b", None, cluster="us", known_lag=2, stale=True, state="Empty")]
     totals = cluster_totals(rows, ["us", "eu", "dead-1"], {"dead-1"})
-    lines = picture(rows, failures, height=10, totals=totals)
+    lines = picture(rows, failures, height=10, totals=totals, width=140)
     assert [" ".join(line.split()) for line in lines[2:5]] == [
-        "dead-1 - - - - - - - - -",
-        "eu 0 0 0 0 0 0 0 0 0",
-        "us (stale) 2 1 1 0 0 2 - 7 1",
+        "dead-1 - - - - - - - - - - -",
+        "eu 0 0 0 0 0 0 0 0 0 0 0",
+        "us (stale) 2 0 0 1 1 0 0 2 - 7 1",
     ]
     assert lines[5:] == failures
     rows[0] = rows[0]._replace(ahead=1, data_lost=2)
-    lines = picture(rows, failures, height=10, totals=cluster_totals(rows, ["us"], {}))
-    assert " ".join(lines[2].split()) == "us (stale) 2 1 1 0 0 2 - 7 (1 ahead, 2 data lost) 1"
+    rows[0] = rows[0]._replace(status=judge_status(Known("Stable", 0, 5, 5), Trend.STUCK))
+    lines = picture(rows, failures, height=10, totals=cluster_totals(rows, ["us"], {}), width=80)
+    assert " ".join(lines[1].split()) == "CLUSTER #GROUPS CRITICAL LAGGING TOTAL-LAG KNOWN-LAG"
+    assert " ".join(lines[2].split()) == "us (stale) 2 1 2 - 7 (1 ahead, 2 data lost)"
     assert picture(rows, failures, height=10, several=True)[-2:] == [failures[1], "7 more"]
 
 
