@@ -275,6 +275,11 @@ _INFO = _Series(
     ("consumergroup", "type", "protocol", "coordinator"),
     lambda group: [(group.name, group.type, group.protocol, str(group.coordinator))] * group.described,
 )
+_STATUS = _Series(
+    Level.GROUP,
+    ("consumergroup", "status", "severity"),
+    lambda group: [(group.name, group.status, group.status.severity.name)],
+)
 _GROUP_BY_METHOD = _Series(Level.GROUP, ("consumergroup", "method"), lambda group: [(group.name, group.method)])
 _TOPIC = _topics("consumergroup", "topic")
 _PARTITION = _partitions("consumergroup", "topic", "partition")
@@ -351,6 +356,12 @@ GROUP_FAMILIES = (
         "Properties of the group as labels; always 1.",
         _INFO,
         lambda group: [1.0] * group.described,
+    ),
+    _Family(
+        "kafka_consumergroup_status",
+        "1 for the status of the group in the last poll; no sample for other statuses.",
+        _STATUS,
+        lambda _: [1.0],
     ),
     _Family(
         "kafka_consumergroup_members",

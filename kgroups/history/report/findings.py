@@ -7,7 +7,9 @@ from itertools import pairwise
 from statistics import median
 from typing import Final, NamedTuple
 
+from kgroups.model.health.burrow import Verdict
 from kgroups.model.lag import AHEAD
+from kgroups.model.status import Status
 
 from . import words
 from .commands import explain, history
@@ -39,20 +41,42 @@ class Problem(NamedTuple):
     why: str | None
     table: str | None
     """Table of the store with more; ``None``: ``kgroups explain`` shows more."""
+    status: Status | None = None
+    """The status that says the same of a group in other commands."""
+
+    @property
+    def short(self) -> str:
+        """What is wrong with a group, in few words."""
+        return self.status or self.one
+
+
+def _problem(status: Status, one: str, many: str, why: str | None, table: str | None) -> Problem:
+    """Return a problem with the severity of a status."""
+    return Problem(status.severity.name.lower(), one, many, why, table, status)
 
 
 VERDICTS: Final = {
-    "STALL": Problem(CRITICAL, "stands still", "stand still", "commits, but of the same offsets, while records wait",
-                     None),
-    "STOP": Problem(CRITICAL, "has stopped", "have stopped", "no commits, while records wait", None),
-    "REWIND": Problem(CRITICAL, "went back", "went back", "committed offsets went back, and have not caught up",
-                      "anomalies"),
-    "WARN": Problem(WARNING, "falls behind", "fall behind", "lag grew, and never shrank", "lag"),
-}  # fmt: skip
+    str(verdict): _problem(verdict.status, *texts)
+    for verdict, texts in {
+        Verdict.STALL: ("is stuck", "are stuck", "commits, but of the same offsets, while records wait", None),
+        Verdict.STOP: ("is stuck", "are stuck", "no commits, while records wait", None),
+        Verdict.REWIND: (
+            "moved back",
+            "moved back",
+            "committed offsets went back, and have not caught up",
+            "anomalies",
+        ),
+        Verdict.WARN: ("falls behind", "fall behind", "lag grew, and never shrank", "lag"),
+    }.items()
+}
 ANOMALIES: Final = {
-    "data_lost": Problem(CRITICAL, "lost records", "lost records", None, "anomalies"),
-    "beyond_end": Problem(
-        CRITICAL, "committed beyond the end of a log", "committed beyond the end of a log", None, "anomalies"
+    "data_lost": _problem(Status.DATA_LOST, "lost records", "lost records", None, "anomalies"),
+    "beyond_end": _problem(
+        Status.BEYOND_LOG_END,
+        "committed beyond the end of a log",
+        "committed beyond the end of a log",
+        None,
+        "anomalies",
     ),
     "rewind": Problem(WARNING, "had offsets go back", "had offsets go back", None, "anomalies"),
     "rebalance_storm": Problem(WARNING, "rebalanced in storms", "rebalanced in storms", None, "rebalances"),
@@ -67,8 +91,13 @@ ANOMALIES: Final = {
         WARNING, "had members that came and went", "had members that came and went", None, "memberships"
     ),
 }
-_GROWING = Problem(WARNING, "lags more and more", "lag more and more", "more in each quarter of this time than before",
-                   "lag")  # fmt: skip
+_GROWING = _problem(
+    Status.FALLING_BEHIND,
+    "lags more and more",
+    "lag more and more",
+    "more in each quarter of this time than before",
+    "lag",
+)
 UNJUDGED: Final = {
     reason: Problem(NOTE, "is unknown", "are unknown", why, table)
     for reason, why, table in (
@@ -130,12 +159,12 @@ def status(data: ReportData, row: GroupRow) -> str:
 
 
 def what(data: ReportData, row: GroupRow) -> str:
-    """Return what is wrong with a group, worst first: ``has stopped; lost records``."""
+    """Return what is wrong with a group, worst first: ``stuck; data lost``."""
     found = [VERDICTS[row.verdict]] if row.verdict in VERDICTS else []
     found += [problem for anomaly, problem in ANOMALIES.items() if anomaly in row.anomalies]
     found += [_STALE] if row.use == "STALE" else []
     found += [_GROWING] if any(series.group == row.group for series in growing(data)) else []
-    texts = [problem.one for problem in sorted(found, key=lambda problem: _ORDER[problem.level])]
+    texts = dict.fromkeys(problem.short for problem in sorted(found, key=lambda problem: _ORDER[problem.level]))
     return "; ".join([*texts, *(["its offsets expire soon"] if row.expiring else [])])
 
 

@@ -12,6 +12,8 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import NamedTuple
 
+from ..status import Status
+
 
 class Verdict(StrEnum):
     """Burrow's verdicts, best first."""
@@ -27,6 +29,20 @@ class Verdict(StrEnum):
     REWIND = "REWIND"
     """The group moved back, and has not yet reached its previous offset again."""
 
+    @property
+    def status(self) -> Status:
+        """The status of a group with this verdict, which also has its severity."""
+        return _STATUSES[self]
+
+
+_STATUSES = {
+    Verdict.OK: Status.OK,
+    Verdict.UNKNOWN: Status.UNKNOWN,
+    Verdict.WARN: Status.FALLING_BEHIND,
+    Verdict.STOP: Status.STUCK,
+    Verdict.STALL: Status.STUCK,
+    Verdict.REWIND: Status.MOVED_BACK,
+}
 
 NEED_PROOF = frozenset({Verdict.WARN, Verdict.STOP, Verdict.STALL})
 """Verdicts that are wrong if only transaction markers are left to read."""

@@ -23,14 +23,6 @@ from .check import Check, Evidence, Flag, Input
 from .findings import Finding, Place, Proof, Seen
 from .values import parse_flag
 
-_SEVERITIES = {
-    Verdict.OK: Severity.OK,
-    Verdict.UNKNOWN: Severity.UNKNOWN,
-    Verdict.WARN: Severity.WARNING,
-}
-"""All others are CRITICAL."""
-
-
 DELETED = "unread records were deleted meanwhile, and consumers then continue according to auto.offset.reset"
 OTHERS = (
     "offsets were set while no member was there all the time: by resets, or by a client that is not a member; take at "
@@ -64,7 +56,7 @@ def trend(seen: Sequence[Seen], unknown_lag: UnknownLag) -> Iterator[Finding]:
         yield Finding(name, "trend", severity, message)
         return
     judged = {place: _judged(seen, place, window) for place, window in windows.items()}
-    severities = [_severity(each) for each, _ in judged.values()]
+    severities = [each.status.severity for each, _ in judged.values()]
     message = _message(seen, judged) + (f", {gap}" if gap else "")
     yield Finding(name, "trend", worst((*severities, Severity.UNKNOWN if gap else Severity.OK)), message)
 
@@ -239,7 +231,8 @@ def _message(seen: Sequence[Seen], judged: Mapping[Place, _Judged]) -> str:
     if bad is Verdict.UNKNOWN and doubts:
         return _doubt_message(doubts, f" in {seconds}: ")
     faults = sorted(place_name(*place) for place, (found, _) in judged.items() if found is bad)
-    return f"{bad.value} in {seconds}: {some(faults)}"
+    word = "" if bad is Verdict.UNKNOWN else f" ({bad.status})"
+    return f"{bad.value} in {seconds}: {some(faults)}{word}"
 
 
 def _doubt_message(doubts: Mapping[Place, Doubt], when: str) -> str:
@@ -265,10 +258,6 @@ def _whole_window_read(seen: Sequence[Seen]) -> bool:
     """Return whether the records of the whole window were read, so that there are no other commits in it."""
     before = seen[-1].commits_before
     return before is not None and before <= seen[0].now
-
-
-def _severity(found: Verdict) -> Severity:
-    return _SEVERITIES.get(found, Severity.CRITICAL)
 
 
 def _judge(evidence: Evidence) -> Iterator[Finding]:

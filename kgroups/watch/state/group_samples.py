@@ -8,6 +8,7 @@ from typing import NamedTuple
 from kgroups.model.groups import Group, GroupId
 from kgroups.model.lag import is_epoch_ahead
 from kgroups.model.offsets import Logs
+from kgroups.model.status import Status, judge_status
 from kgroups.model.unread_count import UNKNOWN, UnreadCount
 from kgroups.model.views.lag_summary import (
     Ages,
@@ -103,13 +104,15 @@ class GroupSample(NamedTuple):
     """Members without a partition."""
     epoch_ahead: int | None = None
     """Partitions with a commit of a later leader epoch than theirs: Java consumers read nothing there."""
+    status: Status = Status.UNKNOWN
+    """As in the lag view; unknown if the last poll did not report the group."""
 
     def held(self, now: Seconds, keep: Seconds) -> GroupSample:
         """Return the sample for a poll that did not reach the group: its last values, or only its name."""
         unknown = max(1, len(self.partitions), self.unknown)
         if not self.described or now - self.polled_at > keep:
             return GroupSample(self.name, self.polled_at, unknown, stale=True, described=False)
-        return self._replace(stale=True, unknown=unknown)
+        return self._replace(stale=True, unknown=unknown, status=Status.UNKNOWN)
 
 
 class LogSample(NamedTuple):
@@ -194,6 +197,7 @@ def sample(polled: PolledGroup, ends: LogEnds, last: GroupSample | None, keep: S
         frozenset(row.topic for row in rows if row.topic and reads_on_at(row) is None and lag_is_unknown(row)),
         *_assigned(group),
         _epoch_ahead(polled.offsets),
+        judge_status(share.known(tally)).status,
     )
 
 

@@ -113,6 +113,8 @@ def test_exporter_serves_prometheus_and_openmetrics_formats(served: Any) -> None
     assert answer["kafka_consumergroup_members", "busy"] == 1
     assert answer["kafka_consumergroup_state", "busy", "Stable"] == 1
     assert answer["kafka_consumergroup_state", "busy", "Empty"] == 0
+    assert answer["kafka_consumergroup_status", "busy", "UNKNOWN", "lagging"] == 1
+    assert [key for key in answer if key[:2] == ("kafka_consumergroup_status", "busy")][1:] == []
     assert answer["kafka_consumergroup_known_lag", 'odd"\\\n'] == 99
     assert ("kafka_consumergroup_lag_seconds", "busy", "sampled") not in answer  # its record is older than the poll
 

@@ -208,7 +208,7 @@ def test_first_screen_says_what_is_wrong_since_when_and_at_what_cost(busy_page: 
     assert "In trouble since 2026-02-28T18:00:00Z 6 groups of 38" in first
     assert "Unread records 2.01 M at least 7 h behind; time unknown of 2 groups; lag unknown of 1 group" in first
     assert "Lost records 4.12 k at least; deleted before they were read Repeated records \N{EN DASH} at least;" in first
-    assert "billing CRITICAL stands still; lost records 2026-02-28T18:00:00Z 1.26 M 7 h 4.12 k 0" in first
+    assert "billing CRITICAL stuck; data lost 2026-02-28T18:00:00Z 1.26 M 7 h 4.12 k 0" in first
     assert "and 1 more group" in first
 
 

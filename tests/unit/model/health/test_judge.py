@@ -202,13 +202,13 @@ def test_judge_offset_headroom_that_is_unknown_is_not_ok() -> None:
 @pytest.mark.parametrize(
     ("second", "printed"),
     [
-        (seen({0: 90, 1: 100}, {0: 110, 1: 100}, now=NOW + 2000), "STALL in 2s: t-0"),
-        (seen({0: 90, 1: 100}, {0: 110, 1: 100}, {}, now=NOW + 2000), "STOP in 2s: t-0"),
-        (seen({0: 90}, {0: 110}, now=NOW + 2000, committed_at={0: NOW + 1}), "STALL in 2s: t-0"),
-        (seen({0: 90}, {0: 110}, now=NOW + 2000, committed_at={0: NOW - 1}), "STOP in 2s: t-0"),
-        (seen({0: 91, 1: 100}, {0: 130, 1: 100}, now=NOW + 2000), "WARN in 2s: t-0"),
+        (seen({0: 90, 1: 100}, {0: 110, 1: 100}, now=NOW + 2000), "STALL in 2s: t-0 (stuck)"),
+        (seen({0: 90, 1: 100}, {0: 110, 1: 100}, {}, now=NOW + 2000), "STOP in 2s: t-0 (stuck)"),
+        (seen({0: 90}, {0: 110}, now=NOW + 2000, committed_at={0: NOW + 1}), "STALL in 2s: t-0 (stuck)"),
+        (seen({0: 90}, {0: 110}, now=NOW + 2000, committed_at={0: NOW - 1}), "STOP in 2s: t-0 (stuck)"),
+        (seen({0: 91, 1: 100}, {0: 130, 1: 100}, now=NOW + 2000), "WARN in 2s: t-0 (falling behind)"),
         (seen({0: 99, 1: 100}, {0: 100, 1: 100}, now=NOW + 2000), "OK in 2s"),
-        (seen({0: 10, 1: 1}, {0: 100, 1: 100}, now=NOW + 2000), "REWIND in 2s: t-0, t-1"),
+        (seen({0: 10, 1: 1}, {0: 100, 1: 100}, now=NOW + 2000), "REWIND in 2s: t-0, t-1 (moved back)"),
     ],
 )
 def test_judge_trend_names_the_verdict(second: Seen, printed: str) -> None:
@@ -220,9 +220,9 @@ def test_judge_trend_names_the_verdict(second: Seen, printed: str) -> None:
 def test_judge_trend_compares_broker_times_only() -> None:
     first = seen({0: 90}, {0: 110}, ALONE, committed_at={0: NOW + 60_000})
     again = seen({0: 90}, {0: 110}, ALONE, now=NOW + 2000, committed_at={0: NOW + 60_000})
-    assert one(Limits(trend=True), first, again).message == "STOP in 2s: t-0"
+    assert one(Limits(trend=True), first, again).message == "STOP in 2s: t-0 (stuck)"
     late = again._replace(committed_at={("t", 0): NOW + 60_001})
-    assert one(Limits(trend=True), first, late).message == "STALL in 2s: t-0"
+    assert one(Limits(trend=True), first, late).message == "STALL in 2s: t-0 (stuck)"
 
 
 def test_judge_unread_commit_times_are_explained() -> None:
@@ -251,7 +251,7 @@ def test_judge_commit_not_found_is_at_least_as_old_as_the_records_read() -> None
     kept = one(Limits(commit_age=Threshold(5, 63_000)), again)
     assert (kept.severity, kept.message) == (UNKNOWN, "commit age unknown on 1 partition: stopped at 9 bytes")
     long_after = again._replace(now=NOW + 30_000)
-    assert one(Limits(trend=True), first, long_after).message == "STOP in 30s: t-0"
+    assert one(Limits(trend=True), first, long_after).message == "STOP in 30s: t-0 (stuck)"
     within = again._replace(commits_before=NOW + 1)
     assert one(Limits(trend=True), first, within).message.startswith("STALL? in 2s: t-0; the times of commits are")
 
@@ -260,13 +260,13 @@ def test_judge_commit_not_found_is_at_least_as_old_as_the_records_read() -> None
     ("commits", "seconds", "printed"),
     [
         ([(-70_000, 1), (-10_000, 90)], 30, "STOP? in 30s: t-0; commits are up to 1m apart, and the next one is not "),
-        ([(-70_000, 1), (-10_000, 90)], 90, "STOP in 1m30s: t-0"),
-        ([(-7_000, 1), (-5_000, 90)], 3, "STOP in 3s: t-0"),
+        ([(-70_000, 1), (-10_000, 90)], 90, "STOP in 1m30s: t-0 (stuck)"),
+        ([(-7_000, 1), (-5_000, 90)], 3, "STOP in 3s: t-0 (stuck)"),
         ([(-7_000, 1), (-5_000, 90)], 2, "STOP? in 2s: t-0; commits are up to 2s apart"),
         ([(-4_000, 90)], 20, "STOP? in 20s: t-0; its members have not committed twice so far"),
-        ([(-4_000, 90)], 30, "STOP in 30s: t-0"),
+        ([(-4_000, 90)], 30, "STOP in 30s: t-0 (stuck)"),
         ([], 29, "STOP? in 29s: t-0; its members have not committed twice so far"),
-        ([], 30, "STOP in 30s: t-0"),
+        ([], 30, "STOP in 30s: t-0 (stuck)"),
     ],
 )
 def test_judge_stop_only_if_the_next_commit_is_overdue(
@@ -436,7 +436,7 @@ def test_judge_assigned_with_incomplete_data_is_unknown() -> None:
 @pytest.mark.parametrize(
     ("proof", "severity", "printed"),
     [
-        (Proof(True), CRITICAL, "STOP in 2s: t-0"),
+        (Proof(True), CRITICAL, "STOP in 2s: t-0 (stuck)"),
         (Proof(False), OK, "OK in 2s"),
         (Proof(None, "no leader"), UNKNOWN, "STOP? in 2s: t-0; no leader"),
     ],
@@ -486,8 +486,8 @@ def test_judge_share_group_trend() -> None:
         return one(Limits(trend=True), *looks).message
 
     assert trend(shared(90, 10), shared(95, 5, NOW + 2000)) == "OK in 2s"
-    assert trend(shared(90, 10), shared(90, 12, NOW + 2000)) == "STALL in 2s: t-0"
-    assert trend(shared(90, 10), shared(80, 20, NOW + 2000)) == "REWIND in 2s: t-0"
+    assert trend(shared(90, 10), shared(90, 12, NOW + 2000)) == "STALL in 2s: t-0 (stuck)"
+    assert trend(shared(90, 10), shared(80, 20, NOW + 2000)) == "REWIND in 2s: t-0 (moved back)"
 
 
 def test_judge_failures_become_findings() -> None:
