@@ -119,6 +119,17 @@ def test_exporter_serves_prometheus_and_openmetrics_formats(served: Any) -> None
     assert ("kafka_consumergroup_lag_seconds", "busy", "sampled") not in answer  # its record is older than the poll
 
 
+def test_promtool_accepts_metrics_except_names_of_other_exporters(
+    served: Any, require_program: Callable[..., str]
+) -> None:
+    text = scrape(_serve(looks_at(served.bootstrap)))
+    command = [require_program("promtool"), "check", "metrics"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=60, check=False)
+    named = {line.split()[0] for line in (done.stdout + done.stderr).splitlines()}
+    prefix = "kafka_consumergroup_"  # names of kafka_exporter, and one that is deprecated
+    assert named == {f"{prefix}current_offset_sum", f"{prefix}known_lag_sum", f"{prefix}lag_sum"}
+
+
 def test_exporter_serves_share_and_streams_groups(serve: Callable) -> None:
     def sharers(fake: FakeCluster) -> None:
         shop(fake)
