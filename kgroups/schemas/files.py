@@ -15,7 +15,7 @@ _TOPIC = text("Topic.")
 _PARTITION = whole("Partition number.", minimum=0, maximum=2**31 - 1)
 _OFFSET: Final = {"minimum": 0, "maximum": 2**63 - 1}
 _EPOCH = {"minimum": 0, "maximum": 2**31 - 1}
-_TYPE = one_of("Group type; absent: Classic, or unknown.", GroupType.ALL)
+_TYPE = one_of("Group type; absent: not a share group.", GroupType.ALL)
 _ORIGIN: Final[Mapping[str, Schema]] = {
     "cluster_id": or_null(text("ID of the cluster. Null: unknown.")),
     "bootstrap": or_null(text("Bootstrap servers of the run that wrote the file. Null: unknown.")),

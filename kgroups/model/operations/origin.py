@@ -51,7 +51,8 @@ class Origin:
     """The contents of a file, except for the offsets to commit.
 
     :ivar name: of the file, for messages.
-    :ivar written: what the run wrote, or was going to write; absent if the file does not contain it.
+    :ivar written: what the run wrote, or was going to write; in a plan, what was committed when it was made. Absent if
+        the file does not contain it.
     :ivar results: the result of each offset; absent if the run ended before it was known.
     :ivar beyond_end: old offsets that were already beyond the log end offset.
     :ivar accepted: the mismatches that the user accepts.

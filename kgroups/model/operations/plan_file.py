@@ -41,6 +41,9 @@ UNDO = "kgroups/undo/v1"
 _JSON = re.compile(r"[ \t\r\n]*\{(?:[ \t\r\n\"]|\Z)")
 """The start of a JSON object. A name in CSV may also start with a brace; before a blank or a quote, it is quoted."""
 
+_KEYS = frozenset({"group", "topic", "partition", "offset", "leader_epoch", "metadata", "old_offset", "type"})
+"""The keys of an item of a plan."""
+
 _DIGITS = re.compile(r"[0-9]{1,19}")
 
 
@@ -115,17 +118,24 @@ def _from_json(text: str, name: str) -> PlanFile:
     items = found.get("items") if isinstance(found, dict) else None
     if schema not in (PLAN, UNDO) or not isinstance(items, list):
         raise UsageError(f"{name}: JSON, but not a plan: schema must be {PLAN} or {UNDO}, with items")
-    rows = tuple(_item(f"{name}, item {number}", item) for number, item in enumerate(items, 1))
-    source = source_of(found, name) if found.keys() & SOURCE_KEYS else None
+    rows = tuple(_item(f"{name}, item {number}", item, compared=schema == PLAN) for number, item in enumerate(items, 1))
+    source = source_of(found, name) if schema == PLAN or found.keys() & SOURCE_KEYS else None
     return PlanFile(rows, schema == UNDO, source, name)
 
 
-def _item(where: str, item: Any) -> PlanRow:
+def _item(where: str, item: Any, *, compared: bool) -> PlanRow:
+    """Return the row of an item; ``compared``: its old offset is compared with the committed one."""
     group, topic, partition = key_of(where, item)
+    if unknown := sorted(item.keys() - _KEYS):
+        text = f"{where}: its key {unknown[0]!r} is unknown"
+        raise UsageError(text, hint=f"the offset to commit is the key offset; all keys: {', '.join(sorted(_KEYS))}")
     if "offset" not in item:
         raise UsageError(f"{where}: its offset is missing; use null for none")
     move = move_of(where, item, partition)
-    return row_of(where, group, topic, move, partition, type_of(where, item))
+    row = row_of(where, group, topic, move, partition, type_of(where, item))
+    if compared and "old_offset" in item:
+        row = row._replace(written=move_of(where, item, partition, "old_"), has_written=True)
+    return row
 
 
 def java_csv(planned: Iterable[PlannedOffset], *, with_group: bool) -> Iterator[str]:

@@ -28,7 +28,8 @@ class PlanRow(NamedTuple):
     group_type: str | None = None
     """The group's type, if the file contains it."""
     written: Move = None
-    """In an undo file: what the run wrote, or was going to write; see ``has_written``."""
+    """In an undo file: what the run wrote, or was going to write. In a plan: what was committed when it was made. See
+    ``has_written``."""
     has_written: bool = False
     result: Result | None = None
     """In an undo file: its result; ``None`` if the run ended before it was known."""
@@ -78,7 +79,7 @@ class PlanFile(NamedTuple):
                 results[key] = row.result
             if row.beyond_end:
                 beyond.add(key)
-        known = self.exact or self.source
+        known = self.exact or self.source or written
         origin = Origin(self.name, self.source or Source(), written, results, frozenset(beyond), frozenset(accepted))
         return FromPlan(moves, self.exact, where, types, origin if known else None)
 

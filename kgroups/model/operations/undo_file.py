@@ -3,8 +3,8 @@
 ::
 
     {"schema": "kgroups/undo/v2", "cluster_id": ..., "topic_ids": {...}, "command": ..., "offsets": 2}
-    {"group": "g", "topic": "t", "partition": 0, "old_offset": 5, "new_offset": 9}
-    {"group": "g", "topic": "t", "partition": 1, "old_offset": null, "new_offset": 9}
+    {"group": "g", "topic": "t", "partition": 0, "old_offset": 5, "new_offset": 9, "type": "Classic"}
+    {"group": "g", "topic": "t", "partition": 1, "old_offset": null, "new_offset": 9, "type": "Classic"}
     {"amended": 1, "old_offset": 6}
     {"amended": 3, "group": "g", "topic": "u", "partition": 2, "old_offset": 7, "new_offset": null, "topic_id": ...}
     {"result": "applied", "offsets": [1, 2]}
@@ -24,7 +24,6 @@ from typing import Any, TypeVar
 from kgroups.errors import UsageError
 
 from ..counts import count
-from ..groups import GroupType
 from ..offsets import Move
 from ..outcome import Result
 from .origin import Source, topic_id_text
@@ -85,7 +84,7 @@ def addition_line(number: int, entry: PlannedOffset) -> str:
 def _item(entry: PlannedOffset) -> dict[str, Any]:
     item: dict[str, Any] = dict(zip(("group", "topic", "partition"), entry.key, strict=True))
     item |= commit_item(entry.before, "old_") | commit_item(entry.after, "new_")
-    if entry.kind not in (None, GroupType.CLASSIC):
+    if entry.kind is not None:
         item["type"] = entry.kind
     if entry.beyond_end:
         item["beyond_end"] = True

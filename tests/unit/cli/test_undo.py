@@ -252,6 +252,48 @@ def test_v1_undo_file_is_restored_with_a_note_about_its_cluster(ask: Run, served
     assert offsets(served, "a") == {("t", 0): 40, ("t", 1): 51}
 
 
+@pytest.mark.parametrize("typed", [False, True])
+@pytest.mark.parametrize("export", [False, True])
+def test_share_group_with_the_name_of_a_deleted_group_is_not_written(
+    ask: Run, served: Any, tmp_path: Path, export: bool, typed: bool
+) -> None:
+    if export:
+        (tmp_path / "undo.json").write_text(ask(*RESET, "--export", "-o", "json")[1])
+    else:
+        undo_of(ask, *RESET)
+        if not typed:  # as earlier versions wrote it
+            text = (tmp_path / "undo.json").read_text()
+            (tmp_path / "undo.json").write_text(text.replace(', "type": "Classic"', ""))
+    share = served.state.group("a", 0, type="Share", protocol_type="share")
+    share.commits.update({("t", 0): 100, ("t", 1): 100})
+    code, out, err = restore(ask, "undo.json")
+    assert code == 1 and json.loads(out)["items"] == [] and "it is now a Share group, but" in err
+    assert not served.fake.asked("AlterShareGroupOffsets") and share.commits == {("t", 0): 100, ("t", 1): 100}
+
+
+def test_plan_is_not_applied_to_offsets_that_have_changed(ask: Run, served: Any, tmp_path: Path) -> None:
+    (tmp_path / "plan.json").write_text(
+        ask("reset-offsets", "a", "--topic", "t", "--to-offset", "60", "--export", "-o", "json")[1]
+    )
+    served.state.groups["a"].commits["t", 0] = 90
+    code, out, err = restore(ask, "plan.json")
+    assert code == 1 and [item["partition"] for item in json.loads(out)["items"]] == [1]
+    assert (
+        "offset 60 is not written: the committed offset has changed since: offset 50 in the plan, now offset 90" in err
+    )
+    assert offsets(served, "a") == {("t", 0): 90, ("t", 1): 60}
+    code, _, _ = restore(ask, "plan.json", "--accept-mismatch", "offset")
+    assert code == 0 and offsets(served, "a") == {("t", 0): 60, ("t", 1): 60}
+    assert restore(ask, "plan.json")[0] == 0, "nothing is left to change"
+
+
+def test_plan_without_topic_ids_is_applied_with_a_note(ask: Run, served: Any, tmp_path: Path) -> None:
+    items = [{"group": "a", "topic": "t", "partition": 0, "offset": 40}]
+    (tmp_path / "plan.json").write_text(json.dumps({"schema": "kgroups/plan/v1", "items": items}))
+    code, _, err = restore(ask, "plan.json")
+    assert code == 0 and "plan.json has no topic IDs to compare" in err and "plan.json has no cluster ID" in err
+
+
 def test_recreated_topic_is_not_written(ask: Run, served: Any) -> None:
     undo_of(ask, *RESET)
     served.state.topics["t"].topic_id = 2

@@ -133,17 +133,20 @@ def types_of(scenario: Scenario) -> Mapping[GroupId, str]:
 def of_another_type(scenario: Scenario, groups: Iterable[Group]) -> dict[GroupId, Failure]:
     """Return a failure for each group that was a share group when the plan was made and is none now, or vice versa.
 
-    Start offsets of share groups and committed offsets of other groups cannot replace each other.
+    Start offsets of share groups and committed offsets of other groups cannot replace each other. A file always has the
+    type of a share group; other offsets without a type are commits.
     """
-    planned = types_of(scenario)
-    return {
-        group.group_id: Failure(
-            Scope.GROUP,
-            group.group_id,
-            f"it is now a {group.type} group, but a {was} group in the plan",
-            reason=Reason.CHANGED,
-        )
-        for group in groups
-        if (was := planned.get(group.group_id))
-        and (was in GroupType.WITHOUT_COMMITS) != (group.type in GroupType.WITHOUT_COMMITS)
-    }
+    if not isinstance(scenario, FromPlan):
+        return {}
+    origin = scenario.origin
+    written_by_kgroups = origin is not None and (scenario.exact or origin.source.cluster_id is not None)
+    failures = {}
+    for group in groups:
+        was = scenario.kinds.get(group.group_id)
+        if was is None and not written_by_kgroups:
+            continue
+        if (was in GroupType.WITHOUT_COMMITS) != (group.type in GroupType.WITHOUT_COMMITS):
+            earlier = f"a {was} group" if was else "not one"
+            reason = f"it is now a {group.type} group, but {earlier} in the plan"
+            failures[group.group_id] = Failure(Scope.GROUP, group.group_id, reason, reason=Reason.CHANGED)
+    return failures

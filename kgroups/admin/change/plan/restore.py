@@ -72,8 +72,8 @@ def applicable(
 ) -> Outcome[PlanKey]:
     """Return the offsets of a file that may be written, and what keeps the others from it.
 
-    Of a recreated topic nothing is written. Of an undo, neither is what the run never wrote, what is restored already,
-    and what another client has committed since. Other scenarios pass.
+    Of a recreated topic nothing is written, and neither is an offset that is another one than the file records. Of an
+    undo, neither is what the run never wrote, and what is restored already. Other scenarios pass.
     """
     keys = tuple(keys)
     if not isinstance(scenario, FromPlan) or scenario.origin is None:
@@ -93,7 +93,13 @@ def applicable(
             failures.append(_failure(key, reason))
         else:
             kept.append(key)
-    return Outcome(tuple(kept), tuple(failures), tuple(_notices(checks.origin, already, never)))
+    notices = [*_notices(checks.origin, already, never)]
+    unknown = {key[1] for key in kept if checks.changed(key[1]) is None and topics[key[1]].topic_id}
+    if unknown and not scenario.exact:
+        notices.append(
+            f"{checks.origin.name} has no topic IDs to compare: a topic that was deleted and recreated is not noticed"
+        )
+    return Outcome(tuple(kept), tuple(failures), tuple(notices))
 
 
 def _has_it(checks: _Checks, key: PlanKey, before: Move) -> bool:
@@ -122,15 +128,20 @@ def _refusal(checks: _Checks, key: PlanKey, before: Move) -> str | None:
             f"{what} is {done}: the topic was deleted and recreated after {origin.name} was written; "
             f"to write it anyway, add {ACCEPT} {Mismatch.TOPIC}"
         )
-    if not scenario.exact or key not in origin.written or Mismatch.OFFSET in origin.accepted:
+    if key not in origin.written or Mismatch.OFFSET in origin.accepted:
         return None
     wrote = origin.written[key]
-    if (before.offset if before else None) == (wrote.offset if wrote else None):
+    if _number(before) == _number(wrote) or (not scenario.exact and _number(before) == _number(scenario.moves[key])):
         return None
+    then = "was written" if scenario.exact else "in the plan"
     return (
-        f"{what} is {done}: the committed offset has changed since: {_offset(wrote)} was written, "
+        f"{what} is {done}: the committed offset has changed since: {_offset(wrote)} {then}, "
         f"now {_offset(before)}; to write it anyway, add {ACCEPT} {Mismatch.OFFSET}"
     )
+
+
+def _number(move: Move) -> int | None:
+    return move.offset if move else None
 
 
 def _offset(commit: Commit | None) -> str:

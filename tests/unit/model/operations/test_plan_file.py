@@ -143,12 +143,12 @@ def test_plan_and_undo_round_trip() -> None:
     assert undo.moves == {entry.key: entry.before for entry in PLANNED} and undo.exact
 
 
-def test_undo_names_group_types_that_commits_do_not_create() -> None:
+def test_undo_names_group_types() -> None:
     share = PlannedOffset("s", "t", 0, Commit(0, 5), None, kind="Share")
     classic = PlannedOffset("c", "t", 0, Commit(0, 5), None, kind="Classic")
     text = "\n".join(undo_lines([classic, share], Source()))
-    assert text.count("type") == 1
-    assert parse_plan(text, "f").scenario(None).kinds == {"s": "Share"}
+    assert text.count('"type"') == 2
+    assert parse_plan(text, "f").scenario(None).kinds == {"c": "Classic", "s": "Share"}
     with pytest.raises(UsageError, match="f, line 3: its type must be one of Classic, "):
         parse_plan(text.replace('"Share"', '"Shard"'), "f")
 
@@ -166,7 +166,7 @@ def test_v1_files_are_still_read() -> None:
     }
     assert undo.origin and undo.origin.source.cluster_id is None and not undo.origin.written
     plan = parse_plan((HERE / "plan-v1.json").read_text(), "plan.json").scenario(None)
-    assert not plan.exact and plan.origin is None
+    assert not plan.exact and plan.origin and plan.origin.source == Source() and not plan.origin.written
     assert plan.moves == {
         ("a, b", "t", 0): Commit(0, 7),
         ("g", "t", 1): Commit(1, 0, 3, "mé"),
@@ -248,3 +248,10 @@ def test_damaged_result_is_named_with_its_line(line: str, reason: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_plan("\n".join(lines), "f")
     assert f"f, line 5: {reason}" in str(caught.value)
+
+
+@pytest.mark.parametrize("key", ["new_offset", "new_ofset"])
+def test_unknown_key_of_a_plan_is_rejected(key: str) -> None:
+    lines = "\n".join(json_plan(PLANNED)).replace('"offset"', f'"{key}"', 1)
+    with pytest.raises(UsageError, match=f"f, item 1: its key '{key}' is unknown"):
+        parse_plan(lines, "f")
