@@ -38,9 +38,13 @@ async def instances_of(cluster: Cluster | None, groups: Collection[GroupId]) -> 
     }
 
 
-async def gather_facts(cluster: Cluster, selection: Selection) -> Outcome[GroupFacts]:
-    """Return all facts about the selected groups that ``explain`` needs, sorted by name."""
-    return await _with_clients(cluster, await explain.gather_facts(cluster, selection))
+async def gather_facts(cluster: Cluster, selection: Selection, described: explain.Described) -> Outcome[GroupFacts]:
+    """Return all facts about the selected groups that ``explain`` needs, sorted by name.
+
+    :param described: the offsets of these groups.
+    """
+    offsets = None if selection.topics else described
+    return await _with_clients(cluster, await explain.gather_facts(cluster, selection, offsets))
 
 
 async def _with_clients(cluster: Cluster, outcome: Outcome[GroupFacts]) -> Outcome[GroupFacts]:

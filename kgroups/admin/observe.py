@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Collection, Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Collection, Iterable, Mapping
 from contextlib import aclosing
 from typing import NamedTuple
 
-from kgroups.model.explain.facts import LagFacts
+from kgroups.model.explain.facts import GroupFacts, LagFacts
 from kgroups.model.group_log import CommitTimes, GroupLogs, LogQuery, ReadBudget, commit_keys, expires_at, keys_of
 from kgroups.model.groups import Group, GroupId, GroupState, GroupType
 from kgroups.model.health.findings import Proof, Sample, Seen, proof_of
@@ -22,9 +22,10 @@ from kgroups.model.time_lag import FirstUnread, Position
 from kgroups.model.verdicts.facts import PartitionFacts
 from kgroups.model.views.lag_summary import NO_AGES, Ages, By, Share, shares
 from kgroups.model.views.offset_row import GroupOffsets
+from kgroups.net.cluster import Cluster
 
 from .client import Client, WireOnly, wire_of
-from .group_clients import instances_of
+from .group_clients import gather_facts, instances_of
 from .query.count_unread import count_unread
 from .query.log_offsets import problem_of
 from .query.retention import fetch_retention
@@ -130,19 +131,34 @@ async def observe_partitions(
     return await partition_facts(cluster, described, wanted)
 
 
-async def lag_facts(
+async def group_facts(
     admin: Client, selection: Selection, *, with_pace: bool = False
-) -> tuple[Mapping[GroupId, LagFacts], tuple[Failure, ...], Outcome[PartitionFacts]]:
-    """Return the lag of groups with the facts about their partitions that lag, failures, and all of these facts.
-
-    What is missing in the lag is unknown, with a reason: records that cannot be read, and logs that do not exist, are
-    failures only of the partitions.
+) -> tuple[Outcome[GroupFacts], Outcome[PartitionFacts]]:
+    """Return all facts about groups that ``explain`` needs, and those about their partitions that lag.
 
     :param with_pace: whether to observe for some seconds whether a lag grows.
     :raises UsageError: over librdkafka.
     """
     cluster = wire_of(admin, WireOnly.EXPLAIN)
-    described = await admin.describe_offsets(selection, isolation=Isolation.READ_UNCOMMITTED, whole_topics=True)
+    described = asyncio.ensure_future(
+        admin.describe_offsets(selection, isolation=Isolation.READ_UNCOMMITTED, whole_topics=True)
+    )
+    outcome, (lags, failures, partitions) = await asyncio.gather(
+        gather_facts(cluster, selection, described), _lag_facts(cluster, described, with_pace=with_pace)
+    )
+    outcome = outcome.with_items(each._replace(lag=lags.get(each.group.group_id)) for each in outcome.items)
+    return outcome.with_failures(each for each in failures if each not in outcome.failures), partitions
+
+
+async def _lag_facts(
+    cluster: Cluster, offsets: Awaitable[Outcome[GroupOffsets]], *, with_pace: bool
+) -> tuple[Mapping[GroupId, LagFacts], tuple[Failure, ...], Outcome[PartitionFacts]]:
+    """Return the lag of groups with the facts about their partitions that lag, failures, and all of these facts.
+
+    What is missing in the lag is unknown, with a reason: records that cannot be read, and logs that do not exist, are
+    failures only of the partitions.
+    """
+    described = await offsets
     partitions = await partition_facts(cluster, described, None, with_pace=with_pace)
     by_group: dict[GroupId, list[PartitionFacts]] = {}
     for each in partitions.items:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-from kgroups.admin.client import Client, WireOnly, wire_of
-from kgroups.admin.group_clients import gather_facts
-from kgroups.admin.observe import lag_facts
+from kgroups.admin.client import Client
+from kgroups.admin.observe import group_facts
 from kgroups.admin.query.select_groups import Selection
 from kgroups.config.settings import Transport
 from kgroups.errors import Reason, UsageError
@@ -65,12 +63,7 @@ def explain(
         return explain_partitions(connection, style.output, style.format, selection, partitions)
 
     async def query(admin: Client) -> Outcome[Any]:
-        cluster = wire_of(admin, WireOnly.EXPLAIN)
-        outcome, (lags, failures, _) = await asyncio.gather(
-            gather_facts(cluster, selection), lag_facts(admin, selection)
-        )
-        outcome = outcome.with_items(each._replace(lag=lags.get(each.group.group_id)) for each in outcome.items)
-        outcome = outcome.with_failures(each for each in failures if each not in outcome.failures)
+        outcome, _ = await group_facts(admin, selection)
         if not outcome.items and not outcome.failures:
             return outcome.with_failures((), [NO_MATCH])
 

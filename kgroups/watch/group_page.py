@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import io
 import time
 
-from kgroups.admin.client import Client, WireOnly, wire_of
-from kgroups.admin.group_clients import gather_facts
-from kgroups.admin.observe import lag_facts, read_ages
+from kgroups.admin.client import Client
+from kgroups.admin.observe import group_facts, read_ages
 from kgroups.admin.query.select_groups import Selection
 from kgroups.cli.explain import explain_one
 from kgroups.cli.frame.options import ConnectionOptions
@@ -73,13 +71,9 @@ def explained(connection: ConnectionOptions, key: GroupKey) -> list[str]:
     lagging: list[PartitionFacts] = []
 
     async def query(admin: Client) -> Outcome[GroupFacts]:
-        facts, (lags, failures, partitions) = await asyncio.gather(
-            gather_facts(wire_of(admin, WireOnly.EXPLAIN), selection), lag_facts(admin, selection, with_pace=True)
-        )
+        facts, partitions = await group_facts(admin, selection, with_pace=True)
         lagging.extend(partitions.items)
-        facts = facts.with_items(each._replace(lag=lags.get(key.group)) for each in facts.items)
-        others = dict.fromkeys((*failures, *partitions.failures))
-        return facts.with_failures(each for each in others if each not in facts.failures)
+        return facts.with_failures(each for each in dict.fromkeys(partitions.failures) if each not in facts.failures)
 
     try:
         outcome, _ = run_query(connection.of(key.cluster).settings, query, debug=False, quiet=True)

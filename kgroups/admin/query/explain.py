@@ -6,7 +6,7 @@ These are the groups, their partitions of the offsets topic, their topics, and t
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from itertools import chain
 from operator import attrgetter
 
@@ -19,6 +19,7 @@ from kgroups.model.offsets import GroupCommits, Logs
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.model.permissions import Acl
 from kgroups.model.placement import OFFSETS_TOPIC, partition_of
+from kgroups.model.views.offset_row import GroupOffsets
 from kgroups.net.cluster import Cluster
 from kgroups.net.fanout import fan_out
 from kgroups.protocol.apis import describe_configs, find_coordinator, list_groups
@@ -47,10 +48,18 @@ _Described = tuple[Group, str]
 """A group, and the API that found its coordinator."""
 
 
-async def gather_facts(cluster: Cluster, selection: Selection) -> Outcome[GroupFacts]:
+Described = Awaitable[Outcome[GroupOffsets]]
+"""The groups with the commits and logs of all their topics, as soon as they are there."""
+
+
+async def gather_facts(
+    cluster: Cluster, selection: Selection, described: Described | None = None
+) -> Outcome[GroupFacts]:
     """Return the facts about the selected groups, sorted by name.
 
     Limits that cannot be read have their defaults. If the offsets topic cannot be seen, that is a notice, no failure.
+
+    :param described: their offsets, so that these are not requested once more; not if topics are selected.
     """
 
     async def query(resolved: ResolvedSelection) -> Outcome[_Described]:
@@ -58,8 +67,8 @@ async def gather_facts(cluster: Cluster, selection: Selection) -> Outcome[GroupF
         apis = await _lookup_apis(cluster, resolved)
         return groups.with_items((group, apis.get(group.group_id, "ListGroups")) for group in groups.items)
 
-    async def finish(described: Sequence[_Described]) -> tuple[Sequence[GroupFacts], Sequence[Failure]]:
-        return await _facts(cluster, described)
+    async def finish(groups: Sequence[_Described]) -> tuple[Sequence[GroupFacts], Sequence[Failure]]:
+        return await _facts(cluster, groups, described)
 
     stages = Stages(query, finish, lambda described: described[0].group_id)
     outcome = await collect(stream_batches(cluster, selection, stages))
@@ -71,10 +80,15 @@ async def gather_facts(cluster: Cluster, selection: Selection) -> Outcome[GroupF
     return await note_missing_offsets(cluster, selection, outcome)
 
 
-async def _facts(cluster: Cluster, described: Sequence[_Described]) -> tuple[Sequence[GroupFacts], Sequence[Failure]]:
-    groups = [group for group, _ in described]
+async def _facts(
+    cluster: Cluster, located: Sequence[_Described], described: Described | None
+) -> tuple[Sequence[GroupFacts], Sequence[Failure]]:
+    groups = [group for group, _ in located]
     (topics, failures), limits, (commits, epochs_ahead), timeouts = await asyncio.gather(
-        _topics(cluster, groups), _limits(cluster, groups), _commits(cluster, groups), _timeouts(cluster, groups)
+        _topics(cluster, groups),
+        _limits(cluster, groups),
+        _commits(cluster, groups, described),
+        _timeouts(cluster, groups),
     )
     facts = [
         _with_topics(
@@ -89,40 +103,47 @@ async def _facts(cluster: Cluster, described: Sequence[_Described]) -> tuple[Seq
                 commits=commits.get(group.group_id),
             ),
         )
-        for group, api in described
+        for group, api in located
     ]
     return facts, failures
 
 
 async def _commits(
-    cluster: Cluster, groups: Iterable[Group]
+    cluster: Cluster, groups: Iterable[Group], described: Described | None
 ) -> tuple[Mapping[GroupId, GroupCommits], Mapping[GroupId, tuple[TopicPartition, ...]]]:
     """Return the commits, and the partitions with one from before their topic was deleted and created again.
 
     A leader epoch of 0 shows nothing, so only logs of commits with a later one are queried. Errors are ignored.
     """
+    if described is not None:
+        every = [each for each in (await described).items if each.group.type not in GroupType.WITHOUT_COMMITS]
+        commits = {each.group.group_id: each.commits for each in every}
+        return commits, {each.group.group_id: _epochs_ahead(_epochs(each.commits), each.logs) for each in every}
     where = {group.group_id: group.coordinator for group in groups if group.type not in GroupType.WITHOUT_COMMITS}
     found = (await fetch_commits(cluster, where)).found if where else {}
-    epochs = {
-        name: {
-            (topic, commit.partition): commit.leader_epoch
-            for topic, commits in group_commits.topics.items()
-            for commit in commits
-            if commit.leader_epoch
-        }
-        for name, (_, group_commits) in found.items()
-    }
+    epochs = {name: _epochs(made) for name, (_, made) in found.items()}
     partitions = by_topic(sorted({pair for some in epochs.values() for pair in some}))
     logs, _ = await fetch_logs(cluster, partitions) if partitions else (Logs(), ())
-    epochs_ahead = {
-        name: tuple(
-            (topic, at)
-            for (topic, at), epoch in some.items()
-            if is_epoch_ahead(epoch, logs.epochs.get(topic, {}).get(at))
-        )
-        for name, some in epochs.items()
-    }
+    epochs_ahead = {name: _epochs_ahead(some, logs) for name, some in epochs.items()}
     return {name: commits for name, (_, commits) in found.items()}, epochs_ahead
+
+
+def _epochs(made: GroupCommits) -> dict[TopicPartition, int]:
+    """Return the leader epochs of commits, other than 0."""
+    return {
+        (topic, commit.partition): commit.leader_epoch
+        for topic, commits in made.topics.items()
+        for commit in commits
+        if commit.leader_epoch
+    }
+
+
+def _epochs_ahead(epochs: Mapping[TopicPartition, int], logs: Logs) -> tuple[TopicPartition, ...]:
+    return tuple(
+        (topic, at)
+        for (topic, at), epoch in epochs.items()
+        if is_epoch_ahead(epoch, logs.epochs.get(topic, {}).get(at))
+    )
 
 
 async def _timeouts(cluster: Cluster, groups: Iterable[Group]) -> Mapping[GroupId, MemberTimeouts]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from kio.schema.errors import ErrorCode
 
-from tests.fakes.broker import FakeCluster
+from tests.fakes.broker import FakeCluster, is_probe
 from tests.fakes.cluster_state import FakeMember
 
 Run = Callable[..., tuple[int, str, str]]
@@ -57,6 +57,12 @@ def test_explain_sentences_match_golden(explain: Run, golden: Callable[[str, str
     code, out, err = explain("well", "modern", "torn", "moving", "empty")
     assert (code, err) == (0, "")
     golden("cli/explain.plain", without_ports(out) + "\n")
+
+
+def test_explain_requests_committed_offsets_once(run_cli: Run, serve: Callable) -> None:
+    served = serve(fill=shop)
+    assert run_cli("explain", "-b", served.bootstrap, "well")[0] == 0
+    assert len([request for request in served.fake.asked("OffsetFetch") if not is_probe(request)]) == 1
 
 
 def test_explain_output_has_no_raw_control_characters(explain: Run) -> None:
