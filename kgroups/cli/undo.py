@@ -34,7 +34,7 @@ def undo(
     everything = changed((), groups=(), regex=None, all_groups=False)
     if begins_undo(read_text(file), SETTINGS_SCHEMA):
         _check_unused(safety)
-        set_settings = resolve("kgroups.cli.settings.set:set_settings")
+        set_settings = resolve("kgroups.cli.settings:set_settings")
         kept = tuple(each for each in accepted if each in ("cluster", "setting"))
         code: int = set_settings(connection, shape, confirmation, undo_file, kept, everything, file, exact=False)
         return code

@@ -51,14 +51,9 @@ def query_and_write(
     parsed: ParsedOptions,
     query: Query,
     write: Callable[[Outcome[Any]], None],
-    *,
-    failed: Callable[[Outcome[Any]], bool] = lambda outcome: False,
 ) -> int:
-    """Query the cluster, ``write`` the result, print failures to stderr, and return the exit code.
-
-    :param failed: whether items contain failures, which ``write`` has printed.
-    """
-    return _query_and_write(parsed, settings_of(parsed), query, write, failed)
+    """Query the cluster, ``write`` the result, print failures to stderr, and return the exit code."""
+    return _query_and_write(parsed, settings_of(parsed), query, write, lambda outcome: False)
 
 
 def _query_and_write(
@@ -91,6 +86,7 @@ def change_and_write(
 ) -> int:
     """Change the cluster, ``write`` the result as :func:`query_and_write` does, and return the exit code.
 
+    :param failed: whether items contain failures, which ``write`` has printed.
     :raises UsageError: if the transport only reads.
     """
     settings = settings_of(parsed)

@@ -22,12 +22,9 @@ _PATIENCE: Final = 240.0
 """Seconds: a worker responds when its JVM has started and its group is stable."""
 
 
-def start_workers(
-    sandbox: Sandbox, group: str, count: int = 2, *, protocol: str = "sessioned", **settings: str
-) -> list[str]:
+def start_workers(sandbox: Sandbox, group: str, count: int = 2, **settings: str) -> list[str]:
     """Start the workers of one Connect cluster as helpers, and return their URLs, which may not respond yet.
 
-    :param protocol: ``eager``, ``compatible``, or ``sessioned``.
     :param settings: further settings of the workers, with underscores for dots.
     :raises SandboxError: when the jars are not available.
     """
@@ -46,7 +43,7 @@ def start_workers(
             "client.id": f"{group}-{len(urls)}",
             "listeners": url,
             "rest.advertised.host.name": HOST,
-            "connect.protocol": protocol,
+            "connect.protocol": "sessioned",
             "key.converter": "org.apache.kafka.connect.storage.StringConverter",
             "value.converter": "org.apache.kafka.connect.storage.StringConverter",
             # Plugins are found by their manifests; scanning all jars would take half a minute.
@@ -65,17 +62,15 @@ def start_workers(
     return urls
 
 
-def start_connector(
-    sandbox: Sandbox, url: str, name: str, topic: str, *, tasks: int = 1, timeout: float = _PATIENCE
-) -> None:
+def start_connector(sandbox: Sandbox, url: str, name: str, topic: str) -> None:
     """Create a connector that reads a file of the sandbox into a topic, and wait until the worker accepts it.
 
     :raises SandboxError: when it does not in time.
     """
     source = sandbox.folder / f"{name}.txt"
     source.write_text("one\ntwo\n")
-    config = {"connector.class": _SOURCE, "tasks.max": str(tasks), "file": str(source), "topic": topic}
-    ask(url, f"/connectors/{name}/config", config, timeout=timeout)
+    config = {"connector.class": _SOURCE, "tasks.max": "1", "file": str(source), "topic": topic}
+    ask(url, f"/connectors/{name}/config", config)
 
 
 def ask(url: str, path: str, put: Mapping[str, str] | None = None, *, timeout: float = _PATIENCE) -> Any:

@@ -388,7 +388,7 @@ LAYERS = {
         {"query"},
         {"change"},
         {"completion"},
-        {"", "check", "config", "profile", "settings", "snapshot"},
+        {"", "check"},
     ),
     "model": (
         {""},

@@ -87,13 +87,12 @@ async def describe_located_offsets(
     cluster: Cluster,
     resolved: ResolvedSelection,
     *,
-    topics: frozenset[str] = frozenset(),
     isolation: Isolation = Isolation.READ_UNCOMMITTED,
-    whole_topics: bool = False,
 ) -> Outcome[GroupOffsets]:
     """Return what :func:`describe_offsets` does, for groups whose coordinators are known."""
-    pairs = await _pairs(cluster, resolved, topics)
-    described, failures = await _with_logs(cluster, pairs.items, topics, isolation=isolation, whole_topics=whole_topics)
+    every: frozenset[str] = frozenset()
+    pairs = await _pairs(cluster, resolved, every)
+    described, failures = await _with_logs(cluster, pairs.items, every, isolation=isolation, whole_topics=False)
     return pairs.with_items(described).with_failures(failures)
 
 

@@ -18,7 +18,7 @@ _check = Command(
 
     Exit codes: 0 every step succeeded, 1 a step failed, 2 the configuration is invalid.
     """,
-    body="kgroups.cli.config.check:check",
+    body="kgroups.cli.config:check",
     options=(
         output_options,
         explained_connection_options,
@@ -43,7 +43,7 @@ _show = Command(
 
     Secrets are masked. No broker is contacted.
     """,
-    body="kgroups.cli.config.show:show_settings",
+    body="kgroups.cli.config:show_settings",
     options=(
         output_options,
         explained_connection_options,

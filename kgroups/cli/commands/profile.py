@@ -17,7 +17,7 @@ from ..frame.options import Duration, complete_profile, output_options, stored_c
 _list = Command(
     "list",
     """List the profiles.""",
-    body="kgroups.cli.profile.show:list_profiles",
+    body="kgroups.cli.profile:list_profiles",
     options=(
         click.option(
             "--check",
@@ -37,7 +37,7 @@ _show = Command(
 
     Default: the profile that KGROUPS_PROFILE names, otherwise the default profile.
     """,
-    body="kgroups.cli.profile.show:show_profile",
+    body="kgroups.cli.profile:show_profile",
     options=(
         click.argument("name", required=False, shell_complete=complete_profile),
         output_options,
@@ -56,7 +56,7 @@ _add = Command(
     Stores the connection options. For a password, give a reference, in quotes: '${env:NAME}', '${file:PATH}', or
     '${keyring:SERVICE/USER}'. It is resolved when the profile is used.
     """,
-    body="kgroups.cli.profile.edit:add",
+    body="kgroups.cli.profile:add",
     options=(
         click.argument("new", metavar="NAME"),
         click.option("--default", "as_default", is_flag=True, help="Make the profile the default."),
@@ -78,7 +78,7 @@ _remove = Command(
 
     Other lines and comments of the file do not change.
     """,
-    body="kgroups.cli.profile.edit:remove",
+    body="kgroups.cli.profile:remove",
     options=(click.argument("name", shell_complete=complete_profile),),
     examples=(("Remove a profile", "kgroups profile remove dev"), ("Show what is left", "kgroups profile list")),
 )
@@ -89,7 +89,7 @@ _rename = Command(
 
     If it is the default, it remains the default. Other lines and comments of the file do not change.
     """,
-    body="kgroups.cli.profile.edit:rename",
+    body="kgroups.cli.profile:rename",
     options=(
         click.argument("old", shell_complete=complete_profile),
         click.argument("new"),
@@ -108,7 +108,7 @@ _import = Command(
     of a profile, nothing is imported. Notes name each setting that is not imported. Passwords in clear text remain in
     clear text; each is named on stderr, and the file gets mode 600.
     """,
-    body="kgroups.cli.profile.edit:import_profiles",
+    body="kgroups.cli.profile:import_profiles",
     options=(
         click.argument("tool", type=click.Choice(("kcl", "kaf", "rpk", "kafkactl"))),
         click.argument("file", required=False, type=click.Path(path_type=Path, dir_okay=False)),
@@ -126,7 +126,7 @@ _use = Command(
 
     Changes one line of the configuration file.
     """,
-    body="kgroups.cli.profile.edit:use",
+    body="kgroups.cli.profile:use",
     options=(click.argument("name", shell_complete=complete_profile),),
     examples=(
         ("Use a profile by default", "kgroups profile use prod"),

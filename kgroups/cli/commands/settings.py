@@ -40,7 +40,7 @@ _show = Command(
     dynamic-broker, dynamic-default-broker, static-broker, or default. A group that is selected by name need not exist:
     Kafka stores settings for any name.
     """,
-    body="kgroups.cli.settings.show:show_settings",
+    body="kgroups.cli.settings:show_settings",
     options=(
         group_options,
         click.option(
@@ -69,7 +69,7 @@ _diff = Command(
     set, if the group inherits its value; or with --exact not in file. Exits with 0 if nothing differs, and with 1 if
     anything differs or is unknown.
     """,
-    body="kgroups.cli.settings.diff:diff",
+    body="kgroups.cli.settings:diff",
     options=(
         plain_group_options,
         _file_option('TOML file with a table for each group or glob, such as [groups."orders-*"].', required=True),
@@ -100,7 +100,7 @@ _set = Command(
     --from-file restores them. With --from-file, the groups are by default those of the file. A name with = is a group
     only with --group.
     """,
-    body="kgroups.cli.settings.set:set_settings",
+    body="kgroups.cli.settings:set_settings",
     options=(
         mixed_group_options("[KEY=VALUE]... [GROUP]..."),
         _file_option(
@@ -137,7 +137,7 @@ _unset = Command(
     or a glob: 'share.*' removes all values of these settings, and '*' all values. Shows the plan; --execute applies it.
     The old settings are first saved to an undo file, from which kgroups undo restores them.
     """,
-    body="kgroups.cli.settings.set:unset",
+    body="kgroups.cli.settings:unset",
     options=(
         click.argument("keys", metavar="KEY[,KEY]..."),
         group_options,

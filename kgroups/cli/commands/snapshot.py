@@ -23,7 +23,7 @@ _save = Command(
     members. Failures are named and recorded in the file, and the exit code is then 1. FILE appears only when it is
     complete, and only its owner can read it.
     """,
-    body="kgroups.cli.snapshot.save:save",
+    body="kgroups.cli.snapshot:save",
     options=(
         click.argument("file", type=click.Path(path_type=Path)),
         saved_group_options,
@@ -58,7 +58,7 @@ _show = Command(
 
     No broker is contacted. What could not be read when the snapshot was saved is named, and the exit code is 1.
     """,
-    body="kgroups.cli.snapshot.show:show_snapshot",
+    body="kgroups.cli.snapshot:show_snapshot",
     options=(
         click.argument("file", type=click.Path(path_type=Path)),
         click.option("--groups", is_flag=True, help="Show one line for each group: state, type, members, total lag."),
@@ -87,7 +87,7 @@ _diff = Command(
     A is FILE. B is FILE2, or else the cluster as it is now. Exits with 0 if they are equal, and with 1 if anything
     differs or is unknown.
     """,
-    body="kgroups.cli.snapshot.diff:diff",
+    body="kgroups.cli.snapshot:diff",
     options=(
         click.argument("file", type=click.Path(path_type=Path)),
         click.argument("other", type=click.Path(path_type=Path), metavar="[FILE2]", required=False),
@@ -130,7 +130,7 @@ _restore = Command(
     With --settings, the settings that were set for the groups are restored instead, also of groups with members, and
     the old settings are saved to an undo file, from which kgroups undo restores them.
     """,
-    body="kgroups.cli.snapshot.restore:restore",
+    body="kgroups.cli.snapshot:restore",
     options=(
         click.argument("file", type=click.Path(path_type=Path)),
         plain_group_options,

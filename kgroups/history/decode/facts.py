@@ -7,7 +7,7 @@ the extractors.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 GROUP_METADATA = "group_metadata"
@@ -27,10 +27,6 @@ Fact = tuple[str, dict[str, Any]]
 """Table, and its values by column."""
 
 Extractor = Callable[[Body], Iterator[Fact]]
-
-
-def ascending(partitions: Sequence[int]) -> list[int]:
-    return sorted(partitions)
 
 
 def none_if_empty(text: str | None) -> str | None:

@@ -16,7 +16,6 @@ from .facts import (
     Body,
     Extractor,
     Fact,
-    ascending,
     epoch_extractor,
     none_if_absent,
     none_if_empty,
@@ -115,7 +114,7 @@ def _partitions(
 ) -> Iterator[Fact]:
     """Yield one fact for each topic; without topics, one fact without a topic if ``always``."""
     for topic in topics or ():
-        yield ASSIGNMENTS, {**base, "topic_id": topic["TopicId"], "partitions": ascending(topic["Partitions"])}
+        yield ASSIGNMENTS, {**base, "topic_id": topic["TopicId"], "partitions": sorted(topic["Partitions"])}
     if always and not topics:
         yield ASSIGNMENTS, {**base, "partitions": topics}
 

@@ -14,7 +14,6 @@ from .facts import (
     Body,
     Extractor,
     Fact,
-    ascending,
     epoch_extractor,
     none_if_absent,
     none_if_empty,
@@ -64,7 +63,7 @@ def _tasks(base: Mapping[str, Any], roles: Mapping[str, str], value: Mapping[str
     for number, (role, field) in enumerate(roles.items()):
         tasks = value and value[field]
         for task in tasks or ():
-            found = {"topic": task["SubtopologyId"], "partitions": ascending(task["Partitions"])}
+            found = {"topic": task["SubtopologyId"], "partitions": sorted(task["Partitions"])}
             yield ASSIGNMENTS, {**base, "role": role, **found}
         if number == 0 and not tasks:
             yield ASSIGNMENTS, {**base, "role": role, "partitions": tasks}

@@ -243,7 +243,7 @@ def test_offsets_changed_after_the_plan_are_left_alone(restore: Any, served: Any
         served.state.groups["a"].commits[("t", 0)] = 70
         return plan
 
-    monkeypatch.setattr("kgroups.cli.snapshot.restore.plan_restore", planned_too_early)
+    monkeypatch.setattr("kgroups.cli.snapshot.plan_restore", planned_too_early)
     code, _, err = restore("a", "--execute", "--yes")
     assert code == 1 and "its offsets have changed since the plan was made" in err and not writes(served)
 

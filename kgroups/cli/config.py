@@ -1,4 +1,4 @@
-"""``kgroups config check``."""
+"""``kgroups config``: the effective settings, and a test of the connection."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from typing import Any
 
 from kgroups.admin.diagnose.check_connection import check_connection
 from kgroups.model.connection_check import CheckRow, Result
+from kgroups.model.outcome import Outcome
 from kgroups.net.fanout import run
-from kgroups.render.check_view import CHECK
+from kgroups.render.check_view import CHECK, SETTINGS
 
-from ..frame.options import ConnectionOptions
-from ..frame.output import Shape, print_exchange, show
+from .frame.options import ConnectionOptions
+from .frame.output import Shape, print_exchange, show
 
 
 def check(connection: ConnectionOptions, shape: Shape) -> int:
@@ -41,3 +42,9 @@ def _with_each_fix_once(rows: Iterable[CheckRow]) -> Iterator[CheckRow]:
         yield row._replace(fix="as above") if row.fix in shown else row
         if row.fix:
             shown.add(row.fix)
+
+
+def show_settings(connection: ConnectionOptions, shape: Shape) -> int:
+    """Run ``kgroups config show``; return the exit code."""
+    shape.check(SETTINGS)
+    return show(Outcome(connection.effective_settings), None, shape, SETTINGS)

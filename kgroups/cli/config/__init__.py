@@ -1,1 +1,0 @@
-"""``kgroups config``: the effective settings, and a test of the connection."""

@@ -1,1 +1,0 @@
-"""``kgroups profile``: the profiles of the configuration file."""

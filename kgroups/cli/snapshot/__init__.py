@@ -1,1 +1,0 @@
-"""``kgroups snapshot``: save the state of groups, show it, compare it, and restore it."""
