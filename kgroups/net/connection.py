@@ -31,7 +31,6 @@ from kgroups.protocol.framing import (
     decode_response,
     encode_request,
 )
-from kgroups.protocol.throttle import pause_of
 
 from .deadline import Deadline
 from .pace import Pace
@@ -191,7 +190,7 @@ class Connection(asyncio.Protocol):
                 answer, sent = self._send(call, version)
                 frame = await answer
             received = len(frame) + 4
-            if pause := pause_of(call.api, version, frame):
+            if pause := call.api.pause_of(version, frame):
                 self.throttled(pause)
             return frame
         except TimeoutError:

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgroups.protocol.apis import api_versions
-from kgroups.protocol.throttle import _FIRST_VERSIONS, pause_of
 from kgroups.protocol.versions import Api
 from tests.fakes.oracle import build, response_type, write
 from tests.property.strategies import CALLS, SPOKEN, entities
@@ -31,8 +30,8 @@ def test_throttle_time_is_read_from_every_response(
     if throttles:
         response = replace(response, throttle_time=timedelta(milliseconds=milliseconds))
     frame = write(build(type(response).__header_schema__, correlation_id=1)) + write(response)
-    before = api.key in _FIRST_VERSIONS and version >= _FIRST_VERSIONS[api.key]
-    assert pause_of(api, version, frame) == (milliseconds / 1000 if before else 0)
+    before = api.throttled_from is not None and version >= api.throttled_from
+    assert api.pause_of(version, frame) == (milliseconds / 1000 if before else 0)
     assert throttles or not before
 
 
@@ -41,5 +40,5 @@ def names(api: Api) -> set[str]:
 
 
 def test_every_api_with_throttle_time_is_known() -> None:
-    throttled = {api.key for api in CALLS if "throttle_time" in names(api)}
-    assert throttled - {api_versions.API.key} == set(_FIRST_VERSIONS)
+    throttled = {api for api in CALLS if "throttle_time" in names(api)}
+    assert throttled - {api_versions.API} == {api for api in CALLS if api.throttled_from is not None}

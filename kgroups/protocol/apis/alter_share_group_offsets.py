@@ -16,7 +16,7 @@ from ..reader import reader_of
 from ..versions import Api
 from ..writer import form_of
 
-API = Api(91, "AlterShareGroupOffsets", 0, 0, flexible=0, waits=True)
+API = Api(91, "AlterShareGroupOffsets", 0, 0, flexible=0, waits=True, throttled_from=0)
 
 NOWHERE = -1
 """The start offset of a partition that a group has not started to read: share.auto.offset.reset decides."""

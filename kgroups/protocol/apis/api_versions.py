@@ -19,7 +19,7 @@ API = Api(18, "ApiVersions", 0, 3, flexible=3)
 
 _THROTTLE = 1
 _THROTTLED_AFTER = 2
-"""The first version whose response precedes the pause, see :mod:`kgroups.protocol.throttle`."""
+"""The first version whose response precedes the pause, see :meth:`.Api.pause_of`."""
 
 UNSUPPORTED = int(Code.unsupported_version).to_bytes(2, "big")
 """The start of a response body, of any version, when the broker does not know the request's version."""

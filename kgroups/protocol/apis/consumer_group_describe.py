@@ -20,7 +20,7 @@ from ..repeats import Repeats
 from ..versions import Api
 from ..writer import form_of
 
-API = Api(69, "ConsumerGroupDescribe", 0, 1, flexible=0)
+API = Api(69, "ConsumerGroupDescribe", 0, 1, flexible=0, throttled_from=0)
 
 _MEMBER_TYPE = 1
 """The first version that has it."""

@@ -18,7 +18,7 @@ from ..reader import reader_of
 from ..versions import Api
 from ..writer import form_of
 
-API = Api(42, "DeleteGroups", 0, 3, flexible=2, waits=True)
+API = Api(42, "DeleteGroups", 0, 3, flexible=2, waits=True, throttled_from=1)
 
 _REASONS = 3
 """The first version with a reason for each error."""

@@ -15,7 +15,7 @@ from ..reader import reader_of
 from ..versions import Api
 from ..writer import form_of
 
-API = Api(92, "DeleteShareGroupOffsets", 0, 0, flexible=0, waits=True)
+API = Api(92, "DeleteShareGroupOffsets", 0, 0, flexible=0, waits=True, throttled_from=0)
 
 _MESSAGES = {
     Code.group_authorization_failed: "not authorized: needs the ACL DELETE on this group",

@@ -18,7 +18,7 @@ from ..reader import reader_of
 from ..versions import Api
 from ..writer import form_of
 
-API = Api(20, "DeleteTopics", 1, 6, flexible=4, waits=True)
+API = Api(20, "DeleteTopics", 1, 6, flexible=4, waits=True, throttled_from=2)
 
 _MESSAGE, _BY_ID = 5, 6
 """The first version that has each."""

@@ -20,7 +20,7 @@ from ..reader import reader_of
 from ..versions import Api
 from ..writer import form_of
 
-API = Api(29, "DescribeAcls", 0, 3, flexible=2)
+API = Api(29, "DescribeAcls", 0, 3, flexible=2, throttled_from=1)
 
 _PATTERNS = 1
 _TOPIC, _LITERAL, _ANY = b"\2", b"\3", b"\1"

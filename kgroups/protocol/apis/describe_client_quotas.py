@@ -14,7 +14,7 @@ from ..reader import Reader, reader_of
 from ..versions import Api
 from ..writer import form_of
 
-API = Api(48, "DescribeClientQuotas", 0, 1, flexible=1)
+API = Api(48, "DescribeClientQuotas", 0, 1, flexible=1, throttled_from=0)
 
 _NOT_STRICT = b"\0"
 

@@ -17,7 +17,7 @@ from ..reader import Reader, reader_of
 from ..versions import Api
 from ..writer import form_of
 
-API = Api(32, "DescribeConfigs", 1, 4, flexible=4)
+API = Api(32, "DescribeConfigs", 1, 4, flexible=4, throttled_from=2)
 
 _DOCUMENTATION = 3
 """The first version that has it."""

@@ -24,7 +24,7 @@ from .metadata import operations_of
 if TYPE_CHECKING:
     from ..repeats import Repeats
 
-API = Api(15, "DescribeGroups", 0, 6, flexible=5)
+API = Api(15, "DescribeGroups", 0, 6, flexible=5, throttled_from=2)
 
 OPERATIONS_API = API._replace(oldest=3, newest=5)
 """Authorized operations of groups of any type: until v5, a group that is missing or of another type has them, too."""

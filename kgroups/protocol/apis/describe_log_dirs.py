@@ -18,7 +18,7 @@ from ..reader import Reader, reader_of
 from ..versions import Api
 from ..writer import form_of, int32
 
-API = Api(35, "DescribeLogDirs", 1, 4, flexible=2, waits=True)
+API = Api(35, "DescribeLogDirs", 1, 4, flexible=2, waits=True, throttled_from=1)
 
 _ERROR, _VOLUME = 3, 4
 """The first version that has each."""

@@ -13,7 +13,7 @@ from ..reader import Reader, reader_of
 from ..versions import Api
 from ..writer import form_of, int32
 
-API = Api(61, "DescribeProducers", 0, 0, flexible=0)
+API = Api(61, "DescribeProducers", 0, 0, flexible=0, throttled_from=0)
 
 
 class Producer(NamedTuple):

@@ -18,7 +18,7 @@ from ..reader import Reader, reader_of
 from ..versions import Api
 from ..writer import form_of
 
-API = Api(90, "DescribeShareGroupOffsets", 0, 1, flexible=0, waits=True)
+API = Api(90, "DescribeShareGroupOffsets", 0, 1, flexible=0, waits=True, throttled_from=0)
 
 T = TypeVar("T")
 

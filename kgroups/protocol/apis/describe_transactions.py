@@ -13,7 +13,7 @@ from ..reader import reader_of
 from ..versions import Api
 from ..writer import form_of
 
-API = Api(65, "DescribeTransactions", 0, 0, flexible=0)
+API = Api(65, "DescribeTransactions", 0, 0, flexible=0, throttled_from=0)
 
 
 class Transaction(NamedTuple):

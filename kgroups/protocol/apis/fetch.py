@@ -23,7 +23,7 @@ from ..record_batch import PREFIX, Aborted
 from ..versions import Api
 from ..writer import form_of, int32, int64
 
-API = Api(1, "Fetch", 4, 12, flexible=12)
+API = Api(1, "Fetch", 4, 12, flexible=12, throttled_from=8)
 
 _LOG_STARTS, _SESSIONS, _EPOCHS, _RACKS, _LAST_EPOCHS = 5, 7, 9, 11, 12
 """The first version that has each."""

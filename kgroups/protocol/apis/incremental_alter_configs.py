@@ -17,7 +17,7 @@ from ..versions import Api
 from ..writer import Form, form_of
 from .describe_configs import GROUP
 
-API = Api(44, "IncrementalAlterConfigs", 0, 1, flexible=1, waits=True)
+API = Api(44, "IncrementalAlterConfigs", 0, 1, flexible=1, waits=True, throttled_from=0)
 
 _SET, _REMOVE = b"\0", b"\1"
 

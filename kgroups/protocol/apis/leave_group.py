@@ -17,7 +17,7 @@ from ..reader import reader_of
 from ..versions import Api
 from ..writer import form_of
 
-API = Api(13, "LeaveGroup", 3, 5, flexible=4)
+API = Api(13, "LeaveGroup", 3, 5, flexible=4, throttled_from=2)
 
 _REASON = 5
 

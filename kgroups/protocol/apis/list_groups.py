@@ -18,7 +18,7 @@ from ..reader import Reader, Seen, reader_of
 from ..versions import Api
 from ..writer import form_of
 
-API = Api(16, "ListGroups", 0, 5, flexible=3)
+API = Api(16, "ListGroups", 0, 5, flexible=3, throttled_from=2)
 
 FILTERED = 2
 """The first version of brokers that leave out groups without DESCRIBE (KIP-231, Kafka 2.1); older ones reject."""

@@ -15,7 +15,7 @@ from ..reader import reader_of
 from ..versions import Api
 from ..writer import form_of, int64
 
-API = Api(66, "ListTransactions", 0, 0, flexible=0)
+API = Api(66, "ListTransactions", 0, 0, flexible=0, throttled_from=0)
 
 
 class ListTransactions(NamedTuple):

@@ -21,7 +21,7 @@ from ..reader import Reader, reader_of
 from ..versions import Api
 from ..writer import form_of
 
-API = Api(3, "Metadata", 1, 10, flexible=9)
+API = Api(3, "Metadata", 1, 10, flexible=9, throttled_from=6)
 
 _CLUSTER_ID, _THROTTLE, _NO_CREATION, _OFFLINE, _EPOCHS, _OPERATIONS = 2, 3, 4, 5, 7, 8
 _TOPIC_IDS = 10

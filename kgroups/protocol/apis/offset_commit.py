@@ -23,7 +23,7 @@ from ..reader import reader_of
 from ..versions import Api
 from ..writer import form_of
 
-API = Api(8, "OffsetCommit", 2, 9, flexible=8)
+API = Api(8, "OffsetCommit", 2, 9, flexible=8, throttled_from=4)
 WITH_TOPIC_IDS = API._replace(newest=10)
 
 _THROTTLE, _NO_RETENTION, _EPOCHS, _INSTANCES, _TOPIC_IDS = 3, 5, 6, 7, 10

@@ -16,7 +16,7 @@ from ..reader import reader_of
 from ..versions import Api
 from ..writer import form_of
 
-API = Api(47, "OffsetDelete", 0, 0, flexible=1)
+API = Api(47, "OffsetDelete", 0, 0, flexible=1, throttled_from=0)
 
 _MESSAGES = {
     Code.group_subscribed_to_topic: "a member of the group is subscribed to the topic",

@@ -15,7 +15,7 @@ from ..reader import reader_of
 from ..versions import Api
 from ..writer import form_of, int32
 
-API = Api(23, "OffsetForLeaderEpoch", 2, 4, flexible=4)
+API = Api(23, "OffsetForLeaderEpoch", 2, 4, flexible=4, throttled_from=2)
 
 _REPLICA = 3
 """The first version that has it."""

@@ -17,7 +17,7 @@ from ..reader import Reader, reader_of
 from ..versions import Api
 from ..writer import form_of
 
-API = Api(77, "ShareGroupDescribe", 1, 1, flexible=0)
+API = Api(77, "ShareGroupDescribe", 1, 1, flexible=0, throttled_from=0)
 
 _NO_OPERATIONS = b"\0"
 

@@ -33,7 +33,7 @@ from ..reader import Reader, reader_of
 from ..versions import Api
 from ..writer import form_of
 
-API = Api(89, "StreamsGroupDescribe", 0, 1, flexible=0)
+API = Api(89, "StreamsGroupDescribe", 0, 1, flexible=0, throttled_from=0)
 
 NODES = 1
 """The first version with the assignor and the nodes of a topology."""
