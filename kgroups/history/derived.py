@@ -113,8 +113,8 @@ GROUP_STATES = Table(
         Column(
             "state",
             "string",
-            "Empty, Stable, Reconciling (not for classic groups: the log has only its end), Dead; or Unknown, while "
-            "records of the group are unread because of an open transaction",
+            "Empty, Stable, Dead, or Reconciling (never for classic groups: only the end of a rebalance is in the "
+            "log); Unknown while records of the group are unread because of an open transaction",
         ),
         Column("since", "timestamp", "start of the state"),
         Column("until", "timestamp", "end of the state; null: it lasts"),

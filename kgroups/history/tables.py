@@ -340,7 +340,10 @@ KEPT_COMMITS = Table(
 OPEN_COMMITS = Table(
     "open_commits",
     "The last commits of each partition of each group, and all since the last finished bucket.",
-    (*COMMITS.columns, Column("kept", "boolean", "whether it is kept when later commits replace it here")),
+    (
+        *COMMITS.columns,
+        Column("kept", "boolean", "whether it remains here after a later commit of its partition"),
+    ),
     daily=False,
 )
 

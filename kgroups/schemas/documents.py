@@ -17,7 +17,7 @@ _SHARED = record(
     "An instance ID.",
     {
         "instance_id": text("Group instance ID."),
-        "clients": listing("Client ID and host of its members; one if all have the same.", {"type": "string"}),
+        "clients": listing("Client ID and host of each member; one entry if all are the same.", {"type": "string"}),
     },
 )
 

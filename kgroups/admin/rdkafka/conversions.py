@@ -54,7 +54,10 @@ UNLISTED = "librdkafka lists only consumer groups; Connect, share, and streams g
 MISTAKEN = "librdkafka does not support share and streams groups and reports them as missing"
 UNREPORTED = "librdkafka does not report epochs, subscriptions, racks, or which members still use the classic protocol"
 UNSEEN = "unknown over librdkafka; --transport wire shows it"
-STATELESS = "librdkafka does not support the states Assigning, Reconciling, and NotReady: a state is unknown"
+STATELESS = (
+    "librdkafka does not support the states Assigning, Reconciling, and NotReady: the state of a group in one of them "
+    "is unknown"
+)
 TYPELESS = "the brokers do not report group types (ListGroups v5, Kafka 3.8)"
 
 _LISTED_TYPES = (GroupType.CLASSIC, GroupType.CONSUMER)

@@ -98,7 +98,7 @@ def _selections(
         return dict.fromkeys(clusters, chosen.selection())
     found = {cluster: _named(tuple(rule for rule in rules if rule.concerns(cluster))) for cluster in clusters}
     if not any(found.values()):
-        raise UsageError(f"--rules: no rule is for {' or '.join(clusters)}; see the clusters of its rules")
+        raise UsageError(f"--rules: no rule is for {' or '.join(clusters)}; see the key clusters of each rule")
     return found
 
 

@@ -16,7 +16,7 @@ from ..frame.options import connection_options, fleet_change_options, fleet_opti
 from ._change_options import confirmation_options, settings_undo_option
 
 _exact_option = click.option(
-    "--exact", is_flag=True, help="Groups of the file must have no values of their own that are not in it."
+    "--exact", is_flag=True, help="Settings that are not in the file must not be set for its groups."
 )
 
 

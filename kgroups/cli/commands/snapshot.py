@@ -163,8 +163,8 @@ _restore = Command(
             "accepted",
             multiple=True,
             type=click.Choice(["cluster", "topic"]),
-            help="Restore even if the file belongs to another cluster (cluster), or if a topic was recreated or an "
-            "offset is beyond the log end (topic). Repeatable.",
+            help="Restore in spite of a mismatch. cluster: the file belongs to another cluster; topic: a topic was "
+            "recreated, or an offset is beyond the log end. Repeatable.",
         ),
         output_options,
         connection_options,

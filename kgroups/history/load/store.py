@@ -319,7 +319,7 @@ class Store:
             note = self.read_json(stem) or {"next": math.inf, "published_at": ""}
             number, time = note.get("next"), note.get("published_at")
             if not isinstance(number, int | float) or not isinstance(time, str):
-                raise self._damaged(self._name(f"{stem}.json"), "it is not the note of a publish")
+                raise self._damaged(self._name(f"{stem}.json"), "kgroups history publish has not written it")
             found = min(found, number) if time > limit else found
         return found
 
