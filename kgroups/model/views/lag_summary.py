@@ -319,7 +319,7 @@ def _wrong(row: OffsetRow, logs: Logs) -> str | None:
     if row.lag is None or at is None:
         return None
     if row.lag < 0:
-        return "ahead"
+        return None if logs.stable else "ahead"  # a consumer may read beyond the last stable offset
     return "lost" if row.log_start_offset is not None and at < row.log_start_offset else None
 
 

@@ -6,10 +6,15 @@ import itertools
 
 import pytest
 
+from kgroups.model.cluster import Node
 from kgroups.model.duration import Milliseconds
+from kgroups.model.groups import Group
+from kgroups.model.offsets import Commit, GroupCommits, LogOffsets, Logs
 from kgroups.model.rates import Outlook
 from kgroups.model.severity import Severity
 from kgroups.model.status import Damage, Known, Status, Trend, judge_status, rank_of, totals_text
+from kgroups.model.views.lag_summary import By, shares
+from kgroups.model.views.offset_row import GroupOffsets
 
 PLACE = (("t", 0),)
 QUIET = Known("Stable", 2, 0, 0)
@@ -114,3 +119,11 @@ def test_totals_count_groups_by_severity() -> None:
 )
 def test_trend_of_an_outlook(future: Outlook, trend: Trend) -> None:
     assert future.trend is trend
+
+
+@pytest.mark.parametrize(("stable", "status"), [(False, Status.BEYOND_LOG_END), (True, Status.OK)])
+def test_commit_beyond_the_last_stable_offset_is_no_damage(stable: bool, status: Status) -> None:
+    group = Group("g", "Classic", "Stable", "consumer", "range", Node(0, "h", 1), None)
+    logs = Logs({"t": {0: LogOffsets(0, 90)}}, stable=stable)
+    (share,) = shares(GroupOffsets(group, GroupCommits("g", {"t": (Commit(0, 100, 0),)}), logs), By.GROUP)
+    assert judge_status(share.known(share.tally())).status is status
