@@ -50,18 +50,18 @@ async def gather_facts(cluster: Cluster, selection: Selection, described: explai
 async def _with_clients(cluster: Cluster, outcome: Outcome[GroupFacts]) -> Outcome[GroupFacts]:
     """Add these clients to the facts about groups: to empty groups, and to those with static members."""
     idle: Committed = {
-        facts.group.group_id: {}
+        facts.group.group: {}
         for facts in outcome.items
         if facts.group.state == GroupState.EMPTY and facts.group.type != GroupType.SHARE
     }
     activity = await still_committing(cluster, idle, watch=False)
     outsiders = {**activity.perhaps, **activity.found}
-    instances = await instances_of(cluster, [each.group.group_id for each in outcome.items if is_static(each.group)])
+    instances = await instances_of(cluster, [each.group.group for each in outcome.items if is_static(each.group)])
     nothing = Instances()
     return outcome.with_items(
         facts._replace(
-            outsiders=outsiders.get(facts.group.group_id),
-            instances=instances.get(facts.group.group_id, nothing),
+            outsiders=outsiders.get(facts.group.group),
+            instances=instances.get(facts.group.group, nothing),
         )
         for facts in outcome.items
     )

@@ -69,7 +69,7 @@ async def observe(admin: Client, selection: Selection, sample: Sample, *, isolat
         seen = await _with_outsiders(admin, seen)
     if sample.with_share_states:
         shared = await share_facts(admin, outcome.items, bounds_of(0))
-        seen = [each._replace(share=shared.facts.get(each.offsets.group.group_id)) for each in seen]
+        seen = [each._replace(share=shared.facts.get(each.offsets.group.group)) for each in seen]
     return outcome.with_items(seen).with_failures(failures)
 
 
@@ -146,7 +146,7 @@ async def group_facts(
     outcome, (lags, failures, partitions) = await asyncio.gather(
         gather_facts(cluster, selection, described), _lag_facts(cluster, described, with_pace=with_pace)
     )
-    outcome = outcome.with_items(each._replace(lag=lags.get(each.group.group_id)) for each in outcome.items)
+    outcome = outcome.with_items(each._replace(lag=lags.get(each.group.group)) for each in outcome.items)
     return outcome.with_failures(each for each in failures if each not in outcome.failures), partitions
 
 
@@ -165,7 +165,7 @@ async def _lag_facts(
         by_group.setdefault(each.group, []).append(each)
     every = [share for item in described.items for share in shares(item, By.GROUP)]
     facts = {
-        share.group.group_id: LagFacts(share.known(share.tally()), tuple(by_group.get(share.group.group_id, ())))
+        share.group.group: LagFacts(share.known(share.tally()), tuple(by_group.get(share.group.group, ())))
         for share in every
     }
     failures = tuple(each for each in described.failures if problem_of(each) is not LogProblem.MISSING)
@@ -232,26 +232,26 @@ async def _find_proofs(
 async def _with_outsiders(admin: Client, seen: list[Seen]) -> list[Seen]:
     """Add what is known about clients that commit for groups without members. May wait for their next commit."""
     idle: Committed = {
-        each.offsets.group.group_id: {}
+        each.offsets.group.group: {}
         for each in seen
         if each.offsets.group.state == GroupState.EMPTY and each.offsets.group.type != GroupType.SHARE
     }
     if admin.cluster is None:
         return [
-            each._replace(outsiders_unread=UNREAD_LOG if each.offsets.group.group_id in idle else None) for each in seen
+            each._replace(outsiders_unread=UNREAD_LOG if each.offsets.group.group in idle else None) for each in seen
         ]
     committing = await still_committing(admin.cluster, idle, sample=False)
     return [
         each._replace(
-            outsiders=committing.found.get(each.offsets.group.group_id),
-            outsiders_unread=committing.unread.get(each.offsets.group.group_id),
+            outsiders=committing.found.get(each.offsets.group.group),
+            outsiders_unread=committing.unread.get(each.offsets.group.group),
         )
         for each in seen
     ]
 
 
 async def _with_commit_times(admin: Client, seen: list[Seen]) -> list[Seen]:
-    committed = {each.offsets.group.group_id: _committed(each.offsets) for each in seen}
+    committed = {each.offsets.group.group: _committed(each.offsets) for each in seen}
     wanted = {name: commit_keys(name, places) for name, places in committed.items() if places}
     if not wanted:
         return seen
@@ -268,7 +268,7 @@ async def _with_commit_times(admin: Client, seen: list[Seen]) -> list[Seen]:
 
 async def _with_expiry(admin: Client, seen: list[Seen]) -> list[Seen]:
     expiring = {
-        each.offsets.group.group_id: keys_of(each.offsets.group, LogQuery.OFFSETS, places)
+        each.offsets.group.group: keys_of(each.offsets.group, LogQuery.OFFSETS, places)
         for each in seen
         if (places := _expiring(each.offsets))
     }
@@ -285,7 +285,7 @@ async def _with_expiry(admin: Client, seen: list[Seen]) -> list[Seen]:
             },
             expiry_unread=logs.unread.get(name, no_retention),
         )
-        if (name := each.offsets.group.group_id) in expiring
+        if (name := each.offsets.group.group) in expiring
         else each
         for each in seen
     ]

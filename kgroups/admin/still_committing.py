@@ -77,8 +77,8 @@ def committed_of(planned: Iterable[PlannedOffset], members: Iterable[GroupId] = 
     excluded = frozenset(members)
     committed: dict[GroupId, dict[Pair, Commit | None]] = {}
     for entry in planned:
-        if entry.kind not in GroupType.WITHOUT_COMMITS and entry.group_id not in excluded:
-            committed.setdefault(entry.group_id, {})[entry.topic, entry.partition] = entry.before
+        if entry.kind not in GroupType.WITHOUT_COMMITS and entry.group not in excluded:
+            committed.setdefault(entry.group, {})[entry.topic, entry.partition] = entry.before
     return committed
 
 
@@ -87,7 +87,7 @@ def in_transactions(planned: Iterable[PlannedOffset]) -> dict[GroupId, str]:
     pending: dict[GroupId, list[Pair]] = {}
     for entry in planned:
         if entry.pending:
-            pending.setdefault(entry.group_id, []).append((entry.topic, entry.partition))
+            pending.setdefault(entry.group, []).append((entry.topic, entry.partition))
     return {group: pending_words(pairs) for group, pairs in pending.items()}
 
 

@@ -460,13 +460,13 @@ async def _write(
     """Write the offsets of groups that are still as planned, and for which no other client commits."""
     members: list[str] = []
     if deletion and plan and not force:
-        names = tuple(sorted({entry.group_id for entry in plan}))
-        members = [group.group_id for group in (await describe(cluster, Selection(names))).items if group.members]
+        names = tuple(sorted({entry.group for entry in plan}))
+        members = [group.group for group in (await describe(cluster, Selection(names))).items if group.members]
     committing = Committing()
     if not force:
         committing = await still_committing(cluster, committed_of(plan, members), window=window)
         committing = committing._replace(found={**committing.found, **in_transactions(plan)})
-    kept = [entry for entry in plan if entry.group_id not in committing.found]
+    kept = [entry for entry in plan if entry.group not in committing.found]
     undo = UndoMemory(cluster)
     done = await write_in_chunks(cluster, kept, undo, force=force, with_members=deletion)
     applied = tuple(each for each in done.items if not each.left_alone)
@@ -490,11 +490,11 @@ async def _delete(
     :param way: how to delete groups with hidden offsets; ``None``: they are deleted.
     """
     now = await plan_delete(cluster, Selection(tuple(names)))
-    current = {each.group.group_id: each for each in now.items}
+    current = {each.group.group: each for each in now.items}
     committing, hidden = Committing(), dict[str, model.Failure]()
     if way:
         keep = (each for each in now.items if each.group.type not in GroupType.WITHOUT_COMMITS)
-        seen = {each.group.group_id: each.commits for each in keep}
+        seen = {each.group.group: each.commits for each in keep}
         hidden.update(await hidden_offsets(cluster, seen, way))
     if not force:
         committed = {name: each.commits for name, each in current.items() if name not in hidden}
@@ -513,7 +513,7 @@ async def _delete(
     done = await delete_in_chunks(cluster, planned, undo, force=force)
     items = sorted(
         (*done.items, *(DeletedGroup(failure.name, Result.FAILED, failure) for failure in failures)),
-        key=lambda each: each.group_id,
+        key=lambda each: each.group,
     )
     whole = done.with_items(items).with_failures(failures, committing.notices)
     return Outcome.of(whole, deletion_change(undo, now.items, items))

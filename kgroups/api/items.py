@@ -31,7 +31,7 @@ class PlannedDeletion(NamedTuple):
     @property
     def group(self) -> GroupId:
         """The group ID."""
-        return self.planned.group.group_id
+        return self.planned.group.group
 
     @property
     def commits(self) -> Mapping[tuple[str, int], Commit | None]:

@@ -34,7 +34,7 @@ class Change(NamedTuple):
             results=self.results,
             beyond_end=frozenset(entry.key for entry in self.planned if entry.beyond_end),
         )
-        types = {entry.group_id: entry.kind for entry in self.planned if entry.kind is not None}
+        types = {entry.group: entry.kind for entry in self.planned if entry.kind is not None}
         return FromPlan({entry.key: entry.before for entry in self.planned}, exact=True, kinds=types, origin=origin)
 
 
@@ -83,7 +83,7 @@ def offsets_change(source: Source, done: Iterable[AppliedOffset]) -> Change:
 def deletion_change(undo: UndoMemory, planned: Iterable[GroupDeletion], done: Iterable[DeletedGroup]) -> Change:
     """Return the change of deleted groups."""
     entries = tuple(({entry.key: entry for group in planned for entry in group.as_plan()} | undo.amended).values())
-    results = {each.group_id: each.result for each in done}
+    results = {each.group: each.result for each in done}
     added = {entry.topic: entry.seen.topic_id for entry in undo.amended.values() if entry.seen.topic_id}
     source = replace(undo.source, topic_ids={**added, **undo.source.topic_ids})
-    return Change(source, entries, {entry.key: results.get(entry.group_id, Result.FAILED) for entry in entries})
+    return Change(source, entries, {entry.key: results.get(entry.group, Result.FAILED) for entry in entries})

@@ -83,7 +83,7 @@ class Delete(Operation[GroupDeletion | TopicDeletion]):
             planned = await _without_hidden(cluster, planned)
         pending = in_transactions(entry for each in planned.items for entry in each.as_plan())
         planned = await self.safety.screen(
-            cluster, planned, _committed(planned), lambda each: each.group.group_id, pending
+            cluster, planned, _committed(planned), lambda each: each.group.group, pending
         )
         groups = [item.group for item in planned.items if item.group.type == GroupType.STREAMS]
         if groups and self.all_internal:
@@ -104,14 +104,14 @@ class Delete(Operation[GroupDeletion | TopicDeletion]):
         self, cluster: Cluster, planned: Sequence[GroupDeletion | TopicDeletion], undo: UndoFile
     ) -> Outcome[DeleteRow]:
         groups, topics = split_topics(planned)
-        if bare := [item.group.group_id for item in groups if not item.commits]:
+        if bare := [item.group.group for item in groups if not item.commits]:
             missing = "not in the undo file" if len(bare) < len(groups) else "no undo file"
             undo.tell(f"{missing}: {count(len(bare), 'group has', 'groups have')} no committed offsets: {some(bare)}")
         safety = self.safety
         deleted = await delete_in_chunks(cluster, groups, undo, force=safety.force, together=safety.together)
-        results = {each.group_id: result_and_error(each.result, each.failure) for each in deleted.items}
-        rows = [delete_row(item, results[item.group.group_id]) for item in groups]
-        done = [each.group_id for each in deleted.items if each.result is Result.APPLIED]
+        results = {each.group: result_and_error(each.result, each.failure) for each in deleted.items}
+        rows = [delete_row(item, results[item.group.group]) for item in groups]
+        done = [each.group for each in deleted.items if each.result is Result.APPLIED]
         more, refused = await delete_topics(cluster, topics, done, delete_topic_row, undo.stop) if topics else ([], [])
         return Outcome((*rows, *more), (*deleted.failures, *refused))
 
@@ -119,12 +119,12 @@ class Delete(Operation[GroupDeletion | TopicDeletion]):
 def _committed(planned: Outcome[GroupDeletion]) -> Committed:
     """Return the committed offsets of planned groups that commit."""
     return {
-        each.group.group_id: each.commits for each in planned.items if each.group.type not in GroupType.WITHOUT_COMMITS
+        each.group.group: each.commits for each in planned.items if each.group.type not in GroupType.WITHOUT_COMMITS
     }
 
 
 async def _without_hidden(cluster: Cluster, planned: Outcome[GroupDeletion]) -> Outcome[GroupDeletion]:
     """Return the groups whose committed offsets are all visible; each other group is a failure."""
     hidden = await hidden_offsets(cluster, _committed(planned), "--including-hidden-offsets")
-    kept = (each for each in planned.items if each.group.group_id not in hidden)
+    kept = (each for each in planned.items if each.group.group not in hidden)
     return planned.with_items(kept).with_failures(hidden.values())

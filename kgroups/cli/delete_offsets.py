@@ -68,9 +68,9 @@ class DeleteOffsets(OffsetOperation[PlannedOffset]):
 
     async def plan(self, cluster: Cluster) -> Outcome[PlannedOffset]:
         planned = await self.safety.plan(cluster, lambda: plan_delete_offsets(cluster, self.selection, self.topics))
-        names = tuple(sorted({entry.group_id for entry in planned.items}))
+        names = tuple(sorted({entry.group for entry in planned.items}))
         groups = (await describe(cluster, Selection(names))).items if names else ()
-        members = [group.group_id for group in groups if group.state not in GroupState.WITHOUT_MEMBERS]
+        members = [group.group for group in groups if group.state not in GroupState.WITHOUT_MEMBERS]
         return await self.safety.screen_offsets(cluster, planned, members)
 
     def row(self, item: PlannedOffset, result: ResultAndError = NOT_EXECUTED) -> DeleteOffsetRow:

@@ -88,7 +88,7 @@ def _notices(selection: Selection, outcome: Outcome[Any], groups: Any) -> list[s
     notices = []
     for group in groups:
         if group.state == GroupState.EMPTY:
-            notices.append(f"group '{group.group_id}' has no active members")
+            notices.append(f"group '{group.group}' has no active members")
         elif group.state in GroupState.REBALANCING:
-            notices.append(f"group '{group.group_id}' is rebalancing")
+            notices.append(f"group '{group.group}' is rebalancing")
     return notices

@@ -158,7 +158,7 @@ def _with_what_if(explained: Outcome[Explained], changes: list[Change]) -> Outco
             failures.append(
                 Failure(
                     Scope.GROUP,
-                    facts.group.group_id,
+                    facts.group.group,
                     f"--what-if cannot be computed: {error}",
                     reason=Reason.NOT_APPLICABLE,
                 )

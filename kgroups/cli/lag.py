@@ -91,7 +91,7 @@ def lag(
         outcome = await admin.describe_offsets(selection, isolation=level, whole_topics=True)
         now = int(time.time() * 1000)
         share_of = {share.row(): share for item in outcome.items for share in shares(item, By(by))}
-        seen = {item.group.group_id for item in outcome.items}
+        seen = {item.group.group for item in outcome.items}
         refused = refused_rows(LAG_ROWS[By(by)], (each for each in outcome.failures if each.name not in seen))
         rows, undecided = _filter(totals.counted((*share_of, *refused)), only_lagging, min_lag)
         notices = [*_notices(undecided), *totals.notices()]

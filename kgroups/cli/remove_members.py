@@ -84,7 +84,7 @@ class RemoveMembers(Operation[MemberRemoval]):
         items: list[RemovedMember] = []
         failures: dict[Failure, None] = {}
         for part in chunks(sorted(planned, key=_key), MEMBERS_AT_ONCE):
-            names = tuple(sorted({each.group_id for each in part}))
+            names = tuple(sorted({each.group for each in part}))
             described = await check_again(names, describe(cluster, Selection(names)), stop)
             rejected = not_as_planned(part, described)
             rejected_keys = {_key(each.removal) for each in rejected}
@@ -104,7 +104,7 @@ def _so_far(journal: RemovalJournal, removals: Sequence[MemberRemoval], stop: In
     """Return the known results of a removal that a signal ended."""
     items: list[RemovedMember] = []
     for removal in removals:
-        group = removal.group_id
+        group = removal.group
         known = {_key(each.removal): each for each in journal.results.get(group, ())}
         if journal.in_doubt(group):
             items.append(RemovedMember(removal, Result.UNKNOWN, stop.unanswered(group)))
@@ -114,4 +114,4 @@ def _so_far(journal: RemovalJournal, removals: Sequence[MemberRemoval], stop: In
 
 
 def _key(removal: MemberRemoval) -> tuple[str, str]:
-    return removal.group_id, removal.member.member_id
+    return removal.group, removal.member.member_id

@@ -100,7 +100,7 @@ def _adjusted(planned: Sequence[PlannedOffset]) -> list[str]:
     entries: dict[str, list[str]] = {}
     for entry in planned:
         if entry.clamp:
-            where = f"{entry.topic}-{entry.partition} of group '{entry.group_id}': "
+            where = f"{entry.topic}-{entry.partition} of group '{entry.group}': "
             detail = f"{entry.note}, the plan has {entry.new}" if entry.note != entry.clamp else f"offset {entry.new}"
             entries.setdefault(entry.clamp, []).append(where + detail)
     return [f"{count(len(each), 'offset')} adjusted, {why}: {some(each)}" for why, each in entries.items()]

@@ -60,7 +60,7 @@ def diff(connection: ConnectionOptions, shape: Shape, chosen: GroupOptions, from
         rows = tuple(chain.from_iterable(drift(each, declared) for each in found.items))
         failures = unknown_keys(found.items, declared)
         notices = []
-        if others := unmatched(declared, [each.group_id for each in found.items]):
+        if others := unmatched(declared, [each.group for each in found.items]):
             notices.append(f"{from_file} has no table for {count(len(others), 'group')}: {some(others)}")
         if not (rows or failures or found.failures):
             compared = count(len(found.items) - len(others), "group")

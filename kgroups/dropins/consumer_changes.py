@@ -69,7 +69,7 @@ def delete(parsed: ParsedOptions) -> int:
         listed: Outcome[Any] = Outcome()
         if "all-groups" in parsed:
             listed = await list_selected(cluster, Selection(among=CONSUMERS))
-            names = tuple(group.group_id for group in listed.items)
+            names = tuple(group.group for group in listed.items)
         deleted = await delete_groups(cluster, names)
         return Outcome(deleted.items, listed.failures, (*listed.notices, *deleted.notices))
 

@@ -83,7 +83,7 @@ def other_type(kind: str, name: str) -> Failure:
 
 def not_a_consumer_group(group: Group) -> Failure:
     """Return the failure of a group of another type, or of another program, such as a Connect worker."""
-    name, protocol_type = group.group_id, group.protocol_type
+    name, protocol_type = group.group, group.protocol_type
     if protocol_type in ("share", "streams"):
         return other_type("consumer", name)
     text = f"GroupId {name} is not a consumer group ({protocol_type})."

@@ -55,11 +55,11 @@ def delete(parsed: ParsedOptions) -> int:
 
     async def query(cluster: Cluster) -> Outcome[Any]:
         listed = await list_selected(cluster, Selection(among=SHARERS._replace(with_states=True)))
-        groups = {group.group_id: group for group in listed.items}
+        groups = {group.group: group for group in listed.items}
         rejected = [rejection for name in named or groups if (rejection := _not_deleted(name, groups.get(name)))]
-        idle = [name for name in named or groups if name not in {each.group_id for each in rejected}]
+        idle = [name for name in named or groups if name not in {each.group for each in rejected}]
         deleted = await delete_groups(cluster, idle)
-        items = sorted((*deleted.items, *rejected), key=lambda each: each.group_id)
+        items = sorted((*deleted.items, *rejected), key=lambda each: each.group)
         return Outcome(tuple(items), listed.failures, (*listed.notices, *deleted.notices))
 
     def write(outcome: Outcome[Any]) -> None:

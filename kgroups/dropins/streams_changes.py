@@ -41,7 +41,7 @@ def reset(parsed: ParsedOptions) -> int:
 
     async def query(cluster: Cluster) -> Outcome[Any]:
         groups = _GROUPS.only(await WireClient(cluster).describe(selection))
-        names.extend(group.group_id for group in groups.items)
+        names.extend(group.group for group in groups.items)
         if not names:
             return groups
         planned = await plan_reset(cluster, ResetRequest(Selection(tuple(names)), scenario, topics, create=True))
@@ -67,20 +67,18 @@ async def _execute(
     every = "delete-all-internal-topics" in parsed
     if not (named or every):
         return applied.written
-    unwritten = {entry.planned.group_id for entry in applied.results if entry.result is not Result.APPLIED}
-    reset_groups = {entry.group_id for entry in applied.written.items} - unwritten
-    topics = plan_topic_deletions(
-        (group for group in groups if group.group_id in reset_groups), None if every else named
-    )
+    unwritten = {entry.planned.group for entry in applied.results if entry.result is not Result.APPLIED}
+    reset_groups = {entry.group for entry in applied.written.items} - unwritten
+    topics = plan_topic_deletions((group for group in groups if group.group in reset_groups), None if every else named)
     deleted = await delete_topics(cluster, topics.items)
     return applied.written.with_failures((*topics.failures, *deleted.failures))
 
 
 def _committed_only(planned: Outcome[PlannedOffset]) -> Outcome[PlannedOffset]:
     """Return the plan without the groups that lack a commit on one of the named partitions."""
-    uncommitted = {entry.group_id for entry in planned.items if entry.before is None}
+    uncommitted = {entry.group for entry in planned.items if entry.before is None}
     failures = (Failure(Scope.GROUP, name, not_part(name)) for name in sorted(uncommitted))
-    return planned.with_items(entry for entry in planned.items if entry.group_id not in uncommitted).with_failures(
+    return planned.with_items(entry for entry in planned.items if entry.group not in uncommitted).with_failures(
         failures
     )
 
@@ -93,18 +91,18 @@ def delete(parsed: ParsedOptions) -> int:
         groups = _GROUPS.only(await WireClient(cluster).describe(selection))
         rejected = [_not_deleted(failure) for failure in groups.failures if failure.scope is Scope.GROUP]
         failures = [failure for failure in groups.failures if failure.scope is not Scope.GROUP]
-        deleted = await delete_groups(cluster, [group.group_id for group in groups.items])
+        deleted = await delete_groups(cluster, [group.group for group in groups.items])
         if "delete-all-internal-topics" in parsed:
-            deleted_groups = {each.group_id for each in deleted.items if each.result is Result.APPLIED}
+            deleted_groups = {each.group for each in deleted.items if each.result is Result.APPLIED}
             topics_to_delete = plan_topic_deletions(
                 # It had no members when it was deleted, though maybe when it was described.
                 group._replace(state=GroupState.EMPTY)
                 for group in groups.items
-                if group.group_id in deleted_groups
+                if group.group in deleted_groups
             )
             topics.extend((await delete_topics(cluster, topics_to_delete.items)).items)
             failures += topics_to_delete.failures
-        items = sorted((*deleted.items, *rejected), key=lambda each: each.group_id)
+        items = sorted((*deleted.items, *rejected), key=lambda each: each.group)
         return Outcome(tuple(items), tuple(failures), (*groups.notices, *deleted.notices))
 
     def write(outcome: Outcome[Any]) -> None:

@@ -56,7 +56,7 @@ def _reject_others(group: Group) -> Failure | None:
 
 
 def _reject_types(name: str, group_type: str, group: Group) -> Failure | None:
-    return None if group.type == group_type else other_type(name, group.group_id)
+    return None if group.type == group_type else other_type(name, group.group)
 
 
 TOOLS: Final[Mapping[str, Groups]] = {

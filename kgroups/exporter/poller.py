@@ -143,7 +143,7 @@ class Poller:
         self._ends.add(now, ends, topic_ids)
         seen = set()
         for each in outcome.items:
-            name = each.offsets.group.group_id
+            name = each.offsets.group.group
             seen.add(name)
             polled = PolledGroup(each.offsets, each.now, each.ages, each.committed_at)
             self._known[name] = sample(polled, self._ends, self._known.get(name), self._polling.keep)

@@ -114,7 +114,7 @@ _COMMIT, _CLASSIC = 1, 2
 
 def keys_of(group: Group, what: str, committed: Iterable[tuple[str, int]] = ()) -> frozenset[Key]:
     """Return the keys of the records with the requested facts; for an empty group, also the key of its state."""
-    name = group.group_id
+    name = group.group
     of_state = _OF_STATE.get(group.type or "", (_CLASSIC,))
     keys: set[Key] = set()
     if what == LogQuery.OFFSETS:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from kgroups.deprecation import warn_once
 from kgroups.errors import UsageError
 
 from .assignment import Assignment, Subscription
@@ -105,16 +106,17 @@ def canonical_word(word: str, known: Iterable[str]) -> str | None:
 class ListedGroup(NamedTuple):
     """One group of ListGroups. ``state`` and ``type`` are ``None`` if the broker is too old to report them."""
 
-    group_id: GroupId
+    group: GroupId
     protocol_type: str
     coordinator: Node
     state: str | None = None
     type: str | None = None
 
     @property
-    def group(self) -> GroupId:
-        """The group ID, as rows and JSON name it."""
-        return self.group_id
+    def group_id(self) -> GroupId:
+        """The group ID; deprecated: use ``group``."""
+        warn_once("kgroups.ListedGroup.group_id", "kgroups.ListedGroup.group")
+        return self.group
 
 
 class Member(NamedTuple):
@@ -150,7 +152,7 @@ class Group(NamedTuple):
     describe members of the group's type.
     """
 
-    group_id: GroupId
+    group: GroupId
     type: str | None
     state: str
     protocol_type: str
@@ -174,9 +176,10 @@ class Group(NamedTuple):
         return any(entry.topic in topics for member in self.members or () for entry in member.assignment.topics)
 
     @property
-    def group(self) -> GroupId:
-        """The group ID, as rows and JSON name it."""
-        return self.group_id
+    def group_id(self) -> GroupId:
+        """The group ID; deprecated: use ``group``."""
+        warn_once("kgroups.Group.group_id", "kgroups.Group.group")
+        return self.group
 
 
 LONGEST_NAME = 32_767

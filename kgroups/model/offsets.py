@@ -62,7 +62,7 @@ class GroupCommits(NamedTuple):
     unknown.
     """
 
-    group_id: GroupId
+    group: GroupId
     topics: Mapping[str, tuple[Commit, ...]]
     unset: Mapping[str, tuple[int, ...]] = MappingProxyType({})
     lags: Mapping[tuple[str, int], int] = MappingProxyType({})

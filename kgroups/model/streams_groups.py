@@ -15,7 +15,7 @@ def internal_topics(group: Group) -> list[str]:
     Clients declare the topology: a topic whose name does not start with the group ID is never considered internal.
     """
     named = group.topology.internal if group.topology else frozenset()
-    return sorted(name for name in named if is_internal_name(name, group.group_id))
+    return sorted(name for name in named if is_internal_name(name, group.group))
 
 
 def is_ready(group: Group) -> bool:

@@ -70,7 +70,7 @@ def write_explained(
 def _write(item: Explained, fmt: str, stream: TextIO, tier: Tier, headers: bool) -> list[str]:
     """Write one group; return the headers of omitted columns."""
     colored = fmt == "table" and has_color(stream)
-    name = escape(f"{item.cluster}: " if item.cluster else "") + escape(item.facts.group.group_id)
+    name = escape(f"{item.cluster}: " if item.cluster else "") + escape(item.facts.group.group)
     if item.summary:
         word, rest = _headline(item.summary, colored=colored)
         _write_line(stream, fmt, f"{word}: {rest}", first=f"{name}: ")
@@ -187,7 +187,7 @@ def _group_object(item: Explained) -> dict[str, object]:
     facts, group = item.facts, item.facts.group
     return {
         **({"cluster": item.cluster} if item.cluster else {}),
-        "group": group.group_id,
+        "group": group.group,
         "type": group.type,
         "state": group.state,
         "protocol_type": group.protocol_type,

@@ -156,7 +156,7 @@ async def _wait(sandbox: Sandbox, wanted: Mapping[GroupId, KindGroup], until: fl
     try:
         while True:
             answer = await admin.describe(Selection(tuple(wanted)))
-            found = {group.group_id: group for group in answer.items}
+            found = {group.group: group for group in answer.items}
             missing = [name for name, group in wanted.items() if not _is_ready(found.get(name), group)]
             missing = missing or await _behind(admin, [group.name for group in wanted.values() if group.reads_all])
             if not missing:
@@ -177,7 +177,7 @@ async def _behind(admin: WireClient, groups: Sequence[GroupId]) -> list[GroupId]
     if not groups:
         return []
     answer = await admin.describe_offsets(Selection(tuple(groups)), isolation=Isolation.READ_UNCOMMITTED)
-    lags = {item.group.group_id: share.row().total_lag for item in answer.items for share in shares(item, By.GROUP)}
+    lags = {item.group.group: share.row().total_lag for item in answer.items for share in shares(item, By.GROUP)}
     return [group for group in groups if lags.get(group) != 0]
 
 

@@ -147,7 +147,7 @@ async def _describe(bootstrap: str, groups: tuple[KnownGroup, ...]) -> dict[str,
         answer = await admin.describe_offsets(Selection(names), isolation=Isolation.READ_UNCOMMITTED)
     finally:
         await admin.close()
-    return {item.group.group_id: item for item in answer.items}
+    return {item.group.group: item for item in answer.items}
 
 
 def _settings(bootstrap: str) -> ClientSettings:

@@ -120,7 +120,7 @@ class Source:
         self.at = at
         rows = self.watch.add(at, outcome.items, unanswered(outcome.failures))
         if self._on_screen:
-            self.offsets.update((each.group.group_id, each) for each in outcome.items)
+            self.offsets.update((each.group.group, each) for each in outcome.items)
             self.offsets = {row.group: self.offsets[row.group] for row in rows}
         self.outcome = outcome.with_items(rows)
 

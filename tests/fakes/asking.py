@@ -84,11 +84,11 @@ def rows(answer: Outcome[GroupOffsets]) -> list[OffsetRow]:
 
 
 def names(answer: Outcome[Group] | Outcome[ListedGroup]) -> list[str]:
-    return [group.group_id for group in answer.items]
+    return [group.group for group in answer.items]
 
 
 def described(answer: Outcome[GroupOffsets]) -> list[str]:
-    return [offsets.group.group_id for offsets in answer.items]
+    return [offsets.group.group for offsets in answer.items]
 
 
 def errors(answer: Outcome[Any]) -> dict[str, str | None]:

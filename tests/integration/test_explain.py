@@ -159,7 +159,7 @@ def _look(known_cluster: KnownCluster, names: tuple[str, ...]) -> dict[str, Grou
     async def ask() -> dict[str, GroupFacts]:
         cluster, _ = await Cluster.connect(ClientSettings(parse_bootstrap(known_cluster.sandbox.bootstrap)))
         async with cluster:
-            return {facts.group.group_id: facts for facts in (await gather_facts(cluster, Selection(names))).items}
+            return {facts.group.group: facts for facts in (await gather_facts(cluster, Selection(names))).items}
 
     return asyncio.run(ask())
 

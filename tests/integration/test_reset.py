@@ -216,7 +216,7 @@ def test_reset_is_rejected_if_a_member_joins_after_the_plan(committed_groups: Sc
             await admin.close()
 
     outcome = asyncio.run(race(lambda: committed_groups.join(group)))
-    results = {(each.planned.group_id, each.result) for each in outcome.items}
+    results = {(each.planned.group, each.result) for each in outcome.items}
     assert results == {(group, Result.FAILED), (READER, Result.APPLIED)}
     assert [failure.error for failure in outcome.failures] == ["NON_EMPTY_GROUP"]
     assert committed_groups.committed(group, READER) == {

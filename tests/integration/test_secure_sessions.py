@@ -62,7 +62,7 @@ async def list_until_reauthenticated(file: Path) -> list[list[str]]:
             over = sent["SaslHandshake"] >= max(AUTHENTICATIONS, 1 + sent["ApiVersions"])
             outcome = await fetch_groups(cluster)
             assert not outcome.failures
-            lists.append(sorted(group.group_id for group in outcome.items))
+            lists.append(sorted(group.group for group in outcome.items))
             await asyncio.sleep(0.05)
     return lists
 

@@ -32,7 +32,7 @@ def saved(cluster: ScratchCluster, file: Path, *words: str) -> dict[str, Any]:
     """Save a snapshot; return the commits of each group in it, with leader epochs and metadata."""
     answer = cluster.ask("snapshot", "save", str(file), *words, "-o", "json")
     assert answer.code == 0, answer.err
-    return {each.group.group_id: commits_of(each) for each in read_snapshot(file).groups}
+    return {each.group.group: commits_of(each) for each in read_snapshot(file).groups}
 
 
 def equal(cluster: ScratchCluster, file: Path) -> bool:
@@ -152,7 +152,7 @@ def test_dynamic_configuration_is_saved_and_compared(share_groups: ShareGroups, 
     bootstrap = share_groups.sandbox.bootstrap
     assert share_groups.ask("snapshot", "save", str(file), "--type", "share", "-o", "json").code == 0
     snapshot = read_snapshot(file)
-    group = snapshot.groups[0].group.group_id
+    group = snapshot.groups[0].group.group
     assert snapshot.configs[group] == {}
     compare = ("snapshot", "diff", str(file), "--only", "configs", "-o", "json")
     asyncio.run(set_config(bootstrap, group, name, "50000"))
@@ -171,7 +171,7 @@ def test_settings_are_restored_as_they_were_saved(share_groups: ShareGroups, tmp
     cluster = share_groups.sandbox
     words = ("snapshot", "restore", str(file), "--settings", "--exact", "-o", "json")
     assert share_groups.ask("snapshot", "save", str(file), "--type", "share", "-o", "json").code == 0
-    group = read_snapshot(file).groups[0].group.group_id
+    group = read_snapshot(file).groups[0].group.group
     try:
         asyncio.run(set_config(cluster.bootstrap, group, name, "50000"))
         until_shown(cluster, (group,), {(group, name): "50000"})

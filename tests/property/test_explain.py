@@ -54,7 +54,7 @@ _members = st.builds(
 )
 _groups = st.builds(
     Group,
-    group_id=st.text(max_size=4),
+    group=st.text(max_size=4),
     type=st.sampled_from((None, *GroupType.ALL)),
     state=st.sampled_from(GroupState.ALL) | st.text(max_size=3),
     protocol_type=st.sampled_from(("consumer", "", "connect", "share")),

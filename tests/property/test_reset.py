@@ -119,8 +119,8 @@ def test_exported_plan_round_trips(planned: list[PlannedOffset]) -> None:
         offsets = {entry.key: entry.new for entry in answer}
         found = read(java_csv(planned, with_group=True)).moves
         assert {key: move.offset for key, move in found.items() if move} == offsets
-        mine = [entry for entry in answer if entry.group_id == answer[0].group_id]
-        found = read(java_csv(mine, with_group=False), mine[0].group_id).moves
+        mine = [entry for entry in answer if entry.group == answer[0].group]
+        found = read(java_csv(mine, with_group=False), mine[0].group).moves
         assert {key: move.offset for key, move in found.items() if move} == {entry.key: entry.new for entry in mine}
 
 

@@ -118,21 +118,21 @@ def test_planned_offsets_are_within_the_log_unless_an_offset_is_kept_or_restored
 
 @given(facts(), EPOCHS)
 def test_planned_epochs_are_those_of_the_log(known: Facts, in_log: InLog) -> None:
-    share = {group.group_id for group in known.groups.items if group.type == GroupType.SHARE}
+    share = {group.group for group in known.groups.items if group.type == GroupType.SHARE}
     for entry in plan(known, in_log).items:
-        if entry.after and entry.after.leader_epoch is not None and entry.group_id not in share:
+        if entry.after and entry.after.leader_epoch is not None and entry.group not in share:
             assert in_log[entry.after.leader_epoch] is True
 
 
 @given(facts(), EPOCHS)
 def test_only_groups_without_members_are_planned_and_missing_ones_if_created(known: Facts, in_log: InLog) -> None:
     found = plan(known, in_log)
-    empty = {group.group_id for group in known.groups.items if group.state == GroupState.EMPTY}
-    missing = {*GROUPS} - {group.group_id for group in known.groups.items}
+    empty = {group.group for group in known.groups.items if group.state == GroupState.EMPTY}
+    missing = {*GROUPS} - {group.group for group in known.groups.items}
     failed = {failure.name for failure in found.failures if failure.scope is Scope.GROUP}
-    for name in {entry.group_id for entry in found.items}:
+    for name in {entry.group for entry in found.items}:
         assert name in empty or (name in missing and known.request.creates)
-    assert failed.isdisjoint(entry.group_id for entry in found.items)
+    assert failed.isdisjoint(entry.group for entry in found.items)
     assert {*GROUPS} - empty - missing <= failed, "each group with members is a failure"
 
 

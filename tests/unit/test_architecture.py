@@ -37,7 +37,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "deprecation": set(),
     "class_archive": set(),
     "config": {"errors"},
-    "model": {"errors"},
+    "model": {"errors", "deprecation"},
     "protocol": {"model", "errors", "config"},
     "net": {"protocol", "model", "errors", "config"},
     "admin": {"net", "protocol", "model", "errors", "config"},

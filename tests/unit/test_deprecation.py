@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import click
 import pytest
 
-from kgroups import deprecation
+import kgroups
+from kgroups import DeletedGroup, Group, ListedGroup, PlannedOffset, PlannedSetting, deprecation
 from kgroups.cli.frame.deprecated_options import DeprecatedOption, deprecated_option
 from kgroups.cli.frame.exit_status import set_quiet
 from kgroups.deprecation import warn_once
@@ -65,3 +69,27 @@ def test_deprecated_name_warns_once_at_its_caller() -> None:
     (warning,) = found
     assert warning.category is DeprecationWarning and warning.filename == __file__
     assert str(warning.message) == "kgroups.Cluster.old_name is deprecated; use kgroups.Cluster.new_name"
+
+
+@pytest.mark.parametrize("kind", [DeletedGroup, Group, ListedGroup, PlannedOffset, PlannedSetting])
+def test_group_has_one_name_and_a_deprecated_one(kind: type[Any]) -> None:
+    item = kind(**dict.fromkeys(kind._fields) | {"group": "g"})
+    with pytest.warns(
+        DeprecationWarning, match=f"kgroups.{kind.__name__}.group_id is deprecated; use kgroups."
+    ) as found:
+        assert (item.group_id, item.group) == ("g", "g")
+    assert [warning.filename for warning in found] == [__file__]
+
+
+def test_kgroups_does_not_use_the_deprecated_name_of_a_group() -> None:
+    """Types of the wire protocol, and of librdkafka, have this name."""
+    package = Path(kgroups.__file__).parent
+    others = [package / "protocol", package / "admin" / "rdkafka"]
+    found = [
+        f"{path.relative_to(package)}:{node.lineno}"
+        for path in package.rglob("*.py")
+        if not any(map(path.is_relative_to, others))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and node.attr == "group_id"
+    ]
+    assert found == []

@@ -104,7 +104,7 @@ async def _rights(
         return
     try:
         listed = await admin.list_selected(Selection())
-        groups = [group.group_id for group in listed.items]
+        groups = [group.group for group in listed.items]
         yield _summary(settings, "groups", f"{count(len(groups), 'group')} listed", listed.failures)
         if groups:
             some = Selection(tuple(groups[:SAMPLE]))

@@ -28,7 +28,7 @@ async def describe(cluster: Cluster, selection: Selection) -> Outcome[Group]:
     async def query(resolved: ResolvedSelection) -> Outcome[Group]:
         return await describe_located(cluster, resolved, topics=topics)
 
-    return await collect(stream_batches(cluster, selection, Stages(query, _unchanged, _group_id)))
+    return await collect(stream_batches(cluster, selection, Stages(query, _unchanged, _group)))
 
 
 async def describe_located(
@@ -148,7 +148,7 @@ async def _described(cluster: Cluster, resolved: ResolvedSelection) -> Outcome[G
             describe_listed(cluster, resolved.listed), describe_named(cluster, resolved.named, resolved.types)
         )
     )
-    groups = sorted(outcome.items, key=lambda group: group.group_id)
+    groups = sorted(outcome.items, key=lambda group: group.group)
     return outcome.with_items(groups).with_failures(resolved.failures, resolved.notices)
 
 
@@ -186,7 +186,7 @@ def _join(groups: Outcome[Group], commits: GroupResults[GroupCommits], topics: f
     pairs: list[_Pair] = []
     failures: list[Failure] = []
     for group in groups.items:
-        name: GroupId = group.group_id
+        name: GroupId = group.group
         if name in commits.found:
             pairs.append((group, commits.found[name][1]))
         elif group.members is None or name not in commits.failed:
@@ -210,11 +210,11 @@ def on_topics(group: Group, commits: GroupCommits, topics: frozenset[str]) -> _P
 
 
 _partition = attrgetter("partition")
-_group_id = attrgetter("group_id")
+_group = attrgetter("group")
 
 
 def _pair_name(pair: _Pair) -> GroupId:
-    return pair[0].group_id
+    return pair[0].group
 
 
 def partitions_of(pairs: Iterable[_Pair], topics: frozenset[str]) -> dict[str, set[int]]:

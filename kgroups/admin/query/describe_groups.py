@@ -38,7 +38,7 @@ async def describe_listed(cluster: Cluster, listed: Iterable[ListedGroup]) -> Ou
     for group in listed:
         group_type = group.type or GroupType.CLASSIC
         if group_type in GroupType.COMMON or group_type in GroupType.RARE:
-            by_type.setdefault(group_type, {})[group.group_id] = group.coordinator
+            by_type.setdefault(group_type, {})[group.group] = group.coordinator
         else:
             others.append(_undescribed(group))
     unsupported = await _remove_unsupported(cluster, by_type)
@@ -64,7 +64,7 @@ async def describe_named(
         return await _describe_named(cluster, where)
     found, failed = await _describe(cluster, by_type)
     others = {name: failure for each in failed for name, failure in each.items()}
-    known = {group.group_id for group in found}
+    known = {group.group for group in found}
     failures = {name: failure for name, failure in others.items() if failure.error != NOT_FOUND}
     rest = {name: node for name, node in where.items() if name not in known and name not in failures}
     more = await _describe_named(cluster, rest) if rest else Outcome()
@@ -82,12 +82,12 @@ async def _describe_named(cluster: Cluster, where: Mapping[GroupId, Node]) -> Ou
         if missing := _missing(where, failures):
             more, reasons = await _describe_any(cluster, missing, await _describable(cluster, missing, group_type))
             found += more
-            names = {group.group_id for group in more}
+            names = {group.group for group in more}
             failures = {name: failure for name, failure in failures.items() if name not in names}
             failures.update({name: failure for name, failure in reasons.items() if failure.error != NOT_FOUND})
     others = await _list_undescribed(cluster, _missing(where, failures))
     for group in others.items:
-        del failures[group.group_id]
+        del failures[group.group]
     failures.update({failure.name: failure for failure in others.failures if failure.scope is Scope.GROUP})
     rest = (failure for failure in others.failures if failure.scope is not Scope.GROUP)
     return _outcome([*found, *others.items], failures).with_failures(rest)
@@ -114,7 +114,7 @@ async def _describe_any(
 ) -> tuple[list[Group], dict[GroupId, Failure]]:
     """Describe groups of unknown type as each of some types; return one failure for each group of none of them."""
     found, failed = await _describe(cluster, by_type)
-    known = {group.group_id for group in found}
+    known = {group.group for group in found}
     failures: dict[GroupId, Failure] = {}
     for name in where.keys() - known:
         reasons = [each[name] for each in failed if name in each]
@@ -190,11 +190,11 @@ async def _list_undescribed(cluster: Cluster, missing: Mapping[GroupId, Node]) -
     groups: list[Group] = []
     failures = list(listed.failures)
     for group in listed.items:
-        if group.group_id not in missing:
+        if group.group not in missing:
             continue
         if group.type in _UNDESCRIBED:
             groups.append(_undescribed(group))
-        elif failure := await _unsupported(cluster, group.coordinator, group.type or "", group.group_id):
+        elif failure := await _unsupported(cluster, group.coordinator, group.type or "", group.group):
             failures.append(failure)
     return Outcome(tuple(groups), tuple(failures), listed.notices)
 
@@ -207,13 +207,13 @@ async def _lacking(cluster: Cluster, nodes: Iterable[Node]) -> bool:
 
 def _outcome(groups: list[Group], failures: Mapping[GroupId, Failure]) -> Outcome[Group]:
     return Outcome(
-        tuple(sorted(groups, key=lambda group: group.group_id)), tuple(failures[name] for name in sorted(failures))
+        tuple(sorted(groups, key=lambda group: group.group)), tuple(failures[name] for name in sorted(failures))
     )
 
 
 def _undescribed(listed: ListedGroup) -> Group:
     return Group(
-        listed.group_id, listed.type, listed.state or "", listed.protocol_type, "", listed.coordinator, members=None
+        listed.group, listed.type, listed.state or "", listed.protocol_type, "", listed.coordinator, members=None
     )
 
 

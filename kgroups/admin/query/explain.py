@@ -65,12 +65,12 @@ async def gather_facts(
     async def query(resolved: ResolvedSelection) -> Outcome[_Described]:
         groups = await describe_located(cluster, resolved, topics=selection.topics)
         apis = await _lookup_apis(cluster, resolved)
-        return groups.with_items((group, apis.get(group.group_id, "ListGroups")) for group in groups.items)
+        return groups.with_items((group, apis.get(group.group, "ListGroups")) for group in groups.items)
 
     async def finish(groups: Sequence[_Described]) -> tuple[Sequence[GroupFacts], Sequence[Failure]]:
         return await _facts(cluster, groups, described)
 
-    stages = Stages(query, finish, lambda described: described[0].group_id)
+    stages = Stages(query, finish, lambda described: described[0].group)
     outcome = await collect(stream_batches(cluster, selection, stages))
     denied = [failure for failure in outcome.failures if failure.name == OFFSETS_TOPIC and failure.acl]
     if denied:
@@ -95,12 +95,12 @@ async def _facts(
             topics,
             GroupFacts(
                 group=_sorted_members(group),
-                placement=_placement(group.group_id, api, topics.get(OFFSETS_TOPIC)),
+                placement=_placement(group.group, api, topics.get(OFFSETS_TOPIC)),
                 topics={},
                 limits=limits.get(group.coordinator, BrokerLimits()),
-                epochs_ahead=epochs_ahead.get(group.group_id, ()),
-                timeouts=timeouts.get(group.group_id),
-                commits=commits.get(group.group_id),
+                epochs_ahead=epochs_ahead.get(group.group, ()),
+                timeouts=timeouts.get(group.group),
+                commits=commits.get(group.group),
             ),
         )
         for group, api in located
@@ -117,9 +117,9 @@ async def _commits(
     """
     if described is not None:
         every = [each for each in (await described).items if each.group.type not in GroupType.WITHOUT_COMMITS]
-        commits = {each.group.group_id: each.commits for each in every}
-        return commits, {each.group.group_id: _epochs_ahead(_epochs(each.commits), each.logs) for each in every}
-    where = {group.group_id: group.coordinator for group in groups if group.type not in GroupType.WITHOUT_COMMITS}
+        commits = {each.group.group: each.commits for each in every}
+        return commits, {each.group.group: _epochs_ahead(_epochs(each.commits), each.logs) for each in every}
+    where = {group.group: group.coordinator for group in groups if group.type not in GroupType.WITHOUT_COMMITS}
     found = (await fetch_commits(cluster, where)).found if where else {}
     epochs = {name: _epochs(made) for name, (_, made) in found.items()}
     partitions = by_topic(sorted({pair for some in epochs.values() for pair in some}))
@@ -149,7 +149,7 @@ def _epochs_ahead(epochs: Mapping[TopicPartition, int], logs: Logs) -> tuple[Top
 async def _timeouts(cluster: Cluster, groups: Iterable[Group]) -> Mapping[GroupId, MemberTimeouts]:
     """Return the settings with the timeouts of the members of groups that are not classic."""
     modern = [group for group in groups if group.members and group.type in _MODERN]
-    names = {group.group_id: [f"{(group.type or '').lower()}.{name}" for name in _TIMEOUTS] for group in modern}
+    names = {group.group: [f"{(group.type or '').lower()}.{name}" for name in _TIMEOUTS] for group in modern}
     found = await fetch_effective(cluster, modern, set(chain.from_iterable(names.values())))
     return {group: MemberTimeouts(*(found[group][name] for name in some)) for group, some in names.items()}
 
@@ -216,7 +216,7 @@ async def _lookup_apis(cluster: Cluster, resolved: ResolvedSelection) -> dict[Gr
         versions = await cluster.versions(cluster.nodes_by_health()[0])
         apis.update(dict.fromkeys(resolved.named, f"{find} v{versions.pick(find)}"))
     for group in resolved.listed:
-        apis[group.group_id] = f"{listing} v{(await cluster.versions(group.coordinator)).pick(listing)}"
+        apis[group.group] = f"{listing} v{(await cluster.versions(group.coordinator)).pick(listing)}"
     return apis
 
 

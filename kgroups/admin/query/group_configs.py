@@ -37,8 +37,8 @@ async def fetch_group_configs(cluster: Cluster, groups: Iterable[Group]) -> tupl
 
     Of brokers before Kafka 4.0, which have no such configuration, every group has none.
     """
-    settings = await fetch_settings(cluster, {group.group_id: group.coordinator for group in groups})
-    found: GroupConfigs = {each.group_id: each.overrides for each in settings.items}
+    settings = await fetch_settings(cluster, {group.group: group.coordinator for group in groups})
+    found: GroupConfigs = {each.group: each.overrides for each in settings.items}
     found.update({failure.name: {} for failure in settings.failures if failure.code in _NO_SUCH_CONFIGS})
     return found, tuple(
         failure._replace(message=f"its dynamic configuration is unknown: {failure.message}")
@@ -55,9 +55,9 @@ async def describe_settings(cluster: Cluster, selection: Selection) -> Outcome[G
 async def read_settings(cluster: Cluster, selection: Selection) -> Outcome[GroupSettings]:
     """Return the settings of the selected groups, sorted by group. Groups selected by name need not exist."""
     selected = await resolve(cluster, selection)
-    where: dict[GroupId, Node | None] = {group.group_id: group.coordinator for group in selected.listed}
+    where: dict[GroupId, Node | None] = {group.group: group.coordinator for group in selected.listed}
     found = await fetch_settings(cluster, {**selected.named, **where})
-    unmatched = selection.unmatched(group.group_id for group in selected.listed)
+    unmatched = selection.unmatched(group.group for group in selected.listed)
     return found.with_failures((*selected.failures, *unmatched), selected.notices)
 
 
@@ -65,8 +65,8 @@ async def fetch_effective(
     cluster: Cluster, groups: Iterable[Group], names: Collection[str]
 ) -> dict[GroupId, dict[str, Effective]]:
     """Return the values of these settings that are in effect for each group. Errors are in the values, not raised."""
-    found = await fetch_settings(cluster, {group.group_id: group.coordinator for group in groups})
-    effective = {each.group_id: {name: each.effective(name) for name in names} for each in found.items}
+    found = await fetch_settings(cluster, {group.group: group.coordinator for group in groups})
+    effective = {each.group: {name: each.effective(name) for name in names} for each in found.items}
     for failure in found.failures:
         effective[failure.name] = {name: Effective(name, unknown=failure.message) for name in names}
     return effective

@@ -52,7 +52,7 @@ async def fetch_offsets(cluster: Cluster, resolved: ResolvedSelection) -> GroupR
     uncommon: dict[str, dict[GroupId, Node | None]] = {}
     for group in resolved.listed:
         if group.type in GroupType.WITHOUT_COMMITS:
-            uncommon.setdefault(group.type, {})[group.group_id] = group.coordinator
+            uncommon.setdefault(group.type, {})[group.group] = group.coordinator
     commits, *others = await asyncio.gather(
         fetch_commits(cluster, resolved.with_commits()),
         *(
@@ -75,8 +75,8 @@ async def refetch_offsets(
     names = frozenset(named)
     uncommon: dict[str, dict[GroupId, Node | None]] = {}
     for group in groups:
-        if group.type in GroupType.WITHOUT_COMMITS and group.group_id in names:
-            uncommon.setdefault(group.type, {})[group.group_id] = group.coordinator
+        if group.type in GroupType.WITHOUT_COMMITS and group.group in names:
+            uncommon.setdefault(group.type, {})[group.group] = group.coordinator
     for group_type, where in uncommon.items():
         _replace(found, await query_coordinators(cluster, group_types.offsets_query_for(group_type), where))
 

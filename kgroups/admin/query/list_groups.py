@@ -130,7 +130,7 @@ async def _list(
 _TYPELESS = "does not report group types (ListGroups v5, Kafka 3.8)"
 
 
-_name = attrgetter("group_id")
+_name = attrgetter("group")
 
 
 async def _retry(cluster: Cluster, node: Node, call: list_groups.ListGroups, names: Mapping[GroupId, int]) -> _Listed:
@@ -156,7 +156,7 @@ async def _with_states(cluster: Cluster, node: Node, listed: Sequence[ListedGrou
     from ..routing.query_coordinators import GroupQuery, query_coordinators
 
     query = GroupQuery("states", describe_groups.API, describe_groups.DescribeGroups)
-    by_name = {group.group_id: group for group in listed}
+    by_name = {group.group: group for group in listed}
     results = await query_coordinators(cluster, query, dict.fromkeys(by_name, node))
     found = [by_name[name]._replace(state=group.state) for name, (_, group) in results.found.items()]
     failures = [failure for failure in results.failed.values() if failure.error != NOT_FOUND]
@@ -169,7 +169,7 @@ def _failure(node: Node, error: KgroupsError) -> Failure:
 
 def _new(listed: Iterable[ListedGroup], yielded: set[GroupId], *, dead: bool = False) -> list[ListedGroup]:
     """Return the groups that were not yielded yet, dead groups only with ``dead``; add them to ``yielded``."""
-    new = [group for group in listed if group.group_id not in yielded and (dead or group.state != GroupState.DEAD)]
+    new = [group for group in listed if group.group not in yielded and (dead or group.state != GroupState.DEAD)]
     yielded.update(map(_name, new))
     return new
 

@@ -33,7 +33,7 @@ class MemberFilter(NamedTuple):
         :param described: those of the listed groups that may have members.
         """
         found = {
-            group.group_id
+            group.group
             for group in described.items
             if any(self.matches(member.host, member.client_id) for member in group.members or ())
         }
@@ -41,7 +41,7 @@ class MemberFilter(NamedTuple):
         unknown += [
             Failure(
                 Scope.GROUP,
-                group.group_id,
+                group.group,
                 f"{group.type} groups are not described by this version",
                 reason=Reason.VERSION_UNSUPPORTED,
             )
@@ -49,7 +49,7 @@ class MemberFilter(NamedTuple):
             if group.members is None
         ]
         failures = [failure._replace(message=f"{failure.message}; {_UNKNOWN}") for failure in unknown]
-        return listed.with_items(group for group in listed.items if group.group_id in found).with_failures(failures)
+        return listed.with_items(group for group in listed.items if group.group in found).with_failures(failures)
 
 
 _UNKNOWN = "whether it has a member of the selected hosts or client IDs is unknown"

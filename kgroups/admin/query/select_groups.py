@@ -123,7 +123,7 @@ class ResolvedSelection(NamedTuple):
     def with_commits(self) -> dict[GroupId, Node | None]:
         """Return the groups that may commit offsets, with their coordinators: share groups do not commit."""
         listed = {
-            group.group_id: group.coordinator for group in self.listed if group.type not in GroupType.WITHOUT_COMMITS
+            group.group: group.coordinator for group in self.listed if group.type not in GroupType.WITHOUT_COMMITS
         }
         return {**self.named, **listed}
 
@@ -136,7 +136,7 @@ async def resolve(cluster: Cluster, selection: Selection) -> ResolvedSelection:
     found: Outcome[ListedGroup] = Outcome()
     if selection.needs_list:
         found = await _fetch_selected(cluster, selection)
-    unlisted = set(selection.names) - set(map(_group_id, found.items))
+    unlisted = set(selection.names) - set(map(_group, found.items))
     named, lost = await known_coordinators(cluster, sorted(unlisted)) if unlisted else ({}, {})
     failures = (*found.failures, *(lost[name] for name in sorted(lost)))
     return ResolvedSelection(found.items, named, failures, found.notices)
@@ -153,8 +153,8 @@ async def stream_selected(cluster: Cluster, selection: Selection) -> AsyncGenera
     unused = selection.excluded is not None
     async with aclosing(stream_groups(cluster, selection.among)) as lists:
         async for outcome in lists:
-            unused = unused and not _some_excluded(selection, map(_group_id, outcome.items))
-            matching = outcome.with_items(group for group in outcome.items if selection.matches(group.group_id))
+            unused = unused and not _some_excluded(selection, map(_group, outcome.items))
+            matching = outcome.with_items(group for group in outcome.items if selection.matches(group.group))
             yield await _of_members(cluster, selection, matching)
     notices = (_unused(selection),) if unused else ()
     yield Outcome(failures=_unknown_coordinators(cluster, selection), notices=notices)
@@ -230,12 +230,12 @@ def select(
     :param listed: the groups that ``among`` allows.
     :param every: the names of all groups, if these are not all.
     """
-    names = frozenset(map(_group_id, listed.items)) if every is None else every
+    names = frozenset(map(_group, listed.items)) if every is None else every
     settled = selection.settled(names)
     failures = tuple(dict.fromkeys(listed.failures))
-    items = tuple([group for group in listed.items if settled.matches(group.group_id)])
+    items = tuple([group for group in listed.items if settled.matches(group.group)])
     selected = listed._replace(items=items, failures=failures or settled.unmatched_globs(names))
-    if selection.excluded is None or _some_excluded(selection, map(_group_id, listed.items)):
+    if selection.excluded is None or _some_excluded(selection, map(_group, listed.items)):
         return selected
     return selected.with_failures((), (_unused(selection),))
 
@@ -251,17 +251,17 @@ def _unused(selection: Selection) -> str:
 
 def missing_as_failures(selection: Selection, found: Outcome[ListedGroup]) -> Outcome[ListedGroup]:
     """Add a failure for each named group that was not found."""
-    missing = sorted(set(selection.names) - set(map(_group_id, found.items)))
+    missing = sorted(set(selection.names) - set(map(_group, found.items)))
     error = kafka_error(Code.group_id_not_found)
     return found.with_failures(error.failure(Scope.GROUP, name, api="ListGroups") for name in missing)
 
 
 def keep_described(listed: Outcome[ListedGroup], described: Outcome[Group]) -> Outcome[ListedGroup]:
     """Keep the groups that were described, which are those on the selected topics; add what is unknown about others."""
-    using = set(map(_group_id, described.items))
+    using = set(map(_group, described.items))
     known = {failure.name for failure in listed.failures}
-    kept = listed.with_items(group for group in listed.items if group.group_id in using)
+    kept = listed.with_items(group for group in listed.items if group.group in using)
     return kept.with_failures(each for each in described.failures if each.name not in known)
 
 
-_group_id = attrgetter("group_id")
+_group = attrgetter("group")

@@ -109,13 +109,13 @@ class _Lane(Generic[T, U]):
         for at in range(0, len(names), size):
             some = names[at : at + size]
             yield some[-1], ResolvedSelection(named={name: self._named[name] for name in some})
-        groups = sorted(self._groups, key=_group_id)
+        groups = sorted(self._groups, key=_group)
         self._groups = ()
         groups.reverse()
         while groups:
             listed = tuple(reversed(groups[-size:]))
             del groups[-size:]  # free the memory of groups that were queried
-            yield listed[-1].group_id, ResolvedSelection(listed)
+            yield listed[-1].group, ResolvedSelection(listed)
 
 
 class _Stream(Generic[T, U]):
@@ -211,10 +211,10 @@ class _Stream(Generic[T, U]):
                 self._notices.update(dict.fromkeys(outcome.notices))
                 by_node: dict[Node, list[ListedGroup]] = {}
                 for group in outcome.items:
-                    unmatched = bool(unmatched and pattern and not pattern.fullmatch(group.group_id))
-                    if group.group_id not in self._named:
+                    unmatched = bool(unmatched and pattern and not pattern.fullmatch(group.group))
+                    if group.group not in self._named:
                         by_node.setdefault(group.coordinator, []).append(group)
-                        self._unlisted.pop(group.group_id, None)
+                        self._unlisted.pop(group.group, None)
                 for groups in by_node.values():
                     self._open(_Lane(groups, _NO_NAMES))
         if pattern and unmatched and not self._failures:
@@ -315,5 +315,5 @@ def _is_after(cut: GroupId, failure: Failure) -> bool:
     return failure.scope is Scope.GROUP and failure.name > cut
 
 
-_group_id = attrgetter("group_id")
+_group = attrgetter("group")
 _NO_NAMES: Mapping[GroupId, Node] = MappingProxyType({})

@@ -27,9 +27,9 @@ async def describe_nodes(cluster: Cluster, groups: Sequence[Group]) -> Outcome[G
     The nodes are requested separately from the description: the broker's plugin may be slow to deliver them.
     """
     capable = [group for group in groups if group.type == GroupType.STREAMS and await _capable(cluster, group)]
-    results = await query_coordinators(cluster, _QUERY, {group.group_id: group.coordinator for group in capable})
+    results = await query_coordinators(cluster, _QUERY, {group.group: group.coordinator for group in capable})
     return Outcome(
-        tuple(_with_topology_nodes(group, results.found.get(group.group_id)) for group in groups),
+        tuple(_with_topology_nodes(group, results.found.get(group.group)) for group in groups),
         tuple(results.failed[name] for name in sorted(results.failed)),
     )
 

@@ -72,6 +72,8 @@ GRACE = 1.0
 """Seconds for librdkafka to return partial results after its timeout, and to close."""
 
 _NO_RESPONSE = frozenset({KafkaError._TIMED_OUT, KafkaError._TIMED_OUT_QUEUE, KafkaError._TRANSPORT})
+_UNLOCATED = Node(-1, "", -1)
+"""The coordinator of groups that are selected before it is looked up."""
 
 
 class LibrdkafkaClient:
@@ -187,7 +189,7 @@ class LibrdkafkaClient:
         found = missing_as_failures(selection, selected)
         if not selection.topics:
             return found
-        names = [group.group_id for group in found.items]
+        names = [group.group for group in found.items]
         pairs = await self._pairs_of(names, selection.topics, listed=names, with_commits=True)
         return keep_described(found, pairs.with_items(group for group, _ in pairs.items))
 
@@ -195,7 +197,7 @@ class LibrdkafkaClient:
         """Keep the groups with a member that is looked for: each group is described for that."""
         if selection.members is None:
             return listed
-        described, unknown = await self._each([group.group_id for group in listed.items], self._describe)
+        described, unknown = await self._each([group.group for group in listed.items], self._describe)
         return selection.members.kept(listed, Outcome(tuple(described.values()), tuple(unknown.values())))
 
     async def _located(
@@ -261,13 +263,14 @@ class LibrdkafkaClient:
             return await self._pairs_of(set(selection.names), selection.topics, with_commits=with_commits)
         entries, failures = await self._list()
         hidden = await self._missing_acls(entries.values())
-        listed: Outcome[Any] = Outcome(tuple(entries.values()), (*failures, *self._missing))
+        unlocated = (ListedGroup(name, "", _UNLOCATED) for name in entries)
+        listed: Outcome[Any] = Outcome(tuple(unlocated), (*failures, *self._missing))
         if selection.among.restricts:
             allowed = await self._located(entries, failures, selection.among)
             listed = listed.with_items(allowed.items).with_failures(allowed.failures)
         selection = selection.settled(entries)
         selected = await self._of_members(selection, select(selection, listed, entries))
-        found = [group.group_id for group in selected.items]
+        found = [group.group for group in selected.items]
         pairs = await self._pairs_of(
             {*found, *selection.names}, selection.topics, listed=found, with_commits=with_commits
         )

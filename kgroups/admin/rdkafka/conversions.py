@@ -107,7 +107,7 @@ def group_of(description: Any) -> Group | KafkaError:
     if state == GroupState.DEAD or empty:
         return kafka_error(Code.group_id_not_found)
     return Group(
-        group_id=description.group_id,
+        group=description.group_id,
         type=group_type or GroupType.CLASSIC,
         state=state or UNKNOWN_STATE,
         protocol_type=protocol_type_of(description),

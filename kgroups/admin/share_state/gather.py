@@ -48,7 +48,7 @@ async def gather_share_facts(cluster: Cluster, items: Iterable[GroupOffsets], li
     states, settings = await asyncio.gather(
         read_share_states(cluster, keys, limits), fetch_share_settings(cluster, (item.group for item in items))
     )
-    partitions = {item.group.group_id: _partitions(item, states) for item in items}
+    partitions = {item.group.group: _partitions(item, states) for item in items}
     oldest = {
         position for each in partitions.values() for partition in each if (position := _oldest_position(partition))
     }
@@ -74,7 +74,7 @@ def _places(item: GroupOffsets) -> Iterable[tuple[str, int, StateKey | None]]:
     for topic, starts in sorted(item.commits.topics.items()):
         topic_id = item.logs.topic_ids.get(topic)
         for start in sorted(starts):
-            yield topic, start.partition, StateKey(item.group.group_id, topic_id, start.partition) if topic_id else None
+            yield topic, start.partition, StateKey(item.group.group, topic_id, start.partition) if topic_id else None
 
 
 def _partitions(item: GroupOffsets, states: ShareStates) -> list[SharePartition]:

@@ -33,9 +33,9 @@ async def fetch_share_settings(cluster: Cluster, groups: Iterable[Group]) -> Map
     """
     groups = tuple(groups)
     found = await fetch_effective(cluster, groups, _OF_GROUPS)
-    nodes = {each.coordinator for each in groups if found[each.group_id][DELIVERY_LIMIT].unknown == NOT_REPORTED}
+    nodes = {each.coordinator for each in groups if found[each.group][DELIVERY_LIMIT].unknown == NOT_REPORTED}
     inherited = dict(await fan_out((node, _of_broker(cluster, node)) for node in sorted(nodes)))
-    return {each.group_id: _settings(found[each.group_id], inherited.get(each.coordinator)) for each in groups}
+    return {each.group: _settings(found[each.group], inherited.get(each.coordinator)) for each in groups}
 
 
 async def _of_broker(cluster: Cluster, node: Node) -> Settings | KafkaError | None:

@@ -49,7 +49,7 @@ async def plan_restore(cluster: Cluster, request: Restore) -> Outcome[PlannedOff
     :raises UsageError: if the snapshot is of another cluster, and that is not accepted.
     """
     snapshot, groups = request.snapshot, set(request.groups)
-    saved = {each.group.group_id: each for each in snapshot.groups if each.group.group_id in groups}
+    saved = {each.group.group: each for each in snapshot.groups if each.group.group in groups}
     moves: dict[PlanKey, Move] = {
         (name, *pair): commit
         for name, each in saved.items()
@@ -82,7 +82,7 @@ async def committed_since(cluster: Cluster, request: Restore, planned: Iterable[
     """Return a failure for each planned group that has other offsets than the snapshot since it was planned."""
     known = {entry.key for entry in planned}
     groups = {name for name, _, _ in known}
-    saved = {each.group.group_id: commits_of(each) for each in request.snapshot.groups if each.group.group_id in groups}
+    saved = {each.group.group: commits_of(each) for each in request.snapshot.groups if each.group.group in groups}
     moves = {(name, *pair): commit for name, commits in saved.items() for pair, commit in commits.items()}
     found: dict[GroupId, list[str]] = {}
     for name, topic, partition in sorted({*await _extra(cluster, request, saved, moves)} - known):
@@ -150,8 +150,8 @@ def _partial(request: Restore, failures: Iterable[Failure]) -> tuple[list[Failur
 async def _configs(cluster: Cluster, request: Restore, saved: Collection[GroupId]) -> list[str]:
     """Return a notice for each setting that differs: it is restored separately."""
     snapshot = request.snapshot
-    groups = [each.group for each in snapshot.groups if each.group.group_id in saved]
-    wanted = [group for group in groups if has_configs(group.type) and group.group_id in snapshot.configs]
+    groups = [each.group for each in snapshot.groups if each.group.group in saved]
+    wanted = [group for group in groups if has_configs(group.type) and group.group in snapshot.configs]
     if not wanted:
         return []
     now, failures = await fetch_group_configs(cluster, wanted)

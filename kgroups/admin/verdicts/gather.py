@@ -86,10 +86,10 @@ async def partition_facts(
         notices = (*notices, f"{count(len(shared), 'share group')} not examined: {NOT_SHARED}")
     else:
         failures += [
-            Failure(Scope.GROUP, each.group.group_id, NOT_SHARED, reason=Reason.NOT_APPLICABLE) for each in shared
+            Failure(Scope.GROUP, each.group.group, NOT_SHARED, reason=Reason.NOT_APPLICABLE) for each in shared
         ]
     groups = [each for each in described.items if each.group.type != GroupType.SHARE]
-    rows = {each.group.group_id: _rows(each, numbers) for each in groups}
+    rows = {each.group.group: _rows(each, numbers) for each in groups}
     if wanted is None:
         notices = (*notices, *_leave_out(groups, rows))
     failures += await _add_logs(cluster, rows, groups)
@@ -98,7 +98,7 @@ async def partition_facts(
     gathered = _Gathered(cluster.settings.bootstrap_servers)
     failures += await _ask(cluster, rows, gathered)
     problems = _problems(failures)
-    facts = [_facts(each, row, gathered, problems) for each in groups for row in rows[each.group.group_id]]
+    facts = [_facts(each, row, gathered, problems) for each in groups for row in rows[each.group.group]]
     if with_pace:
         facts = await _with_limits(cluster, await _with_pace(cluster, facts), gathered)
     hidden_by = (*described.hidden_by, *(part.acl for each in facts for part in each.unavailable if part.acl))
@@ -127,7 +127,7 @@ def _rows(offsets: GroupOffsets, numbers: Mapping[str, frozenset[int]] | None) -
             found.setdefault(_pair(row), row)
     if numbers is None:
         return [row for row in found.values() if row.lag or lag_is_unknown(row)]
-    name = offsets.group.group_id
+    name = offsets.group.group
     return [
         found.get((topic, number), OffsetRow(name, topic, number))
         for topic in sorted(numbers)
@@ -138,7 +138,7 @@ def _rows(offsets: GroupOffsets, numbers: Mapping[str, frozenset[int]] | None) -
 def _leave_out(groups: Iterable[GroupOffsets], rows: dict[str, list[OffsetRow]]) -> Iterator[str]:
     """Drop the partitions of topics that no member subscribes to; yield a notice for each group that has some."""
     for each in groups:
-        name = each.group.group_id
+        name = each.group.group
         if left := left_topics(each.group, each.commits.topics):
             every, rows[name] = rows[name], [row for row in rows[name] if row.topic not in left]
             if len(every) > len(rows[name]):
@@ -306,7 +306,7 @@ async def _with_pace(cluster: Cluster, facts: Sequence[PartitionFacts]) -> list[
         described = await describe_offsets(cluster, selection)
         at = time.monotonic_ns() // 1_000_000
         why = described.failures[0].message if described.failures else ""
-        groups = {each.group.group_id: each for each in described.items}
+        groups = {each.group.group: each for each in described.items}
         for key, some in readings.items():
             group, pair = key
             if group in groups and (reading := reading_of(at, *groups[group][:3], pair)):
@@ -357,7 +357,7 @@ def _unread_error(fetched: KafkaError | KgroupsError | None) -> KgroupsError:
 
 def _has_other_topic_id(offsets: GroupOffsets, row: OffsetRow, gathered: _Gathered) -> bool:
     """Return whether the last commit, which is in effect, names another topic than the one that has its name now."""
-    group, pair = offsets.group.group_id, _pair(row)
+    group, pair = offsets.group.group, _pair(row)
     current, named = offsets.logs.topic_ids.get(pair[0]), gathered.commits.topic_ids.get(group, {}).get(pair)
     if not current or not named or current == named:
         return False
@@ -374,13 +374,13 @@ def _facts(
     aborted = gathered.aborted.get(at) if at else None
     end, stable = row.log_end_offset, gathered.stable.get(pair)
     lacking = list(gathered.lacking.get(pair, ()))
-    reason = gathered.commits.unread.get(group.group_id)
+    reason = gathered.commits.unread.get(group.group)
     history = None
     if reason is None:
-        made = gathered.commits.made.get(group.group_id, {}).get(pair, ())
-        changes = gathered.commits.changed.get(group.group_id, ())
-        stays = gathered.commits.stays.get(group.group_id, ())
-        history = History(made, changes, gathered.commits.since.get(group.group_id), stays)
+        made = gathered.commits.made.get(group.group, {}).get(pair, ())
+        changes = gathered.commits.changed.get(group.group, ())
+        stays = gathered.commits.stays.get(group.group, ())
+        history = History(made, changes, gathered.commits.since.get(group.group), stays)
     else:
         lacking.append(Unavailable(Part.COMMITS, reason, READ_COMMITS if gathered.commits.denied else None))
     problem = problems.get(place_name(*pair)) or problems.get(topic)
@@ -391,7 +391,7 @@ def _facts(
     if row.consumer_id is not None:
         owner = Owner(row.consumer_id, row.client_id or "", row.host or "")
     return PartitionFacts(
-        group=group.group_id,
+        group=group.group,
         topic=topic,
         partition=partition,
         now=gathered.now,

@@ -29,7 +29,7 @@ async def with_topics(
     topics = plan_topic_deletions(groups, named)
     if topics.items:
         listed = await list_selected(cluster, Selection())
-        topics = without_others(topics, (group.group_id for group in listed.items))
+        topics = without_others(topics, (group.group for group in listed.items))
         topics = topics.with_failures(listed.failures, listed.notices)
     notices = (*topics.notices, *((NOT_RESTORABLE,) if topics.items else ()))
     items: list[P | TopicDeletion] = [*planned.items, *topics.items]
@@ -48,22 +48,21 @@ async def delete_topics(
     :param done: the groups that were changed successfully; the topics of the others are kept.
     """
     changed = set(done)
-    to_delete = [each for each in planned if each.group.group_id in changed]
+    to_delete = [each for each in planned if each.group.group in changed]
     started = stop.signal is None
     deleted = await stop.bound(delete_now.delete_topics(cluster, to_delete))
     if deleted is None:
         result, reason = (Result.UNKNOWN, stop.unanswered) if started else (Result.FAILED, stop.not_sent)
-        names = [(each.group.group_id, each.topic) for each in to_delete]
+        names = [(each.group.group, each.topic) for each in to_delete]
         deleted = Outcome(
             tuple(DeletedTopic(*each, result, reason(each[1])._replace(scope=Scope.TOPIC)) for each in names)
         )
     results = {
-        (each.group_id, each.topic): (result_and_error(each.result, each.failure), each.failure)
-        for each in deleted.items
+        (each.group, each.topic): (result_and_error(each.result, each.failure), each.failure) for each in deleted.items
     }
     rows, failures = [], []
     for each in planned:
-        key = (each.group.group_id, each.topic)
+        key = (each.group.group, each.topic)
         if key not in results:
             message = f"kept: group '{key[0]}' was not changed successfully"
             results[key] = (

@@ -54,7 +54,7 @@ class Operation(ABC, Generic[P]):
 
     def question(self, planned: Sequence[Any]) -> str:
         """Return the question about all items without a question mark: the name of the cluster follows."""
-        groups = len({each.group_id for each in planned})
+        groups = len({each.group for each in planned})
         return f"{self.verb} {count(len(planned), self.item)} of {count(groups, 'group')}"
 
     @abstractmethod

@@ -74,7 +74,7 @@ class Reset(OffsetOperation[PlannedOffset | TopicDeletion]):
         # An undo is screened, too: an unchanged offset does not prove that commits ended, because a client with nothing
         # to read commits the same offset again, and an undo file contains no commit times.
         planned = await self.safety.screen_offsets(cluster, planned)
-        names = tuple(sorted({entry.group_id for entry in planned.items}))
+        names = tuple(sorted({entry.group for entry in planned.items}))
         if self.topics == () or not names:
             return planned.with_items(planned.items)
         from .internal_topics import with_topics
@@ -100,7 +100,7 @@ class Reset(OffsetOperation[PlannedOffset | TopicDeletion]):
             return rows
         from .internal_topics import delete_topics
 
-        failed = {each.planned.group_id for each in applied.items if each.result is not Result.APPLIED}
-        done = {entry.group_id for entry in offsets} - failed
+        failed = {each.planned.group for each in applied.items if each.result is not Result.APPLIED}
+        done = {entry.group for entry in offsets} - failed
         more, failures = await delete_topics(cluster, topics, done, reset_topic_row, undo.stop)
         return rows.with_items((*rows.items, *more)).with_failures(failures)

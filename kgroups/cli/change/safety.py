@@ -109,7 +109,7 @@ class Safety(NamedTuple):
         :param members: groups with members; these are expected to commit and are not checked.
         """
         committed, pending = committed_of(planned.items, members), in_transactions(planned.items)
-        return await self.screen(cluster, planned, committed, lambda entry: entry.group_id, pending)
+        return await self.screen(cluster, planned, committed, lambda entry: entry.group, pending)
 
 
 def _print_note(text: str) -> None:

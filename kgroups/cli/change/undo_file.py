@@ -100,7 +100,7 @@ class UndoFile:
         :raises UsageError: if that fails. Then nothing must be changed, and no file is left behind.
         """
         source = stamped(await self._source(cluster, planned), self.connection)
-        groups = sorted({entry.group_id for entry in planned})
+        groups = sorted({entry.group for entry in planned})
         data = "".join(line + "\n" for line in self._lines(planned, source)).encode()
         if len(data) > LARGEST:
             raise UsageError(f"--undo-file: larger than {LARGEST // 1024**2:,} MiB; change fewer groups at a time")

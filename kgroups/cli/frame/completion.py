@@ -44,7 +44,7 @@ def group_names_of(settings: ClientSettings, prefix: str) -> list[str]:
 
     async def query(admin: Client) -> Outcome[Any]:
         listed = await admin.list_selected(Selection())
-        return listed.with_items(group.group_id for group in listed.items)
+        return listed.with_items(group.group for group in listed.items)
 
     try:
         outcome, _ = run_query(settings, query, debug=False, quiet=True)

@@ -87,7 +87,7 @@ async def _listed(admin: Client) -> Sequence[str]:
             listed = await admin.list_selected(Selection())
     except (KgroupsError, TimeoutError):
         return ()
-    return [group.group_id for group in listed.items]
+    return [group.group for group in listed.items]
 
 
 def _hint(name: str, names: Sequence[str]) -> str | None:

@@ -76,7 +76,7 @@ def show_differences(
             notices += (f"{side.label}: {notice}" for notice in outcome.notices if not isinstance(notice, NoMatch))
         elif selection is not None:
             kept = _selected(selection, state)
-            state = state._replace(groups=tuple(each for each in state.groups if kept(each.group.group_id)))
+            state = state._replace(groups=tuple(each for each in state.groups if kept(each.group.group)))
         states.append(state)
         failures += (each._replace(message=f"{side.label}: {each.message}") for each in state.partial)
     a, b = states
@@ -85,7 +85,7 @@ def show_differences(
         notices.append(
             f"the clusters differ: {first.label} is of {a.source.cluster_id}, {second.label} of {b.source.cluster_id}"
         )
-    groups = len({each.group.group_id for state in states for each in state.groups})
+    groups = len({each.group.group for state in states for each in state.groups})
     if not rows and not failures:
         notices.append(f"A ({first.label}) and B ({second.label}) are equal: {count(groups, 'group')}")
     code = show(Outcome(rows, tuple(failures), tuple(notices)), a.source.cluster_id, shape, DIFF)
@@ -113,7 +113,7 @@ def _live_selection(selection: Selection | None, other: Snapshot | None) -> Sele
     """Return the groups of a cluster to compare with a file: those of the file, and those of its selection."""
     if other is None:
         return selection or Selection(everything=True)
-    names = {each.group.group_id for each in other.groups}
+    names = {each.group.group for each in other.groups}
     if selection is not None:
         kept = _selected(selection, other)
         return selection._replace(names=tuple(sorted({*selection.names, *filter(kept, names)})))
@@ -132,4 +132,4 @@ def _patterns(extent: Extent) -> Selection:
 
 
 def _selected(selection: Selection, snapshot: Snapshot) -> Callable[[str], bool]:
-    return selection.settled({each.group.group_id for each in snapshot.groups}).matches
+    return selection.settled({each.group.group for each in snapshot.groups}).matches

@@ -65,12 +65,12 @@ async def _with_deep_columns(admin: Client, view: str, outcome: Outcome[Any], mi
     limits = ReadBudget(mib << 20, seconds)
     rows: list[Any]
     if view == "offsets":
-        keys = {item.group.group_id: keys_of(item.group, view, _committed(item)) for item in outcome.items}
+        keys = {item.group.group: keys_of(item.group, view, _committed(item)) for item in outcome.items}
         group_logs = await read_group_logs(admin, keys, limits, retention=True)
         shared = await share_facts(admin, outcome.items, limits)
         rows = []
         for item in outcome.items:
-            facts = shared.facts.get(item.group.group_id)
+            facts = shared.facts.get(item.group.group)
             if facts:
                 rows += deep_rows.deep_share_rows(offset_rows(item), facts)
                 continue
@@ -78,7 +78,7 @@ async def _with_deep_columns(admin: Client, view: str, outcome: Outcome[Any], mi
                 rows.append(deep_rows.deep_offset_row(row, item.group, group_logs, item.logs.topic_ids))
         rows += [(*row, *deep_rows.NO_LOG) for row in refused_rows(OffsetRow, outcome.failures)]
         return _with_share_notices(outcome.with_items(rows).with_failures((), group_logs.notices), shared)
-    keys = {group.group_id: keys_of(group, view) for group in outcome.items}
+    keys = {group.group: keys_of(group, view) for group in outcome.items}
     group_logs = await read_group_logs(admin, keys, limits)
     if view == "state":
         states = chain(map(state_row, outcome.items), refused_rows(StateRow, outcome.failures))
@@ -100,9 +100,9 @@ def _with_share_notices(outcome: Outcome[Any], shared: Gathered) -> Outcome[Any]
 
 async def with_logs(admin: Client, outcome: Outcome[GroupFacts], mib: int, seconds: float) -> Outcome[GroupFacts]:
     """Add to the facts of groups what their logs contain: leaders, generations, and timeouts."""
-    keys = {facts.group.group_id: keys_of(facts.group, "state") for facts in outcome.items}
+    keys = {facts.group.group: keys_of(facts.group, "state") for facts in outcome.items}
     group_logs = await read_group_logs(admin, keys, ReadBudget(mib << 20, seconds))
-    facts = [each._replace(log=group_logs.logs.get(each.group.group_id)) for each in outcome.items]
+    facts = [each._replace(log=group_logs.logs.get(each.group.group)) for each in outcome.items]
     return outcome.with_items(facts).with_failures((), group_logs.notices)
 
 
@@ -110,12 +110,12 @@ async def with_share_facts(
     admin: Client, outcome: Outcome[GroupFacts], mib: int, seconds: float
 ) -> Outcome[GroupFacts]:
     """Add to the facts of share groups the states of their partitions, as far as the limits on reading allow."""
-    names = tuple(facts.group.group_id for facts in outcome.items if facts.group.type == GroupType.SHARE)
+    names = tuple(facts.group.group for facts in outcome.items if facts.group.type == GroupType.SHARE)
     if not names:
         return outcome
     offsets = await admin.describe_offsets(Selection(names), isolation=Isolation.READ_UNCOMMITTED)
     shared = await share_facts(admin, offsets.items, ReadBudget(mib << 20, seconds))
-    facts = [each._replace(share=shared.facts.get(each.group.group_id)) for each in outcome.items]
+    facts = [each._replace(share=shared.facts.get(each.group.group)) for each in outcome.items]
     hidden_by = (*outcome.hidden_by, *shared.missing_acls)
     return outcome.with_items(facts).with_failures(offsets.failures)._replace(hidden_by=hidden_by)
 

@@ -20,7 +20,7 @@ def rows_with_header(headers: Headers) -> Callable[[GroupOffsets], Iterable[Offs
     """Return a function that adds the header of a group, with status and lag, and returns the rows of its offsets."""
 
     def rows_of(item: GroupOffsets) -> list[Any]:
-        headers[item.group.group_id] = tuple(header_parts(summary_row(item)))
+        headers[item.group.group] = tuple(header_parts(summary_row(item)))
         return offset_rows(item)
 
     return rows_of
@@ -35,5 +35,5 @@ def worst_first(headers: Headers) -> None:
 
 def add_headers(headers: Headers, groups: Iterable[Group]) -> None:
     """Add the headers of groups without their lag."""
-    for group in sorted(groups, key=lambda each: each.group_id):
-        headers[group.group_id] = tuple(header_parts(state_row(group)))
+    for group in sorted(groups, key=lambda each: each.group):
+        headers[group.group] = tuple(header_parts(state_row(group)))

@@ -77,5 +77,5 @@ async def collect_rows(
 
 
 def _refused(row_type: type[Any], batch: Outcome[GroupOffsets], alone: bool) -> list[Any]:
-    described = {item.group.group_id for item in batch.items} if alone else ()
+    described = {item.group.group for item in batch.items} if alone else ()
     return refused_rows(row_type, (failure for failure in batch.failures if failure.name not in described))

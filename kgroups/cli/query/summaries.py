@@ -71,7 +71,7 @@ def show_all_views(
         shape, ALL_VIEWS, lambda: run_query(connection.settings, hinted(query, selection), debug=connection.debug)
     )
     groups = [item.group for item in outcome.items]
-    described = {group.group_id for group in groups}
+    described = {group.group for group in groups}
     refused = refused_rows(SummaryRow, (each for each in outcome.failures if each.name not in described))
     blocks: list[tuple[Any, list[Any]]] = [
         (SUMMARY, [*map(summary_row, outcome.items), *refused]),

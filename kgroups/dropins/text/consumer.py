@@ -28,7 +28,7 @@ def offsets_text(offsets: GroupOffsets, *, verbose: bool, show: Show = str) -> I
     rows = _by_owner(row for row in offset_rows(offsets) if row.topic is not None)
     if not rows:
         return
-    name = pad(show(offsets.group.group_id), NAME)
+    name = pad(show(offsets.group.group), NAME)
     topics = {row.topic: show(row.topic or "") for row in rows}
     far = widest(NAME, topics.values())
     owners = {_owner(row): [ABSENT if text is None else show(text) for text in _owner(row)] for row in rows}
@@ -66,7 +66,7 @@ def members_text(group: Group, *, verbose: bool, show: Show = str) -> Iterator[s
 def state_text(group: Group, *, verbose: bool, show: Show = str) -> Iterator[str]:
     """Yield a group of ``--describe --state``."""
     where = coordinator_text(group, show)
-    name = show(group.group_id)
+    name = show(group.group)
     members = len(group.members or ())
     epochs = (or_dash(group.group_epoch), or_dash(group.target_assignment_epoch)) if verbose else ()
     heads = ("GROUP-EPOCH", "TARGET-ASSIGNMENT-EPOCH") if verbose else ()
@@ -81,9 +81,9 @@ def state_text(group: Group, *, verbose: bool, show: Show = str) -> Iterator[str
 def remark(group: Group, show: Show = str) -> str | None:
     """Return the text for stderr after a group's table and an empty line."""
     if group.state == GroupState.EMPTY:
-        return f"Consumer group '{show(group.group_id)}' has no active members."
+        return f"Consumer group '{show(group.group)}' has no active members."
     if group.state in GroupState.REBALANCING:
-        return f"Warning: Consumer group '{show(group.group_id)}' is rebalancing."
+        return f"Warning: Consumer group '{show(group.group)}' is rebalancing."
     return None
 
 
@@ -102,7 +102,7 @@ def _by_owner(rows: Iterable[OffsetRow]) -> list[OffsetRow]:
 
 def _member_cells(group: Group, member: Member, show: Show) -> list[str]:
     return [
-        show(group.group_id),
+        show(group.group),
         show(member.member_id),
         show(member.instance_id or ""),
         show(member.host),

@@ -23,11 +23,11 @@ def list_text(groups: Sequence[ListedGroup], *, types: bool, states: bool, show:
     """
     if not (types or states):
         for group in groups:
-            yield f"{show(group.group_id)}\n"
+            yield f"{show(group.group)}\n"
         return
-    wide = widest(NAME, (show(group.group_id) for group in groups)) + _GAP
+    wide = widest(NAME, (show(group.group) for group in groups)) + _GAP
     rows = [("GROUP", "TYPE", "STATE")]
-    rows += [(show(group.group_id), show(group.type or UNKNOWN), show(group.state or UNKNOWN)) for group in groups]
+    rows += [(show(group.group), show(group.type or UNKNOWN), show(group.state or UNKNOWN)) for group in groups]
     for name, group_type, state in rows:
         cells = [pad(name, wide), *([f"{group_type:20}"] if types else []), *([f"{state:20}"] if states else [])]
         yield " ".join(cells) + "\n"
@@ -38,15 +38,15 @@ def short_list_text(groups: Sequence[ListedGroup], *, states: bool, show: Show =
     if not states:
         yield from list_text(groups, types=False, states=False, show=show)
         return
-    wide = widest(NAME, (show(group.group_id) for group in groups))
-    rows = [("GROUP", "STATE"), *((show(group.group_id), show(group.state or UNKNOWN)) for group in groups)]
+    wide = widest(NAME, (show(group.group) for group in groups))
+    rows = [("GROUP", "STATE"), *((show(group.group), show(group.state or UNKNOWN)) for group in groups)]
     for name, state in rows:
         yield f"{pad(name, wide)} {state}\n"
 
 
 def groups_text(groups: Sequence[ListedGroup], show: Show = str) -> Iterator[str]:
     """Yield ``kafka-groups --list``: columns as wide as the longest cell; rows, not the header, end with a blank."""
-    rows = [(show(group.group_id), show(group.type or ""), show(group.protocol_type)) for group in groups]
+    rows = [(show(group.group), show(group.type or ""), show(group.protocol_type)) for group in groups]
     wide = widest(_LISTED, (cell for row in rows for cell in row))
     yield " ".join(pad(name, wide) for name in ("GROUP", "TYPE", "PROTOCOL")) + "\n"
     for row in rows:

@@ -43,12 +43,12 @@ def plan_text(planned: Sequence[PlannedOffset], groups: Iterable[GroupId], show:
 
     :param groups: selected groups, in addition to those in the plan; without any group there is no header.
     """
-    names = {show(name) for name in (*groups, *(entry.group_id for entry in planned))}
+    names = {show(name) for name in (*groups, *(entry.group for entry in planned))}
     wide, far = widest(NAME, names), widest(NAME, (show(entry.topic) for entry in planned))
     if names:
         yield f"\n{pad('GROUP', wide)} {pad('TOPIC', far)} {'PARTITION':10} NEW-OFFSET"
     for entry in planned:
-        yield f"\n{pad(show(entry.group_id), wide)} {pad(show(entry.topic), far)} {entry.partition!s:10} {entry.new}"
+        yield f"\n{pad(show(entry.group), wide)} {pad(show(entry.topic), far)} {entry.partition!s:10} {entry.new}"
     yield "\n"
 
 
@@ -76,7 +76,7 @@ def remark_lines(planned: Iterable[PlannedOffset]) -> Iterator[str]:
     """Yield notes on unusual new offsets, for stderr. The Java tool logs some of them."""
     for entry in planned:
         if entry.note and entry.clamp is not Clamp.NO_RECORD:
-            yield escape(f"Note: group '{entry.group_id}': {entry.topic}-{entry.partition}: {entry.note}")
+            yield escape(f"Note: group '{entry.group}': {entry.topic}-{entry.partition}: {entry.note}")
 
 
 def deleted_text(groups: Sequence[DeletedGroup], show: Show = str, kind: str = "consumer") -> Iterator[str]:
@@ -84,7 +84,7 @@ def deleted_text(groups: Sequence[DeletedGroup], show: Show = str, kind: str = "
 
     :param kind: group type, as in the output.
     """
-    names = ", ".join(f"'{show(group.group_id)}'" for group in groups if not group.failure)
+    names = ", ".join(f"'{show(group.group)}'" for group in groups if not group.failure)
     if not any(group.failure for group in groups):
         yield f"Deletion of requested {kind} groups ({names}) was successful.\n"
     elif names:
@@ -96,7 +96,7 @@ def undeleted_text(groups: Sequence[DeletedGroup], show: Show = str, kind: str =
 
     :param kind: group type, as in the output.
     """
-    failed = [(show(group.group_id), group.failure) for group in groups if group.failure]
+    failed = [(show(group.group), group.failure) for group in groups if group.failure]
     if failed:
         yield f"\nError: Deletion of some {kind} groups failed:\n"
     for name, failure in failed:

@@ -20,7 +20,7 @@ from .text import COORDINATOR, NAME, Show, assignment_text, coordinator_text, or
 def offsets_text(offsets: GroupOffsets, *, verbose: bool, show: Show = str) -> Iterator[str]:
     """Yield a group of ``--describe --offsets``."""
     rows = offset_rows(offsets)
-    name = show(offsets.group.group_id)
+    name = show(offsets.group.group)
     if not rows:
         yield f"\nShare group '{name}' has no offset information.\n"
         return
@@ -43,7 +43,7 @@ def members_text(group: Group, *, verbose: bool, show: Show = str) -> Iterator[s
     header = ["GROUP", "CONSUMER-ID", "HOST", "CLIENT-ID", "#PARTITIONS", "MEMBER-EPOCH", "ASSIGNMENT"]
     rows = [
         [
-            show(group.group_id),
+            show(group.group),
             show(member.member_id),
             show(member.host),
             show(member.client_id),
@@ -63,7 +63,7 @@ def members_text(group: Group, *, verbose: bool, show: Show = str) -> Iterator[s
 
 def state_text(group: Group, *, verbose: bool, show: Show = str) -> Iterator[str]:
     """Yield a group of ``--describe --state``."""
-    name, where = show(group.group_id), coordinator_text(group, show)
+    name, where = show(group.group), coordinator_text(group, show)
     wide, far = widest(NAME, (name,)), widest(COORDINATOR, (where,))
     epochs = (_not_below_zero(group.group_epoch), _not_below_zero(group.target_assignment_epoch)) if verbose else ()
     heads = ("GROUP-EPOCH", "ASSIGNMENT-EPOCH") if verbose else ()
@@ -76,7 +76,7 @@ def state_text(group: Group, *, verbose: bool, show: Show = str) -> Iterator[str
 def remark(group: Group, show: Show = str) -> str | None:
     """Return the text for stderr after a group's table and an empty line."""
     empty = group.state == GroupState.EMPTY
-    return f"Share group '{show(group.group_id)}' has no active members." if empty else None
+    return f"Share group '{show(group.group)}' has no active members." if empty else None
 
 
 def deleted_offsets_text(topics: Sequence[DeletedTopicOffsets], show: Show = str) -> Iterator[str]:

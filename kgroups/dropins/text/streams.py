@@ -25,7 +25,7 @@ def offsets_text(offsets: GroupOffsets, *, verbose: bool, show: Show = str) -> I
     if not offsets.group.members or offsets.group.state == GroupState.DEAD:
         return
     rows = [row for row in offset_rows(offsets) if row.consumer_id is not None and row.topic is not None]
-    name = show(offsets.group.group_id)
+    name = show(offsets.group.group)
     wide, far = widest(NAME, (name,)), widest(NAME, (show(row.topic or "") for row in rows))
     verbose_head = f" {'CURRENT-OFFSET':15} {'LEADER-EPOCH':15} {'LOG-END-OFFSET':15} {'OFFSET-LAG':15}"
     head = verbose_head if verbose else " OFFSET-LAG"
@@ -50,7 +50,7 @@ def members_text(group: Group, *, verbose: bool, show: Show = str) -> Iterator[s
     if not members or group.state == GroupState.DEAD:
         return
     members.sort(key=lambda pair: pair[0].member_id)
-    name = show(group.group_id)
+    name = show(group.group)
     wide = widest(NAME, (name,))
     ids = widest(NAME, (show(member.member_id) for member, _ in members))
     processes = widest(NAME, (show(details.process) for _, details in members))
@@ -95,7 +95,7 @@ def _of_role(role: str, tasks: Tasks) -> str:
 
 def state_text(group: Group, *, verbose: bool, show: Show = str) -> Iterator[str]:
     """Yield a group of ``--describe --state``, with the remarks of the Java tool."""
-    name, node = show(group.group_id), group.coordinator
+    name, node = show(group.group), group.coordinator
     if group.state == GroupState.EMPTY:
         yield f"\nError: Streams group '{name}' has no active members.\n"
     elif group.state == GroupState.DEAD:
@@ -116,7 +116,7 @@ def plan_text(planned: Sequence[PlannedOffset], groups: Iterable[str], show: Sho
     if any(True for _ in groups) or planned:
         yield "\n" + _reset_row("GROUP", "TOPIC", "PARTITION", "NEW-OFFSET")
     for entry in planned:
-        yield "\n" + _reset_row(show(entry.group_id), show(entry.topic), str(entry.partition), str(entry.new))
+        yield "\n" + _reset_row(show(entry.group), show(entry.topic), str(entry.partition), str(entry.new))
     yield "\n"
 
 
@@ -129,19 +129,19 @@ def deleted_text(groups: Sequence[DeletedGroup], topics: Sequence[DeletedTopic],
 
     :param topics: results for the internal topics that were to be deleted.
     """
-    names = "', '".join(show(group.group_id) for group in groups if not group.failure)
+    names = "', '".join(show(group.group) for group in groups if not group.failure)
     if not any(group.failure for group in groups):
         yield f"Deletion of requested streams groups ('{names}') was successful.\n"
     elif names:
         yield f"\nThese streams groups were deleted successfully: '{names}'.\n"
-    owners = "', '".join(sorted({show(topic.group_id) for topic in topics}))
+    owners = "', '".join(sorted({show(topic.group) for topic in topics}))
     if owners and not any(topic.failure for topic in topics):
         yield f"Deletion of associated internal topics of the streams groups ('{owners}') was successful.\n"
 
 
 def undeleted_text(groups: Sequence[DeletedGroup], topics: Sequence[DeletedTopic], show: Show = str) -> Iterator[str]:
     """Yield the groups and internal topics that ``--delete`` has not deleted."""
-    failed = [(show(group.group_id), group.failure) for group in groups if group.failure]
+    failed = [(show(group.group), group.failure) for group in groups if group.failure]
     if failed:
         yield "\nError: Deletion of some streams groups failed:\n"
     for name, failure in failed:

@@ -68,10 +68,10 @@ def sweep(session: WireSession) -> Sweep:
     swept_at, listed, commits, retention, partitions = session.ask(query)
     complete = not (listed.failures or listed.hidden_by or commits.failed)
     rows = [
-        (swept_at, complete, group.group_id, kind_of(group.type), group.state, group.protocol_type, *commit, at)
+        (swept_at, complete, group.group, kind_of(group.type), group.state, group.protocol_type, *commit, at)
         for group in listed.items
-        for at in [partition_of(group.group_id, partitions) if partitions else None]
-        if group.group_id not in commits.failed
+        for at in [partition_of(group.group, partitions) if partitions else None]
+        if group.group not in commits.failed
         for commit in _commits(commits, group)
     ]
     known = (retention, None) if isinstance(retention, int) else (None, retention)
@@ -145,7 +145,7 @@ async def _log_partitions(admin: WireClient) -> int:
 
 def _commits(commits: GroupResults[GroupCommits], group: ListedGroup) -> Iterator[Row]:
     """Yield the columns of a commit in BASELINE; one row of nulls for a group without commits."""
-    result = commits.found.get(group.group_id)
+    result = commits.found.get(group.group)
     topics = result[1].topics if result else {}
     if not any(topics.values()):
         yield (None,) * 5

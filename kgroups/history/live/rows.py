@@ -43,7 +43,7 @@ def kind_of(group_type: str | None) -> str | None:
 
 def group_row(group: Group) -> Row:
     return (
-        group.group_id,
+        group.group,
         kind_of(group.type),
         group.state or None,
         group.protocol_type,
@@ -58,7 +58,7 @@ def members_rows(group: Group) -> Iterator[Row]:
     """Yield the members of a group by member ID; none if its type cannot be described."""
     for member in sorted(group.members or (), key=lambda member: member.member_id):
         yield (
-            group.group_id,
+            group.group,
             kind_of(group.type),
             member.member_id,
             member.instance_id,
@@ -78,7 +78,7 @@ def assignments_rows(group: Group) -> Iterator[Row]:
     for member in sorted(group.members or (), key=lambda member: member.member_id):
         for role, assignment in ((CURRENT, member.assignment), (TARGET, member.target)):
             for entry in assignment.topics if assignment else ():
-                yield (group.group_id, member.member_id, entry.topic, entry.partitions, role)
+                yield (group.group, member.member_id, entry.topic, entry.partitions, role)
 
 
 def offsets_rows(offsets: GroupOffsets) -> Iterator[Row]:

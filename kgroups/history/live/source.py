@@ -90,7 +90,7 @@ class LiveReader(DataSourceReader):
         by_node: dict[Node, list[ListedGroup]] = {}
         selected = self._options.groups
         for group in listed.items:
-            if selected is None or group.group_id in selected:
+            if selected is None or group.group in selected:
                 by_node.setdefault(group.coordinator, []).append(group)
         # At least one slice: for an empty list, Spark makes a partition of its own.
         nodes = sorted(by_node)

@@ -21,7 +21,7 @@ from .participants import assignor_of, could_hold, current, participants_of, run
 
 def _fixes(facts: GroupFacts, names: list[str]) -> str:
     places = "".join(f" --topic {shell(':'.join(name.rsplit('-', 1)))}" for name in names)
-    command = f"kgroups reset-offsets {group_words_in_text(facts.group.group_id)}{places}"
+    command = f"kgroups reset-offsets {group_words_in_text(facts.group.group)}{places}"
     return f"to read from the log start: {command} --to-earliest --execute; to keep the offsets, use --to-current"
 
 
@@ -59,7 +59,7 @@ def _left(facts: GroupFacts) -> Iterator[Finding]:
             "left-topics",
             f"no member subscribes to {_topics(left)} with committed offsets on {count(partitions, 'partition')}: "
             f"{some(left)}: brokers delete them after their retention although the group has members; if they are not "
-            f"needed: kgroups delete-offsets {group_words_in_text(facts.group.group_id)} {options}",
+            f"needed: kgroups delete-offsets {group_words_in_text(facts.group.group)} {options}",
             left,
         )
 

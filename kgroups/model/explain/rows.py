@@ -37,7 +37,7 @@ class ExplainedMember(NamedTuple):
 def explained_members(facts: GroupFacts) -> Iterator[ExplainedMember]:
     for member in facts.members:
         yield ExplainedMember(
-            group=facts.group.group_id,
+            group=facts.group.group,
             consumer_id=member.member_id,
             group_instance_id=member.instance_id,
             client_id=member.client_id,

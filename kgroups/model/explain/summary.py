@@ -94,7 +94,7 @@ def summarize(facts: GroupFacts, findings: Iterable[Finding]) -> Summary:
     if (lag := lag_text(known)) not in status.reason and status.status is not Status.OK:
         status = status._replace(reason=f"{status.reason}; {lag}")
     summary = Summary(status, known.total_lag, known.known_lag, partitions)
-    return summary._replace(next=_next(facts.group.group_id, summary))
+    return summary._replace(next=_next(facts.group.group, summary))
 
 
 def _short(finding: Finding) -> str:

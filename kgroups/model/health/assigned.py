@@ -24,7 +24,7 @@ def _judge(evidence: Evidence) -> Iterator[Finding]:
 
 def _assigned(offsets: GroupOffsets, rows: Sequence[OffsetRow]) -> Iterator[Finding]:
     """Judge whether partitions have no member, or several; UNKNOWN if that cannot be determined."""
-    name = offsets.group.group_id
+    name = offsets.group.group
     protocol_type = offsets.group.protocol_type
     if offsets.group.members is None:
         message = f"the members of {offsets.group.type} groups are not reported"

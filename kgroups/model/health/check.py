@@ -48,7 +48,7 @@ class Evidence(NamedTuple):
 
     @property
     def name(self) -> str:
-        return self.last.offsets.group.group_id
+        return self.last.offsets.group.group
 
 
 class Flag(NamedTuple):

@@ -22,7 +22,7 @@ def _judge(evidence: Evidence) -> Iterator[Finding]:
 
 def commit_ages(seen: Seen, rows: Iterable[OffsetRow], limit: Threshold, unknown_lag: UnknownLag) -> Iterator[Finding]:
     group = seen.offsets.group
-    name = group.group_id
+    name = group.group
     if group.type == GroupType.SHARE:
         yield Finding(name, "commit-age", Severity.UNKNOWN, "share groups do not commit offsets", limit=limit)
         return

@@ -103,7 +103,7 @@ class Sampling:
     def add(self, seen: Outcome[Seen]) -> None:
         """Add a sample. Drop groups that no longer exist, and the failures of earlier samples."""
         self._samples = {
-            (name := each.offsets.group.group_id): [*self._samples.get(name, ()), each] for each in seen.items
+            (name := each.offsets.group.group): [*self._samples.get(name, ()), each] for each in seen.items
         }
         self._failures, self._hidden_by = seen.failures, seen.hidden_by
 
@@ -115,10 +115,10 @@ class Sampling:
 
     def judge(self, seen: Outcome[Seen]) -> None:
         """Keep the findings for some groups, but not the groups; only if :attr:`in_batches`."""
-        self._judged.update(each.offsets.group.group_id for each in seen.items)
-        self._static.update(each.offsets.group.group_id for each in seen.items if self._needs_instances(each))
+        self._judged.update(each.offsets.group.group for each in seen.items)
+        self._static.update(each.offsets.group.group for each in seen.items if self._needs_instances(each))
         for each in seen.items:
-            self._findings += judge((each,), limits_of(each.offsets.group.group_id, self._limits, self._rules))
+            self._findings += judge((each,), limits_of(each.offsets.group.group, self._limits, self._rules))
         self._failures += seen.failures
         self._hidden_by += seen.hidden_by
 
@@ -138,7 +138,7 @@ class Sampling:
 
     def _needs_instances(self, seen: Seen) -> bool:
         group = seen.offsets.group
-        return is_static(group) and limits_of(group.group_id, self._limits, self._rules).assigned
+        return is_static(group) and limits_of(group.group, self._limits, self._rules).assigned
 
     def learn(self, answers: Answers) -> None:
         """Add the answers to :meth:`unproven` and :meth:`static`."""

@@ -135,7 +135,7 @@ def _stopped(seen: Seen) -> Finding:
     A client whose transaction has offsets of the group is running, or did not end it.
     """
     group = seen.offsets.group
-    name = group.group_id
+    name = group.group
     if group.state not in GroupState.WITHOUT_MEMBERS:
         return Finding(name, "stopped", Severity.CRITICAL, f"{group.state or 'state unknown'}; no members are expected")
     if pending := pending_remark(seen.offsets.commits.pending or frozenset()):

@@ -47,7 +47,7 @@ def trend(seen: Sequence[Seen], unknown_lag: UnknownLag) -> Iterator[Finding]:
     STOP, STALL, and WARN require proof of an unread record: without one in :attr:`Seen.proofs`, the partition is OK. If
     it is unknown whether a record is unread, the verdict is unknown, and shown with a question mark.
     """
-    name = seen[-1].offsets.group.group_id
+    name = seen[-1].offsets.group.group
     windows = _windows(seen)
     never = [place for place in unknown_lag.places if place not in windows]
     gap = unknown_lag.text(len(never), [unknown_lag.places[place] for place in never])

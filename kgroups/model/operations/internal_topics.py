@@ -30,7 +30,7 @@ def plan_topic_deletions(groups: Iterable[Group], named: Collection[str] | None 
         topics = internal_topics(group)
         seen.update(topics)
         if group.type == GroupType.STREAMS and not is_ready(group):
-            failures.append(Failure(Scope.GROUP, group.group_id, UNREPORTED, reason=Reason.COORDINATOR_UNAVAILABLE))
+            failures.append(Failure(Scope.GROUP, group.group, UNREPORTED, reason=Reason.COORDINATOR_UNAVAILABLE))
         if group.state in GroupState.WITHOUT_MEMBERS:
             deletions += [TopicDeletion(group, topic) for topic in topics if named is None or topic in named]
     unknown = sorted(set(named or ()) - seen)
@@ -50,7 +50,7 @@ def without_others(deletions: Outcome[TopicDeletion], groups: Iterable[str]) -> 
     kept: list[TopicDeletion] = []
     failures: list[Failure] = []
     for each in deletions.items:
-        own = each.group.group_id
+        own = each.group.group
         others = [name for name in names if name.startswith(f"{own}-") and is_internal_name(each.topic, name)]
         if others:
             message = f"not deleted: its name also matches group '{others[-1]}', not only '{own}'"
@@ -66,7 +66,7 @@ def kept_remarks(groups: Iterable[Group]) -> list[str]:
     for group in groups:
         if topics := internal_topics(group):
             flag = "to delete them, add --delete-all-internal-topics"
-            remarks.append(f"internal topics of group '{group.group_id}' are kept: {', '.join(topics)}; {flag}")
+            remarks.append(f"internal topics of group '{group.group}' are kept: {', '.join(topics)}; {flag}")
     return remarks
 
 
@@ -77,7 +77,7 @@ def of_inputs(keys: Iterable[PlanKey], groups: Iterable[Group], named: Collectio
 
     :param named: topics that were selected by name: an internal one is a failure.
     """
-    internal = {group.group_id: group for group in groups if group.type == GroupType.STREAMS}
+    internal = {group.group: group for group in groups if group.type == GroupType.STREAMS}
     kept: list[PlanKey] = []
     rejected: dict[tuple[str, str], None] = {}
     for key in keys:
@@ -105,4 +105,4 @@ def _is_input(group: Group, topic: str) -> bool:
     """
     if group.topology and is_ready(group):
         return topic in group.topology.sources
-    return not is_internal_name(topic, group.group_id)
+    return not is_internal_name(topic, group.group)

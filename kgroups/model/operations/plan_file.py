@@ -142,7 +142,7 @@ def java_csv(planned: Iterable[PlannedOffset], *, with_group: bool) -> Iterator[
     """Yield the new offsets as lines of the Java tool's ``--export``, which cannot express commits to delete."""
     for entry in planned:
         if entry.after:
-            group = (_quoted(entry.group_id),) if with_group else ()
+            group = (_quoted(entry.group),) if with_group else ()
             yield ",".join((*group, _quoted(entry.topic), str(entry.partition), str(entry.after.offset)))
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from kgroups.deprecation import warn_once
 from kgroups.errors import Reason
 
 from ..groups import GroupId
@@ -136,7 +137,7 @@ class PlannedOffset(NamedTuple):
     ``None`` is no commit; an ``after`` of ``None`` deletes the commit.
     """
 
-    group_id: GroupId
+    group: GroupId
     topic: str
     partition: int
     before: Commit | None
@@ -154,9 +155,10 @@ class PlannedOffset(NamedTuple):
     """Whether an open transaction holds an offset, which the change would discard."""
 
     @property
-    def group(self) -> GroupId:
-        """The group ID, as rows and JSON name it."""
-        return self.group_id
+    def group_id(self) -> GroupId:
+        """The group ID; deprecated: use ``group``."""
+        warn_once("kgroups.PlannedOffset.group_id", "kgroups.PlannedOffset.group")
+        return self.group
 
     @property
     def old(self) -> int | None:
@@ -180,7 +182,7 @@ def by_group(planned: Iterable[PlannedOffset]) -> Iterator[tuple[GroupId, list[P
     """Yield the planned offsets of each group, sorted by group ID."""
     groups: dict[GroupId, list[PlannedOffset]] = {}
     for entry in planned:
-        groups.setdefault(entry.group_id, []).append(entry)
+        groups.setdefault(entry.group, []).append(entry)
     yield from sorted(groups.items())
 
 

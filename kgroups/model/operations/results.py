@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Set
 from types import MappingProxyType
 from typing import NamedTuple
 
+from kgroups.deprecation import warn_once
+
 from ..groups import Group, GroupId, Member
 from ..offsets import Commit
 from ..outcome import Failure, Result
@@ -27,7 +29,7 @@ class AppliedOffset(NamedTuple):
     @property
     def group(self) -> GroupId:
         """The group ID, as rows and JSON name it."""
-        return self.planned.group_id
+        return self.planned.group
 
     @property
     def topic(self) -> str:
@@ -51,7 +53,7 @@ class AppliedOffset(NamedTuple):
 class DeletedOffset(NamedTuple):
     """A partition whose commit was to be deleted, if any; without a partition, a topic with unknown partitions."""
 
-    group_id: GroupId
+    group: GroupId
     topic: str
     partition: int | None
     failure: Failure | None = None
@@ -60,7 +62,7 @@ class DeletedOffset(NamedTuple):
 class DeletedTopicOffsets(NamedTuple):
     """A topic whose start offsets, of all partitions, were to be deleted from a share group."""
 
-    group_id: GroupId
+    group: GroupId
     topic: str
     failure: Failure | None = None
 
@@ -80,21 +82,22 @@ class GroupDeletion(NamedTuple):
             seen = SeenLog(self.topic_ids.get(topic))
             pending = (topic, partition) in self.pending
             yield PlannedOffset(
-                self.group.group_id, topic, partition, commit, None, kind=self.group.type, seen=seen, pending=pending
+                self.group.group, topic, partition, commit, None, kind=self.group.type, seen=seen, pending=pending
             )
 
 
 class DeletedGroup(NamedTuple):
     """A group after the attempt to delete it."""
 
-    group_id: GroupId
+    group: GroupId
     result: Result
     failure: Failure | None = None
 
     @property
-    def group(self) -> GroupId:
-        """The group ID, as rows and JSON name it."""
-        return self.group_id
+    def group_id(self) -> GroupId:
+        """The group ID; deprecated: use ``group``."""
+        warn_once("kgroups.DeletedGroup.group_id", "kgroups.DeletedGroup.group")
+        return self.group
 
 
 class TopicDeletion(NamedTuple):
@@ -107,7 +110,7 @@ class TopicDeletion(NamedTuple):
 class DeletedTopic(NamedTuple):
     """An internal topic after the attempt to delete it."""
 
-    group_id: GroupId
+    group: GroupId
     topic: str
     result: Result
     failure: Failure | None = None
@@ -116,7 +119,7 @@ class DeletedTopic(NamedTuple):
 class MemberRemoval(NamedTuple):
     """A member to remove from its group: by its instance ID if it has one, otherwise by its member ID."""
 
-    group_id: GroupId
+    group: GroupId
     member: Member
 
 

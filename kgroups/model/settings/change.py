@@ -7,6 +7,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple, Protocol
 
+from kgroups.deprecation import warn_once
 from kgroups.errors import Reason
 
 from ..groups import GroupId, is_glob
@@ -23,7 +24,7 @@ class PlannedSetting(NamedTuple):
     ``None`` means not set. ``seen`` has all values that were set for the group at the plan; ``None`` means unknown.
     """
 
-    group_id: GroupId
+    group: GroupId
     name: str
     before: Value
     after: Value
@@ -33,11 +34,13 @@ class PlannedSetting(NamedTuple):
 
     @property
     def key(self) -> tuple[GroupId, str]:
-        return self.group_id, self.name
+        return self.group, self.name
 
     @property
-    def group(self) -> GroupId:
-        return self.group_id
+    def group_id(self) -> GroupId:
+        """The group ID; deprecated: use ``group``."""
+        warn_once("kgroups.PlannedSetting.group_id", "kgroups.PlannedSetting.group")
+        return self.group
 
 
 class AppliedSetting(NamedTuple):
@@ -49,7 +52,7 @@ class AppliedSetting(NamedTuple):
 
     @property
     def group(self) -> GroupId:
-        return self.planned.group_id
+        return self.planned.group
 
     @property
     def name(self) -> str:
@@ -93,7 +96,7 @@ class UnsetAll(NamedTuple):
         failures = [
             Failure(
                 Scope.GROUP,
-                found.group_id,
+                found.group,
                 f"{key}: brokers have no such setting of groups",
                 reason=Reason.NOT_APPLICABLE,
             )
@@ -122,23 +125,21 @@ def plan_group(found: GroupSettings, desired: DesiredSettings) -> Outcome[Planne
         each = now.get(name, Setting(name, UNKNOWN, UNKNOWN))
         if new != each.override or (new is None) != (each.value.origin != GROUP):
             after = each.inherited if new is None else Value(new, GROUP)
-            planned.append(PlannedSetting(found.group_id, name, each.value, after, each.override, new, seen))
+            planned.append(PlannedSetting(found.group, name, each.value, after, each.override, new, seen))
     return wanted.with_items(planned)
 
 
 def changes_by_group(planned: Iterable[PlannedSetting]) -> dict[GroupId, dict[str, str | None]]:
     """Return group -> name -> new value."""
     ordered = sorted(planned, key=attrgetter("key"))
-    return {
-        group: {each.name: each.new for each in part} for group, part in groupby(ordered, key=attrgetter("group_id"))
-    }
+    return {group: {each.name: each.new for each in part} for group, part in groupby(ordered, key=attrgetter("group"))}
 
 
 def changed_since(planned: Iterable[PlannedSetting], now: Mapping[GroupId, GroupSettings]) -> dict[GroupId, Failure]:
     """Return the groups whose settings have changed since the plan was made, each with the reason."""
     changed: dict[GroupId, Failure] = {}
     for each in planned:
-        if (found := now.get(each.group_id)) is None:
+        if (found := now.get(each.group)) is None:
             continue
         was, values = {**dict(each.seen or ()), each.name: each.old}, found.overrides
         names = [each.name] if each.seen is None else [each.name, *sorted(was.keys() | values.keys())]
@@ -147,7 +148,7 @@ def changed_since(planned: Iterable[PlannedSetting], now: Mapping[GroupId, Group
                 f"not changed: {name} has changed since the plan was made: it was {shown(was.get(name))}, "
                 f"now {shown(values.get(name))}; run the command again"
             )
-            changed.setdefault(each.group_id, Failure(Scope.GROUP, each.group_id, message, reason=Reason.CHANGED))
+            changed.setdefault(each.group, Failure(Scope.GROUP, each.group, message, reason=Reason.CHANGED))
     return changed
 
 

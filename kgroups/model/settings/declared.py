@@ -87,9 +87,9 @@ class Declared(NamedTuple):
 
     def of(self, found: GroupSettings) -> Outcome[tuple[str, str | None]]:
         wanted: dict[str, str | None] = {}
-        if self.exact and self.concerns(found.group_id):
+        if self.exact and self.concerns(found.group):
             wanted.update(dict.fromkeys(found.overrides))
-        return Outcome(tuple((wanted | self.values(found.group_id)).items()))
+        return Outcome(tuple((wanted | self.values(found.group)).items()))
 
 
 def parse_declared(text: str, where: str) -> Declared:
@@ -174,7 +174,7 @@ def drift(found: GroupSettings, declared: Declared) -> list[DriftRow]:
             result = "differs"
         else:
             continue
-        rows.append(DriftRow(found.group_id, key, wanted, value, origin, result))
+        rows.append(DriftRow(found.group, key, wanted, value, origin, result))
     return rows
 
 
@@ -186,11 +186,11 @@ def unknown_keys(found: Iterable[GroupSettings], declared: Declared) -> list[Fai
         failures += [
             Failure(
                 Scope.GROUP,
-                each.group_id,
+                each.group,
                 f"{key}: brokers have no such setting of groups",
                 reason=Reason.NOT_APPLICABLE,
             )
-            for key in declared.values(each.group_id)
+            for key in declared.values(each.group)
             if key not in known
         ]
     return failures

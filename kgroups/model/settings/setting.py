@@ -48,7 +48,7 @@ class Setting(NamedTuple):
 class GroupSettings(NamedTuple):
     """All settings of a group, sorted by name; the group need not exist."""
 
-    group_id: GroupId
+    group: GroupId
     settings: tuple[Setting, ...]
 
     @property
@@ -84,7 +84,7 @@ def setting_rows(found: GroupSettings, keys: Iterable[str] = (), *, overridden: 
     :param overridden: whether to show only values that are set for the group.
     """
     return [
-        SettingRow(found.group_id, each.name, *each.value, *each.inherited)
+        SettingRow(found.group, each.name, *each.value, *each.inherited)
         for each in found.settings
         if (not overridden or each.value.origin == GROUP) and (not keys or matches_any(each.name, keys))
     ]

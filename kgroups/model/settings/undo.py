@@ -28,9 +28,7 @@ from .setting import GroupSettings
 
 def undo_lines(planned: Sequence[PlannedSetting], source: Source) -> Iterator[str]:
     """Yield the lines of a file, without line ends, before anything is changed."""
-    items = [
-        {"group": each.group_id, "key": each.name, "old_value": each.old, "new_value": each.new} for each in planned
-    ]
+    items = [{"group": each.group, "key": each.name, "old_value": each.old, "new_value": each.new} for each in planned]
     return lines_of(SETTINGS_SCHEMA, source, "settings", items)
 
 
@@ -68,7 +66,7 @@ class Restored(NamedTuple):
         never = 0
         for row in self.rows:
             now = found.overrides.get(row.key)
-            if row.group != found.group_id or now == row.old:
+            if row.group != found.group or now == row.old:
                 continue
             if row.result is Result.FAILED:
                 never += 1
@@ -77,11 +75,11 @@ class Restored(NamedTuple):
                     f"{row.key} is not restored: it has changed since: {shown(row.new)} was written, now {shown(now)}; "
                     f"to write it anyway, add {ACCEPT} {Mismatch.SETTING}"
                 )
-                failures.append(Failure(Scope.GROUP, found.group_id, message, reason=Reason.CHANGED))
+                failures.append(Failure(Scope.GROUP, found.group, message, reason=Reason.CHANGED))
             else:
                 wanted.append((row.key, row.old))
         what = count(never, "setting")
-        notice = f"group '{found.group_id}': {what} not restored: {self.origin.name} records that it was never written"
+        notice = f"group '{found.group}': {what} not restored: {self.origin.name} records that it was never written"
         return Outcome(tuple(wanted), tuple(failures), (notice,) if never else ())
 
 

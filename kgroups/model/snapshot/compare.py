@@ -42,7 +42,7 @@ class _Side:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
-        self.groups: dict[GroupId, GroupOffsets] = {each.group.group_id: each for each in snapshot.groups}
+        self.groups: dict[GroupId, GroupOffsets] = {each.group.group: each for each in snapshot.groups}
         partial = snapshot.partial
         self.unlisted = any(map(hides_groups, partial))
         self.hidden = any(each.scope is Scope.CLUSTER for each in partial)
@@ -136,9 +136,9 @@ class _Sides(NamedTuple):
             yield from self._offsets(a, b)
 
     def _configs(self, a: Group, b: Group) -> Iterator[DiffRow]:
-        place = (a.group_id, None, None)
+        place = (a.group, None, None)
         found = [
-            side.snapshot.configs.get(a.group_id, UNKNOWN if has_configs(group.type) else {})
+            side.snapshot.configs.get(a.group, UNKNOWN if has_configs(group.type) else {})
             for side, group in ((self.a, a), (self.b, b))
         ]
         first, second = found
@@ -149,7 +149,7 @@ class _Sides(NamedTuple):
             yield from _difference(place, f"config {name}", first.get(name), second.get(name))
 
     def _offsets(self, a: GroupOffsets, b: GroupOffsets) -> Iterator[DiffRow]:
-        name = a.group.group_id
+        name = a.group.group
         ours, theirs = commits_of(a), commits_of(b)
         limits = [set(side.snapshot.extent.topics) for side in (self.a, self.b) if side.snapshot.extent.topics]
         for pair in sorted({*ours, *theirs}):
@@ -191,7 +191,7 @@ def _topics_of(offsets: GroupOffsets) -> Iterator[str]:
 
 
 def _members(a: Group, b: Group) -> Iterator[DiffRow]:
-    place = (a.group_id, None, None)
+    place = (a.group, None, None)
     if a.members is None or b.members is None:
         yield _row(place, "members", *(_known(None if each.members is None else len(each.members)) for each in (a, b)))
         return

@@ -68,7 +68,7 @@ def _items(snapshot: Snapshot) -> Iterator[dict[str, Any]]:
 def _group_item(offsets: GroupOffsets, snapshot: Snapshot) -> dict[str, Any]:
     group, commits = offsets.group, offsets.commits
     item: dict[str, Any] = {
-        "group": group.group_id,
+        "group": group.group,
         "type": group.type,
         "state": group.state,
         "protocol_type": group.protocol_type,
@@ -82,7 +82,7 @@ def _group_item(offsets: GroupOffsets, snapshot: Snapshot) -> dict[str, Any]:
         item["unset"] = {topic: sorted(partitions) for topic, partitions in sorted(commits.unset.items())}
     if commits.lags:
         item["lags"] = [[*pair, lag] for pair, lag in sorted(commits.lags.items())]
-    if (configs := snapshot.configs.get(group.group_id)) is not None:
+    if (configs := snapshot.configs.get(group.group)) is not None:
         item["configs"] = dict(configs)
     return item
 

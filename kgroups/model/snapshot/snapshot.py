@@ -75,7 +75,7 @@ class Snapshot(NamedTuple):
     def names(self) -> tuple[GroupId, ...]:
         """The groups in the snapshot, and the groups that could not be read, sorted."""
         failed = {each.name for each in self.partial if each.scope is Scope.GROUP}
-        return tuple(sorted({each.group.group_id for each in self.groups} | failed))
+        return tuple(sorted({each.group.group for each in self.groups} | failed))
 
     def check_names(self, names: Iterable[GroupId], file: str) -> None:
         """Check that the snapshot has these groups.
@@ -111,7 +111,7 @@ class SavedSettings(NamedTuple):
     exact: bool = False
 
     def of(self, found: GroupSettings) -> Outcome[tuple[str, str | None]]:
-        name = found.group_id
+        name = found.group
         saved = self.configs.get(name, {})
         wanted: dict[str, str | None] = {key: value for key, value in saved.items() if value is not None}
         unknown = [

@@ -103,14 +103,14 @@ class Share(NamedTuple):
             return _partition_row(first, ages)
         tally = self.tally(ages)
         if self.by is By.TOPIC and first:
-            return TopicLagRow(self.group.group_id, first.topic or "", *tally)
+            return TopicLagRow(self.group.group, first.topic or "", *tally)
         if self.by is By.MEMBER and first:
             return MemberLagRow(
-                self.group.group_id, first.consumer_id, first.group_instance_id, first.host, first.client_id, *tally
+                self.group.group, first.consumer_id, first.group_instance_id, first.host, first.client_id, *tally
             )
         known = self.known(tally)
         status = judge_status(known).status.value
-        return GroupLagRow(self.group.group_id, self.group.state, known.members, *tally, status)
+        return GroupLagRow(self.group.group, self.group.state, known.members, *tally, status)
 
     def tally(self, ages: Ages = NO_AGES) -> Tally:
         """Return the sums over the counted rows, with a remark about the others."""
@@ -174,7 +174,7 @@ def _without_commit_or_owner(offsets: GroupOffsets) -> Iterator[OffsetRow]:
         for partition in sorted({*logs, *offsets.logs.holes_of(topic, known)} - known):
             log = logs.get(partition, LogOffsets())
             yield OffsetRow(
-                offsets.group.group_id,
+                offsets.group.group,
                 topic=topic,
                 partition=partition,
                 log_start_offset=log.start,

@@ -85,7 +85,7 @@ class MemberRow(NamedTuple):
 
 def state_row(group: Group) -> StateRow:
     return StateRow(
-        group=group.group_id,
+        group=group.group,
         coordinator=group.coordinator,
         assignment_strategy=group.protocol or None,
         state=group.state,
@@ -103,7 +103,7 @@ def member_rows(group: Group) -> Iterator[MemberRow]:
     for member in sorted(group.members or (), key=_member_id):
         subscription, assigned = member.subscription, member.assignment
         row = MemberRow(
-            group.group_id,
+            group.group,
             consumer_id=member.member_id,
             group_instance_id=member.instance_id,
             host=member.host,

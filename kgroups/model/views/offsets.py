@@ -33,7 +33,7 @@ def offset_rows(offsets: GroupOffsets) -> list[OffsetRow]:
         from .share_rows import share_rows
 
         return share_rows(offsets)
-    group, logs, holes = offsets.group.group_id, offsets.logs.offsets, offsets.logs.holes
+    group, logs, holes = offsets.group.group, offsets.logs.offsets, offsets.logs.holes
     owners, idle = _owners(offsets.group, offsets.topics)
     roles = _roles(offsets.group)
     marks, nonsubscribers, stable = _marks(offsets, owners), _nonsubscribers(offsets.group), offsets.logs.stable
@@ -114,7 +114,7 @@ def _joined(note: str | None, more: str) -> str:
 
 def _without_commit(offsets: GroupOffsets, owners: _Owners, roles: Mapping[str, str]) -> Iterator[OffsetRow]:
     """Yield rows of partitions without a commit: a member owns them, or their committed offset is -1."""
-    group, logs, holes = offsets.group.group_id, offsets.logs.offsets, offsets.logs.holes
+    group, logs, holes = offsets.group.group, offsets.logs.offsets, offsets.logs.holes
     unset = {(topic, at) for topic, partitions in offsets.commits.unset.items() for at in partitions}
     claimed = {(topic, at): claims for topic, each in owners.items() for at, claims in each.items()}
     for pair in sorted({*claimed, *unset}):

@@ -95,19 +95,19 @@ def delete_row(deletion: GroupDeletion, columns: ResultAndError = NOT_EXECUTED) 
     group = deletion.group
     # A share group also has partitions that were never read; they have no start offset.
     count = sum(commit is not None for commit in deletion.commits.values())
-    return DeleteRow(group.group_id, group.state, group.type, group.protocol_type, count, *columns)
+    return DeleteRow(group.group, group.state, group.type, group.protocol_type, count, *columns)
 
 
 def delete_topic_row(deletion: TopicDeletion, columns: ResultAndError = NOT_EXECUTED) -> DeleteRow:
     group = deletion.group
-    return DeleteRow(group.group_id, group.state, group.type, group.protocol_type, None, *columns, deletion.topic)
+    return DeleteRow(group.group, group.state, group.type, group.protocol_type, None, *columns, deletion.topic)
 
 
 def reset_topic_row(deletion: TopicDeletion, columns: ResultAndError = NOT_EXECUTED) -> ResetRow:
-    return ResetRow(deletion.group.group_id, deletion.topic, None, None, None, None, DELETED_TOPIC, *columns)
+    return ResetRow(deletion.group.group, deletion.topic, None, None, None, None, DELETED_TOPIC, *columns)
 
 
 def remove_member_row(removal: MemberRemoval, columns: ResultAndError = NOT_EXECUTED) -> RemoveMemberRow:
     member = removal.member
     identity = (member.member_id, member.instance_id, member.host, member.client_id, member.assignment.size)
-    return RemoveMemberRow(removal.group_id, *identity, *columns)
+    return RemoveMemberRow(removal.group, *identity, *columns)

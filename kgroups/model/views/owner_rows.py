@@ -49,7 +49,7 @@ def owner_rows(offsets: GroupOffsets, scope: TopicScope | None) -> Iterator[Owne
             for entry in member.assignment.topics
             for at in entry.partitions
         }
-        rows = [*rows, *(OffsetRow(group.group_id, topic, at, note=NOT_READ_YET) for topic, at in assigned - known)]
+        rows = [*rows, *(OffsetRow(group.group, topic, at, note=NOT_READ_YET) for topic, at in assigned - known)]
     for row in rows:
         if row.topic is None and scope is not None:
             continue
@@ -58,7 +58,7 @@ def owner_rows(offsets: GroupOffsets, scope: TopicScope | None) -> Iterator[Owne
         owner = OwnerRow(
             row.topic,
             row.partition,
-            group.group_id,
+            group.group,
             group.type,
             group.state or None,
             row.consumer_id,

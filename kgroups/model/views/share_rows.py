@@ -20,7 +20,7 @@ def share_rows(offsets: GroupOffsets) -> list[OffsetRow]:
     4.2). Older brokers do not report it: then it is the number of offsets from the start offset to the end of the log,
     of which some records may be acknowledged already.
     """
-    group, commits = offsets.group.group_id, offsets.commits
+    group, commits = offsets.group.group, offsets.commits
     left = left_topics(offsets.group, commits.topics)
     rows = []
     for topic, starts in commits.topics.items():

@@ -70,4 +70,4 @@ def summary_row(offsets: GroupOffsets) -> SummaryRow:
 
 def all_views_row(offsets: GroupOffsets) -> AllViewsRow:
     members = Records(member_rows(offsets.group))
-    return AllViewsRow(offsets.group.group_id, Records((summary_row(offsets),)), members, Records(offset_rows(offsets)))
+    return AllViewsRow(offsets.group.group, Records((summary_row(offsets),)), members, Records(offset_rows(offsets)))

@@ -32,9 +32,9 @@ class TopologyRow(NamedTuple):
 def topology_remark(group: Group) -> str | None:
     """Return why a group has no topology to show, or ``None``."""
     if group.topology is None:
-        return f"group '{group.group_id}' is not a streams group: it has no topology"
+        return f"group '{group.group}' is not a streams group: it has no topology"
     if group.topology.subtopologies is None:
-        name = group.group_id
+        name = group.group
         return f"the topology of group '{name}' is not ready: a source topic is missing, or its partitions do not fit"
     return None
 
@@ -50,7 +50,7 @@ def nodes_remark(group: Group) -> str | None:
         TopologyStatus.ERROR: "the broker failed to read the description of its topology; see the broker's log",
     }
     reason = reasons.get(nodes.status, f"the broker reports the unknown status {int(nodes.status)}")
-    return f"group '{group.group_id}': the nodes of its topology are unknown: {reason}"
+    return f"group '{group.group}': the nodes of its topology are unknown: {reason}"
 
 
 def topology_rows(group: Group) -> Iterator[TopologyRow]:
@@ -60,7 +60,7 @@ def topology_rows(group: Group) -> Iterator[TopologyRow]:
         return
     nodes = dict(topology.nodes.subtopologies) if topology.nodes else {}
     for part in topology.subtopologies or ():
-        begin = (group.group_id, topology.epoch, part.name, tasks_of(group.members or (), part.name))
+        begin = (group.group, topology.epoch, part.name, tasks_of(group.members or (), part.name))
         found = nodes.get(part.name)
         for name in part.sources:
             yield TopologyRow(*begin, Role.SOURCE, name, None, None, None, found)
@@ -70,7 +70,7 @@ def topology_rows(group: Group) -> Iterator[TopologyRow]:
             yield _internal_row(begin, Role.CHANGELOG, topic, found)
         for name in part.repartition_sinks:
             yield TopologyRow(*begin, Role.REPARTITION_SINK, name, None, None, None, found)
-    yield from _global_rows(group.group_id, topology)
+    yield from _global_rows(group.group, topology)
 
 
 def _global_rows(group: str, topology: Topology) -> Iterator[TopologyRow]:

@@ -173,7 +173,7 @@ def sample(polled: PolledGroup, ends: LogEnds, last: GroupSample | None, keep: S
     known = [max(0, each.lag) for each in partitions if each.lag is not None]
     whole = tally.total_lag is not None or bool(held and held == unknown and not (undecoded or share.hidden))
     return GroupSample(
-        group.group_id,
+        group.group,
         now,
         unknown,
         bool(held),

@@ -27,11 +27,11 @@ class Rebalances:
         self._counts: dict[GroupId, int] = {}
 
     def add(self, group: Group) -> None:
-        before = self._last.get(group.group_id)
+        before = self._last.get(group.group)
         now = _sample(group, before)
-        self._last[group.group_id] = now
+        self._last[group.group] = now
         if before is not None and (count := _between(before, now)):
-            self._counts[group.group_id] = self.count(group.group_id) + count
+            self._counts[group.group] = self.count(group.group) + count
 
     def count(self, name: GroupId) -> int:
         """Return the number since the first sample of this group."""

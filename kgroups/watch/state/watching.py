@@ -40,7 +40,7 @@ class StaticMembers:
         self._last: dict[GroupId, tuple[Member, ...]] = {}
 
     def add(self, at: int, group: Group) -> None:
-        name, members = group.group_id, group.members
+        name, members = group.group, group.members
         if members is None or self._last.get(name) is members or not (name in self._last or is_static(group)):
             return
         self._last[name] = members
@@ -262,7 +262,7 @@ class Watch:
         """
         totalling, seen = Totalling(), set()
         for offsets in groups:
-            name = offsets.group.group_id
+            name = offsets.group.group
             seen.add(name)
             history = self._groups.get(name)
             if history is None:

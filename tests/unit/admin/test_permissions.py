@@ -273,7 +273,7 @@ def test_slow_disks_delay_no_other_request() -> None:
     fake.state.has_authorizer = True
     fake.brokers[0].fault("DescribeLogDirs", silence)
     answer = describe_offsets(fake, Selection(everything=True))
-    assert [each.group.group_id for each in answer.items] == ["a", "b"] and not answer.failures
+    assert [each.group.group for each in answer.items] == ["a", "b"] and not answer.failures
     assert all("no response to DescribeLogDirs" in (each.hidden or "") for each in answer.items)
 
 

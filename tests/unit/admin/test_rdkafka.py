@@ -239,14 +239,14 @@ class TestListGroups:
         described = {name: description(name, at=TWO if name == "b" else ONE) for name in names}
         client = FakeClient(listed=map(listing, names), groups=described, topics=PLACES)
         outcome = asyncio.run(connect_admin(client).list_selected(Selection(among=ListFilter())))
-        assert {group.group_id: group.coordinator for group in outcome.items} == {
+        assert {group.group: group.coordinator for group in outcome.items} == {
             "a": ONE,
             "b": TWO,
             "c": ONE,
             "e": ONE,
             "g": ONE,
         }
-        assert [group.group_id for group in outcome.items] == ["a", "b", "c", "e", "g"]
+        assert [group.group for group in outcome.items] == ["a", "b", "c", "e", "g"]
         assert sum(asked[0] == "describe" for asked in client.asked) == 3
 
     @pytest.mark.parametrize(
@@ -325,7 +325,7 @@ class TestListGroups:
         ]
         client.listed = [listing("a", "PREPARING_REBALANCING"), listing("b", "EMPTY", simple=True)]
         outcome = asyncio.run(admin.list_selected(Selection(among=ListFilter(states=("Empty",)))))
-        assert [group.group_id for group in outcome.items] == ["b"]
+        assert [group.group for group in outcome.items] == ["b"]
 
     def test_list_describes_for_states_on_old_brokers(self, connect_admin: Opened) -> None:
         names = ("a", "c", "e", "g", "i")
@@ -333,7 +333,7 @@ class TestListGroups:
         client.groups = {name: description(name) for name in names} | {"g": missing("g")}
         wanted = ListFilter(with_states=True, with_types=True)
         outcome = asyncio.run(connect_admin(client).list_selected(Selection(among=wanted)))
-        assert [(group.group_id, group.state, group.type) for group in outcome.items] == [
+        assert [(group.group, group.state, group.type) for group in outcome.items] == [
             (name, "Stable", None) for name in ("a", "c", "e", "i")
         ]
         assert outcome.failures == ()
@@ -349,7 +349,7 @@ class TestListGroups:
         client = FakeClient(listed=[listing("a")], groups={"a": description("a")}, topics=PLACES)
         client.errors = [refusal(KafkaError._TIMED_OUT), refusal(KafkaError.CLUSTER_AUTHORIZATION_FAILED)]
         outcome = asyncio.run(connect_admin(client).list_selected(Selection(among=ListFilter())))
-        assert [group.group_id for group in outcome.items] == ["a"]
+        assert [group.group for group in outcome.items] == ["a"]
         assert [(failure.name, failure.error) for failure in outcome.failures] == [
             ("the-cluster", None),
             ("the-cluster", "CLUSTER_AUTHORIZATION_FAILED"),
@@ -400,7 +400,7 @@ class TestDescribe:
             "c": description("c"),
         }
         outcome = asyncio.run(connect_admin(client).describe(Selection(names=("a", "b", "c"))))
-        assert [group.group_id for group in outcome.items] == ["c"]
+        assert [group.group for group in outcome.items] == ["c"]
         assert [(failure.error, failure.code, failure.message) for failure in outcome.failures] == [
             ("GROUP_AUTHORIZATION_FAILED", 30, "not authorized: needs DESCRIBE on GROUP a"),
             (None, None, "librdkafka: GroupId b is not a consumer group (connect)."),
@@ -416,7 +416,7 @@ class TestDescribe:
         loading = refusal(KafkaError.COORDINATOR_LOAD_IN_PROGRESS)
         client = FakeClient(groups={"a": [loading, description("a")]}, topics=PLACES)
         outcome = asyncio.run(connect_admin(client, 1.0).describe(Selection(names=("a",))))
-        assert [group.group_id for group in outcome.items] == ["a"]
+        assert [group.group for group in outcome.items] == ["a"]
 
     def test_describe_gives_up_on_coordinator_that_keeps_loading(self, connect_admin: Opened) -> None:
         loading = refusal(KafkaError.COORDINATOR_LOAD_IN_PROGRESS)
@@ -439,7 +439,7 @@ class TestDescribe:
         began = time.monotonic()
         outcome = asyncio.run(admin.describe(Selection(names=(*names, "b"))))
         assert time.monotonic() - began < 10.0, "one after the other they would cost a minute"
-        assert [group.group_id for group in outcome.items] == ["b"]
+        assert [group.group for group in outcome.items] == ["b"]
         assert {failure.message for failure in outcome.failures} == {
             "no response in time (--broker-timeout is 0.2 s)",
         }
@@ -481,7 +481,7 @@ class TestDescribeOffsets:
 
     def test_describe_offsets_of_selected_topics(self, connect_admin: Opened, client: FakeClient) -> None:
         outcome = self.ask(connect_admin(client), Selection(topics=frozenset({"u"})))
-        assert [item.group.group_id for item in outcome.items] == ["b"]
+        assert [item.group.group for item in outcome.items] == ["b"]
         assert ("offsets", 0, [("u", 0)]) in client.asked
 
     def test_describe_offsets_of_whole_topics(self, connect_admin: Opened, client: FakeClient) -> None:
@@ -498,7 +498,7 @@ class TestDescribeOffsets:
     def test_describe_offsets_unreadable_commits_are_a_failure(self, connect_admin: Opened, client: FakeClient) -> None:
         client.committed["a"] = refusal(KafkaError.GROUP_AUTHORIZATION_FAILED)
         outcome = self.ask(connect_admin(client), EVERYTHING)
-        assert [item.group.group_id for item in outcome.items] == ["b"]
+        assert [item.group.group for item in outcome.items] == ["b"]
         assert [(failure.name, failure.api) for failure in outcome.failures] == [("a", "OffsetFetch")]
 
     def test_describe_offsets_holes_match_the_wire_client(self, connect_admin: Opened, client: FakeClient) -> None:
@@ -686,7 +686,7 @@ class TestMissingApis:
     def test_missing_api_that_is_not_used_changes_nothing(self, connect_admin: Opened, lacking: int) -> None:
         admin = connect_admin(self.client(), without=lacking)
         answer = asyncio.run(admin.describe_offsets(EVERYTHING, isolation=Isolation.READ_UNCOMMITTED))
-        assert [item.group.group_id for item in answer.items] == ["a"]
+        assert [item.group.group for item in answer.items] == ["a"]
         assert [failure.error for failure in answer.failures] == ["GROUP_ID_NOT_FOUND"]
 
     def test_missing_metadata_ends_the_command(self, connect_admin: Opened) -> None:

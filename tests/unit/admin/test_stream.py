@@ -64,7 +64,7 @@ def streamed(monkeypatch: pytest.MonkeyPatch, brokers: int, coordinator: Callabl
         held += len(located.listed)
         most_held = max(most_held, held)
         await asyncio.sleep(ROUND_TRIP)
-        return Outcome(tuple(group.group_id for group in located.listed))
+        return Outcome(tuple(group.group for group in located.listed))
 
     async def finish(names: Sequence[GroupId]) -> tuple[Sequence[GroupId], Sequence[Failure]]:
         nonlocal finishes
@@ -81,7 +81,7 @@ def streamed(monkeypatch: pytest.MonkeyPatch, brokers: int, coordinator: Callabl
         async for batch in stream.stream_batches(cluster, Selection(everything=True), stages):
             held -= len(batch.items)
             names += batch.items
-        assert names == [group.group_id for group in groups]
+        assert names == [group.group for group in groups]
 
     monkeypatch.setattr(stream, "stream_selected", lists)
     monkeypatch.setattr(stream, "LARGEST_PIECE", PIECE)

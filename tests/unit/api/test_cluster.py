@@ -37,12 +37,12 @@ def bootstrap() -> Iterator[str]:
 
 def test_questions_return_items(bootstrap: str) -> None:
     cluster = Cluster(bootstrap)
-    assert [(each.group_id, each.state) for each in cluster.list().items] == [
+    assert [(each.group, each.state) for each in cluster.list().items] == [
         ("orders-range", "Stable"),
         ("payments-empty", "Empty"),
     ]
-    assert [each.group_id for each in cluster.list(states=["Empty"]).items] == ["payments-empty"]
-    assert [each.group_id for each in cluster.describe(regex="pay.*").items] == ["payments-empty"]
+    assert [each.group for each in cluster.list(states=["Empty"]).items] == ["payments-empty"]
+    assert [each.group for each in cluster.describe(regex="pay.*").items] == ["payments-empty"]
     answer = cluster.describe("orders-range", "none")
     assert [group.members[0].member_id for group in answer.items if group.members] == ["m-1"]
     assert [failure.name for failure in answer.failures] == ["none"]
@@ -99,12 +99,12 @@ def test_empty_selection_is_an_error_except_for_lag(bootstrap: str) -> None:
             ask()
     assert [row.group for row in cluster.lag(*names)] == [each.group for each in cluster.list()]
     planned = cluster.plan_reset(to=ToEarliest(), all_groups=True)
-    assert {each.group_id for each in planned.items} == {"payments-empty"}
+    assert {each.group for each in planned.items} == {"payments-empty"}
     assert [each.error for each in planned.failures] == ["NON_EMPTY_GROUP"]
-    assert {each.group_id for each in cluster.plan_reset(regex="pay.*", to=ToEarliest()).items} == {"payments-empty"}
+    assert {each.group for each in cluster.plan_reset(regex="pay.*", to=ToEarliest()).items} == {"payments-empty"}
     assert cluster.plan_reset("tpyo", to=ToEarliest(), topics=["orders"]).exit_code == 1
     made = cluster.plan_reset("tpyo", to=ToEarliest(), topics=["orders"], create_group=True)
-    assert {each.group_id for each in made.items} == {"tpyo"}
+    assert {each.group for each in made.items} == {"tpyo"}
 
 
 def test_invalid_arguments_are_usage_errors() -> None:
@@ -162,7 +162,7 @@ def test_groups_that_are_committed_for_are_not_changed(monkeypatch: pytest.Monke
         client.start()
         try:
             done = cluster.apply(cluster.plan_reset("busy", "idle", to=ToEarliest()).items)
-            assert {each.planned.group_id: each.result.value for each in done.items} == {"idle": "applied"}
+            assert {each.planned.group: each.result.value for each in done.items} == {"idle": "applied"}
             assert [failure.name for failure in done.failures] == ["busy"]
             assert "the offset of orders-0 changed from" in done.failures[0].message
             assert done.failures[0].message.endswith("stop it first, or add force=True")
@@ -172,7 +172,7 @@ def test_groups_that_are_committed_for_are_not_changed(monkeypatch: pytest.Monke
             assert "may be hidden" in hidden.message and hidden.message.endswith("or add including_hidden_offsets=True")
             fake.state.fail("Metadata", "orders", ErrorCode.none)
             deleted = cluster.delete("busy", "idle")
-            assert {each.group_id: each.result.value for each in deleted.items} == {"busy": "failed", "idle": "applied"}
+            assert {each.group: each.result.value for each in deleted.items} == {"busy": "failed", "idle": "applied"}
             assert not cluster.delete("busy", force=True).failures
         finally:
             stop.set()

@@ -44,7 +44,7 @@ def clusters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_items_have_their_clusters() -> None:
     fleet = Fleet("eu", "us")
     assert fleet.profiles == ("eu", "us")
-    assert [(cluster, each.group_id) for cluster, each in fleet.list()] == [
+    assert [(cluster, each.group) for cluster, each in fleet.list()] == [
         ("eu", "orders"),
         ("us", "bills"),
         ("us", "orders"),

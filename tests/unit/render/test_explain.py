@@ -50,9 +50,7 @@ def test_first_line_has_status_lag_worst_partition_and_what_to_do() -> None:
     out = StringIO()
     write_explained([Explained(group, (), summary=summarize(group, ()))], "plain", out, Tier.BASE, headers=True)
     first, about, verdict, *_ = out.getvalue().splitlines()
-    assert first.startswith(
-        f"{group.group.group_id}: STUCK: lag 50, and it makes no progress; worst partition t-0 (lag "
-    )
+    assert first.startswith(f"{group.group.group}: STUCK: lag 50, and it makes no progress; worst partition t-0 (lag ")
     assert f"next: {judge(partitions[0]).next}" in first
     assert about.startswith("a classic group, ")
     assert verdict.startswith("- PROBLEM: t-0, t-1: not committing: ")

@@ -52,7 +52,7 @@ class Source:
     def tick(self, *groups: GroupOffsets, failures: tuple[Failure, ...] = ()) -> Tick:
         self.number += 1
         rows = self.watch.add(self.number * 2000, groups, None if failures else ())
-        named = {each.group.group_id: each for each in groups}
+        named = {each.group.group: each for each in groups}
         return Tick(self.number, self.number * 2000, rows, failures, {"": Sampled(named, self.watch)})
 
 

@@ -46,13 +46,13 @@ async def _plan(cluster: Cluster, selection: Selection, desired: DesiredSettings
     found = await read_settings(cluster, selection)
     selection.check_complete(found.failures)
     planned = merge([plan_group(each, desired) for each in found.items])
-    named = {each.group_id for each in planned.items}.intersection(selection.names)
+    named = {each.group for each in planned.items}.intersection(selection.names)
     there = await describe(cluster, Selection(tuple(sorted(named)))) if named else Outcome()
     missing = sorted(failure.name for failure in there.failures if failure.error == NOT_FOUND)
     notices = [f"group '{name}' does not exist: its settings apply when it is created" for name in missing]
     planned = planned.with_failures((), notices)
     rejected = (await _send(cluster, planned.items, validate_only=True)).failed
-    kept = (each for each in planned.items if each.group_id not in rejected)
+    kept = (each for each in planned.items if each.group not in rejected)
     return planned.with_items(kept).with_failures(failure for _, failure in sorted(rejected.items())).after(found)
 
 
@@ -71,15 +71,15 @@ async def alter_settings(
     async def check(part: Sequence[GroupId]) -> Mapping[GroupId, Failure]:
         now = await read_settings(cluster, Selection(tuple(part)))
         members = frozenset(part)
-        entries = [each for each in planned if each.group_id in members]
+        entries = [each for each in planned if each.group in members]
         reasons = {failure.name: failure for failure in now.failures if failure.name in members}
-        return reasons | changed_since(entries, {each.group_id: each for each in now.items})
+        return reasons | changed_since(entries, {each.group: each for each in now.items})
 
     results = await _send(cluster, planned, journal, check)
     items = []
     for each in planned:
-        failure = results.failed.get(each.group_id)
-        unknown = Result.UNKNOWN if each.group_id in results.unknown else Result.FAILED
+        failure = results.failed.get(each.group)
+        unknown = Result.UNKNOWN if each.group in results.unknown else Result.FAILED
         items.append(AppliedSetting(each, unknown if failure else Result.APPLIED, failure))
     journal.enter(_by_group(items))
     return _outcome(items)
@@ -123,22 +123,20 @@ async def alter_in_chunks(
     stop.watch(journal)
     saved = False
     done: list[AppliedSetting] = []
-    names = sorted({each.group_id for each in planned})
+    names = sorted({each.group for each in planned})
     for part in chunks(names, GROUPS_AT_ONCE):
         members = frozenset(part)
-        entries = [each for each in planned if each.group_id in members]
+        entries = [each for each in planned if each.group in members]
         checked = await check_again(part, read_settings(cluster, Selection(tuple(part))), stop)
         reasons = {failure.name: failure for failure in checked.failures}
-        reasons |= changed_since(entries, {each.group_id: each for each in checked.items})
-        going = [each for each in entries if each.group_id not in reasons]
-        done += (
-            AppliedSetting(each, Result.FAILED, reasons[each.group_id]) for each in entries if each.group_id in reasons
-        )
+        reasons |= changed_since(entries, {each.group: each for each in checked.items})
+        going = [each for each in entries if each.group not in reasons]
+        done += (AppliedSetting(each, Result.FAILED, reasons[each.group]) for each in entries if each.group in reasons)
         if going and not saved:
             settled = {each.planned.key for each in done}
             await undo.save(cluster, [each for each in planned if each.key not in settled])
             saved = True
-        undo.record(each for each in done if each.planned.group_id in members)
+        undo.record(each for each in done if each.planned.group in members)
         if going:
             written = await stop.bound(alter_settings(cluster, going, journal))
             done += (written or _so_far(journal, going, stop)).items
@@ -150,7 +148,7 @@ def _so_far(journal: SettingsJournal, planned: Sequence[PlannedSetting], stop: I
     """Return what is known about a change that a signal ended."""
     items = []
     for each in planned:
-        group = each.group_id
+        group = each.group
         if journal.in_doubt(group):
             items.append(AppliedSetting(each, Result.UNKNOWN, stop.unanswered(group)))
         elif group in journal.results:
@@ -164,7 +162,7 @@ def _so_far(journal: SettingsJournal, planned: Sequence[PlannedSetting], stop: I
 def _by_group(items: Iterable[AppliedSetting]) -> dict[GroupId, tuple[AppliedSetting, ...]]:
     groups: dict[GroupId, tuple[AppliedSetting, ...]] = {}
     for each in items:
-        groups[each.planned.group_id] = (*groups.get(each.planned.group_id, ()), each)
+        groups[each.planned.group] = (*groups.get(each.planned.group, ()), each)
     return groups
 
 

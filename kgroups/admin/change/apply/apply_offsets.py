@@ -49,7 +49,7 @@ class Checker:
         """Check all planned offsets of some groups; for a moment, this counts as the check before the first request."""
         began = time.monotonic()
         checked = await self.check(part)
-        self.fresh.update(dict.fromkeys((entry.group_id for entry in checked.items), valid_until(began)))
+        self.fresh.update(dict.fromkeys((entry.group for entry in checked.items), valid_until(began)))
         return checked
 
 

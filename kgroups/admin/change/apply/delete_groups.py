@@ -54,18 +54,18 @@ async def delete_groups(
         journal, lambda group: (group,), lambda node, group, reply: {group: DeletedGroup(group, Result.APPLIED)}
     )
     log = CommitLog(cluster)
-    plans = {each.group.group_id: each for each in planned}
+    plans = {each.group.group: each for each in planned}
     before = {entry.key: entry.before for each in planned for entry in each.as_plan()}
     now: dict[GroupId, GroupDeletion] = {}
 
     async def check(part: Sequence[GroupId]) -> Mapping[GroupId, Failure]:
         known = [plans[name] for name in part if name in plans]
         committing = [each for each in known if each.group.type not in GroupType.WITHOUT_COMMITS]
-        names = [each.group.group_id for each in committing]
+        names = [each.group.group for each in committing]
         await log.mark((entry for each in committing for entry in each.as_plan()), names)
-        found = await deletions(cluster, Selection(tuple(each.group.group_id for each in known)))
+        found = await deletions(cluster, Selection(tuple(each.group.group for each in known)))
         checked = revalidate_deletions(known, found, force=force)
-        now.update({each.group.group_id: each for each in checked.items})
+        now.update({each.group.group: each for each in checked.items})
         if changed := [
             entry for each in checked.items for entry in each.as_plan() if entry.before != before.get(entry.key)
         ]:
@@ -81,7 +81,7 @@ async def delete_groups(
             failure = failure._replace(message=GONE)
         unknown = Result.UNKNOWN if name in results.unknown else Result.FAILED
         items.append(DeletedGroup(name, unknown if failure else Result.APPLIED, failure))
-    journal.enter({item.group_id: item for item in items})
+    journal.enter({item.group: item for item in items})
     return await _verified(cluster, log, items, now, amend)
 
 
@@ -93,13 +93,13 @@ async def _verified(
     amend: Amend,
 ) -> Outcome[DeletedGroup]:
     """Return results with the failures of groups to which another client has committed since they were checked."""
-    gone = [each.group_id for each in items if each.result is Result.APPLIED and each.group_id in now]
+    gone = [each.group for each in items if each.result is Result.APPLIED and each.group in now]
     offsets = [AppliedOffset(entry, Result.APPLIED) for name in gone for entry in now[name].as_plan()]
     committing = [name for name in gone if now[name].group.type not in GroupType.WITHOUT_COMMITS]
     verified = await verified_offsets(cluster, log, offsets, committing)
     before = {each.planned.key: each.planned.before for each in offsets}
     changed = [each.planned for each in verified.items if each.planned.before != before.get(each.planned.key)]
     unsaved = amend_after(amend, changed)
-    failures = {each.planned.group_id: each.failure for each in verified.items if each.failure}
-    kept = tuple(each._replace(failure=failures.get(each.group_id, each.failure)) for each in items)
+    failures = {each.planned.group: each.failure for each in verified.items if each.failure}
+    kept = tuple(each._replace(failure=failures.get(each.group, each.failure)) for each in items)
     return Outcome(kept, (*(each.failure for each in kept if each.failure), *unsaved), verified.notices)

@@ -44,7 +44,7 @@ async def delete_in_chunks(
         held = not_together(changed, everyone)
         return Outcome(tuple(DeletedGroup(name, Result.FAILED, held[name]) for name in everyone), tuple(held.values()))
     stop = undo.stop
-    commits = {planned.group.group_id: tuple(planned.as_plan()) for planned in groups}
+    commits = {planned.group.group: tuple(planned.as_plan()) for planned in groups}
     journal: DeleteJournal = Journal(lambda items: undo.record(_as_applied(items, commits)))
     stop.watch(journal)
     results: dict[GroupId, DeletedGroup] = {}
@@ -68,7 +68,7 @@ async def delete_in_chunks(
         names = _names(part)
         delete = delete_groups(cluster, names, journal, planned=part, force=force, amend=undo.amend)
         deleted = await stop.bound(delete) or _so_far(journal, names, stop)
-        results.update({each.group_id: each for each in deleted.items})
+        results.update({each.group: each for each in deleted.items})
         failures += deleted.failures
         notices.update(dict.fromkeys(deleted.notices))
     undo.close()
@@ -76,7 +76,7 @@ async def delete_in_chunks(
 
 
 def _names(groups: Iterable[GroupDeletion]) -> tuple[GroupId, ...]:
-    return tuple(planned.group.group_id for planned in groups)
+    return tuple(planned.group.group for planned in groups)
 
 
 def _so_far(journal: DeleteJournal, names: Sequence[GroupId], stop: Interruption) -> Outcome[DeletedGroup]:
@@ -95,5 +95,5 @@ def _as_applied(
 ) -> Iterator[AppliedOffset]:
     """Yield the results of the offsets of deleted groups."""
     for each in deleted:
-        for entry in commits[each.group_id]:
+        for entry in commits[each.group]:
             yield AppliedOffset(entry, each.result, each.failure)

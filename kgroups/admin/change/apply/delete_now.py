@@ -130,7 +130,7 @@ async def _send(cluster: Cluster, names: tuple[str, ...]) -> tuple[dict[str, str
 def _deleted_topic(
     entry: TopicDeletion, results: dict[str, str | KafkaError], reason: KgroupsError | None
 ) -> DeletedTopic:
-    name, group = entry.topic, entry.group.group_id
+    name, group = entry.topic, entry.group.group
     answer = results.get(name)
     if isinstance(answer, str):
         return DeletedTopic(group, name, Result.APPLIED)

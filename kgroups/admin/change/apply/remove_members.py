@@ -41,7 +41,7 @@ async def remove_members(
     """
     groups: dict[GroupId, list[MemberRemoval]] = {}
     for removal in removals:
-        groups.setdefault(removal.group_id, []).append(removal)
+        groups.setdefault(removal.group, []).append(removal)
 
     def call(names: tuple[GroupId, ...]) -> Call[Mapping[GroupId, MemberErrors | KafkaError]]:
         (name,) = names
@@ -56,7 +56,7 @@ async def remove_members(
     async def check(part: Sequence[GroupId]) -> Mapping[GroupId, Failure]:
         now = await describe(cluster, Selection(tuple(part)))
         changed = not_as_planned((removal for name in part for removal in groups[name]), now)
-        return {each.removal.group_id: each.failure for each in changed if each.failure}
+        return {each.removal.group: each.failure for each in changed if each.failure}
 
     question: GroupQuery[MemberErrors] = GroupQuery(
         "groups left",
@@ -78,7 +78,7 @@ def _identity(removal: MemberRemoval) -> tuple[str, str | None]:
 
 
 def _removed(removal: MemberRemoval, answers: GroupResults[MemberErrors]) -> RemovedMember:
-    group = removal.group_id
+    group = removal.group
     if group in answers.failed:
         result = Result.UNKNOWN if group in answers.unknown else Result.FAILED
         return RemovedMember(removal, result, answers.failed[group])
@@ -86,7 +86,7 @@ def _removed(removal: MemberRemoval, answers: GroupResults[MemberErrors]) -> Rem
 
 
 def _result(removal: MemberRemoval, node: Node, errors: MemberErrors) -> RemovedMember:
-    group = removal.group_id
+    group = removal.group
     member_id, instance = _identity(removal)
     # Some brokers return the member ID of a static member, some what was sent.
     found = [error for (named, of), error in errors.items() if (of == instance if instance else named == member_id)]

@@ -38,8 +38,8 @@ async def revalidate_offsets(
     entries = list(planned)
     if not entries:
         return Outcome()
-    names = tuple(sorted({entry.group_id for entry in entries}))
-    types = {entry.group_id: entry.kind for entry in entries}
+    names = tuple(sorted({entry.group for entry in entries}))
+    types = {entry.group: entry.kind for entry in entries}
     backoff = Backoff.of(cluster)
     while True:
         (groups, committed, pending), (moved, leaderless) = await asyncio.gather(
@@ -50,7 +50,7 @@ async def revalidate_offsets(
     unread = [failure for failure in groups.failures if failure.error != NOT_FOUND]
     unknown = {failure.name for failure in unread}
     readable = {name: commits for name, commits in committed.items() if name not in unknown}
-    by_name = {group.group_id: group for group in groups.items}
+    by_name = {group.group: group for group in groups.items}
     kept: list[PlannedOffset] = []
     failures: list[Failure] = []
     for name, part in by_group(entries):
@@ -81,7 +81,7 @@ def _reason(
     with_members: bool,
 ) -> Failure | None:
     """Return why the offsets of a group must not be written, apart from other offsets."""
-    name = part[0].group_id
+    name = part[0].group
     if group and group.state not in GroupState.WITHOUT_MEMBERS and not with_members:
         return has_members(group)
     if open_now := pending.get(name):
@@ -184,18 +184,18 @@ def revalidate_deletions(
     :param now: a new plan of the same groups.
     :param force: keep groups with other offsets, or with open transactions.
     """
-    before = {each.group.group_id: each for each in planned}
+    before = {each.group.group: each for each in planned}
     kept: list[GroupDeletion] = []
     failures: list[Failure] = []
     for each in now.items:
-        reason = None if force else _differs(each, before.get(each.group.group_id))
+        reason = None if force else _differs(each, before.get(each.group.group))
         if reason is None:
             kept.append(each)
         else:
             failures.append(
                 Failure(
                     Scope.GROUP,
-                    each.group.group_id,
+                    each.group.group,
                     f"{reason}; not deleted; run the command again",
                     reason=Reason.CHANGED,
                 )

@@ -48,13 +48,13 @@ async def verified_offsets(
         applied = [*applied, *(AppliedOffset(entry, Result.APPLIED) for entry in others if entry.key in rivals)]
         for entry in (each for each in written if each.key not in rivals):
             made = records.get(entry.key, [])
-            if entry.group_id not in unseen and not is_alone(made, entry.after):
+            if entry.group not in unseen and not is_alone(made, entry.after):
                 found = rivals_of(entry.after, [move_of(*record) for record in made])
                 if found is None:
-                    unseen[entry.group_id] = "what was written is not in the log of the group"
+                    unseen[entry.group] = "what was written is not in the log of the group"
                 elif found != Rivals():
                     rivals[entry.key] = found
-    rivals |= await _read_back(cluster, [entry for entry in written if entry.group_id in unseen])
+    rivals |= await _read_back(cluster, [entry for entry in written if entry.group in unseen])
     failures = {
         name: _failure(name, [(entry, rivals[entry.key]) for entry in part])
         for name, part in by_group(entry for entry in written if entry.key in rivals)
@@ -95,7 +95,7 @@ def _with_rivals(each: AppliedOffset, rivals: Rivals | None, failures: Mapping[G
     if rivals is None:
         return each
     planned = each.planned._replace(before=rivals.overwritten[-1]) if rivals.overwritten else each.planned
-    return each._replace(planned=planned, failure=failures[planned.group_id])
+    return each._replace(planned=planned, failure=failures[planned.group])
 
 
 def _failure(name: GroupId, found: Sequence[tuple[PlannedOffset, Rivals]]) -> Failure:
@@ -107,10 +107,10 @@ async def _read_back(cluster: Cluster, written: Sequence[PlannedOffset]) -> dict
     """Return the partitions whose committed offset is not the one that was written."""
     if not written:
         return {}
-    committed = await committed_offsets(cluster, sorted({entry.group_id for entry in written}))
+    committed = await committed_offsets(cluster, sorted({entry.group for entry in written}))
     found = {}
     for entry in written:
-        now = committed.get(entry.group_id, {}).get((entry.topic, entry.partition))
-        if entry.group_id in committed and now != entry.after:
+        now = committed.get(entry.group, {}).get((entry.topic, entry.partition))
+        if entry.group in committed and now != entry.after:
             found[entry.key] = Rivals(replaced_by=(now,))
     return found

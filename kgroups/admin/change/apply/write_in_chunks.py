@@ -35,8 +35,8 @@ async def write_in_chunks(
     """
     checker = Checker(cluster, with_members=with_members, force=force)
     if together and (changed := (await checker.check(planned)).failures):
-        held = not_together(changed, (entry.group_id for entry in planned))
-        alone = (AppliedOffset(entry, Result.FAILED, held[entry.group_id], True) for entry in planned)
+        held = not_together(changed, (entry.group for entry in planned))
+        alone = (AppliedOffset(entry, Result.FAILED, held[entry.group], True) for entry in planned)
         return Outcome(_sorted(alone), tuple(held.values()))
     stop = undo.stop
     journal: WriteJournal = Journal(undo.record)
@@ -53,7 +53,7 @@ async def write_in_chunks(
         kept = {entry.key for entry in checked.items}
         reasons = {failure.name: failure for failure in checked.failures}
         done += (
-            AppliedOffset(entry, Result.FAILED, reasons.get(entry.group_id), True)
+            AppliedOffset(entry, Result.FAILED, reasons.get(entry.group), True)
             for entry in entries
             if entry.key not in kept
         )
@@ -82,8 +82,8 @@ def _so_far(journal: WriteJournal, planned: Sequence[PlannedOffset], stop: Inter
     """Return what is known about a write that a signal ended."""
     for entry in planned:
         if journal.in_doubt(entry.key):
-            journal.enter({entry.key: AppliedOffset(entry, Result.UNKNOWN, stop.unanswered(entry.group_id))})
+            journal.enter({entry.key: AppliedOffset(entry, Result.UNKNOWN, stop.unanswered(entry.group))})
         else:
-            journal.enter({entry.key: AppliedOffset(entry, Result.FAILED, stop.not_sent(entry.group_id))})
+            journal.enter({entry.key: AppliedOffset(entry, Result.FAILED, stop.not_sent(entry.group))})
     items = tuple(journal.results[entry.key] for entry in planned)
     return Outcome(items, tuple(dict.fromkeys(each.failure for each in items if each.failure)))

@@ -111,7 +111,7 @@ def select_partitions(facts: Facts) -> Targets:
     idle, with_members = without_members(groups.items)
     converted = of_another_type(scenario, groups.items)
     failures += (*with_members, *converted.values())
-    names = (*(group.group_id for group in idle), *missing)
+    names = (*(group.group for group in idle), *missing)
     known = [name for name in names if name in committed and name not in converted]
     notices, copied = groups.notices, None
     if isinstance(scenario, ToGroup):
@@ -125,7 +125,7 @@ def select_partitions(facts: Facts) -> Targets:
     types: dict[GroupId, str | None] = dict.fromkeys(missing, request.kind)
     # A commit creates groups of the other types.
     types |= {group: each for group, each in types_of(scenario).items() if each in GroupType.WITHOUT_COMMITS}
-    types |= {group.group_id: group.type for group in groups.items}
+    types |= {group.group: group.type for group in groups.items}
     without = _without_partitions(request, known, inputs.items, copied)
     targets = Targets(scenario, (), types, tuple(missing), tuple(without), tuple(failures), notices)
     return targets.kept(inputs).kept(_existing(scenario, inputs.items, facts))
@@ -190,7 +190,7 @@ def finish_plan(facts: Facts, targets: Targets, draft: Outcome[PlannedOffset]) -
     unread = dict.fromkeys(facts.unread.values())
     failures = (*targets.failures, *_unreadable(facts.topics), *facts.log_failures, *unread)
     restored = restore.restored_groups(scenario, planned.items, facts.committed, facts.groups.items)
-    created = _created(facts.request, targets.created, {entry.group_id for entry in planned.items})
+    created = _created(facts.request, targets.created, {entry.group for entry in planned.items})
     return planned.with_failures(failures, (*targets.notices, *created, *targets.idle, *restored))
 
 

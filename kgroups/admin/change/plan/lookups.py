@@ -43,7 +43,7 @@ async def groups_with_offsets(
     """
     resolved = await resolve(cluster, selection)
     selection.check_complete(resolved.failures)
-    unmatched = selection.unmatched(group.group_id for group in resolved.listed)
+    unmatched = selection.unmatched(group.group for group in resolved.listed)
     kept, notices = consumer_groups(resolved.listed, selection)
     resolved = resolved._replace(listed=tuple(kept), types=types)
     groups, commits = await describe_with_offsets(cluster, resolved)
@@ -66,10 +66,10 @@ def _committed_by_group(commits: GroupResults[GroupCommits]) -> dict[GroupId, di
     """Return committed offsets by group and partition; a group that does not exist has none."""
     found: dict[GroupId, dict[TopicPartition, Commit | None]] = {}
     for _, each in commits.found.values():
-        found[each.group_id] = {
+        found[each.group] = {
             (topic, commit.partition): commit for topic, made in each.topics.items() for commit in made
         }
-        found[each.group_id].update(
+        found[each.group].update(
             ((topic, partition), None) for topic, partitions in each.unset.items() for partition in partitions
         )
     found.update({name: {} for name, failure in commits.failed.items() if failure.error == NOT_FOUND})
@@ -109,7 +109,7 @@ def consumer_groups(listed: Iterable[ListedGroup], selection: Selection) -> tupl
     others = 0
     for group in listed:
         known = group.type in (None, GroupType.CLASSIC, GroupType.CONSUMER)
-        if group.group_id in named or (known and group.protocol_type in (CONSUMER_PROTOCOL_TYPE, "")):
+        if group.group in named or (known and group.protocol_type in (CONSUMER_PROTOCOL_TYPE, "")):
             kept.append(group)
         else:
             others += 1
@@ -134,5 +134,5 @@ def has_members(group: Group) -> Failure:
     """Return the failure of a group that cannot be changed because it has members."""
     error = kafka_error(Code.non_empty_group, f"the group has active members (state {group.state}); stop them first")
     api = describer_for(group.type).query.api.name  # the API that reported the state
-    failure = error.failure(Scope.GROUP, group.group_id, api=api, broker=group.coordinator.id)
+    failure = error.failure(Scope.GROUP, group.group, api=api, broker=group.coordinator.id)
     return failure._replace(state=group.state)

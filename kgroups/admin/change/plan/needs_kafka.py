@@ -44,12 +44,12 @@ async def offsets_that_can_be_deleted(cluster: Cluster, planned: Outcome[Planned
     if all(entry.before and entry.after for entry in planned.items):
         return planned
     ours = [entry for entry in planned.items if entry.kind not in GroupType.WITHOUT_COMMITS]
-    deleted = {entry.group_id for entry in ours if entry.before and not entry.after}
-    added = {entry.group_id for entry in ours if entry.after and not entry.before}
+    deleted = {entry.group for entry in ours if entry.before and not entry.after}
+    added = {entry.group for entry in ours if entry.after and not entry.before}
     too_old = await _too_old(cluster, deleted | added, offset_delete.API)
     if not too_old:
         return planned
-    refused = {entry.key for entry in ours if entry.group_id in too_old and entry.before and not entry.after}
+    refused = {entry.key for entry in ours if entry.group in too_old and entry.before and not entry.after}
     failures = [
         Failure(
             Scope.GROUP,
@@ -61,7 +61,7 @@ async def offsets_that_can_be_deleted(cluster: Cluster, planned: Outcome[Planned
         for name, node in sorted(too_old.items())
         if name in deleted
     ]
-    new = sum(bool(entry.after and not entry.before and entry.group_id in too_old) for entry in ours)
+    new = sum(bool(entry.after and not entry.before and entry.group in too_old) for entry in ours)
     notice = f"{count(new, 'new committed offset')} cannot be undone: that needs Kafka {SINCE} (OffsetDelete)"
     kept = (entry for entry in planned.items if entry.key not in refused)
     return planned.with_items(kept).with_failures(failures, (notice,) if new else ())
@@ -69,7 +69,7 @@ async def offsets_that_can_be_deleted(cluster: Cluster, planned: Outcome[Planned
 
 async def members_that_can_be_removed(cluster: Cluster, planned: Outcome[MemberRemoval]) -> Outcome[MemberRemoval]:
     """Return the plan without members whose coordinator is too old to remove them; each group is a failure."""
-    too_old = await _too_old(cluster, {removal.group_id for removal in planned.items}, leave_group.API)
+    too_old = await _too_old(cluster, {removal.group for removal in planned.items}, leave_group.API)
     failures = [
         Failure(
             Scope.GROUP,
@@ -80,7 +80,7 @@ async def members_that_can_be_removed(cluster: Cluster, planned: Outcome[MemberR
         )
         for name, node in sorted(too_old.items())
     ]
-    kept = (removal for removal in planned.items if removal.group_id not in too_old)
+    kept = (removal for removal in planned.items if removal.group not in too_old)
     return planned.with_items(kept).with_failures(failures) if too_old else planned
 
 
@@ -106,7 +106,7 @@ async def supported_writes(cluster: Cluster, planned: Outcome[PlannedOffset]) ->
     def of(*, share: bool, writes: bool) -> Callable[[PlannedOffset], GroupId | None]:
         def group_of(entry: PlannedOffset) -> GroupId | None:
             needed = (entry.kind == GroupType.SHARE, entry.after is not None) == (share, writes)
-            return entry.group_id if needed else None
+            return entry.group if needed else None
 
         return group_of
 
@@ -120,7 +120,7 @@ def acls_of_offsets(planned: Iterable[PlannedOffset]) -> Iterator[Acl]:
     for entry in planned:
         share = entry.kind == GroupType.SHARE
         api = _WRITES_OF[share, entry.after is not None]
-        yield from needed_acls(api.name, entry.group_id, (entry.topic,))
+        yield from needed_acls(api.name, entry.group, (entry.topic,))
 
 
 async def _too_old(cluster: Cluster, groups: Iterable[GroupId], api: Api) -> Mapping[GroupId, Node]:

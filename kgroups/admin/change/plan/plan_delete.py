@@ -21,8 +21,8 @@ from .plan_notices import with_notices
 async def plan_delete(cluster: Cluster, selection: Selection) -> Outcome[GroupDeletion]:
     """Return the selected groups without members, sorted; those with members, or that do not exist, are failures."""
     planned = await deletions(cluster, selection)
-    planned = await supported_changes(cluster, planned, api.API, lambda each: each.group.group_id)
-    needed = (acl for each in planned.items for acl in needed_acls(api.API.name, each.group.group_id))
+    planned = await supported_changes(cluster, planned, api.API, lambda each: each.group.group)
+    needed = (acl for each in planned.items for acl in needed_acls(api.API.name, each.group.group))
     return await with_notices(cluster, selection, planned, needed)
 
 
@@ -31,20 +31,20 @@ async def deletions(cluster: Cluster, selection: Selection) -> Outcome[GroupDele
         cluster, selection._replace(topics=frozenset())
     )  # all offsets are deleted
     if selection.topics:
-        used = (group for group in groups.items if _uses(group, committed.get(group.group_id, {}), selection.topics))
+        used = (group for group in groups.items if _uses(group, committed.get(group.group, {}), selection.topics))
         groups = groups.with_items(used)
         if not (groups.items or groups.failures):
             groups = groups.with_failures((), (NO_MATCH,))
     empty, failures = without_members(groups.items)
-    empty = [group for group in sorted(empty) if group.group_id in committed]
-    topics = sorted({topic for group in empty for topic, _ in committed[group.group_id]})
+    empty = [group for group in sorted(empty) if group.group in committed]
+    topics = sorted({topic for group in empty for topic, _ in committed[group.group]})
     ids = {name: each.topic_id for name, each in (await topic_leaders(cluster, topics)).items() if each.topic_id}
     deletions = (
         GroupDeletion(
             group,
-            committed[group.group_id],
-            {topic: ids[topic] for topic, _ in committed[group.group_id] if topic in ids},
-            pending.get(group.group_id, frozenset()),
+            committed[group.group],
+            {topic: ids[topic] for topic, _ in committed[group.group] if topic in ids},
+            pending.get(group.group, frozenset()),
         )
         for group in empty
     )

@@ -34,7 +34,7 @@ async def plan_delete_offsets(cluster: Cluster, selection: Selection, topics: To
 
 async def _plan(cluster: Cluster, selection: Selection, topics: TopicScope) -> Outcome[PlannedOffset]:
     groups, committed, pending = await groups_with_offsets(cluster, selection)
-    kinds = {group.group_id: group.type for group in groups.items}
+    kinds = {group.group: group.type for group in groups.items}
     busy, partial = _share_group_failures(groups.items, committed, topics)
     planned = [
         PlannedOffset(group, topic, partition, commit, None, kind=kinds.get(group))
@@ -48,17 +48,17 @@ async def _plan(cluster: Cluster, selection: Selection, topics: TopicScope) -> O
     planned = [
         entry._replace(
             seen=SeenLog(found[entry.topic].topic_id or None if entry.topic in found else None),
-            pending=(entry.topic, entry.partition) in pending.get(entry.group_id, ()),
+            pending=(entry.topic, entry.partition) in pending.get(entry.group, ()),
         )
         for entry in planned
     ]
-    held = {(group.group_id, topic) for group in groups.items for topic in _subscribed(group)}
-    refused = sorted({(entry.group_id, entry.topic) for entry in planned if entry.group_id not in busy} & held)
+    held = {(group.group, topic) for group in groups.items for topic in _subscribed(group)}
+    refused = sorted({(entry.group, entry.topic) for entry in planned if entry.group not in busy} & held)
     idle = sorted(set(topics) - {entry.topic for entry in planned} - {failure.name for failure in unknown})
     # If no group was found, failures report that.
     notices = tuple(f"none of these groups has a committed offset on topic '{topic}'" for topic in idle if groups.items)
     spared = held | partial.keys()
-    kept = (entry for entry in planned if entry.group_id not in busy and (entry.group_id, entry.topic) not in spared)
+    kept = (entry for entry in planned if entry.group not in busy and (entry.group, entry.topic) not in spared)
     failures = [*unknown, *busy.values(), *partial.values(), *(_refusal(group, topic) for group, topic in refused)]
     return groups.with_items(kept).with_failures(failures, notices)
 
@@ -75,7 +75,7 @@ def _share_group_failures(
     for group in groups:
         if group.type not in GroupType.WITHOUT_COMMITS:
             continue
-        name = group.group_id
+        name = group.group
         if group.state not in GroupState.WITHOUT_MEMBERS:
             busy[name] = has_members(group)
             continue

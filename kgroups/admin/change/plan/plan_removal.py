@@ -39,7 +39,7 @@ class WantedMembers(NamedTuple):
 async def plan_removal(cluster: Cluster, selection: Selection, wanted: WantedMembers) -> Outcome[MemberRemoval]:
     """Return the members to remove, sorted by group and member ID; an ID that no member has is a failure."""
     planned = await members_that_can_be_removed(cluster, await _plan(cluster, selection, wanted))
-    needed = (acl for each in planned.items for acl in needed_acls(leave_group.API.name, each.group_id))
+    needed = (acl for each in planned.items for acl in needed_acls(leave_group.API.name, each.group))
     return await with_notices(cluster, selection, planned, needed, commits=False)
 
 
@@ -47,20 +47,20 @@ async def _plan(cluster: Cluster, selection: Selection, wanted: WantedMembers) -
     groups = await describe(cluster, selection)
     selection.check_complete(groups.failures)
     notices = tuple(notice for notice in groups.notices if not isinstance(notice, NoMatch))
-    unmatched = selection.unmatched(group.group_id for group in groups.items)
+    unmatched = selection.unmatched(group.group for group in groups.items)
     groups = groups._replace(notices=notices).with_failures(unmatched)
-    staying = {group.group_id: STAYING[group.type] for group in groups.items if group.type in STAYING and group.members}
+    staying = {group.group: STAYING[group.type] for group in groups.items if group.type in STAYING and group.members}
     removals = [
-        MemberRemoval(group.group_id, member)
+        MemberRemoval(group.group, member)
         for group in groups.items
         for member in sorted(group.members or (), key=lambda member: member.member_id)
-        if wanted.matches(member) and group.group_id not in staying
+        if wanted.matches(member) and group.group not in staying
     ]
     ids = {removal.member.member_id for removal in removals}
     static = {removal.member.instance_id for removal in removals}
     unseen = [f"no member with the id '{name}'" for name in sorted(wanted.member_ids - ids)]
     unseen += [f"no member with the instance id '{name}'" for name in sorted(wanted.instance_ids - static)]
-    where = ", ".join(group.group_id for group in groups.items)
+    where = ", ".join(group.group for group in groups.items)
     failures = (
         [Failure(Scope.GROUP, where, message, api="DescribeGroups", reason=Reason.NOT_APPLICABLE) for message in unseen]
         if where
@@ -78,7 +78,7 @@ def not_as_planned(removals: Iterable[MemberRemoval], groups: Outcome[Group]) ->
 
     :param groups: the groups of the members, described again.
     """
-    now = {group.group_id: group.members or () for group in groups.items}
+    now = {group.group: group.members or () for group in groups.items}
     unread = {failure.name: failure for failure in groups.failures if failure.scope is Scope.GROUP}
     refused: list[RemovedMember] = []
     for removal in removals:

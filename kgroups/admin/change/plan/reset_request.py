@@ -142,11 +142,11 @@ def of_another_type(scenario: Scenario, groups: Iterable[Group]) -> dict[GroupId
     written_by_kgroups = origin is not None and (scenario.exact or origin.source.cluster_id is not None)
     failures = {}
     for group in groups:
-        was = scenario.kinds.get(group.group_id)
+        was = scenario.kinds.get(group.group)
         if was is None and not written_by_kgroups:
             continue
         if (was in GroupType.WITHOUT_COMMITS) != (group.type in GroupType.WITHOUT_COMMITS):
             earlier = f"a {was} group" if was else "not one"
             reason = f"it is now a {group.type} group, but {earlier} in the plan"
-            failures[group.group_id] = Failure(Scope.GROUP, group.group_id, reason, reason=Reason.CHANGED)
+            failures[group.group] = Failure(Scope.GROUP, group.group, reason, reason=Reason.CHANGED)
     return failures

@@ -202,11 +202,11 @@ def restored_groups(
     """Return how groups will differ from what they were although their offsets are restored."""
     if not isinstance(scenario, FromPlan) or not scenario.exact:
         return []
-    there = {group.group_id for group in groups}
+    there = {group.group for group in groups}
     left: dict[GroupId, set[tuple[str, int]]] = {}
     for entry in planned:
         pairs = left.setdefault(
-            entry.group_id, {pair for pair, commit in committed[entry.group_id].items() if commit is not None}
+            entry.group, {pair for pair, commit in committed[entry.group].items() if commit is not None}
         )
         change: Callable[[tuple[str, int]], None] = pairs.add if entry.after else pairs.discard
         change((entry.topic, entry.partition))

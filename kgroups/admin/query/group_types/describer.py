@@ -48,7 +48,7 @@ def group_with_epochs(
 ) -> Group:
     """Return a group whose coordinator computes the assignment (KIP-848, KIP-932, KIP-1071)."""
     return Group(
-        group_id=name,
+        group=name,
         type=type_,
         state=group.state,
         protocol_type=protocol_type,

@@ -41,7 +41,7 @@ NAMED = Selection(("a", "b", "busy"))
 @pytest.mark.parametrize("versions", ["1.1.1", "2.8.2", "4.3.1"])
 def test_plan_delete_lists_empty_groups_with_their_commits(versions: str) -> None:
     deletions = ask(shop(versions), lambda admin: plan_delete(admin.cluster, Selection(("a", "busy", "nope"))))
-    assert [(each.group.group_id, len(each.commits)) for each in deletions.items] == [("a", 3)]
+    assert [(each.group.group, len(each.commits)) for each in deletions.items] == [("a", 3)]
     assert errors(deletions) == {"busy": "NON_EMPTY_GROUP", "nope": "GROUP_ID_NOT_FOUND"}
     assert [(entry.key, entry.old, entry.new) for entry in deletions.items[0].as_plan()] == [
         (("a", "t", 0), 50, None),
@@ -56,7 +56,7 @@ def test_plan_delete_named_share_group_is_included() -> None:
     fake.state.fail("OffsetFetch", "share", ErrorCode.group_id_not_found)
     fake.state.groups["share"].commits[("t", 0)] = 5
     deletions = ask(fake, lambda admin: plan_delete(admin.cluster, Selection(("share",))))
-    assert [each.group.group_id for each in deletions.items] == ["share"] and not deletions.failures
+    assert [each.group.group for each in deletions.items] == ["share"] and not deletions.failures
     assert list(deletions.items[0].commits) == [("t", 0)]
 
 
@@ -73,7 +73,7 @@ def test_delete_groups_sends_batches(versions: str) -> None:
     outcome = deleted(fake, *names, "busy", "nope")
     assert errors(outcome) == {"busy": "NON_EMPTY_GROUP", "nope": "GROUP_ID_NOT_FOUND"}
     assert [each.result for each in outcome.items].count(Result.APPLIED) == 20
-    assert [each.group_id for each in outcome.items] == sorted([*names, "busy", "nope"])
+    assert [each.group for each in outcome.items] == sorted([*names, "busy", "nope"])
     assert len(fake.asked("DeleteGroups")) <= 2
     assert not set(names) & set(fake.state.groups)
 
@@ -125,7 +125,7 @@ def test_plan_delete_offsets_lists_commits_in_scope() -> None:
 def test_plan_delete_offsets_of_subscribed_topic_is_refused() -> None:
     fake = shop()
     planned = ask(fake, lambda admin: plan_delete_offsets(admin.cluster, NAMED, parse_topic_scope(["t"])))
-    assert {entry.group_id for entry in planned.items} == {"a", "b"}
+    assert {entry.group for entry in planned.items} == {"a", "b"}
     assert [(failure.name, failure.error) for failure in planned.failures] == [("t", "GROUP_SUBSCRIBED_TO_TOPIC")]
 
 
@@ -167,7 +167,7 @@ def test_plan_delete_offsets_includes_deleted_topics_and_partitions(scope: str) 
     planned = ask(
         fake, lambda admin: plan_delete_offsets(admin.cluster, Selection(("a", "b")), parse_topic_scope([scope]))
     )
-    assert [(entry.group_id, entry.topic) for entry in planned.items] == [("a", scope.partition(":")[0])]
+    assert [(entry.group, entry.topic) for entry in planned.items] == [("a", scope.partition(":")[0])]
     assert not planned.failures and not planned.notices
 
 

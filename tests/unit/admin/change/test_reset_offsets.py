@@ -148,7 +148,7 @@ def test_plan_reset_skips_other_group_types_unless_named() -> None:
     fake.state.group("connect", 0, protocol_type="connect", commits={("t", 0): 1})
     fake.state.group("share", 1, type="Share", protocol_type="share")
     found = plan(fake, ToLatest(), everything=True)
-    assert {entry.group_id for entry in found.items} == {"a", "b"}
+    assert {entry.group for entry in found.items} == {"a", "b"}
     assert found.notices == ("2 groups of other types (Connect, share, streams) skipped; select them by name",)
     assert moved(plan(fake, ToLatest(), "connect")) == {("connect", "t", 0): 100}
 
@@ -253,7 +253,7 @@ def test_apply_offsets_is_rejected_if_a_member_joined(versions: str) -> None:
     fake.state.groups["a"].members, fake.state.groups["a"].state = (MEMBER,), "Stable"
     commits = dict(fake.state.groups["a"].commits)
     checked = ask(fake, lambda admin: revalidate_offsets(admin.cluster, planned))
-    assert {entry.group_id for entry in checked.items} == {"b"} and errors(checked) == {"a": "NON_EMPTY_GROUP"}
+    assert {entry.group for entry in checked.items} == {"b"} and errors(checked) == {"a": "NON_EMPTY_GROUP"}
     written = write(fake, planned)
     assert results(written) == {
         ("a", "t", 0): Result.FAILED,
@@ -279,7 +279,7 @@ def test_revalidate_rejects_offsets_that_changed() -> None:
     planned = plan(fake, ToOffset(30), "a", "b", "new", topics={"t": None}, create=True).items
     fake.state.groups["a"].commits["t", 0] = 52
     checked = ask(fake, lambda admin: revalidate_offsets(admin.cluster, planned))
-    assert {entry.group_id for entry in checked.items} == {"b", "new"}
+    assert {entry.group for entry in checked.items} == {"b", "new"}
     assert "its offsets have changed" in checked.failures[0].message
 
 

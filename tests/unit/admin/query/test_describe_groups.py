@@ -38,9 +38,7 @@ def with_kip_848(versions: str = "4.3.1") -> FakeCluster:
 def test_describe_all_groups_on_every_version(version: str) -> None:
     fake = cluster(version)
     answer = describe(fake)
-    connect, classic, empty = (
-        next(g for g in answer.items if g.group_id == n) for n in ("connect", "classic", "empty")
-    )
+    connect, classic, empty = (next(g for g in answer.items if g.group == n) for n in ("connect", "classic", "empty"))
     assert names(answer) == ["classic", "connect", "empty"] and not answer.failures
     assert (classic.state, classic.protocol, classic.coordinator.id, classic.type) == ("Stable", "range", 0, "Classic")
     assert [(m.member_id, str(m.assignment), m.subscription.topics) for m in classic.members or ()] == [
@@ -64,7 +62,7 @@ def test_describe_named_groups_on_every_version_reports_missing_ones(version: st
 def test_describe_sends_the_api_of_the_group_type_or_both(version: str, selection: Selection) -> None:
     fake = with_kip_848(version)
     answer = describe(fake, selection)
-    kip848 = next(group for group in answer.items if group.group_id == "kip848")
+    kip848 = next(group for group in answer.items if group.group == "kip848")
     assert (kip848.type, kip848.protocol, kip848.group_epoch, kip848.target_assignment_epoch) == (
         "Consumer",
         "uniform",
@@ -127,7 +125,7 @@ def test_describe_follows_group_that_moves_after_listing() -> None:
 
     fake.brokers[0].fault("ListGroups", list_then_move)
     answer = describe(fake)
-    assert [group.coordinator.id for group in answer.items if group.group_id == "classic"] == [1]
+    assert [group.coordinator.id for group in answer.items if group.group == "classic"] == [1]
     assert not answer.failures
 
 

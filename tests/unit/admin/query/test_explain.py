@@ -118,7 +118,7 @@ def modern() -> FakeCluster:
 
 def test_timeouts_are_the_settings_in_effect_for_groups_that_are_not_classic() -> None:
     fake = modern()
-    by_group = {facts.group.group_id: facts.timeouts for facts in gathered(fake, Selection(everything=True)).items}
+    by_group = {facts.group.group: facts.timeouts for facts in gathered(fake, Selection(everything=True)).items}
     timeouts = MemberTimeouts(Effective(SESSION, "60000"), Effective(HEARTBEAT, "5000"))
     assert by_group == {"a": None, "b": None, "c": timeouts}
 

@@ -34,7 +34,7 @@ def cluster(version: str) -> FakeCluster:
 def found(fake: FakeCluster, selection: Selection | None = None) -> dict[str, GroupOffsets]:
     answer = describe_offsets(fake, selection or Selection(everything=True))
     assert not answer.failures
-    return {each.group.group_id: each for each in answer.items}
+    return {each.group.group: each for each in answer.items}
 
 
 @pytest.mark.parametrize("version", ["1.1.1", "2.5.1", "2.8.2", "3.9.1", "4.3.1"])

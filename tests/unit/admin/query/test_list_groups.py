@@ -84,7 +84,7 @@ def test_list_type_column_on_old_brokers_is_a_notice() -> None:
 def test_list_during_upgrade_returns_what_brokers_support() -> None:
     mixed = {0: "4.3.1", 1: "2.5.1"}
     answer = list_groups(cluster(mixed), ListFilter(states=("Stable",)))
-    assert [(group.group_id, group.type) for group in answer.items] == [("connect", None), ("stable", "Classic")]
+    assert [(group.group, group.type) for group in answer.items] == [("connect", None), ("stable", "Classic")]
     answer = list_groups(cluster(mixed), ListFilter(types=("Classic",)))
     assert names(answer) == ["stable"] and [failure.broker for failure in answer.failures] == [1]
 
@@ -166,7 +166,7 @@ def test_list_group_on_two_brokers_is_shown_once_and_not_dead() -> None:
         fake.state.group(f"moving-{at}", at, state="Stable", dead_on=1 - at)
     fake.state.group("gone", 0, state="Dead")
     answer = list_groups(fake)
-    assert [(group.group_id, group.state) for group in answer.items] == [
+    assert [(group.group, group.state) for group in answer.items] == [
         ("gone", "Dead"),
         ("moving-0", "Stable"),
         ("moving-1", "Stable"),

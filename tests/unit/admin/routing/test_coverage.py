@@ -99,7 +99,7 @@ def test_list_includes_leader_found_by_later_metadata() -> None:
     move(fake, 2, 1)
     answer = list_groups(fake)
     assert names(answer) == sorted(GROUPS) and not answer.failures
-    assert {group.group_id: group.coordinator.id for group in answer.items}[GROUPS[2]] == 1
+    assert {group.group: group.coordinator.id for group in answer.items}[GROUPS[2]] == 1
 
 
 def test_list_ignores_one_broker_with_stale_metadata() -> None:

@@ -102,7 +102,7 @@ def test_groups_are_read_in_batches(serve: Callable[..., Any], run_cli: Run, tmp
 )
 def test_selection(save: Run, words: tuple[str, ...], groups: str) -> None:
     assert save(*words)[0] == 0
-    assert "".join(each.group.group_id for each in read_snapshot(Path(FILE)).groups) == groups
+    assert "".join(each.group.group for each in read_snapshot(Path(FILE)).groups) == groups
 
 
 def test_topic_limits_the_offsets(save: Run) -> None:
@@ -147,7 +147,7 @@ def test_silent_broker_makes_the_snapshot_partial(save: Run, served: Any) -> Non
     served.fake.brokers[1].fault("*", silence)
     code, _, err = save("--all-groups", "--broker-timeout", "2s")
     assert code == 1 and "broker 1" in err
-    assert [each.group.group_id for each in read_snapshot(Path(FILE)).groups] == ["a"]
+    assert [each.group.group for each in read_snapshot(Path(FILE)).groups] == ["a"]
 
 
 def test_omitted_groups_make_the_snapshot_partial(save: Run, served: Any) -> None:

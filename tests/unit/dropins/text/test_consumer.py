@@ -120,10 +120,10 @@ def test_names_are_escaped_for_a_terminal() -> None:
     harmless = [
         *list_text((evil,), types=False, states=False, show=escape),
         *groups_text((evil,), show=escape),
-        *state_text(EMPTY._replace(group_id="evil\x1b[2J", protocol="\x1b[2J"), verbose=False, show=escape),
-        *members_text(CLASSIC._replace(group_id="evil\x1b[2J", members=(member,)), verbose=True, show=escape),
+        *state_text(EMPTY._replace(group="evil\x1b[2J", protocol="\x1b[2J"), verbose=False, show=escape),
+        *members_text(CLASSIC._replace(group="evil\x1b[2J", members=(member,)), verbose=True, show=escape),
         *offsets_text(GroupOffsets(CLASSIC._replace(members=(member,)), COMMITS, LOGS), verbose=False, show=escape),
-        *offsets_text(GroupOffsets(CLASSIC._replace(group_id="evil\x1b"), COMMITS, LOGS), verbose=False, show=escape),
-        remark(EMPTY._replace(group_id="evil\x1b[2J"), show=escape) or "",
+        *offsets_text(GroupOffsets(CLASSIC._replace(group="evil\x1b"), COMMITS, LOGS), verbose=False, show=escape),
+        remark(EMPTY._replace(group="evil\x1b[2J"), show=escape) or "",
     ]
     assert "\x1b" not in "".join(harmless)

@@ -39,9 +39,7 @@ def rows_of(made: LiveReader) -> Rows:
 def test_live_source_has_one_partition_per_coordinator() -> None:
     with serving(live_cluster(brokers=3)) as fake:
         slices = reader(fake).partitions()
-    assert [
-        (each.coordinator.id, [group.group_id for group in each.listed]) for each in slices if each.coordinator
-    ] == [
+    assert [(each.coordinator.id, [group.group for group in each.listed]) for each in slices if each.coordinator] == [
         (0, ["connect", "orders", "share"]),
         (1, ["idle", "new", "orders-old"]),
     ]

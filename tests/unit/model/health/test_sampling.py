@@ -53,7 +53,7 @@ def test_sampling_of_a_trend_needs_two_samples() -> None:
 
 def named(name: str, look: Seen) -> Seen:
     offsets = look.offsets
-    return look._replace(offsets=offsets._replace(group=offsets.group._replace(group_id=name)))
+    return look._replace(offsets=offsets._replace(group=offsets.group._replace(group=name)))
 
 
 def test_sampling_reports_all_samples_of_remaining_groups() -> None:

@@ -22,13 +22,13 @@ def group(name: str = "g", state: str = "Empty", *, ready: bool = True) -> Group
 
 def test_internal_topics_need_the_group_name_as_prefix() -> None:
     assert internal_topics(group()) == ["g-c-changelog", "g-r-repartition"]
-    assert internal_topics(group()._replace(group_id="h")) == []
+    assert internal_topics(group()._replace(group="h")) == []
     assert internal_topics(Group("g", "Classic", "Empty", "consumer", "", NODE)) == []
 
 
 def test_internal_topics_are_deleted_only_of_empty_groups() -> None:
     deletions = plan_topic_deletions([group("b"), group("a"), group("busy", "Stable")])
-    assert [(each.group.group_id, each.topic) for each in deletions.items] == [
+    assert [(each.group.group, each.topic) for each in deletions.items] == [
         ("a", "a-c-changelog"),
         ("a", "a-r-repartition"),
         ("b", "b-c-changelog"),
@@ -56,7 +56,7 @@ def test_internal_topics_by_name_reject_other_topics() -> None:
 
 def test_internal_topics_of_unreported_topology_are_a_failure() -> None:
     deletions = plan_topic_deletions([group(ready=False), group("h")._replace(topology=None), group("i")])
-    assert {each.group.group_id for each in deletions.items} == {"i"}
+    assert {each.group.group for each in deletions.items} == {"i"}
     assert [failure.name for failure in deletions.failures] == ["g", "h"]
 
 

@@ -39,7 +39,7 @@ def _requests(entries: Part) -> Iterator[Part]:
     size = 0
     for entry in entries:
         if entry.after:
-            texts = entry.group_id, entry.topic, entry.after.metadata or ""
+            texts = entry.group, entry.topic, entry.after.metadata or ""
             more = _RECORD + 4 * sum(map(len, texts))
             if part and size + more > BYTES_A_REQUEST:
                 yield part

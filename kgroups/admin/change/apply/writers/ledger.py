@@ -81,7 +81,7 @@ class Ledger:
         async def check(groups: Sequence[GroupId]) -> Mapping[GroupId, Failure]:
             checked = await self._check([entry for group in groups for entry in parts[group]])
             self._checked.update({entry.key: entry for entry in checked.items})
-            kept = {entry.group_id for entry in checked.items}
+            kept = {entry.group for entry in checked.items}
             reasons = {failure.name: failure for failure in checked.failures}
             return {group: reasons.get(group) or _unread(group) for group in groups if group not in kept}
 
@@ -110,7 +110,7 @@ class Ledger:
     def entered(self, entry: PlannedOffset) -> AppliedOffset:
         """Return the result of a partition. Without a failure it was written, or had no offset to delete."""
         result, failure = self._results.get(entry.key, (Result.APPLIED, None))
-        left_alone = failure is not None and failure == self.left_alone.get(entry.group_id)
+        left_alone = failure is not None and failure == self.left_alone.get(entry.group)
         return AppliedOffset(self._now(entry), result, failure, left_alone)
 
     def _now(self, entry: PlannedOffset) -> PlannedOffset:
@@ -135,12 +135,12 @@ def _refusal(entry: PlannedOffset, errors: PartitionErrors, api: Api, broker: in
     pair = (entry.topic, entry.partition)
     name = partition_name(pair)
     if pair not in errors:
-        message = f"group '{entry.group_id}': missing in the broker's response"
+        message = f"group '{entry.group}': missing in the broker's response"
         return Result.UNKNOWN, Failure(
             Scope.PARTITION, name, message, api=api.name, broker=broker, reason=Reason.INVALID_RESPONSE
         )
     error = errors[pair]
     if not error:
         return None
-    named = error._replace(message=f"group '{entry.group_id}': {error.message}")
+    named = error._replace(message=f"group '{entry.group}': {error.message}")
     return Result.FAILED, named.failure(Scope.PARTITION, name, api=api.name, broker=broker)

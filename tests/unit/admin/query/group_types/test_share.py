@@ -63,7 +63,7 @@ def describe_offsets(fake: FakeCluster, selection: Selection) -> Outcome[GroupOf
 def test_describe_share_groups_has_members_and_epochs(selection: Selection) -> None:
     answer = describe(shop(), selection)
     assert names(answer) == ["classic", "idle", "live"] and not answer.failures and not answer.notices
-    live = next(group for group in answer.items if group.group_id == "live")
+    live = next(group for group in answer.items if group.group == "live")
     assert (live.type, live.state, live.protocol, live.group_epoch, live.target_assignment_epoch) == (
         *("Share", "Stable", "simple"),
         *(7, 6),
@@ -167,14 +167,14 @@ def starts(fake: FakeCluster, group: str) -> Mapping[tuple[str, int], object]:
 
 
 def undo(plan: Outcome[PlannedOffset]) -> FromPlan:
-    kinds = {entry.group_id: entry.kind for entry in plan.items if entry.kind}
+    kinds = {entry.group: entry.kind for entry in plan.items if entry.kind}
     return FromPlan({entry.key: entry.before for entry in plan.items}, exact=True, kinds=kinds)
 
 
 def test_reset_and_undo_share_group_next_to_classic_group() -> None:
     fake = shop()
     plan = planned(fake, ToEarliest(), "idle", "classic", topics={"t": frozenset({0, 2})})
-    assert [(entry.group_id, entry.partition, entry.old, entry.new, entry.kind) for entry in plan.items] == [
+    assert [(entry.group, entry.partition, entry.old, entry.new, entry.kind) for entry in plan.items] == [
         ("classic", 0, 40, 10, "Classic"),
         ("classic", 2, None, 10, "Classic"),
         ("idle", 0, 20, 10, "Share"),
@@ -216,7 +216,7 @@ def test_undo_for_a_group_of_another_type_is_refused(name: str, was: str) -> Non
     moves = {(group, "t", 0): Commit(0, 11) for group in ("classic", "idle")}
     kinds = {"classic": "Classic", "idle": "Share", name: was}
     again = planned(fake, FromPlan(moves, exact=True, kinds=kinds), "classic", "idle")
-    assert {entry.group_id for entry in again.items} == {"classic", "idle"} - {name}
+    assert {entry.group for entry in again.items} == {"classic", "idle"} - {name}
     assert [failure.name for failure in again.failures] == [name]
 
 
@@ -231,7 +231,7 @@ def test_delete_offsets_of_share_group_partition_or_active_group_is_refused() ->
 
 def test_reset_share_group_with_members_is_refused() -> None:
     refused = planned(shop(), ToLatest(), "live", "idle")
-    assert errors(refused) == {"live": "NON_EMPTY_GROUP"} and {entry.group_id for entry in refused.items} == {"idle"}
+    assert errors(refused) == {"live": "NON_EMPTY_GROUP"} and {entry.group for entry in refused.items} == {"idle"}
     fake = shop()
     plan = planned(fake, ToLatest(), "idle")
     fake.state.groups["idle"].members = (MEMBER,)  # who joined meanwhile
@@ -269,7 +269,7 @@ def test_delete_share_offsets_fails_if_old_offsets_cannot_be_read() -> None:
 def test_plan_to_group_copies_share_group_start_offsets() -> None:
     fake = shop()
     copied = planned(fake, ToGroup("live"), "idle", "classic")
-    assert [(entry.group_id, entry.topic, entry.partition, entry.new) for entry in copied.items] == [
+    assert [(entry.group, entry.topic, entry.partition, entry.new) for entry in copied.items] == [
         ("classic", "t", 0, 50),
         ("idle", "t", 0, 50),
     ]
