@@ -45,7 +45,7 @@ def test_findings_have_evidence_and_name_the_unknown() -> None:
 
 def test_group_of_unknown_verdict_with_growing_lag_is_counted_once() -> None:
     data = lagging(1, 2, 1, 9, 8, 7, 20, 15, 30, 40, 35, 50)
-    row = busy_day().groups.rows.rows[0]._replace(group="slow", verdict="UNKNOWN", unjudged="samples")
+    row = busy_day().groups.rows.rows[0]._replace(group="slow", verdict="UNKNOWN", status="UNKNOWN", unjudged="samples")
     groups = Groups(Kept((row,), 1), (Tally("LIVE", "Stable", "UNKNOWN", 1, unjudged="samples"),))
     unjudged = data._replace(groups=groups)
     assert headline(unjudged, findings(unjudged)) == "1 of 1 group needs attention"
