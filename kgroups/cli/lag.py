@@ -252,8 +252,10 @@ def _filter(rows: Iterable[LagRow], only_lagging: bool, min_lag: int | None) -> 
     """Return the rows to show, and the number of omitted rows whose lag is partly unknown."""
     kept, undecided = [], 0
     for row in rows:
-        enough = min_lag is None or (row.known_lag is not None and row.known_lag >= min_lag)
-        if enough and (row.behind or not only_lagging):
+        left = row.left_lag if isinstance(row, GroupLagRow) else 0
+        most = left or row.known_lag if row.known_lag is None else max(row.known_lag, left)
+        enough = min_lag is None or (most is not None and most >= min_lag)
+        if enough and (row.behind or left or not only_lagging):
             kept.append(row)
         elif row.unknown or row.unknown is None:
             undecided += 1

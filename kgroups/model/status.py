@@ -35,6 +35,7 @@ class Status(StrEnum):
     AT_RISK = "at risk"
     """Another problem that ``explain`` finds, such as a partition of two members."""
     NO_MEMBER = "no member"
+    NOT_SUBSCRIBED = "not subscribed"
     FALLING_BEHIND = "falling behind"
     REBALANCING = "rebalancing"
     STEADY = "steady lag"
@@ -49,9 +50,16 @@ class Status(StrEnum):
         return _SEVERITIES[self]
 
 
+_WARNINGS = (
+    Status.NO_MEMBER,
+    Status.NOT_SUBSCRIBED,
+    Status.FALLING_BEHIND,
+    Status.REBALANCING,
+    Status.STEADY,
+)
 _SEVERITIES = {
     **dict.fromkeys(Status, Severity.CRITICAL),
-    **dict.fromkeys((Status.NO_MEMBER, Status.FALLING_BEHIND, Status.REBALANCING, Status.STEADY), Severity.WARNING),
+    **dict.fromkeys(_WARNINGS, Severity.WARNING),
     **dict.fromkeys((Status.UNKNOWN, Status.LAGGING), Severity.UNKNOWN),
     **dict.fromkeys((Status.CATCHING_UP, Status.OK), Severity.OK),
 }
@@ -98,11 +106,35 @@ class Damage(NamedTuple):
 NO_DAMAGE = Damage()
 
 
+class Left(NamedTuple):
+    """The topics with commits that no member subscribes to, if records are unread there, or may be.
+
+    ``unread``: the known number of records. ``unknown``: the number of partitions on which it is unknown.
+    """
+
+    topics: tuple[str, ...] = ()
+    unread: int = 0
+    unknown: int = 0
+
+    def text(self, where: str) -> str:
+        """Return what is unread, such as ``1,000 records are unread there``; ``""`` if nothing is.
+
+        :param where: the place, such as ``there``.
+        """
+        if self.unread:
+            least = "at least " if self.unknown else ""
+            return f"{least}{count(self.unread, 'record')} {'is' if self.unread == 1 else 'are'} unread {where}"
+        return f"unknown whether records are unread {where}" if self.unknown else ""
+
+
+NOTHING_LEFT = Left()
+
+
 class Known(NamedTuple):
     """What one sample shows about a group; the lags and ``unknown`` as in the lag view.
 
     ``members``: their number; ``None``: not reported. ``unknown``: the number of partitions with unknown lag.
-    ``stale``: the group was not reported; the other fields are from an earlier sample.
+    ``stale``: the group was not reported; the other fields are from an earlier sample. ``left``: not in the lags.
     """
 
     state: str
@@ -112,6 +144,7 @@ class Known(NamedTuple):
     unknown: int = 0
     damage: Damage = NO_DAMAGE
     stale: bool = False
+    left: Left = NOTHING_LEFT
 
 
 class GroupStatus(NamedTuple):
@@ -151,7 +184,7 @@ def judge_status(known: Known, trend: Trend = Trend.UNKNOWN) -> GroupStatus:
     """
     if known.stale:
         return _status(Status.UNKNOWN, "not reported by the last refresh")
-    return _damage(known.damage) or _lag(known, trend) or _state(known) or _rest(known, trend)
+    return _damage(known.damage) or _lag(known, trend) or _state(known) or _left(known.left, _rest(known, trend))
 
 
 def _status(status: Status, reason: str) -> GroupStatus:
@@ -197,6 +230,14 @@ def _state(known: Known) -> GroupStatus | None:
     if known.state in GroupState.REBALANCING:
         return _status(Status.REBALANCING, f"the state is {known.state}")
     return None
+
+
+def _left(left: Left, rest: GroupStatus) -> GroupStatus:
+    """Return the status of the other topics, unless the topics that no member subscribes to make it worse."""
+    status = Status.NOT_SUBSCRIBED if left.unread else Status.UNKNOWN
+    if not left.topics or rest.rank <= (_WORST_FIRST[status.severity], _RANKS[status]):
+        return rest
+    return _status(status, left.text(f"on {some(left.topics)}, to which no member subscribes"))
 
 
 def _rest(known: Known, trend: Trend) -> GroupStatus:

@@ -142,7 +142,7 @@ def _leave_out(groups: Iterable[GroupOffsets], rows: dict[str, list[OffsetRow]])
         if left := left_topics(each.group, each.commits.topics):
             every, rows[name] = rows[name], [row for row in rows[name] if row.topic not in left]
             if len(every) > len(rows[name]):
-                yield f"group {name!r}: {left_remark(every, left)}"
+                yield f"group {name!r}: {left_remark(every, left, each.logs)}"
 
 
 def _pair(row: OffsetRow) -> TopicPartition:

@@ -55,11 +55,13 @@ def _left(facts: GroupFacts) -> Iterator[Finding]:
     if left := sorted(left_topics(facts.group, commits)):
         partitions = sum(len(commits[topic]) for topic in left)
         options = " ".join(f"--topic {shell(topic)}" for topic in left[:SHOWN])
+        unread = f"; {text}" if facts.lag and (text := facts.lag.known.left.text("there")) else ""
         yield warning(
             "left-topics",
             f"no member subscribes to {_topics(left)} with committed offsets on {count(partitions, 'partition')}: "
-            f"{some(left)}: brokers delete them after their retention although the group has members; if they are not "
-            f"needed: kgroups delete-offsets {group_words_in_text(facts.group.group)} {options}",
+            f"{some(left)}{unread}: a consumer is missing, or the group no longer reads them; brokers delete the "
+            "offsets after their retention although the group has members; if they are not needed: "
+            f"kgroups delete-offsets {group_words_in_text(facts.group.group)} {options}",
             left,
         )
 

@@ -37,6 +37,7 @@ _ORDER = (VerdictSeverity.PROBLEM, VerdictSeverity.WARNING, VerdictSeverity.UNKN
 _NEXT = {
     Status.DELETED_TOPIC: "kgroups describe {group}",
     Status.NO_MEMBER: "start its consumers",
+    Status.NOT_SUBSCRIBED: "kgroups lag {group} --by topic",
     Status.NOT_ASSIGNED: "kgroups describe {group} --members",
     Status.REBALANCING: "kgroups explain {group} --deep",
     Status.UNKNOWN: "kgroups lag {group} --by partition --wide",

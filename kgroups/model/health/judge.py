@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..severity import Severity
-from ..views.lag_summary import By, left_remark, shares
+from ..views.lag_summary import By, left_of, left_remark, shares
 from . import assigned, commit_age, headroom, lag, share_groups, state, trend
 from .amounts import unknown_lag_of
 from .check import Check, Evidence, Flag
@@ -61,20 +61,29 @@ def judge(seen: Sequence[Seen], limits: Limits) -> list[Finding]:
     """
     last = seen[-1]
     (share,) = shares(last.offsets, By.GROUP)
-    rows = share.counted
+    left = share.left - last.offsets.topics  # a rule about topics that are named judges them
+    rows = tuple(row for row in share.rows if row.topic not in left) if left else share.rows
     unknown_lag = unknown_lag_of(last.offsets.group, rows, allow_uncommitted=limits.allow_uncommitted)
-    left = [row for row in share.rows if row.topic in share.left]
-    evidence = Evidence(seen, rows, unknown_lag, limits, left)
+    evidence = Evidence(seen, rows, unknown_lag, limits, [row for row in share.rows if row.topic in left])
     findings = [Finding(evidence.name, "exists", Severity.OK, "the group exists")]
-    if left:
-        remark = f"{left_remark(left, share.left)}; if they are not needed, use kgroups delete-offsets"
-        findings.append(Finding(evidence.name, "subscribed", Severity.OK, remark))
+    if evidence.left:
+        findings.append(_subscribed(evidence))
     for check in CHECKS:
         if check.judge and check.is_set(limits):
             found = check.judge(evidence)
             hidden = last.offsets.hidden if check.about_offsets else None
             findings += [_despite(hidden, finding, limits) for finding in found] if hidden else found
     return findings
+
+
+def _subscribed(evidence: Evidence) -> Finding:
+    """Return a finding about topics that no member subscribes to: a consumer may be missing, or they are not needed."""
+    rows, logs, allowed = evidence.left, evidence.last.offsets.logs, evidence.limits.allow_uncommitted
+    topics = frozenset(row.topic for row in rows if row.topic is not None)
+    unread = left_of(rows, topics, logs, allow_uncommitted=allowed)
+    severity = Severity.WARNING if unread.unread else Severity.UNKNOWN if unread.unknown else Severity.OK
+    hint = "start the consumer that is missing, or if the topics are not needed, use kgroups delete-offsets"
+    return Finding(evidence.name, "subscribed", severity, f"{left_remark(rows, topics, logs)}; {hint}")
 
 
 def _despite(hidden: str, finding: Finding, limits: Limits) -> Finding:

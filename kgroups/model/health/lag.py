@@ -8,7 +8,7 @@ from typing import Any
 
 from ..severity import Severity, Threshold
 from ..views.lag_summary import time_of
-from .amounts import committed, critical, largest, total, unless_lost
+from .amounts import committed, critical, largest, total, unknown_lag_of, unless_lost
 from .check import Check, Evidence, Flag, Input
 from .findings import Finding
 from .values import LIMIT, parse_threshold, parse_time_threshold
@@ -40,20 +40,24 @@ def _parse_flag(text: str) -> tuple[str, Threshold]:
 
 
 def _topics(evidence: Evidence) -> Iterator[Finding]:
-    name, rows = evidence.name, evidence.rows
-    for glob, limit in evidence.limits.topic_lag:
+    name, group, limits = evidence.name, evidence.last.offsets.group, evidence.limits
+    for glob, limit in limits.topic_lag:
+        named = [row for row in evidence.left if row.topic == glob]  # a topic that no member subscribes to
+        rows = [*evidence.rows, *named]
         topics = sorted({row.topic for row in rows if row.topic is not None and fnmatchcase(row.topic, glob)})
         for topic in topics:
             topic_rows = [row for row in rows if row.topic == topic]
-            unknown = evidence.unknown_lag.among(topic_rows)
+            unknown = unknown_lag_of(group, topic_rows, allow_uncommitted=limits.allow_uncommitted)
             finding = total(name, "topic-lag", topic_rows, limit, unknown, evidence.ahead(topic_rows))
             yield finding._replace(topic=topic)
-        if not topics and evidence.limits.skip_missing_topics:
-            yield Finding(name, "topic-lag", Severity.OK, f"skipped: the group has no topic that matches {glob!r}")
-        elif not topics:
-            yield Finding(
-                name, "topic-lag", Severity.UNKNOWN, f"the group has no topic that matches {glob!r}", limit=limit
-            )
+        if topics:
+            continue
+        is_left = any(row.topic is not None and fnmatchcase(row.topic, glob) for row in evidence.left)
+        message = f"{'no member subscribes to a' if is_left else 'the group has no'} topic that matches {glob!r}"
+        if limits.skip_missing_topics:
+            yield Finding(name, "topic-lag", Severity.OK, f"skipped: {message}")
+        else:
+            yield Finding(name, "topic-lag", Severity.UNKNOWN, message, limit=limit)
 
 
 TOPICS = Check(

@@ -125,7 +125,8 @@ def _grew(last: Seen, place: Place, steps: Sequence[tuple[Reading, Reading]]) ->
 def _samples(seen: Sequence[Seen]) -> dict[Place, list[OffsetSample]]:
     """Return the samples of each partition that had a commit in at least one of them."""
     samples: dict[Place, list[OffsetSample]] = {}
-    left = left_topics(seen[-1].offsets.group, {topic for each in seen for topic in each.offsets.commits.topics})
+    last = seen[-1].offsets
+    left = left_topics(last.group, {topic for each in seen for topic in each.offsets.commits.topics}) - last.topics
     for group_sample in seen:
         for share in shares(group_sample.offsets, By.GROUP):
             # A partition that several members claim has several rows, but one sample.

@@ -279,7 +279,11 @@ def _member(case: Case) -> Found | None:
     uncommitted = _is_uncommitted(facts)
     if facts.left and not case.outsider:
         text = "no member subscribes to the topic: nothing reads the partition for this group; its offset expires"
-        return Found(Key.NOT_SUBSCRIBED, Severity.WARNING, text, case.command("delete-offsets {group} --topic {topic}"))
+        command = "delete-offsets {group} --topic {topic}"
+        if facts.lag:
+            text += "; a consumer that subscribes to it is missing, or the group no longer reads it"
+            command = "describe {group} --members"
+        return Found(Key.NOT_SUBSCRIBED, Severity.WARNING, text, case.command(command))
     if facts.owner is None and not case.outsider:
         text = "the group has no members"
         if facts.members:

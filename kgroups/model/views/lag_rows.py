@@ -87,6 +87,8 @@ class GroupLagRow(NamedTuple):
     unread_max: int | None = None
     status: str | None = None
     """A :class:`kgroups.model.status.Status`: what one sample proves."""
+    left_lag: int = 0
+    """The known number of unread records on topics that no member subscribes to."""
 
 
 class TopicLagRow(NamedTuple):

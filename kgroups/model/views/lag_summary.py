@@ -16,7 +16,7 @@ from ..groups import CONSUMER_PROTOCOL_TYPE, STREAMS_PROTOCOL_TYPE, Group, Group
 from ..headroom import NOTHING_UNREAD, Headroom, Retention, smallest
 from ..lag import is_epoch_ahead
 from ..offsets import LogOffsets, LogProblem, Logs, place_name
-from ..status import NO_DAMAGE, Damage, Known, judge_status
+from ..status import NO_DAMAGE, NOTHING_LEFT, Damage, Known, Left, judge_status
 from ..subscriptions import doubtful_topics, left_topics
 from ..time_lag import FirstUnread, Position, TimeLag, position, time_lag
 from ..unread_count import FINISHED, NONE, UNKNOWN, UnreadCount
@@ -65,7 +65,7 @@ class Share(NamedTuple):
 
     ``left`` are the topics that the group has left: no member subscribes to them. Summaries do not include them, unless
     there is nothing else in the row. ``pending`` are the partitions with an offset in an open transaction. ``hidden``:
-    why partitions of the row may be missing. ``logs``: only in the share of a whole group.
+    why partitions of the row may be missing. ``logs``: not in the shares of topics and partitions.
     """
 
     by: By
@@ -110,7 +110,7 @@ class Share(NamedTuple):
             )
         known = self.known(tally)
         status = judge_status(known).status.value
-        return GroupLagRow(self.group.group, self.group.state, known.members, *tally, status)
+        return GroupLagRow(self.group.group, self.group.state, known.members, *tally, status, known.left.unread)
 
     def tally(self, ages: Ages = NO_AGES) -> Tally:
         """Return the sums over the counted rows, with a remark about the others."""
@@ -121,7 +121,7 @@ class Share(NamedTuple):
         if self.pending:  # as for few groups
             remarks += pending_remark(self.pending & {(row.topic, row.partition) for row in counted})
         if len(counted) < len(self.rows):
-            remarks.append(left_remark(self.rows, self.left))
+            remarks.append(left_remark(self.rows, self.left, self.logs))
         return tally._replace(note="; ".join(filter(None, (tally.note, *remarks)))) if remarks else tally
 
     def known(self, tally: Tally) -> Known:
@@ -133,7 +133,8 @@ class Share(NamedTuple):
         rows = self.counted
         unknown = count_unknown(rows) if tally.total_lag is None else 0
         damage = _damage(self, rows, tally)
-        return Known(self.group.state, members, tally.total_lag, tally.known_lag, unknown, damage)
+        left = left_of(self.rows, self.left, self.logs) if self.left else NOTHING_LEFT
+        return Known(self.group.state, members, tally.total_lag, tally.known_lag, unknown, damage, left=left)
 
 
 def shares(offsets: GroupOffsets, by: By) -> list[Share]:
@@ -155,7 +156,8 @@ def shares(offsets: GroupOffsets, by: By) -> list[Share]:
         rows.sort(key=lambda row: (row.consumer_id is None, row.consumer_id or "", row.topic or "", row.partition or 0))
         parts = _split(rows, lambda row: row.consumer_id)
         return [
-            Share(by, group, part, left, pending, None if part[0].consumer_id else offsets.hidden) for part in parts
+            Share(by, group, part, left, pending, None if part[0].consumer_id else offsets.hidden, offsets.logs)
+            for part in parts
         ]
     rows = sorted((row for row in rows if row.topic is not None), key=lambda row: (row.topic or "", row.partition or 0))
     if by is By.TOPIC:
@@ -231,11 +233,31 @@ def pending_remark(pending: Set[tuple[str, int]]) -> list[str]:
     return [f"an open transaction has offsets of {count(len(names), 'partition')}: {some(names)}"]
 
 
-def left_remark(rows: Iterable[OffsetRow], left: frozenset[str]) -> str:
-    """Return how many partitions a summary leaves out, and why."""
+def left_remark(rows: Sequence[OffsetRow], left: frozenset[str], logs: Logs) -> str:
+    """Return how many partitions a summary leaves out, why, and whether records are unread there."""
     pairs = {(row.topic, row.partition) for row in rows if row.topic in left}
     topics = sorted({topic for topic, _ in pairs if topic is not None})
-    return f"not included: {count(len(pairs), 'partition')} of topics that no member subscribes to: {some(topics)}"
+    text = f"not included: {count(len(pairs), 'partition')} of topics that no member subscribes to: {some(topics)}"
+    return "; ".join(filter(None, (text, left_of(rows, left, logs).text("there"))))
+
+
+def left_of(rows: Iterable[OffsetRow], left: frozenset[str], logs: Logs, *, allow_uncommitted: bool = False) -> Left:
+    """Return what is unread on the topics that a group has left; nothing on partitions that do not exist.
+
+    :param allow_uncommitted: see :func:`lag_is_unknown`.
+    """
+    lags: dict[tuple[str, int], int | None] = {}
+    for row in rows:
+        if row.topic in left and row.topic is not None and row.partition is not None:
+            place = row.topic, row.partition
+            if row.lag is not None:
+                lags[place] = row.lag if row.lag >= 0 else None  # a commit of an earlier topic
+            elif logs.problems.get(place) is not LogProblem.MISSING:
+                lags[place] = None if lag_is_unknown(row, allow_uncommitted=allow_uncommitted) else 0
+    topics = sorted({topic for (topic, _), lag in lags.items() if lag != 0})
+    if not topics:
+        return NOTHING_LEFT
+    return Left(tuple(topics), sum(filter(None, lags.values())), list(lags.values()).count(None))
 
 
 def tally_of(

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from kgroups.errors import Reason, UsageError
+from kgroups.model.counts import some
 from kgroups.model.groups import Group, GroupId, GroupState, GroupType
+from kgroups.model.lag import compute_lag
+from kgroups.model.offsets import LogOffsets
 from kgroups.model.operations.reset import PlannedOffset, SeenLog
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.model.topic_scope import TopicScope, in_scope
+from kgroups.model.views.lag_summary import left_of
+from kgroups.model.views.offset_row import OffsetRow
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, kafka_error
 
+from ...query.log_offsets import fetch_logs
 from ...query.select_groups import Selection
-from ...routing.partition_leaders import topic_leaders
+from ...routing.partition_leaders import by_topic, topic_leaders
 from .lookups import Committed, groups_with_offsets, has_members
 from .needs_kafka import acls_of_offsets, offsets_that_can_be_deleted
 from .plan_notices import with_notices
@@ -29,6 +35,7 @@ async def plan_delete_offsets(cluster: Cluster, selection: Selection, topics: To
     :raises UsageError: if ``topics`` names a topic or partition that neither exists nor has a committed offset.
     """
     planned = await offsets_that_can_be_deleted(cluster, await _plan(cluster, selection, topics))
+    planned = planned.with_failures((), await _unread(cluster, planned.items))
     return await with_notices(cluster, selection, planned, acls_of_offsets(planned.items))
 
 
@@ -61,6 +68,24 @@ async def _plan(cluster: Cluster, selection: Selection, topics: TopicScope) -> O
     kept = (entry for entry in planned if entry.group not in busy and (entry.group, entry.topic) not in spared)
     failures = [*unknown, *busy.values(), *partial.values(), *(_refusal(group, topic) for group, topic in refused)]
     return groups.with_items(kept).with_failures(failures, notices)
+
+
+async def _unread(cluster: Cluster, planned: Sequence[PlannedOffset]) -> list[str]:
+    """Return how many records of each group are unread, which the offsets to delete still show."""
+    logs, _ = await fetch_logs(cluster, by_topic(sorted({(entry.topic, entry.partition) for entry in planned})))
+    rows: dict[GroupId, list[OffsetRow]] = {}
+    for entry in planned:
+        end = logs.offsets.get(entry.topic, {}).get(entry.partition, LogOffsets()).end
+        lag = compute_lag(entry.old, end)
+        rows.setdefault(entry.group, []).append(
+            OffsetRow(entry.group, entry.topic, entry.partition, current_offset=entry.old, lag=lag)
+        )
+    notices = []
+    for group, of_group in rows.items():
+        left = left_of(of_group, frozenset(entry.topic for entry in planned), logs)
+        if text := left.text(f"on {some(left.topics)}, after the offsets to delete"):
+            notices.append(f"group {group!r}: {text}")
+    return notices
 
 
 def _share_group_failures(

@@ -23,6 +23,8 @@ def moved(fake: FakeCluster) -> None:
     ends = {("new", 0): 100, ("new", 1): 100}
     member = FakeMember("m", {"new": (0, 1)})
     fake.state.group("moved", 0, state="Stable", members=(member,), commits=ends | {("old", 0): 5, ("old", 1): 5})
+    fake.state.group("done", 0, state="Stable", members=(member,), commits=ends | {("old", 0): 100, ("old", 1): 100})
+    fake.state.group("partly", 0, state="Stable", members=(member,), commits=ends | {("old", 0): 100})
     fake.state.group("pending", 1, commits=ends, pending={("new", 1)})
     static = FakeMember("s", {"old": (0, 1)}, instance_id="i", metadata=subscription_bytes(["new"]))
     commits = {("old", 0): 100, ("old", 1): 100}
@@ -41,16 +43,59 @@ def findings(answer: tuple[int, str, str]) -> dict[str, tuple[str, str]]:
     return {item["check"]: (item["status"], item["message"]) for item in json.loads(answer[1])["items"]}
 
 
-LEFT = "not included: 2 partitions of topics that no member subscribes to: old"
+LEFT = "not included: 2 partitions of topics that no member subscribes to: old; 190 records are unread there"
 
 
 def test_check_leaves_out_topics_that_no_member_subscribes_to(run: Run) -> None:
     answer = run("check", "moved", "--assigned", "--max-lag", "0", "--max-topic-lag", "*=0", "-o", "json")
     found = findings(answer)
-    assert answer[0] == 0
-    assert found["subscribed"] == ("OK", f"{LEFT}; if they are not needed, use kgroups delete-offsets")
+    assert answer[0] == 1
+    hint = "start the consumer that is missing, or if the topics are not needed, use kgroups delete-offsets"
+    assert found["subscribed"] == ("WARNING", f"{LEFT}; {hint}")
     assert found["assigned"] == ("OK", "each of 2 partitions has one member")
     assert found["lag"] == ("OK", "lag 0")
+
+
+def test_rules_that_name_a_topic_without_subscribers_judge_it(run: Run) -> None:
+    code, out, _ = run("check", "moved", "--max-topic-lag", "old=10", "-o", "json")
+    assert code == 2 and findings((code, out, ""))["topic-lag"][0] == "CRITICAL"
+    code, out, _ = run("check", "moved", "--topic", "old", "--max-lag", "10", "-o", "json")
+    found = findings((code, out, ""))
+    assert code == 2 and found["lag"] == ("CRITICAL", "lag 190 is above 10") and "subscribed" not in found
+    found = findings(run("check", "moved", "--max-topic-lag", "ol*=10", "-o", "json"))
+    assert found["topic-lag"] == ("UNKNOWN", "no member subscribes to a topic that matches 'ol*'")
+
+
+def test_nothing_is_ok_while_records_are_unread_on_a_topic_without_subscribers(run: Run) -> None:
+    reason = "190 records are unread on old, to which no member subscribes"
+    (row,) = json.loads(run("lag", "moved", "-o", "json")[1])["items"]
+    assert row["status"] == "not subscribed"
+    (row,) = json.loads(run("lag", "moved", "--only-lagging", "--min", "100", "-o", "json")[1])["items"]
+    assert row["group"] == "moved"
+    assert reason in run("explain", "moved")[1]
+    (row,) = json.loads(run("describe", "moved", "--summary", "-o", "json")[1])["items"]
+    assert row["status"] == "not subscribed"
+
+
+def test_nothing_unread_on_a_topic_without_subscribers_is_ok(run: Run) -> None:
+    code, out, _ = run("check", "done", "-o", "json")
+    assert (code, findings((code, out, ""))["subscribed"][0]) == (0, "OK")
+    (row,) = json.loads(run("lag", "done", "-o", "json")[1])["items"]
+    assert (row["status"], "unread" in row["note"]) == ("ok", False)
+
+
+def test_unknown_lag_on_a_topic_without_subscribers_is_unknown(run: Run) -> None:
+    code, out, _ = run("check", "partly", "-o", "json")
+    assert (code, findings((code, out, ""))["subscribed"][0]) == (3, "UNKNOWN")
+    (row,) = json.loads(run("lag", "partly", "-o", "json")[1])["items"]
+    assert row["status"] == "unknown"
+    assert "unknown whether records are unread on old, to which no member subscribes" in run("explain", "partly")[1]
+
+
+def test_delete_offsets_says_how_many_records_are_unread(run: Run) -> None:
+    _, _, err = run("delete-offsets", "moved", "--topic", "old")
+    assert "group 'moved': 190 records are unread on old, after the offsets to delete" in err
+    assert "unread" not in run("delete-offsets", "done", "--topic", "old")[2]
 
 
 def test_lag_and_describe_say_that_no_member_subscribes_to_a_topic(run: Run) -> None:
@@ -70,7 +115,7 @@ def test_explain_partition_of_a_topic_that_no_member_subscribes_to(run: Run) -> 
     assert "old" not in out and f"group 'moved': {LEFT}" in err
     _, out, _ = run("explain", "moved", "--partition", "old:0", "-o", "json")
     (item,) = json.loads(out)["items"]
-    assert (item["verdict"], item["next"]) == ("not-subscribed", "kgroups delete-offsets moved --topic old")
+    assert (item["verdict"], item["next"]) == ("not-subscribed", "kgroups describe moved --members")
 
 
 def test_check_joins_subscription_and_assignment(run: Run) -> None:
