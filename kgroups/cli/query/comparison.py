@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,9 +11,9 @@ from kgroups.admin.query.pattern import Glob, compile_pattern
 from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.snapshot.file import read_snapshot
 from kgroups.config.settings import ClientSettings
-from kgroups.errors import EXIT_FAILED, KgroupsError
+from kgroups.errors import EXIT_FAILED, KgroupsError, Reason
 from kgroups.model.counts import count
-from kgroups.model.outcome import Failure, NoMatch, Outcome, Scope
+from kgroups.model.outcome import NO_MATCH, NOT_FOUND, Failure, NoMatch, Outcome, Scope
 from kgroups.model.snapshot.compare import What, compare
 from kgroups.model.snapshot.snapshot import Extent, Snapshot
 from kgroups.render.snapshot_views import DIFF
@@ -85,11 +86,24 @@ def show_differences(
         notices.append(
             f"the clusters differ: {first.label} is of {a.source.cluster_id}, {second.label} of {b.source.cluster_id}"
         )
-    groups = len({each.group.group for state in states for each in state.groups})
+    groups = {each.group.group for state in states for each in state.groups}
+    if selection is not None and not failures:
+        failures += _unmatched(selection, groups)
     if not rows and not failures:
-        notices.append(f"A ({first.label}) and B ({second.label}) are equal: {count(groups, 'group')}")
+        notices.append(f"A ({first.label}) and B ({second.label}) are equal: {count(len(groups), 'group')}")
     code = show(Outcome(rows, tuple(failures), tuple(notices)), a.source.cluster_id, shape, DIFF)
     return max(code, EXIT_FAILED) if rows else code
+
+
+def _unmatched(selection: Selection, groups: Collection[str]) -> list[Failure]:
+    """Return a failure for each name and pattern that selects no group of both states: mostly a typing error."""
+    absent = partial(Failure, Scope.GROUP, message="neither A nor B has this group", reason=Reason.GROUP_NOT_FOUND)
+    missing = [absent(name=name, error=NOT_FOUND) for name in selection.names if name not in groups]
+    patterns = selection._replace(globs=tuple(glob for glob in selection.globs if glob.text not in groups))
+    missing += (*patterns.unmatched_globs(groups), *patterns.unmatched(groups))
+    if not (groups or missing or selection.everything):
+        missing.append(Failure(Scope.CLUSTER, "", NO_MATCH, reason=Reason.NO_MATCH))
+    return missing
 
 
 def _show_errors(labels: Sequence[str], taken: Sequence[object], shape: Shape) -> int:

@@ -44,6 +44,15 @@ def test_equal_states_exit_0(diff: Any) -> None:
     assert (code, rows) == (0, []) and "are equal: 3 groups" in err
 
 
+@pytest.mark.parametrize(
+    "words", [("--group", "nosuch"), ("--regex", "nosuch.*"), ("--group", "a", "--group", "nosuch")]
+)
+def test_selection_without_a_group_fails(diff: Any, words: tuple[str, ...]) -> None:
+    """A typing error in a job must not pass as equality."""
+    code, rows, err = diff(*words)
+    assert (code, rows) == (1, []) and "are equal" not in err and "nosuch" in err
+
+
 def test_every_part_is_compared(diff: Any, served: Any) -> None:
     groups = served.state.groups
     groups["a"].commits = {("t", 0): 50, ("t", 1): Commit(1, 52, 4, "other")}
