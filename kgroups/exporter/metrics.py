@@ -407,9 +407,15 @@ GROUP_FAMILIES = (
     ),
     _Family(
         "kafka_consumergroup_unsubscribed_partitions",
-        "Partitions with a committed offset of topics that no member subscribes to; no other metric includes them.",
+        "Partitions with a committed offset of topics that no member subscribes to; no other sum includes them.",
         _GROUP,
         _of_group(lambda each: each.left),
+    ),
+    _Family(
+        "kafka_consumergroup_unsubscribed_lag",
+        "Unread records on topics with a committed offset that no member subscribes to; no sample if unknown.",
+        _GROUP,
+        _of_group(lambda each: each.left_lag),
     ),
     _Family(
         "kafka_consumergroup_pending_partitions",

@@ -106,6 +106,8 @@ class GroupSample(NamedTuple):
     """Partitions with a commit of a later leader epoch than theirs: Java consumers read nothing there."""
     status: Status = Status.UNKNOWN
     """As in the lag view; unknown if the last poll did not report the group."""
+    left_lag: int | None = 0
+    """The known number of unread records on topics that no member subscribes to; ``None`` if it is unknown."""
 
     def held(self, now: Seconds, keep: Seconds) -> GroupSample:
         """Return the sample for a poll that did not reach the group: its last values, or only its name."""
@@ -171,6 +173,7 @@ def sample(polled: PolledGroup, ends: LogEnds, last: GroupSample | None, keep: S
         )
     undecoded = any(row.topic is None and row.note is not None for row in rows)
     known = [max(0, each.lag) for each in partitions if each.lag is not None]
+    facts = share.known(tally)
     whole = tally.total_lag is not None or bool(held and held == unknown and not (undecoded or share.hidden))
     return GroupSample(
         group.group,
@@ -197,7 +200,8 @@ def sample(polled: PolledGroup, ends: LogEnds, last: GroupSample | None, keep: S
         frozenset(row.topic for row in rows if row.topic and reads_on_at(row) is None and lag_is_unknown(row)),
         *_assigned(group),
         _epoch_ahead(polled.offsets),
-        judge_status(share.known(tally)).status,
+        judge_status(facts).status,
+        facts.left.unread or (None if facts.left.unknown else 0),
     )
 
 

@@ -42,6 +42,7 @@ HIDDEN = f'kgroups_hidden{{{EXPORTER},what="offsets"}}'
 AHEAD = f"kafka_consumergroup_ahead_partitions{{{GROUP}}}"
 EPOCH_AHEAD = f"kafka_consumergroup_epoch_ahead_partitions{{{GROUP}}}"
 PENDING = f"kafka_consumergroup_pending_partitions{{{GROUP}}}"
+UNSUBSCRIBED = f"kafka_consumergroup_unsubscribed_lag{{{GROUP}}}"
 OFFSET_SUM = f'kafka_consumergroup_current_offset_sum{{{GROUP},topic="orders"}}'
 UNCHANGED = f"kafka_consumergroup_offset_unchanged_seconds{{{PARTITION}}}"
 COMMITTED = f"kafka_consumergroup_commit_age_seconds{{{PARTITION}}}"
@@ -74,6 +75,7 @@ HEALTHY: Mapping[str, str | None] = {
     HIDDEN: f"0x{MINUTES}",
     AHEAD: f"0x{MINUTES}",
     EPOCH_AHEAD: f"0x{MINUTES}",
+    UNSUBSCRIBED: f"0x{MINUTES}",
     PENDING: f"2x{MINUTES}",  # a client that commits in short transactions
 }
 """Series -> values, one a minute; ``None``: no such series."""
@@ -115,6 +117,7 @@ CASES: Mapping[str, Case] = {
         12,
         ["ConsumerGroupUnknownPartitions"],
     ),
+    "ConsumerGroupUnsubscribed": Case({UNSUBSCRIBED: f"0x10 1000x{MINUTES}", TOTAL: always(0)}, 19, 22),
     "ConsumerGroupLagSeconds": Case({SECONDS: f"2x10 2+60x{MINUTES}"}, 19, 23),
     "ConsumerGroupHeadroom": Case({HEADROOM: f"86400x10 3601-60x{MINUTES}"}, 15, 18),
     "ConsumerGroupRebalanceStorm": Case({REBALANCES: f"0x10 0+1x{MINUTES}"}, 16, 24),

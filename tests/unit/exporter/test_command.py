@@ -221,6 +221,7 @@ def test_exporter_counts_what_sums_do_not_include(served: Any) -> None:
     found = lag_samples(answer, "moved")
     assert (found["total_lag"], found["ahead_partitions"]) == (10, 1)
     assert (found["unsubscribed_partitions"], found["pending_partitions"]) == (2, 1)
+    assert found["unsubscribed_lag"] == 198
     assert answer["kafka_consumergroup_lag", "moved", "0", "orders"] == -5
     assert answer["kafka_consumergroup_lag_sum", "moved", "orders"] == 10
     assert lag_samples(answer, "busy")["pending_partitions"] == 0
