@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -13,6 +13,7 @@ from kgroups.model.counts import count
 from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import NO_MATCH, Failure, Outcome, Scope
 from kgroups.model.topic_scope import TopicScope, in_scope, parse_topic_scope
+from kgroups.model.views.lag_summary import group_topics
 from kgroups.model.views.owner_rows import OwnerRow, owner_rows, unread_rows
 from kgroups.model.views.refused_rows import refused_rows
 from kgroups.render.owner_view import OWNERS
@@ -38,7 +39,10 @@ async def _query(admin: Client, *, selection: Selection, scope: TopicScope | Non
         rows = [row for row in rows if members.matches(row.host or "", row.client_id or "")]
     rows += refused_rows(OwnerRow, outcome.failures)
     if scope and not narrowed:
-        unread, failures = await _unread(admin, scope, rows, certain=not (outcome.failures or outcome.hidden_by))
+        topics = {each.group.group: group_topics(each) for each in outcome.items}
+        groups = {topic: [group for group, of_group in topics.items() if topic in of_group] for topic in scope}
+        certain = not (outcome.failures or outcome.hidden_by)
+        unread, failures = await _unread(admin, scope, rows, groups, certain=certain)
         rows += unread
         outcome = outcome.with_failures(failures)
     elif not rows and not outcome.failures:
@@ -47,9 +51,12 @@ async def _query(admin: Client, *, selection: Selection, scope: TopicScope | Non
 
 
 async def _unread(
-    admin: Client, scope: TopicScope, rows: Iterable[OwnerRow], *, certain: bool
+    admin: Client, scope: TopicScope, rows: Iterable[OwnerRow], groups: Mapping[str, Collection[str]], *, certain: bool
 ) -> tuple[list[OwnerRow], list[Failure]]:
-    """Return the rows of the selected partitions that no group reads, and failures of those that do not exist."""
+    """Return the rows of the selected partitions that no group reads, and failures of those that do not exist.
+
+    :param groups: topic -> the groups that have it.
+    """
     read = {(row.topic, row.partition) for row in rows}
     unread: list[OwnerRow] = []
     failures: list[Failure] = []
@@ -57,7 +64,7 @@ async def _unread(
         if found.error:
             continue  # a failure of the selection
         there = {at for at in found.leaders if in_scope(scope, topic, at)}
-        unread += unread_rows(topic, {at for at in there if (topic, at) not in read}, certain=certain)
+        unread += unread_rows(topic, {at for at in there if (topic, at) not in read}, groups[topic], certain=certain)
         failures += (
             Failure(
                 Scope.PARTITION,

@@ -171,7 +171,7 @@ def _split(rows: Iterable[OffsetRow], key: Callable[[OffsetRow], object]) -> Ite
 
 def _without_commit_or_owner(offsets: GroupOffsets) -> Iterator[OffsetRow]:
     """Yield the partitions of the group's topics that have neither a commit nor an owner."""
-    for topic, known in _partitions(offsets).items():
+    for topic, known in group_topics(offsets).items():
         logs = offsets.logs.offsets.get(topic, {})
         for partition in sorted({*logs, *offsets.logs.holes_of(topic, known)} - known):
             log = logs.get(partition, LogOffsets())
@@ -185,7 +185,7 @@ def _without_commit_or_owner(offsets: GroupOffsets) -> Iterator[OffsetRow]:
             )
 
 
-def _partitions(offsets: GroupOffsets) -> dict[str, set[int]]:
+def group_topics(offsets: GroupOffsets) -> dict[str, set[int]]:
     """Return the topics of the group, with the partitions that have a commit or an owner."""
     found: dict[str, set[int]] = {}
     for topic, commits in offsets.commits.topics.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
-from ..counts import count
+from ..counts import count, some
 from ..groups import Group, GroupState, GroupType
 from ..topic_scope import TopicScope, in_scope
 from .offset_row import GroupOffsets, OffsetRow
@@ -112,11 +112,16 @@ def _joined(first: str | None, second: str | None) -> str | None:
     return "; ".join(filter(None, (first, second))) or None
 
 
-def unread_rows(topic: str, partitions: Collection[int], *, certain: bool) -> Iterator[OwnerRow]:
-    """Yield the rows of partitions that no group reads.
+def unread_rows(
+    topic: str, partitions: Collection[int], groups: Collection[str], *, certain: bool
+) -> Iterator[OwnerRow]:
+    """Yield the rows of partitions on which no group has an assignment or a committed offset.
 
+    :param groups: those that have the topic: their lag includes these partitions.
     :param certain: whether no group can be missing in the result.
     """
     note = "no group reads it" if certain else "no group found, but some groups are unknown"
+    if groups:
+        note = f"no owner, and no committed offset; groups with the topic: {some(sorted(groups))}"
     for partition in sorted(partitions):
         yield OwnerRow(topic, partition, None, note=note)

@@ -67,6 +67,14 @@ def test_partition_that_no_group_reads_has_a_row(run: Run) -> None:
     assert owners(run, "free") == [(0, None, None, None, "no group reads it")]
 
 
+def test_partition_that_only_the_lag_of_a_group_includes_names_the_group(run: Run, served: Any) -> None:
+    served.state.topic("pay", [0, 1])
+    served.state.group("pay-g", 0, commits={("pay", 0): 1})
+    note = "no owner, and no committed offset; groups with the topic: pay-g"
+    assert owners(run, "pay") == [(0, "pay-g", None, 1, "no member"), (1, None, None, None, note)]
+    assert owners(run, "pay:1") == [(1, None, None, None, note)]
+
+
 def test_missing_partition_and_topic_are_failures(run: Run) -> None:
     code, _, err = run("owners", "free:0,7", "nosuch")
     assert code == 1
