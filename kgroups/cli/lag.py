@@ -14,7 +14,7 @@ from kgroups.errors import UsageError
 from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import NO_MATCH, Failure, Outcome
 from kgroups.model.status import Status, totals_text
-from kgroups.model.views.lag_rows import GroupLagRow, LagRow, cluster_row
+from kgroups.model.views.lag_rows import GroupLagRow, LagRow, PartitionLagRow, cluster_row
 from kgroups.model.views.lag_summary import LAG_ROWS, Ages, By, Share, shares
 from kgroups.model.views.refused_rows import refused_rows
 from kgroups.render.lag_views import CLUSTER_LAG, LAG_VIEWS
@@ -53,8 +53,9 @@ def lag(
     selection = chosen.selection(all_by_default=True)
     level = Isolation[isolation.upper()]
     reading = _Reading(with_time, with_headroom, exact)
+    filters = _Filters(only_lagging, min_lag, "groups" if by == By.GROUP else "rows")
     if by == "cluster":
-        query_of_cluster = _ClusterQuery(selection, level, only_lagging, min_lag)
+        query_of_cluster = _ClusterQuery(selection, level, filters)
         return _by_cluster(connection, shape, query_of_cluster, top, reading.given)
     view = LAG_VIEWS[by]
     ranked = shape.sort or (None if top is None else "-lag" if by == By.PARTITION else "-known_lag")
@@ -71,7 +72,7 @@ def lag(
     async def query_offsets(admin: Client) -> Outcome[Any]:
         totals = _Totals(shown=with_totals)
         kept = None if top is None else first_rows
-        collector = _RowCollector(view.columns, only_lagging, min_lag, kept, totals)
+        collector = _RowCollector(view.columns, filters, kept, totals)
         streamed = await take_rows(
             admin.stream_offsets(selection, isolation=level, whole_topics=True),
             LAG_ROWS[By(by)],
@@ -81,7 +82,7 @@ def lag(
             seen=collector.count,
             refused_alone=True,
         )
-        notices = [*_notices(collector.undecided), *totals.notices()]
+        notices = [*filters.notices(collector.undecided, collector.unranked), *totals.notices(len(collector.items))]
         if not collector.groups and not streamed.failures:
             notices.append(NO_MATCH)
         return streamed.with_failures((), notices)._replace(items=collector.items)
@@ -93,8 +94,9 @@ def lag(
         share_of = {share.row(): share for item in outcome.items for share in shares(item, By(by))}
         seen = {item.group.group for item in outcome.items}
         refused = refused_rows(LAG_ROWS[By(by)], (each for each in outcome.failures if each.name not in seen))
-        rows, undecided = _filter(totals.counted((*share_of, *refused)), only_lagging, min_lag)
-        notices = [*_notices(undecided), *totals.notices()]
+        rows, undecided = filters.keep(totals.counted((*share_of, *refused)))
+        notices: list[str] = []
+        kept = len(list(filter(_is_unknown, rows)))
         if not outcome.items and not outcome.failures:
             notices.append(NO_MATCH)
         if not ranked_by_reading:
@@ -102,6 +104,8 @@ def lag(
         shown = [share_of[row] for row in rows if row in share_of]
         ages, failures = await reading.ages(admin, shown, now, level)
         rows = first_rows([share_of[row].row(ages) if row in share_of else row for row in rows])
+        unranked = kept - len(list(filter(_is_unknown, rows)))
+        notices += (*filters.notices(undecided, unranked), *totals.notices(len(rows)))
         return outcome.with_items(rows).with_failures(failures, notices)
 
     return query_and_show(
@@ -128,13 +132,54 @@ class _Reading(NamedTuple):
         return await read_ages(admin, shown, now, isolation=isolation, headroom=self.headroom, exact=self.exact)
 
 
+class _Filters(NamedTuple):
+    """``--only-lagging`` and ``--min``; ``what`` they filter: groups, or rows."""
+
+    only_lagging: bool
+    min_lag: int | None
+    what: str
+
+    def keep(self, rows: Iterable[LagRow]) -> tuple[list[Any], int]:
+        """Return the rows to show, and the number of omitted rows whose lag is unknown, at least in part."""
+        kept, undecided = [], 0
+        for row in rows:
+            left = row.left_lag if isinstance(row, GroupLagRow) else 0
+            most = left or row.known_lag if row.known_lag is None else max(row.known_lag, left)
+            enough = self.min_lag is None or (most is not None and most >= self.min_lag)
+            if enough and (row.behind or left or not self.only_lagging):
+                kept.append(row)
+            elif _is_unknown(row):
+                undecided += 1
+        return kept, undecided
+
+    def notices(self, undecided: int, unranked: int = 0) -> list[str]:
+        """Return how many rows of unknown lag are not shown, and which options show them.
+
+        :param unranked: the number of those that ``--top`` leaves out.
+        """
+        options = ["--only-lagging"] * self.only_lagging + ["--min"] * (self.min_lag is not None)
+        hidden = ((undecided, " and ".join(options)), (unranked, "--top"))
+        return [
+            f"{self.what} omitted although their lag is unknown, at least in part: {number:,}; "
+            f"to see them, omit {without}"
+            for number, without in hidden
+            if number
+        ]
+
+
+def _is_unknown(row: LagRow) -> bool:
+    """Return whether records may be unread that a lag does not show; an empty log has none."""
+    if isinstance(row, PartitionLagRow):
+        return row.lag is None and (row.log_start_offset is None or row.log_start_offset != row.log_end_offset)
+    return row.total_lag is None
+
+
 class _ClusterQuery(NamedTuple):
     """The query of ``--by cluster``: one row for all selected groups."""
 
     selection: Selection
     isolation: Isolation
-    only_lagging: bool
-    min_lag: int | None
+    filters: _Filters
 
     async def row(self, admin: Client) -> Outcome[Any]:
         streamed = await collect_rows(
@@ -144,8 +189,8 @@ class _ClusterQuery(NamedTuple):
         )
         groups = streamed.items
         rows = [cluster_row(admin.cluster_id, streamed)] if groups or streamed.failures else []
-        kept, undecided = _filter(rows, self.only_lagging, self.min_lag)
-        notices = _notices(undecided)
+        kept, undecided = self.filters.keep(rows)
+        notices = self.filters.notices(undecided)
         if not groups and not streamed.failures:
             notices.append(NO_MATCH)
         return streamed.with_items(kept).with_failures((), notices)
@@ -183,10 +228,13 @@ class _Totals:
         self._whole = self._whole and row.total_lag is not None
         return row
 
-    def notices(self) -> list[str]:
-        if self._statuses.total() < 2:
+    def notices(self, shown: int) -> list[str]:
+        """Return the totals, and how many of the groups are shown."""
+        number = self._statuses.total()
+        if number < 2:
             return []
-        return [totals_text(self._statuses, self._known_lag, self._whole)]
+        text = totals_text(self._statuses, self._known_lag, self._whole)
+        return [text if shown == number else f"{shown:,} of {number:,} groups shown; all {text}"]
 
 
 class _RowCollector:
@@ -195,23 +243,26 @@ class _RowCollector:
     def __init__(
         self,
         columns: Iterable[Column],
-        only_lagging: bool,
-        min_lag: int | None,
+        filters: _Filters,
         first_rows: Callable[[list[Any]], list[Any]] | None,
         totals: _Totals,
     ) -> None:
-        self._only_lagging = only_lagging
-        self._min_lag = min_lag
+        self._filters = filters
         self._first_rows = first_rows
         self._totals = totals
         self._store = RowStore(columns)
         self._best: list[Any] = []
-        self.groups = self.undecided = 0
+        self.groups = self.undecided = self._unknown = 0
 
     @property
     def items(self) -> Any:
         """The rows; a RowStore is iterated like a tuple."""
         return tuple(self._best) if self._first_rows else self._store
+
+    @property
+    def unranked(self) -> int:
+        """How many rows of unknown lag are not among the first ones."""
+        return self._unknown - len(list(filter(_is_unknown, self._best)))
 
     def append(self, rows: Iterable[Any]) -> None:
         self._add(rows, self._store.append)
@@ -223,9 +274,10 @@ class _RowCollector:
         self.groups += 1
 
     def _add(self, rows: Iterable[Any], add: Callable[[Iterable[Any]], None]) -> None:
-        kept, undecided = _filter(self._totals.counted(rows), self._only_lagging, self._min_lag)
+        kept, undecided = self._filters.keep(self._totals.counted(rows))
         self.undecided += undecided
         if self._first_rows:
+            self._unknown += len(list(filter(_is_unknown, kept)))
             self._best = self._first_rows([*self._best, *kept])
         else:
             add(kept)
@@ -246,21 +298,3 @@ def _extra_columns(connection: ConnectionOptions, named: Container[str], reading
         if option not in added and (missing := next(filter(named.__contains__, columns), None)):
             raise UsageError(f"the column {missing} requires {option}")
     return tuple(column for option in added for column in _ADDED[option])
-
-
-def _filter(rows: Iterable[LagRow], only_lagging: bool, min_lag: int | None) -> tuple[list[Any], int]:
-    """Return the rows to show, and the number of omitted rows whose lag is partly unknown."""
-    kept, undecided = [], 0
-    for row in rows:
-        left = row.left_lag if isinstance(row, GroupLagRow) else 0
-        most = left or row.known_lag if row.known_lag is None else max(row.known_lag, left)
-        enough = min_lag is None or (most is not None and most >= min_lag)
-        if enough and (row.behind or left or not only_lagging):
-            kept.append(row)
-        elif row.unknown or row.unknown is None:
-            undecided += 1
-    return kept, undecided
-
-
-def _notices(undecided: int) -> list[str]:
-    return [f"omitted because their lag is partly unknown: {undecided:,}"] if undecided else []

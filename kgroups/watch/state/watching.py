@@ -340,10 +340,10 @@ def _outlook(
     :param idle: whether the readings differ only in their times.
     """
     at_end = Outlook(Milliseconds(0) if totals.total_lag == 0 else None)
-    if totals.total_lag is None or shared:
-        return at_end
     last = readings[-1]
-    if totals.total_lag and idle:
+    if shared or (totals.total_lag is None and not (totals.known_lag and last.members == frozenset())):
+        return at_end
+    if totals.known_lag and idle:
         return Outlook(falls_behind=len(readings) > 1 and last.members == frozenset())
     lags = [None if end is None else end - committed for end, committed in zip(last.ends, last.committed, strict=True)]
     if not any(lags):
