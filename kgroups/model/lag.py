@@ -5,6 +5,7 @@ A total adds only what is unread. Commits beyond the log end are counted apart: 
 
 from __future__ import annotations
 
+from .counts import count
 from .offsets import LogOffsets
 
 
@@ -36,10 +37,15 @@ def is_epoch_ahead(committed: int | None, current: int | None) -> bool:
     return committed is not None and current is not None and committed > current
 
 
-def remark(committed: int | None, log: LogOffsets, *, stable: bool = False) -> str | None:
+def waiting_remark(number: int) -> str:
+    """Return how many offsets a consumer with ``read_committed`` cannot read yet."""
+    return f"{count(number, 'offset')} {'waits' if number == 1 else 'wait'} behind an open transaction"
+
+
+def remark(committed: int | None, log: LogOffsets, high: int | None = None) -> str | None:
     """Return what is wrong with a committed offset relative to the log, or ``None``.
 
-    :param stable: whether the log ends at the last stable offset.
+    :param high: the high watermark, if the log ends at the last stable offset.
     """
     start, end = log
     if committed is None:
@@ -47,5 +53,5 @@ def remark(committed: int | None, log: LogOffsets, *, stable: bool = False) -> s
     if start is not None and committed < start:
         return f"data lost: {start - committed} offsets deleted before they were read"
     if end is not None and committed > end:
-        return AHEAD_OF_STABLE if stable else AHEAD
+        return AHEAD_OF_STABLE if high is not None and committed <= high else AHEAD
     return None

@@ -90,8 +90,8 @@ class Logs(NamedTuple):
 
     ``epochs`` are the current leader epochs, by topic and partition (Kafka 2.1). ``topic_ids`` are the topic IDs (Kafka
     2.8). Both contain only what brokers report. ``stable``: whether the ends are last stable offsets (KIP-98), beyond
-    which consumers that do not skip open transactions commit. ``problems``: of the partitions in ``holes`` that no
-    consumer can read, too.
+    which consumers that do not skip open transactions commit. Then ``high`` are the high watermarks, by topic and
+    partition. ``problems``: of the partitions in ``holes`` that no consumer can read, too.
     """
 
     offsets: Mapping[str, Mapping[int, LogOffsets]] = MappingProxyType({})
@@ -100,6 +100,13 @@ class Logs(NamedTuple):
     topic_ids: Mapping[str, int] = MappingProxyType({})
     stable: bool = False
     problems: Mapping[tuple[str, int], LogProblem] = MappingProxyType({})
+    high: Mapping[str, Mapping[int, int]] = MappingProxyType({})
+
+    def waiting(self, topic: str, partition: int, committed: int) -> int:
+        """Return the number of offsets after a committed one that a transaction hides, which is open before them."""
+        end = self.offsets.get(topic, {}).get(partition, LogOffsets()).end
+        high = self.high.get(topic, {}).get(partition)
+        return 0 if end is None or high is None else max(0, high - max(end, committed))
 
     def holes_of(self, topic: str, known: Collection[int]) -> list[int]:
         """Return the partitions of a topic whose log could not be read, unless another source knows their state."""

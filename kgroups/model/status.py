@@ -135,6 +135,7 @@ class Known(NamedTuple):
 
     ``members``: their number; ``None``: not reported. ``unknown``: the number of partitions with unknown lag.
     ``stale``: the group was not reported; the other fields are from an earlier sample. ``left``: not in the lags.
+    ``held_back``: why records may be unread that the lag does not contain, because of an open transaction.
     """
 
     state: str
@@ -145,6 +146,7 @@ class Known(NamedTuple):
     damage: Damage = NO_DAMAGE
     stale: bool = False
     left: Left = NOTHING_LEFT
+    held_back: str = ""
 
 
 class GroupStatus(NamedTuple):
@@ -184,7 +186,10 @@ def judge_status(known: Known, trend: Trend = Trend.UNKNOWN) -> GroupStatus:
     """
     if known.stale:
         return _status(Status.UNKNOWN, "not reported by the last refresh")
-    return _damage(known.damage) or _lag(known, trend) or _state(known) or _left(known.left, _rest(known, trend))
+    found = _damage(known.damage) or _lag(known, trend) or _state(known) or _left(known.left, _rest(known, trend))
+    if known.held_back and found.severity is Severity.OK:
+        return _status(Status.UNKNOWN, f"{lag_text(known)}, but {known.held_back}")
+    return found
 
 
 def _status(status: Status, reason: str) -> GroupStatus:

@@ -109,7 +109,10 @@ def test_total_lag_is_what_is_unread_of_the_partitions_of_the_group(situation: S
     totals, _ = Totalling().of(offsets)
     assert (totals.total_lag, totals.known_lag) == (row.total_lag, row.known_lag)
     found = severity(offsets, Limits(lag=Threshold(critical=limit)))
-    if known > limit or ahead:
+    lost = any(
+        situation.commits.get(pair, log) < log for pair in situation.belonging() for log in situation.logs[pair][:1]
+    )
+    if known > limit or ahead or lost:
         assert found is Severity.CRITICAL
     elif more or not situation.belonging():
         assert found is Severity.UNKNOWN

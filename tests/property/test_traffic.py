@@ -17,7 +17,6 @@ from kgroups.model.groups import Group
 from kgroups.model.health import amounts, assigned, headroom, lag, state, trend
 from kgroups.model.health import judge as judging
 from kgroups.model.health.burrow import OffsetSample
-from kgroups.model.health.check import Evidence
 from kgroups.model.health.findings import Seen
 from kgroups.model.offsets import Logs
 from kgroups.model.operations.commit_history import History
@@ -189,7 +188,7 @@ MUTANTS: dict[str, tuple[str, int, list[tuple[object, str, object]]]] = {
     "T2: any commit is a client's": ("explain", 9, [(Case, "outsider", property(_client_of_any))]),
     "T2: a reset is progress": ("check --trend", 96, [(trend, "_window", _without_doubt)]),
     "T3: a commit beyond the end makes up for others": ("total lag", 6, [(lag_summary, "tally_of", _credit)]),
-    "T3: check, too": ("check --lag", 49, [(amounts, "tally_of", _credit), (Evidence, "ahead", lambda *_: "")]),
+    "T3: check, too": ("check --lag", 49, [(amounts, "tally_of", _credit), (amounts, "ahead_text", lambda _: "")]),
     "T4: a record of the future is young": ("check --time-lag", 6, [(lag_summary, "time_lag", _any_age)]),
     "T5: subscriptions are unknown": ("total lag", 1, [(subscriptions, "subscribed", _no_subscriptions)]),
     "T5: a topic that was left stops the group": ("check --trend", 1, [(trend, "left_topics", lambda *_: frozenset())]),

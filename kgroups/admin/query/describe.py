@@ -110,14 +110,14 @@ async def _with_logs(
     """Add the start and end offsets of all logs that these groups have commits or assignments on."""
     partitions = partitions_of(pairs, topics)
     if not whole_topics:
-        logs, failures = await fetch_logs(cluster, partitions, isolation=isolation)
+        logs, failures = await fetch_logs(cluster, partitions, isolation=isolation, with_high=True)
         return [GroupOffsets(group, committed, logs, topics) for group, committed in pairs], failures
     # Members of share groups read any partition.
     groups = (group for group, _ in pairs if group.type != GroupType.SHARE)
     untouched = {topic for group in groups for topic in group.subscribed_topics() if topic not in partitions}
     untouched = untouched & topics if topics else untouched
     partitions.update({topic: {0} for topic in untouched})
-    logs, failures = await fetch_logs(cluster, partitions, isolation=isolation, whole_topics=True)
+    logs, failures = await fetch_logs(cluster, partitions, isolation=isolation, whole_topics=True, with_high=True)
     if untouched:
         failures = tuple(failure for failure in failures if not _is_absent(failure, untouched))
     return [GroupOffsets(group, committed, logs, topics) for group, committed in pairs], failures

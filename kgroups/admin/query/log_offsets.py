@@ -51,6 +51,19 @@ class LogCollector:
         self.failures: dict[TopicPartition, Failure] = {}
         self.epochs: dict[str, dict[int, int]] = {}
         self.topic_ids: dict[str, int] = {}
+        self.high: dict[str, dict[int, int]] = {}
+
+    def add_high(self, before: LogCollector) -> None:
+        """Add earlier high watermarks: a transaction is open if the last stable offset is lower."""
+        ends = self.found.get(Where.END, {})
+        high = before.found.get(Where.END, {})
+        for pair in set(ends) - set(high):
+            del ends[pair]
+            self.failures[pair] = before.failures.get(pair) or unreachable(
+                pair, "no high watermark", "ListOffsets", None
+            )
+        for (topic, partition), end in high.items():
+            self.high.setdefault(topic, {})[partition] = end
 
     def logs(self) -> Logs:
         offsets: dict[str, dict[int, LogOffsets]] = {}
@@ -61,7 +74,7 @@ class LogCollector:
         holes = {pair: failure.message for pair, failure in self.failures.items()}
         stable = self.isolation is Isolation.READ_COMMITTED
         problems = {pair: found for pair, failure in self.failures.items() if (found := problem_of(failure))}
-        return Logs(offsets, holes, self.epochs, self.topic_ids, stable, problems)
+        return Logs(offsets, holes, self.epochs, self.topic_ids, stable, problems, self.high)
 
     def distinct_failures(self) -> tuple[Failure, ...]:
         """Return each failure once: a topic that was deleted is one failure, not one for each of its partitions."""
@@ -86,6 +99,7 @@ async def fetch_logs(
     isolation: Isolation = Isolation.READ_UNCOMMITTED,
     whole_topics: bool = False,
     known: Topics = NO_TOPICS,
+    with_high: bool = False,
 ) -> tuple[Logs, tuple[Failure, ...]]:
     """Return the log start and log end offsets of partitions; those without are in ``Logs.holes``, with a failure.
 
@@ -94,9 +108,16 @@ async def fetch_logs(
     :param isolation: with ``READ_COMMITTED``, the end is the last stable offset (KIP-98).
     :param whole_topics: also fetch the offsets of the other partitions of these topics.
     :param known: what was reported a moment ago about some topics: see :func:`.find_leaders`.
+    :param with_high: with ``READ_COMMITTED``, also fetch the high watermarks.
     """
+    with_high = with_high and isolation is Isolation.READ_COMMITTED
     collector = LogCollector(isolation=isolation, whole_topics=whole_topics, known=known)
+    if with_high:
+        before = LogCollector((Where.END,), whole_topics=whole_topics, known=known)
+        await _fill(cluster, partitions, before)
     await _fill(cluster, partitions, collector)
+    if with_high:
+        collector.add_high(before)
     return collector.logs(), collector.distinct_failures()
 
 

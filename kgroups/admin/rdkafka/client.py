@@ -425,6 +425,17 @@ class LibrdkafkaClient:
     ) -> tuple[Logs, tuple[Failure, ...]]:
         """Return log start and log end offsets; each leader is queried separately: one that hangs delays no other."""
         collector = LogCollector(isolation=isolation)
+        if isolation is Isolation.READ_COMMITTED:
+            before = LogCollector((Where.END,))
+            await self._collect(partitions, before, whole_topics)
+        await self._collect(partitions, collector, whole_topics)
+        if isolation is Isolation.READ_COMMITTED:
+            collector.add_high(before)
+        return collector.logs(), collector.distinct_failures()
+
+    async def _collect(
+        self, partitions: Mapping[str, Iterable[int]], collector: LogCollector, whole_topics: bool
+    ) -> None:
         pending = {(topic, number) for topic, numbers in partitions.items() for number in numbers}
         for attempt in range(LEADER_ROUNDS):
             await asyncio.sleep(attempt * FIRST_PAUSE)
@@ -441,7 +452,6 @@ class LibrdkafkaClient:
             pending = {pair for pair, failure in collector.failures.items() if may_heal(failure)}
             if not pending:
                 break
-        return collector.logs(), collector.distinct_failures()
 
     async def _leaders(self, topics: Iterable[str]) -> dict[str, TopicLeaders | Failure]:
         names = sorted(topics)

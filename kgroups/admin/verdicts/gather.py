@@ -405,6 +405,7 @@ def _facts(
         log_problem=problem if end is None else None,
         recreated=_has_other_topic_id(offsets, row, gathered),
         epoch_ahead=is_epoch_ahead(row.leader_epoch, offsets.logs.epochs.get(topic, {}).get(partition)),
+        pending=pair in (offsets.commits.pending or ()),
         left=bool(left_topics(group, (topic,))),
         owner=owner,
         record_known=unread is not None and unread.failed is None and (aborted is None or aborted.failed is None),

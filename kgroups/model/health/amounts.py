@@ -13,7 +13,7 @@ from ..groups import Group, GroupId
 from ..lag import AHEAD
 from ..offsets import place_name
 from ..severity import Minimum, Severity, Threshold
-from ..views.lag_summary import lag_is_unknown, reads_on_at, tally_of
+from ..views.lag_summary import is_ahead, lag_is_unknown, reads_on_at, tally_of
 from ..views.offset_row import OffsetRow
 from .findings import Finding, Place
 
@@ -64,9 +64,16 @@ class UnknownLag(NamedTuple):
         return "; ".join(parts)
 
 
-def unknown_lag_of(group: Group, rows: Sequence[OffsetRow], *, allow_uncommitted: bool = False) -> UnknownLag:
+def unknown_lag_of(
+    group: Group,
+    rows: Sequence[OffsetRow],
+    held_back: Mapping[Place, str] = MappingProxyType({}),
+    *,
+    allow_uncommitted: bool = False,
+) -> UnknownLag:
     """Return the partitions of a group whose lag is unknown.
 
+    :param held_back: partitions of which more may be unread than their lag, and why.
     :param allow_uncommitted: the lag of partitions without a committed offset does not count as unknown.
     """
     by_place = {(row.topic, row.partition): row for row in rows if row.topic is not None and row.partition is not None}
@@ -75,7 +82,7 @@ def unknown_lag_of(group: Group, rows: Sequence[OffsetRow], *, allow_uncommitted
         for place, row in by_place.items()
         if row.lag is None and lag_is_unknown(row, allow_uncommitted=allow_uncommitted)
     }
-    return UnknownLag(places, len(by_place), undecoded(group), allow_uncommitted)
+    return UnknownLag({**places, **held_back}, len(by_place), undecoded(group), allow_uncommitted)
 
 
 def undecoded(group: Group) -> int:
@@ -84,19 +91,20 @@ def undecoded(group: Group) -> int:
 
 
 def total(
-    group: GroupId, check: str, rows: Sequence[OffsetRow], limit: Threshold, unknown_lag: UnknownLag, ahead: str = ""
+    group: GroupId, check: str, rows: Sequence[OffsetRow], limit: Threshold, unknown_lag: UnknownLag, damage: str = ""
 ) -> Finding:
     """Judge the total lag. If the known lag exceeds a limit, the finding is CRITICAL despite unknown partitions.
 
     :param unknown_lag: of these rows.
-    :param ahead: what is known about commits beyond the end of the log, which are CRITICAL.
+    :param damage: what :func:`damage_text` returns about these rows, which is CRITICAL.
     """
     tally = tally_of(rows, allow_uncommitted=unknown_lag.allow_uncommitted)
     unknown = len(unknown_lag.places)
     gap = unknown_lag.text(unknown, unknown_lag.places.values(), short=tally.known_lag is not None)
     if tally.known_lag is None:
         severity, message = without_any("lag", gap, unknown_lag)
-        return Finding(group, check, severity, message, limit=limit)
+        finding = Finding(group, check, severity, message, limit=limit)
+        return critical(finding, f"{message}, {damage}") if damage else finding
     known = tally.partitions - tally.uncommitted - tally.unknown
     where = f" on {counts.count(known, 'partition')}" if gap or tally.uncommitted else ""
     message = f"lag {tally.known_lag:,}{where}{over(limit, tally.known_lag, '')}"
@@ -106,7 +114,7 @@ def total(
         message += f", no committed offset on {tally.uncommitted:,}"
     severity = _unless_unknown(limit.judge(tally.known_lag), bool(gap))
     finding = Finding(group, check, severity, message, None if gap else tally.known_lag, "", limit)
-    return critical(finding, f"{message}, {ahead}") if ahead else finding
+    return critical(finding, f"{message}, {damage}") if damage else finding
 
 
 def critical(finding: Finding, message: str) -> Finding:
@@ -120,7 +128,7 @@ def critical(finding: Finding, message: str) -> Finding:
 
 def ahead_text(rows: Iterable[OffsetRow]) -> str:
     """Return how many partitions have a commit beyond the end of the log; ``""`` if none has."""
-    names = [place_name(*place) for place, row in committed(rows).items() if row.lag is not None and row.lag < 0]
+    names = [place_name(*place) for place, row in committed(rows).items() if is_ahead(row)]
     return f"{AHEAD} on {counts.count(len(names), 'partition')}: {counts.some(names)}" if names else ""
 
 
@@ -135,6 +143,12 @@ def lost_text(rows: Iterable[OffsetRow]) -> str:
         return ""
     where = counts.count(len(lost), "partition")
     return f"data lost: {sum(lost.values()):,} offsets of {where} deleted before they were read: {counts.some(lost)}"
+
+
+def damage_text(rows: Iterable[OffsetRow]) -> str:
+    """Return what makes a lag CRITICAL, whatever its limit: records that were lost, and commits ahead of the log."""
+    rows = list(rows)
+    return ", ".join(filter(None, (lost_text(rows), ahead_text(rows))))
 
 
 def unless_lost(finding: Finding, rows: Iterable[OffsetRow]) -> Finding:
@@ -170,7 +184,7 @@ def largest(
     :param reasons: why values are unknown.
     """
     known = {place: value for place, value in values.items() if value is not None}
-    missing = [place for place in {**values, **unknown_lag.places} if place not in known]
+    missing = [place for place in {**values, **unknown_lag.places} if place not in known or place in unknown_lag.places]
     why = {**unknown_lag.places, **reasons}
     gap = unknown_lag.text(len(missing), [why[place] for place in missing if place in why])
     word = check.replace("-", " ")

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ..severity import Severity
 from ..views.offset_row import OffsetRow
-from .amounts import UnknownLag, ahead_text
+from .amounts import UnknownLag
 from .findings import Finding, Seen
 from .limits import Limits, is_set
 
@@ -37,10 +37,6 @@ class Evidence(NamedTuple):
     unknown_lag: UnknownLag
     limits: Limits
     left: Sequence[OffsetRow] = ()
-
-    def ahead(self, rows: Iterable[OffsetRow]) -> str:
-        """Return which commits are beyond the end of the log; last stable offsets do not show it."""
-        return "" if self.last.offsets.logs.stable else ahead_text(rows)
 
     @property
     def last(self) -> Seen:

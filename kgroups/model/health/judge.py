@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..severity import Severity
-from ..views.lag_summary import By, left_of, left_remark, shares
+from ..views.lag_summary import By, held_back, left_of, left_remark, shares
 from . import assigned, commit_age, headroom, lag, share_groups, state, trend
 from .amounts import unknown_lag_of
 from .check import Check, Evidence, Flag
@@ -63,7 +63,8 @@ def judge(seen: Sequence[Seen], limits: Limits) -> list[Finding]:
     (share,) = shares(last.offsets, By.GROUP)
     left = share.left - last.offsets.topics  # a rule about topics that are named judges them
     rows = tuple(row for row in share.rows if row.topic not in left) if left else share.rows
-    unknown_lag = unknown_lag_of(last.offsets.group, rows, allow_uncommitted=limits.allow_uncommitted)
+    held = held_back(rows, share.pending, share.logs)
+    unknown_lag = unknown_lag_of(last.offsets.group, rows, held, allow_uncommitted=limits.allow_uncommitted)
     evidence = Evidence(seen, rows, unknown_lag, limits, [row for row in share.rows if row.topic in left])
     findings = [Finding(evidence.name, "exists", Severity.OK, "the group exists")]
     if evidence.left:

@@ -7,8 +7,8 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from ..severity import Severity, Threshold
-from ..views.lag_summary import time_of
-from .amounts import committed, critical, largest, total, unknown_lag_of, unless_lost
+from ..views.lag_summary import held_back, time_of
+from .amounts import committed, critical, damage_text, largest, total, unknown_lag_of, unless_lost
 from .check import Check, Evidence, Flag, Input
 from .findings import Finding
 from .values import LIMIT, parse_threshold, parse_time_threshold
@@ -16,7 +16,7 @@ from .values import LIMIT, parse_threshold, parse_time_threshold
 
 def _total(evidence: Evidence) -> Iterator[Finding]:
     if limit := evidence.limits.lag:
-        yield total(evidence.name, "lag", evidence.rows, limit, evidence.unknown_lag, evidence.ahead(evidence.rows))
+        yield total(evidence.name, "lag", evidence.rows, limit, evidence.unknown_lag, damage_text(evidence.rows))
 
 
 TOTAL = Check("max-lag", "lag", Flag("Total lag.", LIMIT), "a limit", parse_threshold, judge=_total)
@@ -40,15 +40,16 @@ def _parse_flag(text: str) -> tuple[str, Threshold]:
 
 
 def _topics(evidence: Evidence) -> Iterator[Finding]:
-    name, group, limits = evidence.name, evidence.last.offsets.group, evidence.limits
+    name, offsets, limits = evidence.name, evidence.last.offsets, evidence.limits
     for glob, limit in limits.topic_lag:
         named = [row for row in evidence.left if row.topic == glob]  # a topic that no member subscribes to
         rows = [*evidence.rows, *named]
         topics = sorted({row.topic for row in rows if row.topic is not None and fnmatchcase(row.topic, glob)})
         for topic in topics:
             topic_rows = [row for row in rows if row.topic == topic]
-            unknown = unknown_lag_of(group, topic_rows, allow_uncommitted=limits.allow_uncommitted)
-            finding = total(name, "topic-lag", topic_rows, limit, unknown, evidence.ahead(topic_rows))
+            held = held_back(topic_rows, offsets.commits.pending or frozenset(), offsets.logs)
+            unknown = unknown_lag_of(offsets.group, topic_rows, held, allow_uncommitted=limits.allow_uncommitted)
+            finding = total(name, "topic-lag", topic_rows, limit, unknown, damage_text(topic_rows))
             yield finding._replace(topic=topic)
         if topics:
             continue
@@ -76,8 +77,8 @@ def _partitions(evidence: Evidence) -> Iterator[Finding]:
         rows = committed(evidence.rows)
         lags = {place: None if row.lag is None else max(0, row.lag) for place, row in rows.items()}
         finding = largest(evidence.name, "partition-lag", lags, limit, "", evidence.unknown_lag)
-        if ahead := evidence.ahead(rows.values()):
-            finding = critical(finding, f"{finding.message}, {ahead}")
+        if damage := damage_text(rows.values()):
+            finding = critical(finding, f"{finding.message}, {damage}")
         yield finding
 
 

@@ -49,7 +49,11 @@ def trend(seen: Sequence[Seen], unknown_lag: UnknownLag) -> Iterator[Finding]:
     """
     name = seen[-1].offsets.group.group
     windows = _windows(seen)
-    never = [place for place in unknown_lag.places if place not in windows]
+    never = [
+        place  # without a commit, or an open transaction hides what is unread
+        for place in unknown_lag.places
+        if place not in windows or not windows[place].samples or windows[place].samples[-1].end is not None
+    ]
     gap = unknown_lag.text(len(never), [unknown_lag.places[place] for place in never])
     if not windows:
         severity, message = without_any("trend", gap, unknown_lag)
@@ -85,7 +89,11 @@ def _windows(seen: Sequence[Seen]) -> dict[Place, _Window]:
 def _window(seen: Sequence[Seen], place: Place, samples: Sequence[OffsetSample]) -> _Window:
     readings = [reading_of(each.now, *each.offsets[:3], place) for each in seen]
     pairs = [(at, before, now) for at, (before, now) in enumerate(pairwise(readings), 1) if before and now]
-    starts = [at + 1 for at, reading in enumerate(readings) if reading is None or _is_ahead(reading)]
+    starts = [
+        at + 1
+        for at, (reading, each) in enumerate(zip(readings, seen, strict=True))
+        if reading is None or _is_ahead(reading, each.offsets.logs.high.get(place[0], {}).get(place[1]))
+    ]
     first = max((*starts, *(at for at, before, now in pairs if not now.is_same_log(before))), default=0)
     if first and readings[-1] is not None:  # share groups have no readings
         samples = samples[max(0, len(samples) - len(seen) + first) :]
@@ -103,10 +111,13 @@ def _window(seen: Sequence[Seen], place: Place, samples: Sequence[OffsetSample])
     return _Window(first, samples, _grew(seen[-1], place, steps), doubt)
 
 
-def _is_ahead(reading: Reading) -> bool:
-    """Return whether the offset belongs to an earlier topic, or was set by hand."""
+def _is_ahead(reading: Reading, high: int | None) -> bool:
+    """Return whether the offset belongs to an earlier topic, or was set by hand.
+
+    :param high: the high watermark, if the reading ends at the last stable offset.
+    """
     (end,), (committed,) = reading.ends, reading.committed
-    return end is not None and committed > end
+    return end is not None and committed > max(end, high or 0)
 
 
 def _grew(last: Seen, place: Place, steps: Sequence[tuple[Reading, Reading]]) -> bool:

@@ -110,7 +110,7 @@ def pending_words(pairs: Sequence[Pair]) -> str:
     When it commits, brokers discard those that are older than the last commit: a reset is one, too.
     """
     names = some([f"{topic}-{partition}" for topic, partition in pairs])
-    return f"an open transaction holds offsets of {names}: a client is active, and the change would discard them"
+    return f"an open transaction holds offsets of {names}: a client is active, and a change would discard them"
 
 
 WHO = "a client that is not a member still commits"

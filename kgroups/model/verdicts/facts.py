@@ -90,6 +90,8 @@ class PartitionFacts(NamedTuple):
     log_problem: LogProblem | None = None
     recreated: bool = False
     epoch_ahead: bool = False
+    pending: bool = False
+    """Whether an open transaction has an offset that may replace the committed one."""
     left: bool = False
     """Whether no member subscribes to the topic."""
     owner: Owner | None = None

@@ -219,6 +219,12 @@ def _nothing_left(case: Case) -> Found | None:
     facts = case.facts
     if facts.end is None:
         return None
+    if facts.pending and (facts.lag == 0 or facts.nothing_unread):
+        text = (
+            "no record follows the committed offset, but an open transaction has an offset that replaces it when the "
+            "transaction commits: records may be unread then"
+        )
+        return Found(Key.UNKNOWN, Severity.UNKNOWN, text)
     if facts.lag == 0 or (facts.committed is None and facts.start == facts.end):
         return Found(Key.CAUGHT_UP, Severity.INFO, "no record is unread: the group has consumed the whole log")
     if facts.nothing_unread and facts.first_aborted is not None:

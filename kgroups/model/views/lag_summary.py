@@ -14,7 +14,7 @@ from ..counts import count, some
 from ..duration import Milliseconds
 from ..groups import CONSUMER_PROTOCOL_TYPE, STREAMS_PROTOCOL_TYPE, Group, GroupState, GroupType
 from ..headroom import NOTHING_UNREAD, Headroom, Retention, smallest
-from ..lag import is_epoch_ahead
+from ..lag import AHEAD_OF_STABLE, is_epoch_ahead, waiting_remark
 from ..offsets import LogOffsets, LogProblem, Logs, place_name
 from ..status import NO_DAMAGE, NOTHING_LEFT, Damage, Known, Left, judge_status
 from ..subscriptions import doubtful_topics, left_topics
@@ -65,7 +65,7 @@ class Share(NamedTuple):
 
     ``left`` are the topics that the group has left: no member subscribes to them. Summaries do not include them, unless
     there is nothing else in the row. ``pending`` are the partitions with an offset in an open transaction. ``hidden``:
-    why partitions of the row may be missing. ``logs``: not in the shares of topics and partitions.
+    why partitions of the row may be missing. ``logs``: not in the shares of partitions.
     """
 
     by: By
@@ -120,6 +120,8 @@ class Share(NamedTuple):
         tally = tally_of(counted, ages, hidden=self.hidden)
         if self.pending:  # as for few groups
             remarks += pending_remark(self.pending & {(row.topic, row.partition) for row in counted})
+        if self.logs.stable and (held := held_back(counted, frozenset(), self.logs)):
+            remarks.append(held_back_text(held))
         if len(counted) < len(self.rows):
             remarks.append(left_remark(self.rows, self.left, self.logs))
         return tally._replace(note="; ".join(filter(None, (tally.note, *remarks)))) if remarks else tally
@@ -133,8 +135,11 @@ class Share(NamedTuple):
         rows = self.counted
         unknown = count_unknown(rows) if tally.total_lag is None else 0
         damage = _damage(self, rows, tally)
+        held = held_back_text(held_back(rows, self.pending, self.logs))
         left = left_of(self.rows, self.left, self.logs) if self.left else NOTHING_LEFT
-        return Known(self.group.state, members, tally.total_lag, tally.known_lag, unknown, damage, left=left)
+        return Known(
+            self.group.state, members, tally.total_lag, tally.known_lag, unknown, damage, left=left, held_back=held
+        )
 
 
 def shares(offsets: GroupOffsets, by: By) -> list[Share]:
@@ -161,7 +166,9 @@ def shares(offsets: GroupOffsets, by: By) -> list[Share]:
         ]
     rows = sorted((row for row in rows if row.topic is not None), key=lambda row: (row.topic or "", row.partition or 0))
     if by is By.TOPIC:
-        return [Share(by, group, part, left, pending) for part in _split(rows, lambda row: row.topic)]
+        return [
+            Share(by, group, part, left, pending, logs=offsets.logs) for part in _split(rows, lambda row: row.topic)
+        ]
     return [Share(by, group, (row,), left) for row in rows]
 
 
@@ -231,6 +238,32 @@ def pending_remark(pending: Set[tuple[str, int]]) -> list[str]:
         return []
     names = [place_name(*place) for place in sorted(pending)]
     return [f"an open transaction has offsets of {count(len(names), 'partition')}: {some(names)}"]
+
+
+def held_back(rows: Iterable[OffsetRow], pending: Set[tuple[str, int]], logs: Logs) -> Mapping[tuple[str, int], str]:
+    """Return the partitions with a lag that does not show whether records are unread, and why.
+
+    Records may follow the last stable offset. An offset in an open transaction may replace one behind which nothing is
+    unread.
+    """
+    found: dict[tuple[str, int], str] = {}
+    if not (pending or logs.stable):  # as for nearly all groups
+        return found
+    for row in rows:
+        at = reads_on_at(row)
+        if row.lag is None or at is None or row.topic is None or row.partition is None:
+            continue
+        place = row.topic, row.partition
+        if waiting := logs.waiting(*place, at):
+            found[place] = waiting_remark(waiting)
+        elif row.lag <= 0 and place in pending:
+            found[place] = "an open transaction has an offset that may replace the commit"
+    return found
+
+
+def held_back_text(held: Mapping[tuple[str, int], str]) -> str:
+    """Return the reasons with their partitions; ``""`` if there are none."""
+    return some([f"{place_name(*place)}: {why}" for place, why in sorted(held.items())]) if held else ""
 
 
 def left_remark(rows: Sequence[OffsetRow], left: frozenset[str], logs: Logs) -> str:
@@ -306,7 +339,7 @@ def tally_of(
         behind=len(unread_lags),
         uncommitted=len(partitions) - len(placed),
         unknown=len(placed) - len(known),
-        ahead=len([lag for lag in lags if lag < 0]),
+        ahead=len([row for lag, row in known if lag < 0 and is_ahead(row)]),
         data_lost=len([at for at, start in starts if start is not None and at < start]),
         time_lag_ms=age,
         note="; ".join((*least, *_counted(holes, "lag unknown"), *remarks)) or None,
@@ -340,8 +373,8 @@ def _wrong(row: OffsetRow, logs: Logs) -> str | None:
         return "recreated"
     if row.lag is None or at is None:
         return None
-    if row.lag < 0:
-        return None if logs.stable else "ahead"  # a consumer may read beyond the last stable offset
+    if is_ahead(row):
+        return "ahead"
     return "lost" if row.log_start_offset is not None and at < row.log_start_offset else None
 
 
@@ -368,6 +401,8 @@ _WITH_OWNERS = frozenset({CONSUMER_PROTOCOL_TYPE, STREAMS_PROTOCOL_TYPE})
 
 def time_of(row: OffsetRow, ages: Ages) -> TimeLag:
     """Return the age of the first unread record of one partition."""
+    if ages.now and row.lag is not None and row.lag < 0 and not is_ahead(row):
+        return TimeLag(Milliseconds(0))
     place = _position(row)
     return time_lag(row.lag, ages.unread.get(place) if place else None, ages.now) if ages.now else TimeLag(None)
 
@@ -438,6 +473,11 @@ def _counted(reasons: Sequence[str], what: str) -> list[str]:
     if not reasons:  # as for nearly all groups: an empty Counter takes longer than the rest of the summary
         return []
     return [f"{what} of {count(number, 'partition')}: {reason}" for reason, number in Counter(reasons).items()]
+
+
+def is_ahead(row: OffsetRow) -> bool:
+    """Return whether a commit is beyond the end of the log; beyond the last stable offset, records can follow."""
+    return row.lag is not None and row.lag < 0 and not (row.note or "").startswith(AHEAD_OF_STABLE)
 
 
 def reads_on_at(row: OffsetRow) -> int | None:

@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator, Mapping
 from operator import attrgetter, itemgetter
 
 from ..groups import Group, GroupType, Member
-from ..lag import EPOCH_AHEAD, compute_lag, remark
+from ..lag import EPOCH_AHEAD, compute_lag, remark, waiting_remark
 from ..offsets import LogOffsets
 from .offset_row import GroupOffsets, OffsetRow, offset_row
 
@@ -15,6 +15,7 @@ PENDING = "an open transaction is going to replace the commit"
 
 _NO_LOG = LogOffsets()
 _NO_LOGS: Mapping[int, LogOffsets] = {}
+_NO_HIGH: Mapping[int, int] = {}
 _MemberFields = tuple[str | None, str | None, str | None, str | None]
 _NO_OWNER: tuple[_MemberFields, ...] = ((None, None, None, None),)
 _Owners = dict[str, dict[int, tuple[_MemberFields, ...]]]
@@ -36,16 +37,18 @@ def offset_rows(offsets: GroupOffsets) -> list[OffsetRow]:
     group, logs, holes = offsets.group.group, offsets.logs.offsets, offsets.logs.holes
     owners, idle = _owners(offsets.group, offsets.topics)
     roles = _roles(offsets.group)
-    marks, nonsubscribers, stable = _marks(offsets, owners), _nonsubscribers(offsets.group), offsets.logs.stable
+    marks, nonsubscribers, high = _marks(offsets, owners), _nonsubscribers(offsets.group), offsets.logs.high
     rows: list[OffsetRow] = []
     for topic, commits in offsets.commits.topics.items():
         topic_logs, topic_owners, role = logs.get(topic, _NO_LOGS), owners.get(topic, {}), roles.get(topic)
-        epochs = offsets.logs.epochs.get(topic)
+        epochs, topic_high = offsets.logs.epochs.get(topic), high.get(topic, _NO_HIGH)
         for partition, committed, epoch, _ in commits:
             log = topic_logs.get(partition, _NO_LOG)
             start, end = log
             lag = compute_lag(committed, end)
-            note = (holes.get((topic, partition)) if holes else None) or remark(committed, log, stable=stable)
+            note = (holes.get((topic, partition)) if holes else None) or remark(
+                committed, log, topic_high.get(partition)
+            )
             # An inlined is_epoch_ahead: a call per commit takes as long as everything else.
             if epochs and epoch and epoch > epochs.get(partition, epoch):
                 lag, note = None, EPOCH_AHEAD
@@ -80,6 +83,12 @@ def _marks(offsets: GroupOffsets, owned: Container[str]) -> dict[tuple[str, int]
     :param owned: the topics that members own partitions of.
     """
     marks = dict.fromkeys(offsets.commits.pending or (), PENDING)
+    if offsets.logs.stable:
+        for topic, commits in offsets.commits.topics.items():
+            for commit in commits:
+                if waiting := offsets.logs.waiting(topic, commit.partition, commit.offset):
+                    place = topic, commit.partition
+                    marks[place] = _joined(marks.get(place), waiting_remark(waiting))
     if offsets.group.members and any(topic not in owned for topic in offsets.commits.topics):
         from ..subscriptions import NOT_SUBSCRIBED, left_topics
 

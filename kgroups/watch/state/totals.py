@@ -91,6 +91,8 @@ class Totalling:
         group, commits, logs, _, hidden = offsets
         if hidden or group.type == GroupType.SHARE or commits.unset or not commits.topics:
             return None
+        if logs.stable or commits.pending:  # an open transaction may hide unread records
+            return None
         committed: tuple[int, ...] = ()
         topics: dict[str, TopicEnds] = {}
         for topic, entries in commits.topics.items():

@@ -7,8 +7,8 @@ verdict                            contradicts if
 =================================  ====================================================================================
 total lag, partition lag           it is not the number of entries after the committed offset, of all partitions
 check --lag OK                     more is unread on the partitions with a committed offset, or records are unread on a
-                                   partition without one
-check --lag CRITICAL               not more is unread
+                                   partition without one, or were deleted unread
+check --lag CRITICAL               not more is unread, and nothing was deleted unread
 check --time-lag OK                a readable record was appended before the limit (not by its own time)
 check --trend OK                   a record was readable all the time, and no client advanced or committed an advance
 check --trend STOP                 an offset was committed in the window, or a client has read all the time since the
@@ -304,8 +304,9 @@ def _against_lag(world: World, severity: Severity, _: int | None) -> object:
     lags, more = lags_of(world, world.committed), never_committed(world, world.committed)
     most = sum(filter(None, lags.values()))
     if severity is Severity.CRITICAL:
-        return most <= LAG and not _ahead(world) and lags  # a commit beyond the end is another problem
-    return severity is Severity.OK and (most > LAG or None in lags.values() or more) and (most, more, lags)
+        return most <= LAG and not (_ahead(world) or _lost(world)) and lags  # these are other problems
+    well = not (most > LAG or None in lags.values() or more or _lost(world))
+    return severity is Severity.OK and not well and (most, more, lags)
 
 
 def _against_time_lag(world: World, severity: Severity, old: int | None) -> object:

@@ -470,6 +470,7 @@ class TestDescribeOffsets:
         ]
         assert outcome.failures == ()
         assert [asked for asked in client.asked if asked[0] == "offsets"] == [
+            ("offsets", 0, [("t", 0), ("u", 0)]),  # the high watermarks
             ("offsets", 1, [("t", 0), ("u", 0)]),
             ("offsets", 1, [("t", 0), ("u", 0)]),
         ]

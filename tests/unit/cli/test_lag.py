@@ -76,6 +76,40 @@ def test_lag_on_a_terminal_shows_the_status_worst_first_and_totals(lag: Run) -> 
     assert f"note: {len(rows)} groups: " in err and "total lag at least" in err
 
 
+def held_back(fake: FakeCluster) -> None:
+    """A transaction is open from offset 10 on, in a log of 100 offsets; other records after it are committed."""
+    fake.state.topic("orders", [0], end=100, stable=10)
+    member = FakeMember("m-1", {"orders": (0,)})
+    fake.state.group("waits", 0, state="Stable", members=(member,), commits={("orders", 0): 10})
+    fake.state.group("read", 0, commits={("orders", 0): 100})
+    fake.state.group("before", 0, commits={("orders", 0): 4})
+    fake.state.group("ahead", 0, commits={("orders", 0): 101})
+
+
+def test_records_behind_an_open_transaction_are_not_read(run_cli: Run, serve: Callable) -> None:
+    served = serve(fill=held_back)
+    found = items(run_cli("lag", "-b", served.bootstrap, "--isolation", "read_committed", "-o", "json"))
+    assert {row["group"]: (row["status"], row["total_lag"], row["ahead"]) for row in found} == {
+        "ahead": ("beyond log end", 0, 1),
+        "before": ("no member", 6, 0),
+        "read": ("ok", 0, 0),
+        "waits": ("unknown", 0, 0),
+    }
+    assert {row["group"]: row["note"] for row in found}["waits"] == (
+        "orders-0: 90 offsets wait behind an open transaction"
+    )
+    limits = ("--max-lag", "10", "--max-partition-lag", "10", "--max-topic-lag", "orders=10", "--max-time-lag", "1m")
+    words = ("check", "-b", served.bootstrap, "--isolation", "read_committed", *limits, "-o", "json")
+    for group, expected in {"waits": "UNKNOWN", "read": "OK", "ahead": "CRITICAL"}.items():
+        checks = json.loads(run_cli(*words, group)[1])["items"]
+        severities = {each["check"]: each["status"] for each in checks if each["check"] != "exists"}
+        if group == "ahead":
+            assert severities.pop("time-lag") == "UNKNOWN"
+        assert len(severities) >= 3 and set(severities.values()) == {expected}, checks
+    plain = items(run_cli("lag", "-b", served.bootstrap, "-o", "json"))
+    assert {row["group"]: row["total_lag"] for row in plain} == {"ahead": 0, "before": 96, "read": 0, "waits": 90}
+
+
 def test_lag_in_a_pipe_shows_the_status_only_if_a_column_asks(lag: Run) -> None:
     _, out, err = lag()
     assert "STATUS" not in out and "total lag" not in err
@@ -201,7 +235,7 @@ def test_lag_read_committed_excludes_open_transactions(run_cli: Run, serve: Call
     served.state.topics["orders"].stable = 98
     args = ("lag", "-b", served.bootstrap, "marked", "--isolation", "read_committed", "--time", "-o", "json")
     (row,) = json.loads(run_cli(*args)[1])["items"]
-    assert (row["total_lag"], row["max_lag"], row["ahead"]) == (0, 0, 2)
+    assert (row["total_lag"], row["max_lag"], row["ahead"]) == (0, 0, 0)
 
 
 RETAINED = {

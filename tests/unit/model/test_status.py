@@ -124,6 +124,15 @@ def test_trend_of_an_outlook(future: Outlook, trend: Trend) -> None:
 @pytest.mark.parametrize(("stable", "status"), [(False, Status.BEYOND_LOG_END), (True, Status.OK)])
 def test_commit_beyond_the_last_stable_offset_is_no_damage(stable: bool, status: Status) -> None:
     group = Group("g", "Classic", "Stable", "consumer", "range", Node(0, "h", 1), None)
-    logs = Logs({"t": {0: LogOffsets(0, 90)}}, stable=stable)
+    logs = Logs({"t": {0: LogOffsets(0, 90)}}, stable=stable, high={"t": {0: 100}} if stable else {})
     (share,) = shares(GroupOffsets(group, GroupCommits("g", {"t": (Commit(0, 100, 0),)}), logs), By.GROUP)
     assert judge_status(share.known(share.tally())).status is status
+
+
+@pytest.mark.parametrize("trend", Trend)
+@pytest.mark.parametrize("known", [QUIET, LAGGING, PARTLY])
+def test_nothing_is_well_if_an_open_transaction_hides_what_is_unread(known: Known, trend: Trend) -> None:
+    held = judge_status(known._replace(held_back="t-0: 90 offsets wait behind an open transaction"), trend)
+    without = judge_status(known, trend)
+    assert held == without if without.severity is not Severity.OK else held.status is Status.UNKNOWN
+    assert without.severity is not Severity.OK or "but t-0: 90 offsets wait" in held.reason

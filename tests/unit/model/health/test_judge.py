@@ -545,3 +545,47 @@ def test_judge_number_within_limits_is_omitted_if_a_commit_is_ahead(limits: Limi
     assert (ahead.severity, ahead.value) == (CRITICAL, None)
     both = one(limits, seen({0: 150, 1: 50}, {0: 100, 1: 100}))
     assert (both.severity, both.value) == (CRITICAL, 50)
+
+
+LAGS = (
+    Limits(lag=Threshold(200)),
+    Limits(partition_lag=Threshold(200)),
+    Limits(topic_lag=(("t", Threshold(200)),)),
+)
+
+
+@pytest.mark.parametrize("limits", LAGS)
+@pytest.mark.parametrize(
+    ("committed", "severity"), [(9, CRITICAL), (59, CRITICAL), (60, OK), (100, OK), (101, CRITICAL)]
+)
+def test_judge_lag_within_limits_is_critical_if_records_were_lost(
+    limits: Limits, committed: int, severity: Severity
+) -> None:
+    sample = seen({0: committed}, {0: 100}, ALONE)
+    logs = Logs({"t": {0: LogOffsets(60, 100)}})
+    finding = one(limits, sample._replace(offsets=sample.offsets._replace(logs=logs)))
+    assert finding.severity is severity
+    assert ("deleted before they were read" in finding.message) == (committed < 60)
+
+
+@pytest.mark.parametrize("limits", [*LAGS, Limits(time_lag=Threshold(60_000)), Limits(trend=True)])
+@pytest.mark.parametrize(
+    ("committed", "stable", "pending", "severity"),
+    [
+        (100, 100, False, OK),
+        (100, 10, False, OK),  # a consumer that does not skip open transactions
+        (99, 10, False, UNKNOWN),
+        (10, 10, False, UNKNOWN),
+        (100, 100, True, UNKNOWN),
+    ],
+)
+def test_judge_lag_is_unknown_if_an_open_transaction_hides_what_is_unread(
+    limits: Limits, committed: int, stable: int, pending: bool, severity: Severity
+) -> None:
+    sample = seen({0: committed}, {0: 100}, ALONE, committed_at={0: NOW - 10})
+    logs = Logs({"t": {0: LogOffsets(0, stable)}}, stable=True, high={"t": {0: 100}})
+    offsets = sample.offsets._replace(logs=logs)
+    offsets = offsets._replace(commits=offsets.commits._replace(pending={("t", 0)} if pending else set()))
+    sample = sample._replace(offsets=offsets)
+    findings = [each for each in judge([sample] * 3, limits) if each.check != "exists"]
+    assert [each.severity for each in findings] == [severity], findings
