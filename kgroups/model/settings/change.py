@@ -10,7 +10,8 @@ from typing import NamedTuple, Protocol
 from kgroups.deprecation import warn_once
 from kgroups.errors import Reason
 
-from ..groups import GroupId, is_glob
+from ..counts import some
+from ..groups import Group, GroupId, GroupType, is_glob
 from ..outcome import Failure, Outcome, Result, Scope, merge
 from .setting import GROUP, GroupSettings, Setting, Value, matches_any
 
@@ -127,6 +128,27 @@ def plan_group(found: GroupSettings, desired: DesiredSettings) -> Outcome[Planne
             after = each.inherited if new is None else Value(new, GROUP)
             planned.append(PlannedSetting(found.group, name, each.value, after, each.override, new, seen))
     return wanted.with_items(planned)
+
+
+_TYPES = {"consumer": GroupType.CONSUMER, "share": GroupType.SHARE, "streams": GroupType.STREAMS}
+"""The group types that brokers apply settings to, by the first part of their names."""
+
+
+def unused(planned: Iterable[PlannedSetting], groups: Iterable[Group]) -> list[str]:
+    """Return a notice about values that are set for groups of a type that brokers do not apply them to."""
+    types = {group.group: group.type for group in groups if group.type is not None}
+    found: dict[tuple[str, str], list[GroupId]] = {}
+    for each in planned:
+        prefix = each.name.partition(".")[0]
+        now = types.get(each.group)
+        if each.new is not None and now is not None and prefix in _TYPES and _TYPES[prefix] != now:
+            names = found.setdefault((prefix, now), [])
+            if each.group not in names:
+                names.append(each.group)
+    return [
+        f"not in effect: brokers apply {prefix}.* to {_TYPES[prefix]} groups only; {now} now: {some(names)}"
+        for (prefix, now), names in sorted(found.items())
+    ]
 
 
 def changes_by_group(planned: Iterable[PlannedSetting]) -> dict[GroupId, dict[str, str | None]]:

@@ -826,3 +826,13 @@ def test_reset_export_reports_adjusted_offsets(ask: Run) -> None:
     end = out.strip().rpartition(",")[2]
     reason = f"requested offset 999999 is beyond log end, the plan has {end}"
     assert f"note: 1 offset adjusted, beyond log end: t-0 of group 'a': {reason}" in err
+
+
+def test_remove_members_names_empty_groups_and_ids_of_no_group(ask: Run) -> None:
+    code, out, err = ask("remove-members", "a", "busy", "--all-members", "-o", "json")
+    assert code == 0 and json.loads(out)["notices"] == ["no members: a"]
+    assert "no members: a" in ask("remove-members", "a", "--all-members")[2]
+    code, out, _ = ask("remove-members", "a", "b", "--member", "x", "-o", "json")
+    (failure,) = json.loads(out)["failures"]
+    assert code == 1 and (failure["scope"], failure["name"]) == ("cluster", "")
+    assert failure["message"] == "no member with the id 'x'"

@@ -254,3 +254,13 @@ def test_settings_of_a_group_that_does_not_exist_are_noted(ask: Any, served: Any
 def test_pattern_without_a_match_is_a_failure(ask: Any, words: tuple[str, ...]) -> None:
     code, rows, err = ask(words[0], "--regex", "nosuch-.*", *words[1:])
     assert (code, rows) == (1, []) and "no group matches --regex 'nosuch-.*'" in err
+
+
+def test_settings_of_another_group_type_are_not_in_effect(ask: Any, served: Any) -> None:
+    served.state.group("new", 0, type="Consumer", state="Empty")
+    code, rows, err = ask("set", f"{TIMEOUT}=50000", f"{LOCKS}=7", "orders-*", "new", "later", *WRITE)
+    assert code == 0 and {row[6] for row in rows} == {"applied"}
+    assert "not in effect: brokers apply consumer.* to Consumer groups only; Classic now: orders-eu" in err
+    assert "not in effect: brokers apply share.* to Share groups only; Classic now: orders-eu, orders-us" in err
+    assert "not in effect: brokers apply share.* to Share groups only; Consumer now: new" in err
+    assert "group 'later' does not exist: its settings apply when it is created" in err

@@ -15,6 +15,7 @@ from kgroups.model.settings.change import (
     changed_since,
     changes_by_group,
     plan_group,
+    unused,
 )
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis.incremental_alter_configs import API, IncrementalAlterConfigs
@@ -46,11 +47,11 @@ async def _plan(cluster: Cluster, selection: Selection, desired: DesiredSettings
     found = await read_settings(cluster, selection)
     selection.check_complete(found.failures)
     planned = merge([plan_group(each, desired) for each in found.items])
-    named = {each.group for each in planned.items}.intersection(selection.names)
-    there = await describe(cluster, Selection(tuple(sorted(named)))) if named else Outcome()
+    changing = {each.group for each in planned.items}
+    there = await describe(cluster, Selection(tuple(sorted(changing)))) if changing else Outcome()
     missing = sorted(failure.name for failure in there.failures if failure.error == NOT_FOUND)
     notices = [f"group '{name}' does not exist: its settings apply when it is created" for name in missing]
-    planned = planned.with_failures((), notices)
+    planned = planned.with_failures((), (*notices, *unused(planned.items, there.items)))
     rejected = (await _send(cluster, planned.items, validate_only=True)).failed
     kept = (each for each in planned.items if each.group not in rejected)
     return planned.with_items(kept).with_failures(failure for _, failure in sorted(rejected.items())).after(found)

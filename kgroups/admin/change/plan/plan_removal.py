@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from kgroups.errors import Reason
+from kgroups.model.counts import some
 from kgroups.model.groups import Group, GroupType, Member
 from kgroups.model.operations.results import MemberRemoval, RemovedMember
 from kgroups.model.outcome import Failure, NoMatch, Outcome, Result, Scope
@@ -60,12 +61,18 @@ async def _plan(cluster: Cluster, selection: Selection, wanted: WantedMembers) -
     static = {removal.member.instance_id for removal in removals}
     unseen = [f"no member with the id '{name}'" for name in sorted(wanted.member_ids - ids)]
     unseen += [f"no member with the instance id '{name}'" for name in sorted(wanted.instance_ids - static)]
-    where = ", ".join(group.group for group in groups.items)
-    failures = (
-        [Failure(Scope.GROUP, where, message, api="DescribeGroups", reason=Reason.NOT_APPLICABLE) for message in unseen]
-        if where
-        else []
-    )
+    where = [group.group for group in groups.items]
+    scope, name = (Scope.GROUP, where[0]) if len(where) == 1 else (Scope.CLUSTER, "")
+    failures = [
+        Failure(scope, name, message, api="DescribeGroups", reason=Reason.NOT_APPLICABLE) for message in unseen if where
+    ]
+    without = [
+        group.group
+        for group in groups.items
+        if group.group in selection.names and group.members is not None and not group.members
+    ]
+    if wanted.everyone and without:
+        groups = groups.with_failures((), [f"no members: {some(without)}"])
     failures += [Failure(Scope.GROUP, name, message, reason=Reason.NOT_APPLICABLE) for name, message in staying.items()]
     return groups.with_items(removals).with_failures(failures)
 
