@@ -32,7 +32,7 @@ def reset(parsed: ParsedOptions) -> int:
     selection = _GROUPS.selection(parsed)
     scenario = scenario_of(parsed)
     scope = None if parsed.any_of("all-topics", "from-file") else topics_of(parsed.all("topic"))
-    request = ResetRequest(selection, scenario, scope, create=True)
+    request = ResetRequest(selection, scenario, scope, create=True, announce=False)
 
     async def query(cluster: Cluster) -> Outcome[Any]:
         others = await _other_types(cluster, selection)

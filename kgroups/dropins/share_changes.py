@@ -33,7 +33,9 @@ def reset(parsed: ParsedOptions) -> int:
     name = changes.one_group(parsed)
     # As in Kafka's tool: if both scopes are given, the named topics.
     topics = topics_of(parsed.all("topic")) if "topic" in parsed else None
-    request = ResetRequest(Selection((name,)), scenario_of(parsed), topics, kind=GroupType.SHARE, create=True)
+    request = ResetRequest(
+        Selection((name,)), scenario_of(parsed), topics, kind=GroupType.SHARE, create=True, announce=False
+    )
 
     async def query(cluster: Cluster) -> Outcome[Any]:
         planned = await plan_reset(cluster, request)

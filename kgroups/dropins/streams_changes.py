@@ -44,7 +44,9 @@ def reset(parsed: ParsedOptions) -> int:
         names.extend(group.group for group in groups.items)
         if not names:
             return groups
-        planned = await plan_reset(cluster, ResetRequest(Selection(tuple(names)), scenario, topics, create=True))
+        planned = await plan_reset(
+            cluster, ResetRequest(Selection(tuple(names)), scenario, topics, create=True, announce=False)
+        )
         planned = planned if topics is None else _committed_only(planned)
         if "execute" in parsed:
             planned = await _execute(cluster, parsed, groups.items, planned)

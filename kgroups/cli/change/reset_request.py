@@ -10,7 +10,7 @@ from kgroups.errors import UsageError
 from kgroups.model.moments import parse_any_duration, parse_time
 from kgroups.model.offsets import Isolation
 from kgroups.model.operations import reset
-from kgroups.model.topic_scope import parse_topic_scope
+from kgroups.model.topic_scope import in_scope, parse_topic_scope
 
 from ..frame.selected_groups import GroupOptions, check_name
 
@@ -53,6 +53,11 @@ def reset_request(
 
         named = chosen.selection() if chosen.any_given else None
         scenario, selection, notices = plan_for(read_plan(value), value, named, accepted)
+        listed = {group for group, topic, partition in scenario.moves if in_scope(scope, topic, partition)}
+        for name in (each for each in selection.names if each not in listed):
+            if not listed or (named and name in named.names):
+                raise UsageError(f"--topic: {value} has no entries for group '{name}' on the selected partitions")
+        selection = selection._replace(names=tuple(name for name in selection.names if name in listed))
         return ResetRequest(selection, scenario, scope), notices
     if accepted:
         raise UsageError("--accept-mismatch requires --from-file")

@@ -129,6 +129,8 @@ class SeenLog(NamedTuple):
     end: int | None = None
     epoch: int | None = None
     """The leader epoch of the partition."""
+    partitions: int | None = None
+    """The number of partitions of the topic, if all of them were selected."""
 
 
 class PlannedOffset(NamedTuple):

@@ -829,10 +829,43 @@ def test_reset_export_reports_adjusted_offsets(ask: Run) -> None:
 
 
 def test_remove_members_names_empty_groups_and_ids_of_no_group(ask: Run) -> None:
-    code, out, err = ask("remove-members", "a", "busy", "--all-members", "-o", "json")
-    assert code == 0 and json.loads(out)["notices"] == ["no members: a"]
+    code, out, _ = ask("remove-members", "a", "busy", "--all-members", "-o", "json")
+    assert code == 0 and json.loads(out)["notices"][0] == "no members: a"
     assert "no members: a" in ask("remove-members", "a", "--all-members")[2]
     code, out, _ = ask("remove-members", "a", "b", "--member", "x", "-o", "json")
     (failure,) = json.loads(out)["failures"]
     assert code == 1 and (failure["scope"], failure["name"]) == ("cluster", "")
     assert failure["message"] == "no member with the id 'x'"
+
+
+def test_plan_file_without_the_selected_partitions_is_an_error(ask: Run, tmp_path: Path) -> None:
+    (tmp_path / "plan.csv").write_text("a,t,0,20\nb,t,1,20\n")
+    code, out, err = ask("reset-offsets", "a", "--from-file", "plan.csv", "--topic", "t:1")
+    assert (code, out) == (2, "") and "plan.csv has no entries for group 'a' on the selected partitions" in err
+    code, out, err = ask("reset-offsets", "--from-file", "plan.csv", "--topic", "t:1")
+    assert code == 0 and [row[0] for row in rows(out)[1:]] == ["b"] and "no committed" not in err
+
+
+@pytest.mark.parametrize("change", ["grown", "gone", "share"])
+def test_change_of_topic_or_group_while_the_prompt_is_open_is_named(
+    ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    def prompt(text: str) -> str:
+        if change == "grown":
+            served.state.topic("t", [0, 1, 0], start=10, end=100)
+        else:
+            del served.state.groups["a"]
+        if change == "share":
+            served.state.group("a", 0, type="Share", protocol_type="share").commits.update({("t", 0): 50})
+        return "y"
+
+    monkeypatch.setattr("kgroups.cli.change.confirmation.Confirmation.check", lambda self: None)
+    monkeypatch.setattr("click.termui.visible_prompt_func", prompt)
+    code, _, err = ask("reset-offsets", "a", "--topic", "t", "--to-latest", "--execute")
+    reason = {
+        "grown": "topic t has 3 partitions now, and 2 when the plan was made; nothing was written",
+        "gone": "the group does not exist any more; nothing was written",
+        "share": "it is a Share group now, and was none when the plan was made; nothing was written",
+    }
+    assert code == 1 and reason[change] in err
+    assert not served.fake.asked("OffsetCommit") and not served.fake.asked("AlterShareGroupOffsets")

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from kgroups.errors import Reason
 from kgroups.model.counts import some
-from kgroups.model.groups import Group, GroupState
+from kgroups.model.groups import Group, GroupState, GroupType
 from kgroups.model.offsets import LogOffsets, LogProblem, Logs, place_name
 from kgroups.model.operations.committing import pending_words
 from kgroups.model.operations.reset import PlannedOffset, by_group
 from kgroups.model.operations.results import GroupDeletion
 from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Scope
 from kgroups.net.cluster import Cluster
+from kgroups.protocol.apis.metadata import TopicLeaders
 
 from ...query.leader_epochs import EpochAt, logs_kept
 from ...query.select_groups import Selection
@@ -58,6 +58,9 @@ async def revalidate_offsets(
             continue  # it could not be read, and has a failure already
         reason = _reason(by_name.get(name), part, readable, {} if force else pending, moved, with_members=with_members)
         commits = readable[name]
+        if reason is None and not force and name not in by_name and any(entry.before for entry in part):
+            message = "the group does not exist any more; nothing was written"
+            reason = Failure(Scope.GROUP, name, message, reason=Reason.CHANGED)
         if reason is None and any(commits.get((entry.topic, entry.partition)) != entry.before for entry in part):
             if force:
                 part = [entry._replace(before=commits.get((entry.topic, entry.partition))) for entry in part]
@@ -84,6 +87,11 @@ def _reason(
     name = part[0].group
     if group and group.state not in GroupState.WITHOUT_MEMBERS and not with_members:
         return has_members(group)
+    was = part[0].kind
+    if group and (group.type in GroupType.WITHOUT_COMMITS) != (was in GroupType.WITHOUT_COMMITS):
+        earlier = f"a {was} group" if was in GroupType.WITHOUT_COMMITS else "none"
+        message = f"it is a {group.type} group now, and was {earlier} when the plan was made; {AGAIN}"
+        return Failure(Scope.GROUP, name, message, reason=Reason.CHANGED)
     if open_now := pending.get(name):
         held = sorted({(entry.topic, entry.partition) for entry in part} & open_now)
         if held:
@@ -112,11 +120,11 @@ async def _moved_logs(
     seen = {_log_key(entry): entry for entry in entries}
     written = {(topic, partition) for topic, partition, new in seen if new is not None}
     others = {topic for topic, _, new in seen if new is None} - {topic for topic, _ in written}
-    (logs, _, _), topics = await asyncio.gather(
-        logs_at(cluster, written, None), topic_leaders(cluster, sorted(others)) if others else _nothing()
-    )
+    others |= {entry.topic for entry in seen.values() if entry.seen.partitions is not None}
+    topics: Mapping[str, TopicLeaders] = await topic_leaders(cluster, sorted(others)) if others else {}
+    logs, _, _ = await logs_at(cluster, written, None, topics)
     ids = {topic: entry.topic_id for topic, entry in topics.items()} | dict(logs.topic_ids)
-    moved = {at: reason for at, entry in seen.items() if (reason := _moved(entry, logs, ids))}
+    moved = {at: reason for at, entry in seen.items() if (reason := _moved(entry, logs, ids) or _grown(entry, topics))}
     elected = {
         at: EpochAt(entry.topic, entry.partition, entry.after.offset, entry.seen.epoch)
         for at, entry in seen.items()
@@ -135,10 +143,6 @@ async def _moved_logs(
         if at in moved
     )
     return moved, leaderless
-
-
-async def _nothing() -> Mapping[str, Any]:
-    return {}
 
 
 def _moved(entry: PlannedOffset, logs: Logs, ids: Mapping[str, int]) -> str | None:
@@ -163,6 +167,14 @@ def _moved(entry: PlannedOffset, logs: Logs, ids: Mapping[str, int]) -> str | No
     if offset < start:
         return f"the log of {place} starts at offset {start} now, above offset {offset}: its records were deleted"
     return None
+
+
+def _grown(entry: PlannedOffset, topics: Mapping[str, TopicLeaders]) -> str | None:
+    """Return whether a topic of which all partitions were selected has more of them now."""
+    was, now = entry.seen.partitions, topics.get(entry.topic)
+    if was is None or now is None or now.error or len(now.leaders) <= was:
+        return None
+    return f"topic {entry.topic} has {len(now.leaders)} partitions now, and {was} when the plan was made"
 
 
 def _inside(entry: PlannedOffset) -> bool:

@@ -231,7 +231,9 @@ def _seen(key: PlanKey, facts: Facts) -> SeenLog:
     _, topic, partition = key
     topic_id = facts.logs.topic_ids.get(topic) or (facts.topics[topic].topic_id if topic in facts.topics else 0)
     epoch = facts.logs.epochs.get(topic, {}).get(partition)
-    return SeenLog(topic_id or None, *facts.log(key), epoch)
+    scope, entry = facts.request.topics or {}, facts.topics.get(topic)
+    whole = topic in scope and scope[topic] is None and not isinstance(facts.request.scenario, FromPlan | ToGroup)
+    return SeenLog(topic_id or None, *facts.log(key), epoch, len(entry.leaders) if whole and entry else None)
 
 
 def _missing(groups: Outcome[Group], selection: Selection) -> dict[GroupId, None]:
@@ -254,7 +256,7 @@ def _created(request: ResetRequest, missing: Iterable[GroupId], planned: Contain
     way = "the undo creates it again" if undo else "--create-group creates it"
     if not undo and request.kind is None:
         way += " as a classic group (kafka-share-groups --reset-offsets creates a share group)"
-    return [f"group '{name}' does not exist; {way}" for name in missing if name in planned]
+    return [f"group '{name}' does not exist; {way}" for name in missing if name in planned and request.announce]
 
 
 def _without_partitions(
@@ -264,12 +266,16 @@ def _without_partitions(
 
     :param source: the group whose commits are copied.
     """
+    names = tuple(groups)
     idle = frozenset(request.selection.names) - {group for group, _, _ in keys}
-    if source is not None and idle.intersection(groups):
+    if source is not None and idle.intersection(names):
         return [f"--to-group: group '{source}' has no committed offsets on the selected partitions"]
     if isinstance(request.scenario, FromPlan):
         idle &= {group for group, _, _ in request.scenario.moves}
-    return [f"group '{name}' has no committed offsets on the selected partitions" for name in groups if name in idle]
+        return [
+            f"group '{name}' has no offsets in the plan on the selected partitions" for name in names if name in idle
+        ]
+    return [f"group '{name}' has no committed offsets on the selected partitions" for name in names if name in idle]
 
 
 def _unreadable(topics: Topics) -> Iterator[Failure]:

@@ -26,6 +26,7 @@ class ResetRequest(NamedTuple):
 
     ``topics``: ``None`` selects all partitions with a committed offset, or all that the plan or the other group names.
     ``kind``: the type of groups that are created. ``create``: whether to create groups that do not exist.
+    ``announce``: whether a notice names those, which Kafka's tools do not.
     """
 
     selection: Selection
@@ -33,6 +34,7 @@ class ResetRequest(NamedTuple):
     topics: TopicScope | None = None
     kind: str | None = None
     create: bool = False
+    announce: bool = True
 
     @property
     def creates(self) -> bool:
