@@ -1,8 +1,11 @@
-"""Compare what was written with the log of the group: another client may have committed since the check."""
+"""Compare what was written with the log of the group: another client may have committed since the check.
+
+Share groups have no commits, and thus no such log: their start offsets are read back.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 
 from kgroups.errors import KgroupsError, Reason
@@ -16,8 +19,10 @@ from kgroups.model.outcome import Failure, Outcome, Result, Scope
 from kgroups.net.cluster import Cluster
 
 from ...routing.partition_leaders import topic_leaders
-from ..plan.lookups import committed_offsets
+from ..plan.lookups import Committed, committed_offsets, start_offsets
 from .commit_log import CommitLog, is_alone, move_of
+
+Read = Callable[[Cluster, Sequence[GroupId]], Awaitable[Committed]]
 
 
 async def verified_offsets(
@@ -54,7 +59,18 @@ async def verified_offsets(
                     unseen[entry.group] = "what was written is not in the log of the group"
                 elif found != Rivals():
                     rivals[entry.key] = found
-    rivals |= await _read_back(cluster, [entry for entry in written if entry.group in unseen])
+    starts = [
+        each.planned
+        for each in applied
+        if each.result is Result.APPLIED
+        and not each.failure
+        and each.planned.kind in GroupType.WITHOUT_COMMITS
+        and each.planned.after
+    ]
+    unseen |= {entry.group: "share groups have no log of their start offsets" for entry in starts}
+    rivals |= await _read_back(cluster, [entry for entry in written if entry.group in unseen], committed_offsets)
+    rivals |= await _read_back(cluster, starts, start_offsets)
+    written += starts
     failures = {
         name: _failure(name, [(entry, rivals[entry.key]) for entry in part])
         for name, part in by_group(entry for entry in written if entry.key in rivals)
@@ -103,14 +119,15 @@ def _failure(name: GroupId, found: Sequence[tuple[PlannedOffset, Rivals]]) -> Fa
     return Failure(Scope.GROUP, name, f"written, but not alone: {some(words)}", reason=Reason.STILL_COMMITTING)
 
 
-async def _read_back(cluster: Cluster, written: Sequence[PlannedOffset]) -> dict[PlanKey, Rivals]:
-    """Return the partitions whose committed offset is not the one that was written."""
+async def _read_back(cluster: Cluster, written: Sequence[PlannedOffset], read: Read) -> dict[PlanKey, Rivals]:
+    """Return the partitions whose offset is not the one that was written."""
     if not written:
         return {}
-    committed = await committed_offsets(cluster, sorted({entry.group for entry in written}))
+    committed = await read(cluster, sorted({entry.group for entry in written}))
     found = {}
     for entry in written:
         now = committed.get(entry.group, {}).get((entry.topic, entry.partition))
-        if entry.group in committed and now != entry.after:
+        same = now and entry.after and now.offset == entry.after.offset  # start offsets have no metadata
+        if entry.group in committed and now != entry.after and not (same and read is start_offsets):
             found[entry.key] = Rivals(replaced_by=(now,))
     return found

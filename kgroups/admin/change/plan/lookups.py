@@ -11,6 +11,7 @@ from kgroups.model.outcome import NO_MATCH, NOT_FOUND, Failure, Outcome, Scope
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.error_codes import Code, kafka_error
 
+from ...query import group_types
 from ...query.describe import describe_with_offsets
 from ...query.describe_groups import NO_TYPES
 from ...query.group_offsets import fetch_commits
@@ -18,7 +19,7 @@ from ...query.group_types import describer_for
 from ...query.log_offsets import fetch_logs, fetch_logs_at
 from ...query.select_groups import Selection, resolve
 from ...routing.partition_leaders import NO_TOPICS, TopicPartition, Topics, by_topic
-from ...routing.query_coordinators import GroupResults
+from ...routing.query_coordinators import GroupResults, query_coordinators
 
 Committed = Mapping[GroupId, Mapping[TopicPartition, Commit | None]]
 """Committed offsets by group; groups whose offsets could not be read are absent. ``None``: a partition of a share group
@@ -60,6 +61,12 @@ async def committed_offsets(cluster: Cluster, groups: Iterable[GroupId]) -> Comm
     """Return the committed offsets of groups that commit."""
     commits = await fetch_commits(cluster, dict.fromkeys(groups))
     return _committed_by_group(commits)
+
+
+async def start_offsets(cluster: Cluster, groups: Iterable[GroupId]) -> Committed:
+    """Return the start offsets of share groups."""
+    starts = group_types.offsets_query_for(GroupType.SHARE)
+    return _committed_by_group(await query_coordinators(cluster, starts, dict.fromkeys(groups)))
 
 
 def _committed_by_group(commits: GroupResults[GroupCommits]) -> dict[GroupId, dict[TopicPartition, Commit | None]]:

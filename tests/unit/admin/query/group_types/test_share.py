@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 
 import pytest
@@ -28,7 +29,7 @@ from kgroups.model.topic_scope import TopicScope, parse_topic_scope
 from kgroups.model.views.offset_row import GroupOffsets
 from tests.fakes.asking import ask_again as ask
 from tests.fakes.asking import errors, names, rows
-from tests.fakes.broker import FakeCluster, close
+from tests.fakes.broker import FakeCluster, close, framed
 from tests.fakes.cluster_state import FakeMember
 from tests.fakes.versions import ALTER_SHARE_GROUP_OFFSETS, DESCRIBE_SHARE_GROUP_OFFSETS, SHARE_GROUP_DESCRIBE
 
@@ -303,3 +304,19 @@ def test_reset_share_group_on_unsupporting_broker_is_a_failure() -> None:
 def test_describe_share_group_has_type_share() -> None:
     groups: tuple[Group, ...] = describe(shop(), Selection(names=("idle",))).items
     assert [group.type for group in groups] == [GroupType.SHARE]
+
+
+def test_reset_of_share_group_reads_start_offsets_back() -> None:
+    fake = shop()
+    plan = planned(fake, ToEarliest(), "idle", topics={"t": frozenset({0, 1})})
+    done = written(fake, plan)
+    assert not done.failures and "share groups have no log of their start offsets" in done.notices[0]
+
+    async def overwrite(writer: asyncio.StreamWriter, answer: bytes) -> None:
+        fake.state.groups["idle"].commits["t", 1] = 77
+        writer.write(framed(answer))
+
+    fake.brokers[1].fault("AlterShareGroupOffsets", overwrite)
+    done = written(fake, planned(fake, ToLatest(), "idle", topics={"t": frozenset({0, 1})}))
+    (failure,) = done.failures
+    assert failure.name == "idle" and "t-1: another client has committed offset 77 since" in failure.message
