@@ -241,13 +241,25 @@ def _reset(view: View, dialog: ResetDialog, opened: Opened, width: int) -> Itera
             yield from _form(view, dialog, opened, width)
         case Step.NAME:
             yield from command_lines(escape(dialog.command), width)
-            yield f"Type the name of the group to write these offsets: {escape(dialog.name)}_"
+            dialog.shown_in = width
+            yield from _prompt("Type the name of the group to write these offsets:", f"{escape(dialog.name)}_", width)
+            if dialog.problem:
+                yield from _lines(escape(dialog.problem), width)
         case Step.PLAN:
             yield "planning ..."
         case Step.RESULTS:
             yield "writing ... (the screen stays open until this finishes)"
     yield ""
     yield from _wrapped(map(escape, dialog.lines), width)
+
+
+def _prompt(text: str, typed: str, width: int) -> Iterable[str]:
+    """Yield a prompt and what is typed; if they do not fit in one line, in lines of their own."""
+    if cell_len(f"{text} {typed}") <= width:
+        yield f"{text} {typed}"
+    else:
+        yield from _lines(text, width)
+        yield from chop_cells(typed, width)
 
 
 def _form(view: View, dialog: ResetDialog, opened: Opened, width: int) -> Iterable[str]:

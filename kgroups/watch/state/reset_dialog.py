@@ -12,6 +12,8 @@ from kgroups.model.shell import group_words
 from .watching import GroupKey
 
 _LONGEST = 1000
+_LAST_COLUMN = "DISTANCE"
+"""The last column of a plan that has offsets."""
 FIELDS = (
     ("Topics", "TOPIC or TOPIC:0,2-5, separated by spaces; * for all partitions with a committed offset"),
     (
@@ -58,6 +60,10 @@ class ResetDialog:
         self.name = ""
         self.lines: Sequence[str] = ()
         """The plan or the results, and what is wrong."""
+        self.problem = ""
+        """Why the last name was not accepted."""
+        self.shown_in = 0
+        """The width of the window that shows the plan."""
         self.restore: str | None = None
         """The command that restores the old offsets, after they were written to a file."""
 
@@ -88,7 +94,7 @@ class ResetDialog:
         if self.step is Step.TARGET:
             self._fill(key)
         elif self.step is Step.NAME:
-            self.name = _typed(self.name, key)
+            self.name, self.problem = _typed(self.name, key), ""
             if key == "enter":
                 self._confirm()
             elif key == "escape":
@@ -112,11 +118,23 @@ class ResetDialog:
             else:
                 self.at = missing[0]
 
+    @property
+    def width(self) -> int:
+        """The width that the plan needs, up to its last offset."""
+        ends = (line.find(_LAST_COLUMN) + len(_LAST_COLUMN) for line in self.lines if _LAST_COLUMN in line)
+        return max(ends, default=0)
+
     def _confirm(self) -> None:
-        if self.name == self.group:
-            self.step = Step.RESULTS
-        elif self.name:
+        if self.name and self.name != self.group:
+            self.problem = f"{self.name!r} is not the name of the group: nothing was written"
             self.name = ""
+        elif self.name and self.shown_in < self.width:
+            self.problem = (
+                f"the window must have {self.width} columns to show the offsets of the plan: "
+                "nothing was written; enlarge it, or run the command"
+            )
+        elif self.name:
+            self.step = Step.RESULTS
 
     def show(self, lines: Sequence[str], *, planned: bool = False, restore: str | None = None) -> None:
         """Show a plan or results. Without a planned offset (``planned``), another target may be typed."""
@@ -125,6 +143,7 @@ class ResetDialog:
             self.step = Step.OVER
         else:
             self.step, self.name = (Step.NAME if planned else Step.TARGET), ""
+        self.problem = ""
 
 
 def _option(text: str) -> str:

@@ -306,6 +306,7 @@ def test_reset_shows_the_dry_run_and_executes_only_after_the_name_was_typed() ->
         await until(pilot, "Type the name")
         await pilot.press("enter", *"yes", "enter")
         assert "wrote" not in await until(pilot, "Type the name of the group to write these offsets: _")
+        await until(pilot, "'yes' is not the name of the group: nothing was written")
         await pilot.press(*"ab", "enter")
         shown = await until(pilot, "wrote ab --all-topics --shift-by=-5")
         assert "\nkgroups restore\n" in shown and shown.splitlines()[-1].startswith("Esc: back  y: copy")
