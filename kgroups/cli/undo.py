@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from kgroups.errors import UsageError
-from kgroups.model.operations.undo_file import SETTINGS_SCHEMA, begins_undo
+from kgroups.model.operations.plan_file import parse_plan
+from kgroups.model.operations.undo_file import SCHEMA, SETTINGS_SCHEMA, begins_undo
 from kgroups.model.shell import shell
 
 from .change.confirmation import Confirmation
@@ -17,6 +18,9 @@ from .frame.options import ConnectionOptions
 from .frame.output import Shape
 from .frame.selected_groups import changed
 from .reset_offsets import reset_offsets
+
+_LONGEST_HEADER = 1024
+"""Bytes of a first line, which begins with its schema."""
 
 
 def undo(
@@ -32,12 +36,18 @@ def undo(
     if file is None:
         raise _without_file()
     everything = changed((), groups=(), regex=None, all_groups=False)
-    if begins_undo(read_text(file), SETTINGS_SCHEMA):
+    text = read_text(file)
+    if begins_undo(text, SETTINGS_SCHEMA):
         _check_unused(safety)
         set_settings = resolve("kgroups.cli.settings:set_settings")
         kept = tuple(each for each in accepted if each in ("cluster", "setting"))
         code: int = set_settings(connection, shape, confirmation, undo_file, kept, everything, file, exact=False)
         return code
+    if not begins_undo(text) and not parse_plan(text, str(file)).exact:
+        raise UsageError(
+            f"{file} is a plan, not an undo file",
+            hint=f"to apply it: kgroups reset-offsets --from-file {shell(str(file))}",
+        )
     return reset_offsets(
         connection,
         shape,
@@ -73,10 +83,24 @@ def _check_unused(safety: Safety) -> None:
 
 
 def _without_file() -> UsageError:
-    """Return the error of a command line without a file: it names the newest one in the current directory."""
-    files = sorted(Path().glob("kgroups-undo-*.json"), key=lambda path: path.stat().st_mtime)
+    """Return the error of a command line without a file: it names the newest one in the current directory.
+
+    Undo files are found by their content: --undo-file gives them any name.
+    """
+    files = sorted(filter(_is_undo_file, Path().iterdir()), key=lambda path: (path.stat().st_mtime, path.name))
     if not files:
         return UsageError(
             "name an undo file: each change that is executed reports its own, kgroups-undo-*.json by default"
         )
     return UsageError("name an undo file", hint=f"the newest in this directory: kgroups undo {shell(files[-1].name)}")
+
+
+def _is_undo_file(path: Path) -> bool:
+    try:
+        if not path.is_file():  # also not a pipe, which would be waited for
+            return False
+        with path.open("rb") as file:
+            first = file.readline(_LONGEST_HEADER).decode(errors="replace")
+    except OSError:
+        return False
+    return f'"schema": "{SCHEMA}"' in first or f'"schema": "{SETTINGS_SCHEMA}"' in first

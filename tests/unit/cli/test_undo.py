@@ -653,3 +653,22 @@ def test_undo_restores_the_offsets_of_a_file_and_names_the_newest(ask: Run, serv
     assert ask("undo", "kgroups-undo-a.json", "--execute", "--yes")[0] == 0
     commit = served.state.groups["a"].commits["t", 0]
     assert getattr(commit, "offset", commit) == 50
+
+
+def test_undo_without_a_file_names_the_newest_by_its_content(ask: Run, tmp_path: Path) -> None:
+    assert ask(*RESET, "--execute", "--yes")[0] == 0
+    assert (
+        ask("reset-offsets", "b", "--topic", "t:0", "--to-latest", "--execute", "--yes", "--undo-file", "u2.json")[0]
+        == 0
+    )
+    (tmp_path / "other.json").write_text("{}")
+    (older,) = tmp_path.glob("kgroups-undo-*.json")
+    os.utime(older, (1, 1))
+    assert "kgroups undo u2.json" in ask("undo")[2]
+
+
+def test_undo_rejects_a_plan(ask: Run, tmp_path: Path) -> None:
+    (tmp_path / "plan.csv").write_text("a,t,0,3\n")
+    code, _, err = ask("undo", "plan.csv")
+    assert code == 2 and "plan.csv is a plan, not an undo file" in err
+    assert "kgroups reset-offsets --from-file plan.csv" in err
