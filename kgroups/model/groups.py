@@ -119,6 +119,10 @@ class ListedGroup(NamedTuple):
         return self.group
 
 
+LEFT_EPOCH = -2
+"""The member epoch of a static member that has left, and may come back within its session timeout (KIP-848)."""
+
+
 class Member(NamedTuple):
     """One member of a group.
 
@@ -143,6 +147,11 @@ class Member(NamedTuple):
     """Details that only members of streams groups have."""
     metadata_bytes: int | None = None
     assignment_bytes: int | None = None
+
+    @property
+    def has_left(self) -> bool:
+        """Whether a static member of a KIP-848 group has left for a moment: its assignment is reserved for it."""
+        return self.member_epoch == LEFT_EPOCH
 
 
 class Group(NamedTuple):

@@ -18,6 +18,7 @@ def find(facts: GroupFacts) -> Iterator[Finding]:
     yield from _static(facts)
     if facts.members:
         yield from _upgrade(facts)
+        yield from _left(facts)
         yield from _reconciling(facts)
         yield from _racks(facts)
     yield from _outsiders(facts)
@@ -68,11 +69,30 @@ def _upgrade(facts: GroupFacts) -> Iterator[Finding]:
         )
 
 
+def _left(facts: GroupFacts) -> Iterator[Finding]:
+    """Yield a finding about static members that have left, whose partitions nobody reads until they are back."""
+    left = [member.instance_id or member.member_id for member in facts.members if member.has_left]
+    if left:
+        session = (
+            f" of {Milliseconds(facts.timeouts.session.number)}"
+            if facts.timeouts and facts.timeouts.session.number
+            else ""
+        )
+        yield warning(
+            "static-members-left",
+            f"{_of(len(left), facts, 'is a static member that has', 'are static members that have')} left "
+            f"({some(left)}): nobody reads the partitions of it; they are reserved until its session timeout{session} "
+            "is over",
+            left,
+        )
+
+
 def _reconciling(facts: GroupFacts) -> Iterator[Finding]:
     group = facts.group
     late = [
         member.member_id
         for member in facts.members
+        if not member.has_left
         if (member.target is not None and member.target.topics != member.assignment.topics)
         or (None not in (member.member_epoch, group.group_epoch) and member.member_epoch != group.group_epoch)
     ]

@@ -44,6 +44,10 @@ def _assigned(offsets: GroupOffsets, rows: Sequence[OffsetRow]) -> Iterator[Find
             if row.topic is not None and row.partition is not None and row.consumer_id
         )
     )
+    left = {member.member_id for member in offsets.group.members if member.has_left}
+    reserved = sorted(
+        place_name(row.topic, row.partition or 0) for row in rows if row.topic is not None and row.consumer_id in left
+    )
     places = {(row.topic, row.partition) for row in rows if row.topic is not None and row.partition is not None}
     opaque = undecoded(offsets.group)
     unassigned = [] if opaque else sorted(place_name(*place) for place in places - claims.keys())
@@ -53,6 +57,11 @@ def _assigned(offsets: GroupOffsets, rows: Sequence[OffsetRow]) -> Iterator[Find
         *([f"{count(len(unassigned), 'partition')} not assigned: {some(unassigned)}"] if unassigned else ()),
         *([f"{count(len(twice), 'partition')} assigned twice: {some(twice)}"] if twice else ()),
         *([f"{_to_nonsubscribers(unread)}: {some(unread)}"] if unread else ()),
+        *(
+            [f"{count(len(reserved), 'partition')} reserved for static members that left: {some(reserved)}"]
+            if reserved
+            else ()
+        ),
     ]
     if opaque:
         faults.append(f"the assignment of {count(opaque, 'member')} cannot be decoded")

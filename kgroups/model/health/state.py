@@ -101,8 +101,10 @@ def _members(evidence: Evidence, is_well: Callable[[int], bool], expected: str) 
         return Finding(
             evidence.name, "members", Severity.UNKNOWN, f"the members of {group.type} groups are not reported"
         )
-    found = len(group.members)
-    return either(evidence, "members", is_well(found), count(found, "member"), expected)._replace(value=found)
+    left = sum(member.has_left for member in group.members)
+    found = len(group.members) - left
+    message = count(found, "member") + (f", and {count(left, 'static member')} that left" if left else "")
+    return either(evidence, "members", is_well(found), message, expected)._replace(value=found)
 
 
 MEMBERS = Check(

@@ -11,6 +11,7 @@ from ..offsets import LogOffsets
 from .offset_row import GroupOffsets, OffsetRow, offset_row
 
 UNSET = "the committed offset is -1"
+LEFT = "the owner has left, and the partition is reserved for it until its session timeout is over"
 PENDING = "an open transaction is going to replace the commit"
 
 _NO_LOG = LogOffsets()
@@ -67,6 +68,7 @@ def offset_rows(offsets: GroupOffsets) -> list[OffsetRow]:
     rows.sort(key=_by_partition)
     if nonsubscribers:
         rows = [_with_note_on_owner(row, nonsubscribers) for row in rows]
+    rows = _with_members_that_left(rows, offsets.group)
     for member in idle:
         raw = member.assignment.raw
         note = f"assignment not decoded: {raw}" if raw else None
@@ -115,6 +117,14 @@ def _with_note_on_owner(row: OffsetRow, nonsubscribers: Container[tuple[str | No
     if (row.consumer_id, row.topic) not in nonsubscribers:
         return row
     return row._replace(note=_joined(row.note, "the owner does not subscribe to this topic"))
+
+
+def _with_members_that_left(rows: list[OffsetRow], group: Group) -> list[OffsetRow]:
+    """Return the rows, with a note on the partitions of static members that have left."""
+    left = {member.member_id for member in group.members or () if member.has_left}
+    if not left:  # as in nearly all groups
+        return rows
+    return [row._replace(note=_joined(row.note, LEFT)) if row.consumer_id in left else row for row in rows]
 
 
 def _joined(note: str | None, more: str) -> str:

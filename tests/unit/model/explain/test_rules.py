@@ -318,3 +318,12 @@ def test_restart_of_static_members_is_not_weighed() -> None:
         return found(facts(*each, partitions=2))["weight"].text
 
     assert "a rolling restart of all members" in advice("one", None) and "restart" not in advice("one", "two")
+
+
+def test_static_member_that_left_is_not_reconciling() -> None:
+    left = member("a", {"t": (0, 1)}, instance_id="a1", member_epoch=-2)
+    stays = member("b", {"t": (2, 3)}, instance_id="b1", member_epoch=4)
+    modern = facts(left, stays, type="Consumer", protocol="uniform", group_epoch=4)
+    assert "reconciling" not in found(modern)
+    assert found(modern)["static-members-left"].subjects == ("a1",)
+    assert "static-members-left" not in found(facts(stays, type="Consumer", protocol="uniform", group_epoch=4))

@@ -589,3 +589,16 @@ def test_judge_lag_is_unknown_if_an_open_transaction_hides_what_is_unread(
     sample = sample._replace(offsets=offsets)
     findings = [each for each in judge([sample] * 3, limits) if each.check != "exists"]
     assert [each.severity for each in findings] == [severity], findings
+
+
+@pytest.mark.parametrize(("epoch", "severity"), [(4, OK), (None, OK), (-2, CRITICAL)])
+def test_judge_static_member_that_left_is_not_present(epoch: int | None, severity: Severity) -> None:
+    sample = seen()
+    group = sample.offsets.group
+    first, second = group.members or ()
+    group = group._replace(members=(first._replace(member_epoch=epoch), second))
+    sample = sample._replace(offsets=sample.offsets._replace(group=group))
+    for limits in (Limits(members=2), Limits(min_members=2), Limits(assigned=True)):
+        finding = one(limits, sample)
+        assert finding.severity is (UNKNOWN if limits.assigned and epoch == -2 else severity)
+        assert ("left" in finding.message) == (epoch == -2)
