@@ -364,6 +364,19 @@ def _has_other_topic_id(offsets: GroupOffsets, row: OffsetRow, gathered: _Gather
     return gathered.commits.made[group][pair][-1][1] == row.current_offset
 
 
+def _other_commit(offsets: GroupOffsets, row: OffsetRow, gathered: _Gathered) -> int | None:
+    """Return when another partition of the member of this one was last committed."""
+    made = gathered.commits.made.get(offsets.group.group, {})
+    others = (
+        (entry.topic, at)
+        for member in offsets.group.members or ()
+        if member.member_id == row.consumer_id
+        for entry in member.assignment.topics
+        for at in entry.partitions
+    )
+    return max((made[pair][-1][0] for pair in others if pair != _pair(row) and made.get(pair)), default=None)
+
+
 def _facts(
     offsets: GroupOffsets, row: OffsetRow, gathered: _Gathered, problems: Mapping[str, LogProblem]
 ) -> PartitionFacts:
@@ -415,6 +428,7 @@ def _facts(
         denied=gathered.denied.get(pair),
         transactions=tuple(gathered.transactions.get(pair, ())),
         history=history,
+        other_commit=_other_commit(offsets, row, gathered),
         unavailable=tuple(dict.fromkeys(lacking)),
         bootstrap=gathered.bootstrap,
     )

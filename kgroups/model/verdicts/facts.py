@@ -102,6 +102,8 @@ class PartitionFacts(NamedTuple):
     denied: str | None = None
     transactions: tuple[OpenTransaction, ...] = ()
     history: History | None = None
+    other_commit: int | None = None
+    """When another partition of its member was last committed."""
     pace: Pace | None = None
     limit: FetchLimit | None = None
     unavailable: tuple[Unavailable, ...] = ()

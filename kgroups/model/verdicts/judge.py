@@ -445,7 +445,14 @@ def _stuck(case: Case) -> Found | None:
         silence = f"it has not committed since {moment_text(history.since)} or earlier"
     else:
         silence = "its commit is not in the log of the group any more"
-    text = f"{who} has the partition, but does not commit: {silence}"
+    other, waits_since = facts.other_commit, max(case.progressed or 0, case.written or 0)
+    if other is not None and other > waits_since and facts.now - other < case.stuck_after:
+        text = (
+            f"{who} commits other partitions, the last at {moment_text(other)} ({ago(other, facts.now)}), but not this "
+            "one: it has paused it, or fails at its records"
+        )
+    else:
+        text = f"{who} has the partition, but does not commit: {silence}"
     return Found(Key.NOT_COMMITTING, Severity.PROBLEM, text, case.inspect)
 
 

@@ -159,3 +159,12 @@ def test_commit_that_brokers_hide_with_the_topic_is_not_missing() -> None:
     hidden = facts._replace(start=None, end=None, last_stable=None, history=None)
     assert judge(hidden).key is Key.UNKNOWN
     assert "no committed offset" not in judge(hidden._replace(owner=None, members=0)).text
+
+
+@pytest.mark.parametrize(("ago", "commits_others"), [(1_000, True), (300_000, False), (None, False)])
+def test_member_that_commits_other_partitions_commits(ago: int | None, commits_others: bool) -> None:
+    facts = stuck(random.Random(2))._replace(other_commit=None if ago is None else NOW - ago)
+    verdict = judge(facts)
+    assert verdict.key is Key.NOT_COMMITTING
+    assert ("commits other partitions" in verdict.text) == commits_others
+    assert ("does not commit: " in verdict.text) != commits_others
