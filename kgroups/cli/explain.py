@@ -73,7 +73,7 @@ def explain(
 
         return await with_logs(admin, outcome, *deep)
 
-    explained, cluster_id, clusters = _explained(connection, style, query, selection)
+    explained, cluster_id, clusters = _explained(connection, style, query, selection, deep=deep is not None)
     if changes:
         explained = _with_what_if(explained, changes)
     if style.format == "json":
@@ -107,7 +107,7 @@ def _check(
 
 
 def _explained(
-    connection: ConnectionOptions, style: Style, query: Query, selection: Selection
+    connection: ConnectionOptions, style: Style, query: Query, selection: Selection, *, deep: bool
 ) -> tuple[Outcome[Explained], str | None, Mapping[str, str | None] | None]:
     """Return the groups with their findings, and the ID of the cluster, or the IDs of several by their names."""
     return query_items(
@@ -115,14 +115,18 @@ def _explained(
         partial(or_write_error, style.output, lambda empty: write_json(empty, sys.stdout, None)),
         query,
         selection,
-        partial(explain_one, connection),
+        partial(explain_one, connection, deep=deep),
     )
 
 
-def explain_one(connection: ConnectionOptions, cluster: str | None, facts: GroupFacts) -> Explained:
-    """Return a group with the findings about it, and with the next command for its cluster."""
+def explain_one(
+    connection: ConnectionOptions, cluster: str | None, facts: GroupFacts, *, deep: bool = False
+) -> Explained:
+    """Return a group with the findings about it, and with the next command for its cluster, other than this one."""
     findings = explain_group(facts)
     summary = summarize(facts, findings)
+    if deep and summary.next and summary.next.endswith(" --deep"):
+        summary = summary._replace(next=None)
     summary = summary._replace(next=of_cluster(connection, cluster, summary.next))
     return Explained(facts, findings, cluster=cluster, summary=summary)
 

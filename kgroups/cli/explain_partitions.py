@@ -60,7 +60,8 @@ def explain_partitions(
 
     def judged_in(cluster: str | None, facts: PartitionFacts) -> Judged:
         verdict = judge(facts, stuck_after)
-        verdict = verdict._replace(next=of_cluster(connection, cluster, verdict.next))
+        repeats = options.show_record and verdict.next is not None and verdict.next.endswith(" --show-record")
+        verdict = verdict._replace(next=None if repeats else of_cluster(connection, cluster, verdict.next))
         return Judged(verdict, facts.record if options.show_record else None, cluster)
 
     judged, cluster_id, clusters = query_items(

@@ -65,10 +65,17 @@ def _with_topic_hints(failures: Iterable[Failure], rows: Iterable[Any]) -> tuple
     if not gone:
         return failures
     by_group: dict[str, set[str]] = {}
+    without_commit: set[str] = set()
     for row in rows:
         if (topic := getattr(row, "topic", None)) in gone:
-            by_group.setdefault(row.group, set()).add(topic)
-    if by_group:
+            if all(getattr(row, field, None) is None for field in ("current_offset", "start_offset")):
+                without_commit.add(row.group)
+            else:
+                by_group.setdefault(row.group, set()).add(topic)
+    if without_commit and not by_group:
+        commands = [f"kgroups describe {group_words_in_text(name)} --members" for name in sorted(without_commit)]
+        hint = f"to see the members that subscribe to deleted topics: {some(commands)}"
+    elif by_group:
         commands = [f"delete-offsets {group_words_in_text(name)}{_topics(by_group[name])}" for name in sorted(by_group)]
         hint = f"to delete the offsets on deleted topics: {some([f'kgroups {each}' for each in commands])}"
     else:

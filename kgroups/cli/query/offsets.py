@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from kgroups.admin.query.select_groups import Selection
+from kgroups.model.counts import SHOWN, count, some
 from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import Outcome
-from kgroups.model.views.offset_row import OffsetRow
-from kgroups.model.views.offsets import offset_rows
+from kgroups.model.shell import group_words_in_text
+from kgroups.model.views.offset_row import GroupOffsets, OffsetRow
+from kgroups.model.views.offsets import count_left_out, offset_rows
 from kgroups.render.offset_view import OFFSETS
 from kgroups.render.table import RowStore
 
@@ -34,18 +36,24 @@ def show_offsets(
     :param headers: gets the headers of groups, unless it is ``None``.
     """
     rows_of: Callable[[Any], Iterable[Any]] = offset_rows
+    left_out: dict[str, int] = {}
     if headers is not None:
         from .group_headers import rows_with_header, worst_first
 
         rows_of = rows_with_header(headers)
 
+    def rows_and_count(item: GroupOffsets) -> Iterable[Any]:
+        if number := count_left_out(item):
+            left_out[item.group.group] = number
+        return rows_of(item)
+
     async def query(admin: Client) -> Outcome[Any]:
         store = RowStore(OFFSETS.columns)
         groups: list[Any] = []
         streamed = await take_rows(
-            admin.stream_offsets(selection, isolation=level, whole_topics=headers is not None),
+            admin.stream_offsets(selection, isolation=level, whole_topics=True),
             OffsetRow,
-            rows_of,
+            rows_and_count,
             store.append,
             insert=store.insert,
             seen=lambda group: groups.append(None if selection.needs_list else group._replace(members=())),
@@ -53,6 +61,17 @@ def show_offsets(
         if headers:
             worst_first(headers)
         # A RowStore is iterated like a tuple of rows.
-        return streamed.with_failures((), notices(streamed, groups))._replace(items=store)  # type: ignore[arg-type]
+        more = [_left_out(left_out)] if left_out else []
+        return streamed.with_failures((), [*notices(streamed, groups), *more])._replace(items=store)  # type: ignore[arg-type]
 
     return query_and_show(connection, shape, OFFSETS, query, selection=selection, group_headers=headers)
+
+
+def _left_out(partitions: Mapping[str, int]) -> str:
+    """Return how many partitions of each group have no row, as in Kafka's tool, and the command that shows them."""
+    names = sorted(partitions)
+    words = " ".join(map(group_words_in_text, names[:SHOWN]))
+    return (
+        f"not shown: {count(sum(partitions.values()), 'partition')} without a committed offset and an owner, "
+        f"with unread records, of {some(list(map(repr, names)))}; to see them: kgroups lag {words} --by partition"
+    )

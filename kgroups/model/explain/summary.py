@@ -95,7 +95,10 @@ def summarize(facts: GroupFacts, findings: Iterable[Finding]) -> Summary:
     if (lag := lag_text(known)) not in status.reason and status.status is not Status.OK:
         status = status._replace(reason=f"{status.reason}; {lag}")
     summary = Summary(status, known.total_lag, known.known_lag, partitions)
-    return summary._replace(next=_next(facts.group.group, summary))
+    nothing_to_show = facts.lag is not None and not partitions and known.total_lag is None and not known.unknown
+    return summary._replace(
+        next=_next(facts.group.group, summary, nothing_to_show=nothing_to_show, has_members=bool(known.members))
+    )
 
 
 def _short(finding: Finding) -> str:
@@ -130,10 +133,17 @@ def _trend_of(verdict: Verdict) -> Trend:
     return _TRENDS.get(verdict.key, Trend.UNKNOWN)
 
 
-def _next(group: str, summary: Summary) -> str | None:
+def _next(group: str, summary: Summary, *, nothing_to_show: bool, has_members: bool) -> str | None:
+    """Return what to do.
+
+    :param nothing_to_show: whether the lag by partition would be empty.
+    """
     words = group_words(group)
     found = summary.worst.verdict.next if summary.worst else None
     if found and found != f"kgroups explain {words}":
         return found
-    advice = _NEXT.get(summary.status.status)
+    status = summary.status.status
+    if status is Status.UNKNOWN and nothing_to_show:
+        return f"kgroups describe {words} --members" if has_members else None
+    advice = _NEXT.get(status)
     return advice and advice.format(group=words)

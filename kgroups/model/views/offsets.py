@@ -79,6 +79,26 @@ def offset_rows(offsets: GroupOffsets) -> list[OffsetRow]:
     return rows
 
 
+def count_left_out(offsets: GroupOffsets) -> int:
+    """Count the partitions of topics with commits that have no row, although records are, or may be, unread there.
+
+    :param offsets: with the logs of whole topics.
+    """
+    commits, logs = offsets.commits.topics, offsets.logs.offsets
+    if sum(len(logs.get(topic, ())) for topic in commits) <= sum(map(len, commits.values())):  # as for nearly all
+        return 0
+    owners, _ = _owners(offsets.group, offsets.topics)
+    unset = offsets.commits.unset
+    return sum(
+        log.start is None or log.start != log.end
+        for topic, committed in commits.items()
+        for partition, log in logs.get(topic, _NO_LOGS).items()
+        if partition not in {entry.partition for entry in committed}
+        and partition not in owners.get(topic, {})
+        and partition not in unset.get(topic, ())
+    )
+
+
 def _marks(offsets: GroupOffsets, owned: Container[str]) -> dict[tuple[str, int], str]:
     """Return the notes about commits that do not follow from the log; for nearly all groups, there are none.
 

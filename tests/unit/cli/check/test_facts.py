@@ -175,3 +175,17 @@ def test_rules_of_other_groups_need_no_match_if_groups_are_selected(run: Run, tm
     assert run("check", "teame-app", "--rules", path)[0] == 0
     code, out, _ = run("check", "moved", "--rules", path)
     assert code == 3 and "no group matches 'teame-app'" in out
+
+
+@pytest.mark.parametrize("words", [(), ("-o", "json")])
+def test_describe_names_partitions_without_a_row(run_cli: Run, serve: Callable, words: tuple[str, ...]) -> None:
+    def added(fake: FakeCluster) -> None:
+        fake.state.topic("t", [0, 1])
+        fake.state.group("simple", 0, state="Empty", commits={("t", 0): 100})
+        fake.state.group("whole", 0, state="Empty", commits={("t", 0): 100, ("t", 1): 100})
+
+    served = serve(fill=added)
+    code, _, err = run_cli("describe", "simple", "-b", served.bootstrap, *words)
+    assert code == 0 and "not shown: 1 partition without a committed offset and an owner" in err
+    assert "to see them: kgroups lag simple --by partition" in err
+    assert "not shown" not in run_cli("describe", "whole", "-b", served.bootstrap, *words)[2]
