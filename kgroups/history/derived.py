@@ -166,7 +166,7 @@ LAG = Table(
             "remark",
             "string",
             "what is wrong with the committed offset: data lost, or beyond the end of the log; or why it is unknown: "
-            "an open transaction hides later commits",
+            "an open transaction hides later commits, or the log was not read until then",
         ),
     ),
 )
@@ -175,7 +175,8 @@ VERDICTS = Table(
     "verdicts",
     "Status of groups by Burrow's rules, over the last samples of the span (10 by default) since the topic was last "
     "recreated, its log truncated, or the offset deleted, in this order: "
-    "UNKNOWN (lag unknown at more than half of the samples because of an open transaction, see remark), "
+    "UNKNOWN (the last sample with a known lag is older than the rule stale-after, an hour by default, or the lag is "
+    "unknown at more than half of the samples, see remark), "
     "REWIND (went back, and has not caught up), UNKNOWN (committed beyond the end of the log), OK (at least one sample "
     "without lag), UNKNOWN (too few samples), STOP (no commit), STALL (commits, all of the same offset), WARN (lag "
     "grew since offsets last went back, never shrank, and is more than what the group reads in 10 s), OK.",
@@ -195,7 +196,7 @@ VERDICTS = Table(
         Column(
             "remark",
             "string",
-            "why the status is unknown: an open transaction hides commits, or the commit is beyond the end",
+            "why the status is unknown: commits are hidden or unread, samples are old, or the commit is beyond the end",
         ),
     ),
 )
@@ -203,8 +204,9 @@ VERDICTS = Table(
 STALE = Table(
     "stale",
     "Every group that was ever seen, and whether it is in use: DELETED, EMPTY (no members), STALE (no commit within a "
-    "bound, an hour by default; for groups without commits, no other event), LIVE; UNKNOWN if an open transaction "
-    "hides the last records of a group without a known commit within that bound.",
+    "bound, an hour by default; for groups without commits, no other event), LIVE; UNKNOWN for a group without a known "
+    "commit within that bound if an open transaction hides its last records, or the log was not read since: a "
+    "collector that stopped is not a group that stopped.",
     (
         _GROUP,
         _KIND,
@@ -215,12 +217,13 @@ STALE = Table(
         Column(
             "commit_age_ms",
             "bigint",
-            "from the last commit to the end of the span; null: unknown, or the commit has a time in 1970",
+            "from the last commit to the end of the span; null: unknown, as the status is, or the commit is of 1970",
         ),
         Column("last_event", "timestamp", "log time of the last record of the group or its members"),
         Column("deleted_at", "timestamp", "latest possible time of the deletion"),
         _UNREAD,
         Column("remark", "string", "why the status is unknown"),
+        Column("read_until", "timestamp", "until when the log was read of the group's partition; null: unknown"),
     ),
 )
 

@@ -220,8 +220,8 @@ HEADS = Table(
 COVERAGE = Table(
     "coverage",
     "Ranges of __consumer_offsets that were read, one row for each batch and partition; an empty range for a partition "
-    "in which an open transaction hides all further records. Compaction deletes records, but does not move the log "
-    "start offset: history is complete in a range, or the rest of it, from whole_since on.",
+    "in which an open transaction hides all further records, or that has no new records. Compaction deletes records, "
+    "but does not move the log start offset: history is complete in a range, or the rest of it, from whole_since on.",
     (
         Column("sampled_at", "timestamp", "when the batch was written"),
         Column("log_partition", "int", "partition of __consumer_offsets"),

@@ -157,7 +157,7 @@ class _Collector:
             with suppress(*(() if self._plan.interval is None else (KeyboardInterrupt,))):
                 sampler.watch(self._take_baseline())
                 self._follow(ends, sampler, None if self._plan.duration is None else began + self._plan.duration)
-            ends = self._stalls.look(last=True)
+            ends = self._stalls.look(last=True, idle=not self._batches)
         positions = self._store.snapshot().positions
         behind = sum(max(0, each.stable - positions.get(partition, each.start)) for partition, each in ends.items())
         incomplete = "the states of share groups are incomplete; see above" if self._shares.failed else None

@@ -21,7 +21,7 @@ from ..engine import Engine, open_tables
 from ..load.manifest import BATCH, Snapshot
 from ..load.store import Store
 from ..rules import DEFAULTS, Rules
-from ..tables import COVERAGE, HEADS, STORED
+from ..tables import COVERAGE, HEADS, STORED, SWEEPS, Table
 from ..tables import TIMES as STORED_TIMES
 from ..transform.definitions import BEGINNING, DERIVED, Span
 
@@ -194,7 +194,11 @@ def _open(
     """Define tables; return how old they are, and what is unknown in them."""
     derived = DERIVED.keys() & set(names)
     needed = [*names, *(["stalls"] if derived else []), *(["retention"] if "expiring" in names else [])]
-    notices = _age(open_tables(engine, store, needed, span, rules, records))
+    snapshot = open_tables(engine, store, needed, span, rules, records)
+    notices = [age_of(snapshot)]
+    end = end_of(snapshot)
+    if end and span.since > end:
+        notices.append(f"the time span begins after the last data, of {_plain(end)}: what happened in it is unknown")
     if "expiring" in names and engine.fetch("select retention_source from retention")[0][0].as_py() == "assumed":
         notices.append(ASSUMED_RETENTION)
     if derived:
@@ -218,17 +222,26 @@ ASSUMED_RETENTION = (
 )
 
 
-def _age(snapshot: Snapshot) -> list[str]:
+def age_of(snapshot: Snapshot) -> str:
     """Return how old the store is: an answer contains nothing later."""
     collected = max((entry.committed_at for entry in snapshot.entries.values() if entry.kind == BATCH), default="")
-    ranges = [file.last for file in snapshot.files(COVERAGE) if file.last is not None]
-    if ranges and not collected:  # the batches are merged
-        collected = str(_plain(BEGINNING + timedelta(microseconds=max(ranges))))
-    sampled = max((file.last for file in snapshot.files(HEADS) if file.last is not None), default=None)
+    read, sampled = _last(snapshot, COVERAGE), _last(snapshot, HEADS)
+    if read and not collected:  # the batches are merged
+        collected = str(_plain(read))
     parts = [f"last batch {collected.replace('+00:00', 'Z')}"] if collected else []
-    if sampled is not None:
-        parts.append(f"last sample of log ends {_plain(BEGINNING + timedelta(microseconds=sampled))}")
-    return [f"the store's {', '.join(parts)}" if parts else UNKNOWN_AGE]
+    if sampled:
+        parts.append(f"last sample of log ends {_plain(sampled)}")
+    return f"the store's {', '.join(parts)}" if parts else UNKNOWN_AGE
+
+
+def end_of(snapshot: Snapshot) -> datetime | None:
+    """Return the time of the last data of a store: what happened later is unknown. ``None``: it has no data."""
+    return max((time for table in (COVERAGE, HEADS, SWEEPS) if (time := _last(snapshot, table))), default=None)
+
+
+def _last(snapshot: Snapshot, table: Table) -> datetime | None:
+    last = max((file.last for file in snapshot.files(table) if file.last is not None), default=None)
+    return None if last is None else BEGINNING + timedelta(microseconds=last)
 
 
 def _stall(log_partition: Any, hung: Any, unread_since: object) -> str:

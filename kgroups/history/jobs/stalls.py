@@ -1,6 +1,7 @@
-"""Record the partitions of the log in which an open transaction hides all further records.
+"""Record how far the partitions of the log are read that have no new records.
 
-A stalled partition has no new records, and so no batch: without these rows, its groups would appear to have stopped.
+Without new records there is no batch. These rows show whether an open transaction hides all further records, or nothing
+was written: otherwise, nobody could distinguish groups that stopped from a collector that stopped.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ LOOK_EVERY = 10.0
 """Seconds between two looks at the ends of the log."""
 
 WRITE_EVERY = 60.0
-"""Seconds after which a stall is written again if only the number of waiting offsets has changed."""
+"""Seconds after which rows are written again if only their time, or the number of waiting offsets, has changed."""
 
 
 class Stalls:
@@ -46,34 +47,44 @@ class Stalls:
         except KgroupsError as error:
             self._notify(f"open transactions are unknown: {error}")
 
-    def look(self, *, last: bool = False) -> dict[int, Ends]:
+    def look(self, *, last: bool = False, idle: bool = False) -> dict[int, Ends]:
         """Write a row for each partition that is stalled, or was stalled at the previous check; return all ends.
 
+        Once a minute, also for each other partition that is read to its end.
+
         :param last: whether the run ends: write the rows in any case, and report them.
+        :param idle: whether it had no batch, which would show that partitions are read to their ends.
         :raises KgroupsError: if the cluster does not respond.
         """
         self._looked = time.monotonic()
+        began = datetime.now(UTC)
         ends = self._log.ends()
         stalled = {partition: each for partition, each in ends.items() if each.end > each.stable}
         stable = {partition: each.stable for partition, each in stalled.items()}
-        if last or stable != self._open or (stable and time.monotonic() - self._written >= WRITE_EVERY):
-            self._write({partition: ends[partition] for partition in sorted({*stalled, *self._open} & ends.keys())})
+        is_due = time.monotonic() - self._written >= WRITE_EVERY
+        if last or stable != self._open or is_due:
+            read = self._read_to_end(ends) if is_due or idle else set()
+            wanted = sorted({*stalled, *self._open, *read} & ends.keys())
+            self._write(began, {partition: ends[partition] for partition in wanted})
         self._open = stable
         if last:
             for partition, each in stalled.items():
                 self._notify(self._line(partition, each))
         return ends
 
-    def _write(self, ends: Mapping[int, Ends]) -> None:
+    def _read_to_end(self, ends: Mapping[int, Ends]) -> set[int]:
+        positions = self._store.snapshot().positions
+        return {partition for partition, each in ends.items() if positions.get(partition, 0) == each.end > 0}
+
+    def _write(self, now: datetime, ends: Mapping[int, Ends]) -> None:
+        self._written = time.monotonic()
         if not ends:
             return
         new = {partition: each for partition, each in ends.items() if (partition, each.stable) not in self._times}
         for partition, milliseconds in self._log.first_unread_times(new).items():
             self._times[partition, ends[partition].stable] = milliseconds
-        now = datetime.now(UTC)
         rows = [self._row(now, partition, each) for partition, each in ends.items()]
         self._store.add(STALLED, {COVERAGE: to_batch(COVERAGE, rows)})
-        self._written = time.monotonic()
 
     def _row(self, now: datetime, partition: int, ends: Ends) -> dict[str, Any]:
         return {

@@ -171,7 +171,7 @@ class Cost(NamedTuple):
     """What is wrong with all groups together, as numbers for people who do not know Kafka."""
 
     lag: int | None = None
-    """Records that are not read, of the groups with a known lag; ``None``: no lag is known."""
+    """Records that are not read, and not deleted, of the groups with a known lag; ``None``: no lag is known."""
     unknown: int = 0
     """Number of groups without a known lag."""
     behind_ms: int | None = None
@@ -394,6 +394,10 @@ class ReportData(NamedTuple):
     cost: Cost = Cost()
     pages: Kept[GroupPage] = Kept((), 0)
     """The pages of the worst groups, in the order of ``groups``."""
+    age: str = ""
+    """When the data ends: the last batch, and the last sample."""
+    unknown_until: datetime | None = None
+    """The requested end, if the data ends before it: ``period`` ends with the data."""
 
     def page_of(self, group: str) -> str | None:
         """Return the ID of the page of a group."""

@@ -102,6 +102,7 @@ UNJUDGED: Final = {
     reason: Problem(NOTE, "is unknown", "are unknown", why, table)
     for reason, why, table in (
         ("transaction", "an open transaction hides commits", "verdicts"),
+        ("unread", "the log was not read to the end of the data", "stale"),
         ("ahead", AHEAD, "anomalies"),
         ("samples", "too few samples of the lag", "verdicts"),
         ("share", "history has no lag of share groups", None),

@@ -127,8 +127,8 @@ WRONG = List(
 )  # fmt: skip
 GROUPS = List(
     "groups",
-    "Groups as they were at the end, worst first. Lag is the sum over partitions, the verdict the worst of them; the "
-    "status is that of the worst finding.",
+    "Groups as they were at the end, worst first. Lag is the number of records that are not read, and not deleted, of "
+    "all partitions; the verdict is the worst of them, the status that of the worst finding.",
     (
         Column("Group", "group", GROUP), Column("Status", "status", STATUS),
         Column("Verdict", "verdict", VERDICT), Column("Lag", "lag", RECORDS),

@@ -104,8 +104,11 @@ def _header(data: ReportData, title: str) -> Html:
         "p", tag("span", "kgroups history"), tag("span", cluster),
         tag("span", when(period.since), " to ", when(period.until), f" ({length})"), class_="about",
     )  # fmt: skip
+    unknown = data.unknown_until
+    rest = join("; what happened from then to ", when(unknown), " is unknown") if unknown else ""
+    ends = [tag("p", data.age, rest, class_="about")] if data.age else []
     theme = tag("button", "Dark", type="button", id="theme", aria_label="Switch between dark and light")
-    return tag("header", "\n", tag("div", about, theme, class_="bar"), "\n", tag("h1", title), "\n")
+    return tag("header", "\n", tag("div", about, theme, class_="bar"), *ends, "\n", tag("h1", title), "\n")
 
 
 def _findings(found: Sequence[Finding]) -> Html:

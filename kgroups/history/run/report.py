@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import quote
 
-from kgroups.cli.frame.exit_status import print_to_stderr
+from kgroups.cli.frame.exit_status import is_quiet, print_to_stderr
 from kgroups.cli.frame.output import print_failures
 from kgroups.errors import HistoryError, UsageError
 from kgroups.model.outcome import Failure, Outcome, Scope
 
 from ..engine import Engine as QueryEngine
 from ..engine import open_tables
+from ..jobs.show import age_of, end_of
 from ..load.store import Store
 from ..report.data import Period
 from ..report.file import check_target, write
@@ -78,8 +79,16 @@ def run_report(
         raise UsageError(f"--since {since:%Y-%m-%dT%H:%M:%SZ} is not before --until {until:%Y-%m-%dT%H:%M:%SZ}")
     check_target(path, force)
     cluster_id = store.identity().cluster_id
-    open_tables(engine, store, [*DERIVED, "retention"], span, rules)
-    write(path, page(gather(engine, Period(since, until), cluster_id, every=rules.bucket)), force)
+    snapshot = store.snapshot()
+    age, end = age_of(snapshot), end_of(snapshot)
+    if not is_quiet():
+        print_to_stderr(f"kgroups: {age}")
+    # What happened after the data is unknown: the report ends with them.
+    shown = min(until, end + timedelta(milliseconds=1)) if end and since < end else until
+    open_tables(engine, store, [*DERIVED, "retention"], Span(since, shown), rules)
+    data = gather(engine, Period(since, shown), cluster_id, every=rules.bucket)
+    unknown_until = until if end is None or until > end else None
+    write(path, page(data._replace(age=age, unknown_until=unknown_until)), force)
 
 
 def path_of(store: Store, path: Path) -> Path:

@@ -113,7 +113,10 @@ def anomalies(engine: Engine, bounds: Bounds) -> Anomalies:
 
 
 def define_groups(engine: Engine) -> None:
-    """Define the relations ``present``, the members at the end, and ``report_groups``, the groups as they are then."""
+    """Define the relations of the end: ``present``, the members, ``unread``, and ``report_groups``, the groups.
+
+    ``unread`` has the records of each partition that are not read, and not deleted, at the last sample; null: unknown.
+    """
     critical, stopped = (
         _texts(name for name, each in problems.items() if each.level == CRITICAL) for problems in (ANOMALIES, VERDICTS)
     )
@@ -129,6 +132,15 @@ def define_groups(engine: Engine) -> None:
         where until is null""",
     )
     engine.define(
+        "unread",
+        """
+        select
+          `group`, topic, partition,
+          case when lag >= 0 then least(lag, log_end - log_start) end as unread
+        from lag
+        qualify row_number() over (partition by `group`, topic, partition order by sampled_at desc) = 1""",
+    )
+    engine.define(
         "report_groups",
         f"""
         with judged as (
@@ -139,10 +151,12 @@ def define_groups(engine: Engine) -> None:
             end as verdict,
             count(status) as judged,
             count(*) as offsets,
-            -- A sum without some partitions is not the lag of the group. What is ahead makes up for no other partition.
-            case when count(last_lag) = count(*) then sum(greatest(last_lag, 0)) end as lag,
+            -- A sum without some partitions is not the lag of the group.
+            case when count(unread) = count(*) then sum(unread) end as lag,
             bool_or(remark = '{AHEAD}') as ahead
-          from latest_offsets full outer join verdicts using (`group`, topic, partition)
+          from latest_offsets
+          full outer join verdicts using (`group`, topic, partition)
+          left join unread using (`group`, topic, partition)
           group by `group`
         ),
         lasting as (
@@ -195,8 +209,9 @@ def define_groups(engine: Engine) -> None:
             case when measured is null or measured then cast(coalesce(reread, 0) as bigint) end as reread,
             least(verdict_since, anomalous_since, case when stale.status = 'STALE' then last_commit end) as since,
             case
+              when stale.unread_since is not null and verdict = 'UNKNOWN' then 'transaction'
+              when stale.status = 'UNKNOWN' and coalesce(verdict in ('UNKNOWN', 'OK'), true) then 'unread'
               when verdict <> 'UNKNOWN' then null
-              when stale.unread_since is not null then 'transaction'
               when ahead then 'ahead'
               when judged.judged = judged.offsets then 'samples'
               when kind = 'share' then 'share'

@@ -16,9 +16,10 @@ from .series import lag_points, page_step
 
 _PARTITIONS = """
     select `group`, topic, partition, status as verdict,
-      case when last_lag < 0 and remark is null then 0 else last_lag end as lag,
-      committed_offset as committed, commit_time as last_commit, remark
-    from latest_offsets full outer join verdicts using (`group`, topic, partition)"""
+      unread as lag, committed_offset as committed, commit_time as last_commit, remark
+    from latest_offsets
+    full outer join verdicts using (`group`, topic, partition)
+    left join unread using (`group`, topic, partition)"""
 
 
 def pages(

@@ -47,6 +47,7 @@ known as (
     last_event,
     gone_at,
     unread_remark,
+    read_until,
     -- A sweep after the last record read shows deletions; the timeline of states contains that.
     case
       when unread_since is null then null
@@ -60,13 +61,20 @@ known as (
   left join last_events using (`group`)
   left join last_swept using (`group`)
   left join unread_groups using (`group`)
+  left join read_groups using (`group`)
 ),
 aged as (
   select
     *,
     coalesce(
       epoch_us($until) - epoch_us(coalesce(last_commit, last_event)) <= $stale_after_us, false
-    ) as fresh
+    ) as fresh,
+    -- Whether it was read for long enough without a commit: one that was not read is unknown, not missing.
+    coalesce(
+      epoch_us($until) - epoch_us(read_until) <= $stale_after_us
+      and coalesce(epoch_us(read_until) - epoch_us(coalesce(last_commit, last_event)) > $stale_after_us, true),
+      false
+    ) as silent
   from known
 ),
 judged as (
@@ -76,22 +84,33 @@ judged as (
       when unread_since is not null
         then case when fresh and last_commit is not null and partitions > 0 then 'LIVE' else 'UNKNOWN' end
       when partitions = 0 and coalesce(state, 'Dead') = 'Dead' then 'DELETED'
+      when coalesce(epoch_us($until) - epoch_us(read_until) > $stale_after_us, true) and not fresh then 'UNKNOWN'
       -- Consumers that use assign() commit to a group that is empty, or of which only commits are known.
       when state = 'Empty'
         and not (fresh and last_commit is not null and coalesce(by_commit or last_commit > state_since, true))
         then 'EMPTY'
       -- Share groups store their offsets elsewhere: only their members show that they are in use.
       when fresh or coalesce(kind = 'share' and state = 'Stable', false) then 'LIVE'
-      else 'STALE'
+      when silent then 'STALE'
+      else 'UNKNOWN'
     end as status
   from aged
 )
 select
   *,
   case
-    when unread_since is null and (epoch_us(last_commit) >= $oldest_us or epoch_us($until) < $oldest_us)
+    when unread_since is null and status <> 'UNKNOWN' and (epoch_us(last_commit) >= $oldest_us or epoch_us($until) < $oldest_us)
       then (epoch_us($until) - epoch_us(last_commit)) // 1000
   end as commit_age_ms,
   case when status = 'DELETED' then greatest(state_since, gone_at, last_tombstone) end as deleted_at,
-  case when unread_since is not null then unread_remark end as remark
+  case
+    when unread_since is not null then unread_remark
+    when status = 'UNKNOWN' and read_until is null then 'unknown: its partition of the log was not read'
+    when status = 'UNKNOWN'
+      then
+        concat(
+          'unknown: the log was read until ',
+          substr(cast(read_until as string), 1, 10), 'T', substr(cast(read_until as string), 12, 8), 'Z'
+        )
+  end as remark
 from judged

@@ -65,17 +65,27 @@ carried as (
 known as (
   select
     carried.*,
-    unread_remark,
-    coalesce(sampled_at >= unread_since, false) as is_unread,
+    case
+      when sampled_at >= unread_since then unread_remark
+      -- Collectors sample between batches; a minute apart, the log is read.
+      when epoch_us(sampled_at) > epoch_us(read_until) + 120000000
+        then
+          concat(
+            'unknown: the log was read until ',
+            substr(cast(read_until as string), 1, 10), 'T', substr(cast(read_until as string), 12, 8), 'Z'
+          )
+    end as unread_remark,
     max(offset_then) over (partition by `group`, topic, partition) as highest
   from carried
   left join unread_groups using (`group`)
+  left join read_groups using (`group`)
   where is_sample = 1
 ),
 shown as (
   select
     *,
-    case when not is_unread then offset_then end as committed_offset
+    unread_remark is not null as is_unread,
+    case when unread_remark is null then offset_then end as committed_offset
   from known
   where highest is not null
 )

@@ -84,8 +84,14 @@ judged as (
 found as (
   select
     *,
-    case when is_ahead then 'committed beyond the end of the log' else unread_remark end as remark,
     case
+      when is_ahead then 'committed beyond the end of the log'
+      when unread_remark is not null then unread_remark
+      when epoch_us($until) - epoch_us(until) > $stale_after_us
+        then 'unknown: the last sample is older than the rule stale-after'
+    end as remark,
+    case
+      when epoch_us($until) - epoch_us(until) > $stale_after_us then 'UNKNOWN'
       when samples * 2 < taken then 'UNKNOWN'
       when went_back and last_offset < highest then 'REWIND'
       when is_ahead then 'UNKNOWN'

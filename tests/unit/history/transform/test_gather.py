@@ -105,7 +105,7 @@ def member(group: str, client: str, *, until: datetime | None = None, instance: 
 def rows() -> dict[Table, list[Row]]:
     return {
         LAG: [
-            # Ahead of the end by 50 on one partition does not make up for 10 on the other.
+            # One partition is ahead of the end: the lag of the group is unknown.
             lag("big", 30, 500, behind=9000), lag("big", 30.5, 900, behind=100), lag("big", 59, 10, behind=70),
             lag("big", 59, -50, partition=1, behind=None),
             lag("middle", 30, 300), lag("middle", 59, 300), lag("small", 59, 1),
@@ -186,7 +186,7 @@ def test_report_time_lag_is_unknown_not_zero_where_only_partitions_without_lag_h
 
 
 def test_report_sums_up_what_is_wrong(report_data: ReportData) -> None:
-    assert report_data.cost == Cost(11, 2, 70, 1, at(10), None, None)
+    assert report_data.cost == Cost(1, 3, 70, 1, at(10), None, None)
     assert [(row.group, row.status) for row in report_data.groups.rows.rows] == [
         ("middle", "CRITICAL"), ("big", "WARNING"), ("small", "WARNING"), ("new", "UNKNOWN"),
     ]  # fmt: skip
@@ -196,7 +196,8 @@ def test_report_sums_up_what_is_wrong(report_data: ReportData) -> None:
     ]
     verdicts = [verdict("g", "OK", 0) | {"since": at(30)}, verdict("h", "STOP", 9) | {"committed_at": at(5)}]
     uses = [use("g", "LIVE", None), use("h", "LIVE", None)]
-    with engine_with({ANOMALIES: rows, STALE: uses, VERDICTS: verdicts}) as engine:
+    lags = [lag("g", 1, 0), lag("h", 1, 9)]
+    with engine_with({ANOMALIES: rows, STALE: uses, VERDICTS: verdicts, LAG: lags}) as engine:
         found = gather(engine, HOUR, "cluster", FEW)
     assert found.cost == Cost(9, 0, None, 1, at(5), 70, 0)
     assert [(row.group, row.status, row.since, row.lost) for row in found.groups.rows.rows] == [
@@ -260,7 +261,7 @@ def test_unknown_group_has_its_own_reason() -> None:
 def test_report_groups_are_ordered_by_verdict(report_data: ReportData) -> None:
     assert [row.group for row in report_data.groups.rows.rows] == ["middle", "big", "small", "new"]
     assert report_data.groups.rows.rows[1] == GroupRow(
-        "big", "classic", "Stable", at(60), "LIVE", "WARN", 10, 70, 2, 3, at(3000),
+        "big", "classic", "Stable", at(60), "LIVE", "WARN", None, 70, 2, 3, at(3000),
         status="WARNING", anomalies=("rebalance_storm", "rewind"), since=at(10), reread=30,
     )  # fmt: skip
     assert report_data.groups.rows.rows[3].verdict is None
@@ -347,6 +348,23 @@ def test_report_lag_of_only_unknown_samples_is_unknown() -> None:
     with engine_with({VERDICTS: [unknown], STALE: [use("g", "LIVE", "Stable")]}) as engine:
         (page,) = gather(engine, HOUR, "cluster").pages.rows
     assert (page.row.lag, page.partitions.rows[0].lag) == (None, None)
+
+
+def test_report_counts_what_can_be_read_and_is_known_at_the_end() -> None:
+    lags = [
+        lag("lost", 1, 90) | {"log_start": 50, "log_end": 90, "committed_offset": 0},
+        lag("ahead", 1, -990),
+        lag("hidden", 1, 30),
+        lag("hidden", 2, 0) | {"lag": None},
+    ]
+    groups = ("lost", "ahead", "hidden")
+    verdicts = [verdict(group, "UNKNOWN", 30) for group in groups]
+    with engine_with({LAG: lags, VERDICTS: verdicts, STALE: [use(group, "LIVE", None) for group in groups]}) as engine:
+        found = gather(engine, HOUR, "cluster")
+    assert (found.cost.lag, found.cost.unknown) == (40, 2)
+    assert {page.row.group: [page.row.lag, page.partitions.rows[0].lag] for page in found.pages.rows} == {
+        "lost": [40, 40], "ahead": [None, None], "hidden": [None, None],
+    }  # fmt: skip
 
 
 def test_report_of_no_history_says_so() -> None:
