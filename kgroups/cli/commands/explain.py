@@ -83,7 +83,6 @@ command = Command(
         ("Show what is wrong in the cluster, and why", "kgroups explain --lagging"),
         ("Explain why a group does not make progress", "kgroups explain orders"),
         ("Explain why a partition is not consumed", "kgroups explain orders --partition clicks:3"),
-        ("Show which partitions move if a member joins", "kgroups explain orders --what-if members=+1"),
     ),
     sections={"Selection": "--partition --lagging", "View": "--show-record --stuck-after"},
     page="explain.md",
