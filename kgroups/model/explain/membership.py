@@ -81,7 +81,7 @@ def _left(facts: GroupFacts) -> Iterator[Finding]:
         yield warning(
             "static-members-left",
             f"{_of(len(left), facts, 'is a static member that has', 'are static members that have')} left "
-            f"({some(left)}): nobody reads the partitions of it; they are reserved until its session timeout{session} "
+            f"({some(left)}): no member reads their partitions, which are reserved until the session timeout{session} "
             "is over",
             left,
         )
