@@ -48,6 +48,8 @@ _FLASH = 6.0
 _TIMES = 10.0
 """Seconds between two reads of the time lag and the headroom of the open group."""
 _ENDING = (signal.SIGTERM, signal.SIGHUP)
+_AT_LAST = 5
+"""Seconds after a signal in which Textual may restore the terminal: it waits forever for one that takes nothing."""
 
 
 class Picture(Widget, can_focus=True):
@@ -116,10 +118,7 @@ class WatchApp(App[int]):
         return super().get_line_filters() if self._styled else ()
 
     def on_mount(self) -> None:
-        """Begin to look for refreshes and signals."""
-        for each in _ENDING:
-            if signal.getsignal(each) is signal.SIG_DFL:  # an ignored signal (nohup) stays ignored
-                asyncio.get_running_loop().add_signal_handler(each, self._end_by, each)
+        """Begin to look for refreshes and Ctrl-C."""
         asyncio.get_running_loop().add_signal_handler(signal.SIGINT, self.action_interrupt)
         self.query_one(Picture).focus()
         self.set_interval(_LOOK, self.look)
@@ -144,8 +143,9 @@ class WatchApp(App[int]):
             self.error = over
         if over is not None:
             self.call_after_refresh(self.exit)  # exit() would discard what is drawn, the last table of --count
-        elif self._terminal_is_gone():
-            self._end_by(signal.SIGHUP)
+        elif self.signal is not None or self._terminal_is_gone():
+            self.end_by(self.signal or signal.SIGHUP)
+            self.exit()
 
     def draw(self) -> None:
         """Draw the page."""
@@ -232,9 +232,24 @@ class WatchApp(App[int]):
         self.error = KeyboardInterrupt()
         self.exit()
 
-    def _end_by(self, number: int) -> None:
-        self.signal = number
-        self.exit()
+    def end_by(self, number: int, _: object = None) -> None:
+        """End at the next look; without Textual if that does not happen. May interrupt anything in the main thread."""
+        if self.signal is None:
+            self.signal = number
+            signal.signal(signal.SIGALRM, self._end_at_last)
+            signal.alarm(_AT_LAST)
+
+    def _end_at_last(self, *_: object) -> None:
+        if self.writer is not None and not self.writer.daemon and self.writer.is_alive():
+            signal.alarm(_AT_LAST)  # a reset is written to its end
+        else:
+            self.end_process()
+
+    def end_process(self) -> None:
+        """End this process by the signal that it received, if any."""
+        if self.signal is not None:
+            signal.signal(self.signal, signal.SIG_DFL)
+            os.kill(os.getpid(), self.signal)
 
     def _terminal_is_gone(self) -> bool:
         """Return whether the terminal is gone; the kernel sends SIGHUP only to processes that it controls."""
@@ -382,17 +397,22 @@ def on_full_screen(ticks: Ticks, connection: ConnectionOptions, isolation: Isola
     )
     if by_cluster:
         app.view.enter(Page.CLUSTERS)
+    # Not as signals of the event loop, which may wait for the terminal. An ignored signal (nohup) stays ignored.
+    ending = [each for each in _ENDING if signal.getsignal(each) is signal.SIG_DFL]
+    for each in ending:
+        signal.signal(each, app.end_by)
     try:
         app.run()
     finally:
+        signal.alarm(0)
+        for each in ending:
+            signal.signal(each, signal.SIG_DFL)
         ticks.stop()
         if app.writer is not None and not app.writer.daemon:  # a reset is written to its end
             app.writer.join()
             for line in app.written:
                 print_to_stderr(line)
-    if app.signal is not None:
-        signal.signal(app.signal, signal.SIG_DFL)
-        os.kill(os.getpid(), app.signal)
+    app.end_process()
     if app.error is not None:
         raise app.error
     return EXIT_FAILED if app.failed or app.return_code else EXIT_OK

@@ -126,6 +126,14 @@ class Typist:
     def type(self, text: str) -> None:
         os.write(self._master, text.encode())
 
+    def resize(self, columns: int) -> None:
+        """Let it draw everything again. Nothing is read: what does not fit into the terminal's buffer waits."""
+        ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+
+    def wait(self, seconds: float) -> int:
+        """Return the exit code, without reading what it writes."""
+        return self._process.wait(seconds)
+
     def signal(self, number: int) -> None:
         self._process.send_signal(number)
 

@@ -7,6 +7,7 @@ import queue
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Awaitable, Callable
 
 import pytest
@@ -251,15 +252,15 @@ def test_resize_and_end_of_refreshes() -> None:
     play(script, Source().tick(group("a", 1)))
 
 
+def shop(fake: FakeCluster) -> None:
+    fake.state.topic("orders", [0, 1], end=100)
+    fake.state.group("b", 0, commits={("deleted", 0): 90})
+    fake.state.group("a", 0, commits={("orders", 0): 90})
+
+
 @pytest.mark.parametrize(("typed", "code"), [("q", 0), ("\x03", 130), (None, -signal.SIGTERM)])
 def test_every_end_restores_the_terminal(serve: Callable, typed: str | None, code: int) -> None:
     """On a real pseudo-terminal; the first broker answers, and keys and signals end the screen. A topic is missing."""
-
-    def shop(fake: FakeCluster) -> None:
-        fake.state.topic("orders", [0, 1], end=100)
-        fake.state.group("b", 0, commits={("deleted", 0): 90})
-        fake.state.group("a", 0, commits={("orders", 0): 90})
-
     with Typist("watch", "--interval", "200ms", bootstrap=serve(fill=shop).bootstrap) as person:
         person.wait_for("STATUS↓")
         if typed is None:
@@ -270,6 +271,17 @@ def test_every_end_restores_the_terminal(serve: Callable, typed: str | None, cod
     assert shown.code == code
     assert shown.raw.rindex("\x1b[?1049l") > shown.raw.rindex("\x1b[?1049h")
     assert "\x1b[?25h" in shown.raw[shown.raw.rindex("\x1b[?1049h") :] and "Traceback" not in shown.text
+
+
+def test_signal_ends_a_screen_whose_terminal_takes_nothing_more(serve: Callable) -> None:
+    with Typist("watch", "--interval", "200ms", bootstrap=serve(fill=shop).bootstrap) as person:
+        person.wait_for("STATUS↓")
+        for columns in range(120, 200):  # more than the buffers of the terminal and of Textual hold
+            person.resize(columns)
+            person.signal(signal.SIGWINCH)
+            time.sleep(0.02)
+        person.signal(signal.SIGTERM)
+        assert person.wait(60) == -signal.SIGTERM
 
 
 def test_other_commands_do_not_import_textual() -> None:
