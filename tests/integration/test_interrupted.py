@@ -62,7 +62,7 @@ def test_interrupted_write_reports_what_was_written(
     }
     assert {found[group] for group, result in results.items() if result == "failed"} <= {OLD}
     assert set(found.values()) <= {OLD, NEW} and NEW in found.values()
-    assert "to restore the old offsets: kgroups reset-offsets --from-file" in err and "plan again" not in err
+    assert "to restore the old offsets: kgroups undo" in err and "plan again" not in err
     answer = scratch_cluster.ask(
         "reset-offsets", "--from-file", str(undo), "--execute", "--yes", "--undo-file", f"{undo}.2"
     )

@@ -75,8 +75,8 @@ async def _unread(cluster: Cluster, planned: Sequence[PlannedOffset]) -> list[st
     logs, _ = await fetch_logs(cluster, by_topic(sorted({(entry.topic, entry.partition) for entry in planned})))
     rows: dict[GroupId, list[OffsetRow]] = {}
     for entry in planned:
-        end = logs.offsets.get(entry.topic, {}).get(entry.partition, LogOffsets()).end
-        lag = compute_lag(entry.old, end)
+        log = logs.offsets.get(entry.topic, {}).get(entry.partition, LogOffsets())
+        lag = compute_lag(None if entry.old is None else max(entry.old, log.start or 0), log.end)
         rows.setdefault(entry.group, []).append(
             OffsetRow(entry.group, entry.topic, entry.partition, current_offset=entry.old, lag=lag)
         )
