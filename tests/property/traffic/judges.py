@@ -224,6 +224,9 @@ def _totals(world: World, offsets: GroupOffsets, tally: Tally) -> None:
 def _against_status(world: World, status: Status, total: int | None) -> str | None:
     """Return what is true instead of the status that one sample shows."""
     used = [(at, log) for place, at in world.visible.items() if world.is_used(place[0]) and (log := world.log(place))]
+    left = [
+        (at, log) for place, at in world.visible.items() if not world.is_used(place[0]) and (log := world.log(place))
+    ]
     topics = {topic for topic, _ in world.visible} | {each.topic for each in world.members.values()}
     free = {(topic, number) for topic in topics & world.topics.keys() for number in world.topics[topic]}
     true = {
@@ -231,10 +234,11 @@ def _against_status(world: World, status: Status, total: int | None) -> str | No
         Status.BEYOND_LOG_END: any(at > log.end for at, log in used),
         Status.NOT_ASSIGNED: world.state == "Stable" and not free <= world.owners.keys(),
         Status.NO_MEMBER: not world.members and any(at < log.end for at, log in used),
+        Status.NOT_SUBSCRIBED: any(at < log.end for at, log in left),
         Status.REBALANCING: world.state == "PreparingRebalance",
         Status.LAGGING: any(at < log.end for at, log in used),
         Status.UNKNOWN: total is None,
-        Status.OK: total == 0 and not total_is_wrong(world, total),
+        Status.OK: total == 0 and not total_is_wrong(world, total) and all(at >= log.end for at, log in left),
     }
     return None if true.get(status) else f"{status} {world.state} {used}"
 

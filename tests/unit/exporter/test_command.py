@@ -125,6 +125,7 @@ def test_promtool_accepts_metrics_except_names_of_other_exporters(
     text = scrape(_serve(looks_at(served.bootstrap)))
     command = [require_program("promtool"), "check", "metrics"]
     done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 3, "it lints"
     named = {line.split()[0] for line in (done.stdout + done.stderr).splitlines()}
     prefix = "kafka_consumergroup_"  # names of kafka_exporter, and one that is deprecated
     assert named == {f"{prefix}current_offset_sum", f"{prefix}known_lag_sum", f"{prefix}lag_sum"}

@@ -72,7 +72,7 @@ async def _plan(cluster: Cluster, selection: Selection, topics: TopicScope) -> O
 
 async def _unread(cluster: Cluster, planned: Sequence[PlannedOffset]) -> list[str]:
     """Return how many records of each group are unread, which the offsets to delete still show."""
-    logs, _ = await fetch_logs(cluster, by_topic(sorted({(entry.topic, entry.partition) for entry in planned})))
+    logs, failures = await fetch_logs(cluster, by_topic(sorted({(entry.topic, entry.partition) for entry in planned})))
     rows: dict[GroupId, list[OffsetRow]] = {}
     for entry in planned:
         log = logs.offsets.get(entry.topic, {}).get(entry.partition, LogOffsets())
@@ -80,7 +80,11 @@ async def _unread(cluster: Cluster, planned: Sequence[PlannedOffset]) -> list[st
         rows.setdefault(entry.group, []).append(
             OffsetRow(entry.group, entry.topic, entry.partition, current_offset=entry.old, lag=lag)
         )
-    notices = []
+    notices = [
+        f"unknown how many records are unread: {each.message}"
+        for each in failures
+        if each.reason is not Reason.TOPIC_NOT_FOUND
+    ]
     for group, of_group in rows.items():
         left = left_of(of_group, frozenset(entry.topic for entry in planned), logs)
         if text := left.text(f"on {some(left.topics)}, after the offsets to delete"):
