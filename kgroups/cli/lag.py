@@ -96,7 +96,7 @@ def lag(
         refused = refused_rows(LAG_ROWS[By(by)], (each for each in outcome.failures if each.name not in seen))
         rows, undecided = filters.keep(totals.counted((*share_of, *refused)))
         notices: list[str] = []
-        kept = len(list(filter(_is_unknown, rows)))
+        kept = sum(map(_is_unknown, rows))
         if not outcome.items and not outcome.failures:
             notices.append(NO_MATCH)
         if not ranked_by_reading:
@@ -104,7 +104,7 @@ def lag(
         shown = [share_of[row] for row in rows if row in share_of]
         ages, failures = await reading.ages(admin, shown, now, level)
         rows = first_rows([share_of[row].row(ages) if row in share_of else row for row in rows])
-        unranked = kept - len(list(filter(_is_unknown, rows)))
+        unranked = kept - sum(map(_is_unknown, rows))
         notices += (*filters.notices(undecided, unranked), *totals.notices(len(rows)))
         return outcome.with_items(rows).with_failures(failures, notices)
 
@@ -262,7 +262,7 @@ class _RowCollector:
     @property
     def unranked(self) -> int:
         """How many rows of unknown lag are not among the first ones."""
-        return self._unknown - len(list(filter(_is_unknown, self._best)))
+        return self._unknown - sum(map(_is_unknown, self._best))
 
     def append(self, rows: Iterable[Any]) -> None:
         self._add(rows, self._store.append)
@@ -277,7 +277,7 @@ class _RowCollector:
         kept, undecided = self._filters.keep(self._totals.counted(rows))
         self.undecided += undecided
         if self._first_rows:
-            self._unknown += len(list(filter(_is_unknown, kept)))
+            self._unknown += sum(map(_is_unknown, kept))
             self._best = self._first_rows([*self._best, *kept])
         else:
             add(kept)

@@ -39,7 +39,7 @@ def is_epoch_ahead(committed: int | None, current: int | None) -> bool:
 
 def waiting_remark(number: int) -> str:
     """Return how many offsets a consumer with ``read_committed`` cannot read yet."""
-    return f"{count(number, 'offset')} {'waits' if number == 1 else 'wait'} behind an open transaction"
+    return f"{count(number, 'offset waits', 'offsets wait')} behind an open transaction"
 
 
 def remark(committed: int | None, log: LogOffsets, high: int | None = None) -> str | None:

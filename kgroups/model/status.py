@@ -123,7 +123,7 @@ class Left(NamedTuple):
         """
         if self.unread:
             least = "at least " if self.unknown else ""
-            return f"{least}{count(self.unread, 'record')} {'is' if self.unread == 1 else 'are'} unread {where}"
+            return f"{least}{count(self.unread, 'record is', 'records are')} unread {where}"
         return f"unknown whether records are unread {where}" if self.unknown else ""
 
 
@@ -239,10 +239,11 @@ def _state(known: Known) -> GroupStatus | None:
 
 def _left(left: Left, rest: GroupStatus) -> GroupStatus:
     """Return the status of the other topics, unless the topics that no member subscribes to make it worse."""
-    status = Status.NOT_SUBSCRIBED if left.unread else Status.UNKNOWN
-    if not left.topics or rest.rank <= (_WORST_FIRST[status.severity], _RANKS[status]):
+    if not left.topics:
         return rest
-    return _status(status, left.text(f"on {some(left.topics)}, to which no member subscribes"))
+    status = Status.NOT_SUBSCRIBED if left.unread else Status.UNKNOWN
+    found = _status(status, left.text(f"on {some(left.topics)}, to which no member subscribes"))
+    return found if found.rank < rest.rank else rest
 
 
 def _rest(known: Known, trend: Trend) -> GroupStatus:

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from kgroups.errors import HistoryError, UsageError
 from kgroups.model.counts import count
+from kgroups.model.lag import waiting_remark
 from kgroups.model.listed import ValueList
 from kgroups.model.outcome import Failure, Scope
 from kgroups.model.placement import OFFSETS_TOPIC
@@ -245,9 +246,8 @@ def _last(snapshot: Snapshot, table: Table) -> datetime | None:
 
 
 def _stall(log_partition: Any, hung: Any, unread_since: object) -> str:
-    waits = count(hung, "offset waits", "offsets wait")
     since = f"; its groups are unknown since {unread_since}" if unread_since else ""
-    return f"{OFFSETS_TOPIC}-{log_partition}: {waits} behind an open transaction{since}"
+    return f"{OFFSETS_TOPIC}-{log_partition}: {waiting_remark(hung)}{since}"
 
 
 def _is_number(kind: pa.DataType) -> bool:

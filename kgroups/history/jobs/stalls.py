@@ -1,7 +1,7 @@
 """Record how far the partitions of the log are read that have no new records.
 
 Without new records there is no batch. These rows show whether an open transaction hides all further records, or nothing
-was written: otherwise, nobody could distinguish groups that stopped from a collector that stopped.
+was written: otherwise, a collector that stopped would look like groups that stopped.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from kgroups.errors import KgroupsError
-from kgroups.model.counts import count
+from kgroups.model.lag import waiting_remark
 
 from ..arrow import to_batch
 from ..extract.ranges import Ends
@@ -105,9 +105,8 @@ class Stalls:
         return datetime.fromtimestamp(self._times.get((partition, ends.stable), 0) / 1000, UTC)
 
     def _line(self, partition: int, ends: Ends) -> str:
-        waits = count(ends.end - ends.stable, "offset waits", "offsets wait")
         since = self._unread_since(partition, ends)
         return (
-            f"partition {partition}: {waits} behind an open transaction; its groups are unknown since "
+            f"partition {partition}: {waiting_remark(ends.end - ends.stable)}; its groups are unknown since "
             f"{since:%Y-%m-%dT%H:%M:%SZ}"
         )

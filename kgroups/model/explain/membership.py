@@ -70,7 +70,7 @@ def _upgrade(facts: GroupFacts) -> Iterator[Finding]:
 
 
 def _left(facts: GroupFacts) -> Iterator[Finding]:
-    """Yield a finding about static members that have left, whose partitions nobody reads until they are back."""
+    """Yield a finding about static members that have left, whose partitions no member reads until they are back."""
     left = [member.instance_id or member.member_id for member in facts.members if member.has_left]
     if left:
         session = (

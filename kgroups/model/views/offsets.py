@@ -89,14 +89,12 @@ def count_left_out(offsets: GroupOffsets) -> int:
         return 0
     owners, _ = _owners(offsets.group, offsets.topics)
     unset = offsets.commits.unset
-    return sum(
-        log.start is None or log.start != log.end
-        for topic, committed in commits.items()
-        for partition, log in logs.get(topic, _NO_LOGS).items()
-        if partition not in {entry.partition for entry in committed}
-        and partition not in owners.get(topic, {})
-        and partition not in unset.get(topic, ())
-    )
+    number = 0
+    for topic, committed in commits.items():
+        shown = {entry.partition for entry in committed}.union(owners.get(topic, ()), unset.get(topic, ()))
+        rest = (log for at, log in logs.get(topic, _NO_LOGS).items() if at not in shown)
+        number += sum(log.start is None or log.start != log.end for log in rest)
+    return number
 
 
 def _marks(offsets: GroupOffsets, owned: Container[str]) -> dict[tuple[str, int], str]:

@@ -127,7 +127,9 @@ async def _read_back(cluster: Cluster, written: Sequence[PlannedOffset], read: R
     found = {}
     for entry in written:
         now = committed.get(entry.group, {}).get((entry.topic, entry.partition))
-        same = now and entry.after and now.offset == entry.after.offset  # start offsets have no metadata
-        if entry.group in committed and now != entry.after and not (same and read is start_offsets):
+        is_same = now == entry.after
+        if entry.kind in GroupType.WITHOUT_COMMITS and now and entry.after:
+            is_same = now.offset == entry.after.offset  # start offsets have no metadata
+        if entry.group in committed and not is_same:
             found[entry.key] = Rivals(replaced_by=(now,))
     return found

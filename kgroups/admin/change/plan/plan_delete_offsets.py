@@ -85,8 +85,9 @@ async def _unread(cluster: Cluster, planned: Sequence[PlannedOffset]) -> list[st
         for each in failures
         if each.reason is not Reason.TOPIC_NOT_FOUND
     ]
+    topics = frozenset(entry.topic for entry in planned)
     for group, of_group in rows.items():
-        left = left_of(of_group, frozenset(entry.topic for entry in planned), logs)
+        left = left_of(of_group, topics, logs)
         if text := left.text(f"on {some(left.topics)}, after the offsets to delete"):
             notices.append(f"group {group!r}: {text}")
     return notices
