@@ -120,7 +120,7 @@ def _address(text: str) -> tuple[str, int]:
     :raises UsageError: if it has another form.
     """
     host, colon, port = text.rpartition(":")
-    if not (port.isascii() and port.isdigit() and int(port) < 65536):
+    if not (port.isascii() and port.isdigit() and int(port[:9]) < 65536):
         raise UsageError(f"--listen: {text!r} is not HOST:PORT, :PORT, or PORT")
     return host.removeprefix("[").removesuffix("]") if colon else "127.0.0.1", int(port)
 

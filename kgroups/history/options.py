@@ -80,7 +80,7 @@ class Options:
 
     def number(self, name: str) -> int | None:
         text = self._given.get(name)
-        if text is not None and not (text.isascii() and text.isdigit() and int(text) > 0):
+        if text is not None and not (text.isascii() and text.isdigit() and 0 < int(text[:20]) < 2**63):
             raise self.error(name, "is not a number above 0")
         return None if text is None else int(text)
 

@@ -62,7 +62,7 @@ def _parse(text: str) -> tuple[str, int | timedelta]:
         hint = f"did you mean {similar[0]}?" if similar else f"use one of {', '.join(NAMES)}"
         raise UsageError(f"--rule {text}: unknown rule {name!r}; {hint}")
     if field in _NUMBERS:
-        if not (value.isascii() and value.isdigit() and 0 < int(value) < 2**31):
+        if not (value.isascii() and value.isdigit() and 0 < int(value[:11]) < 2**31):
             raise UsageError(f"--rule {text}: {value!r} is not a number above 0")
         return field, int(value)
     try:

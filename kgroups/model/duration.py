@@ -6,6 +6,9 @@ import re
 
 _SECONDS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
 
+LONGEST = 100_000 * 86_400
+"""The longest duration in seconds; timers of Python reject more than 292 years."""
+
 _UNITS = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
 
 
@@ -31,7 +34,8 @@ class Milliseconds(int):
 def parse_seconds(text: str) -> float | None:
     """Return the seconds of ``30``, ``500ms``, ``10s``, ``2m``, ``1.5h``, ``7d``, or ``2w``.
 
-    ``None``: the text is not a duration above zero. The same rule holds for options, profiles, and rules.
+    ``None``: the text is not a duration above zero and up to :data:`LONGEST`. The same rule holds for options,
+    profiles, and rules.
     """
     return parse_age(text) or None
 
@@ -39,4 +43,5 @@ def parse_seconds(text: str) -> float | None:
 def parse_age(text: str) -> float | None:
     """Parse a duration as :func:`parse_seconds` does, but allow zero."""
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*(ms|s|m|h|d|w|)", text.strip())
-    return float(match[1]) * _SECONDS[match[2]] if match else None
+    seconds = float(match[1]) * _SECONDS[match[2]] if match else None
+    return seconds if seconds is not None and seconds <= LONGEST else None

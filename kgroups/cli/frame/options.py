@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable
+from math import isfinite
 from pkgutil import get_data
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -39,6 +40,16 @@ class Duration(click.ParamType[float]):
         if seconds is None:
             self.fail(f"{value!r} must be a positive duration such as 30, 500ms, 10s, or 2m", param, ctx)
         return seconds
+
+
+class Number(click.FloatRange):
+    """A number in a range; ``nan`` and ``inf`` are none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        if not isfinite(number):  # nan is not below the minimum
+            self.fail(f"{value!r} is not a valid number", param, ctx)
+        return number
 
 
 class ConnectionOptions(NamedTuple):
@@ -205,7 +216,7 @@ CONNECTION = (
     ),
     click.option(
         "--max-requests-per-second",
-        type=click.FloatRange(min=0.01),
+        type=Number(min=0.01),
         metavar="N",
         help="Maximum rate of requests to all brokers together.  [default: unlimited]",
     ),

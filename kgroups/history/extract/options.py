@@ -22,6 +22,7 @@ timeout                maximum seconds without a response from a broker; default
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -111,7 +112,7 @@ def milliseconds(name: str, text: str) -> int:
     :param name: name of the option, for the message.
     :raises UsageError: if the text is not a time.
     """
-    if text.isascii() and text.isdigit():
+    if re.fullmatch("[0-9]{1,18}", text):
         return int(text)
     try:
         moment = datetime.fromisoformat(text)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 STORE_ENV = "KGROUPS_STORE"
 LIMIT = 10_000
 """Rows that are shown by default."""
+MOST = 2**31 - 2
+"""Maximum number of rows; Spark's LIMIT has 32 bits."""
 
 
 class Ago(click.ParamType[datetime]):
@@ -60,7 +62,9 @@ _MAX_ROWS, _MAX_SECONDS = 10_000, 30.0
 def _bounds(untrusted: bool, max_rows: int | None, max_time: float | None) -> Bounds | None:
     if not untrusted and (max_rows, max_time) != (None, None):
         raise UsageError("--max-rows and --max-time require --untrusted")
-    return Bounds(max_rows or _MAX_ROWS, max_time or _MAX_SECONDS, max_rows is not None) if untrusted else None
+    return (
+        Bounds(min(max_rows or _MAX_ROWS, MOST), max_time or _MAX_SECONDS, max_rows is not None) if untrusted else None
+    )
 
 
 untrusted_options = OptionGroup(

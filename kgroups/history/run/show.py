@@ -32,7 +32,7 @@ from ..jobs.show import (
 from ..rules import parse_rules
 from ..transform.definitions import BEGINNING, Span
 from .engine import Engine, open_engine
-from .options import LIMIT, Bounds, Clusters
+from .options import LIMIT, MOST, Bounds, Clusters
 
 
 def show(table: str, **rest: Any) -> int:
@@ -106,7 +106,9 @@ def _show(
     if table not in TABLES:
         raise UsageError(f"unknown table {table!r}; use one of {', '.join(TABLES)}")
     _ = shape.format
-    request = TableQuery(table, groups, topics, since, until or datetime.now(UTC), limit or LIMIT, parse_rules(rules))
+    request = TableQuery(
+        table, groups, topics, since, until or datetime.now(UTC), min(limit or LIMIT, MOST), parse_rules(rules)
+    )
     stores = clusters.open()
     with open_engine(engine, runs_on) as opened:
         if clusters.all_clusters:

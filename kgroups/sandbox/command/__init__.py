@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from kgroups.cli.frame.command import Command, CommandGroup
-from kgroups.cli.frame.options import completer
+from kgroups.cli.frame.options import Number, completer
 
 _name = click.option(
     "--name",
@@ -137,7 +137,7 @@ _seed = Command(
         ),
         click.option(
             "--stable",
-            type=click.FloatRange(0, 1),
+            type=Number(0, 1),
             metavar="FRACTION",
             help="Fraction of the groups that has a member.  [default: 0.5]",
         ),

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
+import click
 import pytest
 from pytest_mock import MockerFixture
 
+from kgroups.cli.frame.lazy_command import LazyCommand
+from kgroups.cli.main import cli
+from kgroups.errors import UsageError
 from tests.unit.conftest import Ran
 
 B = ("-b", "127.0.0.1:1")
@@ -72,6 +76,27 @@ def test_usage_errors_are_one_line_and_exit_2(
     assert named in err
     (error,) = (line for line in err.splitlines() if not line.startswith("kgroups: hint: "))
     assert error.startswith("kgroups")
+
+
+def _numeric_options() -> Iterator[tuple[click.Command, click.Parameter]]:
+    """Yield the options of all commands that take a number or a time."""
+    left: list[click.Command] = [cli]
+    while left:
+        command = left.pop()
+        command = command.load() if isinstance(command, LazyCommand) else command
+        left += command.commands.values() if isinstance(command, click.Group) else ()
+        of_text = (click.types.StringParamType, click.Path, click.Choice, click.types.BoolParamType)
+        yield from ((command, param) for param in command.params if not isinstance(param.type, of_text))
+
+
+@pytest.mark.parametrize("text", ["inf", "-inf", "nan", "1e999", "9" * 5_000, f"{'9' * 400}s", f"{'9' * 30}d"])
+def test_every_option_rejects_numbers_that_are_not_finite(text: str) -> None:
+    options = list(_numeric_options())
+    assert len(options) > 100
+    for command, param in options:
+        if param.nargs == 1 and param.name not in ("conf", "py_files", "packages", "catalog_properties"):
+            with pytest.raises((click.UsageError, UsageError)):
+                param.type.convert(text, param, click.Context(command))
 
 
 CHANGES = [

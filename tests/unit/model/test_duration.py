@@ -45,7 +45,9 @@ def test_parse_seconds_accepts_durations(text: str, seconds: float) -> None:
     assert parse_seconds(text) == parse_age(text) == seconds
 
 
-@pytest.mark.parametrize("text", ["", "soon", "-1s", "1y", "1e3", "1d2h", "\u0661s", "."])
+@pytest.mark.parametrize(
+    "text", ["", "soon", "-1s", "1y", "1e3", "1d2h", "\u0661s", ".", "inf", "nan", "9" * 400, "100001d"]
+)
 def test_parse_seconds_rejects_other_text(text: str) -> None:
     assert parse_seconds(text) is None and parse_age(text) is None
 
