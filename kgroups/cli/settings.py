@@ -104,10 +104,24 @@ def set_settings(
     if exact:
         raise UsageError("--exact cannot be combined with an undo file")
     connection.check_single("--from-file", "an undo file is for one cluster; give one --profile")
+    return restore_settings(connection, shape, confirmation, undo_file, accepted, chosen, found)
 
+
+def restore_settings(
+    connection: ConnectionOptions,
+    shape: Shape,
+    confirmation: Confirmation,
+    undo_file: Path | None,
+    accepted: tuple[str, ...],
+    chosen: GroupOptions,
+    found: Restored,
+) -> int:
+    """Restore settings from an undo file; return the exit code."""
     restored = accepting(found, frozenset(map(Mismatch, accepted)))
-    groups = chosen_in_file(restored.groups, from_file, chosen.selection() if chosen.any_given else None)
-    operation = ChangeSettings(Selection(tuple(groups)), restored, undo_file, notices_on=restored.on)
+    groups = chosen_in_file(restored.groups, restored.origin.name, chosen.selection() if chosen.any_given else None)
+    operation = ChangeSettings(
+        Selection(tuple(groups)), restored, undo_file, notices_on=restored.on, undoes=restored.origin.undone
+    )
     return apply_plan(connection, shape, confirmation, operation)
 
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from kgroups.errors import UsageError
 from kgroups.model.operations.plan_file import parse_plan
+from kgroups.model.operations.plan_row import PlanFile
 from kgroups.model.operations.undo_file import SCHEMA, SETTINGS_SCHEMA, begins_undo
+from kgroups.model.settings.undo import parse_undo
 from kgroups.model.shell import shell
 
 from .change.confirmation import Confirmation
-from .change.plan_source import read_text
+from .change.plan_source import name_of, read_text
 from .change.reset_request import target_of
 from .change.safety import Safety
+from .change.undo_file import as_argument
 from .frame.lazy_command import resolve
 from .frame.options import ConnectionOptions
 from .frame.output import Shape
@@ -24,7 +28,7 @@ _LONGEST_HEADER = 1024
 
 
 def undo(
-    connection: ConnectionOptions,
+    connection: Callable[[], ConnectionOptions],
     shape: Shape,
     confirmation: Confirmation,
     safety: Safety,
@@ -32,24 +36,22 @@ def undo(
     accepted: tuple[str, ...],
     file: Path | None,
 ) -> int:
-    """Run ``kgroups undo``; return the exit code."""
+    """Run ``kgroups undo``; return the exit code. The file is read before the connection options are checked."""
     if file is None:
         raise _without_file()
     everything = changed((), groups=(), regex=None, all_groups=False)
-    text = read_text(file)
+    name = name_of(file)
+    text = read_text(file, name)
     if begins_undo(text, SETTINGS_SCHEMA):
         _check_unused(safety)
-        set_settings = resolve("kgroups.cli.settings:set_settings")
+        restored = parse_undo(text, name)
+        restore_settings = resolve("kgroups.cli.settings:restore_settings")
         kept = tuple(each for each in accepted if each in ("cluster", "setting"))
-        code: int = set_settings(connection, shape, confirmation, undo_file, kept, everything, file, exact=False)
+        code: int = restore_settings(connection(), shape, confirmation, undo_file, kept, everything, restored)
         return code
-    if not begins_undo(text) and not parse_plan(text, str(file)).exact:
-        raise UsageError(
-            f"{file} is a plan, not an undo file",
-            hint=f"to apply it: kgroups reset-offsets --from-file {shell(str(file))}",
-        )
+    plan = _parse(text, name, file)
     return reset_offsets(
-        connection,
+        connection(),
         shape,
         confirmation,
         undo_file,
@@ -59,10 +61,29 @@ def undo(
         create_group=False,
         safety=safety,
         chosen=everything,
-        target=target_of((), False, from_file=file),
+        target=target_of((), False, from_file=plan),
         internal=(),
         all_internal=False,
     )
+
+
+def _parse(text: str, name: str, file: Path) -> PlanFile:
+    """Return the offsets of an undo file.
+
+    :raises UsageError: if it is another file, or damaged.
+    """
+    try:
+        plan = parse_plan(text, name)
+    except UsageError:
+        if text.lstrip().startswith("{"):
+            raise
+        raise UsageError(f"{name} is not an undo file") from None
+    if not plan.exact:
+        raise UsageError(
+            f"{name} is a plan, not an undo file",
+            hint=f"to apply it: kgroups reset-offsets --from-file {shell(str(file))}",
+        )
+    return plan
 
 
 def _check_unused(safety: Safety) -> None:
@@ -92,7 +113,9 @@ def _without_file() -> UsageError:
         return UsageError(
             "name an undo file: each change that is executed reports its own, kgroups-undo-*.json by default"
         )
-    return UsageError("name an undo file", hint=f"the newest in this directory: kgroups undo {shell(files[-1].name)}")
+    return UsageError(
+        "name an undo file", hint=f"the newest in this directory: kgroups undo {shell(as_argument(files[-1]))}"
+    )
 
 
 def _is_undo_file(path: Path) -> bool:

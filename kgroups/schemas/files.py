@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from kgroups.model.groups import GroupType
@@ -143,9 +143,9 @@ def snapshot() -> Schema:
     }
 
 
-def _first_line(schema: str, **more: Schema) -> Schema:
+def _first_line(schema: str, optional: Sequence[str] = (), **more: Schema) -> Schema:
     const = {"const": f"kgroups/{schema}", "description": "Name and version of the format."}
-    return record("First line.", {"schema": const, **_ORIGIN, **more})
+    return record("First line.", {"schema": const, **_ORIGIN, **more}, optional=optional)
 
 
 def _commit(prefix: str, doc: str) -> dict[str, Schema]:
@@ -172,7 +172,9 @@ def _plan(schema: str) -> Schema:
 
 
 def _undo(schema: str, what: str, item: Schema, *more: Schema) -> Schema:
-    header = _first_line(schema, topic_ids=_TOPIC_IDS, **{what: whole(f"Number of {what} in the file.", minimum=0)})
+    undoes = text("Command that the run undoes; absent: it does not restore from an undo file.")
+    number = {what: whole(f"Number of {what} in the file.", minimum=0)}
+    header = _first_line(schema, optional=["undoes"], undoes=undoes, topic_ids=_TOPIC_IDS, **number)
     result = record(
         "The result of some of them; later lines take precedence.",
         {

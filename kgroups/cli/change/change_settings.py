@@ -51,7 +51,7 @@ class SettingsOperation(Operation[PlannedSetting]):
         return self.rows(await alter_in_chunks(cluster, planned, undo))
 
     def undo_file(self, path: Path | None, connection: ConnectionOptions, **rest: Any) -> UndoFile:
-        return SettingsUndoFile(path, connection, **rest)
+        return SettingsUndoFile(path, connection, undoes=self.undoes, **rest)
 
 
 @dataclass
@@ -65,6 +65,7 @@ class ChangeSettings(SettingsOperation):
     desired: DesiredSettings
     undo_path: Path | None = None
     notices_on: Callable[[str | None], Sequence[str]] = lambda _: ()
+    undoes: str | None = None
 
     async def plan(self, cluster: Cluster) -> Outcome[PlannedSetting]:
         notices = self.notices_on(cluster.cluster_id)

@@ -36,6 +36,7 @@ class Operation(ABC, Generic[P]):
     :cvar saves_offsets: whether the old offsets or settings are saved: those of members are not changed.
     :ivar selection: the selected groups; if there are none, the reason is shown.
     :ivar undo_path: where the old offsets are saved; ``None``: a new name in the current directory.
+    :ivar undoes: the command that the operation undoes, if it restores from an undo file.
     """
 
     view: View
@@ -44,6 +45,7 @@ class Operation(ABC, Generic[P]):
     saves_offsets = True
     selection: Selection | None
     undo_path: Path | None
+    undoes: str | None = None
 
     @abstractmethod
     async def plan(self, cluster: Cluster) -> Outcome[P]: ...
@@ -74,7 +76,7 @@ class Operation(ABC, Generic[P]):
         """
         from .undo_file import UndoFile  # a dry run needs none
 
-        return UndoFile(path, connection, **rest)
+        return UndoFile(path, connection, undoes=self.undoes, **rest)
 
     @property
     def hinted_plan(self) -> Query:

@@ -25,15 +25,22 @@ def read_plan(path: Path) -> PlanFile:
 
     :raises UsageError: if the file cannot be read, is too large, or is not a plan; the text names the line.
     """
-    return parse_plan(read_text(path), f"--from-file: {path}")._replace(name=str(path))
+    name = name_of(path)
+    return parse_plan(read_text(path), f"--from-file: {name}")._replace(name=name)
 
 
-def read_text(path: Path) -> str:
+def name_of(path: Path) -> str:
+    """Return the name of a file for messages."""
+    return "standard input" if path == _STDIN else str(path)
+
+
+def read_text(path: Path, name: str | None = None) -> str:
     """Return the content of a file; ``-`` is standard input.
 
+    :param name: for errors; ``None``: that of ``--from-file``.
     :raises UsageError: if the file cannot be read, is too large, or is not UTF-8; the text names the line.
     """
-    name = f"--from-file: {path}"
+    name = name or f"--from-file: {name_of(path)}"
     try:
         data = _read(path)
     except OSError as error:
@@ -61,7 +68,7 @@ def _read(path: Path) -> bytearray | None:
 
 
 def plan_for(
-    plan: PlanFile, path: Path, selection: Selection | None, accepted: Collection[str] = ()
+    plan: PlanFile, selection: Selection | None, accepted: Collection[str] = ()
 ) -> tuple[FromPlan, Selection, tuple[str, ...]]:
     """Return the plan for the selected groups, these groups by name, and notices about the other groups.
 
@@ -74,29 +81,29 @@ def plan_for(
     if not plan.groups:
         names = selection.names if selection and not selection.needs_list else ()
         if len(names) != 1:
-            raise UsageError(f"--from-file: {path} names no group (three columns): use exactly one --group")
+            raise UsageError(f"--from-file: {plan.name} names no group (three columns): use exactly one --group")
         return plan.scenario(names[0], mismatches), Selection(names), ()
     groups = plan.groups
-    chosen = chosen_in_file(groups, path, selection)
+    chosen = chosen_in_file(groups, plan.name, selection)
     skipped = len(groups) - len(chosen)
-    notices = (f"{count(skipped, 'group')} of {path} skipped: not selected",) if skipped else ()
+    notices = (f"{count(skipped, 'group')} of {plan.name} skipped: not selected",) if skipped else ()
     # Rows of other groups are dropped before they are checked: they may name deleted topics, or conflict.
     selected = plan._replace(rows=tuple(row for row in plan.rows if row.group in chosen))
     return selected.scenario(None, mismatches), Selection(tuple(chosen)), notices
 
 
-def chosen_in_file(groups: Sequence[str], path: Path, selection: Selection | None) -> dict[str, None]:
+def chosen_in_file(groups: Sequence[str], file: str, selection: Selection | None) -> dict[str, None]:
     """Return the selected groups of a file, in its order; ``None`` selects all.
 
     :raises UsageError: if the file has no entries for a named group, or no group of the file is selected.
     """
     selection = selection.settled(groups) if selection else None
     for failure in selection.unmatched_globs(groups) if selection else ():
-        raise UsageError(f"--from-file: no group of {path} matches {failure.name!r}")
-    _check_listed(selection.names if selection else (), frozenset(groups), path)
+        raise UsageError(f"--from-file: no group of {file} matches {failure.name!r}")
+    _check_listed(selection.names if selection else (), frozenset(groups), file)
     chosen = chosen_groups(groups, selection)
     if not chosen:
-        raise UsageError(f"--from-file: no group of {path} is selected")
+        raise UsageError(f"--from-file: no group of {file} is selected")
     return chosen
 
 
@@ -109,7 +116,7 @@ def chosen_groups(groups: Sequence[str], selection: Selection | None) -> dict[st
     )
 
 
-def _check_listed(names: Sequence[str], groups: Collection[str], path: Path) -> None:
+def _check_listed(names: Sequence[str], groups: Collection[str], file: str) -> None:
     for name in names:
         if name not in groups:
-            raise UsageError(f"--group: {path} has no entries for group '{name}'")
+            raise UsageError(f"--group: {file} has no entries for group '{name}'")

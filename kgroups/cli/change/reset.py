@@ -12,7 +12,7 @@ from kgroups.admin.change.plan.reset_request import ResetRequest
 from kgroups.admin.query.describe import describe
 from kgroups.admin.query.select_groups import Selection
 from kgroups.model.counts import count
-from kgroups.model.operations.reset import PlannedOffset
+from kgroups.model.operations.reset import FromPlan, PlannedOffset
 from kgroups.model.operations.results import AppliedOffset, TopicDeletion
 from kgroups.model.operations.skip import skip_notices
 from kgroups.model.outcome import Outcome, Result
@@ -66,6 +66,9 @@ class Reset(OffsetOperation[PlannedOffset | TopicDeletion]):
 
     def __post_init__(self) -> None:
         self.selection = self.request.selection
+        scenario = self.request.scenario
+        if isinstance(scenario, FromPlan) and scenario.exact and scenario.origin:
+            self.undoes = scenario.origin.undone
 
     async def plan(self, cluster: Cluster) -> Outcome[PlannedOffset | TopicDeletion]:
         planned = await self.safety.plan(cluster, lambda: plan_reset(cluster, self.request))

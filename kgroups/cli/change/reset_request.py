@@ -10,6 +10,7 @@ from kgroups.errors import UsageError
 from kgroups.model.moments import parse_any_duration, parse_time
 from kgroups.model.offsets import Isolation
 from kgroups.model.operations import reset
+from kgroups.model.operations.plan_row import PlanFile
 from kgroups.model.topic_scope import in_scope, parse_topic_scope
 
 from ..frame.selected_groups import GroupOptions, check_name
@@ -21,7 +22,7 @@ class Target(NamedTuple):
     topics: tuple[str, ...]
     all_topics: bool
     scenarios: dict[str, Any]
-    """The values of the options for new offsets, by the names of their parameters."""
+    """The values of the options for new offsets, by the names of their parameters; ``from_file`` may be parsed."""
 
 
 def target_of(topics: tuple[str, ...], all_topics: bool, **scenarios: Any) -> Target:
@@ -52,11 +53,12 @@ def reset_request(
         from .plan_source import plan_for, read_plan
 
         named = chosen.selection() if chosen.any_given else None
-        scenario, selection, notices = plan_for(read_plan(value), value, named, accepted)
+        plan = value if isinstance(value, PlanFile) else read_plan(value)
+        scenario, selection, notices = plan_for(plan, named, accepted)
         listed = {group for group, topic, partition in scenario.moves if in_scope(scope, topic, partition)}
         for name in (each for each in selection.names if each not in listed):
             if not listed or (named and name in named.names):
-                raise UsageError(f"--topic: {value} has no entries for group '{name}' on the selected partitions")
+                raise UsageError(f"--topic: {plan.name} has no entries for group '{name}' on the selected partitions")
         selection = selection._replace(names=tuple(name for name in selection.names if name in listed))
         return ResetRequest(selection, scenario, scope), notices
     if accepted:

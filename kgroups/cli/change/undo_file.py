@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from io import FileIO
 from pathlib import Path
@@ -49,6 +50,7 @@ class UndoFile:
         tell: Callable[[str], None] | None = None,
         stop: Interruption | None = None,
         cluster: str = "",
+        undoes: str | None = None,
     ) -> None:
         """Check the path before the cluster is contacted.
 
@@ -57,6 +59,7 @@ class UndoFile:
         :param tell: is called with a note about the file; ``None``: print it to stderr.
         :param stop: the interruption of several clusters; ``None``: a new one.
         :param cluster: one of several clusters, for the new name.
+        :param undoes: the command that the run undoes, if it restores from an undo file.
         :raises UsageError: if the file already exists or cannot be created.
         """
         self.path = path
@@ -65,6 +68,7 @@ class UndoFile:
         self.connection = connection
         self.tell = tell or print_note
         self._cluster = cluster
+        self._undoes = undoes
         self.stop = stop or Interruption()
         self._file: FileIO | None = None
         self._numbers: dict[PlanKey, int] = {}
@@ -74,10 +78,8 @@ class UndoFile:
     @property
     def suggestion(self) -> str:
         """The command that restores the file, quoted for a shell. Contains no secrets."""
-        name = str(self.written)
-        if name.startswith("-"):
-            name = os.path.join(".", name)  # noqa: PTH118 - Path removes the dot, without which it is an option
-        return command_line(("kgroups", "undo", name, "--execute", *self.connection.as_words()))
+        assert self.written
+        return command_line(("kgroups", "undo", as_argument(self.written), "--execute", *self.connection.as_words()))
 
     async def _source(self, cluster: Cluster, planned: Sequence[Any]) -> Source:
         """Return the cluster, and the topic IDs of planned items."""
@@ -99,7 +101,7 @@ class UndoFile:
 
         :raises UsageError: if that fails. Then nothing must be changed, and no file is left behind.
         """
-        source = stamped(await self._source(cluster, planned), self.connection)
+        source = replace(stamped(await self._source(cluster, planned), self.connection), undoes=self._undoes)
         groups = sorted({entry.group for entry in planned})
         data = "".join(line + "\n" for line in self._lines(planned, source)).encode()
         if len(data) > LARGEST:
@@ -214,6 +216,12 @@ def stamped(source: Source, connection: ConnectionOptions) -> Source:
 def print_note(text: str) -> None:
     wipe()
     print_to_stderr(f"kgroups: note: {escape(text)}")
+
+
+def as_argument(path: Path) -> str:
+    """Return a path as an argument that is not an option."""
+    name = str(path)
+    return os.path.join(".", name) if name.startswith("-") else name  # noqa: PTH118 - Path removes the dot
 
 
 def undo_path_of(path: Path, cluster: str) -> Path:

@@ -2,7 +2,7 @@
 
 Restores the old offsets, of deleted groups too, or the old settings: the same as reset-offsets --from-file FILE, or
 settings set --from-file FILE. Shows the plan; --execute applies it. What was there before is first saved to a new undo
-file. --force, --commit-window, and --when-empty are for offsets.
+file. - is standard input. --force, --commit-window, and --when-empty are for offsets.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from ..frame.command import Command, Shown
-from ..frame.options import connection_options, output_options
+from ..frame.options import deferred_connection_options, output_options
 from ._change_options import confirmation_options, safety_options, undo_option
 
 command = Command(
@@ -33,7 +33,7 @@ command = Command(
         confirmation_options,
         undo_option,
         output_options,
-        connection_options,
+        deferred_connection_options,
     ),
     examples=(
         ("Show what would be restored", "kgroups undo kgroups-undo-orders-20260131T120000Z.json"),

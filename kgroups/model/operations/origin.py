@@ -31,7 +31,10 @@ ACCEPT = "--accept-mismatch"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The run that writes a file. ``topic_ids``: 128-bit numbers; topics whose ID is unknown are absent."""
+    """The run that writes a file. ``topic_ids``: 128-bit numbers; topics whose ID is unknown are absent.
+
+    ``undoes``: the command that the run undoes, if it restores from an undo file.
+    """
 
     cluster_id: str | None = None
     bootstrap: str | None = None
@@ -39,6 +42,7 @@ class Source:
     command: str | None = None
     created: str | None = None
     version: str | None = None
+    undoes: str | None = None
 
     def stamped(self, bootstrap: str, command: str | None = None) -> Source:
         """Return the source with the servers and the command of this run, the time, and the version of kgroups."""
@@ -71,20 +75,31 @@ class Origin:
         :raises UsageError: if the file belongs to another cluster, and that is not accepted.
         """
         made = self.source.cluster_id
+        notices = self._undo_of_undo()
         if made is None:
-            return self, (f"{self.name} has no cluster ID: it may belong to another cluster",)
+            return self, (*notices, f"{self.name} has no cluster ID: it may belong to another cluster")
         if cluster_id is None:
-            return self, (f"{self.name} belongs to cluster {made}; the ID of this cluster is unknown",)
+            return self, (*notices, f"{self.name} belongs to cluster {made}; the ID of this cluster is unknown")
         if made == cluster_id:
-            return self, ()
+            return self, notices
         where = f" ({self.source.bootstrap})" if self.source.bootstrap else ""
         message = f"{self.name} belongs to cluster {made}{where}, but this is cluster {cluster_id}"
         if Mismatch.CLUSTER in self.accepted:
             elsewhere = replace(self, source=replace(self.source, topic_ids={}))
-            return elsewhere, (f"{message}: applied because of {ACCEPT} {Mismatch.CLUSTER}",)
+            return elsewhere, (*notices, f"{message}: applied because of {ACCEPT} {Mismatch.CLUSTER}")
         raise UsageError(
             f"{message}: nothing was changed; connect to the cluster of the file, or add {ACCEPT} {Mismatch.CLUSTER}"
         )
+
+    @property
+    def undone(self) -> str:
+        """What is undone by restoring from the file: the command that wrote it, or the file."""
+        return self.source.command or self.name
+
+    def _undo_of_undo(self) -> tuple[str, ...]:
+        if self.source.undoes is None:
+            return ()
+        return (f"{self.name} is of an undo: to restore from it undoes that undo, of: {self.source.undoes}",)
 
     def topic_changed(self, topic: str, topic_id: int) -> bool | None:
         """Return whether a topic was deleted and recreated since the file was written; ``None`` if unknown."""

@@ -104,7 +104,7 @@ def row_of(
     return PlanRow(where, group, topic, partition, move, group_type)
 
 
-SOURCE_KEYS = frozenset({"cluster_id", "bootstrap", "topic_ids", "command", "created", "version"})
+SOURCE_KEYS = frozenset({"cluster_id", "bootstrap", "topic_ids", "command", "created", "version", "undoes"})
 
 
 def source_of(found: Mapping[str, Any], name: str) -> Source:
@@ -185,6 +185,7 @@ def envelope(source: Source | None) -> dict[str, Any]:
         "command": source.command,
         "created": source.created,
         "version": source.version,
+        **({"undoes": source.undoes} if source.undoes else {}),
         "topic_ids": ids,
     }
 

@@ -86,9 +86,11 @@ class Restored(NamedTuple):
 def parse_undo(text: str, name: str) -> Restored:
     """Parse an undo file of settings.
 
-    :raises UsageError: if the file is damaged; the message names the line.
+    :raises UsageError: if the file is damaged or contains no settings; the message names the line.
     """
     rows, source = parse_rows(text, name, "setting", _row)
+    if not rows:
+        raise UsageError(f"{name}: the file contains no settings")
     return Restored(tuple(rows), Origin(name, source))
 
 

@@ -672,3 +672,63 @@ def test_undo_rejects_a_plan(ask: Run, tmp_path: Path) -> None:
     code, _, err = ask("undo", "plan.csv")
     assert code == 2 and "plan.csv is a plan, not an undo file" in err
     assert "kgroups reset-offsets --from-file plan.csv" in err
+
+
+def test_undo_file_is_read_before_the_connection_options(
+    ask: Run, run_cli: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("KGROUPS_BOOTSTRAP_SERVER", raising=False)
+    assert ask(*RESET, "--execute", "--yes", "--undo-file=-u.json")[0] == 0
+    code, _, err = run_cli("undo")
+    assert code == 2 and "the newest in this directory: kgroups undo ./-u.json" in err
+    (tmp_path / "t.csv").write_text("one,two\n")
+    (tmp_path / "s.json").write_text('{"schema": "kgroups/undo-settings/v1", "settings": 0}\n')
+    (tmp_path / "d.json").write_text('{"schema": "kgroups/undo/v2", "offsets": 3}\n')
+    for file, message in (
+        ("no.json", "no.json: No such file or directory"),
+        ("t.csv", "t.csv is not an undo file"),
+        ("s.json", "s.json: the file contains no settings"),
+        ("d.json", "d.json, line 2: truncated"),
+    ):
+        code, _, err = run_cli("undo", file)
+        assert code == 2 and f"error: {message}" in err and "--from-file" not in err, err
+    code, _, err = run_cli("undo", "./-u.json")
+    assert code == 2 and "no bootstrap server" in err
+
+
+@pytest.mark.parametrize("what", [RESET, ("settings", "set", f"{TIMEOUT}=50000", "a")], ids=["offsets", "settings"])
+def test_undo_of_standard_input_reads_it_once(
+    run_cli: Run, ask: Run, served: Any, tmp_path: Path, what: tuple[str, ...]
+) -> None:
+    served.state.settings[""] = {TIMEOUT: "45000"}
+    assert run_cli(*what, "-b", served.bootstrap, "--execute", "--yes", "--undo-file", "undo.json")[0] == 0
+    read, write = os.pipe()
+    os.write(write, (tmp_path / "undo.json").read_bytes())
+    os.close(write)
+    saved = os.dup(0)
+    os.dup2(read, 0)
+    try:
+        code, _, err = ask("undo", "-", "--execute", "--yes")
+    finally:
+        os.dup2(saved, 0)
+        os.close(saved)
+        os.close(read)
+    assert code == 0, err
+    assert offsets(served, "a") == {("t", 0): 50, ("t", 1): 51} and not served.state.settings.get("a")
+
+
+@pytest.mark.parametrize("what", [RESET, ("settings", "set", f"{TIMEOUT}=50000", "a")], ids=["offsets", "settings"])
+def test_undo_of_an_undo_is_named_in_plan_and_file(
+    run_cli: Run, ask: Run, served: Any, tmp_path: Path, what: tuple[str, ...]
+) -> None:
+    served.state.settings[""] = {TIMEOUT: "45000"}
+    assert run_cli(*what, "-b", served.bootstrap, "--execute", "--yes", "--undo-file", "1.json")[0] == 0
+    code, _, err = ask("undo", "1.json", "--execute", "--yes", "--undo-file", "2.json")
+    assert code == 0 and "of an undo" not in err
+    first, second = (json.loads((tmp_path / f"{n}.json").read_text().splitlines()[0]) for n in (1, 2))
+    assert "undoes" not in first and second["undoes"] == first["command"]
+    code, _, err = ask("undo", "2.json", "--execute", "--yes", "--undo-file", "3.json")
+    assert code == 0
+    assert f"2.json is of an undo: to restore from it undoes that undo, of: {first['command']}" in err
+    third = json.loads((tmp_path / "3.json").read_text().splitlines()[0])
+    assert third["undoes"] == second["command"]
