@@ -60,6 +60,8 @@ class Entry(NamedTuple):
     """Number of the last entry whose commits are materialized in this one; -1: none are."""
     share_positions: Mapping[int, int] = {}  # never changed
     """As ``positions``, of ``__share_group_state``."""
+    beside: tuple[tuple[int, int], ...] | None = None
+    """Numbers of the other entries that were current with this one, as inclusive ranges; ``None``: unknown."""
 
 
 class Snapshot(NamedTuple):
@@ -155,7 +157,19 @@ def to_json(entry: Entry) -> dict[str, Any]:
         "files": [file._asdict() for file in entry.files],
         "positions": _positions_to_json(entry.positions),
         "share_positions": _positions_to_json(entry.share_positions),
+        "beside": None if entry.beside is None else [list(each) for each in entry.beside],
     }
+
+
+def ranges_of(numbers: Iterable[int]) -> tuple[tuple[int, int], ...]:
+    """Return numbers as inclusive ranges, in ascending order."""
+    found: list[tuple[int, int]] = []
+    for number in sorted(numbers):
+        if found and found[-1][1] == number - 1:
+            found[-1] = (found[-1][0], number)
+        else:
+            found.append((number, number))
+    return tuple(found)
 
 
 def from_json(data: Any) -> Entry:
@@ -183,12 +197,14 @@ def from_json(data: Any) -> Entry:
     _check("replaces", not replaces or kind in (COMPACTED, UPGRADED, MATERIALIZED))
     _check("files", isinstance(found.files, list | tuple))
     files = tuple(_file_from_json(each, number) for each in found.files)
+    _check("beside", found.beside is None or _are_ranges(found.beside, number - 1))
     _check("kind", all((file.table in _MATERIALIZED) == (kind == MATERIALIZED) for file in files))
     return found._replace(
         files=files,
         positions=_positions_from_json("positions", found.positions),
         share_positions=_positions_from_json("share_positions", found.share_positions),
         replaces=tuple(replaces),
+        beside=None if found.beside is None else tuple((first, last) for first, last in found.beside),
     )
 
 
@@ -220,9 +236,15 @@ def contradiction(entries: Iterable[Entry]) -> str | None:
             if entry.kind != MATERIALIZED and any(known.get(at, -1) < offset for at, offset in other.positions.items()):
                 return f"entry {entry.number} replaces entry {other.number}, but ends before it"
     hidden = {number for entry in found.values() for number in entry.replaces}
-    # Replaced entries are deleted, and so are those that replaced others before.
-    if gaps := set(range(max(hidden, default=0), max(found, default=0))) - found.keys() - hidden:
-        return f"entry {min(gaps)} is missing"
+    newest = found[max(found)] if found else None
+    beside = newest.beside if newest else ()
+    if newest and beside is None:
+        # An earlier version wrote it. Replaced entries are deleted, and so are those that replaced others before.
+        beside = ((max(hidden, default=0), newest.number),)
+    expected = (number for first, last in beside or () for number in range(first, last + 1))
+    missing = next((number for number in expected if number not in found and number not in hidden), None)
+    if missing is not None:
+        return f"entry {missing} is missing"
     paths = [file.path for number, entry in found.items() if number not in hidden for file in entry.files]
     if len(paths) > len(set(paths)):
         return f"two entries have the file {next(each for each in paths if paths.count(each) > 1)}"
@@ -241,6 +263,16 @@ def _check(name: str, is_valid: bool) -> None:
 
 def _is_count(value: Any, least: int = 0, most: int = _MAX) -> bool:
     return type(value) is int and least <= value <= most  # a bool is an int
+
+
+def _are_ranges(value: Any, most: int) -> bool:
+    """Return whether these are pairs of numbers, all in ascending order."""
+    if not isinstance(value, list | tuple) or not all(
+        isinstance(each, list | tuple) and len(each) == 2 for each in value
+    ):
+        return False
+    numbers = [number for each in value for number in each]
+    return all(_is_count(each, 0, most) for each in numbers) and numbers == sorted(numbers)
 
 
 def _is_time_us(value: Any) -> bool:

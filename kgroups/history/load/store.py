@@ -31,7 +31,7 @@ from kgroups.errors import HistoryError
 from ..hosts import KEEP
 from ..suspended import elapsed
 from ..tables import MATERIALIZED, SCHEMA_VERSION, STORED, Table
-from .manifest import EMPTY, UPGRADED, DataFile, Entry, Snapshot, contradiction, from_json, to_json
+from .manifest import EMPTY, UPGRADED, DataFile, Entry, Snapshot, contradiction, from_json, ranges_of, to_json
 from .object_files import UNFINISHED
 from .storage import Storage
 
@@ -262,7 +262,8 @@ class Store:
             if began is not None and elapsed() - began > UNNAMED_FOR.total_seconds():
                 raise TooLate(f"store {self.shown}: this took longer than {UNNAMED_FOR}; nothing was changed")
             committed_at = datetime.now(UTC).isoformat(timespec="milliseconds")
-            numbered = entry._replace(number=snapshot.next, committed_at=committed_at)
+            beside = ranges_of(snapshot.entries.keys() - set(entry.replaces))
+            numbered = entry._replace(number=snapshot.next, committed_at=committed_at, beside=beside)
             if self._create_json(self._name(f"{numbered.number:08}.json"), to_json(numbered)):
                 break
         if (numbered.number + 1) % CHECKPOINT_EVERY == 0:

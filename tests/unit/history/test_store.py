@@ -139,6 +139,27 @@ def test_expiry_of_entries_of_earlier_versions(kind: str, expired: int | None) -
     assert snapshot.expired == snapshot.expired_with(None) == expired
 
 
+@pytest.mark.parametrize("beside", [[[0, 9]], [[3, 1]], [[0]], [[0, 1.0]], [0, 1], {}, "x", [[0, 10**40]]])
+def test_entry_with_invalid_numbers_of_others_is_an_error(beside: object) -> None:
+    data = to_json(Entry(BATCH, (), number=9, committed_at="2026-01-01T00:00:00+00:00", beside=((0, 3), (5, 8))))
+    assert from_json(data).beside == ((0, 3), (5, 8))
+    with pytest.raises(ValueError, match="beside is invalid"):
+        from_json(data | {"beside": beside})
+
+
+def test_gap_in_the_manifest_of_an_earlier_version_is_found(store: Store) -> None:
+    for end in range(4):
+        store.add(HEADS_SAMPLED, {HEADS: heads(end)})
+    for name in store.names("0"):
+        store.replace_json(
+            name, {key: value for key, value in (store.read_json(name) or {}).items() if key != "beside"}
+        )
+    assert ends_in(Store(store.location)) == [0, 1, 2, 3]
+    store.delete_json(["00000001"])
+    with pytest.raises(HistoryError, match="entry 1 is missing"):
+        Store(store.location).snapshot()
+
+
 def test_many_entries_are_read_from_a_checkpoint(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(2 * CHECKPOINT_EVERY + 3):
         store.commit(Entry(BATCH, (), records=1, positions={0: number + 1}))

@@ -6,6 +6,7 @@ import json
 import random
 import shutil
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -206,6 +207,30 @@ def test_damaged_store_is_one_line_or_has_the_same_rows(
         code, _, errors = run(others, store, capsys)
         assert code == 0 or errors or others[0] == "test", change
         assert run(words, store, capsys)[:2] == before or others[0] == "expire", (change, others)
+
+
+def test_lost_entry_before_a_replaced_one_is_one_line_in_every_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each step of materializing replaces the previous one, whose entry is deleted: such gaps hide nothing."""
+    store = tmp_path / "store"
+    for start in range(4):
+        history = History()
+        history.hole(start)
+        history.read(0, (start, start + 1), 1, (start, start))
+        history.commit("g", start, 10 * start)
+        materialize(history.stored_in(store, "east"))
+    Store(str(store), "east").delete_replaced(timedelta())
+    assert [int(entry.stem) for entry in entries_of(store)] == [0, 2, 4, 6, 7]
+    assert run(("lag", "-o", "csv"), store, capsys)[0] == 0
+    for number, entry in enumerate(entries_of(store)[:-1]):
+        content = entry.read_bytes()
+        entry.unlink()
+        for words in (*QUERIES, *UPKEEP, *OTHERS) if number == 1 else QUERIES[:1]:
+            code, out, errors = run(words, store, capsys)
+            assert (code, len(errors)) == (1, 1) and f"entry {int(entry.stem)} is missing" in errors[0], (words, out)
+        entry.write_bytes(content)
+    assert run(("lag", "-o", "csv"), store, capsys)[0] == 0
 
 
 def test_whole_store_is_used_by_every_command(whole: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
