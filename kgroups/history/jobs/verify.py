@@ -7,15 +7,16 @@ from datetime import UTC, datetime
 
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import KgroupsError
+from kgroups.model.counts import count
 
 from ..engine import derive
 from ..engine.duck import DuckDB
 from ..load.clients import Clients
-from ..load.files import fault
+from ..load.files import changed_bytes, fault
 from ..load.manifest import DataFile, Snapshot
 from ..load.store import Identity, Store
 from ..rules import DEFAULTS
-from ..tables import BASELINE, COMMITS, COVERAGE, MATERIALIZED, RECORDS, STORED, SWEEPS, Table
+from ..tables import BASELINE, COMMITS, COVERAGE, MATERIALIZED, RECORDS, STORED, SWEEPS
 from ..transform.definitions import Span
 from ..verify.cluster import (
     CLUSTER,
@@ -109,10 +110,16 @@ FILES = "files-match-manifest"
 
 def check_files(store: Store, snapshot: Snapshot) -> dict[str, Check]:
     """Check the files of each table that has some; table name -> result."""
-    tables = (*STORED, *MATERIALIZED)
-    return {table.name: _check_table(store, table, files) for table in tables if (files := snapshot.files(table))}
+    found: dict[str, list[DataFile]] = {table.name: [] for table in (*STORED, *MATERIALIZED)}
+    for entry in snapshot.entries.values():
+        for file in entry.files:
+            found.setdefault(file.table, []).append(file)
+    return {name: _check_table(store, name, files) for name, files in found.items() if files}
 
 
-def _check_table(store: Store, table: Table, files: list[DataFile]) -> Check:
-    wrong = [found for file in files if (found := fault(store.storage, file, store.cluster))]
-    return judged(FILES, table.name, len(files), len(wrong), wrong[0] if wrong else None)
+def _check_table(store: Store, name: str, files: list[DataFile]) -> Check:
+    faults = (fault(store.storage, file, store.cluster) or changed_bytes(store.storage, file) for file in files)
+    wrong = [each for each in faults if each]
+    unverified = sum(file.sha256 is None for file in files)
+    note = f"{count(unverified, 'file')} of an earlier version: only size, rows, times, and cluster are compared"
+    return judged(FILES, name, len(files), len(wrong), wrong[0] if wrong else note if unverified else None)

@@ -1,4 +1,4 @@
-"""Compare a file with its entry in the manifest: by size, and by what the end of the file says about its rows."""
+"""Compare a file with its entry in the manifest: by size, by what its end says about its rows, and by all bytes."""
 
 from __future__ import annotations
 
@@ -48,6 +48,16 @@ def fault(storage: Storage, file: DataFile, cluster: str) -> str | None:
     found = _contents(footer, time_column(table))
     wrong = [name for name, value in expected.items() if found[name] != value]
     return f"{file.path}: {wrong[0]} {found[wrong[0]]}, not {expected[wrong[0]]}" if wrong else None
+
+
+def changed_bytes(storage: Storage, file: DataFile) -> str | None:
+    """Read a file completely; return whether its bytes are others than were written, or ``None``."""
+    try:
+        if file.sha256 in (None, storage.sha256(file.path)):
+            return None
+    except HistoryError as error:
+        return error.fault or error.text
+    return f"{file.path} has other bytes than were written: its SHA-256 differs"
 
 
 def damaged_file(paths: Iterable[str]) -> str | None:

@@ -36,6 +36,8 @@ class DataFile(NamedTuple):
     last: int | None = None
     entry: int | None = None
     """Number of the last entry that rows were added with; ``None``: the entry that names the file."""
+    sha256: str | None = None
+    """SHA-256 of the file, in hexadecimal; ``None``: an earlier version wrote it."""
 
 
 class Entry(NamedTuple):
@@ -219,6 +221,8 @@ def _file_from_json(data: Any, number: int) -> DataFile:
     times = [each for each in (file.first, file.last) if each is not None]
     _check("first", len(times) in (0, 2) and all(map(_is_time_us, times)) and times == sorted(times))
     _check("entry", file.entry is None or _is_count(file.entry, 0, number))
+    digest = file.sha256
+    _check("sha256", digest is None or (isinstance(digest, str) and _SHA256.fullmatch(digest) is not None))
     return file
 
 
@@ -253,6 +257,7 @@ def contradiction(entries: Iterable[Entry]) -> str | None:
 
 _MATERIALIZED = frozenset(table.name for table in TABLES_OF_MATERIALIZED)
 _PATH = re.compile(r"\w+(/(?!\.)[\w.=+-]+)+\.parquet", re.ASCII)
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 _MAX = 2**63 - 1
 
 

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote
@@ -131,6 +132,17 @@ class Storage:
         """Copy a file to this machine."""
         with self.errors(name), path.open("wb") as file:
             file.writelines(self._files.chunks(name))
+
+    def sha256(self, name: str) -> str:
+        """Return the SHA-256 of a file, in hexadecimal.
+
+        :raises HistoryError: if it does not exist.
+        """
+        digest = sha256()
+        with self.errors(name):
+            for chunk in self._files.chunks(name):
+                digest.update(chunk)
+        return digest.hexdigest()
 
     def size(self, name: str) -> int:
         """Return the size of a file in bytes.

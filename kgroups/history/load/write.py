@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
+from hashlib import sha256
 from types import TracebackType
 from typing import Any, Final
 from uuid import uuid4
@@ -97,9 +98,9 @@ class _OpenFile:
         self._first: int | None = None
         self._last: int | None = None
         self._stack = ExitStack()
-        file = self._stack.enter_context(storage.writing(self.path))
+        self._file = _Hashed(self._stack.enter_context(storage.writing(self.path)))
         with storage.errors(self.path):
-            self._writer: Any = self._stack.enter_context(open_parquet(file, self._schema))
+            self._writer: Any = self._stack.enter_context(open_parquet(self._file, self._schema))
 
     def add(self, rows: pa.RecordBatch) -> None:
         clusters = pa.repeat(self._cluster_id, rows.num_rows)
@@ -126,7 +127,8 @@ class _OpenFile:
         except HistoryError:
             self.abandon()
             raise
-        return DataFile(self._table.name, self.path, self._rows, size, self._first, self._last)
+        digest = self._file.digest.hexdigest()
+        return DataFile(self._table.name, self.path, self._rows, size, self._first, self._last, sha256=digest)
 
     def abandon(self) -> None:
         """Delete a file that no entry will name."""
@@ -134,6 +136,26 @@ class _OpenFile:
             self._stack.close()
         with suppress(HistoryError):
             self._storage.delete([self.path])
+
+
+class _Hashed:
+    """A file that Arrow writes, and its digest."""
+
+    closed = False
+
+    def __init__(self, file: Any) -> None:
+        self._file, self.digest = file, sha256()
+
+    def write(self, data: Any) -> int:
+        self.digest.update(data)
+        written: int = self._file.write(data)
+        return written
+
+    def flush(self) -> None:
+        self._file.flush()
+
+    def close(self) -> None:
+        """Do nothing: the file is closed by the context that opened it."""
 
 
 def time_column(table: Table) -> str:

@@ -30,7 +30,7 @@ MEANINGS: Final = {
     "status": "ok, FAILED, or unknown.",
     "checked": "Number of things that were checked.",
     "failed": "How many of them failed.",
-    "note": "The first that failed, or why the result is unknown.",
+    "note": "The first that failed, why the result is unknown, or what was not compared.",
 }
 """Field of a :class:`Check` -> its meaning, in the JSON Schema."""
 
@@ -38,7 +38,7 @@ MEANINGS: Final = {
 def judged(check: str, table: str | None, checked: int, failed: int, note: str | None = None) -> Check:
     """Return the result of a check that could be made: ok if nothing failed.
 
-    :param note: the first that failed, or why.
+    :param note: the first that failed, or why; or what was not compared.
     """
     return Check(check, table, FAILED if failed else OK, checked, failed, note)
 

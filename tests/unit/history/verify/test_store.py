@@ -21,11 +21,12 @@ from kgroups.history.extract.coverage import RangeCounter
 from kgroups.history.extract.ranges import Range
 from kgroups.history.hosts import HASH, OMIT, ClientHosts
 from kgroups.history.jobs.verify import verify
-from kgroups.history.load.manifest import BATCH, COMPACTED, LANDED, DataFile, Entry
+from kgroups.history.load.manifest import BATCH, COMPACTED, HEADS_SAMPLED, LANDED, SWEEP, DataFile, Entry
 from kgroups.history.load.records import entry_of, write_records
 from kgroups.history.load.store import Identity, Store
-from kgroups.history.tables import COMMITS, COVERAGE, RECORDS, STORED, Table
+from kgroups.history.tables import BASELINE, COMMITS, COVERAGE, HEADS, RECORDS, SHARE_STATES, STORED, SWEEPS, Table
 from kgroups.history.upkeep.decode_again import decode_again
+from kgroups.history.upkeep.materialize import materialize
 from kgroups.history.verify.decoding import DECODING
 from kgroups.history.verify.result import Check
 from tests.fakes.cluster_state import assignment_bytes, subscription_bytes
@@ -258,6 +259,34 @@ def test_missing_or_damaged_file_is_found(store: Store, fault: str) -> None:
     found = bad(store)[("files-match-manifest", "commits")]
     assert (found.status, found.failed) == ("FAILED", 1)
     assert file.path in (found.note or "")
+
+
+@pytest.mark.parametrize("table", ["heads", "baseline", "sweeps", "share_states", "open_commits"])
+def test_changed_byte_of_a_file_is_found(store: Store, table: str) -> None:
+    row = {"sampled_at": START, "topic": "t", "partition": 0, "log_start": 0, "log_end": 9}
+    swept = {"swept_at": START, "complete": True, "group": "g", "groups": 1}
+    state = {"log_partition": 0, "log_offset": 0, "log_time": START, "tombstone": False}
+    store.add(HEADS_SAMPLED, {HEADS: to_batch(HEADS, [row])})
+    store.add(SWEEP, {each: to_batch(each, [swept]) for each in (BASELINE, SWEEPS)})
+    store.add(BATCH, {SHARE_STATES: to_batch(SHARE_STATES, [state]), HEADS: to_batch(HEADS, [row])})
+    materialize(store)
+    assert {key for key in bad(store) if key[0] == "files-match-manifest"} == set()
+    files = [file for entry in store.snapshot().entries.values() for file in entry.files]
+    path = next(file.path for file in files if file.table == table)
+    content = bytearray(Path(store.location, path).read_bytes())
+    content[8] ^= 1  # of the first page
+    Path(store.location, path).write_bytes(content)
+    found = bad(store)["files-match-manifest", table]
+    assert (found.status, found.failed) == ("FAILED", 1)
+    assert found.note == f"{path} has other bytes than were written: its SHA-256 differs"
+
+
+def test_files_of_an_earlier_version_pass_and_a_note_counts_them(store: Store) -> None:
+    assert {each.note for each in verify(store, None)} == {None}
+    with changed(store, sha256=None):
+        assert bad(store) == {}
+        found = {each.table: each.note for each in verify(Store(store.location), None) if each.note}
+    assert found == {"commits": "1 file of an earlier version: only size, rows, times, and cluster are compared"}
 
 
 def test_file_of_another_cluster_is_found(store: Store) -> None:
