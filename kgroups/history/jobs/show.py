@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
@@ -24,7 +25,7 @@ from ..load.store import Store
 from ..rules import DEFAULTS, Rules
 from ..tables import COVERAGE, HEADS, STORED, SWEEPS, Table
 from ..tables import TIMES as STORED_TIMES
-from ..transform.definitions import BEGINNING, DERIVED, Span
+from ..transform.definitions import BEGINNING, DERIVED, Span, has_span
 
 TABLES = {**{table.name: table for table in STORED}, **DERIVED}
 """The tables that can be queried, by name."""
@@ -66,6 +67,42 @@ class Answer(NamedTuple):
     """The clusters whose history cannot be read."""
     has_more: bool = False
     """Whether the limit of rows cut the answer; a notice says so."""
+
+
+def check_filters(query: TableQuery) -> None:
+    """Check that the table has what the filters are about.
+
+    :raises UsageError: if it has not; it names the table, the filter, and the tables that have it.
+    """
+    name = query.table
+    for option, given, column in (("--group", query.groups, "group"), ("--topic", query.topics, "topic")):
+        if given and column not in TABLES[name].names:
+            others = (table.name for table in TABLES.values() if column in table.names)
+            raise UsageError(f"{option}: table {name} has no column {column}; tables with it: {', '.join(others)}")
+    if query.since and not has_span(name):
+        raise UsageError(
+            f"--since: table {name} shows the end of the time span; use --until, or a table of a whole time span: "
+            f"{', '.join(filter(has_span, TABLES))}"
+        )
+
+
+def check_sql_span(query: str, since: datetime | None, until: datetime | None) -> tuple[str, ...]:
+    """Return the notice about the tables of a query that its time span does not limit.
+
+    :raises UsageError: if it limits none of them.
+    """
+    if since is None and until is None:
+        return ()
+    named = [name for name in TABLES if re.search(rf"\b{name}\b", query, re.IGNORECASE)]
+    limited = [name for name in named if name in DERIVED and (until or has_span(name))]
+    if not limited:
+        option = "--until" if since is None else "--since"
+        raise UsageError(
+            f"{option}: the query names no table that it limits; use WHERE, or one of "
+            f"{', '.join(name for name in DERIVED if until or has_span(name))}"
+        )
+    whole = [name for name in named if name not in limited]
+    return (f"--since and --until do not limit {', '.join(whole)}; use WHERE",) if whole else ()
 
 
 def show_clusters(engine: Engine, stores: Sequence[Store], query: TableQuery) -> Answer:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from kgroups.model.shell import shell
 
+from ..transform.definitions import has_span
 from . import words
 from .data import Period
 
@@ -23,10 +24,16 @@ def history(tables: str | Sequence[str], period: Period, groups: Sequence[str] =
 
     :param longest: maximum length of the name of a group in bytes; a longer one is replaced by ``GROUP``.
     """
-    options = f"{_options(groups, longest)} --since {words.moment(period.since)} --until {words.moment(period.until)}"
+    selected = _options(groups, longest)
+    until = f"--until {words.moment(period.until)}"
+    span = f"--since {words.moment(period.since)} {until}"
     if isinstance(tables, str):
-        return f"kgroups history {'' if tables in _SHORT else 'show '}{tables}{options}"
-    return f"for table in {' '.join(tables)}; do kgroups history show $table{options}; done"
+        times = span if has_span(tables) else until
+        return f"kgroups history {'' if tables in _SHORT else 'show '}{tables}{selected} {times}"
+    commands = [history(table, period, groups, longest) for table in tables if not has_span(table)]
+    if several := " ".join(filter(has_span, tables)):
+        commands.insert(0, f"for table in {several}; do kgroups history show $table{selected} {span}; done")
+    return "; ".join(commands)
 
 
 def _options(groups: Sequence[str], longest: int) -> str:

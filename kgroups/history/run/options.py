@@ -249,7 +249,7 @@ _group = click.option(
     "groups",
     multiple=True,
     metavar="GROUP",
-    help="Only this group. Repeatable.",
+    help="Only this group, in tables with the column group. Repeatable.",
     shell_complete=complete_group,
 )
 _topic = click.option(
@@ -257,7 +257,7 @@ _topic = click.option(
     "topics",
     multiple=True,
     metavar="TOPIC",
-    help="Only this topic. Repeatable.",
+    help="Only this topic, in tables with the column topic. Repeatable.",
     shell_complete=complete_topic,
 )
 _limit = click.option(

@@ -23,6 +23,8 @@ from ..jobs.show import (
     TABLES,
     Answer,
     TableQuery,
+    check_filters,
+    check_sql_span,
     missing_rows,
     run_sql,
     run_sql_over_clusters,
@@ -70,12 +72,15 @@ def sql(
     if bounds and (runs_on == "spark" or engine.chosen):
         raise UsageError("--untrusted runs in DuckDB; omit the options of Spark")
 
+    whole = check_sql_span(query, since, until)
     stores, span, thresholds = clusters.open(), Span(since or BEGINNING, until or datetime.now(UTC)), parse_rules(rules)
 
     def run(opened: QueryEngine) -> Answer:
         if clusters.all_clusters:
-            return run_sql_over_clusters(opened, stores, query, span, thresholds)
-        return run_sql(opened, stores[0], query, span, thresholds)
+            answer = run_sql_over_clusters(opened, stores, query, span, thresholds)
+        else:
+            answer = run_sql(opened, stores[0], query, span, thresholds)
+        return answer._replace(notices=(*answer.notices, *whole))
 
     if bounds is None:
         with open_engine(engine, runs_on) as opened:
@@ -109,6 +114,7 @@ def _show(
     request = TableQuery(
         table, groups, topics, since, until or datetime.now(UTC), min(limit or LIMIT, MOST), parse_rules(rules)
     )
+    check_filters(request)
     stores = clusters.open()
     with open_engine(engine, runs_on) as opened:
         if clusters.all_clusters:

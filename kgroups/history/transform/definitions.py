@@ -60,6 +60,11 @@ def relations(names: Iterable[str]) -> dict[str, str]:
     return found
 
 
+def has_span(name: str) -> bool:
+    """Return whether the rows of a table are those of a time span; otherwise, they show the end of it."""
+    return name not in DERIVED or any(re.search(r"\$(bucket_)?since\b", query) for query in relations([name]).values())
+
+
 def stored_tables(names: Iterable[str]) -> list[Table]:
     """Return the tables with files among these, and the tables that the definitions of the others use."""
     wanted = set(names)

@@ -141,7 +141,10 @@ def test_findings_name_the_next_command() -> None:
     assert f"kgroups history lag --group fraud-scoring --group {hostile} --group search-indexer {span}" in commands
     assert f"kgroups history rebalances --group fraud-scoring {span}" in commands
     assert f"kgroups history show coverage {span}" in commands
-    assert f"kgroups history show expiring --group old-reader --group nightly-export {span}" in commands
+    assert (
+        "kgroups history show expiring --group old-reader --group nightly-export --until 2026-03-01T12:00:00Z"
+        in commands
+    )
     assert all(command.isprintable() for command in commands)
 
 
