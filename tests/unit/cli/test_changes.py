@@ -865,7 +865,7 @@ def test_change_of_topic_or_group_while_the_prompt_is_open_is_named(
     reason = {
         "grown": "topic t has 3 partitions now, and 2 when the plan was made; nothing was written",
         "gone": "the group does not exist any more; nothing was written",
-        "share": "it is a Share group now, and was none when the plan was made; nothing was written",
+        "share": "it is now a Share group, but a Classic group in the plan; nothing was written",
     }
     assert code == 1 and reason[change] in err
     assert not served.fake.asked("OffsetCommit") and not served.fake.asked("AlterShareGroupOffsets")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from kgroups.errors import Reason
 from kgroups.model.counts import some
-from kgroups.model.groups import Group, GroupState, GroupType
+from kgroups.model.groups import Group, GroupState
 from kgroups.model.offsets import LogOffsets, LogProblem, Logs, place_name
 from kgroups.model.operations.committing import pending_words
 from kgroups.model.operations.reset import PlannedOffset, by_group
@@ -21,6 +21,7 @@ from ...query.select_groups import Selection
 from ...routing.backoff import Backoff
 from ...routing.partition_leaders import topic_leaders
 from ..plan.lookups import Committed, Pending, groups_with_offsets, has_members, logs_at
+from ..plan.reset_request import converted
 
 AGAIN = "nothing was written; run the command again"
 
@@ -87,11 +88,8 @@ def _reason(
     name = part[0].group
     if group and group.state not in GroupState.WITHOUT_MEMBERS and not with_members:
         return has_members(group)
-    was = part[0].kind
-    if group and (group.type in GroupType.WITHOUT_COMMITS) != (was in GroupType.WITHOUT_COMMITS):
-        earlier = f"a {was} group" if was in GroupType.WITHOUT_COMMITS else "none"
-        message = f"it is a {group.type} group now, and was {earlier} when the plan was made; {AGAIN}"
-        return Failure(Scope.GROUP, name, message, reason=Reason.CHANGED)
+    if group and (now := converted(group, part[0].kind)):
+        return Failure(Scope.GROUP, name, f"{now}; {AGAIN}", reason=Reason.CHANGED)
     if open_now := pending.get(name):
         held = sorted({(entry.topic, entry.partition) for entry in part} & open_now)
         if held:

@@ -147,8 +147,17 @@ def of_another_type(scenario: Scenario, groups: Iterable[Group]) -> dict[GroupId
         was = scenario.kinds.get(group.group)
         if was is None and not written_by_kgroups:
             continue
-        if (was in GroupType.WITHOUT_COMMITS) != (group.type in GroupType.WITHOUT_COMMITS):
-            earlier = f"a {was} group" if was else "not one"
-            reason = f"it is now a {group.type} group, but {earlier} in the plan"
+        if reason := converted(group, was):
             failures[group.group] = Failure(Scope.GROUP, group.group, reason, reason=Reason.CHANGED)
     return failures
+
+
+def converted(group: Group, was: str | None) -> str | None:
+    """Return why planned offsets do not fit a group: one of both is of a share group; ``None`` if they do.
+
+    :param was: its type in the plan; without one, the offsets are commits.
+    """
+    if (was in GroupType.WITHOUT_COMMITS) == (group.type in GroupType.WITHOUT_COMMITS):
+        return None
+    earlier = f"a {was} group" if was else "not one"
+    return f"it is now a {group.type} group, but {earlier} in the plan"
