@@ -21,7 +21,7 @@ from kgroups.model.subscriptions import left_topics
 from kgroups.model.time_lag import FirstUnread, Position, position
 from kgroups.model.verdicts.facts import OpenTransaction, Owner, Part, PartitionFacts, Unavailable
 from kgroups.model.verdicts.judge import needs_pace
-from kgroups.model.views.lag_summary import By, lag_is_unknown, left_remark, shares
+from kgroups.model.views.lag_summary import By, lag_is_unknown, left_of, left_remark, shares
 from kgroups.model.views.offset_row import GroupOffsets, OffsetRow
 from kgroups.net.cluster import Cluster
 from kgroups.net.fanout import fan_out
@@ -142,7 +142,7 @@ def _leave_out(groups: Iterable[GroupOffsets], rows: dict[str, list[OffsetRow]])
         if left := left_topics(each.group, each.commits.topics):
             every, rows[name] = rows[name], [row for row in rows[name] if row.topic not in left]
             if len(every) > len(rows[name]):
-                yield f"group {name!r}: {left_remark(every, left, each.logs)}"
+                yield f"group {name!r}: {left_remark(every, left, left_of(every, left, each.logs))}"
 
 
 def _pair(row: OffsetRow) -> TopicPartition:

@@ -84,7 +84,7 @@ def _subscribed(evidence: Evidence) -> Finding:
     unread = left_of(rows, topics, logs, allow_uncommitted=allowed)
     severity = Severity.WARNING if unread.unread else Severity.UNKNOWN if unread.unknown else Severity.OK
     hint = "start the consumer that is missing, or if the topics are not needed, use kgroups delete-offsets"
-    return Finding(evidence.name, "subscribed", severity, f"{left_remark(rows, topics, logs)}; {hint}")
+    return Finding(evidence.name, "subscribed", severity, f"{left_remark(rows, topics, unread)}; {hint}")
 
 
 def _despite(hidden: str, finding: Finding, limits: Limits) -> Finding:

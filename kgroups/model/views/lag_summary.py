@@ -123,7 +123,7 @@ class Share(NamedTuple):
         if self.logs.stable and (held := held_back(counted, frozenset(), self.logs)):
             remarks.append(held_back_text(held))
         if len(counted) < len(self.rows):
-            remarks.append(left_remark(self.rows, self.left, self.logs))
+            remarks.append(left_remark(self.rows, self.left, left_of(self.rows, self.left, self.logs)))
         return tally._replace(note="; ".join(filter(None, (tally.note, *remarks)))) if remarks else tally
 
     def known(self, tally: Tally) -> Known:
@@ -266,12 +266,15 @@ def held_back_text(held: Mapping[tuple[str, int], str]) -> str:
     return some([f"{place_name(*place)}: {why}" for place, why in sorted(held.items())]) if held else ""
 
 
-def left_remark(rows: Sequence[OffsetRow], left: frozenset[str], logs: Logs) -> str:
-    """Return how many partitions a summary leaves out, why, and whether records are unread there."""
+def left_remark(rows: Sequence[OffsetRow], left: frozenset[str], unread: Left) -> str:
+    """Return how many partitions a summary leaves out, why, and whether records are unread there.
+
+    :param unread: what :func:`left_of` returns about these topics.
+    """
     pairs = {(row.topic, row.partition) for row in rows if row.topic in left}
     topics = sorted({topic for topic, _ in pairs if topic is not None})
     text = f"not included: {count(len(pairs), 'partition')} of topics that no member subscribes to: {some(topics)}"
-    return "; ".join(filter(None, (text, left_of(rows, left, logs).text("there"))))
+    return "; ".join(filter(None, (text, unread.text("there"))))
 
 
 def left_of(rows: Iterable[OffsetRow], left: frozenset[str], logs: Logs, *, allow_uncommitted: bool = False) -> Left:

@@ -538,6 +538,19 @@ def test_judge_offset_headroom_of_topics_that_a_group_left() -> None:
     )
 
 
+@pytest.mark.parametrize(("allowed", "severity"), [(False, UNKNOWN), (True, OK)])
+def test_judge_text_about_topics_that_a_group_left_agrees_with_its_severity(allowed: bool, severity: Severity) -> None:
+    now = seen()
+    offsets = now.offsets
+    members = tuple(each._replace(subscription=Subscription(("t",))) for each in offsets.group.members or ())
+    commits = GroupCommits("g", {**offsets.commits.topics, "old": (Commit(0, 1),)})
+    logs = Logs({**offsets.logs.offsets, "old": {0: LogOffsets(0, 1), 1: LogOffsets(0, 5)}})
+    left = offsets._replace(group=offsets.group._replace(members=members), commits=commits, logs=logs)
+    _, found = judge([now._replace(offsets=left)], Limits(allow_uncommitted=allowed))
+    assert (found.check, found.severity) == ("subscribed", severity)
+    assert ("unknown whether records are unread" in found.message) is not allowed
+
+
 @pytest.mark.parametrize("limits", [Limits(lag=Threshold(5, 20)), Limits(partition_lag=Threshold(5, 20))])
 def test_judge_number_within_limits_is_omitted_if_a_commit_is_ahead(limits: Limits) -> None:
     """Performance data with lag=0 would say that nothing is wrong."""
