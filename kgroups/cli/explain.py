@@ -18,6 +18,7 @@ from kgroups.model.explain.facts import GroupFacts
 from kgroups.model.explain.summary import summarize
 from kgroups.model.explain.what_if import NotEnoughData, simulate
 from kgroups.model.outcome import NO_MATCH, Failure, Outcome, Scope
+from kgroups.model.verdicts.verdict import Adds
 from kgroups.render.explain import Explained, write_explained, write_json
 from kgroups.render.views import Tier
 
@@ -125,7 +126,7 @@ def explain_one(
     """Return a group with the findings about it, and with the next command for its cluster, other than this one."""
     findings = explain_group(facts)
     summary = summarize(facts, findings)
-    if deep and summary.next and summary.next.endswith(" --deep"):
+    if deep and summary.adds is Adds.DEEP:
         summary = summary._replace(next=None)
     summary = summary._replace(next=of_cluster(connection, cluster, summary.next))
     return Explained(facts, findings, cluster=cluster, summary=summary)

@@ -15,6 +15,7 @@ from kgroups.model.outcome import NO_MATCH, Outcome
 from kgroups.model.topic_scope import parse_topic_scope
 from kgroups.model.verdicts.facts import PartitionFacts
 from kgroups.model.verdicts.judge import judge
+from kgroups.model.verdicts.verdict import Adds
 from kgroups.render.verdicts import Judged, write_json, write_verdicts
 
 from .frame.options import ConnectionOptions
@@ -60,7 +61,7 @@ def explain_partitions(
 
     def judged_in(cluster: str | None, facts: PartitionFacts) -> Judged:
         verdict = judge(facts, stuck_after)
-        repeats = options.show_record and verdict.next is not None and verdict.next.endswith(" --show-record")
+        repeats = options.show_record and verdict.adds is Adds.RECORD
         verdict = verdict._replace(next=None if repeats else of_cluster(connection, cluster, verdict.next))
         return Judged(verdict, facts.record if options.show_record else None, cluster)
 

@@ -20,6 +20,7 @@ from kgroups.model.cluster import Node
 from kgroups.model.listed import Records, ValueList
 from kgroups.model.outcome import Failure, Outcome
 from kgroups.model.permissions import Acl
+from kgroups.model.views.offset_row import WITHOUT_COLUMN
 
 from .table import Table
 
@@ -152,7 +153,7 @@ def plain_data(value: object) -> object:
 
 
 def _fields(row: Any) -> Iterable[tuple[str, object]]:
-    return zip(row._fields, row, strict=True)
+    return ((key, field) for key, field in zip(row._fields, row, strict=True) if key not in WITHOUT_COLUMN)
 
 
 MAX_HEX_BYTES = 65_536

@@ -72,7 +72,7 @@ _NESTED: Final = {
     "members": "member_views:MEMBERS",
     "offsets": "offset_view:OFFSETS",
 }
-"""Key of ``describe --all-views`` -> view of its rows, which have all fields, in order."""
+"""Key of ``describe --all-views`` -> view of its rows, which have all fields with a column, in order."""
 
 
 def _nested() -> dict[str, Schema]:
@@ -85,7 +85,9 @@ def fields(place: str) -> dict[str, Schema]:
     :param place: module and name of the view.
     """
     view = view_named(place)
-    return described(view.columns, fields_of(_row_of(view.columns[0])))
+    shown = {column.key for column in view.columns}
+    types = fields_of(_row_of(view.columns[0]))
+    return described(view.columns, {key: value for key, value in types.items() if key in shown})
 
 
 def or_null_once(schema: Schema) -> Schema:

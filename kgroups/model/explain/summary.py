@@ -10,7 +10,7 @@ from kgroups.model.shell import group_words
 from kgroups.model.status import GroupStatus, Known, Status, Trend, judge_status, lag_text
 from kgroups.model.verdicts.facts import PartitionFacts
 from kgroups.model.verdicts.judge import judge
-from kgroups.model.verdicts.verdict import Key, Verdict
+from kgroups.model.verdicts.verdict import Adds, Key, Verdict
 from kgroups.model.verdicts.verdict import Severity as VerdictSeverity
 
 from .facts import GroupFacts
@@ -39,7 +39,7 @@ _NEXT = {
     Status.NO_MEMBER: "start its consumers",
     Status.NOT_SUBSCRIBED: "kgroups lag {group} --by topic",
     Status.NOT_ASSIGNED: "kgroups describe {group} --members",
-    Status.REBALANCING: "kgroups explain {group} --deep",
+    Status.REBALANCING: f"kgroups explain {{group}} {Adds.DEEP}",
     Status.UNKNOWN: "kgroups lag {group} --by partition --wide",
     Status.LAGGING: "kgroups explain {group} --lagging",
 }
@@ -60,7 +60,7 @@ class JudgedPartition(NamedTuple):
 class Summary(NamedTuple):
     """The status of a group. ``partitions``: those that lag, or whose lag is unknown, worst first.
 
-    ``next``: what to do, mostly a command; ``None``: nothing.
+    ``next``: what to do, mostly a command; ``None``: nothing. ``adds``: the option that it adds to ``explain``.
     """
 
     status: GroupStatus
@@ -68,6 +68,7 @@ class Summary(NamedTuple):
     known_lag: int | None
     partitions: tuple[JudgedPartition, ...] = ()
     next: str | None = None
+    adds: Adds | None = None
 
     @property
     def worst(self) -> JudgedPartition | None:
@@ -96,9 +97,8 @@ def summarize(facts: GroupFacts, findings: Iterable[Finding]) -> Summary:
         status = status._replace(reason=f"{status.reason}; {lag}")
     summary = Summary(status, known.total_lag, known.known_lag, partitions)
     nothing_to_show = facts.lag is not None and not partitions and known.total_lag is None and not known.unknown
-    return summary._replace(
-        next=_next(facts.group.group, summary, nothing_to_show=nothing_to_show, has_members=bool(known.members))
-    )
+    step, adds = _next(facts.group.group, summary, nothing_to_show=nothing_to_show, has_members=bool(known.members))
+    return summary._replace(next=step, adds=adds)
 
 
 def _short(finding: Finding) -> str:
@@ -133,17 +133,17 @@ def _trend_of(verdict: Verdict) -> Trend:
     return _TRENDS.get(verdict.key, Trend.UNKNOWN)
 
 
-def _next(group: str, summary: Summary, *, nothing_to_show: bool, has_members: bool) -> str | None:
-    """Return what to do.
+def _next(group: str, summary: Summary, *, nothing_to_show: bool, has_members: bool) -> tuple[str | None, Adds | None]:
+    """Return what to do, and the option that it adds to ``explain``.
 
     :param nothing_to_show: whether the lag by partition would be empty.
     """
     words = group_words(group)
-    found = summary.worst.verdict.next if summary.worst else None
-    if found and found != f"kgroups explain {words}":
-        return found
+    found = summary.worst.verdict if summary.worst else None
+    if found and found.next and found.next != f"kgroups explain {words}":
+        return found.next, found.adds
     status = summary.status.status
     if status is Status.UNKNOWN and nothing_to_show:
-        return f"kgroups describe {words} --members" if has_members else None
+        return f"kgroups describe {words} --members" if has_members else None, None
     advice = _NEXT.get(status)
-    return advice and advice.format(group=words)
+    return advice and advice.format(group=words), Adds.DEEP if status is Status.REBALANCING else None

@@ -25,7 +25,7 @@ from kgroups.model.time_lag import ago
 from ..stays import restarts
 from .evidence import evidence_of
 from .facts import OpenTransaction, PartitionFacts
-from .verdict import Key, Severity, Verdict
+from .verdict import Adds, Key, Severity, Verdict
 
 REPEATS = 3
 """Commits of the same offset that are no coincidence."""
@@ -50,6 +50,7 @@ class Found(NamedTuple):
     severity: Severity
     text: str
     next: str | None = None
+    adds: Adds | None = None
 
 
 class Case(NamedTuple):
@@ -126,8 +127,12 @@ class Case(NamedTuple):
         return [time for time, _ in history.same(committed) if time >= (self.written or 0)]
 
     @property
-    def inspect(self) -> str:
-        return self.command("explain {group} --partition {place} --show-record")
+    def inspect(self) -> tuple[str, Adds]:
+        return self.command(f"explain {{group}} --partition {{place}} {Adds.RECORD}"), Adds.RECORD
+
+    @property
+    def deep(self) -> tuple[str, Adds]:
+        return self.command(f"explain {{group}} {Adds.DEEP}"), Adds.DEEP
 
     def command(self, words: str) -> str:
         """Return a kgroups command about this group; ``{topic}`` and ``{place}`` become the topic and the partition."""
@@ -159,7 +164,7 @@ def judge(facts: PartitionFacts, stuck_after: int = STUCK_AFTER) -> Verdict:
     found = next(filter(None, (rule(case) for rule in RULES)), None) or _unknown(case)
     evidence = evidence_of(facts, case.progressed, case.changes)
     place = facts.group, facts.topic, facts.partition
-    return Verdict(*place, found.key, found.severity, found.text, evidence, found.next, facts.unavailable)
+    return Verdict(*place, found.key, found.severity, found.text, evidence, found.next, facts.unavailable, found.adds)
 
 
 def _log(case: Case) -> Found | None:
@@ -263,14 +268,14 @@ def _crash_loop(case: Case) -> Found | None:
         f"members left and came back {restarted:,} times without progress, last at {moment_text(last)}{repeated}: the "
         "consumer fails at the record at this offset and starts again, or rebalances do not end"
     )
-    return Found(Key.CRASH_LOOP, Severity.PROBLEM, text, case.inspect)
+    return Found(Key.CRASH_LOOP, Severity.PROBLEM, text, *case.inspect)
 
 
 def _rebalance(case: Case) -> Found | None:
     facts = case.facts
     if facts.state in GroupState.REBALANCING and facts.owner is None:
         text = f"the group is rebalancing ({facts.state}): no member consumes the partition until it ends"
-        return Found(Key.REBALANCING, Severity.WARNING, text, case.command("explain {group} --deep"))
+        return Found(Key.REBALANCING, Severity.WARNING, text, *case.deep)
     if facts.state in GroupState.JOINING and _is_uncommitted(facts):
         return _waits_for_members(case, Severity.WARNING)
     return None
@@ -312,7 +317,7 @@ def _member(case: Case) -> Found | None:
         text = (
             "the partition is assigned, but the group has never committed an offset for it, or its offsets have expired"
         )
-        return Found(Key.NEVER_COMMITTED, Severity.WARNING, text, case.command("explain {group} --deep"))
+        return Found(Key.NEVER_COMMITTED, Severity.WARNING, text, *case.deep)
     return None
 
 
@@ -406,7 +411,7 @@ def _waits_for_members(case: Case, severity: Severity) -> Found:
         f"the group is rebalancing ({case.facts.state}), and waits for its members to join again: {_client(case)} had "
         "the partition before"
     )
-    return Found(Key.REBALANCING, severity, text, case.command("explain {group} --deep"))
+    return Found(Key.REBALANCING, severity, text, *case.deep)
 
 
 def _client(case: Case) -> str:
@@ -425,7 +430,7 @@ def _stuck(case: Case) -> Found | None:
             f"the same offset was committed {len(repeats):,} times since {moment_text(repeats[0])}: the consumer reads "
             "and commits, but does not get past the record at this offset, or it has paused the partition"
         )
-        return Found(Key.SAME_OFFSET_COMMITTED, Severity.PROBLEM, text, case.inspect)
+        return Found(Key.SAME_OFFSET_COMMITTED, Severity.PROBLEM, text, *case.inspect)
     if not case.overdue:
         return None
     if facts.state in GroupState.JOINING and facts.owner:
@@ -437,7 +442,7 @@ def _stuck(case: Case) -> Found | None:
             f"more than the default of max.partition.fetch.bytes ({LARGE:,}): the consumer may lack memory or time for "
             "it"
         )
-        return Found(Key.LARGE_RECORD, Severity.WARNING, text, case.inspect)
+        return Found(Key.LARGE_RECORD, Severity.WARNING, text, *case.inspect)
     last = history.last
     if last is not None:
         silence = f"its last commit was at {moment_text(last)} ({ago(last, facts.now)})"
@@ -453,7 +458,7 @@ def _stuck(case: Case) -> Found | None:
         )
     else:
         text = f"{who} has the partition, but does not commit: {silence}"
-    return Found(Key.NOT_COMMITTING, Severity.PROBLEM, text, case.inspect)
+    return Found(Key.NOT_COMMITTING, Severity.PROBLEM, text, *case.inspect)
 
 
 def _pace(case: Case) -> Found | None:

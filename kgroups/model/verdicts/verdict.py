@@ -48,6 +48,13 @@ class Key(StrEnum):
     UNKNOWN = "unknown"
 
 
+class Adds(StrEnum):
+    """The option that a next command adds, so that it repeats a command with this option."""
+
+    DEEP = "--deep"
+    RECORD = "--show-record"
+
+
 class Evidence(NamedTuple):
     """A fact that supports the verdict: its stable name, its value, and a sentence."""
 
@@ -57,7 +64,10 @@ class Evidence(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """The verdict about one partition of one group. ``next``: the command to run next, if there is one."""
+    """The verdict about one partition of one group. ``next``: the command to run next, if there is one.
+
+    ``adds``: the option that it adds to ``explain``, if it is about the same facts.
+    """
 
     group: str
     topic: str
@@ -68,3 +78,4 @@ class Verdict(NamedTuple):
     evidence: tuple[Evidence, ...] = ()
     next: str | None = None
     unavailable: tuple[Unavailable, ...] = ()
+    adds: Adds | None = None

@@ -14,7 +14,7 @@ from ..counts import count, some
 from ..duration import Milliseconds
 from ..groups import CONSUMER_PROTOCOL_TYPE, STREAMS_PROTOCOL_TYPE, Group, GroupState, GroupType
 from ..headroom import NOTHING_UNREAD, Headroom, Retention, smallest
-from ..lag import AHEAD_OF_STABLE, is_epoch_ahead, waiting_remark
+from ..lag import is_epoch_ahead, waiting_remark
 from ..offsets import LogOffsets, LogProblem, Logs, place_name
 from ..status import NO_DAMAGE, NOTHING_LEFT, Damage, Known, Left, judge_status
 from ..subscriptions import doubtful_topics, left_topics
@@ -480,7 +480,9 @@ def _counted(reasons: Sequence[str], what: str) -> list[str]:
 
 def is_ahead(row: OffsetRow) -> bool:
     """Return whether a commit is beyond the end of the log; beyond the last stable offset, records can follow."""
-    return row.lag is not None and row.lag < 0 and not (row.note or "").startswith(AHEAD_OF_STABLE)
+    if row.lag is None or row.lag >= 0:
+        return False
+    return row.high_watermark is None or row.current_offset is None or row.current_offset > row.high_watermark
 
 
 def reads_on_at(row: OffsetRow) -> int | None:

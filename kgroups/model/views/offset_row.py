@@ -36,11 +36,19 @@ class OffsetRow(NamedTuple):
     """Of a share group, which has no commits."""
     topic_role: str | None = None
     """Of a streams group: the role of the topic in the application."""
+    high_watermark: int | None = None
+    """If ``log_end_offset`` is the last stable offset; ``None`` otherwise."""
 
 
+WITHOUT_COLUMN = frozenset({"high_watermark"})
+"""The fields that no output shows: facts for judges."""
+
+# fmt: off
 OffsetFields = tuple[
-    str, _Text, _Number, _Number, _Number, _Number, _Number, _Number, _Text, _Text, _Text, _Text, _Text, _Number, _Text
+    str, _Text, _Number, _Number, _Number, _Number, _Number, _Number,
+    _Text, _Text, _Text, _Text, _Text, _Number, _Text, _Number,
 ]
+# fmt: on
 """The types of the fields of an :class:`OffsetRow`, in order."""
 
 offset_row = cast(Callable[[OffsetFields], OffsetRow], partial(tuple.__new__, OffsetRow))

@@ -44,12 +44,10 @@ def offset_rows(offsets: GroupOffsets) -> list[OffsetRow]:
         topic_logs, topic_owners, role = logs.get(topic, _NO_LOGS), owners.get(topic, {}), roles.get(topic)
         epochs, topic_high = offsets.logs.epochs.get(topic), high.get(topic, _NO_HIGH)
         for partition, committed, epoch, _ in commits:
-            log = topic_logs.get(partition, _NO_LOG)
+            log, high_mark = topic_logs.get(partition, _NO_LOG), topic_high.get(partition)
             start, end = log
             lag = compute_lag(committed, end)
-            note = (holes.get((topic, partition)) if holes else None) or remark(
-                committed, log, topic_high.get(partition)
-            )
+            note = (holes.get((topic, partition)) if holes else None) or remark(committed, log, high_mark)
             # An inlined is_epoch_ahead: a call per commit takes as long as everything else.
             if epochs and epoch and epoch > epochs.get(partition, epoch):
                 lag, note = None, EPOCH_AHEAD
@@ -59,7 +57,7 @@ def offset_rows(offsets: GroupOffsets) -> list[OffsetRow]:
                 # fmt: off
                 fields = (
                     group, topic, partition, epoch, committed, start, end, lag,
-                    name, host, client, instance, note, None, role,
+                    name, host, client, instance, note, None, role, high_mark,
                 )
                 # fmt: on
                 rows.append(offset_row(fields))

@@ -12,7 +12,7 @@ from kgroups.model.explain.summary import summarize
 from kgroups.model.severity import Severity
 from kgroups.model.status import Damage, Known, Status
 from kgroups.model.verdicts.judge import judge
-from kgroups.model.verdicts.verdict import Key
+from kgroups.model.verdicts.verdict import Adds, Key
 from kgroups.model.verdicts.verdict import Severity as VerdictSeverity
 from tests.unit.model.explain.groups import facts
 from tests.unit.model.verdicts.scenarios import PLANTED
@@ -50,6 +50,20 @@ def test_verdict_of_the_only_lagging_partition_decides(key: Key, status: Status)
     assert found.status.status is status
     if found.worst:
         assert found.worst.verdict.severity is not VerdictSeverity.INFO
+
+
+@pytest.mark.parametrize(
+    ("key", "known", "adds"),
+    [
+        (Key.NOT_COMMITTING, BUSY, Adds.RECORD),
+        (Key.NEVER_COMMITTED, BUSY, Adds.DEEP),
+        (Key.PROGRESSING, BUSY._replace(state="PreparingRebalance"), Adds.DEEP),
+        (Key.PROGRESSING, BUSY, None),
+    ],
+)
+def test_next_command_names_the_option_that_it_adds(key: Key, known: Known, adds: Adds | None) -> None:
+    found = summarize(explained(key, known), ())
+    assert found.adds is adds and (adds is None or (found.next and found.next.endswith(f" {adds}")))
 
 
 def test_stuck_partition_outweighs_one_that_makes_progress() -> None:

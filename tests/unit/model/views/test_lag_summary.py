@@ -15,7 +15,7 @@ from kgroups.model.offsets import Commit, GroupCommits, LogOffsets, Logs
 from kgroups.model.time_lag import FirstUnread, Position
 from kgroups.model.unread_count import FINISHED, NONE, UNKNOWN, UnreadCount
 from kgroups.model.views.lag_rows import LagRow
-from kgroups.model.views.lag_summary import Ages, By, count_of, shares
+from kgroups.model.views.lag_summary import Ages, By, count_of, is_ahead, shares
 from kgroups.model.views.offset_row import GroupOffsets, OffsetRow
 
 NOW = 1_000_000
@@ -262,6 +262,13 @@ def test_count_of_partition() -> None:
     assert count_of(row._replace(current_offset=100, lag=0), ages) == NONE
     assert count_of(row._replace(current_offset=110, lag=-10), ages) == UNKNOWN
     assert count_of(row._replace(current_offset=91), ages) == UNKNOWN
+
+
+@pytest.mark.parametrize("note", [None, "another note; committed beyond the last stable offset"])
+def test_commit_is_ahead_by_the_high_watermark_and_not_by_its_note(note: str | None) -> None:
+    row = OffsetRow("g", "t", 0, current_offset=110, log_end_offset=100, lag=-10, high_watermark=110, note=note)
+    assert not is_ahead(row)
+    assert is_ahead(row._replace(high_watermark=109)) and is_ahead(row._replace(high_watermark=None))
 
 
 def test_count_of_share_group_is_an_upper_bound() -> None:
