@@ -27,6 +27,7 @@ from kgroups.net.cluster import Cluster
 from .client import Client, WireOnly, wire_of
 from .group_clients import gather_facts, instances_of
 from .query.count_unread import count_unread
+from .query.leader_epochs import with_epoch_ends
 from .query.log_offsets import problem_of
 from .query.retention import fetch_retention
 from .query.select_groups import Selection
@@ -52,6 +53,8 @@ async def observe(admin: Client, selection: Selection, sample: Sample, *, isolat
     :param sample: what to include.
     """
     outcome = await admin.describe_offsets(selection, isolation=isolation, whole_topics=True)
+    if sample.with_epoch_ends and admin.cluster is not None:
+        outcome = await with_epoch_ends(admin.cluster, outcome)
     now = int(time.time() * 1000)
     ages = NO_AGES
     failures: tuple[Failure, ...] = ()
@@ -109,12 +112,17 @@ async def read_ages(
 
 
 async def observe_in_batches(
-    admin: Client, selection: Selection, *, isolation: Isolation
+    admin: Client, selection: Selection, sample: Sample, *, isolation: Isolation
 ) -> AsyncGenerator[Outcome[Seen]]:
-    """Yield snapshots of the selected groups in batches, without ages and commit times."""
+    """Yield snapshots of the selected groups in batches, without ages and commit times.
+
+    :param sample: only ``with_epoch_ends`` counts.
+    """
     async with aclosing(admin.stream_offsets(selection, isolation=isolation, whole_topics=True)) as batches:
         async for batch in batches:
             now = int(time.time() * 1000)
+            if sample.with_epoch_ends and admin.cluster is not None:
+                batch = await with_epoch_ends(admin.cluster, batch)
             yield batch.with_items(Seen(item, now, NO_AGES) for item in batch.items)
 
 
@@ -128,6 +136,7 @@ async def observe_partitions(
     cluster = wire_of(admin, WireOnly.EXPLAIN)
     isolation = Isolation.READ_UNCOMMITTED
     described = await admin.describe_offsets(selection, isolation=isolation, whole_topics=wanted is None)
+    described = await with_epoch_ends(cluster, described)
     return await partition_facts(cluster, described, wanted)
 
 
@@ -140,9 +149,12 @@ async def group_facts(
     :raises UsageError: over librdkafka.
     """
     cluster = wire_of(admin, WireOnly.EXPLAIN)
-    described = asyncio.ensure_future(
-        admin.describe_offsets(selection, isolation=Isolation.READ_UNCOMMITTED, whole_topics=True)
-    )
+
+    async def describe() -> Outcome[GroupOffsets]:
+        found = await admin.describe_offsets(selection, isolation=Isolation.READ_UNCOMMITTED, whole_topics=True)
+        return await with_epoch_ends(cluster, found)
+
+    described = asyncio.ensure_future(describe())
     outcome, (lags, failures, partitions) = await asyncio.gather(
         gather_facts(cluster, selection, described), _lag_facts(cluster, described, with_pace=with_pace)
     )

@@ -37,6 +37,12 @@ def is_epoch_ahead(committed: int | None, current: int | None) -> bool:
     return committed is not None and current is not None and committed > current
 
 
+def diverged_remark(at: int, committed: int) -> str:
+    """Return what the log has instead of records that a group read: the epoch of the commit ends before its offset."""
+    where = f"offset {at}" if at + 1 == committed else f"offsets {at} to {committed - 1}"
+    return f"log truncated: the records at {where} were replaced after the group read them"
+
+
 def waiting_remark(number: int) -> str:
     """Return how many offsets a consumer with ``read_committed`` cannot read yet."""
     return f"{count(number, 'offset waits', 'offsets wait')} behind an open transaction"

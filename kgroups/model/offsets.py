@@ -91,7 +91,8 @@ class Logs(NamedTuple):
     ``epochs`` are the current leader epochs, by topic and partition (Kafka 2.1). ``topic_ids`` are the topic IDs (Kafka
     2.8). Both contain only what brokers report. ``stable``: whether the ends are last stable offsets (KIP-98), beyond
     which consumers that do not skip open transactions commit. Then ``high`` are the high watermarks, by topic and
-    partition. ``problems``: of the partitions in ``holes`` that no consumer can read, too.
+    partition. ``problems``: of the partitions in ``holes`` that no consumer can read, too. ``epoch_ends``: the offsets
+    after the last records of earlier leader epochs, by topic, partition, and epoch, if they were requested.
     """
 
     offsets: Mapping[str, Mapping[int, LogOffsets]] = MappingProxyType({})
@@ -101,6 +102,7 @@ class Logs(NamedTuple):
     stable: bool = False
     problems: Mapping[tuple[str, int], LogProblem] = MappingProxyType({})
     high: Mapping[str, Mapping[int, int]] = MappingProxyType({})
+    epoch_ends: Mapping[tuple[str, int, int], int] = MappingProxyType({})
 
     def waiting(self, topic: str, partition: int, committed: int) -> int:
         """Return the number of offsets after a committed one that a transaction hides, which is open before them."""

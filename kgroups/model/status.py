@@ -27,6 +27,7 @@ class Status(StrEnum):
     DELETED_TOPIC = "deleted topic"
     RECREATED_TOPIC = "recreated topic"
     BEYOND_LOG_END = "beyond log end"
+    TRUNCATED_LOG = "truncated log"
     NO_LEADER = "no leader"
     NOT_READY = "not ready"
     STUCK = "stuck"
@@ -90,15 +91,16 @@ class Damage(NamedTuple):
     """The partitions that one sample shows to be wrong, each sorted.
 
     ``lost``: their committed offset is below the log start offset. ``missing``: they do not exist. ``recreated``: their
-    committed offset is of an earlier topic of the same name. ``ahead``: it is beyond the end of the log.
-    ``leaderless``: no broker leads them. ``unassigned``: no member of a stable group has them, although records may be
-    unread.
+    committed offset is of an earlier topic of the same name. ``ahead``: it is beyond the end of the log. ``truncated``:
+    records before it were replaced after the group read them, if leader epochs were compared. ``leaderless``: no broker
+    leads them. ``unassigned``: no member of a stable group has them, although records may be unread.
     """
 
     lost: tuple[Place, ...] = ()
     missing: tuple[Place, ...] = ()
     recreated: tuple[Place, ...] = ()
     ahead: tuple[Place, ...] = ()
+    truncated: tuple[Place, ...] = ()
     leaderless: tuple[Place, ...] = ()
     unassigned: tuple[Place, ...] = ()
 
@@ -204,6 +206,7 @@ def _damage(damage: Damage) -> GroupStatus | None:
         (damage.missing, Status.DELETED_TOPIC, "the partition does not exist"),
         (damage.recreated, Status.RECREATED_TOPIC, "the committed offset is of an earlier topic of this name"),
         (damage.ahead, Status.BEYOND_LOG_END, "the committed offset is beyond the end of the log"),
+        (damage.truncated, Status.TRUNCATED_LOG, "records were replaced after the group read them"),
         (damage.leaderless, Status.NO_LEADER, "no client can read the partition"),
         (damage.unassigned, Status.NOT_ASSIGNED, "no member has the partition"),
     ):

@@ -130,6 +130,7 @@ _FACTS: Final = {
     "committed_offset": or_null(whole("Committed offset. Null: none.")),
     "log_end_offset": whole("Log end offset."),
     "last_stable_offset": whole("Last stable offset, if other than the end."),
+    "diverged_offset": whole("First offset before the committed one whose record was replaced after it was read."),
     "member": text("Member that the partition is assigned to."),
     "state": text("State of the group, if the partition is not assigned."),
     "last_commit": whole("Time of the last commit in ms since 1970."),

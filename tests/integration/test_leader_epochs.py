@@ -180,10 +180,22 @@ def test_offset_restored_after_an_unclean_election_is_read(brokers: tuple[Sandbo
     log.produce(15)
     sandbox.restart(leader)
     wait_for(lambda: len(isr(log)) == 2)
+    assert_truncated_at(log, group, 10)
     act(log, "reset-offsets", group, "--all-topics", "--to-earliest", *YES, str(tmp_path / "undo-1.json"))
     act(log, "snapshot", "restore", str(saved), *YES, str(tmp_path / "undo-2.json"))
     assert log.committed(group) == (15, None), "the log has the records of another leader there"
     assert_read(log, group, 15, tmp_path)
+
+
+def assert_truncated_at(log: Log, group: str, offset: int) -> None:
+    (verdict,) = run_kgroups(
+        "explain", group, "--partition", f"{log.name}:0", "-o", "json", bootstrap=log.bootstrap
+    ).items
+    assert (verdict["verdict"], verdict["facts"]["diverged_offset"]) == ("truncated-log", offset)
+    (explained,) = run_kgroups("explain", group, "-o", "json", bootstrap=log.bootstrap).items
+    assert explained["summary"]["status"] == "truncated log"
+    checked = run_kgroups("check", group, "--max-lag", "1000", bootstrap=log.bootstrap)
+    assert checked.code == 2 and f"log truncated: {15 - offset} offsets of 1 partition" in checked.out
 
 
 def group_on(log: Log, broker: int) -> str:

@@ -1,6 +1,7 @@
 """Compare the leader epochs of offsets with the logs of their partitions: OffsetForLeaderEpoch per leader (KIP-320).
 
-A consumer with an epoch above that of its partition waits for metadata that never comes, and reads nothing.
+A consumer with an epoch above that of its partition waits for metadata that never comes, and reads nothing. Where an
+epoch ends in the log before the offset of a commit of this epoch, the log lost records that the group has read.
 """
 
 from __future__ import annotations
@@ -10,7 +11,10 @@ from typing import NamedTuple
 
 from kgroups.errors import KgroupsError
 from kgroups.model.cluster import Node
+from kgroups.model.groups import GroupType
 from kgroups.model.offsets import LogOffsets, Logs
+from kgroups.model.outcome import Outcome
+from kgroups.model.views.offset_row import GroupOffsets
 from kgroups.net.cluster import Cluster
 from kgroups.net.fanout import fan_out
 from kgroups.protocol.apis.offset_for_leader_epoch import API, EpochEnd, OffsetForLeaderEpoch
@@ -55,6 +59,26 @@ async def logs_kept(cluster: Cluster, wanted: Iterable[EpochAt]) -> Mapping[Epoc
         at: end.epoch == at.epoch and at.offset <= end.end
         for at, (_, end) in (await _ends(cluster, frozenset(wanted))).items()
     }
+
+
+async def with_epoch_ends(cluster: Cluster, outcome: Outcome[GroupOffsets]) -> Outcome[GroupOffsets]:
+    """Add to the logs where the leader epochs of commits end; nothing is requested for those of the current epoch.
+
+    Absent where no broker reports it.
+    """
+    wanted = {
+        (topic, commit.partition, commit.leader_epoch)
+        for item in outcome.items
+        if item.group.type not in GroupType.WITHOUT_COMMITS
+        for topic, commits in item.commits.topics.items()
+        if (current := item.logs.epochs.get(topic))
+        for commit in commits
+        if commit.leader_epoch is not None and commit.leader_epoch < current.get(commit.partition, 0)
+    }
+    if not wanted:
+        return outcome
+    ends = {at: found.end for at, found in (await _fetch(cluster, wanted)).items() if found.end >= 0}
+    return outcome.with_items(item._replace(logs=item.logs._replace(epoch_ends=ends)) for item in outcome.items)
 
 
 async def _ends(cluster: Cluster, wanted: frozenset[EpochAt]) -> dict[EpochAt, tuple[EpochEnd, EpochEnd]]:

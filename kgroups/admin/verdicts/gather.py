@@ -126,7 +126,7 @@ def _rows(offsets: GroupOffsets, numbers: Mapping[str, frozenset[int]] | None) -
         for row in share.rows:
             found.setdefault(_pair(row), row)
     if numbers is None:
-        return [row for row in found.values() if row.lag or lag_is_unknown(row)]
+        return [row for row in found.values() if row.lag or row.diverged_at is not None or lag_is_unknown(row)]
     name = offsets.group.group
     return [
         found.get((topic, number), OffsetRow(name, topic, number))
@@ -418,6 +418,7 @@ def _facts(
         log_problem=problem if end is None else None,
         recreated=_has_other_topic_id(offsets, row, gathered),
         epoch_ahead=is_epoch_ahead(row.leader_epoch, offsets.logs.epochs.get(topic, {}).get(partition)),
+        diverged_at=row.diverged_at,
         pending=pair in (offsets.commits.pending or ()),
         left=bool(left_topics(group, (topic,))),
         owner=owner,

@@ -96,8 +96,10 @@ class Checker:
         """Judge all groups; return the samplings of the clusters that answered."""
 
         async def check(name: str, admin: Client) -> Outcome[Seen]:
-            async for batch in observe_in_batches(admin, self._selections[name], isolation=self._isolation):
-                samplings[name].judge(batch)
+            sampling, selection = samplings[name], self._selections[name]
+            (sample,) = sampling.planned()
+            async for batch in observe_in_batches(admin, selection, sample, isolation=self._isolation):
+                sampling.judge(batch)
             return Outcome()
 
         answers = self._query({name: partial(check, name) for name in samplings})

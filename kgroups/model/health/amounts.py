@@ -145,15 +145,30 @@ def lost_text(rows: Iterable[OffsetRow]) -> str:
     return f"data lost: {sum(lost.values()):,} offsets of {where} deleted before they were read: {counts.some(lost)}"
 
 
+def truncated_text(rows: Iterable[OffsetRow]) -> str:
+    """Return how many records were replaced after they were read; ``""`` if none, or if it is unknown."""
+    replaced = {
+        place_name(*place): (row.current_offset or 0) - row.diverged_at
+        for place, row in committed(rows).items()
+        if row.diverged_at is not None
+    }
+    if not replaced:
+        return ""
+    where = counts.count(len(replaced), "partition")
+    read = "replaced after the group read them"
+    return f"log truncated: {sum(replaced.values()):,} offsets of {where} {read}: {counts.some(replaced)}"
+
+
 def damage_text(rows: Iterable[OffsetRow]) -> str:
-    """Return what makes a lag CRITICAL, whatever its limit: records that were lost, and commits ahead of the log."""
+    """Return what makes a lag CRITICAL, whatever its limit: lost or replaced records, and commits ahead of the log."""
     rows = list(rows)
-    return ", ".join(filter(None, (lost_text(rows), ahead_text(rows))))
+    return ", ".join(filter(None, (lost_text(rows), truncated_text(rows), ahead_text(rows))))
 
 
 def unless_lost(finding: Finding, rows: Iterable[OffsetRow]) -> Finding:
-    """Return the finding, or a CRITICAL one if records were already deleted before they were read."""
-    lost = lost_text(rows)
+    """Return the finding, or a CRITICAL one if records were deleted before they were read, or replaced after it."""
+    rows = list(rows)
+    lost = ", ".join(filter(None, (lost_text(rows), truncated_text(rows))))
     if not lost:
         return finding
     return critical(finding, f"{lost}; {finding.message}")

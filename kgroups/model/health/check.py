@@ -24,6 +24,7 @@ class Input(Enum):
     COMMIT_TIMES = auto()
     OUTSIDERS = auto()
     SHARE_STATES = auto()
+    EPOCH_ENDS = auto()
 
 
 class Evidence(NamedTuple):

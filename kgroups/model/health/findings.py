@@ -74,7 +74,8 @@ class Sample(NamedTuple):
     retained. ``with_counts``: also how many there are. ``with_commit_times``: the time of each commit, for which the
     offsets topic is read. ``with_outsiders``: whether clients that are not members commit for groups without members.
     ``with_expiry``: when the offsets of groups without members expire. ``with_share_states``: what became of the
-    records of share groups, for which ``__share_group_state`` is read.
+    records of share groups, for which ``__share_group_state`` is read. ``with_epoch_ends``: whether logs were truncated
+    below commits.
     """
 
     pause: float = 0
@@ -85,6 +86,7 @@ class Sample(NamedTuple):
     with_counts: bool = False
     with_expiry: bool = False
     with_share_states: bool = False
+    with_epoch_ends: bool = False
 
 
 class Seen(NamedTuple):

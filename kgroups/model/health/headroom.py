@@ -41,7 +41,7 @@ RECORDS = Check(
     "a limit",
     parse_least_time,
     judge=_records,
-    inputs=frozenset({Input.RETENTION}),
+    inputs=frozenset({Input.RETENTION, Input.EPOCH_ENDS}),
 )
 
 

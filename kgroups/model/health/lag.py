@@ -19,7 +19,15 @@ def _total(evidence: Evidence) -> Iterator[Finding]:
         yield total(evidence.name, "lag", evidence.rows, limit, evidence.unknown_lag, damage_text(evidence.rows))
 
 
-TOTAL = Check("max-lag", "lag", Flag("Total lag.", LIMIT), "a limit", parse_threshold, judge=_total)
+TOTAL = Check(
+    "max-lag",
+    "lag",
+    Flag("Total lag.", LIMIT),
+    "a limit",
+    parse_threshold,
+    judge=_total,
+    inputs=frozenset({Input.EPOCH_ENDS}),
+)
 
 
 def _by_topic(value: object) -> tuple[tuple[str, Threshold], ...]:
@@ -69,6 +77,7 @@ TOPICS = Check(
     _by_topic,
     _parse_flags,
     judge=_topics,
+    inputs=frozenset({Input.EPOCH_ENDS}),
 )
 
 
@@ -89,6 +98,7 @@ PARTITIONS = Check(
     "a limit",
     parse_threshold,
     judge=_partitions,
+    inputs=frozenset({Input.EPOCH_ENDS}),
 )
 
 
@@ -109,5 +119,5 @@ TIMES = Check(
     "a limit",
     parse_time_threshold,
     judge=_times,
-    inputs=frozenset({Input.UNREAD_TIMES}),
+    inputs=frozenset({Input.UNREAD_TIMES, Input.EPOCH_ENDS}),
 )

@@ -73,6 +73,7 @@ class Sampling:
         self._commit_ages = Input.COMMIT_TIMES in inputs
         self._stopped = Input.OUTSIDERS in inputs
         self._share_states = Input.SHARE_STATES in inputs
+        self._epoch_ends = Input.EPOCH_ENDS in inputs
         self._samples: dict[GroupId, list[Seen]] = {}
         self._failures: tuple[Failure, ...] = ()
         self._hidden_by: tuple[Acl, ...] = ()
@@ -98,6 +99,7 @@ class Sampling:
                 with_headroom=is_last and self._headroom,
                 with_expiry=is_last and self._expiry,
                 with_share_states=is_last and self._share_states,
+                with_epoch_ends=is_last and self._epoch_ends,
             )
 
     def add(self, seen: Outcome[Seen]) -> None:

@@ -30,6 +30,9 @@ def _evidence(facts: PartitionFacts, progressed: int | None, changes: int) -> It
         yield Evidence("log_end_offset", facts.end, f"log: offsets {facts.start} to {facts.end}{lag}")
     if facts.last_stable is not None and facts.last_stable != facts.end:
         yield Evidence("last_stable_offset", facts.last_stable, f"last stable offset: {facts.last_stable}")
+    if facts.diverged_at is not None:
+        text = f"the records of the leader epoch of the commit end before offset {facts.diverged_at}"
+        yield Evidence("diverged_offset", facts.diverged_at, text)
     yield from _members(facts)
     yield from _history(facts, progressed, changes)
     if facts.record_known and facts.record is None and facts.first_unread is not None:

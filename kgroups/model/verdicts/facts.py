@@ -90,6 +90,8 @@ class PartitionFacts(NamedTuple):
     log_problem: LogProblem | None = None
     recreated: bool = False
     epoch_ahead: bool = False
+    diverged_at: int | None = None
+    """The first offset before the committed one whose record was replaced after the group read it."""
     pending: bool = False
     """Whether an open transaction has an offset that may replace the committed one."""
     left: bool = False

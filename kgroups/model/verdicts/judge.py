@@ -13,7 +13,7 @@ from typing import NamedTuple
 from kgroups.model.counts import count
 from kgroups.model.duration import Milliseconds
 from kgroups.model.groups import GroupState
-from kgroups.model.lag import EPOCH_AHEAD, RECREATED
+from kgroups.model.lag import EPOCH_AHEAD, RECREATED, diverged_remark
 from kgroups.model.moments import moment_text
 from kgroups.model.offsets import LogProblem
 from kgroups.model.operations.commit_history import STUCK_AFTER
@@ -213,6 +213,14 @@ def _commit(case: Case) -> Found | None:
             "log was truncated, the topic was recreated, or the offset was set by hand"
         )
         return Found(Key.BEYOND_LOG_END, Severity.PROBLEM, text, _to_earliest(case))
+    if facts.diverged_at is not None:
+        text = (
+            f"{diverged_remark(facts.diverged_at, facts.committed)}, by an unclean leader election, or because the "
+            "topic was deleted and created again; consumers that compare leader epochs go back there when they next "
+            "read the committed offset, others skip the new records"
+        )
+        back = case.command(f"reset-offsets {{group}} --topic {{place}} --to-offset {facts.diverged_at}")
+        return Found(Key.TRUNCATED_LOG, Severity.PROBLEM, text, back)
     return None
 
 

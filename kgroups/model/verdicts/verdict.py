@@ -29,6 +29,7 @@ class Key(StrEnum):
     RECREATED_TOPIC = "recreated-topic"
     BELOW_LOG_START = "below-log-start"
     BEYOND_LOG_END = "beyond-log-end"
+    TRUNCATED_LOG = "truncated-log"
     CAUGHT_UP = "caught-up"
     NO_UNREAD_RECORDS = "no-unread-records"
     CRASH_LOOP = "crash-loop"

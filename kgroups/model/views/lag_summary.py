@@ -358,7 +358,7 @@ def tally_of(
 def _damage(share: Share, rows: Sequence[OffsetRow], tally: Tally) -> Damage:
     """Return the partitions that are wrong; nearly all groups have none, and need no pass over each row."""
     found: dict[str, set[tuple[str, int]]] = {}
-    if tally.ahead or tally.data_lost or tally.total_lag is None:
+    if tally.ahead or tally.data_lost or tally.total_lag is None or share.logs.epoch_ends:
         for row in rows:
             if row.topic is not None and row.partition is not None and (word := _wrong(row, share.logs)):
                 found.setdefault(word, set()).add((row.topic, row.partition))
@@ -378,6 +378,8 @@ def _wrong(row: OffsetRow, logs: Logs) -> str | None:
         return None
     if is_ahead(row):
         return "ahead"
+    if row.diverged_at is not None:
+        return "truncated"
     return "lost" if row.log_start_offset is not None and at < row.log_start_offset else None
 
 

@@ -38,15 +38,17 @@ class OffsetRow(NamedTuple):
     """Of a streams group: the role of the topic in the application."""
     high_watermark: int | None = None
     """If ``log_end_offset`` is the last stable offset; ``None`` otherwise."""
+    diverged_at: int | None = None
+    """The first offset before the committed one whose record was replaced; ``None``: none, or unknown."""
 
 
-WITHOUT_COLUMN = frozenset({"high_watermark"})
+WITHOUT_COLUMN = frozenset({"high_watermark", "diverged_at"})
 """The fields that no output shows: facts for judges."""
 
 # fmt: off
 OffsetFields = tuple[
     str, _Text, _Number, _Number, _Number, _Number, _Number, _Number,
-    _Text, _Text, _Text, _Text, _Text, _Number, _Text, _Number,
+    _Text, _Text, _Text, _Text, _Text, _Number, _Text, _Number, _Number,
 ]
 # fmt: on
 """The types of the fields of an :class:`OffsetRow`, in order."""

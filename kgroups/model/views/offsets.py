@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator, Mapping
 from operator import attrgetter, itemgetter
 
 from ..groups import Group, GroupType, Member
-from ..lag import EPOCH_AHEAD, compute_lag, remark, waiting_remark
+from ..lag import EPOCH_AHEAD, compute_lag, diverged_remark, remark, waiting_remark
 from ..offsets import LogOffsets
 from .offset_row import GroupOffsets, OffsetRow, offset_row
 
@@ -57,7 +57,7 @@ def offset_rows(offsets: GroupOffsets) -> list[OffsetRow]:
                 # fmt: off
                 fields = (
                     group, topic, partition, epoch, committed, start, end, lag,
-                    name, host, client, instance, note, None, role, high_mark,
+                    name, host, client, instance, note, None, role, high_mark, None,
                 )
                 # fmt: on
                 rows.append(offset_row(fields))
@@ -66,7 +66,7 @@ def offset_rows(offsets: GroupOffsets) -> list[OffsetRow]:
     rows.sort(key=_by_partition)
     if nonsubscribers:
         rows = [_with_note_on_owner(row, nonsubscribers) for row in rows]
-    rows = _with_members_that_left(rows, offsets.group)
+    rows = _with_divergence(_with_members_that_left(rows, offsets.group), offsets.logs.epoch_ends)
     for member in idle:
         raw = member.assignment.raw
         note = f"assignment not decoded: {raw}" if raw else None
@@ -93,6 +93,23 @@ def count_left_out(offsets: GroupOffsets) -> int:
         rest = (log for at, log in logs.get(topic, _NO_LOGS).items() if at not in shown)
         number += sum(log.start is None or log.start != log.end for log in rest)
     return number
+
+
+def _with_divergence(rows: list[OffsetRow], ends: Mapping[tuple[str, int, int], int]) -> list[OffsetRow]:
+    """Return the rows, with the first record that was replaced after the group read it, if any was.
+
+    After an unclean election, a leader that lacked the last records of an epoch writes others at the same offsets.
+    """
+    return [_diverged(row, ends) for row in rows] if ends else rows
+
+
+def _diverged(row: OffsetRow, ends: Mapping[tuple[str, int, int], int]) -> OffsetRow:
+    if row.topic is None or row.partition is None or row.leader_epoch is None or row.current_offset is None:
+        return row
+    at = ends.get((row.topic, row.partition, row.leader_epoch))
+    if at is None or at >= row.current_offset or row.lag is None or row.lag < 0:  # beyond the end, there are none yet
+        return row
+    return row._replace(diverged_at=at, note=_joined(row.note, diverged_remark(at, row.current_offset)))
 
 
 def _marks(offsets: GroupOffsets, owned: Container[str]) -> dict[tuple[str, int], str]:

@@ -694,6 +694,7 @@ def against_key(world: World, place: Place, key: Key, *, owned: bool) -> str | N
         Key.RECREATED_TOPIC: truth.life == 1,
         Key.BELOW_LOG_START: at >= log.start,
         Key.BEYOND_LOG_END: at <= log.end,
+        Key.TRUNCATED_LOG: True,  # no log is truncated
         Key.CAUGHT_UP: log.unread(at) > 0,
         Key.NO_UNREAD_RECORDS: log.unread(at) > 0 or log.open_at is not None,
         Key.CRASH_LOOP: not any(time > truth.changed_at for time in world.left),

@@ -66,6 +66,7 @@ DAMAGE = [
     (Damage(missing=PLACE), Status.DELETED_TOPIC),
     (Damage(recreated=PLACE), Status.RECREATED_TOPIC),
     (Damage(ahead=PLACE), Status.BEYOND_LOG_END),
+    (Damage(truncated=PLACE), Status.TRUNCATED_LOG),
     (Damage(leaderless=PLACE), Status.NO_LEADER),
     (Damage(unassigned=PLACE), Status.NOT_ASSIGNED),
 ]

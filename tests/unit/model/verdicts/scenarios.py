@@ -94,6 +94,11 @@ def _beyond(random_: random.Random) -> PartitionFacts:
     return facts._replace(committed=(facts.end or 0) + random_.randrange(1, 100), record_known=False, record=None)
 
 
+def _truncated(random_: random.Random) -> PartitionFacts:
+    facts = healthy(random_)
+    return facts._replace(diverged_at=(facts.committed or 0) - random_.randrange(1, 5))
+
+
 def _caught_up(random_: random.Random) -> PartitionFacts:
     facts = stuck(random_, random_.randrange(1, 9))
     owner = random_.choice((OWNER, None))
@@ -206,6 +211,7 @@ PLANTED: dict[Key, Callable[[random.Random], PartitionFacts]] = {
     Key.RECREATED_TOPIC: _recreated,
     Key.BELOW_LOG_START: _below,
     Key.BEYOND_LOG_END: _beyond,
+    Key.TRUNCATED_LOG: _truncated,
     Key.CAUGHT_UP: _caught_up,
     Key.NO_UNREAD_RECORDS: _hole,
     Key.CRASH_LOOP: _crashing,

@@ -34,8 +34,8 @@ def test_offset_rows_join_commit_owner_and_log() -> None:
     first, second = offset_rows(offsets(group(member("m", ("t", (0,)), instance_id="i")), commits, logs))
     assert first.lag == 60
     assert second.consumer_id is None
-    assert first == ("g", "t", 0, 3, 40, 5, 100, 60, "m", "/m", "client-m", "i", None, None, None, None)
-    assert second == ("g", "t", 1, None, 50, None, 50, 0, *[None] * 8)
+    assert first == ("g", "t", 0, 3, 40, 5, 100, 60, "m", "/m", "client-m", "i", *[None] * 5)
+    assert second == ("g", "t", 1, None, 50, None, 50, 0, *[None] * 9)
 
 
 def test_offset_rows_have_one_row_per_claiming_member() -> None:
@@ -107,6 +107,6 @@ def test_list_row_keeps_unknown_fields() -> None:
 
 def test_offset_row_and_commit_fields_match_their_declared_types() -> None:
     assert get_args(OffsetFields) == tuple(get_type_hints(OffsetRow).values())
-    assert offset_row(tuple(range(16))) == OffsetRow(*range(16))  # type: ignore[arg-type]
+    assert offset_row(tuple(range(17))) == OffsetRow(*range(17))  # type: ignore[arg-type]
     assert new_commit((1, 2, 3, "x")) == Commit(1, 2, 3, "x")
     assert type(new_commit((1, 2, 3, "x"))) is Commit
