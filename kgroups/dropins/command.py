@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
@@ -11,6 +12,9 @@ from kgroups.errors import EXIT_FAILED, EXIT_OK, KgroupsError, UsageError
 
 from . import VERSION
 from .joptsimple import ArgumentError, Option, OptionError, ParsedOptions, parse
+
+OPTION = re.compile(r"(?<![\w-])--([a-z][a-z-]*)")
+"""An option that a text names."""
 
 
 class Tool:
@@ -68,9 +72,12 @@ class Tool:
             code: int = getattr(import_module(f"kgroups.dropins.{module}"), name)(parsed)
             return code
         except (ArgumentError, KgroupsError) as error:
-            from .sentences import failed_due_to, of_error, print_sentence
+            from .sentences import failed_due_to, of_error, own_words, print_sentence
 
             if not isinstance(error, ArgumentError):
+                error.args = (own_words(error.text, self._kind),)
+                if error.hint and not self._has_options_of(error.hint):
+                    error.hint = None
                 if sentence := of_error(error, parsed):
                     print_sentence(sentence)
                 raise
@@ -78,6 +85,10 @@ class Tool:
                 raise
             print_sentence(failed_due_to(self._kind, str(error)))
             return EXIT_FAILED
+
+    def _has_options_of(self, text: str) -> bool:
+        """Return whether the tool has each option that a text names: hints are for kgroups, too."""
+        return {*OPTION.findall(text)} <= {option.name for option in self._options}
 
     def usage(self) -> str:
         """Return the usage text of the Java tool."""

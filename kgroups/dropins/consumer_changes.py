@@ -18,10 +18,11 @@ from kgroups.net.cluster import Cluster
 
 from . import changes
 from .joptsimple import ParsedOptions
-from .reset_options import scenario_of, topics_of
+from .reset_options import reject_duplicates, scenario_of
 from .run import change_and_write
 from .sentences import escape_for
 from .text.operations import deleted_text, plan_text, undeleted_text
+from .topics import topics_of
 from .views import TOOLS
 
 _GROUPS = TOOLS["consumer"]
@@ -40,6 +41,8 @@ def reset(parsed: ParsedOptions) -> int:
         if others and not kept:
             return Outcome(failures=others)
         planned = await plan_reset(cluster, request._replace(selection=selection._replace(names=kept)))
+        if scope is not None:
+            reject_duplicates(parsed.all("topic"), scenario, planned.items)
         planned = planned.with_failures(others)
         return (await changes.apply(cluster, planned)).written if "execute" in parsed else planned
 

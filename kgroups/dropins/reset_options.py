@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from kgroups.errors import UsageError
 from kgroups.model.moments import parse_duration, parse_moment
+from kgroups.model.offsets import place_name
 from kgroups.model.operations import reset
 from kgroups.model.operations.plan_file import parse_plan
-from kgroups.model.operations.reset import Scenario
+from kgroups.model.operations.reset import PlannedOffset, Scenario
 
-from .joptsimple import OptionError, ParsedOptions
+from .joptsimple import ParsedOptions
 from .sentences import ToolError
+from .topics import named_partitions, topic_of
 
 _NO_TIME = "Error parsing timestamp. It does not contain a 'T' according to ISO8601 format"
-_PARTITION = re.compile(r"[+-]?[0-9]{1,10}")
 
 
 def scenario_of(parsed: ParsedOptions) -> Scenario:
@@ -75,27 +76,24 @@ def _plan(path: str, groups: tuple[str, ...]) -> Scenario:
     return parse_plan(text, path).scenario(groups[0] if len(groups) == 1 else None)
 
 
-def topics_of(words: Iterable[str]) -> dict[str, frozenset[int] | None]:
-    """Parse ``t`` and ``t:0,1``; return topic -> partitions, ``None`` for all partitions.
+def reject_duplicates(words: Sequence[str], scenario: Scenario, planned: Iterable[PlannedOffset]) -> None:
+    """Reject a planned partition that is named twice, or with its topic, as the Java tools do when they have planned.
 
-    :raises OptionError: if an argument has neither form.
+    :raises ToolError: for the first one. Its cause has the two values in Java only if they are numbers.
     """
-    scope: dict[str, frozenset[int] | None] = {}
-    for word in words:
-        topic, colon, ids = word.partition(":")
-        if ":" in ids or (colon and not ids.strip(",")) or not topic or not _is_utf_8(topic):
-            raise OptionError(f"Invalid topic arg '{word}', expected topic name and partitions")
-        if not colon:
-            scope[topic] = None
-            continue
-        for part in ids.rstrip(",").split(","):
-            if not _PARTITION.fullmatch(part) or int(part) >= 2**31:
-                raise OptionError(f"Invalid partition '{part}' specified in topic arg '{word}''")
-            known = scope.setdefault(topic, frozenset())
-            scope[topic] = None if known is None else known | {int(part)}
-    return scope
+    entries = {(entry.topic, entry.partition): entry for entry in planned}
+    whole = {topic for topic, partitions in map(topic_of, words) if partitions is None}
+    seen: set[tuple[str, int]] = set()
+    for pair in named_partitions(words):
+        if pair in entries and (pair in seen or pair[0] in whole):
+            value = _planned_value(scenario, entries[pair])
+            place = place_name(*pair)
+            merged = "" if value is None else f" (attempted merging values {value} and {value})"
+            raise ToolError(f"Duplicate key {place}{merged}", f"partition {place} is selected twice")
+        seen.add(pair)
 
 
-def _is_utf_8(text: str) -> bool:
-    """Return whether an argument was valid UTF-8: Python represents other bytes as surrogates."""
-    return not any("\ud800" <= char <= "\udfff" for char in text)
+def _planned_value(scenario: Scenario, entry: PlannedOffset) -> int | None:
+    if isinstance(scenario, reset.ShiftBy) and entry.old is not None:
+        return entry.old + scenario.by
+    return scenario.offset if isinstance(scenario, reset.ToOffset) else None

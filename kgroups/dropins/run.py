@@ -20,7 +20,7 @@ from kgroups.net.cluster import Cluster
 from kgroups.render.failures import failure_lines, notice_lines
 
 from .joptsimple import OptionError, ParsedOptions
-from .sentences import ToolError, of_failures, print_sentence
+from .sentences import ToolError, of_failures, own_words, print_sentence
 
 TIMEOUT_MS = 30_000
 LONGEST_MS = 2**31 - 1
@@ -65,7 +65,7 @@ def _query_and_write(
 ) -> int:
     outcome, _ = run_query(settings, query, debug=False)
     sentences, others = of_failures(outcome.failures, parsed)
-    before = sentences if "reset-offsets" in parsed else ()
+    before = sentences if parsed.any_of("reset-offsets", "delete-offsets") else ()
     for sentence in before:
         print_sentence(sentence)
     write(outcome)
@@ -73,7 +73,7 @@ def _query_and_write(
     for sentence in sentences[len(before) :]:
         print_sentence(sentence)
     for line in (*notice_lines(outcome.notices), *failure_lines(others, "Error")):
-        print(line, file=sys.stderr)
+        print(own_words(line, parsed.kind), file=sys.stderr)
     return EXIT_FAILED if failed(outcome) else outcome.exit_code
 
 

@@ -23,6 +23,7 @@ from kgroups.model.outcome import NOT_FOUND, Failure, Scope
 from kgroups.model.visible import escape
 
 from .joptsimple import ParsedOptions
+from .topics import named_partitions
 
 if TYPE_CHECKING:
     from kgroups.model.groups import Group
@@ -119,7 +120,9 @@ def of_error(error: KgroupsError, parsed: ParsedOptions) -> Lines | None:
 
 def _unknown_topic(error: UnknownTopic, parsed: ParsedOptions) -> str:
     if error.partitions:
-        partitions = ",".join(f"{error.topic}-{partition}" for partition in error.partitions)
+        named = named_partitions(() if "from-file" in parsed else (*parsed.all("topic"), *parsed.all("input-topic")))
+        given = [partition for topic, partition in named if topic == error.topic and partition in error.partitions]
+        partitions = ",".join(f"{error.topic}-{partition}" for partition in given or error.partitions)
         return f'The partitions "{partitions}" do not exist'
     if error.topic in (*parsed.all("topic"), *parsed.all("input-topic")):  # without partitions
         return _UNKNOWN_TOPIC.partition(": ")[2]
@@ -194,6 +197,8 @@ def _not_inactive(failure: Failure, kind: str) -> Lines:
 def _not_found(name: str, parsed: ParsedOptions) -> Lines:
     if "reset-offsets" in parsed and "input-topic" in parsed:
         return "", f"Error: {not_part(name)}"
+    if "delete-offsets" in parsed and parsed.kind == "consumer":
+        return "", "Error: The group id does not exist."
     cause = f"{_ERRORS}GroupIdNotFoundException: Group {name} not found."
     return failed_due_to(parsed.kind, (_EXECUTION if parsed.any_of(*_WRAPPED) else "") + cause)
 
@@ -206,6 +211,11 @@ def _not_authorized(failure: Failure, parsed: ParsedOptions) -> Lines:
     if parsed.kind == "share" and "reset-offsets" in parsed:
         return (java_error(failure).partition(": ")[2],)
     return failed_due_to(parsed.kind, (_EXECUTION if parsed.any_of(*_WRAPPED) else "") + java_error(failure))
+
+
+def own_words(text: str, kind: str) -> str:
+    """Return a message without an option that the tool lacks: kafka-groups has a fixed time limit."""
+    return text if kind else text.replace("--timeout (", "the time limit (")
 
 
 def print_sentence(lines: Lines) -> None:

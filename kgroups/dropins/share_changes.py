@@ -18,11 +18,12 @@ from kgroups.net.cluster import Cluster
 
 from . import changes
 from .joptsimple import ParsedOptions
-from .reset_options import scenario_of, topics_of
+from .reset_options import reject_duplicates, scenario_of
 from .run import change_and_write
 from .sentences import escape_for, other_type
 from .text import share
 from .text.operations import deleted_text, plan_text, undeleted_text
+from .topics import topics_of
 from .views import TOOLS, group_names
 
 _GROUPS = TOOLS["share"]
@@ -33,14 +34,14 @@ def reset(parsed: ParsedOptions) -> int:
     name = changes.one_group(parsed)
     # As in Kafka's tool: if both scopes are given, the named topics.
     topics = topics_of(parsed.all("topic")) if "topic" in parsed else None
-    request = ResetRequest(
-        Selection((name,)), scenario_of(parsed), topics, kind=GroupType.SHARE, create=True, announce=False
-    )
+    scenario = scenario_of(parsed)
+    request = ResetRequest(Selection((name,)), scenario, topics, kind=GroupType.SHARE, create=True, announce=False)
 
     async def query(cluster: Cluster) -> Outcome[Any]:
         planned = await plan_reset(cluster, request)
         if any(entry.kind != GroupType.SHARE for entry in planned.items):
             return planned.with_items(()).with_failures([other_type("share", name)])
+        reject_duplicates(parsed.all("topic"), scenario, planned.items)
         return (await changes.apply(cluster, planned)).written if "execute" in parsed else planned
 
     def write(outcome: Outcome[Any]) -> None:

@@ -22,10 +22,11 @@ from kgroups.net.cluster import Cluster
 
 from . import changes
 from .joptsimple import ParsedOptions
-from .reset_options import scenario_of, topics_of
+from .reset_options import reject_duplicates, scenario_of
 from .run import change_and_write
 from .sentences import CausedBy, escape_for, not_part
 from .text import streams
+from .topics import topics_of
 from .views import TOOLS
 
 _GROUPS = TOOLS["streams"]
@@ -45,9 +46,14 @@ def reset(parsed: ParsedOptions) -> int:
         if not names:
             return groups
         planned = await plan_reset(
-            cluster, ResetRequest(Selection(tuple(names)), scenario, topics, create=True, announce=False)
+            cluster,
+            ResetRequest(
+                Selection(tuple(names)), scenario, topics, create=True, announce=False, option="--input-topic"
+            ),
         )
-        planned = planned if topics is None else _committed_only(planned)
+        if topics is not None:
+            planned = _committed_only(planned)
+            reject_duplicates(parsed.all("input-topic"), scenario, planned.items)
         if "execute" in parsed:
             planned = await _execute(cluster, parsed, groups.items, planned)
         return planned.with_failures(groups.failures, groups.notices)

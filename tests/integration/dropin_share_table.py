@@ -80,6 +80,7 @@ RESETS = """
 --group sharers-idle --all-topics --to-latest --dry-run
 --group sharers-idle --topic sharers-log --to-latest --dry-run
 --group sharers-idle --topic sharers-log:0,2 --to-earliest --dry-run
+--group sharers-idle --topic sharers-log:, --to-earliest --dry-run
 --group sharers-idle --topic sharers-log:0,2 --topic sharers-more --to-latest --dry-run
 --group sharers-idle --topic sharers-more --all-topics --to-latest --dry-run
 --group sharers-idle --all-topics --to-datetime 1970-01-01T00:00:00.000 --dry-run
@@ -109,6 +110,7 @@ ERRORS = """
 --reset-offsets --group sharers-idle --topic no-such-topic --to-earliest --dry-run
 --reset-offsets --group sharers-idle --topic no-such-topic:0 --to-earliest --dry-run
 --reset-offsets --group sharers-idle --topic sharers-log:99 --to-earliest --dry-run
+--reset-offsets --group sharers-idle --topic sharers-log:98,99,98 --to-earliest --dry-run
 --reset-offsets --group sharers-idle --all-topics --to-datetime soon --dry-run
 --reset-offsets --group sharers-idle --all-topics --to-datetime 2024-13-01T00:00:00.000 --dry-run
 --reset-offsets --group a --group b --all-topics --to-earliest --dry-run

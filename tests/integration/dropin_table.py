@@ -141,6 +141,8 @@ RESETS = """
 --group payments-empty --all-topics --by-duration P1D --dry-run
 --group payments-empty --all-topics --by-duration PT0S --dry-run
 --group payments-empty --topic payments:0,2 --to-earliest --dry-run
+--group payments-empty --topic payments:, --to-earliest --dry-run
+--group payments-empty --topic payments --topic payments --to-earliest --dry-run
 --group payments-empty --topic payments --topic clicks --to-latest --dry-run
 --group payments-empty --topic clicks --to-current --dry-run
 --group payments-empty --group ahead --all-topics --to-current --dry-run
@@ -167,6 +169,7 @@ ACTS = """
 --delete --group dropin-delete --group dropin-more
 --delete-offsets --group dropin-forget --topic payments
 --delete-offsets --group dropin-forget --topic payments:0,1
+--delete-offsets --group dropin-forget --topic payments:0,0 --topic payments:,
 --delete-offsets --group dropin-forget --topic payments:0 --topic clicks
 """
 
@@ -219,6 +222,13 @@ ERRORS = """
 --reset-offsets --group payments-empty --topic payments:98,99 --shift-by 5 --dry-run
 --reset-offsets --group payments-empty --topic clicks:0 --shift-by 5 --dry-run
 --reset-offsets --group payments-empty --topic payments: --to-latest --dry-run
+--reset-offsets --group payments-empty --topic payments:99,98,99 --to-latest --dry-run
+--reset-offsets --group payments-empty --topic payments:2,1,1 --to-offset 5000 --dry-run
+--reset-offsets --group payments-empty --topic payments:1 --topic payments --to-offset 5 --dry-run
+--reset-offsets --group payments-empty --topic payments:2,2 --shift-by 5000 --dry-run
+--reset-offsets --group orders-range --topic orders:0,0 --to-offset 5 --dry-run
+--delete-offsets --group no-such-group --topic no-such-topic
+--delete-offsets --group no-such-group --topic payments:,
 """
 """What fails against a cluster: Kafka's sentences are on stderr here, with exit code 1, whatever its own exit code."""
 

@@ -126,6 +126,7 @@ ACTS = """
 """``@1`` and ``@2`` are groups that are made for this row alone."""
 
 REFUSED = """
+--reset-offsets --group @idle --input-topic @topic:1,0,0 --to-offset 5 --dry-run
 --describe --group @idle --group no-such-group
 --describe --group no-such-group --members
 --describe --group payments-empty

@@ -15,6 +15,9 @@ from kgroups.version import __version__
 from ..offsets import Move, PlanKey
 from ..outcome import Result
 
+ACCEPT = "--accept-mismatch"
+"""The flag that applies a file in spite of mismatches."""
+
 
 class Mismatch(StrEnum):
     """The mismatches between a file and the cluster that it is applied to."""
@@ -24,9 +27,10 @@ class Mismatch(StrEnum):
     OFFSET = "offset"
     SETTING = "setting"
 
-
-ACCEPT = "--accept-mismatch"
-"""The flag that applies a file in spite of mismatches."""
+    @property
+    def hint(self) -> str:
+        """How to write in spite of it."""
+        return f"to write it anyway, add {ACCEPT} {self}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +92,8 @@ class Origin:
             elsewhere = replace(self, source=replace(self.source, topic_ids={}))
             return elsewhere, (*notices, f"{message}: applied because of {ACCEPT} {Mismatch.CLUSTER}")
         raise UsageError(
-            f"{message}: nothing was changed; connect to the cluster of the file, or add {ACCEPT} {Mismatch.CLUSTER}"
+            f"{message}: nothing was changed",
+            hint=f"connect to the cluster of the file, or add {ACCEPT} {Mismatch.CLUSTER}",
         )
 
     @property

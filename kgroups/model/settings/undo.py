@@ -19,7 +19,7 @@ from kgroups.errors import Reason, UsageError
 
 from ..counts import count
 from ..groups import GroupId, check_sendable
-from ..operations.origin import ACCEPT, Mismatch, Origin, Source
+from ..operations.origin import Mismatch, Origin, Source
 from ..operations.undo_file import SETTINGS_SCHEMA, lines_of, parse_rows
 from ..outcome import Failure, Outcome, Result, Scope
 from .change import PlannedSetting, shown
@@ -72,10 +72,10 @@ class Restored(NamedTuple):
                 never += 1
             elif now != row.new and Mismatch.SETTING not in self.origin.accepted:
                 message = (
-                    f"{row.key} is not restored: it has changed since: {shown(row.new)} was written, now {shown(now)}; "
-                    f"to write it anyway, add {ACCEPT} {Mismatch.SETTING}"
+                    f"{row.key} is not restored: it has changed since: {shown(row.new)} was written, now {shown(now)}"
                 )
-                failures.append(Failure(Scope.GROUP, found.group, message, reason=Reason.CHANGED))
+                hint = Mismatch.SETTING.hint
+                failures.append(Failure(Scope.GROUP, found.group, message, reason=Reason.CHANGED, hint=hint))
             else:
                 wanted.append((row.key, row.old))
         what = count(never, "setting")

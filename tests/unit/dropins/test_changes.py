@@ -10,7 +10,7 @@ from kio.schema.errors import ErrorCode
 
 from kgroups.dropins.consumer_groups import TOOL
 from kgroups.dropins.joptsimple import OptionError
-from kgroups.dropins.reset_options import topics_of
+from kgroups.dropins.topics import topics_of
 from tests.fakes.broker import FakeCluster
 from tests.fakes.cluster_state import FakeMember
 from tests.unit.conftest import Ran, Served
@@ -66,6 +66,38 @@ def test_reset_from_file_without_a_selected_group_is_an_error(ask: Ask, tmp_path
     code, out, err = ask(*words)
     assert (code, err) == (1, "")
     assert out.endswith(row("other", 1, 50) + "\nError: No reset plan for group idle found\n")
+
+
+@pytest.mark.parametrize(
+    "words,cause",
+    [
+        ("--topic orders:1,0,0 --to-offset 500", "Duplicate key orders-0 (attempted merging values 500 and 500)"),
+        ("--topic orders:1 --topic orders --shift-by 9", "Duplicate key orders-1 (attempted merging values 49 and 49)"),
+        ("--topic orders:0 --topic orders:0 --to-earliest", "Duplicate key orders-0"),
+        ("--topic orders:9,8,9 --to-earliest", 'The partitions "orders-9,orders-8,orders-9" do not exist'),
+    ],
+)
+def test_reset_of_a_partition_that_is_named_twice_is_rejected_as_by_kafka(
+    ask: Ask, served: Served, words: str, cause: str
+) -> None:
+    code, out, _ = ask("--reset-offsets", "--group", "idle", *words.split(), "--execute")
+    assert (code, out) == (1, f"{FAILED}{cause}\n")
+    assert commits(served, "idle") == {("orders", 0): 30, ("orders", 1): 40}
+
+
+def test_reset_of_an_active_group_comes_before_a_partition_that_is_named_twice(ask: Ask) -> None:
+    code, out, _ = ask("--reset-offsets", "--group", "busy", "--topic", "orders:0,0", "--to-earliest", "--dry-run")
+    assert code == 1 and "can only be reset if the group 'busy' is inactive" in out and "Duplicate" not in out
+
+
+def test_reset_without_partitions_of_a_topic_has_an_empty_table(ask: Ask) -> None:
+    words = ("--reset-offsets", "--group", "idle", "--topic", "orders:,", "--to-earliest", "--dry-run")
+    assert ask(*words)[:2] == (0, HEADER)
+
+
+def test_delete_offsets_of_missing_group_and_topic_names_the_group_first(ask: Ask) -> None:
+    code, out, err = ask("--delete-offsets", "--group", "absent", "--topic", "nowhere")
+    assert code == 1 and out.startswith("\nError: The group id does not exist.\n\nTOPIC") and "nowhere" in err
 
 
 def test_reset_execute_writes_what_it_shows(ask: Ask, served: Served) -> None:
@@ -191,6 +223,8 @@ def test_delete_offsets_of_missing_group_is_an_error(ask: Ask) -> None:
         ("t:0 t", {"t": None}),
         ("t t:0", {"t": None}),
         ("t:0,", {"t": {0}}),
+        ("t:0,0", {"t": {0}}),
+        ("t:,", {"t": set()}),
         ("a:-1 b", {"a": {-1}, "b": None}),
     ],
 )

@@ -26,7 +26,7 @@ class ResetRequest(NamedTuple):
 
     ``topics``: ``None`` selects all partitions with a committed offset, or all that the plan or the other group names.
     ``kind``: the type of groups that are created. ``create``: whether to create groups that do not exist.
-    ``announce``: whether a notice names those, which Kafka's tools do not.
+    ``announce``: whether a notice names those, which Kafka's tools do not. ``option``: the one that names topics.
     """
 
     selection: Selection
@@ -35,6 +35,7 @@ class ResetRequest(NamedTuple):
     kind: str | None = None
     create: bool = False
     announce: bool = True
+    option: str = "--topic"
 
     @property
     def creates(self) -> bool:
@@ -92,7 +93,7 @@ def _origin(request: ResetRequest, topic: str, partition: int | None) -> str:
         for key, where in request.scenario.where.items():
             if key[1] == topic and partition in (None, key[2]):
                 return where
-    return "--topic"
+    return request.option
 
 
 def resolved(scenario: Scenario, groups: Iterable[GroupId], committed: Committed) -> Scenario:

@@ -10,7 +10,7 @@ from kgroups.errors import Reason
 from kgroups.model.counts import count
 from kgroups.model.groups import Group, GroupId, GroupType
 from kgroups.model.offsets import Commit, Logs, Move, PlanKey
-from kgroups.model.operations.origin import ACCEPT, Mismatch, Origin
+from kgroups.model.operations.origin import Mismatch, Origin
 from kgroups.model.operations.reset import FromPlan, PlannedOffset, Scenario
 from kgroups.model.outcome import Failure, Outcome, Result, Scope
 from kgroups.protocol.apis.metadata import TopicLeaders
@@ -89,8 +89,8 @@ def applicable(
             already += 1
         elif scenario.exact and _never_written(checks, key):
             never[key[0]] = never.get(key[0], 0) + 1
-        elif reason := _refusal(checks, key, before):
-            failures.append(_failure(key, reason))
+        elif refusal := _refusal(checks, key, before):
+            failures.append(_failure(key, *refusal))
         else:
             kept.append(key)
     notices = [*_notices(checks.origin, already, never)]
@@ -118,26 +118,22 @@ def _never_written(checks: _Checks, key: PlanKey) -> bool:
     return checks.origin.results.get(key) is Result.FAILED and Mismatch.OFFSET not in checks.origin.accepted
 
 
-def _refusal(checks: _Checks, key: PlanKey, before: Move) -> str | None:
-    """Why an offset is not written."""
+def _refusal(checks: _Checks, key: PlanKey, before: Move) -> tuple[str, Mismatch] | None:
+    """Why an offset is not written, and the mismatch to accept."""
     scenario, origin = checks.scenario, checks.origin
     what = _offset(scenario.moves[key])
     done = "not restored" if scenario.exact else "not written"
     if checks.changed(key[1]) and Mismatch.TOPIC not in origin.accepted:
-        return (
-            f"{what} is {done}: the topic was deleted and recreated after {origin.name} was written; "
-            f"to write it anyway, add {ACCEPT} {Mismatch.TOPIC}"
-        )
+        reason = f"{what} is {done}: the topic was deleted and recreated after {origin.name} was written"
+        return reason, Mismatch.TOPIC
     if key not in origin.written or Mismatch.OFFSET in origin.accepted:
         return None
     wrote = origin.written[key]
     if _number(before) == _number(wrote) or (not scenario.exact and _number(before) == _number(scenario.moves[key])):
         return None
     then = "was written" if scenario.exact else "in the plan"
-    return (
-        f"{what} is {done}: the committed offset has changed since: {_offset(wrote)} {then}, "
-        f"now {_offset(before)}; to write it anyway, add {ACCEPT} {Mismatch.OFFSET}"
-    )
+    reason = f"{what} is {done}: the committed offset has changed since: {_offset(wrote)} {then}, now {_offset(before)}"
+    return reason, Mismatch.OFFSET
 
 
 def _number(move: Move) -> int | None:
@@ -148,8 +144,9 @@ def _offset(commit: Commit | None) -> str:
     return f"offset {commit.offset}" if commit else "no offset"
 
 
-def _failure(key: PlanKey, reason: str) -> Failure:
-    return Failure(Scope.PARTITION, partition_name(key[1:]), f"group '{key[0]}': {reason}", reason=Reason.CHANGED)
+def _failure(key: PlanKey, reason: str, mismatch: Mismatch) -> Failure:
+    message = f"group '{key[0]}': {reason}"
+    return Failure(Scope.PARTITION, partition_name(key[1:]), message, reason=Reason.CHANGED, hint=mismatch.hint)
 
 
 def _notices(origin: Origin, already: int, never: Mapping[GroupId, int]) -> Iterable[str]:
@@ -185,9 +182,9 @@ def inside(
         else:
             reason = (
                 f"{_offset(entry.after)} is not restored: it is beyond the log end offset {end}, so the topic may have "
-                f"been recreated; to write it anyway, add {ACCEPT} {Mismatch.TOPIC}"
+                "been recreated"
             )
-            failures.append(_failure(entry.key, reason))
+            failures.append(_failure(entry.key, reason, Mismatch.TOPIC))
     return planned.with_items(kept).with_failures(failures)
 
 
