@@ -374,7 +374,7 @@ LAYERS = {
         {"log_search"},
         {"offsets_topic", "share_state"},
         {"verdicts"},
-        {"change/plan"},
+        {"change/plan", "translation"},
         {"change/apply/writers"},
         {"change/apply"},
         {"change"},
@@ -393,7 +393,7 @@ LAYERS = {
     "model": (
         {""},
         {"assignors", "embedded", "operations", "share"},
-        {"settings", "views"},
+        {"settings", "translation", "views"},
         {"health", "snapshot", "verdicts"},
         {"explain"},
     ),

@@ -1,0 +1,1 @@
+"""Translate committed offsets to another cluster, over the wire."""

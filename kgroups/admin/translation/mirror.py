@@ -1,0 +1,280 @@
+"""Read what MirrorMaker 2 recorded about the copies of topics: offset syncs and checkpoints.
+
+Each of the two topics is read once, from start to end, whatever the number of groups, and only what concerns the given
+committed offsets is kept. Checkpoints are read first: the syncs that they follow from are then in the log, too.
+
+MirrorMaker 2 writes only to partition 0 of both topics, and reads only that.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from kgroups.errors import BrokerUnavailable, DeadlineExceeded, KgroupsError, UndecodableRecord, UsageError
+from kgroups.model.counts import count
+from kgroups.model.group_log import ReadBudget
+from kgroups.model.groups import GroupId
+from kgroups.model.offsets import Isolation, PlanKey
+from kgroups.model.outcome import Failure, Scope
+from kgroups.model.translation.mirror_names import MirrorNames
+from kgroups.model.translation.syncs import OffsetPair, SyncLog, SyncTranslation, translate_by_syncs
+from kgroups.net.cluster import Cluster
+from kgroups.net.deadline import Deadline
+from kgroups.protocol.apis.fetch import API, Fetch, Fetched
+from kgroups.protocol.apis.metadata import Metadata
+from kgroups.protocol.budget import Budget
+from kgroups.protocol.error_codes import KafkaError
+from kgroups.protocol.mirror import decode_checkpoint, decode_offset_sync, decode_sync_key
+from kgroups.protocol.record_entries import Entry, read_entries
+
+from ..query.log_offsets import fetch_logs
+from ..routing.backoff import Backoff
+from ..routing.partition_leaders import LEADER_ROUNDS, TopicPartition, find_leaders, may_heal, unreachable
+
+LIMITS = ReadBudget(1 << 30, 300.0)
+"""By default, of each topic."""
+PORTION = 1024 * 1024
+"""Bytes per request."""
+KEPT = 4
+"""The number of checkpoints that are kept of a group's partition, those at or below its offset."""
+
+Committed = Mapping[TopicPartition, Mapping[GroupId, int]]
+"""Topic and partition of the source -> group -> committed offset."""
+
+
+@dataclass
+class Mirror:
+    """What MirrorMaker 2 recorded. ``failures``: what could not be read. ``notices``: what was found out."""
+
+    names: MirrorNames
+    target_topics: frozenset[str]
+    syncs: dict[TopicPartition, SyncLog] = field(default_factory=dict)
+    checkpoints: dict[PlanKey, deque[OffsetPair]] = field(default_factory=dict)
+    """By the topic of the source."""
+    unknown: dict[TopicPartition, str] = field(default_factory=dict)
+    """Partitions with a sync that could not be decoded, and why."""
+    failures: list[Failure] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
+    unread: str | None = None
+    """Why the syncs were not read to their end; an older part of them proves nothing."""
+
+    def copy_of(self, topic: str) -> str | None:
+        """Return the name of a topic's copy; ``None`` if the target has no such topic."""
+        copy = self.names.copy_of(topic)
+        return copy if copy in self.target_topics else None
+
+    def translate(
+        self, group: GroupId, topic: str, partition: int, offset: int, ends: OffsetPair | None = None
+    ) -> SyncTranslation | str:
+        """Return the offset of the copy at which a group continues, or the reason why it is not proved.
+
+        :param ends: the log end offsets of both sides, looked up after :func:`read_mirror`.
+        """
+        pair = topic, partition
+        reason = self.unread or self.unknown.get(pair)
+        if reason:
+            return reason
+        checkpoints = self.checkpoints.get((group, topic, partition), ())
+        return translate_by_syncs(self.syncs.get(pair) or SyncLog(), checkpoints, offset, ends)
+
+
+async def read_mirror(
+    source: Cluster, target: Cluster, names: MirrorNames, committed: Committed, limits: ReadBudget = LIMITS
+) -> Mirror:
+    """Read the offset syncs and the checkpoints that concern these committed offsets of the source.
+
+    What is missing in ``names`` is found out from the names of topics. Topics that cannot be read are failures.
+
+    :param limits: bytes and seconds, of each of the two topics.
+    :raises UsageError: if there is no topic of MirrorMaker 2, or several that match.
+    :raises KgroupsError: if no broker of a cluster responds.
+    """
+    mirror = await _find(source, target, names)
+    names, keep = mirror.names, _Keeper(mirror, committed)
+    checkpoints = _Log(target, names.checkpoints_topic(), keep.checkpoint, limits)
+    syncs = _Log(target if names.on_target else source, names.syncs_topic(), keep.sync, limits)
+    for log in (checkpoints, syncs):
+        if failure := await log.read():
+            mirror.failures.append(failure)
+            if log is syncs:
+                mirror.unread = f"{failure.name}: {failure.message}"
+        if log.undecodable:
+            records = count(log.undecodable, "record")
+            mirror.notices.append(f"{log.topic}: {records} could not be decoded, and not used")
+    return mirror
+
+
+class _Keeper:
+    """Keeps what concerns some committed offsets."""
+
+    def __init__(self, mirror: Mirror, committed: Committed) -> None:
+        self._mirror = mirror
+        self._committed = committed
+        self._topics = {mirror.names.copy_of(topic): topic for topic, _ in committed}
+
+    def checkpoint(self, entry: Entry) -> None:
+        """Keep the record of a checkpoint.
+
+        :raises UndecodableRecord: if it is not one.
+        """
+        found = decode_checkpoint(entry.key or b"", entry.value or b"")
+        topic = self._topics.get(found.topic, "")
+        offset = self._committed.get((topic, found.partition), {}).get(found.group)
+        if offset is not None and found.upstream <= offset:
+            key = found.group, topic, found.partition
+            kept = self._mirror.checkpoints.setdefault(key, deque(maxlen=KEPT))
+            kept.append(OffsetPair(found.upstream, found.downstream))
+
+    def sync(self, entry: Entry) -> None:
+        """Keep the record of an offset sync; if it cannot be decoded, its partition is unknown.
+
+        :raises UndecodableRecord: if its key is not that of an offset sync.
+        """
+        pair = decode_sync_key(entry.key or b"")
+        if pair not in self._committed:
+            return
+        try:
+            found = decode_offset_sync(entry.key or b"", entry.value or b"")
+        except UndecodableRecord as error:
+            self._mirror.unknown[pair] = f"an offset sync of the partition could not be decoded: {error}"
+            return
+        if pair not in self._mirror.syncs:
+            self._mirror.syncs[pair] = SyncLog(self._committed[pair].values())
+        self._mirror.syncs[pair].add(found.upstream, found.downstream)
+
+
+@dataclass
+class _Log:
+    """The reader of partition 0 of a topic, from its start to its present end."""
+
+    cluster: Cluster
+    topic: str
+    keep: Callable[[Entry], None]
+    limits: ReadBudget
+    undecodable: int = 0
+    _at: int = 0
+    _bytes: int = 0
+
+    @property
+    def _pair(self) -> TopicPartition:
+        return self.topic, 0
+
+    async def read(self) -> Failure | None:
+        """Read the log; return why it was not read to its end. Errors are not raised."""
+        deadline = Deadline(self.limits.seconds)
+        try:
+            logs, failures = await fetch_logs(self.cluster, {self.topic: [0]}, isolation=Isolation.READ_COMMITTED)
+            if failures:
+                return failures[0]
+            start, end = logs.offsets[self.topic][0]
+            if start is None or end is None:
+                return unreachable(self._pair, "its start and end offsets are unknown", "ListOffsets", None)
+            self._at = start
+            backoff = Backoff.of(self.cluster)
+            for attempt in range(LEADER_ROUNDS):
+                if attempt and not await backoff.wait():
+                    break
+                failure, retry = await self._read_from_leader(end, deadline)
+                if not retry:
+                    break
+        except KgroupsError as error:
+            return unreachable(self._pair, error, API.name, None)
+        return failure
+
+    async def _read_from_leader(self, end: int, deadline: Deadline) -> tuple[Failure | None, bool]:
+        """Read on; return why the end was not reached, and whether another leader may return the rest."""
+        by_leader = await find_leaders(self.cluster, [self._pair])
+        for failure in by_leader.failures.values():
+            return failure, may_heal(failure)
+        (node,) = by_leader.leaders
+        while self._at < end:
+            if limit := self._limit(deadline):
+                text = f"not read after offset {self._at:,} of {end:,}: the limit of {limit} is reached"
+                return unreachable(self._pair, DeadlineExceeded(text), API.name, None), False
+            call = Fetch({self.topic: {0: self._at}}, PORTION, Isolation.READ_COMMITTED)
+            try:
+                fetched = (await self.cluster.call(node, call)).get(self._pair)
+            except BrokerUnavailable as error:
+                return unreachable(self._pair, error, API.name, node.id), True
+            if isinstance(fetched, KafkaError):
+                failure = fetched.failure(Scope.TOPIC, self.topic, api=API.name, broker=node.id)
+                return failure, may_heal(failure)
+            if fetched is None:
+                return unreachable(self._pair, "missing in the leader's response", API.name, node.id), False
+            if not fetched.records:  # nothing but removed offsets is left
+                break
+            until = self._keep_all(fetched)
+            if until == self._at:
+                return unreachable(self._pair, "its leader returned no complete batch", API.name, node.id), False
+            self._at = until
+        return None, False
+
+    def _limit(self, deadline: Deadline) -> str | None:
+        if not deadline.remaining():
+            return f"{self.limits.seconds:g} seconds"
+        return f"{self.limits.bytes:,} bytes" if self._bytes >= self.limits.bytes else None
+
+    def _keep_all(self, fetched: Fetched) -> int:
+        budget = Budget(self.cluster.deadline)
+        entries, until, _ = read_entries(fetched.records, self._at, fetched.aborted, budget)
+        self._bytes += max(len(fetched.records), budget.spent)
+        for entry in entries:
+            try:
+                self.keep(entry)
+            except UndecodableRecord:
+                self.undecodable += 1
+        return until
+
+
+async def _find(source: Cluster, target: Cluster, names: MirrorNames) -> Mirror:
+    """Complete the names by the topics of both clusters.
+
+    :raises UsageError: if there is none that fits, or several.
+    """
+    on_source, on_target = [
+        frozenset([entry.topic for entry in (await cluster.call_any(Metadata(None))).topics if not entry.error])
+        for cluster in (source, target)
+    ]
+    given = names
+    if names.source is None:
+        found = names.checkpoint_aliases(on_target)
+        names = names._replace(source=_only(found, names.checkpoints_topic, "target", "source"))
+    if names.on_target is None:
+        here, there = names.syncs_aliases(on_source), names.syncs_topic(names.source)
+        if there in on_target and here and names.target in (None, *here):
+            topics = ", ".join(map(names.syncs_topic, here))
+            raise UsageError(
+                f"both clusters have offset syncs of MirrorMaker 2 (source: {topics}; target: {there}), and their "
+                "names do not show their direction; set the location of those from source to target"
+            )
+        names = names._replace(on_target=there in on_target)
+    if names.target is None and not names.on_target:
+        found = names.syncs_aliases(on_source)
+        names = names._replace(target=_only(found, names.syncs_topic, "source", "target"))
+    if names.renames is None:
+        names = names._replace(renames=names.has_copies(on_target))
+    mirror = Mirror(names, on_target)
+    if names != given:
+        mirror.notices.append(
+            f"MirrorMaker 2: offset syncs in {names.syncs_topic()} on the {'target' if names.on_target else 'source'}, "
+            f"checkpoints in {names.checkpoints_topic()}; copies are named {names.copy_of('TOPIC')}"
+        )
+    return mirror
+
+
+def _only(aliases: list[str], topic_of: Callable[[str], str], side: str, alias: str) -> str:
+    """Return the only alias.
+
+    :raises UsageError: if there is none, or several.
+    """
+    if len(aliases) == 1:
+        return aliases[0]
+    if aliases:
+        topics = ", ".join(map(topic_of, aliases))
+        raise UsageError(f"the {side} has several topics of MirrorMaker 2: {topics}; set the alias of the {alias}")
+    raise UsageError(
+        f"the {side} has no topic {topic_of('ALIAS')} of MirrorMaker 2, or it is not visible (it requires the ACL "
+        f"DESCRIBE); if its name differs, set the alias of the {alias} and the separator"
+    )
