@@ -7,7 +7,7 @@ One sample proves damage, such as lost records, and that nothing is unread. Whet
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -39,6 +39,7 @@ class Status(StrEnum):
     NOT_SUBSCRIBED = "not subscribed"
     FALLING_BEHIND = "falling behind"
     REBALANCING = "rebalancing"
+    MISSING_TOPIC = "missing topic"
     STEADY = "steady lag"
     UNKNOWN = "unknown"
     LAGGING = "lagging"
@@ -56,6 +57,7 @@ _WARNINGS = (
     Status.NOT_SUBSCRIBED,
     Status.FALLING_BEHIND,
     Status.REBALANCING,
+    Status.MISSING_TOPIC,
     Status.STEADY,
 )
 _SEVERITIES = {
@@ -93,7 +95,8 @@ class Damage(NamedTuple):
     ``lost``: their committed offset is below the log start offset. ``missing``: they do not exist. ``recreated``: their
     committed offset is of an earlier topic of the same name. ``ahead``: it is beyond the end of the log. ``truncated``:
     records before it were replaced after the group read them, if leader epochs were compared. ``leaderless``: no broker
-    leads them. ``unassigned``: no member of a stable group has them, although records may be unread.
+    leads them. ``unassigned``: no member of a stable group has them, although records may be unread. ``never_seen``:
+    they do not exist, and nothing shows that they did: the group has no commit on them, and no member owns them.
     """
 
     lost: tuple[Place, ...] = ()
@@ -103,6 +106,7 @@ class Damage(NamedTuple):
     truncated: tuple[Place, ...] = ()
     leaderless: tuple[Place, ...] = ()
     unassigned: tuple[Place, ...] = ()
+    never_seen: tuple[Place, ...] = ()
 
 
 NO_DAMAGE = Damage()
@@ -188,7 +192,8 @@ def judge_status(known: Known, trend: Trend = Trend.UNKNOWN) -> GroupStatus:
     """
     if known.stale:
         return _status(Status.UNKNOWN, "not reported by the last refresh")
-    found = _damage(known.damage) or _lag(known, trend) or _state(known) or _left(known.left, _rest(known, trend))
+    found = _damage(known.damage) or _lag(known, trend) or _state(known)
+    found = found or _left(known.left, _never_seen(known.damage) or _rest(known, trend))
     if known.held_back and found.severity is Severity.OK:
         return _status(Status.UNKNOWN, f"{lag_text(known)}, but {known.held_back}")
     return found
@@ -238,6 +243,20 @@ def _state(known: Known) -> GroupStatus | None:
     if known.state in GroupState.REBALANCING:
         return _status(Status.REBALANCING, f"the state is {known.state}")
     return None
+
+
+def _never_seen(damage: Damage) -> GroupStatus | None:
+    """Return the status of a group that reads its other topics, but subscribes to some that may never have existed."""
+    if not damage.never_seen:
+        return None
+    return _status(Status.MISSING_TOPIC, never_seen_text(damage.never_seen))
+
+
+def never_seen_text(places: Iterable[Place]) -> str:
+    """Return which topics members subscribe to although nothing shows that they ever existed."""
+    topics = sorted({topic for topic, _ in places})
+    what = "a topic that does" if len(topics) == 1 else "topics that do"
+    return f"members subscribe to {what} not exist (deleted, or never created): {some(topics)}"
 
 
 def _left(left: Left, rest: GroupStatus) -> GroupStatus:

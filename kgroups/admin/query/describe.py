@@ -114,7 +114,7 @@ async def _with_logs(
         return [GroupOffsets(group, committed, logs, topics) for group, committed in pairs], failures
     # Members of share groups read any partition.
     groups = (group for group, _ in pairs if group.type != GroupType.SHARE)
-    untouched = {topic for group in groups for topic in group.subscribed_topics() if topic not in partitions}
+    untouched = {topic for group in groups for topic in group.subscribed_topics() if not partitions.get(topic)}
     untouched = untouched & topics if topics else untouched
     partitions.update({topic: {0} for topic in untouched})
     logs, failures = await fetch_logs(cluster, partitions, isolation=isolation, whole_topics=True, with_high=True)

@@ -396,7 +396,7 @@ def _facts(
         history = History(made, changes, gathered.commits.since.get(group.group), stays)
     else:
         lacking.append(Unavailable(Part.COMMITS, reason, READ_COMMITS if gathered.commits.denied else None))
-    problem = problems.get(place_name(*pair)) or problems.get(topic)
+    problem = problems.get(place_name(*pair)) or problems.get(topic) or offsets.logs.problems.get(pair)
     if end is None and problem is None:
         lacking.append(Unavailable(Part.LOG, row.note or "no response"))
     leader = gathered.leaders.get(pair)

@@ -36,6 +36,7 @@ _OTHER_TOPIC = (Key.RECREATED_TOPIC, Key.LEADER_EPOCH_AHEAD)
 _ORDER = (VerdictSeverity.PROBLEM, VerdictSeverity.WARNING, VerdictSeverity.UNKNOWN, VerdictSeverity.INFO)
 _NEXT = {
     Status.DELETED_TOPIC: "kgroups describe {group}",
+    Status.MISSING_TOPIC: "kgroups describe {group} --members",
     Status.NO_MEMBER: "start its consumers",
     Status.NOT_SUBSCRIBED: "kgroups lag {group} --by topic",
     Status.NOT_ASSIGNED: "kgroups describe {group} --members",

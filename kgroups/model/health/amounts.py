@@ -78,11 +78,16 @@ def unknown_lag_of(
     """
     by_place = {(row.topic, row.partition): row for row in rows if row.topic is not None and row.partition is not None}
     places = {
-        place: NO_COMMIT if reads_on_at(row) is None else row.note or NO_LOG
+        place: row.note or NO_LOG if reads_on_at(row) is not None or _is_hole(row) else NO_COMMIT
         for place, row in by_place.items()
         if row.lag is None and lag_is_unknown(row, allow_uncommitted=allow_uncommitted)
     }
     return UnknownLag({**places, **held_back}, len(by_place), undecoded(group), allow_uncommitted)
+
+
+def _is_hole(row: OffsetRow) -> bool:
+    """Return whether the log of a partition is unknown, too, which its note explains."""
+    return row.note is not None and row.log_start_offset is None and row.log_end_offset is None
 
 
 def undecoded(group: Group) -> int:

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ..counts import count, some
 from ..groups import GroupId, GroupState, GroupType
-from ..offsets import place_name
+from ..offsets import LogProblem, place_name
 from ..severity import Severity
+from ..status import never_seen_text
 from ..stays import Instances
 from ..subscriptions import not_owners
 from ..views.offset_row import GroupOffsets, OffsetRow
@@ -50,11 +51,18 @@ def _assigned(offsets: GroupOffsets, rows: Sequence[OffsetRow]) -> Iterator[Find
     )
     places = {(row.topic, row.partition) for row in rows if row.topic is not None and row.partition is not None}
     opaque = undecoded(offsets.group)
-    unassigned = [] if opaque else sorted(place_name(*place) for place in places - claims.keys())
+    free = set() if opaque else places - claims.keys()
+    absent = {
+        place
+        for place in free
+        if offsets.logs.problems.get(place) is LogProblem.MISSING and place[0] not in offsets.commits.topics
+    }
+    unassigned = sorted(place_name(*place) for place in free - absent)
     twice = sorted(place_name(*each) for each, claimed in claims.items() if claimed > 1 and not is_share_group)
     unread = _unread(offsets, rows)
     faults = [
         *([f"{count(len(unassigned), 'partition')} not assigned: {some(unassigned)}"] if unassigned else ()),
+        *([never_seen_text(absent)] if absent else ()),
         *([f"{count(len(twice), 'partition')} assigned twice: {some(twice)}"] if twice else ()),
         *([f"{_to_nonsubscribers(unread)}: {some(unread)}"] if unread else ()),
         *(
@@ -71,7 +79,7 @@ def _assigned(offsets: GroupOffsets, rows: Sequence[OffsetRow]) -> Iterator[Find
         faults.append(f"the group is rebalancing ({offsets.group.state}): its members had the partitions before")
     owner = "a member" if is_share_group else "one member"
     message = "; ".join(faults) or f"each of {count(len(places), 'partition')} has {owner}"
-    broken = len({*unassigned, *twice, *unread})
+    broken = len({*unassigned, *twice, *unread}) + len(absent)
     severity = Severity.CRITICAL if broken else Severity.UNKNOWN if faults else Severity.OK
     yield Finding(name, "assigned", severity, message, broken if severity is not Severity.UNKNOWN else None)
 

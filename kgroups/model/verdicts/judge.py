@@ -171,8 +171,11 @@ def _log(case: Case) -> Found | None:
     facts = case.facts
     if facts.log_problem is LogProblem.MISSING:
         if facts.committed is None and facts.owner is None:
-            text = "the partition does not exist, and the group has no committed offset for it"
-            return Found(Key.MISSING_PARTITION, Severity.PROBLEM, text, case.command("describe {group}"))
+            text = (
+                "the partition does not exist, no member owns it, and the group has no committed offset for it: its "
+                "topic was deleted, or never created"
+            )
+            return Found(Key.MISSING_PARTITION, Severity.WARNING, text, case.command("describe {group} --members"))
         text = "the partition does not exist: its topic was deleted, or recreated with fewer partitions"
         fix = "explain {group}" if facts.committed is None else "delete-offsets {group} --topic {place}"
         return Found(Key.MISSING_PARTITION, Severity.PROBLEM, text, case.command(fix))

@@ -362,7 +362,7 @@ def _damage(share: Share, rows: Sequence[OffsetRow], tally: Tally) -> Damage:
         for row in rows:
             if row.topic is not None and row.partition is not None and (word := _wrong(row, share.logs)):
                 found.setdefault(word, set()).add((row.topic, row.partition))
-    if tally.total_lag != 0 and (unassigned := _unassigned(share.group, rows)):
+    if tally.total_lag != 0 and (unassigned := _unassigned(share.group, rows, share.logs)):
         found["unassigned"] = unassigned
     return Damage(**{word: tuple(sorted(places)) for word, places in found.items()}) if found else NO_DAMAGE
 
@@ -371,7 +371,9 @@ def _wrong(row: OffsetRow, logs: Logs) -> str | None:
     """Return the field of :class:`Damage` that a partition belongs to."""
     place, at = (row.topic or "", row.partition or 0), reads_on_at(row)
     if problem := logs.problems.get(place):
-        return {LogProblem.MISSING: "missing", LogProblem.LEADERLESS: "leaderless"}.get(problem)
+        was_there = at is not None or row.consumer_id is not None
+        missing = "missing" if was_there else "never_seen"
+        return {LogProblem.MISSING: missing, LogProblem.LEADERLESS: "leaderless"}.get(problem)
     if is_epoch_ahead(row.leader_epoch, logs.epochs.get(place[0], {}).get(place[1])):
         return "recreated"
     if row.lag is None or at is None:
@@ -383,7 +385,7 @@ def _wrong(row: OffsetRow, logs: Logs) -> str | None:
     return "lost" if row.log_start_offset is not None and at < row.log_start_offset else None
 
 
-def _unassigned(group: Group, rows: Sequence[OffsetRow]) -> set[tuple[str, int]]:
+def _unassigned(group: Group, rows: Sequence[OffsetRow], logs: Logs) -> set[tuple[str, int]]:
     """Return the partitions that no member of a stable group has, although records are, or may be, unread."""
     if group.state != GroupState.STABLE or not group.members or group.protocol_type not in _WITH_OWNERS:
         return set()
@@ -394,6 +396,7 @@ def _unassigned(group: Group, rows: Sequence[OffsetRow]) -> set[tuple[str, int]]
         if row.topic is not None and row.partition is not None and (row.lag is None or row.lag > 0)
         if (row.topic, row.partition) not in owned and (row.lag is not None or lag_is_unknown(row))
     }
+    free -= {place for place, problem in logs.problems.items() if problem is LogProblem.MISSING}
     if not free or any(member.assignment.raw for member in group.members):
         return set()
     doubtful = doubtful_topics(group, {topic for topic, _ in free})
