@@ -112,6 +112,8 @@ class Reason(StrEnum):
     """It could not be read when the snapshot was saved."""
     NOT_SENT = "not_sent"
     OUTCOME_UNKNOWN = "outcome_unknown"
+    UNDO_INCOMPLETE = "undo_incomplete"
+    """The undo file lacks results, or old offsets, of the change."""
 
     # This machine and its user.
     INVALID_USAGE = "invalid_usage"

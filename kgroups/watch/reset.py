@@ -78,7 +78,7 @@ class PlannedReset:
             if not safe.items:
                 return safe
             applied = await Reset(self._request, safety).apply(cluster, safe.items, undo)
-            return applied.with_failures(safe.failures, safe.notices)
+            return applied.with_failures((*safe.failures, *undo.incomplete()), safe.notices)
 
         try:
             outcome, _ = run_query(self._connection.settings, changing(write), debug=False, quiet=True)

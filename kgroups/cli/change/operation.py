@@ -125,10 +125,14 @@ class Target(NamedTuple, Generic[P]):
 
 
 async def execute(operation: Operation[P], cluster: Cluster, planned: Sequence[P], undo: UndoFile) -> Outcome[Any]:
-    """Apply planned items until a signal arrives; the result includes a notice that names the cluster."""
+    """Apply planned items until a signal arrives; the result includes a notice that names the cluster.
+
+    An incomplete undo file is a failure.
+    """
     undo.stop.listen()
     before = undo.stop.sent
     applied = await undo.stop.bound(operation.apply(cluster, planned, undo)) or Outcome()
+    applied = applied.with_failures(undo.incomplete())
     if not applied.items:
         return applied
     where = undo.connection.cluster(cluster.cluster_id)

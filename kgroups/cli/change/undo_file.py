@@ -14,14 +14,15 @@ from typing import Any
 
 from kgroups.admin.change.apply.chunks import source_of
 from kgroups.admin.change.apply.interruption import Interruption
-from kgroups.errors import UsageError
-from kgroups.model.offsets import PlanKey
+from kgroups.errors import Reason, UsageError
+from kgroups.model.counts import some
+from kgroups.model.offsets import PlanKey, place_name
 from kgroups.model.operations.origin import Source
 from kgroups.model.operations.plan_row import envelope
 from kgroups.model.operations.reset import PlannedOffset
 from kgroups.model.operations.skip import record_lines
 from kgroups.model.operations.undo_file import addition_line, amendment_line, result_line, undo_lines
-from kgroups.model.outcome import Result
+from kgroups.model.outcome import Failure, Result, Scope
 from kgroups.net.cluster import Cluster
 from kgroups.render.cells import escape
 
@@ -72,6 +73,11 @@ class UndoFile:
         self.stop = stop or Interruption()
         self._file: FileIO | None = None
         self._numbers: dict[PlanKey, int] = {}
+        self._saved = 0
+        self._error: str | None = None
+        self._recorded: set[int] = set()
+        self._not_recorded: set[int] = set()
+        self._not_amended: list[PlannedOffset] = []
         if path is not None:
             check_free(path)
 
@@ -129,6 +135,7 @@ class UndoFile:
             raise UsageError(f"--undo-file: cannot write {where}: {error.strerror}; nothing was changed") from None
         self._created = created
         self._numbers = {entry.key: number for number, entry in enumerate(planned, 1)}
+        self._saved = len(planned)
         if planned:
             self._announce()
         if beside is not None:
@@ -153,6 +160,7 @@ class UndoFile:
                 self._numbers[entry.key] = number = len(self._numbers) + 1
                 lines.append(addition_line(number, entry))
         if not self._append(lines, sync=True):
+            self._not_amended += planned
             raise UsageError(f"--undo-file: cannot append old offsets to {self._created}")
         if not self.written:
             self._announce()
@@ -162,16 +170,34 @@ class UndoFile:
 
         After a crash of the machine, some may be missing: an item without a result may have been written.
         """
-        if self._file is None:
+        if self._file is None and self._error is None:
             return
         lines_by_result: dict[tuple[Result, str | None], list[int]] = {}
         for each in results:
             if number := self._numbers.get(each.planned.key):
                 error = each.failure.message if each.failure else None
                 lines_by_result.setdefault((each.result, error), []).append(number)
-        self._append(
-            result_line(result, numbers, error, self.what) for (result, error), numbers in lines_by_result.items()
-        )
+        lines = [result_line(result, numbers, error, self.what) for (result, error), numbers in lines_by_result.items()]
+        numbers = {number for each in lines_by_result.values() for number in each}
+        recorded = self._recorded if self._append(lines) else self._not_recorded
+        recorded.update(numbers)
+
+    def incomplete(self) -> tuple[Failure, ...]:
+        """Return the failure of a file to which not everything could be appended, or nothing."""
+        if self._error is None:
+            return ()
+        what, lost = self.what, self._not_amended
+        added = [entry for entry in lost if self._numbers.get(entry.key, 0) > self._saved]
+        others = [entry for entry in lost if entry not in added]
+        missing = len(self._not_recorded - {self._numbers[entry.key] for entry in added})
+        has = f"it has the old {what} of all {self._saved:,} planned {what}, and the results of {len(self._recorded):,}"
+        lacks = [f"the results of {missing:,}"] if missing else []
+        lacks += [f"the old offset, which had changed, of {_places(others)}"] if others else []
+        lacks += [f"the old offset, which was not planned, of {_places(added)}"] if added else []
+        lacks = lacks or ["nothing that is known, but the last results may not be on the disk"]
+        message = f"undo file {self._created} is incomplete ({self._error}): {has}; it lacks {', and '.join(lacks)}"
+        hint = f"kgroups undo compares {what} without a result with the current ones; keep this output"
+        return (Failure(Scope.CLUSTER, "", message, reason=Reason.UNDO_INCOMPLETE, hint=hint),)
 
     def _append(self, lines: Iterable[str], *, sync: bool = False) -> bool:
         """Append lines, and with ``sync`` wait until they are on the disk; return whether that succeeded."""
@@ -182,19 +208,28 @@ class UndoFile:
             if sync:
                 os.fsync(self._file.fileno())
         except OSError as error:
-            self._file.close()  # a truncated line must remain the last one
-            self._file = None
-            self.tell(f"cannot append results to {self._created}: {error.strerror}")
+            self._fail(error)  # a truncated line must remain the last one
         return self._file is not None
+
+    def _fail(self, error: OSError) -> None:
+        """Append nothing more."""
+        self._error = error.strerror or str(error)
+        if self._file is not None:
+            with suppress(OSError):
+                self._file.close()
+            self._file = None
+        self.tell(f"cannot append results to {self._created}: {self._error}")
 
     def close(self) -> None:
         """Wait until the results are on the disk; remove a file without items."""
         if self._created and not self.written:
             self._created.unlink(missing_ok=True)
         if self._file is not None:
-            with suppress(OSError):
+            try:
                 os.fsync(self._file.fileno())
-            self._file.close()
+                self._file.close()
+            except OSError as error:
+                self._fail(error)
             self._file = None
 
 
@@ -242,6 +277,11 @@ def check_free(path: Path) -> None:
         raise UsageError(f"--undo-file: cannot write {path}: {error.strerror}") from None
     if exists:
         raise UsageError(f"--undo-file: {path} already exists and is never overwritten; choose another name")
+
+
+def _places(entries: Iterable[PlannedOffset]) -> str:
+    places = (f"{place_name(entry.topic, entry.partition)} of group '{entry.group}'" for entry in entries)
+    return some(tuple(dict.fromkeys(places)))
 
 
 def _word(name: str) -> str:

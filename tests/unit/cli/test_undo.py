@@ -32,6 +32,7 @@ from tests.fakes.cluster_state import FakeMember
 
 Run = Callable[..., tuple[int, str, str]]
 RESET = ("reset-offsets", "a", "--all-topics", "--to-latest")
+TIMEOUT = "consumer.session.timeout.ms"
 
 
 BEYOND = "beyond log end, not adjusted; written without leader epoch 4, which is not of this log"
@@ -412,23 +413,90 @@ def test_undo_of_created_group_notes_that_it_stays(ask: Run, served: Any) -> Non
     assert "kgroups delete removes it now" in err and offsets(served, "new") == {}
 
 
-def test_failed_result_append_is_noted_and_does_not_stop_the_run(
-    ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+@pytest.fixture
+def full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing but the first lines of an undo file can be written."""
     whole = undo_file._write_whole
 
     def full(file: Any, data: bytes) -> None:
-        if data.startswith(b'{"result"'):
+        if data.startswith((b'{"result"', b'{"amended"')):
             file.write(data[:5])
             raise OSError(errno.ENOSPC, "No space left on device")
         whole(file, data)
 
     monkeypatch.setattr(undo_file, "_write_whole", full)
-    code, _, err = ask(*RESET, "--execute", "--yes", "--undo-file", "undo.json")
-    assert code == 0 and "cannot append results to undo.json: No space left on device" in err
+
+
+@pytest.mark.parametrize("answer", ["--yes", "asked"])
+@pytest.mark.parametrize(
+    "words,what",
+    [
+        (RESET, "it has the old offsets of all 2 planned offsets, and the results of 0; it lacks the results of 2"),
+        (
+            ("delete-offsets", "a", "--topic", "t:0"),
+            "all 1 planned offsets, and the results of 0; it lacks the results",
+        ),
+        (("delete", "a"), "all 2 planned offsets, and the results of 0; it lacks the results of 2"),
+        (
+            ("snapshot", "restore", "a.snapshot"),
+            "all 2 planned offsets, and the results of 0; it lacks the results of 2",
+        ),
+        (("undo", "first.json"), "all 2 planned offsets, and the results of 0; it lacks the results of 2"),
+        (("settings", "unset", TIMEOUT, "a"), "the old settings of all 1 planned settings, and the results of 0"),
+        (("undo", "settings.json"), "the old settings of all 1 planned settings, and the results of 0; it lacks"),
+    ],
+    ids=str,
+)
+def test_change_with_an_incomplete_undo_file_fails_and_says_what_it_lacks(
+    run_cli: Run,
+    served: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+    words: tuple[str, ...],
+    what: str,
+    answer: str,
+) -> None:
+    options = ("-b", served.bootstrap, "--execute", "--yes")
+    served.state.settings |= {"": {TIMEOUT: "45000"}, "a": {TIMEOUT: "47000"}}
+    assert run_cli("snapshot", "save", "a.snapshot", "a", *options[:2])[0] == 0
+    assert run_cli("settings", "set", f"{TIMEOUT}=50000", "a", *options, "--undo-file", "settings.json")[0] == 0
+    if words != RESET:
+        assert run_cli(*RESET, *options, "--undo-file", "first.json")[0] == 0
+    request.getfixturevalue("full_disk")
+    monkeypatch.setattr("kgroups.cli.change.confirmation.Confirmation.check", lambda self: None)
+    monkeypatch.setattr("click.termui.visible_prompt_func", lambda prompt: "y")
+    agreed = options if answer == "--yes" else options[:3]
+    code, out, err = run_cli(*words, *agreed, "--undo-file", "undo.json", "-o", "json")
+    assert code == 1, err
+    failure = json.loads(out)["failures"][0]
+    assert failure["reason"] == "undo_incomplete" and failure["scope"] == "cluster"
+    assert "undo file undo.json is incomplete (No space left on device): it has the old " in failure["message"]
+    assert what in failure["message"] and failure["message"] in err
+    assert {row["result"] for row in json.loads(out)["items"]} == {"applied"}
+    assert run_cli("undo", "undo.json", *options)[0] == 1  # it is incomplete, too
+
+
+def test_undo_of_an_incomplete_file_restores_it(ask: Run, served: Any, full_disk: None, tmp_path: Path) -> None:
+    assert ask(*RESET, "--execute", "--yes", "--undo-file", "undo.json")[0] == 1
     assert (tmp_path / "undo.json").read_text().endswith('{"res')
-    assert restore(ask, "undo.json")[0] == 0
+    assert ask("undo", "undo.json", "--execute", "--yes")[0] == 1
     assert offsets(served, "a") == {("t", 0): 50, ("t", 1): 51}
+
+
+def test_undo_file_that_cannot_be_flushed_fails_the_change(
+    ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[int] = []
+
+    def fsync(handle: int) -> None:
+        calls.append(handle)
+        if len(calls) > 2:  # file and directory, before the change
+            raise OSError(errno.EDQUOT, "Disk quota exceeded")
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    code, _, err = ask(*RESET, "--execute", "--yes", "--undo-file", "undo.json")
+    assert code == 1 and "undo file undo.json is incomplete (Disk quota exceeded)" in err
+    assert "the results of 2; it lacks nothing that is known, but the last results may not be on the disk" in err
 
 
 def test_reset_to_group_without_commits_names_that_group(ask: Run, served: Any) -> None:
@@ -601,9 +669,6 @@ def test_kafka_command_rejects_a_file_of_another_cluster(
     code = consumer_groups.TOOL.main((*words, "--execute"))
     assert code == 1 and "undo.json belongs to cluster fake-cluster" in capsys.readouterr().err
     assert offsets(served, "a") == before
-
-
-TIMEOUT = "consumer.session.timeout.ms"
 
 
 @pytest.mark.parametrize(
