@@ -16,6 +16,7 @@ from kgroups.model.counts import count
 from ..extract.options import TABLES
 from ..hosts import GivenHosts
 from ..jobs.dump import Dump, dump_json, dump_parquet
+from .options import check_span
 
 
 def dump(
@@ -31,6 +32,7 @@ def dump(
     """Run ``kgroups history dump``; return the exit code."""
     if processes and parquet is None:
         raise UsageError("--processes requires --parquet: JSON lines are written by one process")
+    check_span(since, until)
     began = time.monotonic()
     times = _milliseconds(since), _milliseconds(until)
     request = Dump(connection.settings, TABLES[table], topic, *times, hosts.for_new_store())

@@ -27,6 +27,10 @@ MOST = 2**31 - 2
 """Maximum number of rows; Spark's LIMIT has 32 bits."""
 
 
+_NOW = "kgroups.now"
+"""Key of click's ``Context.meta``: the time from which all ages of a command line count."""
+
+
 class Ago(click.ParamType[datetime]):
     """A time: ISO 8601 (UTC without a zone), or an age such as 90m, 2h, 7d."""
 
@@ -38,13 +42,30 @@ class Ago(click.ParamType[datetime]):
         text = str(value).strip()
         try:
             if not text[-1:].isdigit() and (seconds := parse_age(text)) is not None:  # 20260131 is a date
-                return datetime.now(UTC) - timedelta(seconds=seconds)
+                now = datetime.now(UTC)
+                return (ctx.meta.setdefault(_NOW, now) if ctx else now) - timedelta(seconds=seconds)
             moment = datetime.fromisoformat(text)
         except (ValueError, OverflowError):
             self.fail(
                 f"{value!r} is neither a time such as 2026-01-31T12:00 nor an age such as 90m, 2h, 7d", param, ctx
             )
         return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def check_span(since: datetime | None, until: datetime | None) -> datetime:
+    """Return the end of a time span; default: now.
+
+    :raises UsageError: if the span is empty.
+    """
+    end = until or datetime.now(UTC)
+    if since and since >= end:
+        name = f"--until {_text(end)}" if until else f"now, {_text(end)}"
+        raise UsageError(f"--since {_text(since)} is not before {name}")
+    return end
+
+
+def _text(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
 class Bounds(NamedTuple):

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from urllib.parse import quote
 
 from kgroups.cli.frame.exit_status import is_quiet, print_to_stderr
 from kgroups.cli.frame.output import print_failures
-from kgroups.errors import HistoryError, UsageError
+from kgroups.errors import EXIT_FAILED, HistoryError
 from kgroups.model.outcome import Failure, Outcome, Scope
 
 from ..engine import Engine as QueryEngine
 from ..engine import open_tables
-from ..jobs.show import age_of, end_of
+from ..jobs.known import age_of, end_of, span_remark
 from ..load.store import Store
 from ..report.data import Period
 from ..report.file import check_target, write
@@ -22,7 +22,7 @@ from ..report.page import page
 from ..rules import DEFAULTS, Rules, parse_rules
 from ..transform.definitions import DERIVED, Span
 from .engine import Engine, open_engine
-from .options import Clusters
+from .options import Clusters, check_span
 
 
 def report(
@@ -41,15 +41,17 @@ def report(
 
     if not clusters.all_clusters:
         check_target(output, force)  # before anything is read, which may take long
-    stores, span, thresholds = clusters.open(), Span(since, until or datetime.now(UTC)), parse_rules(rules)
+    span, thresholds = Span(since, check_span(since, until)), parse_rules(rules)
+    stores = clusters.open()
     paths = {store: path_of(store, output) if clusters.all_clusters else output for store in stores}
     for path in paths.values():
         check_target(path, force)
     failures: list[Failure] = []
+    known = True
     with open_engine(engine, runs_on) as opened:
         for store, path in paths.items():
             try:
-                run_report(opened, store, span, path, force, thresholds)
+                known = run_report(opened, store, span, path, force, thresholds) and known
             except HistoryError as error:
                 if not clusters.all_clusters:
                     raise
@@ -58,7 +60,7 @@ def report(
                 print_to_stderr(f"kgroups: {path} is written")
     outcome: Outcome[object] = Outcome(failures=tuple(failures))
     print_failures(outcome)
-    return outcome.exit_code
+    return outcome.exit_code if known else EXIT_FAILED
 
 
 def run_report(
@@ -68,27 +70,30 @@ def run_report(
     path: Path,
     force: bool = False,
     rules: Rules = DEFAULTS,
-) -> None:
-    """Write the report. An existing report is replaced when the new one is complete.
+) -> bool:
+    """Write the report; return whether the store has something of the time span.
+
+    An existing report is replaced when the new one is complete.
 
     :raises UsageError: if ``since`` is not before ``until``, or ``path`` is a file that is not a report.
     :raises HistoryError: if there is no store, or it cannot be read.
     """
     since, until = span
-    if since >= until:
-        raise UsageError(f"--since {since:%Y-%m-%dT%H:%M:%SZ} is not before --until {until:%Y-%m-%dT%H:%M:%SZ}")
+    check_span(since, until)
     check_target(path, force)
     cluster_id = store.identity().cluster_id
     snapshot = store.snapshot()
     age, end = age_of(snapshot), end_of(snapshot)
-    if not is_quiet():
-        print_to_stderr(f"kgroups: {age}")
+    outside = span_remark(snapshot, span)
+    for line in filter(None, ("" if is_quiet() else age, outside)):
+        print_to_stderr(f"kgroups: {line}")
     # What happened after the data is unknown: the report ends with them.
     shown = min(until, end + timedelta(milliseconds=1)) if end and since < end else until
     open_tables(engine, store, [*DERIVED, "retention"], Span(since, shown), rules)
     data = gather(engine, Period(since, shown), cluster_id, every=rules.bucket)
     unknown_until = until if end is None or until > end else None
     write(path, page(data._replace(age=age, unknown_until=unknown_until)), force)
+    return outside is None
 
 
 def path_of(store: Store, path: Path) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
@@ -34,7 +34,7 @@ from ..jobs.show import (
 from ..rules import parse_rules
 from ..transform.definitions import BEGINNING, Span
 from .engine import Engine, open_engine
-from .options import LIMIT, MOST, Bounds, Clusters
+from .options import LIMIT, MOST, Bounds, Clusters, check_span
 
 
 def show(table: str, **rest: Any) -> int:
@@ -72,14 +72,15 @@ def sql(
     if bounds and (runs_on == "spark" or engine.chosen):
         raise UsageError("--untrusted runs in DuckDB; omit the options of Spark")
 
+    span, thresholds = Span(since or BEGINNING, check_span(since, until)), parse_rules(rules)
     whole = check_sql_span(query, since, until)
-    stores, span, thresholds = clusters.open(), Span(since or BEGINNING, until or datetime.now(UTC)), parse_rules(rules)
+    stores = clusters.open()
 
     def run(opened: QueryEngine) -> Answer:
         if clusters.all_clusters:
-            answer = run_sql_over_clusters(opened, stores, query, span, thresholds)
+            answer = run_sql_over_clusters(opened, stores, query, span, thresholds, is_until_chosen=until is not None)
         else:
-            answer = run_sql(opened, stores[0], query, span, thresholds)
+            answer = run_sql(opened, stores[0], query, span, thresholds, is_until_chosen=until is not None)
         return answer._replace(notices=(*answer.notices, *whole))
 
     if bounds is None:
@@ -111,9 +112,8 @@ def _show(
     if table not in TABLES:
         raise UsageError(f"unknown table {table!r}; use one of {', '.join(TABLES)}")
     _ = shape.format
-    request = TableQuery(
-        table, groups, topics, since, until or datetime.now(UTC), min(limit or LIMIT, MOST), parse_rules(rules)
-    )
+    end, most = check_span(since, until), min(limit or LIMIT, MOST)
+    request = TableQuery(table, groups, topics, since, end, most, parse_rules(rules), until is not None)
     check_filters(request)
     stores = clusters.open()
     with open_engine(engine, runs_on) as opened:
@@ -156,6 +156,7 @@ def _print(
     )
     sys.stdout.flush()
     print_failures(outcome)
-    if answer.has_more and is_quiet():  # otherwise, the answer would look complete
-        print_to_stderr(f"kgroups: {next(each for each in answer.notices if MISSING in each)}")
-    return outcome.exit_code if chosen or not answer.has_more else EXIT_FAILED
+    cut = tuple(each for each in answer.notices if MISSING in each) if answer.has_more else ()
+    for notice in (*answer.incomplete, *cut) if is_quiet() else ():  # otherwise, the answer would look complete
+        print_to_stderr(f"kgroups: {notice}")
+    return EXIT_FAILED if answer.incomplete or (cut and not chosen) else outcome.exit_code

@@ -12,7 +12,8 @@ import pytest
 from kgroups.cli.main import main
 from kgroups.history.engine.duck import DuckDB
 from kgroups.history.engine.port import Engine
-from kgroups.history.jobs.show import UNKNOWN_AGE, Answer, TableQuery, run_sql_over_clusters, show_clusters
+from kgroups.history.jobs.known import UNKNOWN_AGE
+from kgroups.history.jobs.show import Answer, TableQuery, run_sql_over_clusters, show_clusters
 from kgroups.history.load.store import Identity, Store
 from kgroups.history.tables import STORED
 from kgroups.history.transform.definitions import BEGINNING, Span

@@ -21,7 +21,7 @@ QUERIES: tuple[tuple[str, ...], ...] = (
     ("sql", "select * from commits order by all", "-o", "csv"),
     ("sql", "--untrusted", "select * from commits order by all", "-o", "csv"),
     ("show", "members", "-o", "csv"),
-    ("show", "commit_rate", "-o", "csv", "--until", "2027-01-01"),
+    ("show", "commit_rate", "-o", "csv", "--until", "2026-03-01T13:00"),
     ("stale", "-o", "csv", "--until", "2026-06-01"),
     ("lag", "-o", "csv"),
     ("rebalances", "-o", "csv"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -62,3 +64,99 @@ def test_span_of_sql_that_limits_no_table_is_an_error(location: str, run_cli: Ca
     assert run_cli(*sql, "select * from stale", "--until", "2026-03-01T12:02").code == 0
     both = run_cli(*sql, "select count(*) from commits join lag using (`group`)", "--since", "2026-03-01T12:00:01")
     assert (both.code, "note: --since and --until do not limit commits; use WHERE" in both.err) == (0, True)
+
+
+COMMANDS = [("show", "commits"), ("lag",), ("rebalances",), ("stale",), ("sql", "select * from lag"), ("report",)]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("span", [("1h", "2h"), ("2h", "2h"), ("2026-03-02", "2026-03-01")])
+def test_empty_span_is_a_usage_error(
+    command: tuple[str, ...], span: tuple[str, str], location: str, run_cli: Callable[..., Ran]
+) -> None:
+    found = run_cli("history", *command, "--store", location, "--since", span[0], "--until", span[1])
+    assert (found.code, found.out) == (2, "")
+    assert "is not before --until 20" in " ".join(found.err.split())
+
+
+def test_empty_span_of_dump_is_an_error_before_the_cluster_is_asked(run_cli: Callable[..., Ran]) -> None:
+    found = run_cli("history", "dump", "-b", "127.0.0.1:1", "--since", "1h", "--until", "1h")
+    assert (found.code, "is not before --until" in found.err) == (2, True)
+
+
+def test_span_that_begins_in_the_future_is_empty(location: str, run_cli: Callable[..., Ran]) -> None:
+    found = run_cli("history", "lag", "--store", location, "--since", "9000-01-01")
+    assert (found.code, "--since 9000-01-01T00:00:00Z is not before now, 2" in found.err) == (2, True)
+
+
+@pytest.mark.parametrize("output", ["plain", "csv", "json", "jsonl"])
+@pytest.mark.parametrize("quiet", [(), ("-q",)])
+@pytest.mark.parametrize(
+    ("since", "until", "place"),
+    [
+        ("2025-01-01", "2025-01-02", "ends before the first data"),
+        ("2026-04-01", "2026-04-02", "begins after the last data"),
+    ],
+)
+def test_span_outside_of_the_store_is_unknown(
+    output: str,
+    quiet: tuple[str, ...],
+    since: str,
+    until: str,
+    place: str,
+    location: str,
+    run_cli: Callable[..., Ran],
+    tmp_path: Path,
+) -> None:
+    span = ("--store", location, "--since", since, "--until", until, *quiet)
+    text = (
+        f"the time span {place}: what happened in it is unknown; the store has the time from "
+        "2026-03-01T12:00:00.000Z to 2026-03-01T12:01:30.000Z"
+    )
+    for command in (("show", "commits"), ("lag",), ("rebalances",), ("sql", "select * from lag")):
+        found = run_cli("history", *command, *span, "-o", output)
+        assert (found.code, text in found.err) == (1, True)
+        if output == "json":
+            assert text in json.loads(found.out)["notices"]
+    found = run_cli("history", "report", *span, "--file", str(tmp_path / "report.html"))
+    assert (found.code, text in found.err) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("table", "until", "code"),
+    [
+        ("commits", "2026-03-01T12:02", 0),
+        ("commits", "2026-03-01T14:00", 1),
+        ("rebalances", "2026-03-01T14:00", 1),
+        ("commits", None, 0),  # not a request for what happened until now
+        ("lag", "2026-03-01T14:00", 0),  # its rows show what is unknown
+        ("stale", "2026-03-01T14:00", 0),
+        ("heads", "2026-03-01T14:00", 0),
+    ],
+)
+def test_time_after_the_log_was_read_is_named(
+    table: str, until: str | None, code: int, location: str, run_cli: Callable[..., Ran]
+) -> None:
+    found = run_cli("history", "show", table, "--store", location, *(("--until", until) if until else ()))
+    text = "the log was read until 2026-03-01T12:01:30.000Z: what happened since then is unknown"
+    assert (found.code, text in found.err) == (code, until != "2026-03-01T12:02" and table != "heads")
+
+
+def test_partition_of_the_log_that_was_not_read_is_named(tmp_path: Path, run_cli: Callable[..., Ran]) -> None:
+    history = History()
+    history.commit("orders", 0, 1)
+    history.commit("other", 0, 1, log_partition=1)
+    history.read(0, (0, 1), 1, (0, 0))
+    history.read(1, (0, 1), 1, (0, 0), high_watermark=9)
+    history.rows["coverage"][-1]["last_stable_offset"] = 9
+    history.read(0, (1, 1), 0, (9000, 9000))
+    history.stored_in(tmp_path / "store", "east")
+    store = ("--store", str(tmp_path / "store"), "--until", "2026-03-01T14:30")
+    text = "note: __consumer_offsets-1 was read until 2026-03-01T12:00:00.000Z: its groups are unknown since then"
+    for command, code in ((("show", "commits"), 1), (("rebalances",), 1), (("stale",), 0), (("show", "heads"), 0)):
+        found = run_cli("history", *command, *store)
+        assert (found.code, text in found.err, "__consumer_offsets-0" in found.err) == (
+            code,
+            command[-1] != "heads",
+            False,
+        )
