@@ -102,6 +102,11 @@ def _hint(name: str, names: Sequence[str]) -> str | None:
         return f"to select groups by their state, use --state {state}, or --in-state {state} of describe and check"
     if is_glob(name):
         return f"the names of --group are literal; to select groups by a glob, use the argument '{name}'"
+    return similar_names(name, names)
+
+
+def similar_names(name: str, names: Sequence[str]) -> str | None:
+    """Return a hint with the names that are most similar to one that does not exist."""
     close = [each for each in names if abs(len(each) - len(name)) <= 3][:_MOST_NAMES]
     found = get_close_matches(name, close, cutoff=_ALIKE)
     return f"did you mean {' or '.join(_quoted(each) for each in found)}?" if found else None

@@ -162,14 +162,16 @@ def show_table(engine: Engine, store: Store, query: TableQuery, records: int | N
     found = engine.ask(rows)
     if found.num_rows <= query.limit:
         return _answer(found, opened)
-    cut = missing_rows(f"the {'latest' if when else 'first'} {query.limit:,} rows are shown", "--limit")
+    shown = f"the {'latest' if when else 'first'} {query.limit:,} rows are shown"
+    cut = missing_rows(shown, "--limit", has_since=has_span(query.table))
     answer = _answer(_without_one(found, when), opened)
     return answer._replace(notices=(*answer.notices, cut), has_more=True)
 
 
-def missing_rows(shown: str, option: str) -> str:
+def missing_rows(shown: str, option: str, *, has_since: bool = True) -> str:
     """Return the notice of an answer that a limit of rows has cut."""
-    return f"{MISSING}: {shown}; select fewer with filters or --since, or set a larger {option}"
+    filters = "filters or --since" if has_since else "filters"
+    return f"{MISSING}: {shown}; select fewer with {filters}, or set a larger {option}"
 
 
 def _without_one(found: pa.Table, when: str | None) -> pa.Table:

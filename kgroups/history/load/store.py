@@ -140,7 +140,7 @@ class Store:
             self._check_format()
         data = self._read_json(self._name(CLUSTER))
         if data is None:
-            raise HistoryError(f"store {self.shown} holds no history of cluster {self._cluster}")
+            raise self._no_cluster(self._cluster)
         added: dict[str, Any] = Identity._field_defaults | data  # earlier versions did not write all members
         members: dict[str, Any] = {name: added.get(name) for name in Identity._fields}
         identity = Identity(**members)
@@ -199,7 +199,7 @@ class Store:
         self._check_format()  # each time: another version may convert the store while this process runs
         files = self.names("")
         if _stem(CLUSTER) not in files:
-            raise HistoryError(f"store {self.shown} holds no history of cluster {cluster}")
+            raise self._no_cluster(cluster)
         checkpoint = max((_number(name) for name in files if name.startswith(CHECKPOINT)), default=-1)
         found = self._snapshot
         if checkpoint >= found.next:
@@ -443,6 +443,13 @@ class Store:
         return HistoryError(
             f"store {self.shown} holds the history of {len(clusters)} clusters: {', '.join(clusters)}; select one with "
             f"--cluster{also}"
+        )
+
+    def _no_cluster(self, cluster: str) -> HistoryError:
+        found = ", ".join(self.clusters())
+        return HistoryError(
+            f"store {self.shown} holds no history of cluster {self._cluster}",
+            hint=f"it has: {found}" if found else None,
         )
 
     def _no_history(self) -> HistoryError:

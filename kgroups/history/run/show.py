@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import fnmatch
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
 from kgroups.cli.frame.exit_status import is_quiet, print_to_stderr
 from kgroups.cli.frame.output import Shape, print_failures
-from kgroups.errors import EXIT_FAILED, UsageError
-from kgroups.model.counts import count
-from kgroups.model.outcome import Outcome
+from kgroups.cli.frame.selection_hints import similar_names
+from kgroups.errors import EXIT_FAILED, Reason, UsageError
+from kgroups.model.counts import count, some
+from kgroups.model.groups import is_glob
+from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.render.output import write_outcome
 from kgroups.render.views import view_of
 
 from ..engine import Engine as QueryEngine
 from ..engine.sealed import SealedDuckDB
+from ..jobs.names import names_in
 from ..jobs.show import (
     MISSING,
     TABLES,
@@ -31,6 +35,7 @@ from ..jobs.show import (
     show_clusters,
     show_table,
 )
+from ..load.store import Store
 from ..rules import parse_rules
 from ..transform.definitions import BEGINNING, Span
 from .engine import Engine, open_engine
@@ -85,14 +90,16 @@ def sql(
 
     if bounds is None:
         with open_engine(engine, runs_on) as opened:
-            return _print(run(opened), "sql", shape)
+            return _print(run(opened), "sql", shape, cluster_id=_cluster_id(stores))
 
     with SealedDuckDB(tuple(TABLES), bounds.rows, bounds.seconds) as sealed:
         answer = run(sealed)
         if sealed.has_more:
             more = missing_rows(f"the result has more than {count(bounds.rows, 'row')}", "--max-rows")
             answer = answer._replace(notices=(*answer.notices, more), has_more=True)
-        return _print(answer, "sql", shape, {"has_more": sealed.has_more}, chosen=bounds.chosen)
+        return _print(
+            answer, "sql", shape, {"has_more": sealed.has_more}, cluster_id=_cluster_id(stores), chosen=bounds.chosen
+        )
 
 
 def _show(
@@ -121,7 +128,41 @@ def _show(
             answer = show_clusters(opened, stores, request)
         else:
             answer = show_table(opened, stores[0], request)
-        return _print(answer, table, shape, chosen=limit is not None)
+        answer = _with_absent_names(opened, stores, request, answer)
+        return _print(answer, table, shape, cluster_id=_cluster_id(stores), chosen=limit is not None)
+
+
+def _cluster_id(stores: Sequence[Store]) -> str | None:
+    """Return the ID of the only cluster."""
+    return stores[0].identity().cluster_id if len(stores) == 1 else None
+
+
+def _with_absent_names(engine: QueryEngine, stores: Sequence[Store], request: TableQuery, answer: Answer) -> Answer:
+    """Return the answer with a failure for each selected name that no cluster has, and a note if it has no rows."""
+    if answer.failures:  # the history that cannot be read may have them
+        return answer
+    places = {column.name: place for place, column in enumerate(answer.columns)}
+    failures: list[Failure] = []
+    notices: list[str] = []
+    for scope, wanted in ((Scope.GROUP, request.groups), (Scope.TOPIC, request.topics)):
+        shown = {row[places[scope.value]] for row in answer.rows} if wanted else set()
+        if absent := [name for name in dict.fromkeys(wanted) if name not in shown]:
+            known = sorted(set().union(*(names_in(engine, store, scope.value) for store in stores)))
+            failures += (_not_in_store(scope, name, known) for name in absent if name not in known)
+            if (empty := [name for name in absent if name in known]) and not (answer.has_more or answer.incomplete):
+                notices.append(f"table {request.table} has no selected rows of {scope.value} {some(empty)}")
+    return answer._replace(failures=tuple(failures), notices=(*answer.notices, *notices))
+
+
+def _not_in_store(scope: Scope, name: str, known: Sequence[str]) -> Failure:
+    reason = Reason.GROUP_NOT_FOUND if scope is Scope.GROUP else Reason.TOPIC_NOT_FOUND
+    hint = similar_names(name, known)
+    if is_glob(name):
+        found = fnmatch.filter(known, name)
+        hint = (
+            f"--{scope.value} takes names, not globs; {f'matching names: {some(found)}' if found else 'none matches'}"
+        )
+    return Failure(scope, name, f"the store has no history of this {scope.value}", reason=reason, hint=hint)
 
 
 def _print(
@@ -130,6 +171,7 @@ def _print(
     shape: Shape,
     more: Mapping[str, object] = MappingProxyType({}),
     *,
+    cluster_id: str | None,
     chosen: bool = True,
 ) -> int:
     """Print an answer; return the exit code.
@@ -152,6 +194,7 @@ def _print(
         columns=shape.columns,
         sort=shape.sort,
         headers=not shape.no_headers,
+        cluster_id=cluster_id,
         more=more,
     )
     sys.stdout.flush()

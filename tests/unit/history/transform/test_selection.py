@@ -160,3 +160,78 @@ def test_partition_of_the_log_that_was_not_read_is_named(tmp_path: Path, run_cli
             command[-1] != "heads",
             False,
         )
+
+
+@pytest.fixture(scope="module")
+def two_clusters(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A store with two clusters; each has a group of its own."""
+    folder = tmp_path_factory.mktemp("clusters") / "store"
+    for cluster in ("east", "west"):
+        history = History()
+        history.commit(f"only-{cluster}", 0, 1)
+        history.read(0, (0, 1), 1, (0, 0))
+        history.stored_in(folder, cluster)
+    return str(folder)
+
+
+@pytest.mark.parametrize("command", [("show", "commits"), ("lag",), ("rebalances",), ("stale",)])
+@pytest.mark.parametrize("output", ["plain", "csv", "json", "jsonl"])
+def test_group_that_the_store_has_never_seen_is_a_failure(
+    command: tuple[str, ...], output: str, location: str, run_cli: Callable[..., Ran]
+) -> None:
+    found = run_cli("history", *command, "--store", location, "--group", "ordrs", "-q", "-o", output)
+    assert found.code == 1
+    assert found.err.splitlines() == [
+        "kgroups: group 'ordrs': the store has no history of this group",
+        "kgroups: hint: did you mean 'orders'?",
+    ]
+    if output == "json":
+        (failure,) = json.loads(found.out)["failures"]
+        assert (failure["scope"], failure["name"], failure["reason"]) == ("group", "ordrs", "group_not_found")
+
+
+def test_other_groups_are_shown_if_one_does_not_exist(location: str, run_cli: Callable[..., Ran]) -> None:
+    groups = ("--group", "orders", "--group", "nope")
+    found = run_cli("history", "stale", "--store", location, *groups, "--columns", "group", "--no-headers")
+    assert (found.code, found.out.split()) == (1, ["orders"])
+
+
+def test_topic_that_the_store_has_never_seen_is_a_failure(location: str, run_cli: Callable[..., Ran]) -> None:
+    found = run_cli("history", "lag", "--store", location, "--topic", "nope", "-q")
+    assert (found.code, found.err) == (1, "kgroups: topic 'nope': the store has no history of this topic\n")
+
+
+def test_glob_names_the_groups_that_match(location: str, run_cli: Callable[..., Ran]) -> None:
+    found = run_cli("history", "stale", "--store", location, "--group", "ord*", "-q")
+    assert (found.code, "--group takes names, not globs; matching names: orders" in found.err) == (1, True)
+    found = run_cli("history", "stale", "--store", location, "--group", "x*", "-q")
+    assert (found.code, "--group takes names, not globs; none matches" in found.err) == (1, True)
+
+
+def test_known_group_without_rows_is_a_note(location: str, run_cli: Callable[..., Ran]) -> None:
+    found = run_cli("history", "rebalances", "--store", location, "--group", "payments")
+    assert (found.code, "note: table rebalances has no selected rows of group payments" in found.err) == (0, True)
+
+
+def test_group_of_one_of_several_clusters_is_no_failure(two_clusters: str, run_cli: Callable[..., Ran]) -> None:
+    both = ("history", "stale", "--store", two_clusters, "--all-clusters", "-q")
+    assert run_cli(*both, "--group", "only-east")[::2] == (0, "")
+    assert run_cli(*both, "--group", "nope").code == 1
+
+
+def test_unknown_cluster_names_those_of_the_store(two_clusters: str, run_cli: Callable[..., Ran]) -> None:
+    found = run_cli("history", "stale", "--store", two_clusters, "--cluster", "est")
+    assert (found.code, found.out) == (1, "")
+    assert "holds no history of cluster est\nkgroups: hint: it has: east, west" in found.err
+
+
+def test_json_has_the_id_of_the_only_cluster(location: str, two_clusters: str, run_cli: Callable[..., Ran]) -> None:
+    for command in (("show", "commits"), ("lag",), ("rebalances",), ("stale",), ("sql", "select 1 as a")):
+        for store, expected in (
+            (("--store", location), "east"),
+            (("--store", location, "--all-clusters"), "east"),
+            (("--store", two_clusters, "--cluster", "west"), "west"),
+            (("--store", two_clusters, "--all-clusters"), None),
+        ):
+            found = run_cli("history", *command, *store, "-o", "json")
+            assert json.loads(found.out)["cluster_id"] == expected

@@ -74,7 +74,7 @@ def test_rows_that_the_limit_cuts_are_named_in_every_format(
     words = ("--store", str(large), "--cluster", "east", "-o", output, *quiet)
     code = main(("history", "show", "latest_offsets", *words, *((f"--limit={limit}",) if chosen else ())))
     printed = capsys.readouterr()
-    text = f"rows are missing: the latest {limit} rows are shown; select fewer with filters or --since, or set a larger"
+    text = f"rows are missing: the latest {limit} rows are shown; select fewer with filters, or set a larger"
     assert (text in printed.err) == (limit < 30)
     assert code == (1 if limit < 30 and not chosen else 0)
     assert printed.out.count("g-") == limit
