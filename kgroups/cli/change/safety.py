@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeVar
 from kgroups.admin.still_committing import Committed, Committing, committed_of, in_transactions, still_committing
 from kgroups.admin.wait_until_empty import wait_until_empty
 from kgroups.errors import UsageError
+from kgroups.model.counts import SHOWN, count, some
 from kgroups.model.groups import GroupId
 from kgroups.model.operations.reset import PlannedOffset
 from kgroups.model.outcome import Outcome
@@ -75,8 +76,7 @@ class Safety(NamedTuple):
 
         def without(planned: Outcome[P], found: Mapping[GroupId, str]) -> Outcome[P]:
             if self.force:
-                notes = (f"group '{name}': {evidence}; changed anyway (--force)" for name, evidence in found.items())
-                return planned.with_failures((), notes)
+                return planned.with_failures((), _notes(found, "", "changed anyway (--force)"))
             kept = (item for item in planned.items if group_of(item) not in found)
             return planned.with_items(kept).with_failures(Committing(found).failures("--force"))
 
@@ -96,9 +96,7 @@ class Safety(NamedTuple):
             if self.force and self.execute
             else ("--execute checks whether the commits continue")
         )
-        notices = [
-            f"group '{name}': not by a member: {evidence}; {consequence}" for name, evidence in activity.perhaps.items()
-        ]
+        notices = _notes(activity.perhaps, "not by a member: ", consequence)
         return without(planned, activity.found).with_failures((), (*notices, *(() if self.force else activity.notices)))
 
     async def screen_offsets(
@@ -110,6 +108,14 @@ class Safety(NamedTuple):
         """
         committed, pending = committed_of(planned.items, members), in_transactions(planned.items)
         return await self.screen(cluster, planned, committed, lambda entry: entry.group, pending)
+
+
+def _notes(found: Mapping[GroupId, str], who: str, consequence: str) -> list[str]:
+    """Return a note for each group, or one for all if they are many."""
+    if len(found) > SHOWN:
+        which = some([f"group '{name}': {evidence}" for name, evidence in found.items()])
+        return [f"{count(len(found), 'group')}: {who}{which}; {consequence}"]
+    return [f"group '{name}': {who}{evidence}; {consequence}" for name, evidence in found.items()]
 
 
 def _print_note(text: str) -> None:

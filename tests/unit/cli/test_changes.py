@@ -777,6 +777,26 @@ def test_reset_names_groups_that_are_still_committed_for(ask: Run, served: Any) 
     assert code == 0 and "group 'a': not by a member: 3 commits of t-0" in err
 
 
+@pytest.mark.parametrize("more", [(), ("--force", "--execute", "--yes")])
+def test_many_groups_that_are_still_committed_for_are_one_note(ask: Run, served: Any, more: tuple[str, ...]) -> None:
+    names = [f"many-{number}" for number in range(5)]
+    now = time.time_ns() // 1_000_000
+    log = []
+    for number, name in enumerate(names):
+        served.state.group(name, 0, commits={("t", 0): 2})
+        for offset in range(3):
+            key, value = commit_key(name, "t", 0), commit_value(offset=offset)
+            at = 3 * number + offset
+            log.append(batch(at, [(at, now - 3_000 + 1_000 * offset)], key=key, value=value))
+    times = dict.fromkeys(range(len(log)), now - 3000)
+    served.state.topic("__consumer_offsets", [0], end=len(log), logs={0: log}, times=times)
+    code, _, err = ask("reset-offsets", *names, "--all-topics", "--to-latest", *more)
+    (note,) = [line for line in err.splitlines() if "not by a member" in line]
+    assert code == 0 and note.startswith("kgroups: note: 5 groups: not by a member: group 'many-0': 3 commits of t-0,")
+    assert "group 'many-2': 3 commits" in note and ", … and 2 more; " in note
+    assert note.endswith("; changed anyway (--force)" if more else "; --execute checks whether the commits continue")
+
+
 def test_check_stopped_reports_groups_that_are_still_committed_for(ask: Run, served: Any) -> None:
     now = time.time_ns() // 1_000_000
     times = {offset: now - 300 + 100 * offset for offset in range(3)}
