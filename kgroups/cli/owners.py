@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 from typing import Any
@@ -12,6 +13,7 @@ from kgroups.errors import Reason
 from kgroups.model.counts import count
 from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import NO_MATCH, Failure, Outcome, Scope
+from kgroups.model.shell import shell
 from kgroups.model.topic_scope import TopicScope, in_scope, parse_topic_scope
 from kgroups.model.views.lag_summary import group_topics
 from kgroups.model.views.owner_rows import OwnerRow, owner_rows, unread_rows
@@ -61,8 +63,10 @@ async def _unread(
     unread: list[OwnerRow] = []
     failures: list[Failure] = []
     for topic, found in (await admin.topics(sorted(scope))).items():
-        if found.error:
-            continue  # a failure of the selection
+        if found.error:  # a failure of the selection
+            if hint := await _partition_hint(admin, topic):
+                failures.append(found.error.failure(Scope.TOPIC, topic, api="Metadata")._replace(hint=hint))
+            continue
         there = {at for at in found.leaders if in_scope(scope, topic, at)}
         unread += unread_rows(topic, {at for at in there if (topic, at) not in read}, groups[topic], certain=certain)
         failures += (
@@ -75,3 +79,17 @@ async def _unread(
             for at in sorted((scope[topic] or frozenset()) - there)
         )
     return unread, failures
+
+
+async def _partition_hint(admin: Client, name: str) -> str | None:
+    """Return what to type instead of a topic that does not exist, if it is the name of a partition."""
+    topic, _, partition = name.rpartition("-")
+    if not (topic and re.fullmatch("[0-9]{1,9}", partition)):
+        return None
+    found = (await admin.topics([topic]))[topic]
+    exists = found.error is None and int(partition) in found.leaders
+    return (
+        f"for partition {int(partition)} of topic {topic}: kgroups owners {shell(f'{topic}:{int(partition)}')}"
+        if exists
+        else None
+    )

@@ -14,7 +14,9 @@ from kgroups.model.shell import shell
 from .lazy_command import LazyCommand
 
 _ALIKE = 0.75
-"""The similarity from which a name is a typing error of another: --json is 0.67 from --sort."""
+"""The similarity from which an option is a typing error of another: --json is 0.67 from --sort."""
+_ALIKE_COMMANDS = 0.6
+"""The same of commands, which are shorter: lgg is 0.67 from lag."""
 
 _GUESSES: Mapping[str, str] = {
     # Commands of other tools.
@@ -238,14 +240,16 @@ def with_suggestion(error: click.ClickException, root: click.Group, arguments: S
             return f"{_sentence(error.message)}; use {use}"
         names = context.command.commands
         longer = [each for each in names if each.startswith(name)]
-        return _with_alike(error.message, name, names, longer)
+        return _with_alike(error.message, name, names, longer, _ALIKE_COMMANDS)
     message = _sentence(error.format_message())
     use = _suggested(_line(root, arguments), known, values_only=True)
     return f"{message}; use {use}" if use else message
 
 
-def _with_alike(message: str, name: str, known: Iterable[str], longer: Iterable[str] = ()) -> str:
-    found = [*longer] or get_close_matches(name, sorted(known), cutoff=_ALIKE)
+def _with_alike(
+    message: str, name: str, known: Iterable[str], longer: Iterable[str] = (), alike: float = _ALIKE
+) -> str:
+    found = [*longer] or get_close_matches(name, sorted(known), cutoff=alike)
     return f"{_sentence(message)} (did you mean {' or '.join(found)}?)" if found else _sentence(message)
 
 

@@ -82,6 +82,16 @@ def test_missing_partition_and_topic_are_failures(run: Run) -> None:
     assert "topic 'nosuch': the topic or partition does not exist" in err
 
 
+@pytest.mark.parametrize(
+    ("name", "partition"), [("orders-2", 2), ("orders-02", 2), ("orders-3", None), ("nosuch-0", None)]
+)
+def test_name_of_a_partition_is_answered_by_its_form_as_a_selection(run: Run, name: str, partition: int | None) -> None:
+    code, _, err = run("owners", name)
+    assert code == 1 and err.count(f"topic '{name}': the topic or partition does not exist") == 1
+    hint = f"hint: for partition {partition} of topic orders: kgroups owners orders:{partition}"
+    assert (hint in " ".join(err.split())) == (partition is not None)
+
+
 def test_group_that_cannot_be_described_is_a_row_and_makes_the_others_uncertain(run: Run, served: Any) -> None:
     served.state.fail("DescribeGroups", "billing", ErrorCode.group_authorization_failed)
     served.state.fail("OffsetFetch", "billing", ErrorCode.group_authorization_failed)

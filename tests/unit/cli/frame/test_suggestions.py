@@ -29,6 +29,7 @@ from kgroups.cli.main import main
         ("reset", "kgroups: error: No such command 'reset'; use kgroups reset-offsets; see"),
         ("remove", "kgroups: error: No such command 'remove' (did you mean remove-members?); see"),
         ("lst", "kgroups: error: No such command 'lst' (did you mean list?); see kgroups --help"),
+        ("lgg", "kgroups: error: No such command 'lgg' (did you mean lag?); see kgroups --help"),
         ("frobnicate", "kgroups: error: No such command 'frobnicate'; see kgroups --help"),
         ("sandbox groups", "kgroups sandbox: error: No such command 'groups'; see kgroups sandbox --help"),
         (
