@@ -318,6 +318,7 @@ class UndecodableRecord(RemoteProtocolError):
         name: str | None = None,
         group: str | None = None,
         value_version: int | None = None,
+        key: Mapping[str, Any] | None = None,
     ) -> None:
         """Describe the record.
 
@@ -326,6 +327,7 @@ class UndecodableRecord(RemoteProtocolError):
         :param name: the name of the record type, if it is known.
         :param group: the group, if the key was decoded.
         :param value_version: the version of the value, if it has one.
+        :param key: the fields of the key, if it was decoded.
         """
         super().__init__(cause)
         self.cause = cause
@@ -333,6 +335,7 @@ class UndecodableRecord(RemoteProtocolError):
         self.name = name
         self.group = group
         self.value_version = value_version
+        self.key = key
 
 
 class UnsupportedVersion(KgroupsError):

@@ -26,7 +26,9 @@ _UNREAD = Column(
     "timestamp",
     "records of the group from this time on are unread, because of an open transaction; null: none are",
 )
-_COMMITTED = Column("committed_offset", "bigint", "the next record that the group would read")
+_COMMITTED = Column(
+    "committed_offset", "bigint", "the next record that the group would read; null: the last commit cannot be decoded"
+)
 
 LATEST_OFFSETS = Table(
     "latest_offsets",
@@ -166,7 +168,8 @@ LAG = Table(
             "remark",
             "string",
             "what is wrong with the committed offset: data lost, or beyond the end of the log; or why it is unknown: "
-            "an open transaction hides later commits, or the log was not read until then",
+            "an open transaction hides later commits, the log was not read until then, or this version cannot decode "
+            "the last commit",
         ),
     ),
 )
@@ -176,7 +179,7 @@ VERDICTS = Table(
     "Status of groups by Burrow's rules, over the last samples of the span (10 by default) since the topic was last "
     "recreated, its log truncated, or the offset deleted, in this order: "
     "UNKNOWN (the last sample with a known lag is older than the rule stale-after, an hour by default, or the lag is "
-    "unknown at more than half of the samples, see remark), "
+    "unknown at more than half of the samples, or the last commit cannot be decoded, see remark), "
     "REWIND (went back, and has not caught up), UNKNOWN (committed beyond the end of the log), OK (at least one sample "
     "without lag), UNKNOWN (too few samples), STOP (no commit), STALL (commits, all of the same offset), WARN (lag "
     "grew since offsets last went back, never shrank, and is more than what the group reads in 10 s), OK.",
@@ -231,9 +234,9 @@ EXPIRING = Table(
     "expiring",
     "Offsets that expire soon (within a day by default) or are due: those of groups without members, and of topics "
     "that no member of the group subscribes to (KIP-211). Without groups of which an open transaction hides the last "
-    "records, and without topics of groups whose subscriptions are unknown: they are rebalancing, subscribe to a "
-    "pattern, or are streams groups. Kafka counts offsets.retention.minutes from when a classic group became empty; in "
-    "other groups, and groups that never had members, from the commit.",
+    "records, without offsets that cannot be decoded, and without topics of groups whose subscriptions are unknown: "
+    "they are rebalancing, subscribe to a pattern, or are streams groups. Kafka counts offsets.retention.minutes from "
+    "when a classic group became empty; in other groups, and groups that never had members, from the commit.",
     (
         _GROUP,
         *_PARTITION,

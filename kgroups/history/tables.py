@@ -198,6 +198,8 @@ UNDECODED = Table(
         Column("record_name", "string", "name of the record type, if known"),
         Column("value_version", "smallint", "version of the value's schema"),
         _ANY_GROUP,
+        Column("topic", "string", "topic of a commit, if its key could be decoded; null in rows of earlier versions"),
+        Column("partition", "int", "partition of that topic, likewise"),
         _TOMBSTONE,
         Column("body", "string", "JSON of the record, if it could be decoded"),
         Column("reason", "string", "why it is in this table; null for a type that could be decoded"),

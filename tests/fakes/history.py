@@ -73,6 +73,14 @@ class History:
         said |= {"topic": topic, "partition": partition, "committed_offset": offset}
         self._write("commits", group, seconds, log_partition, **{**said, **columns})
 
+    def undecoded(
+        self, group: str, seconds: float, *, topic: str | None = "orders", partition: int = 0, log_partition: int = 0
+    ) -> None:
+        """A commit in a version of the value that is unknown; without topic, as earlier versions stored it."""
+        place = {"topic": topic, "partition": None if topic is None else partition}
+        said = {"record_type": 1, "record_name": "OffsetCommit", "value_version": 9, "reason": "version 9 is unknown"}
+        self._write("undecoded", group, seconds, log_partition, **place, **said)
+
     def snapshot(
         self,
         group: str,

@@ -30,7 +30,7 @@ from kgroups.history.upkeep.materialize import materialize
 from tests.fakes.group_protocol import END, START, RandomGroups
 from tests.fakes.history import History, at, derived_in, ordered
 from tests.spark.conftest import small
-from tests.unit.history.transform.test_materialize import batches
+from tests.unit.history.transform.test_materialize import batches, hide
 
 RULES = Rules(samples=5, stale_after=timedelta(minutes=2), expiring_within=timedelta(days=8), storm=3, flaps=2)
 SPAN = Span(at(START), at(END) + timedelta(microseconds=123_456))
@@ -76,6 +76,7 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> dict[bool, Store]:
     shifts = {row["sampled_at"]: timedelta(microseconds=chance.randrange(10**6)) for row in history.rows["heads"]}
     for row in history.rows["heads"]:
         row["sampled_at"] += shifts[row["sampled_at"]]
+    hide(history, chance)
     entries = batches(history, 3, chance)
     fill_other_tables(history, chance)
     collected = Store(str(tmp_path_factory.mktemp("collected")))

@@ -52,7 +52,9 @@ def decode_row(key: bytes | None, value: bytes | None) -> Row:
     except UndecodableRecord as error:
         # A transaction marker has no record type, and is not a tombstone.
         tombstone = value is None and error.record_type is not None
-        return Row(error.record_type, error.name, error.value_version, tombstone, error.group, error=error.cause)
+        fields = (error.key if error.record_type in COMMIT_TYPES else None) or {}
+        row = Row(error.record_type, error.name, error.value_version, tombstone, error.group, error=error.cause)
+        return row._replace(topic=fields.get("topic"), partition=fields.get("partition"))
     if record.record_type in COMMIT_TYPES:
         return _commit(record)
     body = to_json({"key": record.key, "value": record.value})

@@ -16,7 +16,7 @@ from ..load.files import changed_bytes, fault
 from ..load.manifest import DataFile, Snapshot
 from ..load.store import Identity, Store
 from ..rules import DEFAULTS
-from ..tables import BASELINE, COMMITS, COVERAGE, MATERIALIZED, RECORDS, STORED, SWEEPS
+from ..tables import BASELINE, COMMITS, COVERAGE, MATERIALIZED, RECORDS, STORED, SWEEPS, UNDECODED
 from ..transform.definitions import Span
 from ..verify.cluster import (
     CLUSTER,
@@ -98,7 +98,7 @@ def compare(
 
 
 def _latest(tables: DuckDB, damaged: Set[str]) -> Mapping[Key, Commit] | str:
-    for name in (COMMITS.name, BASELINE.name, SWEEPS.name, COVERAGE.name):
+    for name in (COMMITS.name, UNDECODED.name, BASELINE.name, SWEEPS.name, COVERAGE.name):
         if name in damaged:
             return f"files of {name} do not match the manifest"
     derive(tables, ["latest_offsets"], Span(_BEGINNING, _END), DEFAULTS)

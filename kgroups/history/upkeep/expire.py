@@ -20,7 +20,7 @@ from datetime import UTC, datetime, timedelta
 
 from ..load.manifest import DataFile
 from ..load.store import GRACE, Store
-from ..tables import BASELINE, COVERAGE, HEADS, RECORDS, SHARE_COVERAGE, SHARE_STATES, STORED, SWEEPS, UNDECODED
+from ..tables import BASELINE, COVERAGE, HEADS, RECORDS, SHARE_COVERAGE, SHARE_STATES, STORED, SWEEPS
 from .compact import TABLES, by_folder
 from .rewrite import Rewriter, repeated
 
@@ -28,6 +28,9 @@ _KEPT = """
 create temp table events as
 select 'commits' as source, log_partition, log_offset, log_time, tombstone, "group", cast(null as varchar) as kind,
     [topic, cast("partition" as varchar)] as key, true as lasting from commits
+union all select 'commits', log_partition, log_offset, log_time, tombstone, "group", null,
+    [topic, cast("partition" as varchar)], true from undecoded
+    where record_type in (0, 1) and "group" is not null and topic is not null
 union all select 'group_metadata', log_partition, log_offset, log_time, tombstone, "group", 'classic', [], true
     from group_metadata
 union all select 'members', log_partition, log_offset, log_time, tombstone, "group", kind, [kind, member_id], false
@@ -226,7 +229,7 @@ def expire(
     found: list[DataFile] = []
     with Rewriter(store, stopped) as rewriter:
         for table in STORED:
-            if table in (RECORDS, UNDECODED):  # kept by their position only
+            if table == RECORDS:  # kept by their position only
                 continue
             rewriter.view(table.name, table, snapshot.files(table))
         rewriter.run(_KEPT.format(limit=limit) + _BEGIN_LOST.format(limit=limit))

@@ -36,6 +36,7 @@ from ..tables import (
     HEADS,
     KEPT_COMMITS,
     OPEN_COMMITS,
+    UNDECODED,
     Table,
 )
 from ..transform.definitions import fill, relations
@@ -250,6 +251,7 @@ class _Step:
         rewriter.view("new_commits", COMMITS, new[COMMITS])
         rewriter.view(HEADS.name, HEADS, [*(file for file in heads if (file.last or 0) >= first), *later])
         rewriter.view(COVERAGE.name, COVERAGE, snapshot.files(COVERAGE))
+        rewriter.view(UNDECODED.name, UNDECODED, snapshot.files(UNDECODED))
         rewriter.view(OPEN_COMMITS.name, OPEN_COMMITS, self._old(OPEN_COMMITS))
         rewriter.view(FINISHED_BUCKETS.name, FINISHED_BUCKETS, [])
         self._define(["open_since"], before or 0)

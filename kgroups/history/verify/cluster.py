@@ -40,7 +40,8 @@ Key = tuple[str, str, int]
 class Commit(NamedTuple):
     """A committed offset. Metadata that a client did not set is empty."""
 
-    offset: int
+    offset: int | None
+    """``None``: the record cannot be decoded."""
     leader_epoch: int | None
     metadata: str
 
@@ -129,7 +130,7 @@ def read_tail(reader: LogReader, topic: str, positions: Mapping[int, int], ends:
 
 def _commits(decoded: pa.RecordBatch) -> Iterator[dict[str, Any]]:
     for row in decoded.drop_columns(["key", "value"]).to_pylist():
-        if row["record_type"] in COMMIT_TYPES and row["error"] is None:
+        if row["record_type"] in COMMIT_TYPES and row["topic"] is not None:
             yield row
 
 
@@ -183,7 +184,9 @@ def check_latest(stored: Mapping[Key, Commit], now: Now | str) -> Check:
         here, there = stored.get(key), now.commits.get(key)
         if (here is not None and here.agrees(there)) or _explained(there, now.tail.commits.get(key, ())):
             continue
-        why = _unclear(key, there, now)
+        later = now.tail.commits.get(key) or [here]
+        is_decoded = all(each is None or each.offset is not None for each in later)
+        why = _unclear(key, there, now) if is_decoded else "this version cannot decode the last commit"
         text = f"{key[0]}, {key[1]}-{key[2]}: {_text(here)} in the store, {_text(there)} in the cluster"
         (unclear if why else wrong).append(f"{text}; {why}" if why else text)
     if wrong:
@@ -215,6 +218,8 @@ def _unclear(key: Key, there: Commit | None, now: Now) -> str | None:
 def _text(commit: Commit | None) -> str:
     if commit is None:
         return "no offset"
+    if commit.offset is None:
+        return "an unknown offset"
     details = [f"leader epoch {commit.leader_epoch}"] if commit.leader_epoch is not None else []
     details += [f"metadata {commit.metadata!r}"] if commit.metadata else []
     return f"{commit.offset}" + (f" ({', '.join(details)})" if details else "")

@@ -81,7 +81,8 @@ class RecordDecoder:
             return Record(record_type.id, record_type.name, fields, _whole(reader, value), version)
         except _BROKEN as error:
             reason = f"value: {_reason(error)}"
-            raise UndecodableRecord(reason, record_type.id, record_type.name, group_of(fields), version) from None
+            found = record_type.id, record_type.name, group_of(fields), version, fields
+            raise UndecodableRecord(reason, *found) from None
 
     def _decode_key(self, key: bytes | None) -> tuple[_Codec, dict[str, Any]]:
         if key is None:

@@ -332,7 +332,14 @@ def test_split_records_without_table_go_to_other() -> None:
             | {"value_version": 0, "tombstone": False, "body": key + '{"Topics":["t"],"Version":1,"Timestamp":2}}'},
             name | {"tombstone": True, "body": key + "null}"},
             {"record_type": 99, "tombstone": False, "reason": "record type 99 is unknown"},
-            {"record_type": 1, "record_name": "OffsetCommit", "value_version": 7, "tombstone": False}
+            {
+                "record_type": 1,
+                "record_name": "OffsetCommit",
+                "value_version": 7,
+                "tombstone": False,
+                "topic": "t",
+                "partition": 0,
+            }
             | {"reason": "value: version 7 is unknown"},
             {"tombstone": False, "reason": "transaction marker: commit"},
         ]

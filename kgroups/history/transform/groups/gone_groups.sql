@@ -4,6 +4,8 @@ with seen as (
   from (
     select `group`, log_time from commits where log_time < $until
     union all
+    select `group`, log_time from undecoded_commits
+    union all
     select `group`, last_event as log_time from last_events
   ) as records
   group by `group`

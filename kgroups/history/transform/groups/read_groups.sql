@@ -2,6 +2,8 @@
 with places as (
   select `group`, log_partition from commits
   union
+  select `group`, log_partition from undecoded_commits
+  union
   select `group`, log_partition from group_metadata
   union
   select `group`, log_partition from members

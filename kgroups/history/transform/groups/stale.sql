@@ -1,12 +1,16 @@
-with last_places as (
+with places as (
+  select `group`, log_partition, log_offset, log_time from commits where log_time < $until and not tombstone
+  union all
+  select `group`, log_partition, log_offset, log_time from undecoded_commits
+),
+last_places as (
   select `group`, log_partition, max(log_offset) as log_offset
-  from commits
-  where log_time < $until and not tombstone
+  from places
   group by `group`, log_partition
   qualify row_number() over (partition by `group` order by log_partition desc) = 1
 ),
 last_commits as (
-  select `group`, log_time as last_commit from commits semi join last_places using (log_partition, log_offset)
+  select `group`, log_time as last_commit from places semi join last_places using (log_partition, log_offset)
 ),
 tombstones as (
   select `group`, max(log_time) as last_tombstone from commits where log_time < $until and tombstone group by `group`

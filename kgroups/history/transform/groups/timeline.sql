@@ -2,7 +2,12 @@
 -- a conversion to another type (KIP-848) is one operation of the coordinator. A commit to a group that was deleted creates a
 -- classic group without members, and the log has no other record of that.
 --   by_commit  whether a commit created the group, and it has had no members since
-with written as (
+with all_commits as (
+  select `group`, log_partition, log_offset, log_time, tombstone from commits
+  union all
+  select `group`, log_partition, log_offset, log_time, tombstone from undecoded_commits
+),
+written as (
   select `group`, kind, log_partition, log_offset, log_time, state from modern_records where state is not null
   union all
   select `group`, kind, log_partition, log_offset, log_time, state from classic_snapshots
@@ -23,36 +28,36 @@ deaths as (
   qualify state = 'Dead'
 ),
 created as (
-  select `group`, deaths.log_partition, min(commits.log_offset) as log_offset, cast(null as timestamptz) as missed_at
-  from commits
+  select `group`, deaths.log_partition, min(all_commits.log_offset) as log_offset, cast(null as timestamptz) as missed_at
+  from all_commits
   join deaths using (`group`)
   where
-    commits.log_partition = deaths.log_partition
-    and commits.log_offset > deaths.log_offset
-    and (next_offset is null or commits.log_offset < next_offset)
-    and commits.log_time < $until
-    and not commits.tombstone
+    all_commits.log_partition = deaths.log_partition
+    and all_commits.log_offset > deaths.log_offset
+    and (next_offset is null or all_commits.log_offset < next_offset)
+    and all_commits.log_time < $until
+    and not all_commits.tombstone
   group by `group`, deaths.log_partition, deaths.log_offset
   union all
   -- Compaction deleted the record of the deletion, but a sweep shows it.
-  select `group`, commits.log_partition, min(commits.log_offset) as log_offset, missed_at
-  from commits
+  select `group`, all_commits.log_partition, min(all_commits.log_offset) as log_offset, missed_at
+  from all_commits
   join missed_groups using (`group`)
   join last_states using (`group`)
   where
-    commits.log_partition = last_states.log_partition
-    and commits.log_time >= missed_at
-    and commits.log_time < $until
-    and not commits.tombstone
+    all_commits.log_partition = last_states.log_partition
+    and all_commits.log_time >= missed_at
+    and all_commits.log_time < $until
+    and not all_commits.tombstone
     and state <> 'Dead'
-  group by `group`, commits.log_partition, missed_at
+  group by `group`, all_commits.log_partition, missed_at
 ),
 known as (
   select *, false as by_commit, cast(null as timestamptz) as missed_at from operations
   union all
   select
     `group`, 'classic' as kind, log_partition, log_offset, log_time, 'Empty' as state, true as by_commit, missed_at
-  from commits
+  from all_commits
   join created using (`group`, log_partition, log_offset)
 ),
 changes as (

@@ -5,6 +5,8 @@ with stalled as (
 found as (
   select `group`, log_partition from commits semi join stalled using (log_partition)
   union
+  select `group`, log_partition from undecoded_commits semi join stalled using (log_partition)
+  union
   select `group`, log_partition from group_metadata semi join stalled using (log_partition)
   union
   select `group`, log_partition from members semi join stalled using (log_partition)

@@ -16,11 +16,18 @@ with found as (
   from finished_buckets as written
   left join completeness using (log_partition)
   where bucket >= $bucket_since
+),
+-- The buckets with a commit that cannot be decoded, which is not counted.
+undecoded_buckets as (
+  select distinct
+    `group`, make_timestamptz(epoch_us(log_time) - epoch_us(log_time) % $bucket_us) as bucket, true as is_undecoded
+  from undecoded_commits
 )
 select
   found.*,
   coalesce(
-    bucket >= known_since and make_timestamptz(epoch_us(bucket) + $bucket_us) <= coalesce(unread_since, $until), false
+    is_undecoded is null and bucket >= known_since and make_timestamptz(epoch_us(bucket) + $bucket_us) <= coalesce(unread_since, $until), false
   ) as complete
 from found
 left join completeness using (log_partition)
+left join undecoded_buckets using (`group`, bucket)

@@ -30,6 +30,8 @@ found as (
   cross join retention
   where
     not tombstone
+    -- Whether the record has an expiry time is unknown.
+    and not is_undecoded
     and gone_at is null
     and source = 'log'
     -- Without a state in the log, only commits of the group are known: the last sweep may have its state.

@@ -2,13 +2,17 @@
 --   committed_offset, committed_at, lag  null if they are unknown
 --   remark                               what is wrong with the offset, or why it is unknown; otherwise null
 --   is_unread                            whether records of that time are unread
+--   is_undecoded                         whether the commit of that time cannot be decoded; then is_unread, too
 --   topic_id                             that of the commit; null: unknown
 --   is_ahead                             whether the offset is beyond the end of the log also at the next or the previous sample:
 --                                        if there is one, because the clocks of collector and broker differ
+-- -1 is the offset of a deletion, -2 that of a commit that cannot be decoded.
 -- Partitions without a commit at any sample are omitted.
 -- The commits and samples of a group's partition are merged by time, and a window carries the last commit to each sample.
 with keys as (
   select `group`, topic, partition from commits where log_time < $until
+  union
+  select `group`, topic, partition from undecoded_commits where topic is not null
   union
   select `group`, topic, partition from baseline where swept_at < $until and topic is not null
 ),
@@ -22,7 +26,7 @@ events as (
   union all
   select
     `group`, topic, partition, 0 as is_sample, log_partition, log_offset,
-    swept, changed_at, coalesce(committed_offset, -1) as changed_offset, coalesce(topic_id, '') as changed_id,
+    swept, changed_at, case when is_undecoded = 1 then -2 else coalesce(committed_offset, -1) end as changed_offset, coalesce(topic_id, '') as changed_id,
     null as sampled_at, null as log_start, null as log_end, null as life
   from offset_changes
 ),
@@ -67,6 +71,7 @@ known as (
     carried.*,
     case
       when sampled_at >= unread_since then unread_remark
+      when offset_then = -2 then 'unknown: this version cannot decode the last commit'
       -- Collectors sample between batches; a minute apart, the log is read.
       when epoch_us(sampled_at) > epoch_us(read_until) + 120000000
         then
@@ -85,6 +90,7 @@ shown as (
   select
     *,
     unread_remark is not null as is_unread,
+    coalesce(offset_then = -2, false) as is_undecoded,
     case when unread_remark is null then offset_then end as committed_offset
   from known
   where highest is not null
@@ -101,6 +107,7 @@ select
   case when committed_offset is not null then changed_then end as committed_at,
   log_end - committed_offset as lag,
   is_unread,
+  is_undecoded,
   topic_id,
   committed_offset > log_end
   and coalesce(

@@ -69,6 +69,7 @@ judged as (
     max_by(lag, known_at) as last_lag,
     max_by(committed_at, known_at) as committed_at,
     max_by(is_ahead, known_at) as is_ahead,
+    max_by(is_undecoded, sampled_at) as is_undecoded,
     min(committed_offset) as lowest,
     max(committed_offset) as highest,
     bool_or(lag <= 0 and not is_ahead) as was_read,
@@ -92,7 +93,7 @@ found as (
     end as remark,
     case
       when epoch_us($until) - epoch_us(until) > $stale_after_us then 'UNKNOWN'
-      when samples * 2 < taken then 'UNKNOWN'
+      when samples * 2 < taken or is_undecoded then 'UNKNOWN'
       when went_back and last_offset < highest then 'REWIND'
       when is_ahead then 'UNKNOWN'
       when was_read then 'OK'

@@ -161,6 +161,18 @@ def test_results_after_the_limit_are_the_same(seed: int, limit: float, tmp_path:
     assert found["anomalies"] == expected["anomalies"]
 
 
+def test_undecoded_commit_in_effect_is_kept(tmp_path: Path) -> None:
+    history = History()
+    for number, group in enumerate(("a", "b")):
+        history.commit(group, 0, 5, log_partition=number)
+        history.undecoded(group, 10, log_partition=number)
+    history.commit("b", 20, 6, log_partition=1)
+    store = stored(tmp_path / "store", history, 1)
+    expire(store, at(30))
+    assert [row["group"] for row in rows_of(store, "undecoded")] == ["a"]
+    assert [row["group"] for row in rows_of(store, "commits")] == ["b"]
+
+
 def test_limit_in_the_future_deletes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A year that is mistyped would delete all history."""
     store = three_commits().stored_in(tmp_path / "store", "east")

@@ -47,7 +47,11 @@ def batches(history: History, number: int, chance: random.Random) -> list[tuple[
     """Return the rows of entries, in the order in which a collector adds them."""
     tables = {table.name: table for table in STORED}
     found: list[tuple[str, dict[Table, list[Row]]]] = [(BATCH, {}) for _ in range(number)]
-    log = [(row["log_partition"], row["log_offset"], name, row) for name in LOG_TABLES for row in history.rows[name]]
+    log = [
+        (row["log_partition"], row["log_offset"], name, row)
+        for name in (*LOG_TABLES, "undecoded")
+        for row in history.rows[name]
+    ]
     cuts: dict[int, list[int]] = {}
     for partition in {each for each, *_ in log}:
         times = sorted((offset, row["log_time"]) for each, offset, _, row in log if each == partition)
@@ -115,6 +119,20 @@ def omit_times(history: History, chance: random.Random) -> None:
             row["log_time"] = None
 
 
+def hide(history: History, chance: random.Random) -> None:
+    """Let some commits be of a version that is unknown."""
+    commits = history.rows.pop("commits")
+    for row in commits:
+        is_hidden = row["committed_offset"] is not None and chance.random() < 0.1
+        history.rows["undecoded" if is_hidden else "commits"].append(hidden(row) if is_hidden else row)
+
+
+def hidden(commit: Row) -> Row:
+    """Return the row of a commit that cannot be decoded."""
+    kept = {name: commit[name] for name in ("log_partition", "log_offset", "log_time", "group", "topic", "partition")}
+    return kept | {"tombstone": False, "record_type": 1, "value_version": 9, "reason": "value: version 9 is unknown"}
+
+
 def misplace(history: History, chance: random.Random) -> None:
     """Let groups move to another partition of the log, as when their number is changed."""
     for group in chance.sample(sorted({row["group"] for row in history.rows["commits"]}), 3):
@@ -140,6 +158,7 @@ def spans(history: History, chance: random.Random) -> Iterator[tuple[Span, Rules
         pytest.param(3, tie, id="tied", marks=pytest.mark.soak),
         pytest.param(103, omit_times, id="without times", marks=pytest.mark.soak),
         pytest.param(5, misplace, id="moved"),
+        pytest.param(6, hide, id="undecoded"),
     ],
 )
 def test_answers_equal_a_full_recomputation_after_each_step(

@@ -48,6 +48,7 @@ def now(
 
 
 SAME, NEXT, OTHER = Commit(42, 7, ""), Commit(43, 7, ""), Commit(99, 7, "")
+UNDECODED = Commit(None, None, "")
 
 
 @pytest.mark.parametrize(
@@ -77,6 +78,8 @@ SAME, NEXT, OTHER = Commit(42, 7, ""), Commit(43, 7, ""), Commit(99, 7, "")
         (now({}, complete=False), "unknown"),
         (now({KEY: SAME}, complete=False), "unknown"),
         (now({KEY: OTHER}, complete=False), "FAILED"),
+        (now({KEY: OTHER}, UNDECODED), "unknown"),
+        (now({KEY: OTHER}, UNDECODED, NEXT), "unknown"),
     ],
 )
 def test_latest_offsets_are_compared(state: Now, status: str) -> None:
@@ -84,6 +87,12 @@ def test_latest_offsets_are_compared(state: Now, status: str) -> None:
     assert check.status == status
     assert (check.note is None) == (status == "ok")
     assert check.checked == len(STORED.keys() | state.commits.keys())
+
+
+def test_offset_of_an_undecoded_commit_is_unknown() -> None:
+    check = check_latest({KEY: UNDECODED}, now({KEY: SAME}))
+    assert check.status == "unknown"
+    assert (check.note or "").endswith("in the cluster; this version cannot decode the last commit")
 
 
 def test_difference_names_both_offsets() -> None:
