@@ -19,7 +19,7 @@ from kgroups.model.groups import GroupId
 from kgroups.model.health.findings import Sample, Seen
 from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import Outcome, unanswered
-from kgroups.model.permissions import OMITTED_COMMITS_NOTICE
+from kgroups.model.permissions import COMMITS_NOTICES
 from kgroups.watch.state.group_samples import GroupSample, LogSample, PolledGroup, sample, sample_logs
 from kgroups.watch.state.log_ends import LogEnds
 from kgroups.watch.state.rebalances import Rebalances
@@ -167,5 +167,5 @@ class Poller:
 
 
 def _hidden_in(outcome: Outcome[Seen]) -> frozenset[str]:
-    found = {"groups": bool(outcome.hidden_by), "offsets": OMITTED_COMMITS_NOTICE in outcome.notices}
+    found = {"groups": bool(outcome.hidden_by), "offsets": not COMMITS_NOTICES.isdisjoint(outcome.notices)}
     return frozenset(what for what, hidden in found.items() if hidden)

@@ -72,12 +72,20 @@ DESCRIBE_CLUSTER = Acl(_DESCRIBE, CLUSTER, CLUSTER_NAME)
 """A principal with this ACL lists all groups, others only groups that they can DESCRIBE (KIP-231, Kafka 2.1)."""
 
 
+class Unchecked(str):
+    """Why it is unknown whether any topics are hidden: a request failed, which says nothing about permissions."""
+
+    __slots__ = ()
+
+
 HiddenTopics = frozenset[str] | str
 """The topics without permission DESCRIBE, or why it is unknown which they are; empty: none."""
 
 
 def omitted_commits(hidden: HiddenTopics) -> str | None:
     """Return why committed offsets of any group may be missing in responses; ``None`` if none are."""
+    if isinstance(hidden, Unchecked):
+        return f"whether committed offsets are hidden is unknown ({hidden})"
     if isinstance(hidden, str):
         return f"committed offsets on topics without permission DESCRIBE may be hidden ({hidden})" if hidden else None
     names = some(sorted(hidden))
@@ -92,6 +100,9 @@ OMITTED_COMMITS_NOTICE = (
     "commits on topics on which DESCRIBE is missing are not shown: brokers leave them out without an error"
 )
 """Notices about items that brokers omit silently, so that their names are unknown."""
+UNCHECKED_COMMITS_NOTICE = "whether ACLs hide committed offsets is unknown: the check failed"
+COMMITS_NOTICES = frozenset({OMITTED_COMMITS_NOTICE, UNCHECKED_COMMITS_NOTICE})
+"""Committed offsets are, or may be, hidden."""
 
 
 def needed_acls(api: str, group: str, topics: Iterable[str] = ()) -> Iterator[Acl]:

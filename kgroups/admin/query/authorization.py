@@ -25,8 +25,10 @@ from kgroups.model.permissions import (
     OMITTED_COMMITS_NOTICE,
     OMITTED_GROUPS_NOTICE,
     TOPIC,
+    UNCHECKED_COMMITS_NOTICE,
     Acl,
     HiddenTopics,
+    Unchecked,
 )
 from kgroups.model.placement import OFFSETS_TOPIC
 from kgroups.net.cluster import Cluster
@@ -64,7 +66,8 @@ def note_omitted_groups(outcome: Outcome[T], missing: tuple[Acl, ...]) -> Outcom
 
 def note_omitted_offsets(outcome: Outcome[T], hidden: HiddenTopics) -> Outcome[T]:
     """Add a notice to an outcome with commits if some are or may be omitted."""
-    return outcome.with_failures((), (OMITTED_COMMITS_NOTICE,)) if hidden else outcome
+    notice = UNCHECKED_COMMITS_NOTICE if isinstance(hidden, Unchecked) else OMITTED_COMMITS_NOTICE
+    return outcome.with_failures((), (notice,)) if hidden else outcome
 
 
 async def may_list_all(cluster: Cluster) -> bool:
@@ -92,9 +95,9 @@ async def hidden_topics(cluster: Cluster, missing: Sequence[Acl] = (), selected:
         if isinstance(sizes, KafkaError) and sizes.code in NOT_AUTHORIZED:
             return f"needs {DESCRIBE_CLUSTER}"
         if isinstance(sizes, KafkaError):
-            return f"{node}: topics are not listed: {sizes.message}"
+            return Unchecked(f"{node}: topics are not listed: {sizes.message}")
         if isinstance(sizes, KgroupsError):
-            return f"topics are not listed: {sizes}"
+            return Unchecked(f"topics are not listed: {sizes}")
         names.update(topic for topic, _ in sizes)
     return await _without_describe(cluster, names)
 
@@ -128,5 +131,5 @@ async def _without_describe(cluster: Cluster, names: Iterable[str]) -> HiddenTop
             found = (await cluster.refresh(ordered[at : at + _AT_ONCE])).topics
             hidden.update(each.topic for each in found if each.error and each.error.code in NOT_AUTHORIZED)
     except KgroupsError as error:
-        return f"topics are not described: {error}"
+        return Unchecked(f"topics are not described: {error}")
     return frozenset(hidden)

@@ -11,7 +11,7 @@ from kgroups.model.groups import Group
 from kgroups.model.offsets import Isolation, LogOffsets, Logs
 from kgroups.model.operations.origin import Source
 from kgroups.model.outcome import Failure, Outcome, Scope
-from kgroups.model.permissions import OMITTED_COMMITS_NOTICE, Acl
+from kgroups.model.permissions import COMMITS_NOTICES, OMITTED_COMMITS_NOTICE, Acl
 from kgroups.model.snapshot.snapshot import Extent, Snapshot, commits_of, has_configs
 from kgroups.model.time_lag import FirstUnread, Position, position
 from kgroups.model.views.offset_row import GroupOffsets
@@ -121,11 +121,8 @@ class _Taken:
             Failure(Scope.CLUSTER, "", f"groups may be missing: needs {acl}", acl=acl, reason=Reason.NOT_AUTHORIZED)
             for acl in dict.fromkeys(self.hidden_by)
         ]
-        if OMITTED_COMMITS_NOTICE in self.notices:
-            del self.notices[OMITTED_COMMITS_NOTICE]
-            found.append(
-                Failure(
-                    Scope.CLUSTER, "", f"offsets may be missing: {OMITTED_COMMITS_NOTICE}", reason=Reason.NOT_AUTHORIZED
-                )
-            )
+        for notice in [each for each in self.notices if each in COMMITS_NOTICES]:
+            del self.notices[notice]
+            reason = Reason.NOT_AUTHORIZED if notice == OMITTED_COMMITS_NOTICE else Reason.BROKER_ERROR
+            found.append(Failure(Scope.CLUSTER, "", f"offsets may be missing: {notice}", reason=reason))
         return found

@@ -18,7 +18,13 @@ from kgroups.admin.change.plan.plan_reset import plan_reset
 from kgroups.admin.change.plan.reset_request import ResetRequest
 from kgroups.admin.query.select_groups import Selection
 from kgroups.model.operations.reset import ToEarliest
-from kgroups.model.permissions import DESCRIBE_CLUSTER, OMITTED_COMMITS_NOTICE, OMITTED_GROUPS_NOTICE, Acl
+from kgroups.model.permissions import (
+    DESCRIBE_CLUSTER,
+    OMITTED_COMMITS_NOTICE,
+    OMITTED_GROUPS_NOTICE,
+    UNCHECKED_COMMITS_NOTICE,
+    Acl,
+)
 from tests.fakes.asking import ask, describe, describe_offsets, errors, list_groups, rows
 from tests.fakes.broker import FakeCluster, silence
 from tests.fakes.cluster_state import FakeMember
@@ -275,6 +281,7 @@ def test_slow_disks_delay_no_other_request() -> None:
     answer = describe_offsets(fake, Selection(everything=True))
     assert [each.group.group for each in answer.items] == ["a", "b"] and not answer.failures
     assert all("no response to DescribeLogDirs" in (each.hidden or "") for each in answer.items)
+    assert answer.notices == (UNCHECKED_COMMITS_NOTICE,), "no missing permission was found"
 
 
 def test_selected_topic_decides_alone() -> None:
