@@ -479,7 +479,7 @@ GROUP_FAMILIES = (
     ),
     _Family(
         "kafka_consumergroup_offset_unchanged_seconds",
-        "Time without a change of the committed offset, since the first poll that saw it; a lower bound.",
+        "Time without a change of the committed or start offset, since the first poll that saw it; a lower bound.",
         _PARTITION,
         _since(lambda each: each.unchanged_since),
     ),

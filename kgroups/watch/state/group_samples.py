@@ -41,8 +41,9 @@ class PartitionSample(NamedTuple):
     """One partition of a group; times in seconds since 1970.
 
     ``lag_at``: when ``lag`` was known. ``unread_since``: when the first unread record was appended.
-    ``unchanged_since``: the first poll with this committed offset, so the offset is at least as old.
-    ``headroom``: how long the first unread record is retained at least. ``unread``: the number of unread records.
+    ``unchanged_since``: the first poll with this committed offset, or ``start``, the start offset of a share group,
+    which is at least as old. ``headroom``: how long the first unread record is retained at least. ``unread``: the
+    number of unread records.
     """
 
     topic: str
@@ -55,6 +56,7 @@ class PartitionSample(NamedTuple):
     committed_at: Seconds | None
     headroom: Seconds | None = None
     unread: UnreadCount = UNKNOWN
+    start: int | None = None
 
 
 class Assigned(NamedTuple):
@@ -156,7 +158,8 @@ def sample(polled: PolledGroup, ends: LogEnds, last: GroupSample | None, keep: S
         past, lag, lag_at = before.get(place), row.lag, now
         if lag is None and past is not None and past.lag is not None and now - past.lag_at <= keep:
             lag, lag_at, held = past.lag, past.lag_at, held + 1
-        unchanged = past.unchanged_since if past and past.offset == row.current_offset else now
+        is_same = past and (past.offset, past.start) == (row.current_offset, row.start_offset)
+        unchanged = past.unchanged_since if past and is_same else now
         committed = polled.committed_at.get(place) if polled.committed_at is not None else None
         partitions.append(
             PartitionSample(
@@ -165,10 +168,11 @@ def sample(polled: PolledGroup, ends: LogEnds, last: GroupSample | None, keep: S
                 lag,
                 lag_at,
                 _unread_since(polled, ends, place, reads_on_at(row), lag, time_of(row, polled.ages).age),
-                unchanged if row.current_offset is not None else None,
+                unchanged,
                 committed / 1000 if committed is not None else None,
                 _seconds(headroom_of(row, polled.ages).least) if polled.ages.retention else None,
                 count_of(row, polled.ages) if polled.ages.counts is not None else UNKNOWN,
+                row.start_offset,
             )
         )
     undecoded = any(row.topic is None and row.note is not None for row in rows)

@@ -41,6 +41,9 @@ OFFSET = f"kafka_consumergroup_current_offset{{{PARTITION}}}"
 HIDDEN = f'kgroups_hidden{{{EXPORTER},what="offsets"}}'
 AHEAD = f"kafka_consumergroup_ahead_partitions{{{GROUP}}}"
 EPOCH_AHEAD = f"kafka_consumergroup_epoch_ahead_partitions{{{GROUP}}}"
+STATUS = f'kafka_consumergroup_status{{{GROUP},severity="ok",status="ok"}}'
+NOT_ASSIGNED = f'kafka_consumergroup_status{{{GROUP},severity="critical",status="not assigned"}}'
+LOST = f'kafka_consumergroup_status{{{GROUP},severity="critical",status="data lost"}}'
 PENDING = f"kafka_consumergroup_pending_partitions{{{GROUP}}}"
 UNSUBSCRIBED = f"kafka_consumergroup_unsubscribed_lag{{{GROUP}}}"
 OFFSET_SUM = f'kafka_consumergroup_current_offset_sum{{{GROUP},topic="orders"}}'
@@ -75,6 +78,7 @@ HEALTHY: Mapping[str, str | None] = {
     HIDDEN: f"0x{MINUTES}",
     AHEAD: f"0x{MINUTES}",
     EPOCH_AHEAD: f"0x{MINUTES}",
+    STATUS: f"1x{MINUTES}",
     UNSUBSCRIBED: f"0x{MINUTES}",
     PENDING: f"2x{MINUTES}",  # a client that commits in short transactions
 }
@@ -118,6 +122,7 @@ CASES: Mapping[str, Case] = {
         ["ConsumerGroupUnknownPartitions"],
     ),
     "ConsumerGroupUnsubscribed": Case({UNSUBSCRIBED: f"0x10 1000x{MINUTES}", TOTAL: always(0)}, 19, 22),
+    "ConsumerGroupNotAssigned": Case({STATUS: "1x10 stale", NOT_ASSIGNED: f"_x10 1x{MINUTES}"}, 19, 23),
     "ConsumerGroupLagSeconds": Case({SECONDS: f"2x10 2+60x{MINUTES}"}, 19, 23),
     "ConsumerGroupHeadroom": Case({HEADROOM: f"86400x10 3601-60x{MINUTES}"}, 15, 18),
     "ConsumerGroupRebalanceStorm": Case({REBALANCES: f"0x10 0+1x{MINUTES}"}, 16, 24),
@@ -173,6 +178,10 @@ ALSO_FIRES: Mapping[str, tuple[str, Mapping[str, str | None]]] = {
     "a commit beyond the end, without series of partitions": (
         "ConsumerGroupAheadOfLog",
         dict.fromkeys((LAG, OFFSET, UNCHANGED, COMMITTED)) | {AHEAD: always(1)},
+    ),
+    "lost records of a share group, which has no committed offsets": (
+        "ConsumerGroupDataLost",
+        dict.fromkeys((OFFSET, OFFSET_SUM, STATUS, PENDING)) | {LOST: always(1)},
     ),
     "a transaction that holds the only offsets of a group": (
         "ConsumerGroupOpenTransaction",

@@ -141,8 +141,16 @@ def test_exporter_serves_share_and_streams_groups(serve: Callable) -> None:
         live.lags["orders", 0] = 3
         fake.state.group("app", 1, type="Streams", protocol_type="streams", commits={("orders", 0): 70})
 
-    port = _serve(looks_at(serve(fill=sharers).bootstrap))
-    answer = samples(classic(scrape(port)))
+    served = serve(fill=sharers)
+    looks = looks_at(served.bootstrap)
+    looks.poll()
+    served.state.groups["live"].commits["orders", 1] = 61
+    time.sleep(0.05)
+    answer = samples(classic(scrape(_serve(looks))))
+    unchanged = "kafka_consumergroup_offset_unchanged_seconds"
+    assert answer[unchanged, "live", "0", "orders"] > 0.04 and answer[unchanged, "live", "1", "orders"] == 0
+    served.state.groups["live"].commits["orders", 1] = 60
+    answer = samples(classic(scrape(_serve(looks))))
     assert answer["kafka_consumergroup_lag", "live", "0", "orders"] == 3
     assert answer["kafka_consumergroup_lag", "live", "1", "orders"] == 40
     assert answer["kafka_consumergroup_total_lag", "live"] == 43
