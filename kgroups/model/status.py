@@ -173,15 +173,14 @@ def totals_text(statuses: Mapping[str, int], known_lag: int, whole: bool, *, sho
 
     :param statuses: status -> number of groups.
     :param whole: whether ``known_lag`` is the lag of all groups.
-    :param short: leave the groups that are ok out, unless all are.
+    :param short: for narrow terminals, with fewer words.
     """
     counts = Counter[Severity]()
     for status, number in statuses.items():
         counts[Status(status).severity] += number
-    if short and len(counts) > 1:
-        del counts[Severity.OK]
     named = [f"{counts[each]:,} {each.name.lower()}" for each in _WORST_FIRST if counts[each]]
-    lag = f"{'' if short else 'total '}{'lag' if whole else 'lag at least'} {known_lag:,}"
+    least = "" if whole else " >=" if short else " at least"
+    lag = f"{'' if short else 'total '}lag{least} {known_lag:,}"
     return f"{count(sum(statuses.values()), 'group')}: {', '.join(named)}; {lag}"
 
 

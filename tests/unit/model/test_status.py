@@ -105,6 +105,9 @@ def test_totals_count_groups_by_severity() -> None:
     text = "1,006 groups: 3 critical, 2 warning, 1 unknown, 1,000 ok; total lag"
     assert totals_text(statuses, 1_365, True) == f"{text} 1,365"
     assert totals_text(statuses, 1_365, False) == f"{text} at least 1,365"
+    short = "1,006 groups: 3 critical, 2 warning, 1 unknown, 1,000 ok; lag"
+    assert totals_text(statuses, 1_365, True, short=True) == f"{short} 1,365"
+    assert totals_text(statuses, 1_365, False, short=True) == f"{short} >= 1,365"
 
 
 @pytest.mark.parametrize(

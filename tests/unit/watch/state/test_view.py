@@ -205,7 +205,7 @@ def test_worst_status_is_first_and_equal_ones_are_sorted_by_lag() -> None:
         view.summary
         and view.summary.text() == "7 groups: 2 critical, 3 warning, 1 unknown, 1 ok; total lag at least 67"
     )
-    assert view.summary.text(short=True) == "7 groups: 2 critical, 3 warning, 1 unknown; lag at least 67"
+    assert view.summary.text(short=True) == "7 groups: 2 critical, 3 warning, 1 unknown, 1 ok; lag >= 67"
 
 
 def test_explain_returns_to_the_page_it_was_opened_from() -> None:
