@@ -24,7 +24,7 @@ _MORE = {
 _PURPOSES = {
     "See and explain": ("list", "describe", "owners", "lag", "explain", "watch", "check"),
     "Change": ("reset-offsets", "undo", "delete", "remove-members", "settings-"),
-    "Save and compare": ("snapshot-", "diff"),
+    "Save and compare": ("snapshot-", "diff", "waves"),
     "Monitor": ("exporter", "mcp", "history-"),
     "Set up": ("config-", "profile-", "sandbox-", "completion", "schema"),
     "Drop-ins": ("kafka-",),

@@ -77,6 +77,7 @@ class WireOnly(Enum):
     SETTINGS = "settings of groups require the wire client"
     EXPLAIN = "explain requires the wire client"
     SHARE_STATES = "the state of share groups requires the wire client"
+    WAVES = "waves require the wire client"
 
     @property
     def refusal(self) -> UsageError:

@@ -6,6 +6,8 @@ from .groups import GroupId
 
 OFFSETS_TOPIC = "__consumer_offsets"
 """The leaders of its partitions are the group coordinators."""
+TRANSACTIONS_TOPIC = "__transaction_state"
+"""The leaders of its partitions are the transaction coordinators."""
 SHARE_STATE_TOPIC = "__share_group_state"
 """The leaders of its partitions are the share coordinators (KIP-932, Kafka 4.1)."""
 

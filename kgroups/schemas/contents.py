@@ -58,6 +58,11 @@ TABLES: Final[Mapping[str, Table]] = {
         deep="deep_views:DEEP_STATE",
     ),
     "owners": Table("kgroups owners: who reads partitions", "owner_view:OWNERS", refused=True, titled=False),
+    "waves": Table("kgroups waves: what must move together", "wave_views:WAVES", titled=False),
+    "wave-items": Table(
+        "kgroups waves --list: the groups, topics, and producers of waves", "wave_views:ITEMS", titled=False
+    ),
+    "wave-links": Table("kgroups waves --links: what joins them", "wave_views:LINKS", titled=False),
     "topology": Table("kgroups describe --topology: topologies of streams groups", "topology_views:TOPOLOGY"),
     "summary": Table("kgroups describe --summary: one row per group", "summary_view:SUMMARY", refused=True),
     "all-views": Table("kgroups describe --all-views: groups with members and offsets", "summary_view:ALL_VIEWS"),

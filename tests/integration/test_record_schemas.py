@@ -17,6 +17,7 @@ from kgroups.protocol import share_state
 from kgroups.protocol.offsets_topic import RECORD_TYPES
 from kgroups.protocol.record_schemas import RecordType
 from kgroups.protocol.record_schemas.spec import Field, Versions, versions
+from kgroups.protocol.transaction_log import TRANSACTION
 from kgroups.sandbox import kafka_version
 from kgroups.sandbox.jars import ensure_jars
 from tests.integration.java_program import java_command
@@ -26,8 +27,11 @@ VERSION = "4.4.0"
 
 Definition = Mapping[str, Any]
 
-WITHOUT_VERSIONS = "LastAssignmentConfigs"
-"""The one field whose definition does not say in which versions it is."""
+WITHOUT_VERSIONS = {
+    "LastAssignmentConfigs",
+    *("PreviousProducerId", "NextProducerId", "NextProducerEpoch", "ClientTransactionVersion"),
+}
+"""The tagged fields whose definitions say in which versions they are tagged, and nothing else."""
 
 PRIMITIVES = {"int8", "int16", "uint16", "int32", "int64", "string", "bytes", "uuid"}
 
@@ -78,6 +82,12 @@ def test_share_record_fields_match_kafka_definitions(
     compare_fields(share_state.RECORD_TYPES[record_type], share_definitions)
 
 
+def test_transaction_record_fields_match_kafka_definitions(jar: Path) -> None:
+    definitions = definitions_of(jar.with_name(f"kafka-transaction-coordinator-{VERSION}.jar"))
+    assert {each["apiKey"] for each in definitions.values()} == {TRANSACTION.id}
+    compare_fields(TRANSACTION, definitions)
+
+
 def compare_fields(kind: RecordType, definitions: dict[str, Definition]) -> None:
     key, value = definitions[f"{kind.name}Key"], definitions[f"{kind.name}Value"]
     assert (key["type"], key["validVersions"], key["flexibleVersions"]) == ("coordinator-key", "0", "none")
@@ -108,8 +118,8 @@ def theirs(message: Definition, fields: list[Definition]) -> Iterator[Shape]:
     structs = {struct["name"]: struct["fields"] for struct in message.get("commonStructs", ())}
     for field in fields:
         name, kind = field["name"], field["type"]
-        assert ("versions" in field) == (name != WITHOUT_VERSIONS)
-        present = _within(field.get("versions", "0+"), valid)
+        assert ("versions" in field) == (name not in WITHOUT_VERSIONS)
+        present = _within(field.get("versions") or field["taggedVersions"], valid)
         if nullable := "nullableVersions" in field:
             assert set(_within(field["nullableVersions"], valid)) >= set(present)
         if tagged := "tag" in field:

@@ -16,6 +16,7 @@ import pytest
 from kgroups import errors
 from kgroups.admin import fleet
 from kgroups.admin.query import count_unread, next_records
+from kgroups.cli import waves
 from kgroups.cli.change import plan_source
 from kgroups.cli.frame import options
 from kgroups.cli.frame.lazy_command import LazyCommand
@@ -65,6 +66,10 @@ BOUNDS = {
     "nested tables in `config.toml`": (profiles._MAX_DEPTH,),
     "a plan or undo file": (plan_source.LARGEST // MIB,),
     "`--deep`, for each partition": (options._DEEP_MIB, int(options._DEEP_SECONDS)),
+    "`waves`, for each partition of `__transaction_state` and `__consumer_offsets`": (
+        waves.LOG_MIB,
+        int(waves.LOG_SECONDS),
+    ),
     "`lag --exact`, after each committed offset": (count_unread.LIMIT // MIB,),
     "`reset-offsets --skip-records`, records that are read and saved": (next_records.LIMIT // MIB,),
     "series of the exporter": (1_000_000,),

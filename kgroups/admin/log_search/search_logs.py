@@ -21,11 +21,13 @@ from .backward_reader import BackwardReader, NotAuthorized, Search
 class Searched:
     """What is known about the search, by partition: how far the log was read, and why some records were not found.
 
-    ``before``: the records that were not found are older than this time, in milliseconds since 1970.
+    ``stopped``: the limit at which the search stopped, if it did. ``before``: the records that were not found are older
+    than this time, in milliseconds since 1970.
     """
 
     reached: list[str] = field(default_factory=list)
     reasons: dict[int, str] = field(default_factory=dict)
+    stopped: dict[int, str] = field(default_factory=dict)
     before: dict[int, int] = field(default_factory=dict)
 
 
@@ -67,6 +69,7 @@ async def search_logs(cluster: Cluster, topic: str, searches: Mapping[int, Searc
             found.reasons[number] = result.stopped
         elif result.stopped:
             found.reasons[number] = f"not found in {topic}-{number}; the search stopped at {result.stopped}"
+            found.stopped[number] = result.stopped
         if result.older is not None:
             found.before[number] = result.older
     return found

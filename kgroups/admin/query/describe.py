@@ -83,6 +83,18 @@ def stream_offsets(
     return stream_batches(cluster, selection, Stages(query, finish, _pair_name))
 
 
+async def describe_commits(cluster: Cluster, selection: Selection) -> Outcome[tuple[Group, GroupCommits]]:
+    """Return the selected groups with their commits, without the offsets of logs, sorted by name."""
+
+    async def query(resolved: ResolvedSelection) -> Outcome[_Pair]:
+        return await _pairs(cluster, resolved, selection.topics)
+
+    async def finish(pairs: Sequence[_Pair]) -> tuple[Sequence[_Pair], Sequence[Failure]]:
+        return pairs, ()
+
+    return await collect(stream_batches(cluster, selection, Stages(query, finish, _pair_name)))
+
+
 async def describe_located_offsets(
     cluster: Cluster,
     resolved: ResolvedSelection,

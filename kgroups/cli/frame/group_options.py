@@ -52,6 +52,15 @@ _SAVED_TOPICS = click.option(
     shell_complete=complete_topic,
 )
 
+_JOINED_TOPICS = click.option(
+    "--topic",
+    "topics",
+    multiple=True,
+    metavar="TOPIC",
+    help="Only waves with this topic. Repeatable.",
+    shell_complete=complete_topic,
+)
+
 
 _WHERE = (
     click.option("--exclude", metavar="RE", help="Leave out groups whose whole name matches this regular expression."),
@@ -131,6 +140,9 @@ group_and_used_topic_options = OptionGroup("chosen", (*_GROUPS, _USED_TOPICS, *f
 
 saved_group_options = OptionGroup("chosen", (*_GROUPS, _SAVED_TOPICS, *filter_options(), *_WHERE), _CHOSEN)
 """Options that select groups to save."""
+
+wave_options = OptionGroup("chosen", (*_GROUPS, _JOINED_TOPICS, *filter_options(), *_WHERE), _CHOSEN)
+"""Options that select waves by their groups and topics."""
 
 owner_options = OptionGroup("chosen", (*_GROUPS[1:], *filter_options(), *_WHERE), f"{_CHOSEN}_by_option")
 """Options that select groups, for a command whose arguments are topics."""

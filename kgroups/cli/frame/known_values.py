@@ -19,6 +19,11 @@ def formats(_: click.Context, __: click.Parameter, prefix: str) -> list[str]:
     return beginning(("auto", "markdown", *FORMATS), prefix)
 
 
+def graph_formats(_: click.Context, __: click.Parameter, prefix: str) -> list[str]:
+    """Return the values of ``--output`` of a command that also writes a graph."""
+    return beginning(("auto", "dot", "markdown", *FORMATS), prefix)
+
+
 def columns(context: click.Context, _: click.Parameter, prefix: str) -> list[CompletionItem[str]]:
     """Return the next column of a comma-separated list, of the view that the command line selects."""
     view = view_of_line(context)

@@ -223,16 +223,21 @@ CONNECTION = (
     _DEBUG,
 )
 
-OUTPUT_FORMAT = click.option(
-    "-o",
-    "--output",
-    metavar="FORMAT",
-    default="auto",
-    show_default=True,
-    help="table, plain, json, jsonl, csv, markdown, or one of tabulate's formats (grid, html, ...). "
-    "auto: table on a terminal, plain in a pipe.",
-    shell_complete=completer("formats"),
-)
+
+def _output_format(more: str = "", formats: str = "formats") -> Decorator:
+    return click.option(
+        "-o",
+        "--output",
+        metavar="FORMAT",
+        default="auto",
+        show_default=True,
+        help=f"table, plain, json, jsonl, csv, markdown,{more} or one of tabulate's formats (grid, html, ...). "
+        "auto: table on a terminal, plain in a pipe.",
+        shell_complete=completer(formats),
+    )
+
+
+OUTPUT_FORMAT = _output_format()
 _OUTPUT = (
     OUTPUT_FORMAT,
     click.option("-w", "--wide", is_flag=True, help="Show all columns."),
@@ -408,6 +413,11 @@ def _print_note(note: str) -> None:
 
 output_options = OptionGroup("shape", _OUTPUT, "kgroups.cli.frame.output:Shape")
 """The output options; ``shape`` is a :class:`kgroups.cli.frame.output.Shape`."""
+
+graph_output_options = OptionGroup(
+    "shape", (_output_format(" dot (Graphviz),", "graph_formats"), *_OUTPUT[1:]), "kgroups.cli.frame.output:Shape"
+)
+"""The output options of a command that also writes a graph."""
 
 
 isolation_option = click.option(

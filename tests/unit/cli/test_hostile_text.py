@@ -84,6 +84,11 @@ COMMANDS: dict[str, list[list[str]]] = {
         ["owners", f"{T}:0", "gone"], ["owners", "--all-groups", "--wide"],
         ["owners", "--all-groups", "--host", HOSTILE],
     ],
+    "waves": [
+        *(["waves", "-o", fmt] for fmt in ("auto", "csv", "html", "dot")), ["waves", "--list"], ["waves", "--links"],
+        ["waves", "--wide", "--ignore-topic", f"{HOSTILE}*", "--ignore-group", f"{HOSTILE}*"],
+        ["waves", f"missing{HOSTILE}"], ["waves", "--topic", HOSTILE],
+    ],
     "undo": [
         ["undo"], ["undo", f"no{HOSTILE}"],
         ["reset-offsets", OLD, "--topic", T, "--to-earliest", "--undo-file", "u.json", "--execute", "--yes"],

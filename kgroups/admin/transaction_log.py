@@ -1,0 +1,172 @@
+"""Read what transactional producers write, in ``__transaction_state`` and ``__consumer_offsets``.
+
+The record of a transaction names its partitions until it is complete. Compaction keeps the newest record of each
+transactional ID, which names none: what a producer wrote earlier is then unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kgroups.errors import UndecodableRecord
+from kgroups.model.counts import count
+from kgroups.model.group_log import ReadBudget
+from kgroups.model.groups import GroupId
+from kgroups.model.placement import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
+from kgroups.model.waves import Producer
+from kgroups.net.cluster import Cluster
+from kgroups.protocol.offsets_topic import decode as decode_offsets
+from kgroups.protocol.record_entries import Entry
+from kgroups.protocol.record_schemas import group_of
+from kgroups.protocol.transaction_log import EMPTY, decode
+
+from .log_search.backward_reader import NotAuthorized, Records, Search
+from .log_search.search_logs import search_logs
+
+
+@dataclass
+class _Seen:
+    """What the records of a transactional ID contain, as far back as they were read."""
+
+    ids: set[int] = field(default_factory=set)
+    topics: set[str] = field(default_factory=set)
+    offsets: set[int] = field(default_factory=set)
+    complete: bool = False
+    """Whether no older record exists: the oldest one is that of the first initialization."""
+    deleted: bool = False
+    """Whether the oldest record read is a tombstone: those before it are of an expired ID."""
+
+    def add(self, value: Mapping[str, Any]) -> None:
+        self.ids.update(value[name] for name in ("ProducerId", "PreviousProducerId") if value.get(name, -1) >= 0)
+        self.complete = value["TransactionStatus"] == EMPTY and value["ProducerEpoch"] == 0
+        for written in value["TransactionPartitions"] or ():
+            if written["Topic"] == OFFSETS_TOPIC:
+                self.offsets.update(written["PartitionIds"])
+            else:
+                self.topics.add(written["Topic"])
+
+
+class _Transactions(Search):
+    """All transactions in a partition of ``__transaction_state``."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: dict[str, _Seen] = {}
+
+    def identity(self, key: bytes) -> bytes | None:
+        return key
+
+    def missing(self) -> int:
+        return 1  # how far a transactional ID goes back is unknown: read up to the start
+
+    def keep(self, records: Records) -> None:
+        for key, entries in records.items():
+            for entry in reversed(entries):
+                self._add(key, entry)
+
+    def _add(self, key: bytes, entry: Entry) -> None:
+        try:
+            record = decode(key, entry.value)
+        except UndecodableRecord:
+            self.unreadable += 1
+            return
+        seen = self.seen.setdefault(record.key["TransactionalId"], _Seen())
+        if record.value is None:
+            seen.deleted = seen.complete = True
+        elif not seen.deleted:
+            seen.add(record.value)
+
+
+class _Commits(Search):
+    """The groups whose offsets some producers committed in transactions, in a partition of ``__consumer_offsets``."""
+
+    def __init__(self, producers: Iterable[Producer]) -> None:
+        super().__init__()
+        self._names = {number: each.name for each in producers for number in each.ids}
+        self.groups: dict[str, set[GroupId]] = {each.name: set() for each in producers}
+
+    def identity(self, key: bytes) -> bytes | None:
+        return key if key[:2] in (b"\0\0", b"\0\1") else None
+
+    def missing(self) -> int:
+        return sum(not groups for groups in self.groups.values())
+
+    def keep(self, records: Records) -> None:
+        for key, entries in records.items():
+            for name in {self._names[each.transaction] for each in entries if each.transaction in self._names}:
+                try:
+                    self.groups[name].add(group_of(decode_offsets(key, None).key))
+                except UndecodableRecord:
+                    self.unreadable += 1
+
+
+@dataclass
+class Transactions:
+    """The producers by transactional ID, and why some are unknown.
+
+    ``unread``: why ``__transaction_state`` was not read, or not to its start; ``denied``: because an ACL is missing.
+    ``without_group``: producer -> the partitions in which it committed offsets of groups that are unknown.
+    """
+
+    producers: dict[str, Producer] = field(default_factory=dict)
+    unread: list[str] = field(default_factory=list)
+    denied: set[str] = field(default_factory=set)
+    """The topics that the principal may not read."""
+    without_group: dict[str, set[int]] = field(default_factory=dict)
+
+
+async def read_transactions(
+    cluster: Cluster, partitions: int, offsets_partitions: int, limits: ReadBudget
+) -> Transactions:
+    """Return the producers in ``__transaction_state``, with the groups whose offsets they commit.
+
+    :param partitions: the number of its partitions; ``offsets_partitions``: that of ``__consumer_offsets``.
+    """
+    found = Transactions()
+    searches = {number: _Transactions() for number in range(partitions)}
+    searched = await search_logs(cluster, TRANSACTIONS_TOPIC, searches, limits)
+    if any(isinstance(reason, NotAuthorized) for reason in searched.reasons.values()):
+        found.denied.add(TRANSACTIONS_TOPIC)
+        found.unread = [NotAuthorized.to_read(TRANSACTIONS_TOPIC)]
+        return found
+    if unread := sorted(searched.reasons):
+        stopped = searched.stopped.get(unread[0])
+        reason = f"the search stopped at {stopped}" if stopped else searched.reasons[unread[0]]
+        found.unread.append(f"{len(unread):,} of {count(partitions, 'partition')} not read to the start: {reason}")
+    if broken := sum(search.unreadable for search in searches.values()):
+        found.unread.append(f"{count(broken, 'record')} could not be decoded")
+    for number, search in searches.items():
+        for name, seen in search.seen.items():
+            if seen.ids:
+                complete = seen.complete and number not in searched.reasons
+                found.producers[name] = Producer(
+                    name, frozenset(seen.ids), frozenset(seen.topics), frozenset(seen.offsets), complete
+                )
+    await _add_groups(cluster, found, offsets_partitions, limits)
+    return found
+
+
+async def _add_groups(cluster: Cluster, found: Transactions, partitions: int, limits: ReadBudget) -> None:
+    """Add the groups whose offsets the producers committed, from the producer IDs in ``__consumer_offsets``."""
+    by_partition: dict[int, list[Producer]] = {}
+    for producer in found.producers.values():
+        for number in producer.offsets:
+            if number < partitions:
+                by_partition.setdefault(number, []).append(producer)
+    searches = {number: _Commits(producers) for number, producers in by_partition.items()}
+    if not searches:
+        return
+    searched = await search_logs(cluster, OFFSETS_TOPIC, searches, limits)
+    if any(isinstance(reason, NotAuthorized) for reason in searched.reasons.values()):
+        found.denied.add(OFFSETS_TOPIC)
+    groups: dict[str, set[GroupId]] = {}
+    for number, search in searches.items():
+        for name, of_producer in search.groups.items():
+            if of_producer:
+                groups.setdefault(name, set()).update(of_producer)
+            else:
+                found.without_group.setdefault(name, set()).add(number)
+    for name, of_producer in groups.items():
+        found.producers[name] = found.producers[name]._replace(groups=frozenset(of_producer))
