@@ -18,7 +18,7 @@ from ..load.manifest import BATCH, Snapshot
 from ..load.store import Store
 from ..rules import Rules
 from ..tables import COVERAGE, HEADS, SWEEPS, Table
-from ..transform.definitions import BEGINNING, Span
+from ..transform.definitions import BEGINNING, DERIVED, Span
 from .values import plain, rows_of
 
 UNKNOWN_AGE = "the age of the store is unknown: it has no batch of collect, and no sample of log ends"
@@ -51,7 +51,13 @@ def open_known(
 ) -> Known:
     """Define tables; return how old they are, and what is unknown in them."""
     of_log = set(names) - _NOT_OF_LOG
-    needed = [*names, *(["stalls", "read_logs"] if of_log else []), *(["retention"] if "expiring" in names else [])]
+    is_derived = not DERIVED.keys().isdisjoint(names)
+    needed = [
+        *names,
+        *(["stalls", "read_logs"] if of_log else []),
+        *(["undecoded_commits"] if is_derived else []),
+        *(["retention"] if "expiring" in names else []),
+    ]
     snapshot = open_tables(engine, store, needed, span, rules, records)
     known = Known([age_of(snapshot)], [])
     if "expiring" in names and engine.fetch("select retention_source from retention")[0][0].as_py() == "assumed":
@@ -80,7 +86,33 @@ def open_known(
             )
     known.notices.extend(unread)
     known.incomplete.extend(unread if of_log - SHOW_UNKNOWN else [])
+    undecoded = _undecoded_commits(engine) if is_derived else []
+    known.notices.extend(undecoded)
+    known.incomplete.extend(undecoded if _OMIT_UNDECODED.intersection(names) else [])
     return known
+
+
+_OMIT_UNDECODED = frozenset({"expiring", "commit_rate"})
+"""Tables that have no rows of commits that cannot be decoded."""
+
+
+def _undecoded_commits(engine: Engine) -> list[str]:
+    """Return a notice if there are commits that this version cannot decode."""
+    (found,) = engine.fetch(
+        """select count(*) as commits, count(topic) as placed,
+            min(concat(`group`, ', ', topic, '-', partition)) as first
+        from undecoded_commits"""
+    ).to_pylist()
+    if not found["commits"]:
+        return []
+    if found["placed"] < found["commits"]:
+        old = count(found["commits"] - found["placed"], "commit")
+        return [
+            f"{old} could not be decoded by an earlier version, and offsets may be older than shown: kgroups history "
+            "upgrade decodes their records again"
+        ]
+    where = f"table undecoded has {count(found['commits'], 'commit')}, such as of group {found['first']}"
+    return [f"this version cannot decode some commits; offsets are unknown from them to the next commit: {where}"]
 
 
 def _read_until(engine: Engine) -> dict[int | None, datetime]:

@@ -242,56 +242,8 @@ def _of_cluster(store: Store, notices: Iterable[str]) -> Iterator[str]:
 
 def _answer(found: pa.Table, opened: Known) -> Answer:
     columns = [OutputColumn(field.name, _is_number(field.type)) for field in found.schema]
-<<<<<<< HEAD
     return Answer(columns, rows_of(found), tuple(opened.notices), tuple(opened.incomplete))
-=======
-    return Answer(columns, _rows(found), tuple(notices))
 
-
-def _open(
-    engine: Engine, store: Store, names: Collection[str], span: Span, rules: Rules, records: int | None = None
-) -> list[str]:
-    """Define tables; return how old they are, and what is unknown in them."""
-    derived = DERIVED.keys() & set(names)
-    needed = [
-        *names,
-        *(["stalls", "undecoded_commits"] if derived else []),
-        *(["retention"] if "expiring" in names else []),
-    ]
-    snapshot = open_tables(engine, store, needed, span, rules, records)
-    notices = [age_of(snapshot)]
-    end = end_of(snapshot)
-    if end and span.since > end:
-        notices.append(f"the time span begins after the last data, of {_plain(end)}: what happened in it is unknown")
-    if "expiring" in names and engine.fetch("select retention_source from retention")[0][0].as_py() == "assumed":
-        notices.append(ASSUMED_RETENTION)
-    if derived:
-        stalls = _rows(engine.fetch("select log_partition, hung, unread_since from stalls order by log_partition"))
-        notices += (_stall(*row) for row in stalls[:MAX_STALLS])
-        if len(stalls) > MAX_STALLS:
-            notices.append(f"{count(len(stalls) - MAX_STALLS, 'further partition')} of {OFFSETS_TOPIC} likewise")
-        notices += undecoded_commits(engine)
-    return notices
->>>>>>> fff6b1e7 (Let a commit that cannot be decoded make the offset unknown in history)
-
-
-def undecoded_commits(engine: Engine) -> list[str]:
-    """Return a notice if there are commits that this version cannot decode; ``undecoded_commits`` must be defined."""
-    (found,) = engine.fetch(
-        """select count(*) as commits, count(topic) as placed,
-            min(concat(`group`, ', ', topic, '-', partition)) as first
-        from undecoded_commits"""
-    ).to_pylist()
-    if not found["commits"]:
-        return []
-    if found["placed"] < found["commits"]:
-        old = count(found["commits"] - found["placed"], "commit")
-        return [f"{old} could not be decoded by an earlier version, and offsets may be older than shown: {UPGRADE}"]
-    where = f"table undecoded has {count(found['commits'], 'commit')}, such as of group {found['first']}"
-    return [f"this version cannot decode some commits; offsets are unknown from them to the next commit: {where}"]
-
-
-UPGRADE = "kgroups history upgrade decodes their records again"
 
 MISSING = "rows are missing"
 
