@@ -7,7 +7,7 @@ Definition: a record is in effect until the next record of its key. What is kept
   nothing; of members that left, nothing.
 - the last complete sweep, what later sweeps found, and the last known retention time of offsets.
 - the samples of log end offsets next to a commit that is kept: lag in time follows from them.
-- the last range that was read of each partition of the log, and how far its end was.
+- the last range that was read of each partition of the log, how far its end was, and when it was last read.
 - of each state of a share group the last snapshot, what followed it, and the ranges in which they were read.
 
 From then on, history is known since the limit.
@@ -99,7 +99,8 @@ from (
     qualify last_stable_offset = max(last_stable_offset) over (partition by log_partition)
 )
 qualify row_number() over (partition by log_partition order by high_watermark desc nulls last) = 1
-    or row_number() over (partition by log_partition order by unread_since desc nulls last) = 1;
+    or row_number() over (partition by log_partition order by unread_since desc nulls last) = 1
+    or row_number() over (partition by log_partition order by sampled_at desc) = 1;
 
 create temp table kept_states as
 select log_partition, log_offset from (

@@ -173,6 +173,23 @@ def test_undecoded_commit_in_effect_is_kept(tmp_path: Path) -> None:
     assert [row["group"] for row in rows_of(store, "commits")] == ["b"]
 
 
+def test_time_of_the_last_read_of_a_quiet_partition_is_kept(tmp_path: Path) -> None:
+    """Nothing new was read: only its newest empty range shows that the group was silent, and not unread."""
+    history = History()
+    history.commit("quiet", 0, 5)
+    history.read(0, (0, 1), 1, (0, 0), compacted=0)
+    for minute in (*range(1, 30), 300, *range(30, 60)):
+        history.read(0, (1, 1), 0, (60 * minute, 60 * minute))
+        history.head(60 * minute, 10)
+    store = stored(tmp_path / "store", history, 1)
+    until = at(60 * 301)
+    before = rows_of(store, "stale", until)
+    assert [(row["status"], row["read_until"]) for row in before] == [("STALE", at(60 * 300))]
+    expire(store, at(60 * 300.5))
+    assert rows_of(store, "stale", until) == before
+    assert rows_of(store, "lag", until)[-1]["lag"] == 5
+
+
 def test_limit_in_the_future_deletes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A year that is mistyped would delete all history."""
     store = three_commits().stored_in(tmp_path / "store", "east")
