@@ -92,7 +92,8 @@ class Logs(NamedTuple):
     2.8). Both contain only what brokers report. ``stable``: whether the ends are last stable offsets (KIP-98), beyond
     which consumers that do not skip open transactions commit. Then ``high`` are the high watermarks, by topic and
     partition. ``problems``: of the partitions in ``holes`` that no consumer can read, too. ``epoch_ends``: the offsets
-    after the last records of earlier leader epochs, by topic, partition, and epoch, if they were requested.
+    after the last records of earlier leader epochs, by topic, partition, and epoch, if they were requested. ``sizes``:
+    the numbers of partitions of topics, as far as they are known.
     """
 
     offsets: Mapping[str, Mapping[int, LogOffsets]] = MappingProxyType({})
@@ -103,6 +104,7 @@ class Logs(NamedTuple):
     problems: Mapping[tuple[str, int], LogProblem] = MappingProxyType({})
     high: Mapping[str, Mapping[int, int]] = MappingProxyType({})
     epoch_ends: Mapping[tuple[str, int, int], int] = MappingProxyType({})
+    sizes: Mapping[str, int] = MappingProxyType({})
 
     def waiting(self, topic: str, partition: int, committed: int) -> int:
         """Return the number of offsets after a committed one that a transaction hides, which is open before them."""

@@ -51,6 +51,7 @@ class LogCollector:
         self.failures: dict[TopicPartition, Failure] = {}
         self.epochs: dict[str, dict[int, int]] = {}
         self.topic_ids: dict[str, int] = {}
+        self.sizes: dict[str, int] = {}
         self.high: dict[str, dict[int, int]] = {}
 
     def add_high(self, before: LogCollector) -> None:
@@ -74,7 +75,7 @@ class LogCollector:
         holes = {pair: failure.message for pair, failure in self.failures.items()}
         stable = self.isolation is Isolation.READ_COMMITTED
         problems = {pair: found for pair, failure in self.failures.items() if (found := problem_of(failure))}
-        return Logs(offsets, holes, self.epochs, self.topic_ids, stable, problems, self.high)
+        return Logs(offsets, holes, self.epochs, self.topic_ids, stable, problems, self.high, sizes=self.sizes)
 
     def distinct_failures(self) -> tuple[Failure, ...]:
         """Return each failure once: a topic that was deleted is one failure, not one for each of its partitions."""
@@ -187,6 +188,7 @@ async def _fill(cluster: Cluster, partitions: Partitions, collector: LogCollecto
             collector.failures.pop(pair, None)
         collector.failures.update(by_leader.failures)
         collector.topic_ids.update(by_leader.topic_ids)
+        collector.sizes.update(by_leader.sizes)
         await _query_leaders(cluster, by_leader.leaders, collector)
         pending = {pair for pair, failure in collector.failures.items() if may_heal(failure)}
         if not pending:

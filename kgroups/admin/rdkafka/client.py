@@ -440,6 +440,10 @@ class LibrdkafkaClient:
         for attempt in range(LEADER_ROUNDS):
             await asyncio.sleep(attempt * FIRST_PAUSE)
             topics = await self._leaders({topic for topic, _ in pending})
+            found = {
+                name: entry for name, entry in topics.items() if isinstance(entry, TopicLeaders) and not entry.error
+            }
+            collector.sizes.update({name: len(entry.leaders) for name, entry in found.items()})
             for name, entry in topics.items() if whole_topics and not attempt else ():
                 pending.update((name, at) for at in (entry.leaders if isinstance(entry, TopicLeaders) else ()))
             leaders = conversions.by_leader(collector, pending, topics)

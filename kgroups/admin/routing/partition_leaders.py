@@ -27,13 +27,15 @@ NO_TOPICS: Topics = MappingProxyType({})
 class PartitionsByLeader:
     """The partitions of each leader, and the failures of partitions without a usable leader.
 
-    ``topic_ids``: topic -> its ID as a 128-bit number, if brokers report it (Kafka 2.8).
+    ``topic_ids``: topic -> its ID as a 128-bit number, if brokers report it (Kafka 2.8). ``sizes``: topic -> its number
+    of partitions.
     """
 
     def __init__(self) -> None:
         self.leaders: dict[Node, list[TopicPartition]] = {}
         self.failures: dict[TopicPartition, Failure] = {}
         self.topic_ids: dict[str, int] = {}
+        self.sizes: dict[str, int] = {}
 
 
 async def find_leaders(
@@ -55,6 +57,7 @@ async def find_leaders(
             entry = metadata_of[topic]
             if entry.topic_id:
                 by_leader.topic_ids[topic] = entry.topic_id
+            by_leader.sizes[topic] = len(entry.leaders)
             others = entry.leaders if whole_topics else ()
             _place(cluster, entry, sorted({*partitions, *others}), by_leader)
             continue

@@ -51,7 +51,8 @@ def show_offsets(
         store = RowStore(OFFSETS.columns)
         groups: list[Any] = []
         streamed = await take_rows(
-            admin.stream_offsets(selection, isolation=level, whole_topics=True),
+            # Only headers need the other partitions: a broker that leads none of the rows must not delay them.
+            admin.stream_offsets(selection, isolation=level, whole_topics=headers is not None),
             OffsetRow,
             rows_and_count,
             store.append,
@@ -73,5 +74,6 @@ def _left_out(partitions: Mapping[str, int]) -> str:
     words = " ".join(map(group_words_in_text, names[:SHOWN]))
     return (
         f"not shown: {count(sum(partitions.values()), 'partition')} without a committed offset and an owner, "
-        f"with unread records, of {some(list(map(repr, names)))}; to see them: kgroups lag {words} --by partition"
+        f"where records may be unread, of {some(list(map(repr, names)))}; to see them: "
+        f"kgroups lag {words} --by partition"
     )

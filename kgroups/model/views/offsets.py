@@ -80,17 +80,18 @@ def offset_rows(offsets: GroupOffsets) -> list[OffsetRow]:
 def count_left_out(offsets: GroupOffsets) -> int:
     """Count the partitions of topics with commits that have no row, although records are, or may be, unread there.
 
-    :param offsets: with the logs of whole topics.
+    Records may be unread where the log was not requested.
     """
-    commits, logs = offsets.commits.topics, offsets.logs.offsets
-    if sum(len(logs.get(topic, ())) for topic in commits) <= sum(map(len, commits.values())):  # as for nearly all
+    commits, logs, sizes = offsets.commits.topics, offsets.logs.offsets, offsets.logs.sizes
+    if sum(sizes.get(topic, 0) for topic in commits) <= sum(map(len, commits.values())):  # as for nearly all
         return 0
     owners, _ = _owners(offsets.group, offsets.topics)
     unset = offsets.commits.unset
     number = 0
     for topic, committed in commits.items():
         shown = {entry.partition for entry in committed}.union(owners.get(topic, ()), unset.get(topic, ()))
-        rest = (log for at, log in logs.get(topic, _NO_LOGS).items() if at not in shown)
+        topic_logs = logs.get(topic, _NO_LOGS)
+        rest = (topic_logs.get(at, _NO_LOG) for at in range(sizes.get(topic, 0)) if at not in shown)
         number += sum(log.start is None or log.start != log.end for log in rest)
     return number
 

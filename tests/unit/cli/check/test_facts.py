@@ -188,4 +188,6 @@ def test_describe_names_partitions_without_a_row(run_cli: Run, serve: Callable, 
     code, _, err = run_cli("describe", "simple", "-b", served.bootstrap, *words)
     assert code == 0 and "not shown: 1 partition without a committed offset and an owner" in err
     assert "to see them: kgroups lag simple --by partition" in err
+    brokers = {request.broker for request in served.fake.asked("ListOffsets")}
+    assert brokers == {0}, "a broker that leads none of the rows may hang"
     assert "not shown" not in run_cli("describe", "whole", "-b", served.bootstrap, *words)[2]
