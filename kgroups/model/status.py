@@ -191,8 +191,10 @@ def judge_status(known: Known, trend: Trend = Trend.UNKNOWN) -> GroupStatus:
     """
     if known.stale:
         return _status(Status.UNKNOWN, "not reported by the last refresh")
-    found = _damage(known.damage) or _lag(known, trend) or _state(known)
-    found = found or _left(known.left, _never_seen(known.damage) or _rest(known, trend))
+    found = _damage(known.damage)
+    if found is None:
+        rest = _lag(known, trend) or _state(known) or _never_seen(known.damage) or _rest(known, trend)
+        found = _left(known.left, rest)
     if known.held_back and found.severity is Severity.OK:
         return _status(Status.UNKNOWN, f"{lag_text(known)}, but {known.held_back}")
     return found

@@ -12,7 +12,7 @@ from kgroups.model.groups import Group
 from kgroups.model.offsets import Commit, GroupCommits, LogOffsets, Logs
 from kgroups.model.rates import Outlook
 from kgroups.model.severity import Severity
-from kgroups.model.status import Damage, Known, Status, Trend, judge_status, rank_of, totals_text
+from kgroups.model.status import Damage, Known, Left, Status, Trend, judge_status, rank_of, totals_text
 from kgroups.model.views.lag_summary import By, shares
 from kgroups.model.views.offset_row import GroupOffsets
 
@@ -98,6 +98,15 @@ def test_statuses_are_declared_from_worst_to_best() -> None:
     ranks = [order.index(status.severity) for status in Status]
     assert ranks == sorted(ranks)
     assert [rank_of(status.value) for status in Status] == list(range(len(Status)))
+
+
+@pytest.mark.parametrize(
+    ("trend", "status"),
+    [(Trend.FALLING_BEHIND, Status.NOT_SUBSCRIBED), (Trend.STEADY, Status.NOT_SUBSCRIBED), (Trend.STUCK, Status.STUCK)],
+)
+def test_first_status_that_applies_is_that_of_the_group(trend: Trend, status: Status) -> None:
+    known = Known("Stable", 1, 50, 50, left=Left(("old",), unread=5))
+    assert judge_status(known, trend).status is status
 
 
 def test_totals_count_groups_by_severity() -> None:
