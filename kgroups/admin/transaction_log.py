@@ -6,7 +6,7 @@ transactional ID, which names none: what a producer wrote earlier is then unknow
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -115,6 +115,14 @@ class Transactions:
     denied: set[str] = field(default_factory=set)
     """The topics that the principal may not read."""
     without_group: dict[str, set[int]] = field(default_factory=dict)
+
+    def remove(self, ignored: Callable[[str], bool]) -> list[str]:
+        """Remove producers by their transactional IDs; return these."""
+        gone = list(filter(ignored, self.producers))
+        for name in gone:
+            del self.producers[name]
+            self.without_group.pop(name, None)
+        return gone
 
 
 async def read_transactions(

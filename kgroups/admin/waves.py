@@ -41,13 +41,15 @@ from .topic_failures import topic_failures
 from .transaction_log import Transactions, read_transactions
 
 _TOO_SMALL = "waves may be too small"
+_IGNORE = "to leave producers out that do not matter, use --ignore-producer"
 
 
 class Ignored(NamedTuple):
-    """Globs of the topics and groups that join nothing."""
+    """Globs of the topics, groups, and transactional IDs that join nothing."""
 
     ignored_topics: tuple[str, ...] = ()
     ignored_groups: tuple[str, ...] = ()
+    ignored_producers: tuple[str, ...] = ()
 
 
 async def gather_waves(
@@ -75,7 +77,8 @@ async def gather_waves(
     if transactions is None:
         outcome = outcome.with_failures((), ("transactions are left out: producers join no topics and groups",))
     else:
-        outcome = outcome.with_failures(await _add_transactions(cluster, graph, transactions))
+        failures, notices = await _add_transactions(cluster, graph, transactions, ignored.ignored_producers)
+        outcome = outcome.with_failures(failures, notices)
     infer_internal_topics(graph, metadata)
     outcome = outcome.with_failures((), await _leave_out(cluster, graph, metadata, ignored))
     waves = graph.waves()
@@ -123,24 +126,28 @@ async def _all_topics(cluster: Cluster) -> tuple[dict[str, TopicLeaders], list[F
     return {each.topic: each for each in answer.topics if not each.error}, []
 
 
-async def _add_transactions(cluster: Cluster, graph: Graph, limits: ReadBudget) -> list[Failure]:
-    """Add the producers to the graph; return what is unknown about them."""
+async def _add_transactions(
+    cluster: Cluster, graph: Graph, limits: ReadBudget, ignored: Iterable[str]
+) -> tuple[list[Failure], list[str]]:
+    """Add the producers to the graph; return what is unknown about them, and notes about those that are ignored."""
     places, failed = await read_topics(cluster, (TRANSACTIONS_TOPIC, OFFSETS_TOPIC))
     place, offsets = places.get(TRANSACTIONS_TOPIC), places.get(OFFSETS_TOPIC)
     if place is None:
-        return [_unread(str(failed.get(TRANSACTIONS_TOPIC, "it is missing in the response")))]
+        return [_unread(str(failed.get(TRANSACTIONS_TOPIC, "it is missing in the response")))], []
     if place.error and place.error.code == Code.unknown_topic_or_partition:
-        return []  # no transactional producer was ever initialized
+        return [], []  # no transactional producer was ever initialized
     if place.error:
         denied = place.error.code in NOT_AUTHORIZED
-        return [_unread(place.error.message, Acl("READ", TOPIC, TRANSACTIONS_TOPIC) if denied else None)]
+        return [_unread(place.error.message, Acl("READ", TOPIC, TRANSACTIONS_TOPIC) if denied else None)], []
     of_offsets = len(offsets.leaders) if offsets else 0
     found = await read_transactions(cluster, len(place.leaders), of_offsets, limits)
+    notes = [_ignored(Kind.PRODUCER, glob, found.remove(glob.fullmatch)) for glob in map(Glob, ignored)]
     for producer in found.producers.values():
         add_producer(graph, producer)
     denied = TRANSACTIONS_TOPIC in found.denied
     acl = Acl("READ", TOPIC, TRANSACTIONS_TOPIC) if denied else None
-    return [*(_unread(reason, acl) for reason in found.unread), *_unknown_producers(graph, found, of_offsets)]
+    failures = [_unread(reason, acl) for reason in found.unread]
+    return [*failures, *_unknown_producers(graph, found, of_offsets)], notes
 
 
 def _unread(reason: str, acl: Acl | None = None) -> Failure:
@@ -168,7 +175,7 @@ def _unknown_producers(graph: Graph, found: Transactions, partitions: int) -> li
                 f"it no longer contains what {count(len(written_by_unknown), 'transactional producer')} wrote: "
                 f"{some(sorted(written_by_unknown))}; {_TOO_SMALL}",
                 reason=Reason.NOT_APPLICABLE,
-                hint="to leave transactions out, use --no-transactions",
+                hint=_IGNORE,
             )
         )
     nameless = [
@@ -186,6 +193,7 @@ def _unknown_producers(graph: Graph, found: Transactions, partitions: int) -> li
                 f"{some(nameless)}; {_TOO_SMALL}",
                 acl=Acl("READ", TOPIC, OFFSETS_TOPIC) if denied else None,
                 reason=Reason.NOT_AUTHORIZED if denied else Reason.NOT_APPLICABLE,
+                hint=None if denied else _IGNORE,
             )
         )
     return failures
@@ -206,11 +214,14 @@ async def _leave_out(cluster: Cluster, graph: Graph, known: Collection[str], ign
     for kind, globs in ((Kind.TOPIC, ignored.ignored_topics), (Kind.GROUP, ignored.ignored_groups)):
         for glob in map(Glob, globs):
             gone = graph.without(partial(_matches, kind, glob))
-            names = some(sorted(item.name for item in gone))
-            option = f"--ignore-{kind.value} {glob.text!r}"
-            notes.append(f"{option}: {count(len(gone), kind.value)}: {names}" if gone else f"{option} matches nothing")
+            notes.append(_ignored(kind, glob, {item.name for item in gone}))
     graph.remove_unlinked()
     return notes
+
+
+def _ignored(kind: Kind, glob: Glob, gone: Collection[str]) -> str:
+    option = f"--ignore-{kind.value} {glob.text!r}"
+    return f"{option}: {count(len(gone), kind.value)}: {some(sorted(gone))}" if gone else f"{option} matches nothing"
 
 
 def _matches(kind: Kind, glob: Glob, item: Item) -> bool:

@@ -51,7 +51,7 @@ Links = dict[tuple[Item, Item], set[Link]]
 
 
 class Cut(NamedTuple):
-    """The topic or group without which a wave falls into most parts that have a topic."""
+    """The topic, group, or producer without which a wave falls into most parts that have a topic."""
 
     item: Item
     parts: int
@@ -122,6 +122,10 @@ def _wave(number: int, items: list[Item], cut: Cut | None) -> Wave:
     return Wave(number, tuple(names[Kind.GROUP]), tuple(names[Kind.TOPIC]), tuple(names[Kind.PRODUCER]), cut)
 
 
+_CUT_FIRST = (Kind.TOPIC, Kind.GROUP, Kind.PRODUCER)
+"""Which kind is the cut, if several leave equally many parts."""
+
+
 def _components(
     near: list[list[int]], is_topic: list[bool], nodes: list[Item]
 ) -> Iterator[tuple[list[int], Cut | None]]:
@@ -165,8 +169,8 @@ def _components(
         for at in component:
             rest = topics[root] - apart[at] - is_topic[at]
             number = parts[at] + (rest > 0)
-            if number > 1 and nodes[at].kind is not Kind.PRODUCER:
-                cuts.append((-number, not is_topic[at], nodes[at]))
+            if number > 1:
+                cuts.append((-number, _CUT_FIRST.index(nodes[at].kind), nodes[at]))
         best = min(cuts, default=None)
         yield component, None if best is None else Cut(best[2], -best[0])
 

@@ -28,14 +28,14 @@ WAVES = View(
         Column(
             "CUT-KIND",
             "cut_kind",
-            "topic or group: what the cut is. Null: no topic or group joins other topics.",
+            "topic, group, or producer: what the cut is. Null: without any one of them, no topics are separated.",
             tier=_W,
             sooner=_IF_NAMED,
         ),
         Column(
             "CUT",
             "cut",
-            "The topic or group without which the wave falls into most parts. Null: as for cut_kind.",
+            "The topic, group, or producer without which the wave falls into most parts. Null: as for cut_kind.",
             tier=_W,
             sooner=_IF_NAMED,
         ),

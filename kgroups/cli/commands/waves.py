@@ -4,8 +4,9 @@ Groups that read the same topic belong to one wave, and so do the topics that on
 topics that its members subscribe to or own partitions of, and those in which it has committed offsets. The topics
 that a producer writes in transactions belong together, too, with the groups whose offsets it commits.
 
-CUT is the topic or group without which a wave falls into most parts that have a topic; to see these parts, use
---ignore-topic or --ignore-group. Topics without groups and transactions have no wave: they can move at any time.
+CUT is the topic, group, or producer without which a wave falls into most parts that have a topic; to see these
+parts, use --ignore-topic, --ignore-group, or --ignore-producer. Topics without groups and transactions have no wave:
+they can move at any time.
 
 What producers write is read from __transaction_state, which requires READ on it. Compaction removes old transactions
 from it. If something is not known, the waves may be too small: it is listed on standard error, and the exit code is 1.
@@ -36,6 +37,13 @@ _IGNORED = (
         metavar="GLOB",
         help="Leave out groups of this name or glob: they join nothing. Repeatable.",
         shell_complete=complete_group,
+    ),
+    click.option(
+        "--ignore-producer",
+        "ignored_producers",
+        multiple=True,
+        metavar="GLOB",
+        help="Leave out producers whose transactional ID is this or matches this glob. Repeatable.",
     ),
 )
 
@@ -71,7 +79,7 @@ command = Command(
         ("Draw the waves with Graphviz", "kgroups waves -o dot | dot -Tsvg > waves.svg"),
     ),
     sections={
-        "Selection": "--ignore-topic --ignore-group --no-transactions --log-mib --log-time",
+        "Selection": "--ignore-topic --ignore-group --ignore-producer --no-transactions --log-mib --log-time",
         "View": "--list --links",
     },
     views=(

@@ -11,7 +11,7 @@ from ..waves import Graph, Item, Link, Wave
 
 
 class WaveRow(NamedTuple):
-    """One wave. ``cut`` is the topic or group without which it falls into most parts, at least two."""
+    """One wave. ``cut`` is the item without which it falls into most parts, at least two."""
 
     wave: int
     groups: int

@@ -140,6 +140,15 @@ def test_producer_whose_transactions_were_compacted_is_named(run: Run, served: A
     code, out, err = run("-o", "json")
     assert code == 1 and len(json.loads(out)["items"]) == 2
     assert "it no longer contains what 1 transactional producer wrote: old; waves may be too small" in err
+    code, _, err = run("--ignore-producer", "ol?")
+    assert code == 0 and "--ignore-producer 'ol?': 1 producer: old" in err
+
+
+def test_ignored_producer_joins_nothing(run: Run, served: Any) -> None:
+    log(served, transaction(0, "gateway", {"t1": (0,), "t3": (0,), "t4": (0,)}))
+    (row,) = json.loads(run("-o", "json")[1])["items"]
+    assert (row["cut_kind"], row["cut"], row["cut_parts"]) == ("producer", "gateway", 3)
+    assert waves(run, "--ignore-producer", "gateway") == [(["a", "b"], ["t1", "t2"], []), (["c"], ["t3"], [])]
 
 
 def test_log_that_is_not_read_to_its_start_is_a_failure(run: Run, served: Any) -> None:
