@@ -16,7 +16,7 @@ from kgroups.render.health import unreachable, write_unreachable
 from kgroups.render.wrapping import write_wrapped
 
 from ..commands.check import EXIT_UNKNOWN
-from ..frame.exit_status import bug_location, discard_stdout, print_to_stderr, system_error
+from ..frame.exit_status import bug_location, discard_stdout, output_error, print_to_stderr, system_error
 from .reports import write_files
 from .rules_file import read_rules
 
@@ -32,7 +32,7 @@ def invoke(ctx: click.Context, check: Callable[[click.Context], Any]) -> Any:
     except (BrokenPipeError, click.ClickException, click.exceptions.Exit, click.Abort):
         raise  # a closed pipe and errors of the command line have their own exit codes
     except OSError as error:  # exit code 1 would mean WARNING
-        return _unknown(system_error(error), ctx)
+        return _unknown(output_error(error) or system_error(error), ctx)
     except MemoryError:
         return _unknown("out of memory; select fewer groups, or raise the memory limit of this process", ctx)
     except Exception as error:

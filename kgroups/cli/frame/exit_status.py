@@ -154,6 +154,15 @@ def _print_error(error: KgroupsError, print_error: Callable[[str], None], *, sev
         print_to_stderr(f"kgroups: reference: {error.reference}")
 
 
+def output_error(error: OSError) -> str | None:
+    """Return the message of an error of the output, such as that of a full disk; ``None`` for another error."""
+    buffer = getattr(sys.stdout, "buffer", None)
+    writes = getattr(getattr(buffer, "raw", buffer), "writes", None)
+    if writes is None or writes.error is not error:
+        return None
+    return f"cannot write the output: {error.strerror or error}"
+
+
 def system_error(error: OSError) -> str:
     """Return the message of an error of the system, with the file if it names one."""
     return f"{error.filename or 'system error'}: {error.strerror or error}"

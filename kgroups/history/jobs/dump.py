@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from multiprocessing import get_context
@@ -45,18 +47,48 @@ class Dump(NamedTuple):
 def dump_parquet(dump: Dump, folder: Path, processes: int) -> int:
     """Write ``part-00000.parquet``, … into a directory that is empty or new; return the number of rows.
 
-    :raises HistoryError: if the directory is not empty, or the log cannot be read.
+    The files get their names when all are complete. After an error there are none.
+
+    :raises HistoryError: if the directory is not empty, or a file cannot be written, or the log cannot be read.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise HistoryError(f"{folder} is there already; give a folder that is empty or new")
     parts = pack(_ranges(dump), processes)
-    folder.mkdir(parents=True, exist_ok=True)
-    write = partial(_write_part, dump, folder)
+    files = [folder / f"part-{number:05}.parquet" for number in range(len(parts))]
+    is_new = not folder.exists()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        rows = _write_parts(dump, files, parts)
+        for file in files:
+            _unfinished(file).rename(file)
+        return rows
+    except BaseException as error:
+        with suppress(OSError):
+            for file in files:
+                _unfinished(file).unlink(missing_ok=True)
+            if is_new:
+                folder.rmdir()
+        if isinstance(error, OSError):
+            raise _unwritable(folder, error) from None
+        raise
+
+
+def _write_parts(dump: Dump, files: Sequence[Path], parts: Sequence[Sequence[Range]]) -> int:
+    write = partial(_write_part, dump)
     if len(parts) < 2:
-        return sum(map(write, range(len(parts)), parts))
+        return sum(map(write, files, parts))
     # Spawn: librdkafka's threads do not survive a fork.
     with ProcessPoolExecutor(len(parts), mp_context=get_context("spawn")) as pool:
-        return sum(pool.map(write, range(len(parts)), parts))
+        return sum(pool.map(write, files, parts))
+
+
+def _unfinished(file: Path) -> Path:
+    return file.with_name(f".{file.name}.unfinished")
+
+
+def _unwritable(path: Path, error: OSError) -> HistoryError:
+    """Return the error of a file; Arrow's message contains the number of the error."""
+    return HistoryError(f"cannot write {path}: {os.strerror(error.errno) if error.errno else error}")
 
 
 def dump_json(dump: Dump, stream: IO[str]) -> int:
@@ -84,12 +116,15 @@ def _batches(dump: Dump, ranges: Sequence[Range]) -> Iterator[pa.RecordBatch]:
     return as_table(dump.table, records, redact=dump.hosts.redaction)
 
 
-def _write_part(dump: Dump, folder: Path, number: int, ranges: Sequence[Range]) -> int:
+def _write_part(dump: Dump, file: Path, ranges: Sequence[Range]) -> int:
     rows = 0
-    with open_parquet(folder / f"part-{number:05}.parquet", arrow_schema(dump.table)) as writer:
-        for batch in _batches(dump, ranges):
-            writer.write_batch(batch)
-            rows += batch.num_rows
+    try:
+        with open_parquet(_unfinished(file), arrow_schema(dump.table)) as writer:
+            for batch in _batches(dump, ranges):
+                writer.write_batch(batch)
+                rows += batch.num_rows
+    except OSError as error:
+        raise _unwritable(file, error) from None
     return rows
 
 

@@ -10,6 +10,7 @@ from the location: ``s3://bucket/path?region=eu-west-1``.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -160,14 +161,22 @@ class Storage:
 
     @contextmanager
     def writing(self, name: str) -> Iterator[Any]:
-        """Write a new file as a stream: yield an open binary file. After a failure there may be a part of it."""
+        """Write a new file as a stream: yield an open binary file.
+
+        After a failure there may be a part of it, but not on this machine.
+        """
         with self.errors(name):
             if self.folder:
                 self._check_folder(self.folder)
                 path = self.folder / name
                 path.parent.mkdir(parents=True, exist_ok=True)
                 with path.open("xb") as local:
-                    yield local
+                    try:
+                        yield local
+                        local.flush()
+                    except BaseException:
+                        path.unlink(missing_ok=True)
+                        raise
             else:
                 with self._files.writing(name) as append:
                     yield _Upload(append)
@@ -196,8 +205,8 @@ class Storage:
             raise failed from None
 
     def _reason(self, error: Exception) -> str:
-        if isinstance(error, OSError) and error.strerror:
-            return error.strerror
+        if isinstance(error, OSError) and error.errno:
+            return os.strerror(error.errno)  # strerror of Arrow's is a sentence about its function
         # A message may repeat parts of the location, with other quoting.
         return full_reason(error) if self.shown == self.location else type(error).__name__
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ import pytest
 
 from kgroups.errors import HistoryError
 from kgroups.history.arrow import to_batch
+from kgroups.history.jobs import dump
 from kgroups.history.load import store as store_module
 from kgroups.history.load.manifest import BATCH, COMPACTED, DataFile, Entry
 from kgroups.history.load.read import read_rows
@@ -290,6 +291,41 @@ def test_entry_that_is_added_during_a_cleanup_remains(store: Store, monkeypatch:
 
 
 # Failures.
+
+
+def test_file_that_cannot_be_written_leaves_no_part(tmp_path: Path) -> None:
+    storage = Storage(str(tmp_path))
+    with (
+        pytest.raises(HistoryError, match=f"store {tmp_path}: t/a.parquet: No space left on device"),
+        storage.writing("t/a.parquet") as file,
+    ):
+        file.write(b"PAR1")
+        raise OSError(errno.ENOSPC, "Error writing bytes to file. Detail: [errno 28] No space left on device")
+    assert not list(tmp_path.rglob("*.parquet"))
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_dump_on_a_full_disk_names_the_file_and_leaves_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_new: bool
+) -> None:
+    def batches(*_: object) -> Iterator[pa.RecordBatch]:
+        yield commits(("a", 1))
+        raise OSError(errno.ENOSPC, "Error writing bytes to file. Detail: [errno 28] No space left on device")
+
+    folder = tmp_path / "dump"
+    if not is_new:
+        folder.mkdir()
+    monkeypatch.setattr(dump, "_batches", batches)
+    monkeypatch.setattr(dump, "_ranges", lambda request: ())
+    monkeypatch.setattr(dump, "pack", lambda ranges, parts: [[]])
+    request = dump.Dump(None, COMMITS)  # type: ignore[arg-type]
+    with pytest.raises(HistoryError, match=f"^cannot write {folder}/part-00000.parquet: No space left on device$"):
+        dump.dump_parquet(request, folder, 1)
+    assert folder.exists() is not is_new and not list(tmp_path.rglob("*part*"))
+    monkeypatch.setattr(dump, "_batches", lambda *_: iter([commits(("a", 1))]))
+    assert dump.dump_parquet(request, folder, 1) == 1 and [file.name for file in folder.iterdir()] == [
+        "part-00000.parquet"
+    ]
 
 
 class Killed(BaseException):

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -303,6 +307,27 @@ def test_check_writes_junit_if_no_broker_responds(run_cli: Run, tmp_path: Path) 
 def test_check_junit_file_that_cannot_be_written_is_unknown(check: Run, tmp_path: Path) -> None:
     code, _, err = check("busy", "--junit", str(tmp_path / "missing" / "j.xml"))
     assert (code, "cannot write" in err) == (3, True)
+
+
+def test_check_on_a_full_disk_is_unknown_and_leaves_no_part_of_a_report(
+    check: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(report: object, stream: Any, more: object) -> None:
+        stream.write("<testsuites>")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("kgroups.cli.check.reports.write", full)
+    code, out, err = check("busy", "--junit", str(tmp_path / "j.xml"))
+    message = f"cannot write {tmp_path / 'j.xml'}: No space left on device"
+    assert code == 3 and f"UNKNOWN - {message}" in out and err == f"kgroups: error: {message}\n"
+    assert not list(tmp_path.glob("j.xml*"))
+    assert check("busy", "--junit", "/dev/full")[0] == 3 and Path("/dev/full").exists()
+    (tmp_path / "rules.toml").write_text('[[rule]]\ngroups = ["*"]\nmax-lag = 5\n')
+    with Path("/dev/full").open("w") as stream:
+        words = (sys.executable, "-m", "kgroups", "check", "--lint", str(tmp_path / "rules.toml"))
+        ran = subprocess.run(words, stdout=stream, stderr=subprocess.PIPE, text=True, check=False)
+    message = "kgroups: error: cannot write the output: No space left on device\n"
+    assert (ran.returncode, ran.stderr) == (3, message)
 
 
 def test_check_fail_on_critical_passes_warnings_only(check: Run) -> None:
