@@ -24,7 +24,8 @@ _MORE = {
 _PURPOSES = {
     "See and explain": ("list", "describe", "owners", "lag", "explain", "watch", "check"),
     "Change": ("reset-offsets", "undo", "delete", "remove-members", "settings-"),
-    "Save and compare": ("snapshot-", "diff", "waves"),
+    "Save and compare": ("snapshot-", "diff"),
+    "Move to another cluster": ("translate", "parity", "waves"),
     "Monitor": ("exporter", "mcp", "history-"),
     "Set up": ("config-", "profile-", "sandbox-", "completion", "schema"),
     "Drop-ins": ("kafka-",),

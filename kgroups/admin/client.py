@@ -76,6 +76,7 @@ class WireOnly(Enum):
     RECORD_COUNTS = "counting records requires the wire client"
     SETTINGS = "settings of groups require the wire client"
     EXPLAIN = "explain requires the wire client"
+    TRANSLATION = "comparing records of two clusters requires the wire client"
     SHARE_STATES = "the state of share groups requires the wire client"
     WAVES = "waves require the wire client"
 

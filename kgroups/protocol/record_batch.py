@@ -31,6 +31,7 @@ _HEADER = struct.Struct(">hiqqqhii")
 """Of a batch, from its attributes on: last offset delta, base and maximum timestamp, producer ID and epoch, sequence,
 number of records."""
 _HEADER_AT = 21
+_EPOCH_AT = 12
 _RECORDS_AT = _HEADER_AT + _HEADER.size
 
 CODEC, APPEND_TIME, _TRANSACTIONAL, _CONTROL = 0x07, 0x08, 0x10, 0x20
@@ -116,6 +117,22 @@ def transaction_of(batch: Batch) -> int | None:
         return None
     attributes, _, _, _, producer, _, _, _ = _HEADER.unpack_from(batch.data, _HEADER_AT)
     return producer if attributes & _TRANSACTIONAL else None
+
+
+def is_marker(batch: Batch) -> bool:
+    """Return whether a batch is the marker of a transaction."""
+    return batch.magic >= BATCH and bool(_HEADER.unpack_from(batch.data, _HEADER_AT)[0] & _CONTROL)
+
+
+def has_append_time(batch: Batch) -> bool:
+    """Return whether the times of its records are those at which the broker appended them."""
+    return batch.magic >= BATCH and bool(_HEADER.unpack_from(batch.data, _HEADER_AT)[0] & APPEND_TIME)
+
+
+def epoch_of(batch: Batch) -> int | None:
+    """Return the leader epoch in which a batch was written; ``None`` if it has none, as in older formats."""
+    epoch = int.from_bytes(batch.data[_EPOCH_AT : _EPOCH_AT + 4], signed=True)
+    return None if batch.magic < BATCH or epoch < 0 else epoch
 
 
 def is_commit_marker(batch: Batch, budget: Budget) -> bool:

@@ -77,6 +77,8 @@ TABLES: Final[Mapping[str, Table]] = {
     "delete-offsets": Table("kgroups delete-offsets: the plan, and its results", "act_views:DELETE_OFFSETS", undo=True),
     "delete": Table("kgroups delete: the plan, and its results", "act_views:DELETE", undo=True),
     "remove-members": Table("kgroups remove-members: the plan, and its results", "act_views:REMOVE_MEMBERS", undo=True),
+    "translate": Table("kgroups translate: offsets on another cluster", "translation_views:TRANSLATE", undo=True),
+    "parity": Table("kgroups parity: next records on two clusters", "translation_views:PARITY"),
     "settings": Table("kgroups settings show: settings of groups", "settings_views:SETTINGS"),
     "settings-diff": Table("kgroups settings diff: settings that differ from a file", "settings_views:DRIFT"),
     "settings-change": Table(

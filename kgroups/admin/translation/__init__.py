@@ -1,1 +1,1 @@
-"""Translate committed offsets to another cluster, over the wire."""
+"""Translate offsets of one cluster to another: read around them in both, and ask what copied the records."""

@@ -87,7 +87,8 @@ class _OneCluster:
         planned, cluster_id = self._session.query(self.operation.hinted_plan)
         self._target = Target(self._connection, self._undo, cluster_id, planned)
         rows = planned.with_items(map(self.operation.row, planned.items))
-        return Plan(rows, cluster_id, self._target.where)
+        blocked = self.operation.blocked(planned.items) if planned.items else ""
+        return Plan(rows, cluster_id, self._target.where, blocked)
 
     def confirmed(self, confirmation: Confirmation) -> bool:
         assert self._target

@@ -54,6 +54,10 @@ class Operation(ABC, Generic[P]):
     def row(self, item: P, result: ResultAndError = NOT_EXECUTED) -> Any:
         """Return the row of a planned item, or of that item and its result and error."""
 
+    def blocked(self, planned: Sequence[P]) -> str:
+        """Return why nothing of the plan can be executed; empty if something can."""
+        return ""
+
     def question(self, planned: Sequence[Any]) -> str:
         """Return the question about all items without a question mark: the name of the cluster follows."""
         groups = len({each.group for each in planned})

@@ -30,7 +30,17 @@ from ..frame.options import Duration, fleet_options, isolation_option
 EXIT_UNKNOWN = 3
 
 
-class Plugin(Command):
+EXITS = (
+    ("0", "OK."),
+    ("1", "WARNING."),
+    ("2", "CRITICAL."),
+    ("3", "UNKNOWN: also invalid usage or configuration, and no response."),
+    ("129, 130, 143", "Ended by SIGHUP, SIGINT (Ctrl-C), or SIGTERM."),
+    ("141", "The reader of the pipe has exited."),
+)
+
+
+class Verdict(Command):
     """A command with the exit codes of monitoring plugins: any error that prevents a result is UNKNOWN, exit code 3."""
 
     def make_context(
@@ -42,6 +52,10 @@ class Plugin(Command):
         except click.UsageError as error:
             setattr(error, "exit_code", EXIT_UNKNOWN)  # noqa: B010  # of the instance, not of the class
             raise
+
+
+class Plugin(Verdict):
+    """The command ``check``."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, or check the syntax of rules files."""
@@ -126,13 +140,6 @@ command = Plugin(
         "--isolation",
         "Output": "--junit --github --fail-on --verbose",
     },
-    exits=(
-        ("0", "OK."),
-        ("1", "WARNING."),
-        ("2", "CRITICAL."),
-        ("3", "UNKNOWN: also invalid usage or configuration, and no response."),
-        ("129, 130, 143", "Ended by SIGHUP, SIGINT (Ctrl-C), or SIGTERM."),
-        ("141", "The reader of the pipe has exited."),
-    ),
+    exits=EXITS,
     page="check.md",
 )

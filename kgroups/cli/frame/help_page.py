@@ -79,6 +79,8 @@ SHARED = {
     "Selection": "--group --regex --all-groups --topic --all-topics --state --in-state --type --of-type --exclude "
     "--protocol-type --host --client-id --coordinator --only-lagging --min-lag --top --member --instance --all-members "
     "--empty-for --since --until --limit",
+    "Matching": "--from --to --topic-map --allow --method --mm2 --mm2-source --mm2-target --mm2-separator "
+    "--mm2-policy --mm2-syncs --header --max-mib --max-seconds",
     "View": "--offsets --members --topology --summary --all-views --verbose --by --time --headroom --deep --deep-mib "
     "--deep-time --isolation --what-if --groups --configs --key --overridden",
     "Change": "--to-earliest --to-latest --to-current --to-offset --shift-by --skip-records --to-datetime "

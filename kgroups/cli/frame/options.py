@@ -185,6 +185,12 @@ _BROKER_TIMEOUT = click.option(
     type=Duration(),
     help="Maximum wait for one unresponsive broker.  [default: 10s]",
 )
+_MAX_REQUESTS = click.option(
+    "--max-requests-per-second",
+    type=Number(min=0.01),
+    metavar="N",
+    help="Maximum rate of requests to all brokers together.  [default: unlimited]",
+)
 
 CONNECTION = (
     click.option(
@@ -214,12 +220,7 @@ CONNECTION = (
         type=click.Choice([transport.value for transport in Transport]),
         help="wire: batches requests; librdkafka: one group per request.  [default: wire]",
     ),
-    click.option(
-        "--max-requests-per-second",
-        type=Number(min=0.01),
-        metavar="N",
-        help="Maximum rate of requests to all brokers together.  [default: unlimited]",
-    ),
+    _MAX_REQUESTS,
     _DEBUG,
 )
 
@@ -398,6 +399,107 @@ def _side_options(**given: Any) -> SideOptions:
 
 side_options = OptionGroup("options", CONNECTION, _side_options)
 """The connection options of a command whose arguments can name clusters; ``options`` is a :class:`SideOptions`."""
+
+
+class PairOptions(NamedTuple):
+    """The connection options of a command about two clusters."""
+
+    source: ConnectionOptions
+    target: ConnectionOptions
+
+
+class Side(NamedTuple):
+    """A cluster that an option or an argument names, to connect to."""
+
+    flags: Flags
+    debug: bool
+
+    def connect(self, option: str, name: str) -> ConnectionOptions:
+        """Return the connection to a profile, or to bootstrap servers.
+
+        :param option: what names it, for errors.
+        :raises UsageError: if the name is neither.
+        """
+        from kgroups.config.load import load_profile
+        from kgroups.config.profiles import read_profiles
+
+        flags = self.flags
+        if name in read_profiles(os.environ).tables:
+            flags = flags._replace(profile=name, command_config=None, overrides=())
+        elif ":" in name:
+            flags = flags._replace(bootstrap=name)
+        else:
+            raise UsageError(
+                f"{option}: {name!r} is neither a profile nor HOST:PORT", hint="the profiles: kgroups profile list"
+            )
+        loaded = load_profile(flags, os.environ)
+        for note in loaded.warnings:
+            _print_note(f"{option}: {note}")
+        return ConnectionOptions(loaded.settings, self.debug, (), lambda: _repeated(flags), flags.profile or "")
+
+
+def _side(debug: bool, **given: Any) -> Side:
+    return Side(Flags(**given), debug)
+
+
+def _pair_options(source: str, target: str, **given: Any) -> PairOptions:
+    """Return the connections to both clusters.
+
+    :raises UsageError: if one of them is neither a profile nor servers.
+    """
+    side = _side(**given)
+    return PairOptions(side.connect("--from", source), side.connect("--to", target))
+
+
+_SIDE = (
+    click.option(
+        "--command-config",
+        metavar="FILE",
+        help="Client configuration file of clusters that are given as HOST:PORT.",
+        shell_complete=completer("files"),
+    ),
+    click.option(
+        "-X",
+        "overrides",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="Override one property of that file; KEY=@FILE reads the value from a file. Repeatable.",
+    ),
+    _TIMEOUT,
+    _BROKER_TIMEOUT,
+    _MAX_REQUESTS,
+    _DEBUG,
+)
+
+side_connection = OptionGroup("side", _SIDE, _side)
+"""The connection options of clusters that arguments name; ``side`` is a :class:`Side`."""
+
+_PAIR_METAVAR = "PROFILE|HOST:PORT"
+
+pair_options = OptionGroup(
+    "pair",
+    (
+        click.option(
+            "--from",
+            "source",
+            required=True,
+            metavar=_PAIR_METAVAR,
+            help="The cluster on which the groups are: a profile, or bootstrap servers.",
+            shell_complete=complete_profile,
+        ),
+        click.option(
+            "--to",
+            "target",
+            required=True,
+            metavar=_PAIR_METAVAR,
+            help="The cluster to which the records are copied: a profile, or bootstrap servers.",
+            shell_complete=complete_profile,
+        ),
+        *_SIDE,
+    ),
+    _pair_options,
+)
+"""The connection options of a command about two clusters; ``pair`` is a :class:`PairOptions`."""
 
 
 def _repeated(flags: Flags) -> tuple[str, ...]:

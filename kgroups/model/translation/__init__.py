@@ -1,1 +1,1 @@
-"""Where a group continues on another cluster, by the records around its offset or by what copied them."""
+"""Where a group continues on another cluster: from facts about both logs to an offset. Pure."""

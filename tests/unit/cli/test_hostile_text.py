@@ -97,8 +97,8 @@ COMMANDS: dict[str, list[list[str]]] = {
     "config": [["config", "check"], ["config", "check", "--debug"], ["config", "show"]],
 }  # fmt: skip
 
-NO_CLUSTER = {"completion", "exporter", "history", "mcp", "profile", "sandbox", "schema"}
-"""Ask no cluster, or show nothing of it on a terminal: the exporter serves Prometheus, and mcp has tests of its own."""
+NO_CLUSTER = {"completion", "exporter", "history", "mcp", "parity", "profile", "sandbox", "schema", "translate"}
+"""Ask no cluster or two, or show nothing of it on a terminal: the exporter serves Prometheus; mcp has its own tests."""
 
 TOOLS = [
     (consumer_groups.TOOL, [

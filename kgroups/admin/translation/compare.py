@@ -1,0 +1,127 @@
+"""Compare the committed offsets of groups on two clusters, by the records that they would read next."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping
+
+from kgroups.model.offsets import Commit, Isolation, LogOffsets
+from kgroups.model.outcome import Outcome
+from kgroups.model.snapshot.snapshot import Snapshot, commits_of
+from kgroups.model.time_lag import FirstUnread, Position
+from kgroups.model.translation.parity import Compared, Judgment, Verdict, by_count, without_count
+from kgroups.model.translation.topics import TopicMap, renamed
+from kgroups.net.cluster import Cluster
+
+from ..change.plan.lookups import Committed, committed_offsets
+from ..query.first_unread import find_unread
+from ..routing.partition_leaders import TopicPartition
+from .find_offset import Finder
+from .log_reader import Unread
+from .translate import TOGETHER, Gathered, Request, Translated, finder_of, gather, log_of, translate_gathered
+
+
+async def compare(source: Cluster, target: Cluster, request: Request) -> Outcome[Compared]:
+    """Return a verdict for each partition with a committed offset on either cluster, sorted.
+
+    :raises UsageError: if both clusters are the same, or two topics have the same copy.
+    """
+    gathered = await gather(source, target, request)
+    finder = finder_of(source, target, request, gathered.facts)
+    translated = await translate_gathered(gathered, finder, target.progress)
+    turn = asyncio.Semaphore(TOGETHER)
+
+    async def judge(each: Translated) -> Compared:
+        async with turn:
+            log = log_of(gathered.facts.target_logs, (each.target_topic, each.partition))
+            return _compared(each, await _judge(finder, each, log))
+
+    both = await asyncio.gather(*map(judge, translated.items))
+    return translated.with_items(sorted((*both, *_only_there(gathered))))
+
+
+async def _judge(finder: Finder, each: Translated, log: LogOffsets) -> Judgment:
+    translation, commit = each.translation, each.old
+    if found := without_count(translation, commit, log):
+        return found
+    assert commit is not None and translation.offset is not None
+    low, high = sorted((commit.offset, translation.offset))
+    try:
+        between = await finder.count((each.target_topic, each.partition), low, high)
+    except Unread as error:
+        return Judgment(Verdict.UNKNOWN, note=str(error))
+    return by_count(translation, commit, between)
+
+
+def _compared(each: Translated, found: Judgment) -> Compared:
+    return Compared(
+        *(each.group, each.topic, each.partition, each.commit.offset, each.target_topic),
+        each.old.offset if each.old else None,
+        each.translation.offset,
+        *found,
+    )
+
+
+def _only_there(gathered: Gathered) -> Iterator[Compared]:
+    """Yield the partitions of copied topics on which a group has a committed offset only on the target."""
+    topics = {copy: topic for topic, copy in gathered.copies.items()}
+    for group in gathered.groups.items:
+        here = gathered.committed.get(group.group, {})
+        for (copy, partition), commit in gathered.there.get(group.group, {}).items():
+            if commit and copy in topics and not here.get((topics[copy], partition)):
+                yield Compared(
+                    *(group.group, topics[copy], partition, None, copy, commit.offset, None, Verdict.UNKNOWN, None),
+                    "no committed offset on A: auto.offset.reset decides",
+                )
+
+
+async def compare_with_snapshot(snapshot: Snapshot, target: Cluster, rules: TopicMap) -> Outcome[Compared]:
+    """Return a verdict for each committed offset of a snapshot, by the records that were saved with it."""
+    names = [each.group.group for each in snapshot.groups]
+    there = await committed_offsets(target, names)
+    saved = [
+        (each.group.group, topic, partition, commit)
+        for each in snapshot.groups
+        for (topic, partition), commit in sorted(commits_of(each).items())
+    ]
+    positions = {
+        Position(copy, partition, now.offset)
+        for group, topic, partition, _ in saved
+        if (now := _now(there, group, (copy := renamed(topic, rules) or topic, partition)))
+    }
+    records, failures = await find_unread(target, positions, isolation=Isolation.READ_UNCOMMITTED, checksums=True)
+    items = []
+    for group, topic, partition, commit in saved:
+        copy = renamed(topic, rules) or topic
+        now = _now(there, group, (copy, partition))
+        then = snapshot.records.get(Position(topic, partition, commit.offset))
+        found = _as_saved(commit, now, then, _record(records, copy, partition, now))
+        expected = commit.offset if found.verdict is Verdict.SAME else None
+        offset = now.offset if now else None
+        items.append(Compared(group, topic, partition, commit.offset, copy, offset, expected, *found))
+    return Outcome(tuple(sorted(items)), (*snapshot.partial, *failures))
+
+
+def _now(there: Committed, group: str, pair: TopicPartition) -> Commit | None:
+    return there.get(group, {}).get(pair)
+
+
+def _record(
+    records: Mapping[Position, FirstUnread], topic: str, partition: int, commit: Commit | None
+) -> FirstUnread | None:
+    return records.get(Position(topic, partition, commit.offset)) if commit else None
+
+
+def _as_saved(commit: Commit, now: Commit | None, then: FirstUnread | None, unread: FirstUnread | None) -> Judgment:
+    if now is None:
+        return Judgment(Verdict.UNKNOWN, note="no committed offset on B: auto.offset.reset decides")
+    if then is None or then.failed or unread is None or unread.failed:
+        why = (then and then.failed) or (unread and unread.failed) or "the snapshot has no record at this offset"
+        return Judgment(Verdict.UNKNOWN, note=f"{why}; kgroups snapshot save --with-records saves them")
+    if now.offset != commit.offset:
+        return Judgment(Verdict.UNKNOWN, note="other offsets than in the snapshot: compare with its cluster instead")
+    if then.offset is None or unread.offset is None:
+        return Judgment(Verdict.UNKNOWN, note="the group had read everything: no record was saved")
+    if (then.offset, then.timestamp, then.crc) == (unread.offset, unread.timestamp, unread.crc):
+        return Judgment(Verdict.SAME, 0, f"the record at {unread.offset:,} has the same time and checksum")
+    return Judgment(Verdict.UNKNOWN, note=f"another record is at {unread.offset:,}")

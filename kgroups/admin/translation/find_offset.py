@@ -1,0 +1,410 @@
+"""Find the offset in the copy of a log at which a group continues, by the strongest method that the evidence allows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from kgroups.model.offsets import Isolation, LogOffsets
+from kgroups.model.translation.copies import Content, Copy, Place, Scan, Unplaced, Window, place, same_offsets
+from kgroups.model.translation.headers import place_by_header
+from kgroups.model.translation.method import Impossible, Method, Translation
+
+from ..routing.partition_leaders import TopicPartition, partition_name
+from .log_reader import Chunk, LogReader, Unread
+
+WIDTH = 256
+"""The records around an offset that are looked for, in each direction."""
+FIRST_STRETCH = 64
+LEAST_STRETCH = 2
+SHARE = 8
+"""The part of the limit that may be read before the group's offset."""
+GROWTH = 8
+"""How many offsets before the group's are read first; if they have no record, so many times as many."""
+LEAD = 64
+"""The offsets before the first possible copy of the next record that are read: those of the records before it."""
+SAMPLES = 3
+"""Stretches of logs with equal offsets that are compared besides the one around the group's offset."""
+
+
+class Position(NamedTuple):
+    """An offset to translate, and the partition of the copy."""
+
+    source: TopicPartition
+    offset: int
+    target: TopicPartition
+
+
+class Limits(NamedTuple):
+    """What may be read for one position, of both logs."""
+
+    bytes: int = 32 * 1024 * 1024
+    seconds: float = 20.0
+
+
+@dataclass
+class Spent:
+    """What is left of the limits of one position."""
+
+    limits: Limits
+    bytes: int = 0
+    began: float = field(default_factory=time.monotonic)
+
+    def add(self, size: int) -> None:
+        self.bytes += size
+
+    @property
+    def over(self) -> str | None:
+        """The limit that is reached."""
+        if self.bytes >= self.limits.bytes:
+            return f"{self.limits.bytes / 2**20:g} MiB were read (--max-mib)"
+        if time.monotonic() - self.began >= self.limits.seconds:
+            return f"{self.limits.seconds:g} s have passed (--max-seconds)"
+        return None
+
+
+class Finder:
+    """Finds offsets of one cluster's logs in another's."""
+
+    def __init__(
+        self,
+        source: LogReader,
+        target: LogReader,
+        methods: frozenset[Method],
+        limits: Limits,
+        compacted: Collection[str] = (),
+    ) -> None:
+        """:param compacted: the topics of the copy that are compacted."""
+        self._source, self._target = source, target
+        self._methods, self._limits, self._compacted = methods, limits, compacted
+
+    def accepts(self, method: Method) -> bool:
+        return method in self._methods
+
+    async def find(
+        self, position: Position, log: LogOffsets, copy: LogOffsets, hints: Iterable[int] = ()
+    ) -> Translation:
+        """Return the offset in the copy, by the records of both logs.
+
+        :param log: start and end of the source's log; ``copy``: of the copy's.
+        :param hints: offsets of the copy that may be near it.
+        """
+        spent = Spent(self._limits)
+        try:
+            return await self._find(position, log, copy, tuple(hints), spent)
+        except Unread as error:
+            return Translation.impossible(Impossible.UNREADABLE, str(error))
+
+    async def count(self, pair: TopicPartition, low: int, high: int) -> int | None:
+        """Return how many records of the copy are from one offset up to another; ``None`` if they are too many to read.
+
+        :raises Unread: if no broker returns them.
+        """
+        spent, number, at = Spent(self._limits), 0, low
+        while at < high:
+            if spent.over:
+                return None
+            chunk = await self._target.read(pair, at)
+            spent.add(chunk.size)
+            number += sum(each.offset < high and not each.aborted for each in chunk.records)
+            if chunk.until == at:
+                break
+            at = chunk.until
+        return number
+
+    async def _find(
+        self, position: Position, log: LogOffsets, copy: LogOffsets, hints: tuple[int, ...], spent: Spent
+    ) -> Translation:
+        if reason := _outside(position, log, copy):
+            return reason
+        assert log.start is not None and log.end is not None and copy.start is not None and copy.end is not None
+        window = await self._window(position, log, spent)
+        if isinstance(window, Translation):
+            return window
+        if not (window.before or window.after):
+            return _nothing_left(position, copy)
+        if Method.IDENTICAL in self._methods and (found := await self._identical(position, window, log, copy, spent)):
+            return found
+        failed: list[Unplaced] = []
+        if Method.HEADER in self._methods and (found := await self._by_header(position, window, copy, spent, failed)):
+            if Method.RECORD not in self._methods:
+                return found
+            by_record = await self._by_record(position, window, log, copy, hints, spent, [])
+            return by_record if by_record and by_record.exact else found
+        if self._methods & {Method.RECORD, Method.END} and (
+            found := await self._by_record(position, window, log, copy, hints, spent, failed)
+        ):
+            return found
+        if Method.TIME in self._methods and (found := await self._by_time(position, window)):
+            return found
+        worst = max(failed, key=lambda each: _TELLING.index(each.why), default=None)
+        if worst is None:
+            return Translation.impossible(Impossible.NOT_ALLOWED, "no accepted method applies")
+        return Translation.impossible(worst.why, worst.text)
+
+    async def _window(self, position: Position, log: LogOffsets, spent: Spent) -> Window | Translation:
+        """Return the records of the source around the offset."""
+        assert log.start is not None
+        stretch, low, records = FIRST_STRETCH, position.offset, list[Copy]()
+        isolation, until, stable, high = Isolation.READ_COMMITTED, position.offset, 0, 0
+        while not any(each.offset < position.offset for each in records):
+            low = max(log.start, position.offset - stretch)
+            at, records = low, []
+            while True:
+                chunk = await self._source.read(position.source, at, isolation)
+                spent.add(chunk.size)
+                if isolation is Isolation.READ_COMMITTED and position.offset > chunk.stable:
+                    # The group is behind the begin of an open transaction; which records will count is not known yet.
+                    isolation = Isolation.READ_UNCOMMITTED
+                    continue
+                if at == low and (shorter := self._shorter(stretch, chunk)) < stretch and low > log.start:
+                    stretch, low, records = shorter, max(log.start, position.offset - shorter), []
+                    at = low
+                    continue
+                records += chunk.records
+                at = until = chunk.until
+                stable, high = chunk.stable, chunk.high
+                end = stable if isolation is Isolation.READ_COMMITTED else high
+                if at >= end or sum(each.offset >= position.offset for each in records) >= WIDTH:
+                    break
+                if spent.over:
+                    if at > position.offset:
+                        break
+                    text = f"{partition_name(position.source)}: {spent.over}"
+                    return Translation.impossible(Impossible.LIMIT, text)
+            if low == log.start:
+                break
+            stretch *= GROWTH
+        before = [each for each in records if each.offset < position.offset]
+        after = [each for each in records if each.offset >= position.offset]
+        return Window(position.offset, tuple(before), tuple(after), low == log.start, until >= high)
+
+    def _shorter(self, stretch: int, chunk: Chunk) -> int:
+        """Return how many offsets before the group's to read, less if records are large."""
+        if not chunk.records:
+            return stretch
+        affordable = self._limits.bytes * len(chunk.records) // (SHARE * max(chunk.size, 1))
+        return min(stretch, max(LEAST_STRETCH, affordable))
+
+    async def _identical(
+        self, position: Position, window: Window, log: LogOffsets, copy: LogOffsets, spent: Spent
+    ) -> Translation | None:
+        """Return the same offset if the logs are equal around it, and in samples."""
+        assert log.start is not None and copy.start is not None and copy.end is not None
+        first = (window.before or window.after)[0].offset
+        if first < copy.start or position.offset > copy.end:
+            return None
+        chunk = await self._target.read(position.target, first)
+        spent.add(chunk.size)
+        there = [each for each in window.after if each.offset < chunk.until]
+        compared = window._replace(before=tuple(each for each in window.before if each.offset < chunk.until))
+        if len(compared.before) < len(window.before):
+            return None  # a large window: not worth a second request, the next method finds it
+        compared = compared._replace(after=tuple(there))
+        number = same_offsets(compared, Scan(chunk.records, first <= copy.start, chunk.until >= chunk.stable))
+        if number is None:
+            return None
+        samples = 0
+        for at in _samples(max(log.start, copy.start), first):
+            ours, theirs = await self._source.read(position.source, at), await self._target.read(position.target, at)
+            spent.add(ours.size + theirs.size)
+            until = min(ours.until, theirs.until)
+            if _contents(ours.records, until) != _contents(theirs.records, until):
+                return None
+            samples += 1
+        text = f"{number:,} records around the offset and {samples} samples are equal, at equal offsets"
+        epoch = next((each.epoch for each in reversed(chunk.records) if each.offset < position.offset), None)
+        return Translation(position.offset, Method.IDENTICAL, text, 0, None, epoch)
+
+    async def _by_record(
+        self,
+        position: Position,
+        window: Window,
+        log: LogOffsets,
+        copy: LogOffsets,
+        hints: tuple[int, ...],
+        spent: Spent,
+        failed: list[Unplaced],
+    ) -> Translation | None:
+        """Return the offset between the copies of read and unread records."""
+        assert copy.start is not None and copy.end is not None
+        seen: set[tuple[int, bool]] = set()
+        async for at, bound, guess in self._starts(position, window, log, copy, hints):
+            start = max(copy.start, min(at, copy.end) - LEAD)
+            if (start, bound) in seen or copy.start == copy.end:
+                continue
+            seen.add((start, bound))
+            found = await self._scan(position, window, copy, start, spent, bound=bound, guess=guess)
+            if isinstance(found, Place):
+                return _of_place(position, window, found)
+            failed.append(found)
+            if spent.over or found.final:
+                return None
+        if window.before and await self._is_older(position, window):
+            text = f"the copy has no record of the time of offset {window.before[-1].offset:,} or later"
+            failed.append(Unplaced(Impossible.NOT_COPIED_YET, text))
+        return None
+
+    async def _is_older(self, position: Position, window: Window) -> bool:
+        """Return whether the whole copy is older than the last record that the group read."""
+        ms = window.before[-1].content[0]
+        return ms >= 0 and await self._target.offset_at(position.target, ms) is None
+
+    async def _starts(
+        self, position: Position, window: Window, log: LogOffsets, copy: LogOffsets, hints: tuple[int, ...]
+    ) -> AsyncIterator[tuple[int, bool, bool]]:
+        """Yield offsets of the copy to read from.
+
+        With each, whether no copy of the first unread record can be before it, and whether it is only a guess.
+        """
+        assert copy.start is not None and copy.end is not None and log.end is not None
+        for hint in hints:
+            yield hint, False, True
+        following = [window.after[0].content[0]] if window.after else []
+        times = [each.content[0] for each in window.before[-LEAD:]]
+        # If the copy has the latest of these records, none of the next one is before that time; before its
+        # own time, there is none in any case.
+        for ms in dict.fromkeys((max(*times, *following, -1), *following, *times[-1:])):
+            if ms >= 0:  # otherwise, the record has no time
+                at = await self._target.offset_at(position.target, ms)
+                yield copy.end if at is None else at, [ms] == following, False
+        yield copy.end - (log.end - position.offset), False, True
+
+    async def _scan(
+        self,
+        position: Position,
+        window: Window,
+        copy: LogOffsets,
+        start: int,
+        spent: Spent,
+        *,
+        bound: bool,
+        guess: bool,
+    ) -> Place | Unplaced:
+        assert copy.start is not None
+        records: list[Copy] = []
+        at, more, append_time = start, 1, False
+        while True:
+            chunk = await self._target.read(position.target, at)
+            spent.add(chunk.size)
+            # An aborted copy was written again after it.
+            records += (each for each in chunk.records if not each.aborted)
+            append_time = append_time or chunk.append_time
+            at = chunk.until
+            to_end = at >= chunk.stable
+            scan = Scan(records, start <= copy.start, to_end, bound)
+            found = place(window, scan, compacted=position.target[0] in self._compacted)
+            if isinstance(found, Place):
+                if to_end or not more:
+                    return found
+                more -= 1  # read on for records that were written again
+                continue
+            if to_end or spent.over or guess:
+                break
+        if append_time and found.why is Impossible.NOT_FOUND:
+            text = f"{partition_name(position.target)} has the times at which its broker appended, not those of records"
+            return Unplaced(Impossible.NOT_FOUND, text, final=True)
+        if spent.over and not to_end:
+            return Unplaced(Impossible.LIMIT, f"{found.text}; {spent.over}")
+        return found
+
+    async def _by_header(
+        self, position: Position, window: Window, copy: LogOffsets, spent: Spent, failed: list[Unplaced]
+    ) -> Translation | None:
+        """Return the offset by the source's offsets in headers of the copy."""
+        assert copy.start is not None and copy.end is not None
+        low, high = copy.start, copy.end
+        while high - low > LEAD and not spent.over:
+            middle = (low + high) // 2
+            chunk = await self._target.read(position.target, middle)
+            spent.add(chunk.size)
+            origin = next(iter(chunk.origins.values()), None)
+            if origin is not None and origin < position.offset:
+                low = middle
+            else:
+                high = middle
+        origins: dict[int, int] = {}
+        at = low
+        while at < copy.end and not spent.over:
+            chunk = await self._target.read(position.target, at)
+            spent.add(chunk.size)
+            origins.update(chunk.origins)
+            if chunk.until == at or any(each >= position.offset for each in chunk.origins.values()):
+                break
+            at = chunk.until
+        found = place_by_header(
+            window, origins, from_start=low == copy.start, compacted=position.target[0] in self._compacted
+        )
+        if isinstance(found, Translation):
+            return found
+        failed.append(found)
+        return None
+
+    async def _by_time(self, position: Position, window: Window) -> Translation | None:
+        if not window.after or window.after[0].content[0] < 0:
+            return None
+        ms = window.after[0].content[0]
+        at = await self._target.offset_at(position.target, ms)
+        if at is None:
+            return None
+        text = f"the first record of the time of offset {window.after[0].offset:,} or later"
+        return Translation(at, Method.TIME, text, None)
+
+
+_TELLING = (
+    Impossible.NOT_FOUND,
+    Impossible.AMBIGUOUS,
+    Impossible.LIMIT,
+    Impossible.NOT_COPIED,
+    Impossible.NOT_COPIED_YET,
+    Impossible.TRUNCATED,
+)
+"""Reasons of several attempts: the last one says most."""
+
+
+def _outside(position: Position, log: LogOffsets, copy: LogOffsets) -> Translation | None:
+    if log.start is None or log.end is None:
+        return Translation.impossible(Impossible.UNREADABLE, f"{partition_name(position.source)}: its log is unknown")
+    if copy.start is None or copy.end is None:
+        return Translation.impossible(Impossible.UNREADABLE, f"{partition_name(position.target)}: its log is unknown")
+    if position.offset > log.end:
+        text = f"the log of {partition_name(position.source)} ends at {log.end:,}"
+        return Translation.impossible(Impossible.BEYOND_END, text)
+    if position.offset < log.start:
+        text = f"the log of {partition_name(position.source)} begins at {log.start:,}: the next record is gone"
+        return Translation.impossible(Impossible.DELETED, text)
+    return None
+
+
+def _nothing_left(position: Position, copy: LogOffsets) -> Translation:
+    if copy.start == copy.end:
+        return Translation(copy.end, Method.END, "both logs are empty")
+    text = "the source has no record left to compare, and the copy has some"
+    return Translation.impossible(Impossible.NOT_FOUND, text)
+
+
+def _of_place(position: Position, window: Window, found: Place) -> Translation:
+    if found.next is None and not window.unread:
+        text = f"the group has read everything; {found.matched:,} records before the offset were found, the last ones"
+        return Translation(found.offset, Method.END, text, found.at_most, None, found.epoch)
+    if found.next is None:
+        text = f"{found.matched:,} records before the offset were found; the next one is not copied yet"
+    else:
+        text = f"{found.matched:,} records around the offset were found; the next one is at {found.next.offset:,}"
+    if found.missing:
+        text += f"; {found.missing:,} before it were removed by compaction"
+    return Translation(found.offset, Method.RECORD, text, found.at_most, None, found.epoch)
+
+
+def _samples(start: int, end: int) -> Iterator[int]:
+    """Yield offsets that are evenly spaced."""
+    span = end - start
+    if span <= 0:
+        return
+    yield from dict.fromkeys(start + span * each // SAMPLES for each in range(SAMPLES))
+
+
+def _contents(records: Iterable[Copy], until: int) -> Mapping[int, Content]:
+    return {each.offset: each.content for each in records if each.offset < until and not each.aborted}

@@ -1,0 +1,284 @@
+"""Translate the committed offsets of groups to another cluster. Nothing is changed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from kgroups.errors import KgroupsError, Reason, UsageError
+from kgroups.model.groups import Group, GroupId, GroupState, GroupType
+from kgroups.model.offsets import Commit, LogOffsets, Logs
+from kgroups.model.outcome import Failure, Outcome, Scope
+from kgroups.model.translation.method import Impossible, Method, Translation
+from kgroups.model.translation.mirror_names import MirrorNames
+from kgroups.model.translation.syncs import OffsetPair
+from kgroups.model.translation.topics import TopicMap, check_distinct, renamed
+from kgroups.net.cluster import Cluster
+from kgroups.net.progress import Progress
+from kgroups.protocol.apis.describe_configs import TOPIC, DescribeConfigs, Resource
+
+from ..change.plan.lookups import Committed, committed_offsets, groups_with_offsets
+from ..query.log_offsets import fetch_logs
+from ..query.select_groups import Selection
+from ..routing.partition_leaders import NO_TOPICS, TopicPartition, Topics, by_topic, topic_leaders
+from .find_offset import Finder, Limits, Position
+from .log_reader import LogReader
+from .mirror import Mirror, read_mirror
+
+CLEANUP = "cleanup.policy"
+TOGETHER = 64
+"""Offsets that are translated at a time."""
+
+
+class Request(NamedTuple):
+    """What to translate, and how.
+
+    ``methods``: the accepted ones. ``header``: the name of the header with the source's offset. ``mirror``: how
+    MirrorMaker 2 names its topics; ``None``: it is not used.
+    """
+
+    selection: Selection
+    methods: frozenset[Method]
+    topic_map: TopicMap = ()
+    header: str | None = None
+    mirror: MirrorNames | None = None
+    limits: Limits = Limits()
+
+
+class Translated(NamedTuple):
+    """The committed offset of a group on a partition of the source, its translation, and the one on the target."""
+
+    group: GroupId
+    kind: str | None
+    topic: str
+    partition: int
+    commit: Commit
+    target_topic: str
+    old: Commit | None
+    translation: Translation
+
+    @property
+    def pair(self) -> TopicPartition:
+        return self.topic, self.partition
+
+
+class Gathered(NamedTuple):
+    """What is known about groups on both clusters.
+
+    ``copies``: the name of each topic's copy. ``there``: the committed offsets on the target.
+    """
+
+    groups: Outcome[Group]
+    committed: Committed
+    there: Committed
+    copies: Mapping[str, str]
+    facts: Facts
+    mirror: Mirror | None = None
+
+    def position(self, pair: TopicPartition, commit: Commit) -> Position:
+        return Position(pair, commit.offset, (self.copies[pair[0]], pair[1]))
+
+    def by_sync(self, group: GroupId, pair: TopicPartition, commit: Commit) -> Translation | None:
+        """Return the translation that MirrorMaker 2's records prove, or why they prove none; ``None`` without them."""
+        if self.mirror is None:
+            return None
+        copy = self.copies[pair[0]], pair[1]
+        ends = log_of(self.facts.source_logs, pair).end, log_of(self.facts.target_logs, copy).end
+        if None in ends:
+            return Translation.impossible(Impossible.UNREADABLE, "the end of a log is unknown")
+        found = self.mirror.translate(group, *pair, commit.offset, OffsetPair(*ends))  # type: ignore[arg-type]
+        if isinstance(found, str):
+            return Translation.impossible(Impossible.NOT_FOUND, found)
+        return Translation(found.offset, Method.SYNC, found.evidence, found.at_most)
+
+    def commits(self) -> Iterator[tuple[Group, TopicPartition, Commit]]:
+        """Yield the committed offsets on the source, sorted."""
+        for group in self.groups.items:
+            for pair, commit in sorted(self.committed.get(group.group, {}).items()):
+                if commit:
+                    yield group, pair, commit
+
+
+async def gather(source: Cluster, target: Cluster, request: Request) -> Gathered:
+    """Look up groups, topics, and logs on both clusters.
+
+    :raises UsageError: if both clusters are the same, or two topics have the same copy.
+    """
+    if source.cluster_id is not None and source.cluster_id == target.cluster_id:
+        raise UsageError(f"both clusters are the same, {source.cluster_id}")
+    groups, committed, pending = await groups_with_offsets(source, request.selection)
+    kept, failures = _supported(groups.items)
+    notices = [
+        *(f"group '{each.group}' has members on the source: its offsets go on" for each in kept if not _is_empty(each)),
+        *(f"group '{each.group}': an open transaction holds newer offsets" for each in kept if pending.get(each.group)),
+    ]
+    offsets: dict[TopicPartition, dict[GroupId, int]] = {}
+    for group in kept:
+        for pair, commit in committed.get(group.group, {}).items():
+            if commit:
+                offsets.setdefault(pair, {})[group.group] = commit.offset
+    mirror = None if request.mirror is None else await read_mirror(source, target, request.mirror, offsets)
+    copies = {topic: _copy_of(topic, request.topic_map, mirror) for topic, _ in offsets}
+    check_distinct(sorted(copies.items()))
+    names = [group.group for group in kept]
+    there, facts = await asyncio.gather(committed_offsets(target, names), _facts(source, target, offsets, copies))
+    groups = groups.with_items(kept).with_failures(failures, notices)
+    if mirror:
+        groups = groups.with_failures(mirror.failures, mirror.notices)
+    return Gathered(groups, committed, there, copies, facts, mirror)
+
+
+def _copy_of(topic: str, rules: TopicMap, mirror: Mirror | None) -> str:
+    return renamed(topic, rules) or (mirror.copy_of(topic) if mirror else None) or topic
+
+
+async def translate(source: Cluster, target: Cluster, request: Request) -> Outcome[Translated]:
+    """Return a translation, or the reason why there is none, for each committed offset, sorted.
+
+    :raises UsageError: if both clusters are the same, or two topics have the same copy.
+    """
+    gathered = await gather(source, target, request)
+    return await translate_gathered(gathered, finder_of(source, target, request, gathered.facts), target.progress)
+
+
+async def translate_gathered(gathered: Gathered, finder: Finder, progress: Progress) -> Outcome[Translated]:
+    """Return what :func:`translate` does.
+
+    Where MirrorMaker 2 recorded the very offset, no records are read: then all groups cost as many requests as one.
+    """
+    synced = finder.accepts(Method.SYNC)
+    items: list[Translated] = []
+    positions: dict[Position, set[int]] = {}
+    for group, pair, commit in gathered.commits():
+        position = gathered.position(pair, commit)
+        old = gathered.there.get(group.group, {}).get(position.target)
+        found = gathered.by_sync(group.group, pair, commit) if synced else None
+        copy = position.target[0]
+        items.append(Translated(group.group, group.type, *pair, commit, copy, old, found or _UNPROVED))
+        if not (found and found.exact):
+            positions.setdefault(position, set()).update({old.offset} if old else ())
+    by_record = await _find_all(gathered.facts, positions, finder, progress)
+    return gathered.groups.with_items(
+        each._replace(translation=_better(each.translation, by_record.get(gathered.position(each.pair, each.commit))))
+        for each in items
+    )
+
+
+_UNPROVED = Translation.impossible(Impossible.NOT_FOUND, "")
+
+
+def _better(by_sync: Translation, by_record: Translation | None) -> Translation:
+    """Return the translation to use: what records prove, unless they do not, or only that of the time."""
+    if by_record is None:
+        return by_sync
+    if by_sync.offset is not None and (by_record.offset is None or by_record.method is Method.TIME):
+        return by_sync
+    if by_record.offset is None and by_sync.evidence:
+        return by_record._replace(evidence=f"{by_record.evidence}; {by_sync.evidence}")
+    return by_record
+
+
+class Facts(NamedTuple):
+    """What is known about the topics of both clusters."""
+
+    source_topics: Topics = NO_TOPICS
+    target_topics: Topics = NO_TOPICS
+    source_logs: Logs = Logs()
+    target_logs: Logs = Logs()
+    compacted: Collection[str] = ()
+
+
+def _is_empty(group: Group) -> bool:
+    return group.state in GroupState.WITHOUT_MEMBERS
+
+
+def _supported(groups: Iterable[Group]) -> tuple[list[Group], list[Failure]]:
+    kept: list[Group] = []
+    failures: list[Failure] = []
+    for group in groups:
+        if group.type in (GroupType.SHARE, GroupType.STREAMS):
+            what = "its state is more than offsets: it cannot be translated"
+            reason = f"{group.type} groups: {what}"
+            failures.append(Failure(Scope.GROUP, group.group, reason, reason=Reason.NOT_APPLICABLE))
+        else:
+            kept.append(group)
+    return kept, failures
+
+
+async def _facts(
+    source: Cluster, target: Cluster, pairs: Collection[TopicPartition], copies: Mapping[str, str]
+) -> Facts:
+    if not pairs:
+        return Facts()
+    ours, theirs = await asyncio.gather(
+        topic_leaders(source, sorted({topic for topic, _ in pairs})),
+        topic_leaders(target, sorted(set(copies.values()))),
+    )
+    there = [
+        (copies[topic], partition)
+        for topic, partition in pairs
+        if not theirs[copies[topic]].error and partition in theirs[copies[topic]].leaders
+    ]
+    # The end of the copy is read first: what is behind it then was copied from records before the source's end.
+    target_logs, _ = await fetch_logs(target, by_topic(there), known=theirs)
+    source_logs, _ = await fetch_logs(source, by_topic(pairs), known=ours)
+    return Facts(ours, theirs, source_logs, target_logs, await _compacted(target, {topic for topic, _ in there}))
+
+
+async def _compacted(cluster: Cluster, topics: Collection[str]) -> frozenset[str]:
+    """Return the topics that are compacted, as far as brokers report it."""
+    if not topics:
+        return frozenset()
+    wanted = {Resource(TOPIC, topic): (CLEANUP,) for topic in sorted(topics)}
+    try:
+        answers = await cluster.call_any(DescribeConfigs(wanted))
+    except KgroupsError:
+        return frozenset()
+    return frozenset(
+        resource.name
+        for resource, settings in answers.items()
+        if isinstance(settings, Mapping) and "compact" in (settings.get(CLEANUP) or "")
+    )
+
+
+def finder_of(source: Cluster, target: Cluster, request: Request, facts: Facts) -> Finder:
+    header = request.header.encode() if request.header else None
+    return Finder(
+        LogReader(source, facts.source_topics),
+        LogReader(target, facts.target_topics, header),
+        request.methods - (frozenset() if header else {Method.HEADER}),
+        request.limits,
+        facts.compacted,
+    )
+
+
+async def _find_all(
+    facts: Facts, positions: Mapping[Position, set[int]], finder: Finder, progress: Progress
+) -> dict[Position, Translation]:
+    progress.begin("partitions", len(positions))
+    turn = asyncio.Semaphore(TOGETHER)
+
+    async def find(position: Position, hints: set[int]) -> Translation:
+        async with turn:
+            logs = log_of(facts.source_logs, position.source), log_of(facts.target_logs, position.target)
+            found = _without_copy(position, facts) or await finder.find(position, *logs, sorted(hints))
+        progress.advance("partitions", 1)
+        return found
+
+    return dict(zip(positions, await asyncio.gather(*(find(*each) for each in positions.items())), strict=True))
+
+
+def _without_copy(position: Position, facts: Facts) -> Translation | None:
+    topic, partition = position.target
+    entry = facts.target_topics[topic]
+    if entry.error:
+        return Translation.impossible(Impossible.NO_TOPIC, f"topic {topic}: {entry.error.message}")
+    if partition not in entry.leaders:
+        text = f"topic {topic} has {len(entry.leaders)} partitions"
+        return Translation.impossible(Impossible.NO_PARTITION, text)
+    return None
+
+
+def log_of(logs: Logs, pair: TopicPartition) -> LogOffsets:
+    return logs.offsets.get(pair[0], {}).get(pair[1], LogOffsets())

@@ -1,0 +1,220 @@
+"""``kgroups translate``."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kgroups.admin.change.plan.plan_reset import plan_reset
+from kgroups.admin.change.plan.reset_request import ResetRequest
+from kgroups.admin.client import WireOnly, wire_of
+from kgroups.admin.query.select_groups import Selection
+from kgroups.admin.translation.translate import Request, Translated
+from kgroups.admin.translation.translate import translate as translate_offsets
+from kgroups.config.settings import ClientSettings
+from kgroups.errors import Reason, UsageError
+from kgroups.model.counts import count
+from kgroups.model.groups import GroupId
+from kgroups.model.offsets import Commit, PlanKey
+from kgroups.model.operations.reset import FromPlan, PlannedOffset
+from kgroups.model.outcome import Failure, Outcome, Scope
+from kgroups.model.translation.method import Impossible
+from kgroups.model.views.operation_rows import NOT_EXECUTED, ResultAndError, result_and_error
+from kgroups.model.views.translation_rows import TranslateRow
+from kgroups.net.cluster import Cluster
+from kgroups.protocol.error_codes import Code
+from kgroups.render.translation_views import TRANSLATE
+
+from .change.apply_plan import apply_plan
+from .change.confirmation import Confirmation
+from .change.matching import Matching
+from .change.reset import OffsetOperation
+from .change.safety import Safety
+from .frame.options import PairOptions
+from .frame.output import Shape
+from .frame.run_query import open_for_command
+from .frame.selected_groups import GroupOptions
+
+if TYPE_CHECKING:
+    from .change.undo_file import UndoFile
+
+
+def translate(
+    pair: PairOptions,
+    shape: Shape,
+    confirmation: Confirmation,
+    undo_file: Path | None,
+    safety: Safety,
+    chosen: GroupOptions,
+    matching: Matching,
+    partial: bool,
+    follow: float | None,
+) -> int:
+    """Run ``kgroups translate``; return the exit code."""
+    if follow is not None and not (confirmation.execute and confirmation.yes):
+        raise UsageError("--follow requires --execute --yes: it writes again and again")
+    if follow is not None and undo_file is not None:
+        raise UsageError("--follow cannot be combined with --undo-file: each time, a file with a new name is written")
+    request = matching.request(chosen.selection())
+    safety = safety.of(confirmation, pair.target)
+    arrived: set[GroupId] = set()
+    operation = Translate(request, pair.source.settings, safety, partial, undo_file, pair.source.debug, arrived)
+    code = apply_plan(pair.target, shape, confirmation, operation)
+    while follow is not None and operation.followed:
+        time.sleep(follow)
+        operation = replace(operation, again=True)
+        code = apply_plan(pair.target, shape, confirmation, operation)
+    return code
+
+
+class Step(NamedTuple):
+    """A translated offset, and what is written: ``planned`` is ``None`` if that is nothing, and ``note`` says why."""
+
+    translated: Translated
+    planned: PlannedOffset | None = None
+    note: str | None = None
+
+    @property
+    def group(self) -> str:
+        return self.translated.group
+
+    @property
+    def key(self) -> PlanKey:
+        return self.translated.group, self.translated.target_topic, self.translated.partition
+
+
+@dataclass
+class Translate(OffsetOperation[Step]):
+    """A translation of one cluster's offsets, written to another one."""
+
+    view = TRANSLATE
+    verb = "Write"
+
+    request: Request
+    source: ClientSettings
+    safety: Safety
+    partial: bool = False
+    undo_path: Path | None = None
+    debug: bool = False
+    arrived: set[GroupId] = field(default_factory=set)
+    """The groups that have members on the target: they are left alone from then on."""
+    again: bool = False
+    """Whether the offsets were written before: those that have not changed are not shown."""
+    followed: frozenset[GroupId] = frozenset()
+    """The translated groups that have not arrived."""
+
+    def __post_init__(self) -> None:
+        self.selection = None  # hints would be about the groups of the target
+
+    async def plan(self, cluster: Cluster) -> Outcome[Step]:
+        translated = await self._translated(cluster)
+        steps = [_step(each) for each in translated.items if each.group not in self.arrived]
+        failures = _impossible(steps)
+        held = frozenset() if self.partial else frozenset(each.name for each in failures)
+        moves = {step.key: _commit(step.translated) for step in steps if step.note is None and step.group not in held}
+        planned = await self.safety.plan(cluster, lambda: self._plan_moves(cluster, moves, steps))
+        self.arrived.update(each.name for each in planned.failures if each.error == Code.non_empty_group.name.upper())
+        self.followed = frozenset(step.group for step in steps) - self.arrived
+        planned = await self.safety.screen_offsets(cluster, planned)
+        by_key = {entry.key: entry for entry in planned.items}
+        items = [_planned(step, by_key.get(step.key), step.group in held) for step in steps]
+        if self.again:
+            items = [step for step in items if step.planned or step.translated.translation.why]
+        planned = planned.with_failures(failures)
+        return planned.with_items(items).after(translated)
+
+    async def _translated(self, target: Cluster) -> Outcome[Translated]:
+        client, _ = await open_for_command(self.source, debug=self.debug)
+        try:
+            return await translate_offsets(wire_of(client, WireOnly.TRANSLATION), target, self.request)
+        finally:
+            await client.close()
+
+    async def _plan_moves(
+        self, cluster: Cluster, moves: Mapping[PlanKey, Commit], steps: Iterable[Step]
+    ) -> Outcome[PlannedOffset]:
+        names = tuple(sorted({group for group, _, _ in moves}))
+        if not names:
+            return Outcome()
+        kinds = {step.group: step.translated.kind for step in steps if step.translated.kind}
+        scenario = FromPlan(moves, kinds=kinds)
+        return await plan_reset(cluster, ResetRequest(Selection(names), scenario, create=True, announce=False))
+
+    def row(self, item: Step, result: ResultAndError = NOT_EXECUTED) -> TranslateRow:
+        each, translation = item.translated, item.translated.translation
+        method = translation.method.value if translation.method else "impossible"
+        notes = (f"{translation.why}: {translation.evidence}" if translation.why else translation.evidence, item.note)
+        return TranslateRow(
+            *(each.group, each.topic, each.partition, each.commit.offset, each.target_topic),
+            each.old.offset if each.old else None,
+            translation.offset,
+            method,
+            translation.at_most,
+            "; ".join(filter(None, notes)) or None,
+            *result,
+        )
+
+    def blocked(self, planned: Sequence[Step]) -> str:
+        return "" if any(step.planned for step in planned) else "no offset is to be written"
+
+    def question(self, planned: Sequence[Step]) -> str:
+        return super().question([step for step in planned if step.planned])
+
+    async def apply(self, cluster: Cluster, planned: Sequence[Step], undo: UndoFile) -> Outcome[Any]:
+        steps = {step.key: step for step in planned}
+        entries = [step.planned for step in planned if step.planned]
+        applied = await self.write(cluster, entries, undo) if entries else Outcome()
+        rows = applied.with_items(
+            self.row(steps[each.planned.key], result_and_error(each.result, each.failure)) for each in applied.items
+        )
+        left = [self.row(step) for step in planned if not step.planned]
+        order = {key: at for at, key in enumerate(steps)}
+        both = sorted((*rows.items, *left), key=lambda row: order[row.group, row.target_topic, row.partition])
+        return rows.with_items(both)
+
+
+def _commit(each: Translated) -> Commit:
+    assert each.translation.offset is not None
+    return Commit(each.partition, each.translation.offset, each.translation.epoch, each.commit.metadata or "")
+
+
+def _step(each: Translated) -> Step:
+    offset, old = each.translation.offset, each.old
+    if offset is None:
+        return Step(each, note="")
+    if old is not None and old.offset == offset:
+        return Step(each, note="already there")
+    if old is not None and old.offset > offset:
+        return Step(each, note=f"not moved back: the group is at {old.offset:,} there")
+    return Step(each)
+
+
+def _planned(step: Step, entry: PlannedOffset | None, held: bool) -> Step:
+    if entry is not None:
+        return step._replace(planned=entry, note=entry.note)
+    if held and step.note is None:
+        return step._replace(note="not written: other offsets of the group are impossible (--partial)")
+    return step
+
+
+def _impossible(steps: Iterable[Step]) -> list[Failure]:
+    """Return a failure for each group with impossible offsets."""
+    found: dict[str, Counter[Impossible]] = {}
+    totals: Counter[str] = Counter(step.group for step in steps)
+    for step in steps:
+        if step.translated.translation.why:
+            found.setdefault(step.group, Counter())[step.translated.translation.why] += 1
+    return [
+        Failure(
+            Scope.GROUP,
+            group,
+            f"{sum(whys.values()):,} of {count(totals[group], 'offset')} cannot be translated: "
+            + ", ".join(f"{why} ({number:,})" for why, number in sorted(whys.items())),
+            reason=Reason.NOT_APPLICABLE,
+        )
+        for group, whys in found.items()
+    ]

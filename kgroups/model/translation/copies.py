@@ -1,0 +1,278 @@
+"""Find the records around an offset in the copy of a log.
+
+A copier writes records in the order of the source. It may leave out aborted records, begin in the middle, and, after a
+restart, write some records again. Compaction removes records from either log, and others may write to the copy as well.
+All this keeps one fact: behind a copy of a read record that an unread record follows, the copier wrote every unread
+record that the copy has. Therefore the group continues between the two.
+
+Records are equal if time, key, value, and headers are. Two records of the source can be equal; an equal record on both
+sides of the offset proves nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from .method import Impossible
+
+Content = tuple[int, bytes]
+"""The time in milliseconds since 1970, and the bytes of key, value, and headers."""
+
+
+class Copy(NamedTuple):
+    """A record, as far as it is compared.
+
+    ``aborted``: whether its transaction was aborted. ``epoch``: the leader epoch of its batch.
+    """
+
+    offset: int
+    content: Content
+    aborted: bool = False
+    epoch: int | None = None
+
+
+class Window(NamedTuple):
+    """The records of the source before ``offset`` and from it on, sorted.
+
+    ``from_start`` and ``to_end``: whether they begin with the log's first record, and end with its last one.
+    """
+
+    offset: int
+    before: tuple[Copy, ...]
+    after: tuple[Copy, ...]
+    from_start: bool
+    to_end: bool
+
+    @property
+    def unread(self) -> list[Copy]:
+        """The records from the offset on that any consumer reads."""
+        return [each for each in self.after if not each.aborted]
+
+    @property
+    def read(self) -> list[Copy]:
+        return [each for each in self.before if not each.aborted]
+
+
+class Scan(NamedTuple):
+    """Records of the copy without a gap in between, sorted; ``from_start`` and ``to_end`` as in :class:`Window`.
+
+    ``from_bound``: whether no copy of the source's first unread record is before them.
+    """
+
+    records: Sequence[Copy]
+    from_start: bool
+    to_end: bool
+    from_bound: bool = False
+
+
+class Place(NamedTuple):
+    """The offset of the copy between read and unread records.
+
+    ``at_most``: how many records before the first unread one may be read again. ``next``: the first unread record in
+    the copy, if it has one. ``matched``: how many records of the source were found. ``missing``: how many unread ones
+    before ``next`` the copy does not have.
+    """
+
+    offset: int
+    at_most: int
+    next: Copy | None
+    matched: int
+    missing: int = 0
+    epoch: int | None = None
+
+
+class Unplaced(NamedTuple):
+    """Why the offset was not found. ``final``: whether reading more of the copy cannot change it."""
+
+    why: Impossible
+    text: str
+    final: bool = False
+
+
+def same_offsets(window: Window, scan: Scan) -> int | None:
+    """Return how many records of the window the copy has at the same offsets; ``None`` if any differs.
+
+    Records of the copy behind the end of the source do not count: others may write there.
+    """
+    source = [*window.before, *window.after]
+    if not source:
+        return None
+    first, last = source[0].offset, source[-1].offset
+    there = [each for each in scan.records if first <= each.offset <= last]
+    read = {each.content for each in window.before}
+    written_again = any(each.content in read for each in scan.records if not first <= each.offset <= last)
+    if len(there) != len(source) or written_again:
+        return None
+    equal = all(a.offset == b.offset and a.content == b.content for a, b in zip(source, there, strict=True))
+    return len(source) if equal else None
+
+
+_READ, _UNREAD, _EITHER, _OTHER = "read", "unread", "either", "other"
+
+
+class _Labels:
+    """The records of a scan, each as a copy of a read record, of an unread one, of either, or of another one."""
+
+    def __init__(self, window: Window, scan: Scan) -> None:
+        self.records = scan.records
+        self._before = {each.content: at for at, each in enumerate(window.before)}
+        self._after = {each.content: at for at, each in reversed(list(enumerate(window.after)))}
+        self._equal = Counter(each.content for each in window.unread)
+        self.labels = [self._label(each) for each in scan.records]
+
+    def _label(self, record: Copy) -> str:
+        read, unread = record.content in self._before, record.content in self._after
+        return _EITHER if read and unread else _READ if read else _UNREAD if unread else _OTHER
+
+    def place_before(self, at: int) -> int:
+        """Return the index in the source's read records of the record at ``at``."""
+        return self._before[self.records[at].content]
+
+    def place_after(self, at: int) -> int:
+        return self._after[self.records[at].content]
+
+    def of(self, label: str) -> list[int]:
+        return [at for at, each in enumerate(self.labels) if each == label]
+
+    def boundaries(self) -> Iterator[tuple[int, int]]:
+        """Yield each copy of a read record with the copy of an unread one that follows it."""
+        last = None
+        for at, label in enumerate(self.labels):
+            if label == _READ:
+                last = at
+            elif label == _UNREAD and last is not None:
+                yield last, at
+                last = None
+
+    def surplus(self, first: int) -> int:
+        """Return how many records from ``first`` on equal an unread one, beyond the number of those in the source."""
+        found = Counter(self.records[at].content for at in self.of(_UNREAD) if at >= first)
+        return sum(max(0, number - self._equal[content]) for content, number in found.items())
+
+    def equal_surplus(self, first: int) -> int:
+        """Return how many records behind ``first`` equal a read one, beyond the number of unread ones that do."""
+        found = Counter(self.records[at].content for at in self.of(_EITHER) if at > first)
+        return sum(max(0, number - self._equal[content]) for content, number in found.items())
+
+    def follows(self, at: int) -> bool:
+        """Return whether the record before the copy of a read one is the copy of the one before that."""
+        index = self.place_before(at)
+        return at > 0 and index > 0 and self._before.get(self.records[at - 1].content) == index - 1
+
+    def is_followed(self, at: int) -> bool:
+        """Return whether the record after the copy of an unread one is the copy of one that comes later."""
+        return at + 1 < len(self.records) and self._after.get(self.records[at + 1].content, -1) > self.place_after(at)
+
+    def contents(self) -> set[Content]:
+        return {each.content for each in self.records}
+
+    def matched(self) -> int:
+        return sum(label != _OTHER for label in self.labels)
+
+
+def place(window: Window, scan: Scan, *, compacted: bool) -> Place | Unplaced:
+    """Return the offset of the copy at which a group continues that has read ``window.before``.
+
+    :param compacted: whether records of the copy may have been removed by compaction.
+    """
+    labels = _Labels(window, scan)
+    if boundaries := list(labels.boundaries()):
+        return _between(window, scan, labels, boundaries, compacted)
+    if read := labels.of(_READ):
+        return _after_last(window, scan, labels, read[-1], compacted)
+    if unread := labels.of(_UNREAD):
+        return _before_first(window, scan, labels, unread[0])
+    if labels.of(_EITHER):
+        return Unplaced(Impossible.AMBIGUOUS, "records before and after the offset are equal, with equal times")
+    return Unplaced(Impossible.NOT_FOUND, f"none of {len(scan.records)} records is a copy of one near the offset")
+
+
+def _between(
+    window: Window, scan: Scan, labels: _Labels, boundaries: list[tuple[int, int]], compacted: bool
+) -> Place | Unplaced:
+    last_read = labels.of(_READ)[-1]
+    first, chosen = boundaries[0], boundaries[-1]
+    again = 0
+    if first != chosen or last_read > chosen[0]:
+        # Written again after a restart of the copier, unless the source itself has equal records further on.
+        span = last_read - first[0]
+        if last_read > chosen[0] or not (window.to_end or len(window.after) > span):
+            chosen, again = first, span
+    read, unread = chosen
+    missing = _missing(window, labels, labels.place_after(unread))
+    if missing and not compacted:
+        return Unplaced(Impossible.NOT_COPIED, _lacks(missing))
+    gone = _gone(window, labels.place_before(read))
+    at_most = unread - read - 1 + again + min(gone, labels.surplus(unread)) + labels.equal_surplus(unread)
+    return _place(scan, read, at_most, unread, labels, len(missing))
+
+
+def _after_last(window: Window, scan: Scan, labels: _Labels, at: int, compacted: bool) -> Place | Unplaced:
+    """Return the place behind the last read record: the copy ends there, or goes on with others' records."""
+    if not scan.to_end:
+        return Unplaced(Impossible.LIMIT, "the copy was not read up to an unread record")
+    if window.unread and not window.to_end and not labels.follows(at):
+        return Unplaced(Impossible.AMBIGUOUS, "only one record before the offset was found")
+    equal = sum(label == _EITHER for label in labels.labels[at + 1 :])
+    there = labels.contents()
+    later = window.before[labels.place_before(at) + 1 :]
+    behind = [each for each in later if not each.aborted and each.content not in there]
+    if behind and not compacted:
+        last = scan.records[at]
+        return Unplaced(
+            Impossible.NOT_COPIED_YET,
+            f"the copy ends with offset {last.offset:,}, {len(behind):,} records before the group's offset",
+        )
+    gone = _gone(window, labels.place_before(at))
+    others = sum(label == _OTHER for label in labels.labels[at + 1 :])
+    return _place(scan, at, equal + len(behind) + min(gone, others), None, labels, 0)
+
+
+def _before_first(window: Window, scan: Scan, labels: _Labels, at: int) -> Place | Unplaced:
+    """Return the place of the first unread record: the copy has no read one next to it."""
+    if _EITHER in labels.labels[:at]:
+        return Unplaced(Impossible.AMBIGUOUS, "records before and after the offset are equal, with equal times")
+    missing = _missing(window, labels, labels.place_after(at))
+    if missing:
+        if scan.from_start and at == 0:
+            text = f"the copy begins with offset {scan.records[0].offset:,}; {_lacks(missing)}"
+            return Unplaced(Impossible.TRUNCATED, text)
+        return Unplaced(Impossible.NOT_COPIED, _lacks(missing))
+    if not (scan.from_start or scan.from_bound):
+        return Unplaced(Impossible.NOT_FOUND, "a copy of the next record may be before those that were read")
+    whole = window.from_start and window.to_end
+    if not whole and not labels.is_followed(at):
+        return Unplaced(Impossible.AMBIGUOUS, "only one record from the offset on was found")
+    record = scan.records[at]
+    gone = window.offset - 1 - window.before[-1].offset if window.before else window.offset
+    return Place(record.offset, min(gone, labels.surplus(at)), record, labels.matched())
+
+
+def _place(scan: Scan, read: int, at_most: int, unread: int | None, labels: _Labels, missing: int) -> Place:
+    last = scan.records[read]
+    following = scan.records[unread] if unread is not None else None
+    offset = last.offset + 1 if at_most or following is None else following.offset
+    return Place(offset, at_most, following, labels.matched(), missing, last.epoch)
+
+
+def _gone(window: Window, read: int) -> int:
+    """Return how many offsets between a read record and the group's offset have no record in the source any more.
+
+    The copy may still have their records, or they were markers.
+    """
+    return window.offset - 1 - window.before[read].offset - len(window.before[read + 1 :])
+
+
+def _missing(window: Window, labels: _Labels, first: int) -> list[Copy]:
+    """Return the unread records before the first one found that the scan does not have."""
+    there = labels.contents()
+    return [each for each in window.after[:first] if not each.aborted and each.content not in there]
+
+
+def _lacks(missing: Sequence[Copy]) -> str:
+    first, last = missing[0].offset, missing[-1].offset
+    if first == last:
+        return f"the copy lacks the record at offset {first:,}"
+    return f"the copy lacks {len(missing):,} records from offset {first:,} to {last:,}"

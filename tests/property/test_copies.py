@@ -1,0 +1,55 @@
+"""Offsets found in copies of logs that are made at random: no unread record is skipped."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from kgroups.model.translation.copies import Place, place, same_offsets
+from tests.property.copied_logs import World, make_world
+
+WORLDS = 3_000
+
+
+def _offsets(world: World) -> list[int]:
+    return sorted({world.source_start, world.source_end, *(each.offset for each in world.source)})
+
+
+@pytest.mark.parametrize("width", [4, 64])
+def test_no_unread_record_is_skipped(width: int) -> None:
+    seen: Counter[str] = Counter()
+    for seed in range(WORLDS):
+        world = make_world(seed)
+        for committed in _offsets(world):
+            window = world.window(committed, width)
+            for start in {0, world.copy[len(world.copy) // 2].offset if world.copy else 0}:
+                found = place(window, world.scan(start), compacted=world.compacted)
+                seen[found.why if isinstance(found, tuple) and not isinstance(found, Place) else "found"] += 1
+                if not isinstance(found, Place):
+                    continue
+                where = f"world {seed} {sorted(world.kinds)}, offset {committed}, from {start}: {found}"
+                skipped = [at for at in world.unread_in_copy(committed).values() if at < found.offset]
+                assert not skipped, where
+                # A narrow window does not show that the copier went further back, and equal records that compaction
+                # removed from the source cannot be told from those that it still has.
+                hidden = width < 64 and "written again" in world.kinds
+                if start == 0 and not hidden and not {"compacted source", "equal records"} <= world.kinds:
+                    assert world.read_again(committed, found.offset) <= found.at_most, where
+    assert seen["found"] > seen.total() / 2, seen
+    print(seen)
+
+
+def test_equal_offsets_are_only_equal_if_the_records_are() -> None:
+    equal = 0
+    for seed in range(WORLDS):
+        world = make_world(seed)
+        for committed in _offsets(world):
+            window = world.window(committed, 64)
+            if same_offsets(window, world.scan()) is None:
+                continue
+            equal += 1
+            where = f"world {seed} {sorted(world.kinds)}, offset {committed}"
+            assert all(at >= committed for at in world.unread_in_copy(committed).values()), where
+            assert world.read_again(committed, committed) == 0, where
+    assert equal

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import pytest
+
+from kgroups.model.translation.copies import Copy, Unplaced, Window
+from kgroups.model.translation.headers import place_by_header
+from kgroups.model.translation.method import Impossible, Translation
+
+
+def window(offset: int, *, end: int = 20) -> Window:
+    records = [Copy(each, (0, b"%d" % each)) for each in range(10, end)]
+    before = tuple(each for each in records if each.offset < offset)
+    return Window(offset, before, tuple(each for each in records if each.offset >= offset), True, True)
+
+
+@pytest.mark.parametrize(
+    ("origins", "offset"),
+    [
+        ({0: 10, 1: 11, 2: 12, 3: 13}, 2),
+        ({5: 10, 7: 11, 9: 12}, 9),
+        ({0: 10, 1: 11, 2: 12, 3: 13, 4: 11, 5: 12}, 2),  # written again
+        ({0: 12, 1: 13}, 0),
+    ],
+)
+def test_group_continues_at_the_copy_of_the_next_record(origins: dict[int, int], offset: int) -> None:
+    found = place_by_header(window(12), origins, from_start=True, compacted=False)
+    assert isinstance(found, Translation)
+    assert (found.offset, found.at_most) == (offset, 0)
+
+
+@pytest.mark.parametrize(
+    ("origins", "why"),
+    [
+        ({}, Impossible.NOT_FOUND),
+        ({0: 10}, Impossible.NOT_COPIED_YET),
+        ({0: 13, 1: 14}, Impossible.TRUNCATED),
+        ({0: 11, 1: 13}, Impossible.NOT_COPIED),
+    ],
+)
+def test_other_copies_do_not_prove_an_offset(origins: dict[int, int], why: Impossible) -> None:
+    found = place_by_header(window(12), origins, from_start=True, compacted=False)
+    assert isinstance(found, Unplaced)
+    assert found.why is why
+
+
+def test_group_that_has_read_everything_continues_behind_the_last_copy() -> None:
+    found = place_by_header(window(20), {0: 18, 1: 19}, from_start=True, compacted=False)
+    assert isinstance(found, Translation)
+    assert found.offset == 2
+
+
+def test_compaction_may_have_removed_the_next_record() -> None:
+    found = place_by_header(window(12), {0: 11, 1: 13}, from_start=True, compacted=True)
+    assert isinstance(found, Translation)
+    assert found.offset == 1
