@@ -83,6 +83,18 @@ def ensure_connect_jars(version: KafkaVersion, progress: Callable[[str], None] =
     return _ensure(_Set(f"{version.name}-connect", name, (version.connect,), "connect-file", "connector"), progress)
 
 
+def ensure_mirror_jars(version: KafkaVersion, progress: Callable[[str], None] = lambda line: None) -> Path:
+    """Return the folder with the jars that MirrorMaker 2 needs in addition to those of :func:`ensure_jars`.
+
+    :raises SandboxError: also when the sandbox does not support MirrorMaker 2 of this version.
+    """
+    version = tools_version(version)
+    if not version.mirror:
+        raise SandboxError(f"the sandbox does not support MirrorMaker {version.name}")
+    name = f"MirrorMaker {version.name}"
+    return _ensure(_Set(f"{version.name}-mirror", name, version.mirror, "connect-mirror-4", "connector"), progress)
+
+
 def _ensure(wanted: _Set, progress: Callable[[str], None]) -> Path:
     if given := _given(wanted):
         return given

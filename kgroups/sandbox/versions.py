@@ -42,6 +42,8 @@ class KafkaVersion:
     """What Kafka Streams needs in addition to the broker's jars, if the sandbox supports it."""
     connect: Coordinate | None = None
     """The connectors of a Connect worker, if the sandbox supports it; the broker's jars contain the rest."""
+    mirror: tuple[Coordinate, ...] = ()
+    """What MirrorMaker 2 needs in addition to the broker's jars, if the sandbox supports it."""
     static_members: bool = True
     """Supports KIP-345 (Kafka 2.3)."""
     final_consumer_protocol: bool = False
@@ -89,6 +91,9 @@ _4_3 = KafkaVersion(
     # Alone: the broker's jars contain the rest, except RocksDB (70 MB), which an in-memory store does not need.
     streams=Coordinate("org.apache.kafka", "kafka-streams", "4.3.1", alone=True),
     connect=Coordinate("org.apache.kafka", "connect-file", "4.3.1", alone=True),
+    mirror=tuple(
+        Coordinate("org.apache.kafka", f"connect-{name}", "4.3.1", alone=True) for name in ("mirror", "mirror-client")
+    ),
     final_consumer_protocol=True,
     properties={"group.coordinator.rebalance.protocols": "classic,consumer,share,streams"},
 )

@@ -16,7 +16,7 @@ import pytest
 from kgroups.errors import SandboxError, UsageError
 from kgroups.sandbox import DEFAULT_VERSION, VERSIONS, Sandbox, kafka_version
 from kgroups.sandbox.commits import make_commits
-from kgroups.sandbox.jars import ensure_jars
+from kgroups.sandbox.jars import ensure_jars, ensure_mirror_jars
 from kgroups.sandbox.java import find_java, need_compiler
 from kgroups.sandbox.security import Secure, need_kerberos
 from kgroups.sandbox.security import up as secure_up
@@ -26,6 +26,7 @@ from tests.integration.bad_config_runs import Misused, try_all
 from tests.integration.bad_configs import misuses_of
 from tests.integration.java_output import JavaTool
 from tests.integration.known_cluster import KnownCluster
+from tests.integration.mirrored_clusters import MirroredClusters
 from tests.integration.record_oracle import VERSION as ORACLE_VERSION
 from tests.integration.scratch_cluster import ScratchCluster
 from tests.integration.share_groups import ShareGroups
@@ -211,6 +212,19 @@ def jdk(request: pytest.FixtureRequest, require_kafka: Callable[[str], None]) ->
         if request.config.getoption("--require-kafka"):
             pytest.fail(str(error), pytrace=False)
         pytest.skip(str(error))
+
+
+@pytest.fixture(scope="module")
+def mirrored(request: pytest.FixtureRequest, jdk: None) -> Iterator[MirroredClusters]:
+    """Two clusters and a MirrorMaker 2: use your own topics and groups; tests of one module share them."""
+    try:
+        ensure_mirror_jars(kafka_version(DEFAULT_VERSION))
+    except SandboxError as error:
+        if request.config.getoption("--require-kafka"):
+            pytest.fail(str(error), pytrace=False)
+        pytest.skip(str(error))
+    with MirroredClusters.up(CALM) as found:
+        yield found
 
 
 def needs_kafka(config: pytest.Config, version: str) -> None:

@@ -122,6 +122,7 @@ def test_jar_checksums_are_pinned_for_every_version() -> None:
         sets = [version.name]
         sets += [f"{version.name}-streams"] if version.streams and not version.tools else []
         sets += [f"{version.name}-connect"] if version.connect and not version.tools else []
+        sets += [f"{version.name}-mirror"] if version.mirror and not version.tools else []
         for name in sets:
             lines = (jars.CHECKSUMS / f"{name}.sha256").read_text().splitlines()
             assert all(re.fullmatch(r"[0-9a-f]{64}  [\w.+-]+\.jar", line) for line in lines)
