@@ -1,7 +1,8 @@
 """Read what transactional producers write, in ``__transaction_state`` and ``__consumer_offsets``.
 
 The record of a transaction names its partitions until it is complete. Compaction keeps the newest record of each
-transactional ID, which names none: what a producer wrote earlier is then unknown.
+transactional ID, which names none. The leaders of partitions still know the producers that wrote to them within
+producer.id.expiration.ms, by default a day.
 """
 
 from __future__ import annotations
@@ -10,13 +11,18 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from kgroups.errors import UndecodableRecord
+from kgroups.errors import KgroupsError, UndecodableRecord
+from kgroups.model.cluster import Node
 from kgroups.model.counts import count
 from kgroups.model.group_log import ReadBudget
 from kgroups.model.groups import GroupId
 from kgroups.model.placement import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
 from kgroups.model.waves import Producer
 from kgroups.net.cluster import Cluster
+from kgroups.net.fanout import fan_out
+from kgroups.protocol.apis.describe_producers import DescribeProducers
+from kgroups.protocol.apis.metadata import TopicLeaders
+from kgroups.protocol.error_codes import KafkaError
 from kgroups.protocol.offsets_topic import decode as decode_offsets
 from kgroups.protocol.record_entries import Entry
 from kgroups.protocol.record_schemas import group_of
@@ -24,6 +30,10 @@ from kgroups.protocol.transaction_log import EMPTY, decode
 
 from .log_search.backward_reader import NotAuthorized, Records, Search
 from .log_search.search_logs import search_logs
+from .routing.partition_leaders import TopicPartition, by_topic
+
+_AT_ONCE = 2_000
+"""Partitions whose producers are requested at once."""
 
 
 @dataclass
@@ -116,6 +126,12 @@ class Transactions:
     """The topics that the principal may not read."""
     without_group: dict[str, set[int]] = field(default_factory=dict)
 
+    def without_transactions(self) -> list[str]:
+        """Return the producers that may have written something, and of which nothing is known, sorted."""
+        return sorted(
+            name for name, each in self.producers.items() if not (each.topics or each.offsets or each.complete)
+        )
+
     def remove(self, ignored: Callable[[str], bool]) -> list[str]:
         """Remove producers by their transactional IDs; return these."""
         gone = list(filter(ignored, self.producers))
@@ -126,11 +142,12 @@ class Transactions:
 
 
 async def read_transactions(
-    cluster: Cluster, partitions: int, offsets_partitions: int, limits: ReadBudget
+    cluster: Cluster, partitions: int, offsets_partitions: int, limits: ReadBudget, topics: Mapping[str, TopicLeaders]
 ) -> Transactions:
     """Return the producers in ``__transaction_state``, with the groups whose offsets they commit.
 
     :param partitions: the number of its partitions; ``offsets_partitions``: that of ``__consumer_offsets``.
+    :param topics: all topics, whose leaders are asked for the producers of which the log has no transaction.
     """
     found = Transactions()
     searches = {number: _Transactions() for number in range(partitions)}
@@ -152,7 +169,44 @@ async def read_transactions(
                 found.producers[name] = Producer(
                     name, frozenset(seen.ids), frozenset(seen.topics), frozenset(seen.offsets), complete
                 )
+    await _add_from_leaders(cluster, found, topics)
     await _add_groups(cluster, found, offsets_partitions, limits)
+    return found
+
+
+async def _add_from_leaders(cluster: Cluster, found: Transactions, topics: Mapping[str, TopicLeaders]) -> None:
+    """Add the topics of producers without a transaction in the log, as far as the leaders of partitions know them."""
+    names = {number: name for name in found.without_transactions() for number in found.producers[name].ids}
+    if not names:
+        return
+    for (topic, partition), numbers in (await _producers_of(cluster, topics)).items():
+        for name in {names[number] for number in numbers if number in names}:
+            producer = found.producers[name]
+            if topic == OFFSETS_TOPIC:
+                found.producers[name] = producer._replace(offsets=producer.offsets | {partition})
+            else:
+                found.producers[name] = producer._replace(topics=producer.topics | {topic})
+
+
+async def _producers_of(cluster: Cluster, topics: Mapping[str, TopicLeaders]) -> dict[TopicPartition, set[int]]:
+    """Return the IDs of the producers of partitions. Errors are left out: the producers stay unknown."""
+    by_leader: dict[Node, list[TopicPartition]] = {}
+    for topic, entry in topics.items():
+        for partition, leader in entry.leaders.items():
+            if isinstance(leader, int) and leader in cluster.nodes:
+                by_leader.setdefault(cluster.nodes[leader], []).append((topic, partition))
+    calls = [
+        (node, cluster.call(node, DescribeProducers(by_topic(pairs[at : at + _AT_ONCE]))))
+        for node, pairs in by_leader.items()
+        for at in range(0, len(pairs), _AT_ONCE)
+    ]
+    found: dict[TopicPartition, set[int]] = {}
+    for _, response in await fan_out(calls):
+        if isinstance(response, KgroupsError):
+            continue  # such as that of a broker before Kafka 2.8
+        for pair, producers in response.items():
+            if not isinstance(producers, KafkaError):
+                found[pair] = {each.producer_id for each in producers}
     return found
 
 

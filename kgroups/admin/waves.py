@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 from typing import NamedTuple
 
@@ -77,7 +77,7 @@ async def gather_waves(
     if transactions is None:
         outcome = outcome.with_failures((), ("transactions are left out: producers join no topics and groups",))
     else:
-        failures, notices = await _add_transactions(cluster, graph, transactions, ignored.ignored_producers)
+        failures, notices = await _add_transactions(cluster, graph, transactions, ignored.ignored_producers, metadata)
         outcome = outcome.with_failures(failures, notices)
     infer_internal_topics(graph, metadata)
     outcome = outcome.with_failures((), await _leave_out(cluster, graph, metadata, ignored))
@@ -127,7 +127,7 @@ async def _all_topics(cluster: Cluster) -> tuple[dict[str, TopicLeaders], list[F
 
 
 async def _add_transactions(
-    cluster: Cluster, graph: Graph, limits: ReadBudget, ignored: Iterable[str]
+    cluster: Cluster, graph: Graph, limits: ReadBudget, ignored: Iterable[str], topics: Mapping[str, TopicLeaders]
 ) -> tuple[list[Failure], list[str]]:
     """Add the producers to the graph; return what is unknown about them, and notes about those that are ignored."""
     places, failed = await read_topics(cluster, (TRANSACTIONS_TOPIC, OFFSETS_TOPIC))
@@ -140,7 +140,7 @@ async def _add_transactions(
         denied = place.error.code in NOT_AUTHORIZED
         return [_unread(place.error.message, Acl("READ", TOPIC, TRANSACTIONS_TOPIC) if denied else None)], []
     of_offsets = len(offsets.leaders) if offsets else 0
-    found = await read_transactions(cluster, len(place.leaders), of_offsets, limits)
+    found = await read_transactions(cluster, len(place.leaders), of_offsets, limits, topics)
     notes = [_ignored(Kind.PRODUCER, glob, found.remove(glob.fullmatch)) for glob in map(Glob, ignored)]
     for producer in found.producers.values():
         add_producer(graph, producer)
@@ -164,16 +164,14 @@ def _unread(reason: str, acl: Acl | None = None) -> Failure:
 def _unknown_producers(graph: Graph, found: Transactions, partitions: int) -> list[Failure]:
     """Return the producers whose topics, or the groups of whose offsets, are unknown; infer groups from names."""
     failures = []
-    written_by_unknown = [
-        name for name, each in found.producers.items() if not (each.topics or each.offsets or each.complete)
-    ]
-    if written_by_unknown:
+    unknown = found.without_transactions()
+    if unknown:
         failures.append(
             Failure(
                 Scope.TOPIC,
                 TRANSACTIONS_TOPIC,
-                f"it no longer contains what {count(len(written_by_unknown), 'transactional producer')} wrote: "
-                f"{some(sorted(written_by_unknown))}; {_TOO_SMALL}",
+                "it no longer contains, and no leader knows, what "
+                f"{count(len(unknown), 'transactional producer')} wrote: {some(unknown)}; {_TOO_SMALL}",
                 reason=Reason.NOT_APPLICABLE,
                 hint=_IGNORE,
             )

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
+from concurrent.futures import wait
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import (
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    NewTopic,
+    ResourceType,
+)
 
 from kgroups.sandbox import Sandbox
 from kgroups.sandbox.security import Acl, Secure
+from tests.fakes.watchdog import alarm
 from tests.integration.asking import Answer, run_here
+from tests.integration.quick_cleaner import quick_cleaner
+from tests.integration.versions import on
 
 SOURCE, FIRST, SECOND, THIRD, ALONE = TOPICS = tuple(f"waves-{name}" for name in ("in", "a", "b", "c", "alone"))
 GROUP, OTHER = "waves-copier", "waves-other"
@@ -54,8 +66,7 @@ def fill(bootstrap: str) -> None:
 
 def forget(bootstrap: str) -> None:
     admin = AdminClient({"bootstrap.servers": bootstrap})
-    for gone in (*admin.delete_consumer_groups([GROUP, OTHER]).values(), *admin.delete_topics(list(TOPICS)).values()):
-        gone.result()
+    wait((*admin.delete_consumer_groups([GROUP, OTHER]).values(), *admin.delete_topics(list(TOPICS)).values()))
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +105,31 @@ def test_transactions_join_topics_and_the_group_whose_offsets_they_commit(filled
 def test_without_transactions_the_group_has_only_what_it_reads(filled: str) -> None:
     answer = run_here("waves", GROUP, "--no-transactions", "-o", "json", "-b", filled)
     assert sets(answer) == [([GROUP], [SOURCE], [])]
+
+
+@on("4.3.1", "4.4.0")
+def test_topics_of_compacted_transactions_come_from_the_leaders(filled: str) -> None:
+    admin = AdminClient({"bootstrap.servers": filled})
+    quick = {"segment.ms": "100", "min.cleanable.dirty.ratio": "0.001"}
+
+    def configure(operation: AlterConfigOpType) -> None:
+        entries = [ConfigEntry(*each, incremental_operation=operation) for each in quick.items()]
+        log = ConfigResource(ResourceType.TOPIC, "__transaction_state", incremental_configs=entries)
+        for done in admin.incremental_alter_configs([log]).values():
+            done.result(60)
+
+    configure(AlterConfigOpType.SET)
+    try:
+        with quick_cleaner(admin), alarm(240):
+            for number in itertools.count():  # a new ID in each partition begins its next segment
+                producer = Producer({"bootstrap.servers": filled, "transactional.id": f"waves-next-{number}"})
+                producer.init_transactions(60)
+                answer = run_here("waves", GROUP, "-o", "json", "--debug", "-b", filled) if number % 20 == 0 else None
+                if answer and "DescribeProducers" in answer.err:
+                    break
+    finally:
+        configure(AlterConfigOpType.DELETE)
+    assert sets(answer) == [([GROUP], sorted((SOURCE, FIRST, SECOND, THIRD)), [MOVER, WRITER])], answer.err
 
 
 def test_missing_acls_are_named_and_the_result_is_a_failure(secured: Secure) -> None:

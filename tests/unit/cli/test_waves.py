@@ -139,7 +139,7 @@ def test_producer_whose_transactions_were_compacted_is_named(run: Run, served: A
     log(served, transaction(5, "old", None, status=COMPLETE_COMMIT))
     code, out, err = run("-o", "json")
     assert code == 1 and len(json.loads(out)["items"]) == 2
-    assert "it no longer contains what 1 transactional producer wrote: old; waves may be too small" in err
+    assert "it no longer contains, and no leader knows, what 1 transactional producer wrote: old; waves may be" in err
     code, _, err = run("--ignore-producer", "ol?")
     assert code == 0 and "--ignore-producer 'ol?': 1 producer: old" in err
 
