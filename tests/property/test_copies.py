@@ -9,7 +9,7 @@ import pytest
 from kgroups.model.translation.copies import Place, place, same_offsets
 from tests.property.copied_logs import World, make_world
 
-WORLDS = 3_000
+WORLDS = 1_000
 
 
 def _offsets(world: World) -> list[int]:

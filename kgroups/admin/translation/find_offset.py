@@ -124,7 +124,7 @@ class Finder:
         if isinstance(window, Translation):
             return window
         if not (window.before or window.after):
-            return _nothing_left(position, copy)
+            return self._nothing_left(copy)
         if Method.IDENTICAL in self._methods and (found := await self._identical(position, window, log, copy, spent)):
             return found
         failed: list[Unplaced] = []
@@ -230,15 +230,15 @@ class Finder:
     ) -> Translation | None:
         """Return the offset between the copies of read and unread records."""
         assert copy.start is not None and copy.end is not None
-        seen: set[tuple[int, bool]] = set()
+        seen: set[tuple[int, bool, bool]] = set()
         async for at, bound, guess in self._starts(position, window, log, copy, hints):
             start = max(copy.start, min(at, copy.end) - LEAD)
-            if (start, bound) in seen or copy.start == copy.end:
+            if (start, bound, guess) in seen or copy.start == copy.end:
                 continue
-            seen.add((start, bound))
+            seen.add((start, bound, guess))
             found = await self._scan(position, window, copy, start, spent, bound=bound, guess=guess)
             if isinstance(found, Place):
-                return _of_place(position, window, found)
+                return self._of_place(window, found)
             failed.append(found)
             if spent.over or found.final:
                 return None
@@ -286,6 +286,7 @@ class Finder:
         assert copy.start is not None
         records: list[Copy] = []
         at, more, append_time = start, 1, False
+        sought = {each.content for each in (*window.before, *window.after)}
         while True:
             chunk = await self._target.read(position.target, at)
             spent.add(chunk.size)
@@ -294,6 +295,9 @@ class Finder:
             append_time = append_time or chunk.append_time
             at = chunk.until
             to_end = at >= chunk.stable
+            # Other records change nothing until the end.
+            if not (to_end or spent.over or guess or any(each.content in sought for each in chunk.records)):
+                continue
             scan = Scan(records, start <= copy.start, to_end, bound)
             found = place(window, scan, compacted=position.target[0] in self._compacted)
             if isinstance(found, Place):
@@ -342,6 +346,28 @@ class Finder:
         failed.append(found)
         return None
 
+    def _nothing_left(self, copy: LogOffsets) -> Translation:
+        if copy.start != copy.end:
+            text = "the source has no record left to compare, and the copy has some"
+            return Translation.impossible(Impossible.NOT_FOUND, text)
+        if Method.END not in self._methods:
+            return Translation.impossible(Impossible.NOT_ALLOWED, "both logs are empty, and end is not accepted")
+        return Translation(copy.end, Method.END, "both logs are empty")
+
+    def _of_place(self, window: Window, found: Place) -> Translation | None:
+        if found.next is None and not window.unread and Method.END in self._methods:
+            text = f"the group has read everything; the last {found.matched:,} records were found"
+            return Translation(found.offset, Method.END, text, found.at_most, None, found.epoch)
+        if Method.RECORD not in self._methods:
+            return None
+        if found.next is None:
+            text = f"{found.matched:,} records before the offset were found, and none of those after it"
+        else:
+            text = f"{found.matched:,} records around the offset were found; the next one is at {found.next.offset:,}"
+        if found.missing:
+            text += f"; compaction removed {found.missing:,} before it"
+        return Translation(found.offset, Method.RECORD, text, found.at_most, None, found.epoch)
+
     async def _by_time(self, position: Position, window: Window) -> Translation | None:
         if not window.after or window.after[0].content[0] < 0:
             return None
@@ -376,26 +402,6 @@ def _outside(position: Position, log: LogOffsets, copy: LogOffsets) -> Translati
         text = f"the log of {partition_name(position.source)} begins at {log.start:,}: the next record is gone"
         return Translation.impossible(Impossible.DELETED, text)
     return None
-
-
-def _nothing_left(position: Position, copy: LogOffsets) -> Translation:
-    if copy.start == copy.end:
-        return Translation(copy.end, Method.END, "both logs are empty")
-    text = "the source has no record left to compare, and the copy has some"
-    return Translation.impossible(Impossible.NOT_FOUND, text)
-
-
-def _of_place(position: Position, window: Window, found: Place) -> Translation:
-    if found.next is None and not window.unread:
-        text = f"the group has read everything; {found.matched:,} records before the offset were found, the last ones"
-        return Translation(found.offset, Method.END, text, found.at_most, None, found.epoch)
-    if found.next is None:
-        text = f"{found.matched:,} records before the offset were found; the next one is not copied yet"
-    else:
-        text = f"{found.matched:,} records around the offset were found; the next one is at {found.next.offset:,}"
-    if found.missing:
-        text += f"; {found.missing:,} before it were removed by compaction"
-    return Translation(found.offset, Method.RECORD, text, found.at_most, None, found.epoch)
 
 
 def _samples(start: int, end: int) -> Iterator[int]:

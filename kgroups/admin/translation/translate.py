@@ -262,7 +262,7 @@ async def _find_all(
     async def find(position: Position, hints: set[int]) -> Translation:
         async with turn:
             logs = log_of(facts.source_logs, position.source), log_of(facts.target_logs, position.target)
-            found = _without_copy(position, facts) or await finder.find(position, *logs, sorted(hints))
+            found = _without_copy(position, facts) or await finder.find(position, *logs, sorted(hints)[-1:])
         progress.advance("partitions", 1)
         return found
 
