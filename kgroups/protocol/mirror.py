@@ -24,7 +24,7 @@ def decode_offset_sync(key: bytes, value: bytes) -> OffsetSync:
     :raises UndecodableRecord: if the key or the value is not that of an offset sync.
     """
     topic, partition = decode_sync_key(key)
-    return OffsetSync(topic, partition, *_whole("value", value, _offsets))
+    return OffsetSync(topic, partition, *decode_sync_value(value))
 
 
 def decode_sync_key(key: bytes) -> tuple[str, int]:
@@ -33,6 +33,14 @@ def decode_sync_key(key: bytes) -> tuple[str, int]:
     :raises UndecodableRecord: if it is not the key of one.
     """
     return _whole("key", key, lambda reader: (reader.string(), _natural(reader.int32())))
+
+
+def decode_sync_value(value: bytes) -> tuple[int, int]:
+    """Return the offsets of source and copy.
+
+    :raises UndecodableRecord: if it is not the value of an offset sync.
+    """
+    return _whole("value", value, _offsets)
 
 
 def decode_checkpoint(key: bytes, value: bytes) -> Checkpoint:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from kgroups.errors import BrokerUnavailable, DeadlineExceeded, KgroupsError, UndecodableRecord, UsageError
 from kgroups.model.counts import count
@@ -26,7 +27,7 @@ from kgroups.protocol.apis.fetch import API, Fetch, Fetched
 from kgroups.protocol.apis.metadata import Metadata
 from kgroups.protocol.budget import Budget
 from kgroups.protocol.error_codes import KafkaError
-from kgroups.protocol.mirror import decode_checkpoint, decode_offset_sync, decode_sync_key
+from kgroups.protocol.mirror import decode_checkpoint, decode_sync_key, decode_sync_value
 from kgroups.protocol.record_entries import Entry, read_entries
 
 from ..query.log_offsets import fetch_logs
@@ -40,6 +41,8 @@ PORTION = 1024 * 1024
 KEPT = 4
 """The number of checkpoints that are kept of a group's partition, those at or below its offset."""
 
+_pair_of = lru_cache(1 << 16)(decode_sync_key)
+
 Committed = Mapping[TopicPartition, Mapping[GroupId, int]]
 """Topic and partition of the source -> group -> committed offset."""
 
@@ -49,7 +52,6 @@ class Mirror:
     """What MirrorMaker 2 recorded. ``failures``: what could not be read. ``notices``: what was found out."""
 
     names: MirrorNames
-    target_topics: frozenset[str]
     syncs: dict[TopicPartition, SyncLog] = field(default_factory=dict)
     checkpoints: dict[PlanKey, deque[OffsetPair]] = field(default_factory=dict)
     """By the topic of the source."""
@@ -59,11 +61,6 @@ class Mirror:
     notices: list[str] = field(default_factory=list)
     unread: str | None = None
     """Why the syncs were not read to their end; an older part of them proves nothing."""
-
-    def copy_of(self, topic: str) -> str | None:
-        """Return the name of a topic's copy; ``None`` if the target has no such topic."""
-        copy = self.names.copy_of(topic)
-        return copy if copy in self.target_topics else None
 
     def translate(
         self, group: GroupId, topic: str, partition: int, offset: int, ends: OffsetPair | None = None
@@ -132,17 +129,17 @@ class _Keeper:
 
         :raises UndecodableRecord: if its key is not that of an offset sync.
         """
-        pair = decode_sync_key(entry.key or b"")
+        pair = _pair_of(entry.key or b"")
         if pair not in self._committed:
             return
         try:
-            found = decode_offset_sync(entry.key or b"", entry.value or b"")
+            upstream, downstream = decode_sync_value(entry.value or b"")
         except UndecodableRecord as error:
             self._mirror.unknown[pair] = f"an offset sync of the partition could not be decoded: {error}"
             return
         if pair not in self._mirror.syncs:
             self._mirror.syncs[pair] = SyncLog(self._committed[pair].values())
-        self._mirror.syncs[pair].add(found.upstream, found.downstream)
+        self._mirror.syncs[pair].add(upstream, downstream)
 
 
 @dataclass
@@ -247,7 +244,7 @@ async def _find(source: Cluster, target: Cluster, names: MirrorNames) -> Mirror:
             topics = ", ".join(map(names.syncs_topic, here))
             raise UsageError(
                 f"both clusters have offset syncs of MirrorMaker 2 (source: {topics}; target: {there}), and their "
-                "names do not show their direction; set the location of those from source to target"
+                "names do not show their direction; set where those from source to target are (--mm2-syncs)"
             )
         names = names._replace(on_target=there in on_target)
     if names.target is None and not names.on_target:
@@ -255,7 +252,7 @@ async def _find(source: Cluster, target: Cluster, names: MirrorNames) -> Mirror:
         names = names._replace(target=_only(found, names.syncs_topic, "source", "target"))
     if names.renames is None:
         names = names._replace(renames=names.has_copies(on_target))
-    mirror = Mirror(names, on_target)
+    mirror = Mirror(names)
     if names != given:
         mirror.notices.append(
             f"MirrorMaker 2: offset syncs in {names.syncs_topic()} on the {'target' if names.on_target else 'source'}, "
@@ -273,8 +270,8 @@ def _only(aliases: list[str], topic_of: Callable[[str], str], side: str, alias: 
         return aliases[0]
     if aliases:
         topics = ", ".join(map(topic_of, aliases))
-        raise UsageError(f"the {side} has several topics of MirrorMaker 2: {topics}; set the alias of the {alias}")
+        raise UsageError(f"the {side} has several topics of MirrorMaker 2: {topics}; name one (--mm2-{alias})")
     raise UsageError(
         f"the {side} has no topic {topic_of('ALIAS')} of MirrorMaker 2, or it is not visible (it requires the ACL "
-        f"DESCRIBE); if its name differs, set the alias of the {alias} and the separator"
+        f"DESCRIBE); if its name has another form, set --mm2-{alias} and --mm2-separator"
     )

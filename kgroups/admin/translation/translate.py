@@ -80,10 +80,13 @@ class Gathered(NamedTuple):
         return Position(pair, commit.offset, (self.copies[pair[0]], pair[1]))
 
     def by_sync(self, group: GroupId, pair: TopicPartition, commit: Commit) -> Translation | None:
-        """Return the translation that MirrorMaker 2's records prove, or why they prove none; ``None`` without them."""
-        if self.mirror is None:
-            return None
+        """Return the translation that MirrorMaker 2's records prove, or why they prove none.
+
+        ``None``: there are no such records, or they are about another copy of the topic.
+        """
         copy = self.copies[pair[0]], pair[1]
+        if self.mirror is None or self.mirror.names.copy_of(pair[0]) != copy[0]:
+            return None
         ends = log_of(self.facts.source_logs, pair).end, log_of(self.facts.target_logs, copy).end
         if None in ends:
             return Translation.impossible(Impossible.UNREADABLE, "the end of a log is unknown")
@@ -130,7 +133,7 @@ async def gather(source: Cluster, target: Cluster, request: Request) -> Gathered
 
 
 def _copy_of(topic: str, rules: TopicMap, mirror: Mirror | None) -> str:
-    return renamed(topic, rules) or (mirror.copy_of(topic) if mirror else None) or topic
+    return renamed(topic, rules) or (mirror.names.copy_of(topic) if mirror else topic)
 
 
 async def translate(source: Cluster, target: Cluster, request: Request) -> Outcome[Translated]:

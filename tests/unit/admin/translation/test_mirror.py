@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
 
 import pytest
 from kio.schema.errors import ErrorCode
 
+from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.translation.mirror import LIMITS, Committed, Mirror, read_mirror
+from kgroups.admin.translation.translate import Request, translate
 from kgroups.errors import UsageError
 from kgroups.model.group_log import ReadBudget
+from kgroups.model.translation.method import Method
 from kgroups.model.translation.mirror_names import MirrorNames
 from kgroups.model.translation.syncs import OffsetPair, SyncTranslation
+from kgroups.model.translation.topics import TopicMap, parse_topic_map
 from kgroups.net.cluster import Cluster
 from tests.fakes import broker as faults
 from tests.fakes.broker import FakeCluster
@@ -22,6 +27,7 @@ from tests.fakes.record_batches import Batch, batch
 SYNCS, CHECKPOINTS = "mm2-offset-syncs.B.internal", "A.checkpoints.internal"
 COMMITTED: Committed = {("t", 0): {"g": 60, "h": 5}, ("t", 1): {"g": 60}}
 AUTO = MirrorNames()
+T = TypeVar("T")
 
 
 def text(name: str) -> bytes:
@@ -56,15 +62,22 @@ def read(
     limits: ReadBudget = LIMITS,
     before: Callable[[], None] = lambda: None,
 ) -> Mirror:
+    async def question(source: Cluster, target: Cluster) -> Mirror:
+        before()
+        return await read_mirror(source, target, names, COMMITTED, limits)
+
+    return ask(clusters, question)
+
+
+def ask(clusters: tuple[FakeCluster, FakeCluster], question: Callable[[Cluster, Cluster], Awaitable[T]]) -> T:
     source, target = clusters
 
-    async def run() -> Mirror:
+    async def run() -> T:
         async with source, target:
             from_cluster, _ = await Cluster.connect(source.settings(broker_timeout=2))
             to_cluster, _ = await Cluster.connect(target.settings(broker_timeout=2))
             async with from_cluster, to_cluster:
-                before()
-                return await read_mirror(from_cluster, to_cluster, names, COMMITTED, limits)
+                return await question(from_cluster, to_cluster)
 
     return asyncio.run(run())
 
@@ -75,14 +88,13 @@ def test_names_are_found_and_reported() -> None:
     assert mirror.notices == [
         f"MirrorMaker 2: offset syncs in {SYNCS} on the source, checkpoints in {CHECKPOINTS}; copies are named A.TOPIC"
     ]
-    assert (mirror.copy_of("t"), mirror.copy_of("other")) == ("A.t", None)
 
 
 def test_topics_with_equal_names_are_copies_if_none_was_renamed() -> None:
     source, target = pair()
     del target.state.topics["A.t"]
     target.state.topic("t", [0])
-    assert read((source, target)).copy_of("t") == "t"
+    assert read((source, target)).names.copy_of("t") == "t"
 
 
 def test_what_concerns_committed_offsets_is_kept() -> None:
@@ -116,20 +128,20 @@ def test_syncs_on_the_target_are_found() -> None:
         (
             [],
             ["C.checkpoints.internal"],
-            f"the target has several topics of MirrorMaker 2: {CHECKPOINTS}, C.checkpoints.internal; set the alias of "
-            "the source",
+            f"the target has several topics of MirrorMaker 2: {CHECKPOINTS}, C.checkpoints.internal; name one "
+            "(--mm2-source)",
         ),
         (
             ["mm2-offset-syncs.C.internal"],
             [],
-            f"the source has several topics of MirrorMaker 2: {SYNCS}, mm2-offset-syncs.C.internal; set the alias of "
-            "the target",
+            f"the source has several topics of MirrorMaker 2: {SYNCS}, mm2-offset-syncs.C.internal; name one "
+            "(--mm2-target)",
         ),
         (
             [],
             ["mm2-offset-syncs.A.internal"],
             f"both clusters have offset syncs of MirrorMaker 2 (source: {SYNCS}; target: mm2-offset-syncs.A.internal), "
-            "and their names do not show their direction; set the location of those from source to target",
+            "and their names do not show their direction; set where those from source to target are (--mm2-syncs)",
         ),
     ],
 )
@@ -197,3 +209,18 @@ def test_undecodable_sync_makes_its_partition_unknown() -> None:
     )
     assert mirror.translate("g", "t", 1, 60) == SyncTranslation(50, 0, "sync 60 -> 50")
     assert mirror.notices[1:] == [f"{SYNCS}: 1 record could not be decoded, and not used"]
+
+
+@pytest.mark.parametrize("topic_map", [(), parse_topic_map(["t=t"])])
+def test_topic_that_is_not_the_copy_gets_no_offsets_of_syncs(topic_map: TopicMap) -> None:
+    """The target has a topic of the same name, and the copy was deleted, is hidden, or is not the one that is named."""
+    source, target = pair()
+    if not topic_map:
+        target.state.topic("A.other", [0])
+        del target.state.topics["A.t"]
+    target.state.cluster_id = "other"
+    target.state.topic("t", [0, 0], end=1_000)
+    source.state.group("g", 0, commits={("t", 0): 60})
+    request = Request(Selection(everything=True), frozenset([Method.SYNC]), topic_map, mirror=AUTO)
+    (found,) = ask((source, target), lambda one, other: translate(one, other, request)).items
+    assert (found.target_topic, found.translation.offset) == ("t" if topic_map else "A.t", None)
