@@ -26,7 +26,7 @@ from kgroups.protocol.error_codes import KafkaError
 from kgroups.protocol.offsets_topic import decode as decode_offsets
 from kgroups.protocol.record_entries import Entry
 from kgroups.protocol.record_schemas import group_of
-from kgroups.protocol.transaction_log import EMPTY, decode
+from kgroups.protocol.transaction_log import COMPLETE, EMPTY, ONGOING, PREPARED, decode, status_of
 
 from .log_search.backward_reader import NotAuthorized, Records, Search
 from .log_search.search_logs import search_logs
@@ -73,7 +73,13 @@ class _Transactions(Search):
 
     def keep(self, records: Records) -> None:
         for key, entries in records.items():
+            newer: int | None = None
             for entry in reversed(entries):
+                status = None if entry.value is None else status_of(entry.value)
+                # Nothing new, and most of the records: the record of the end of a transaction names all its partitions.
+                if (status == ONGOING and newer in PREPARED) or (status in COMPLETE and newer not in (None, EMPTY)):
+                    continue
+                newer = status
                 self._add(key, entry)
 
     def _add(self, key: bytes, entry: Entry) -> None:

@@ -25,7 +25,7 @@ from .frame.run_query import hinted, query_and_show, run_query
 from .frame.selected_groups import GroupOptions
 
 DOT = "dot"
-LOG_MIB, LOG_SECONDS = 32, 5.0
+LOG_MIB, LOG_SECONDS = 8, 5.0
 
 
 def limits(no_transactions: bool, log_mib: int | None, log_time: float | None) -> ReadBudget | None:

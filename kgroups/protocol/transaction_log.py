@@ -11,6 +11,14 @@ from .record_schemas import Field, RecordDecoder, RecordType
 
 EMPTY = 0
 """The status of a transactional ID whose producer has not begun a transaction since it was initialized."""
+ONGOING = 1
+PREPARED = (2, 3)
+"""The statuses of a transaction that is being committed or aborted. Its record names all of its partitions."""
+COMPLETE = (4, 5)
+"""The statuses of a transaction that is committed or aborted. Its record names no partition."""
+
+_STATUS_AT = 16
+"""Bytes before the status in a value of any version."""
 
 TRANSACTION: Final = RecordType(
     0,
@@ -41,3 +49,8 @@ TRANSACTION: Final = RecordType(
 )
 
 decode: Final = RecordDecoder([TRANSACTION]).decode
+
+
+def status_of(value: bytes) -> int | None:
+    """Return the status in the value of a record without decoding the rest; ``None`` if the value is too short."""
+    return value[_STATUS_AT] if len(value) > _STATUS_AT else None

@@ -53,7 +53,7 @@ _TRANSACTIONS = (
         "--log-mib",
         type=click.IntRange(1, 65_536),
         metavar="N",
-        help="Read at most about N MiB of each partition of __transaction_state and __consumer_offsets.  [default: 32]",
+        help="Read at most about N MiB of each partition of __transaction_state and __consumer_offsets.  [default: 8]",
     ),
     click.option(
         "--log-time", type=Duration(), help="Read each of these two topics for at most this long.  [default: 5s]"

@@ -17,7 +17,7 @@ from tests.fakes.broker import FakeCluster
 from tests.fakes.cluster_state import FakeMember
 from tests.fakes.offset_records import commit_key, commit_value
 from tests.fakes.record_batches import TRANSACTIONAL, batch
-from tests.fakes.transaction_records import COMPLETE_COMMIT, expired, transaction
+from tests.fakes.transaction_records import COMPLETE_COMMIT, ONGOING, expired, transaction
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -142,6 +142,21 @@ def test_producer_whose_transactions_were_compacted_is_named(run: Run, served: A
     assert "it no longer contains, and no leader knows, what 1 transactional producer wrote: old; waves may be" in err
     code, _, err = run("--ignore-producer", "ol?")
     assert code == 0 and "--ignore-producer 'ol?': 1 producer: old" in err
+
+
+def test_records_of_open_and_of_earlier_transactions_count(run: Run, served: Any) -> None:
+    log(
+        served,
+        transaction(0, "p", None, status=0, epoch=0),
+        transaction(1, "p", {"t3": (0,)}, status=ONGOING),
+        transaction(2, "p", {"t3": (0,), "t4": (0,)}, status=ONGOING),
+        transaction(3, "p", {"t3": (0,), "t4": (0,)}),
+        transaction(4, "p", None, status=COMPLETE_COMMIT),
+        transaction(5, "p", {"t5": (0,)}, status=ONGOING),
+    )
+    assert waves(run, "c") == [(["c"], ["t3", "t4", "t5"], ["p"])]
+    log(served, transaction(0, "q", None, status=COMPLETE_COMMIT), transaction(1, "q", None, status=0, epoch=0))
+    assert run()[0] == 1
 
 
 def test_ignored_producer_joins_nothing(run: Run, served: Any) -> None:
