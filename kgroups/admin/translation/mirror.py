@@ -88,6 +88,7 @@ async def read_mirror(
     :raises UsageError: if there is no topic of MirrorMaker 2, or several that match.
     :raises KgroupsError: if no broker of a cluster responds.
     """
+    policy = names.renames
     mirror = await _find(source, target, names)
     names, keep = mirror.names, _Keeper(mirror, committed)
     checkpoints = _Log(target, names.checkpoints_topic(), keep.checkpoint, limits)
@@ -96,7 +97,12 @@ async def read_mirror(
         if failure := await log.read():
             mirror.failures.append(failure)
             if log is syncs:
-                mirror.unread = f"{failure.name}: {failure.message}"
+                mirror.unread = mirror.unread or f"{failure.name}: {failure.message}"
+        if log is checkpoints and keep.renamed and policy is None:
+            mirror.unread = (
+                f"the policy of MirrorMaker 2 is unknown: {log.topic} is about the copy {keep.renamed}, but no topic "
+                "with such a name is visible on the target; set --mm2-policy"
+            )
         if log.undecodable:
             records = count(log.undecodable, "record")
             mirror.notices.append(f"{log.topic}: {records} could not be decoded, and not used")
@@ -110,6 +116,10 @@ class _Keeper:
         self._mirror = mirror
         self._committed = committed
         self._topics = {mirror.names.copy_of(topic): topic for topic, _ in committed}
+        renaming = mirror.names._replace(renames=True)
+        self._renamed = {renaming.copy_of(topic) for topic, _ in committed} - set(self._topics)
+        self.renamed: str | None = None
+        """The new name of a copy, although copies seem to have the names of their topics."""
 
     def checkpoint(self, entry: Entry) -> None:
         """Keep the record of a checkpoint.
@@ -117,6 +127,8 @@ class _Keeper:
         :raises UndecodableRecord: if it is not one.
         """
         found = decode_checkpoint(entry.key or b"", entry.value or b"")
+        if found.topic in self._renamed:
+            self.renamed = found.topic
         topic = self._topics.get(found.topic, "")
         offset = self._committed.get((topic, found.partition), {}).get(found.group)
         if offset is not None and found.upstream <= offset:
@@ -234,10 +246,12 @@ async def _find(source: Cluster, target: Cluster, names: MirrorNames) -> Mirror:
         frozenset([entry.topic for entry in (await cluster.call_any(Metadata(None))).topics if not entry.error])
         for cluster in (source, target)
     ]
-    given = names
+    given, known = names, names.checkpoint_aliases(on_target)
     if names.source is None:
-        found = names.checkpoint_aliases(on_target)
-        names = names._replace(source=_only(found, names.checkpoints_topic, "target", "source"))
+        names = names._replace(source=_only(known, names.checkpoints_topic, "target", "source"))
+    elif known and names.source not in known:
+        topics = ", ".join(map(names.checkpoints_topic, known))
+        raise UsageError(f"the target has no topic {names.checkpoints_topic()}; of MirrorMaker 2, it has {topics}")
     if names.on_target is None:
         here, there = names.syncs_aliases(on_source), names.syncs_topic(names.source)
         if there in on_target and here and names.target in (None, *here):

@@ -162,6 +162,30 @@ def test_no_topic_that_matches_is_an_error() -> None:
         read((source, target))
 
 
+def test_alias_that_the_target_does_not_know_is_an_error() -> None:
+    with pytest.raises(UsageError) as caught:
+        read(pair(), MirrorNames("X"))
+    assert (
+        str(caught.value) == f"the target has no topic X.checkpoints.internal; of MirrorMaker 2, it has {CHECKPOINTS}"
+    )
+
+
+@pytest.mark.parametrize(("renames", "is_known"), [(None, False), (False, True)])
+def test_checkpoints_of_renamed_copies_that_are_hidden_show_another_policy(
+    renames: bool | None, is_known: bool
+) -> None:
+    """They are not visible without DESCRIBE; the topic of the same name is another one."""
+    source, target = pair(checkpoints=[checkpoint(0, "g", 60, 45)])
+    target.state.topic("t", [0])
+    del target.state.topics["A.t"]
+    found = read((source, target), MirrorNames(renames=renames)).translate("g", "t", 0, 60)
+    assert isinstance(found, SyncTranslation) is is_known
+    assert is_known or found == (
+        f"the policy of MirrorMaker 2 is unknown: {CHECKPOINTS} is about the copy A.t, but no topic with such a name "
+        "is visible on the target; set --mm2-policy"
+    )
+
+
 def test_missing_topic_of_named_clusters_is_a_failure() -> None:
     mirror = read(pair(), MirrorNames("A", "C"))
     (failure,) = mirror.failures
