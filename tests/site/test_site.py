@@ -358,7 +358,9 @@ def test_commands_are_grouped_as_on_their_page(site: Path) -> None:
     page = (site / "commands/index.html").read_text(encoding="utf-8")
     article = page[page.index("<article") :]
     headings = re.findall(r'<h2 id="([\w-]+)"', article)
-    assert headings == ["see-and-explain", "change", "save-and-compare", "monitor", "set-up", "drop-ins"]
+    assert headings == [
+        *("see-and-explain", "change", "save-and-compare", "move-to-another-cluster", "monitor", "set-up", "drop-ins")
+    ]
     own = re.findall(r'<td><a href="([\w-]+\.html)"', article)
     links = [link for link in re.findall(r'href="([\w-]+\.html)" class="md-nav__link"', page) if link in own]
     assert sorted(links, key=own.index) == links and len(set(own)) == len(own) > 50

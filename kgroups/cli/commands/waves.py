@@ -87,5 +87,5 @@ command = Command(
         Shown("kgroups.render.wave_views:ITEMS", "--list"),
         Shown("kgroups.render.wave_views:LINKS", "--links"),
     ),
-    page="list-and-describe.md",
+    page="move-groups.md",
 )
