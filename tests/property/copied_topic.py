@@ -44,6 +44,8 @@ class CopiedTopic:
         self.checkpoints: list[OffsetPair] = []
         self.disturbed = False
         """Whether copies were deleted, or others write to the copy: MirrorMaker 2's checkpoints may be wrong."""
+        self._lost: set[tuple[int, int]] = set()
+        """Records of which a copy was deleted: nothing recorded shows that an earlier copy of one may be left."""
         self._at = self._saved = 0
         self._state = _State()
         self._delayed: OffsetPair | None = None
@@ -122,6 +124,7 @@ class CopiedTopic:
     def truncate(self, length: int) -> None:
         """Delete the last copies; MirrorMaker 2 does not notice the loss of the very last one only."""
         if length < len(self.copy) - 1:
+            self._lost.update(each for each in self.copy[length:] if each)
             self.copy, self.disturbed = self.copy[:length], True
 
     # The group.
@@ -150,7 +153,7 @@ class CopiedTopic:
 
     def skipped(self, offset: int, at: int) -> list[int]:
         """Return the records from an offset of the source on that a group at ``at`` of the copy never reads."""
-        later = set(self.copy[at:])
+        later = self._lost.union(each for each in self.copy[at:] if each)
         return [each[1] for each in self.copy[:at] if each and self.unread(each, offset) and each not in later]
 
     def read_again(self, offset: int, at: int) -> int:
