@@ -34,6 +34,8 @@ SEEDED: Final = "seeded"
 """The cluster of the quick start, with all seeded groups."""
 SECURE: Final = "secure"
 """A cluster with TLS, SASL, and ACLs."""
+PAIR: Final = "pair"
+"""The clusters east and west, to which a topic was copied."""
 
 
 class Example(NamedTuple):

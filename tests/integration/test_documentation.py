@@ -17,9 +17,10 @@ from kgroups.sandbox.kinds import KINDS, seed_kinds
 from kgroups.sandbox.security import Acl, up
 from kgroups.sandbox.seed import seed_known_groups
 from tests.conftest import kafka_versions
-from tests.documentation.pages import PAGES, SECURE, SEEDED, console_blocks, steps_of
+from tests.documentation.pages import PAGES, PAIR, SECURE, SEEDED, console_blocks, steps_of
 from tests.documentation.running import differences, rewrite, run_examples
 from tests.integration.conftest import CALM
+from tests.integration.copied_topic import make_copied_topic
 from tests.schemas import validate_output
 
 Environment = Mapping[str, str]
@@ -67,6 +68,23 @@ def secure(version: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[E
         yield {"CLIENTS": str(folder), "KGROUPS_BOOTSTRAP_SERVER": started.sandbox.bootstrap}
 
 
+@pytest.fixture(scope="module")
+def pair(version: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Environment]:
+    """Two clusters, as the profiles east and west, and a topic with its copy."""
+    profiles = tmp_path_factory.mktemp("profiles") / "config.toml"
+    name = f"pytest-{os.getpid()}-docs"
+    with (
+        Sandbox.up(version, name=f"{name}-east", properties=CALM) as east,
+        Sandbox.up(version, name=f"{name}-west", properties=CALM) as west,
+    ):
+        make_copied_topic(east.bootstrap, west.bootstrap)
+        profiles.write_text(
+            f'[profiles.east]\nbootstrap = "{east.bootstrap}"\n[profiles.west]\nbootstrap = "{west.bootstrap}"\n',
+            encoding="utf-8",
+        )
+        yield {"KGROUPS_CONFIG": str(profiles)}
+
+
 @pytest.mark.parametrize("page", [page for page in PAGES if any(b.cluster == SEEDED for b in console_blocks(page))])
 def test_examples_match_the_output(
     page: str, seeded: Environment, tmp_path: Path, request: pytest.FixtureRequest
@@ -81,6 +99,13 @@ def test_examples_with_acls_match_the_output(
     for file in Path(secure["CLIENTS"]).iterdir():
         shutil.copy(file, tmp_path)
     _compare(page, SECURE, secure, tmp_path, request.config)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if any(b.cluster == PAIR for b in console_blocks(page))])
+def test_examples_of_two_clusters_match_the_output(
+    page: str, pair: Environment, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    _compare(page, PAIR, pair, tmp_path, request.config)
 
 
 def _compare(page: str, cluster: str, environment: Environment, folder: Path, config: pytest.Config) -> None:

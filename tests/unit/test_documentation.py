@@ -16,6 +16,7 @@ import pytest
 from kgroups import errors
 from kgroups.admin import fleet
 from kgroups.admin.query import count_unread, next_records
+from kgroups.admin.translation import find_offset, mirror
 from kgroups.cli import waves
 from kgroups.cli.change import plan_source
 from kgroups.cli.frame import options
@@ -37,6 +38,7 @@ from tests.documentation.pages import (
     GUIDES,
     LANGUAGES,
     PAGES,
+    PAIR,
     ROOT,
     SECURE,
     SEEDED,
@@ -69,6 +71,14 @@ BOUNDS = {
     "`waves`, for each partition of `__transaction_state` and `__consumer_offsets`": (
         waves.LOG_MIB,
         int(waves.LOG_SECONDS),
+    ),
+    "`translate`, `parity`, of the logs of both clusters for each offset": (
+        find_offset.Limits().bytes // MIB,
+        int(find_offset.Limits().seconds),
+    ),
+    "`translate`, `parity` with `--mm2`, of offset syncs and of checkpoints": (
+        mirror.LIMITS.bytes // MIB,
+        int(mirror.LIMITS.seconds),
     ),
     "`lag --exact`, after each committed offset": (count_unread.LIMIT // MIB,),
     "`reset-offsets --skip-records`, records that are read and saved": (next_records.LIMIT // MIB,),
@@ -121,7 +131,7 @@ def test_fenced_blocks_have_a_language_and_commands_are_in_console_blocks(page: 
     for block in blocks_of(page):
         place = f"{page}:{block.line}"
         assert block.language in LANGUAGES, place
-        assert block.cluster in (SEEDED, SECURE), place
+        assert block.cluster in (PAIR, SEEDED, SECURE), place
         assert bool(re.search(r"^\$ ", block.text, re.MULTILINE)) == (block.language == "console"), place
         assert page in EXECUTED_PYTHON or block.language != "python" or page == "docs/history.md" or block.title, place
 
