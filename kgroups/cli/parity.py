@@ -65,7 +65,7 @@ def parity(
     else:
         compared = _with_cluster(side, a, selection, matching)
     outcome, cluster_id = or_error_envelope(
-        shape, PARITY, lambda: run_query(target.settings, compared, debug=target.debug)
+        shape, PARITY, lambda: run_query(target.settings, compared, debug=target.debug, side=target.side)
     )
     if not outcome.items and not outcome.failures:
         outcome = outcome.with_failures((), ("no committed offset was compared",))
@@ -81,7 +81,7 @@ def _with_cluster(side: Side, name: str, selection: Selection, matching: Matchin
     source = side.connect("A", name)
 
     async def query(admin: Client) -> Outcome[Compared]:
-        client, _ = await open_for_command(source.settings, debug=source.debug)
+        client, _ = await open_for_command(source.settings, debug=source.debug, side=source.side)
         try:
             return await compare(_wire(client), _wire(admin), matching.request(selection))
         finally:

@@ -15,7 +15,6 @@ from kgroups.admin.client import WireOnly, wire_of
 from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.translation.translate import Request, Translated
 from kgroups.admin.translation.translate import translate as translate_offsets
-from kgroups.config.settings import ClientSettings
 from kgroups.errors import Reason, UsageError
 from kgroups.model.counts import count
 from kgroups.model.groups import GroupId
@@ -34,7 +33,7 @@ from .change.confirmation import Confirmation
 from .change.matching import Matching
 from .change.reset import OffsetOperation
 from .change.safety import Safety
-from .frame.options import PairOptions
+from .frame.options import ConnectionOptions, PairOptions
 from .frame.output import Shape
 from .frame.run_query import open_for_command
 from .frame.selected_groups import GroupOptions
@@ -62,7 +61,7 @@ def translate(
     request = matching.request(chosen.selection())
     safety = safety.of(confirmation, pair.target)
     arrived: set[GroupId] = set()
-    operation = Translate(request, pair.source.settings, safety, partial, undo_file, pair.source.debug, arrived)
+    operation = Translate(request, pair.source, safety, partial, undo_file, arrived)
     code = apply_plan(pair.target, shape, confirmation, operation)
     while follow is not None and operation.followed:
         time.sleep(follow)
@@ -95,11 +94,10 @@ class Translate(OffsetOperation[Step]):
     verb = "Write"
 
     request: Request
-    source: ClientSettings
+    source: ConnectionOptions
     safety: Safety
     partial: bool = False
     undo_path: Path | None = None
-    debug: bool = False
     arrived: set[GroupId] = field(default_factory=set)
     """The groups that have members on the target: they are left alone from then on."""
     again: bool = False
@@ -128,7 +126,7 @@ class Translate(OffsetOperation[Step]):
         return planned.with_items(items).after(translated)
 
     async def _translated(self, target: Cluster) -> Outcome[Translated]:
-        client, _ = await open_for_command(self.source, debug=self.debug)
+        client, _ = await open_for_command(self.source.settings, debug=self.source.debug, side=self.source.side)
         try:
             return await translate_offsets(wire_of(client, WireOnly.TRANSLATION), target, self.request)
         finally:
@@ -186,6 +184,8 @@ def _step(each: Translated) -> Step:
     offset, old = each.translation.offset, each.old
     if offset is None:
         return Step(each, note="")
+    if not each.known_there:
+        return Step(each, note="not written: the group's offset there could not be read")
     if old is not None and old.offset == offset:
         return Step(each, note="already there")
     if old is not None and old.offset > offset:
@@ -195,7 +195,8 @@ def _step(each: Translated) -> Step:
 
 def _planned(step: Step, entry: PlannedOffset | None, held: bool) -> Step:
     if entry is not None:
-        return step._replace(planned=entry, note=entry.note)
+        now = _step(step.translated._replace(old=entry.before))  # the group may have gone on since
+        return now if now.note else now._replace(planned=entry, note=entry.note)
     if held and step.note is None:
         return step._replace(note="not written: other offsets of the group are impossible (--partial)")
     return step

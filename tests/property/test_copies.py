@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from kgroups.model.translation.copies import Place, place, same_offsets
+from kgroups.model.translation.copies import Copy, Place, Scan, Window, place, same_offsets
 from tests.property.copied_logs import World, make_world
 
 WORLDS = 1_000
@@ -53,3 +53,11 @@ def test_equal_offsets_are_only_equal_if_the_records_are() -> None:
             assert all(at >= committed for at in world.unread_in_copy(committed).values()), where
             assert world.read_again(committed, committed) == 0, where
     assert equal
+
+
+def test_offsets_of_aborted_copies_are_not_equal() -> None:
+    records = [Copy(offset, (offset, b"record")) for offset in range(4)]
+    window = Window(2, tuple(records[:2]), tuple(records[2:]), from_start=True, to_end=True)
+    aborted = [each._replace(aborted=True) for each in records]
+    assert same_offsets(window, Scan(records, from_start=True, to_end=True)) == 4
+    assert same_offsets(window, Scan(aborted, from_start=True, to_end=True)) is None

@@ -20,6 +20,8 @@ from .find_offset import Finder
 from .log_reader import Unread
 from .translate import TOGETHER, Gathered, Request, Translated, finder_of, gather, log_of, translate_gathered
 
+UNREAD = Judgment(Verdict.UNKNOWN, note="the committed offset on B could not be read")
+
 
 async def compare(source: Cluster, target: Cluster, request: Request) -> Outcome[Compared]:
     """Return a verdict for each partition with a committed offset on either cluster, sorted.
@@ -42,6 +44,8 @@ async def compare(source: Cluster, target: Cluster, request: Request) -> Outcome
 
 async def _judge(finder: Finder, each: Translated, log: LogOffsets) -> Judgment:
     translation, commit = each.translation, each.old
+    if not each.known_there:
+        return UNREAD
     if found := without_count(translation, commit, log):
         return found
     assert commit is not None and translation.offset is not None
@@ -66,7 +70,9 @@ def _only_there(gathered: Gathered) -> Iterator[Compared]:
     """Yield the partitions of copied topics on which a group has a committed offset only on the target."""
     topics = {copy: topic for topic, copy in gathered.copies.items()}
     for group in gathered.groups.items:
-        here = gathered.committed.get(group.group, {})
+        here = gathered.committed.get(group.group)
+        if here is None:
+            continue  # its offsets could not be read
         for (copy, partition), commit in gathered.there.get(group.group, {}).items():
             if commit and copy in topics and not here.get((topics[copy], partition)):
                 yield Compared(
@@ -95,7 +101,7 @@ async def compare_with_snapshot(snapshot: Snapshot, target: Cluster, rules: Topi
         copy = renamed(topic, rules) or topic
         now = _now(there, group, (copy, partition))
         then = snapshot.records.get(Position(topic, partition, commit.offset))
-        found = _as_saved(commit, now, then, _record(records, copy, partition, now))
+        found = _as_saved(commit, now, then, _record(records, copy, partition, now)) if group in there else UNREAD
         expected = commit.offset if found.verdict is Verdict.SAME else None
         offset = now.offset if now else None
         items.append(Compared(group, topic, partition, commit.offset, copy, offset, expected, *found))

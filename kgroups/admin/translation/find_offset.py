@@ -194,7 +194,7 @@ class Finder:
         """Return the same offset if the logs are equal around it, and in samples."""
         assert log.start is not None and copy.start is not None and copy.end is not None
         first = (window.before or window.after)[0].offset
-        if first < copy.start or position.offset > copy.end:
+        if first < copy.start or max(first, position.offset) > copy.end:
             return None
         chunk = await self._target.read(position.target, first)
         spent.add(chunk.size)

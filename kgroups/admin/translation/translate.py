@@ -18,7 +18,8 @@ from kgroups.net.cluster import Cluster
 from kgroups.net.progress import Progress
 from kgroups.protocol.apis.describe_configs import TOPIC, DescribeConfigs, Resource
 
-from ..change.plan.lookups import Committed, committed_offsets, groups_with_offsets
+from ..change.plan.lookups import Committed, committed_by_group, groups_with_offsets
+from ..query.group_offsets import fetch_commits
 from ..query.log_offsets import fetch_logs
 from ..query.select_groups import Selection
 from ..routing.partition_leaders import NO_TOPICS, TopicPartition, Topics, by_topic, topic_leaders
@@ -57,6 +58,8 @@ class Translated(NamedTuple):
     target_topic: str
     old: Commit | None
     translation: Translation
+    known_there: bool = True
+    """Whether the group's offsets on the target could be read; otherwise, ``old`` is unknown."""
 
     @property
     def pair(self) -> TopicPartition:
@@ -66,7 +69,8 @@ class Translated(NamedTuple):
 class Gathered(NamedTuple):
     """What is known about groups on both clusters.
 
-    ``copies``: the name of each topic's copy. ``there``: the committed offsets on the target.
+    ``copies``: the name of each topic's copy. ``there``: the committed offsets on the target, without the groups whose
+    offsets could not be read.
     """
 
     groups: Outcome[Group]
@@ -125,7 +129,15 @@ async def gather(source: Cluster, target: Cluster, request: Request) -> Gathered
     copies = {topic: _copy_of(topic, request.topic_map, mirror) for topic, _ in offsets}
     check_distinct(sorted(copies.items()))
     names = [group.group for group in kept]
-    there, facts = await asyncio.gather(committed_offsets(target, names), _facts(source, target, offsets, copies))
+    commits, facts = await asyncio.gather(
+        fetch_commits(target, dict.fromkeys(names)), _facts(source, target, offsets, copies)
+    )
+    there = committed_by_group(commits)
+    failures += [
+        failure._replace(message=f"on the target: {failure.message}")
+        for name, failure in commits.failed.items()
+        if name not in there
+    ]
     groups = groups.with_items(kept).with_failures(failures, notices)
     if mirror:
         groups = groups.with_failures(mirror.failures, mirror.notices)
@@ -158,7 +170,8 @@ async def translate_gathered(gathered: Gathered, finder: Finder, progress: Progr
         old = gathered.there.get(group.group, {}).get(position.target)
         found = gathered.by_sync(group.group, pair, commit) if synced else None
         copy = position.target[0]
-        items.append(Translated(group.group, group.type, *pair, commit, copy, old, found or _UNPROVED))
+        known = group.group in gathered.there
+        items.append(Translated(group.group, group.type, *pair, commit, copy, old, found or _UNPROVED, known))
         if not (found and found.exact):
             positions.setdefault(position, set()).update({old.offset} if old else ())
     by_record = await _find_all(gathered.facts, positions, finder, progress)

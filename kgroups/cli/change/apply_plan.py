@@ -76,7 +76,7 @@ class _OneCluster:
         path = operation.undo_path
         self._undo = operation.undo_file(path, connection, stop=self.stop) if execute or path else None
         self._target: Target[Any] | None = None
-        self._session = Session(connection.settings, debug=connection.debug)
+        self._session = Session(connection.settings, debug=connection.debug, side=connection.side)
         self.view = operation.view
 
     @property

@@ -65,6 +65,8 @@ class ConnectionOptions(NamedTuple):
     """The profile of the only cluster, if one was selected."""
     fleet: SeveralClusters | None = None
     """Several clusters to query; ``settings`` then has no servers."""
+    side: str = ""
+    """What names the cluster on the command line, such as ``--from``, if the command is about two of them."""
 
     def check_single(self, option: str, reason: str) -> None:
         """Check that several clusters are not combined with an option for one.
@@ -435,7 +437,9 @@ class Side(NamedTuple):
         loaded = load_profile(flags, os.environ)
         for note in loaded.warnings:
             _print_note(f"{option}: {note}")
-        return ConnectionOptions(loaded.settings, self.debug, (), lambda: _repeated(flags), flags.profile or "")
+        return ConnectionOptions(
+            loaded.settings, self.debug, (), lambda: _repeated(flags), flags.profile or "", side=option
+        )
 
 
 def _side(debug: bool, **given: Any) -> Side:

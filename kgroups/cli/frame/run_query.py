@@ -135,20 +135,28 @@ async def _with_hints(query: Query, selection: Selection | None, admin: Client) 
     return await with_hints(admin, outcome, selection)
 
 
-async def open_for_command(settings: ClientSettings, *, debug: bool) -> tuple[Client, object]:
-    """Return a connected admin whose requests and notices are printed, and its progress; see :func:`open_client`."""
-    return await open_client(settings, print_exchange if debug else None, print_notice)
+async def open_for_command(settings: ClientSettings, *, debug: bool, side: str = "") -> tuple[Client, object]:
+    """Return a connected admin whose requests and notices are printed, and its progress; see :func:`open_client`.
+
+    :param side: what names the cluster on the command line, if the command is about two of them; errors begin with it.
+    """
+    try:
+        return await open_client(settings, print_exchange if debug else None, print_notice)
+    except KgroupsError as error:
+        error.peer = ": ".join(filter(None, (side, error.peer))) or None
+        raise
 
 
 class Session:
     """The queries of a command against one cluster, one after the other, over the same connections."""
 
-    def __init__(self, settings: ClientSettings, *, debug: bool, quiet: bool = False) -> None:
+    def __init__(self, settings: ClientSettings, *, debug: bool, quiet: bool = False, side: str = "") -> None:
         """Connect when the first query needs it.
 
         :param quiet: show no progress line, because the command draws on the terminal itself.
+        :param side: see :func:`open_for_command`.
         """
-        self._settings, self._debug, self._quiet = settings, debug, quiet
+        self._settings, self._debug, self._quiet, self._side = settings, debug, quiet, side
         self._runner = Runner()
         self._client = ClientSession(self._open)
         self._progress: object = ""
@@ -175,7 +183,7 @@ class Session:
             self._runner.close()
 
     async def _open(self) -> Client:
-        client, self._progress = await open_for_command(self._settings, debug=self._debug)
+        client, self._progress = await open_for_command(self._settings, debug=self._debug, side=self._side)
         return client
 
     async def _query(self, query: Query, hand_over: Callable[[Answer], None]) -> None:
@@ -185,10 +193,10 @@ class Session:
 
 
 def run_query(
-    settings: ClientSettings, query: Query, *, debug: bool, quiet: bool = False
+    settings: ClientSettings, query: Query, *, debug: bool, quiet: bool = False, side: str = ""
 ) -> tuple[Outcome[Any], str | None]:
     """Return the result of one query, and the cluster ID: see :class:`Session`."""
-    with closing(Session(settings, debug=debug, quiet=quiet)) as session:
+    with closing(Session(settings, debug=debug, quiet=quiet, side=side)) as session:
         return session.query(query)
 
 

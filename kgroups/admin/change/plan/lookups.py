@@ -51,7 +51,7 @@ async def groups_with_offsets(
     empty = selection.among.states and not (groups.items or groups.failures or unmatched)
     groups = groups.with_failures(unmatched, (*notices, NO_MATCH) if empty else notices)
     reported = {failure.name for failure in groups.failures}
-    committed = _committed_by_group(commits)
+    committed = committed_by_group(commits)
     unread = [failure for name, failure in commits.failed.items() if name not in reported and name not in committed]
     pending = {name: each.pending for name, (_, each) in commits.found.items() if each.pending is not None}
     return groups.with_failures(unread), committed, pending
@@ -60,16 +60,16 @@ async def groups_with_offsets(
 async def committed_offsets(cluster: Cluster, groups: Iterable[GroupId]) -> Committed:
     """Return the committed offsets of groups that commit."""
     commits = await fetch_commits(cluster, dict.fromkeys(groups))
-    return _committed_by_group(commits)
+    return committed_by_group(commits)
 
 
 async def start_offsets(cluster: Cluster, groups: Iterable[GroupId]) -> Committed:
     """Return the start offsets of share groups."""
     starts = group_types.offsets_query_for(GroupType.SHARE)
-    return _committed_by_group(await query_coordinators(cluster, starts, dict.fromkeys(groups)))
+    return committed_by_group(await query_coordinators(cluster, starts, dict.fromkeys(groups)))
 
 
-def _committed_by_group(commits: GroupResults[GroupCommits]) -> dict[GroupId, dict[TopicPartition, Commit | None]]:
+def committed_by_group(commits: GroupResults[GroupCommits]) -> dict[GroupId, dict[TopicPartition, Commit | None]]:
     """Return committed offsets by group and partition; a group that does not exist has none."""
     found: dict[GroupId, dict[TopicPartition, Commit | None]] = {}
     for _, each in commits.found.values():
