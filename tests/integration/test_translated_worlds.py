@@ -1,0 +1,205 @@
+"""Offsets of generated worlds, translated between two clusters of different versions, against what is really a copy."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer
+
+from kgroups.sandbox import DEFAULT_VERSION, Sandbox
+from tests.integration.asking import Answer, Row, run_here
+from tests.integration.conftest import CALM
+from tests.integration.copied_worlds import DELETE, HEADER, TOPIC_MAP, CopiedWorlds, World, commit
+from tests.integration.java_members import JavaMembers
+
+OPTIONS = ("--topic-map", TOPIC_MAP, "--header", HEADER, "--timeout", "10m", "--max-seconds", "300", "-o", "json")
+
+Key = tuple[str, str, int]
+"""Group, topic, and partition of the source."""
+
+CONTINUED = ("group-5", "group-6", "group-7")
+"""The groups whose consumers continue."""
+
+
+@pytest.fixture(
+    scope="module",
+    params=[("3.9.1", 80)],
+    ids=lambda param: f"{param[1]} worlds from {param[0]}",
+)
+def copied(request: pytest.FixtureRequest, require_kafka: Callable[[str], None]) -> Iterator[CopiedWorlds]:
+    """Worlds on a cluster of an older version, and their copies on one of the newest."""
+    version, number = request.param
+    require_kafka(version)
+    require_kafka(DEFAULT_VERSION)
+    name = f"pytest-{os.getpid()}-worlds"
+    with (
+        Sandbox.up(version, name=f"{name}-source", properties=CALM) as source,
+        Sandbox.up(name=f"{name}-target", properties=CALM) as target,
+    ):
+        yield CopiedWorlds(source, target, number)
+
+
+def translate(copied: CopiedWorlds, *words: str) -> Answer:
+    clusters = "--from", copied.source.sandbox.bootstrap, "--to", copied.target.sandbox.bootstrap
+    return run_here("translate", "--all-groups", *clusters, *OPTIONS, *words)
+
+
+def parity(copied: CopiedWorlds) -> Answer:
+    return run_here("parity", copied.source.sandbox.bootstrap, copied.target.sandbox.bootstrap, *OPTIONS)
+
+
+@pytest.fixture(scope="module")
+def written(copied: CopiedWorlds, tmp_path_factory: pytest.TempPathFactory) -> dict[Key, int]:
+    """The translated offsets, which are committed on the target."""
+    undo = tmp_path_factory.mktemp("undo") / "undo.jsonl"
+    answer = translate(copied, "--execute", "--yes", "--partial", "--undo-file", str(undo))
+    assert answer.code == 1, answer.err
+    assert {row["result"] for row in answer.items if row["new_offset"] is not None} == {"applied"}
+    return {place_of(row): row["new_offset"] for row in answer.items if row["new_offset"] is not None}
+
+
+def test_no_unread_record_is_skipped(copied: CopiedWorlds) -> None:
+    answer = translate(copied)
+    assert answer.code == 1 and len(answer.items) == sum(
+        len(offsets) for topics in copied.committed().values() for offsets in topics.values()
+    )
+    check_translated(copied, answer.items)
+
+
+def test_consumers_continue_at_the_first_unread_record(
+    copied: CopiedWorlds, written: dict[Key, int], jdk: None, tmp_path: Path
+) -> None:
+    classic, consumer, librdkafka = CONTINUED
+    bootstrap = copied.target.sandbox.bootstrap
+    settings = "isolation.level=read_committed", "auto.offset.reset=latest"
+    expected = {group: first_records(copied, written, group) for group in CONTINUED}
+    found: dict[str, dict[int, int | None]] = {}
+    with JavaMembers(bootstrap, tmp_path / "members.log") as members:
+        members.join("classic", classic, (DELETE,), *settings)
+        members.join("consumer", consumer, (DELETE,), *settings, "group.protocol=consumer")
+        found[librdkafka] = read_first(bootstrap, librdkafka, set(expected[librdkafka]))
+        for client, group in (("classic", classic), ("consumer", consumer)):
+            found[group] = {at: members.first_record(client, DELETE, at) for at in expected[group]}
+    assert found == expected
+    assert all(len(records) >= 30 for records in expected.values())
+
+
+def first_records(copied: CopiedWorlds, written: dict[Key, int], group: str) -> dict[int, int | None]:
+    """Return the offset of the copy of the first unread record of a group, by partition, where it is exact."""
+    found: dict[int, int | None] = {}
+    for world in copied.worlds:
+        offset, committed = (
+            written.get((group, *world.place)),
+            copied.committed()[group][world.place[0]][world.place[1]],
+        )
+        if world.place[0] != DELETE or offset is None or world.read_again(committed, offset):
+            continue
+        if "aborted, copied" in world.kinds:
+            continue  # consumers read these copies
+        unread = [
+            each.offset
+            for each in world.copies
+            if each.offset >= offset and each.number in world.readable and world.origins[each.number] >= committed
+        ]
+        if unread:
+            found[world.place[1]] = unread[0]
+    return found
+
+
+def read_first(bootstrap: str, group: str, partitions: set[int]) -> dict[int, int | None]:
+    """Return the offset of the first record that librdkafka reads in each of these partitions."""
+    found: dict[int, int | None] = {}
+    reader = Consumer({"bootstrap.servers": bootstrap, "group.id": group, "enable.auto.commit": False})
+    reader.subscribe([DELETE])
+    until = time.monotonic() + 60
+    while partitions - found.keys() and time.monotonic() < until:
+        for message in reader.consume(1_000, timeout=1):
+            assert message.error() is None
+            found.setdefault(message.partition() or 0, message.offset())
+    reader.close()
+    return {at: offset for at, offset in found.items() if at in partitions}
+
+
+def place_of(row: Row) -> Key:
+    return row["group"], row["topic"], row["partition"]
+
+
+def check_translated(copied: CopiedWorlds, rows: list[Row]) -> None:
+    worlds = {world.place: world for world in copied.worlds}
+    wrong, results = [], dict[str, Counter[str]]()
+    for row in rows:
+        world = worlds.get((row["topic"], row["partition"]))
+        if world is None:
+            assert row["note"].startswith("no such partition in the copy"), row
+            continue
+        committed, offset = row["source_offset"], row["new_offset"]
+        result = str(row["note"]).partition(":")[0]
+        if offset is not None:
+            result = "exact" if row["read_again"] == 0 else "bounded"
+            if lost := world.lost(committed, offset):
+                wrong.append((f"skips {sorted(lost)[:5]}", *about(world, row)))
+            if (again := world.read_again(committed, offset)) > row["read_again"]:
+                wrong.append((f"reads {again} again", *about(world, row)))
+        for kind in world.kinds:
+            results.setdefault(kind, Counter())[result] += 1
+    for kind, counts in sorted(results.items()):
+        share = counts["exact"] / counts.total()
+        print(f"{kind:26} {counts.total():5,} rows, {share:4.0%} exact, {dict(counts)}")
+    assert not wrong, "\n".join(map(str, wrong))
+
+
+def about(world: World, row: Row) -> tuple[Any, ...]:
+    keys = ("group", "source_offset", "new_offset", "method", "read_again", "note")
+    return world.seed, sorted(world.kinds), world.place, world.ends, {key: row[key] for key in keys}
+
+
+def test_parity_agrees(copied: CopiedWorlds, written: dict[Key, int]) -> None:
+    """Compare what was written, and then offsets that are wrong by a known number of records."""
+    answer = parity(copied)
+    verdicts = Counter(row["verdict"] for row in answer.items)
+    print("parity of what was written:", dict(verdicts))
+    worlds = {world.place: world for world in copied.worlds}
+    planted: dict[Key, tuple[int, str, int]] = {}
+    offsets: dict[str, dict[str, dict[int, int]]] = {}
+    for row in answer.items:
+        key = place_of(row)
+        assert row["target_offset"] == written.get(key), row
+        if key not in written:
+            assert row["verdict"] == "unknown", row
+        elif row["verdict"] == "same":
+            world = worlds[key[1:]]
+            assert not world.lost(row["source_offset"], row["target_offset"]), about(world, row)
+            if key[0] in CONTINUED:
+                continue
+            group = int(key[0].rpartition("-")[2])
+            offset, number = moved(world, written[key], (-3, -1, 0, 1, 4)[(group + key[2]) % 5])
+            planted[key] = offset, "behind" if number < 0 else "ahead" if number else "same", abs(number)
+            offsets.setdefault(key[0], {}).setdefault(row["target_topic"], {})[key[2]] = offset
+        else:
+            assert row["verdict"] == "unknown" and "that may be right" in row["note"], row
+    assert answer.code == 3
+    commit(copied.target.sandbox, offsets)
+    answer = parity(copied)
+    assert answer.code == 2
+    found = {place_of(row): (row["target_offset"], row["verdict"], row["records"]) for row in answer.items}
+    print("parity of wrong offsets:", dict(Counter(verdict for _, verdict, _ in planted.values())))
+    wrong = {key: (found[key], expected) for key, expected in planted.items() if found[key] != expected}
+    assert not wrong, "\n".join(f"{key}: {each}" for key, each in wrong.items())
+
+
+def moved(world: World, offset: int, by: int) -> tuple[int, int]:
+    """Return an offset of the copy that is so many records behind (negative) or ahead, and by how many it really is."""
+    before = [each.offset for each in world.copies if each.offset < offset]
+    after = [each.offset for each in world.copies if each.offset >= offset]
+    if by < 0 and before:
+        chosen = before[by:]
+        return chosen[0], -len(chosen)
+    if by > 0 and after:
+        return after[:by][-1] + 1, len(after[:by])
+    return offset, 0
