@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kgroups.admin.change.plan.lookups import groups_with_offsets, without_members
 from kgroups.admin.change.plan.plan_reset import plan_reset
 from kgroups.admin.change.plan.reset_request import ResetRequest
 from kgroups.admin.client import WireOnly, wire_of
@@ -115,6 +116,8 @@ class Translate(OffsetOperation[Step]):
         held = frozenset() if self.partial else frozenset(each.name for each in failures)
         moves = {step.key: _commit(step.translated) for step in steps if step.note is None and step.group not in held}
         planned = await self.safety.plan(cluster, lambda: self._plan_moves(cluster, moves, steps))
+        if self.again:
+            planned = planned.with_failures(await _active(cluster, {step.group for step in steps} - {*_groups(moves)}))
         self.arrived.update(each.name for each in planned.failures if each.error == Code.non_empty_group.name.upper())
         self.followed = frozenset(step.group for step in steps) - self.arrived
         planned = await self.safety.screen_offsets(cluster, planned)
@@ -135,7 +138,7 @@ class Translate(OffsetOperation[Step]):
     async def _plan_moves(
         self, cluster: Cluster, moves: Mapping[PlanKey, Commit], steps: Iterable[Step]
     ) -> Outcome[PlannedOffset]:
-        names = tuple(sorted({group for group, _, _ in moves}))
+        names = _groups(moves)
         if not names:
             return Outcome()
         kinds = {step.group: step.translated.kind for step in steps if step.translated.kind}
@@ -173,6 +176,19 @@ class Translate(OffsetOperation[Step]):
         order = {key: at for at, key in enumerate(steps)}
         both = sorted((*rows.items, *left), key=lambda row: order[row.group, row.target_topic, row.partition])
         return rows.with_items(both)
+
+
+def _groups(moves: Iterable[PlanKey]) -> tuple[GroupId, ...]:
+    return tuple(sorted({group for group, _, _ in moves}))
+
+
+async def _active(cluster: Cluster, groups: Iterable[GroupId]) -> list[Failure]:
+    """Return a failure for each of these groups that has members; their offsets are not planned."""
+    names = tuple(sorted(groups))
+    if not names:
+        return []
+    found, _, _ = await groups_with_offsets(cluster, Selection(names))
+    return without_members(found.items)[1]
 
 
 def _commit(each: Translated) -> Commit:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -10,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer
+from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, TopicPartition
 
 from kgroups.sandbox import DEFAULT_VERSION, Sandbox
 from tests.integration.asking import Answer, Row, run_here
 from tests.integration.conftest import CALM
-from tests.integration.copied_worlds import DELETE, HEADER, TOPIC_MAP, CopiedWorlds, World, commit
+from tests.integration.copied_worlds import COPIES, DELETE, HEADER, RENAMED, TOPIC_MAP, CopiedWorlds, World, commit
 from tests.integration.java_members import JavaMembers
 
 OPTIONS = ("--topic-map", TOPIC_MAP, "--header", HEADER, "--timeout", "10m", "--max-seconds", "300", "-o", "json")
@@ -203,3 +206,51 @@ def moved(world: World, offset: int, by: int) -> tuple[int, int]:
     if by > 0 and after:
         return after[:by][-1] + 1, len(after[:by])
     return offset, 0
+
+
+@pytest.fixture
+def follow(copied: CopiedWorlds, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """``kgroups translate followed --follow 1s`` after it wrote two translations."""
+    world = next(world for world in copied.worlds if world.kinds == {"renamed"} and len(world.copies) > 2)
+    both = "--from", copied.source.sandbox.bootstrap, "--to", copied.target.sandbox.bootstrap
+    words = "followed", *both, "--topic-map", TOPIC_MAP, "--follow", "1s", "--execute", "--yes"
+    command = [sys.executable, "-m", "kgroups", "translate", *words]
+    read = copied.target.admin.list_consumer_group_offsets
+
+    def wait_for(number: int) -> None:
+        """Commit the offset of a record on the source; wait until that of its copy is on the target."""
+        commit(copied.source.sandbox, {"followed": {world.place[0]: {world.place[1]: world.origins[number]}}})
+        expected = next(each.offset for each in world.copies if each.number == number)
+        asked = ConsumerGroupTopicPartitions("followed", [TopicPartition(*world.copy)])
+        until = time.monotonic() + 60
+        while read([asked])["followed"].result(60).topic_partitions[0].offset != expected:
+            assert process.poll() is None and time.monotonic() < until, process.communicate(timeout=1)
+            time.sleep(0.1)
+
+    commit(copied.source.sandbox, {"followed": {world.place[0]: {world.place[1]: world.origins[0]}}})
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, cwd=tmp_path) as process:
+        try:
+            copied.target.admin.delete_consumer_groups(["followed"])["followed"].exception(60)
+            wait_for(1)
+            wait_for(2)
+            yield process
+        finally:
+            process.kill()
+
+
+def test_follow_ends_with_ctrl_c(follow: subprocess.Popen[str]) -> None:
+    follow.send_signal(signal.SIGINT)
+    _, err = follow.communicate(timeout=60)
+    assert follow.returncode == 130 and "Traceback" not in err, err
+
+
+def test_follow_ends_when_the_group_has_members(copied: CopiedWorlds, follow: subprocess.Popen[str]) -> None:
+    member = Consumer({"bootstrap.servers": copied.target.sandbox.bootstrap, "group.id": "followed"})
+    member.subscribe([COPIES[RENAMED]])
+    until = time.monotonic() + 60
+    while follow.poll() is None and time.monotonic() < until:
+        member.poll(0.2)
+    member.close()
+    _, err = follow.communicate(timeout=1)
+    assert follow.returncode == 1 and "the group has active members" in err, (follow.returncode, err)
