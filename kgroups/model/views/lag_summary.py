@@ -316,9 +316,9 @@ def tally_of(
     lags = [lag for lag, _ in known]
     unread_lags = [lag for lag in lags if lag > 0]
     total = sum(unread_lags) if lags else None
-    missing = len(known) < len(partitions) and any(
-        lag_is_unknown(row, allow_uncommitted=allow_uncommitted) for row in partitions
-    )
+    missing: list[OffsetRow] = []
+    if len(known) < len(partitions):
+        missing = [row for row in partitions if lag_is_unknown(row, allow_uncommitted=allow_uncommitted)]
     whole = not (undecoded or missing or hidden)
     most = max(lags, default=None)
     worst = None if most is None or most < 0 or (most == 0 and not whole) else known[lags.index(most)]
@@ -332,6 +332,9 @@ def tally_of(
     if undecoded:
         remarks.append(f"assignments not decoded: {undecoded:,}")
     holes = [row.note for _, row in placed if row.lag is None and row.note]
+    reasons = _counted(holes, "lag unknown")
+    if without := len([row for row in missing if reads_on_at(row) is None]):
+        reasons.append(f"{count(without, 'partition')} without a committed offset")
     starts = [(at, row.log_start_offset) for at, row in placed if row.lag is not None]
     return Tally(
         total_lag=total if whole else None,
@@ -345,7 +348,7 @@ def tally_of(
         ahead=len([row for lag, row in known if lag < 0 and is_ahead(row)]),
         data_lost=len([at for at, start in starts if start is not None and at < start]),
         time_lag_ms=age,
-        note="; ".join((*least, *_counted(holes, "lag unknown"), *remarks)) or None,
+        note="; ".join((*least, *reasons, *remarks)) or None,
         known_lag=total,
         headroom_ms=room.least,
         headroom_max_ms=room.most,

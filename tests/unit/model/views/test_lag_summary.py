@@ -68,7 +68,8 @@ def test_summary_by_group() -> None:
     assert values(row, "total_lag", "max_lag", "max_topic", "max_partition") == (None, 95, "t", 3)
     assert row.known_lag == 10 + 95 + 1
     assert values(row, *COUNTS) == (8, 3, 2, 1, 1, 1)
-    assert row.note == "lag at least 106; lag unknown of 1 partition: the topic does not exist"
+    unknown = "lag unknown of 1 partition: the topic does not exist; 2 partitions without a committed offset"
+    assert row.note == f"lag at least 106; {unknown}"
     assert row.time_lag_ms is None
 
 
@@ -202,6 +203,8 @@ def test_summary_total_is_unknown_if_one_partition_is() -> None:
     assert (row.total_lag, row.uncommitted) == (0, 1)  # there is nothing to read
     (row,) = rows(offsets({("t", 0): 60, ("t", 1): 5}, {("t", 0): (0, 100)}))
     assert (row.total_lag, row.note) == (None, "lag at least 40")
+    (row,) = rows(offsets({("t", 0): 60}, logs | {("t", 1): (7, 7), ("t", 2): (0, 1), ("t", 3): (0, 1)}))
+    assert row.note == "lag at least 40; 2 partitions without a committed offset"  # one has nothing to read
 
 
 def test_summary_total_is_unknown_with_undecoded_assignment() -> None:
