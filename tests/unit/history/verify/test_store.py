@@ -24,7 +24,18 @@ from kgroups.history.jobs.verify import verify
 from kgroups.history.load.manifest import BATCH, COMPACTED, HEADS_SAMPLED, LANDED, SWEEP, DataFile, Entry
 from kgroups.history.load.records import entry_of, write_records
 from kgroups.history.load.store import Identity, Store
-from kgroups.history.tables import BASELINE, COMMITS, COVERAGE, HEADS, RECORDS, SHARE_STATES, STORED, SWEEPS, Table
+from kgroups.history.tables import (
+    BASELINE,
+    COMMITS,
+    COVERAGE,
+    HEADS,
+    RECORDS,
+    SHARE_STATES,
+    STORED,
+    SWEEPS,
+    UNDECODED,
+    Table,
+)
 from kgroups.history.upkeep.decode_again import decode_again
 from kgroups.history.upkeep.materialize import materialize
 from kgroups.history.verify.decoding import DECODING
@@ -105,11 +116,11 @@ def rewritten(store: Store, table: Table, change: Callable[[pa.Table], pa.Table]
     files: list[DataFile] = []
     for each in STORED:
         kept = snapshot.files(each)
-        if each == table:
+        if each.name == table.name:
             rows = pa.concat_tables(pq.ParquetFile(store.storage.opened(file.path)).read() for file in kept)
             with store.writer() as writer:
                 for batch in change(rows.drop_columns(["cluster_id"])).to_batches():
-                    writer.add(each, batch)
+                    writer.add(table, batch)
             kept = list(writer.files)
         files += kept
     replaced = tuple(snapshot.entries)
@@ -378,6 +389,23 @@ def test_row_that_differs_from_its_record_is_found_and_decoded_again(
     assert bad(store) == {} and everything(store) == right
     again = CliRunner().invoke(cli, ["history", "upgrade", "--store", store.location])
     assert "the tables are those of this version" in again.output
+
+
+def test_upgrade_fills_columns_that_an_earlier_version_did_not_have(tmp_path: Path) -> None:
+    made = Store(str(tmp_path / "history"))
+    made.create(Identity("cluster-1", "__consumer_offsets", "2026-01-01T00:00:00+00:00", "topic-1"))
+    pairs = (*PAIRS[:5], (commit_key(partition=2), b"\0\x63new"))
+    collected(made, record_batch(pairs), 6)
+    right = everything(made)
+    columns = tuple(column for column in UNDECODED.columns if column.name not in ("topic", "partition"))
+    earlier = UNDECODED._replace(columns=columns)
+    rewritten(made, earlier, lambda rows: rows.select(earlier.names))
+    (file,) = made.snapshot().files(UNDECODED)
+    assert "topic" not in pq.ParquetFile(made.storage.opened(file.path)).schema_arrow.names
+    upgraded = CliRunner().invoke(cli, ["history", "upgrade", "--store", made.location])
+    assert (upgraded.exit_code, "6 records decoded again" in upgraded.output) == (0, True), upgraded.output
+    assert everything(made) == right
+    assert any("'topic': 't', 'partition': 2" in row for row in right["undecoded"])
 
 
 def test_decoding_again_keeps_rows_without_a_record(store: Store) -> None:
