@@ -249,6 +249,17 @@ COVERAGE = Table(
             "timestamp",
             "log time of the first record at or after the last stable offset; null: none, or unknown",
         ),
+        Column(
+            "linked_since",
+            "timestamp",
+            "log time since which history was complete before records were expired: the last one of each key is kept; "
+            "null: nothing of the range was expired, or unknown",
+        ),
+        Column(
+            "batch_complete",
+            "boolean",
+            "whether the batch of the row read all partitions to their end, if rows of it were expired; otherwise null",
+        ),
     ),
 )
 
@@ -325,7 +336,11 @@ SHARE_COVERAGE = Table(
     (
         COVERAGE.columns[0],
         SHARE_STATES.columns[0],
-        *(column for column in COVERAGE.columns[2:] if not column.name.endswith(("stable_offset", "watermark"))),
+        *(
+            column
+            for column in COVERAGE.columns[2:]
+            if not column.name.endswith(("stable_offset", "watermark", "linked_since", "batch_complete"))
+        ),
     ),
 )
 

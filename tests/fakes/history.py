@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -251,6 +252,20 @@ def three_commits() -> History:
     for second in range(3):
         history.commit("orders", second, 100 + second)
     return history
+
+
+def hide(history: History, chance: random.Random) -> None:
+    """Let some commits be of a version that is unknown."""
+    commits = history.rows.pop("commits")
+    for row in commits:
+        is_hidden = row["committed_offset"] is not None and chance.random() < 0.1
+        history.rows["undecoded" if is_hidden else "commits"].append(hidden(row) if is_hidden else row)
+
+
+def hidden(commit: Row) -> Row:
+    """Return the row of a commit that cannot be decoded."""
+    kept = {name: commit[name] for name in ("log_partition", "log_offset", "log_time", "group", "topic", "partition")}
+    return kept | {"tombstone": False, "record_type": 1, "value_version": 9, "reason": "value: version 9 is unknown"}
 
 
 SPAN = Span(at(0), at(600))

@@ -28,9 +28,9 @@ from kgroups.history.tables import STORED
 from kgroups.history.transform.definitions import DERIVED, Span
 from kgroups.history.upkeep.materialize import materialize
 from tests.fakes.group_protocol import END, START, RandomGroups
-from tests.fakes.history import History, at, derived_in, ordered
+from tests.fakes.history import History, at, derived_in, hide, ordered
 from tests.spark.conftest import small
-from tests.unit.history.transform.test_materialize import batches, hide
+from tests.unit.history.transform.test_materialize import batches
 
 RULES = Rules(samples=5, stale_after=timedelta(minutes=2), expiring_within=timedelta(days=8), storm=3, flaps=2)
 SPAN = Span(at(START), at(END) + timedelta(microseconds=123_456))

@@ -7,10 +7,12 @@ Definition: a record is in effect until the next record of its key. What is kept
   nothing; of members that left, nothing.
 - the last complete sweep, what later sweeps found, and the last known retention time of offsets.
 - the samples of log end offsets next to a commit that is kept: lag in time follows from them.
-- the last range that was read of each partition of the log, how far its end was, and when it was last read.
+- the last range that was read of each partition of the log, how far its end was, and when it was last read; and when
+  all partitions were last read.
 - of each state of a share group the last snapshot, what followed it, and the ranges in which they were read.
 
-From then on, history is known since the limit.
+From then on, history is known since the limit. What the range says of the time before is kept: since when the
+commits before the limit are the last ones of their keys, and whether a batch read all partitions.
 """
 
 from __future__ import annotations
@@ -19,8 +21,11 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from ..load.manifest import DataFile
+from ..load.sql import sql_literal
 from ..load.store import GRACE, Store
+from ..materialized import literals
 from ..tables import BASELINE, COVERAGE, HEADS, RECORDS, SHARE_COVERAGE, SHARE_STATES, STORED, SWEEPS
+from ..transform.definitions import fill, relations
 from .compact import TABLES, by_folder
 from .rewrite import Rewriter, repeated
 
@@ -95,12 +100,25 @@ qualify row_number() over (partition by log_partition order by to_offset desc, f
 
 create temp table kept_ends as
 from (
-    select * from coverage where sampled_at < {limit} and last_stable_offset is not null
-    qualify last_stable_offset = max(last_stable_offset) over (partition by log_partition)
+    from (
+        select * from coverage where sampled_at < {limit} and last_stable_offset is not null
+        qualify last_stable_offset = max(last_stable_offset) over (partition by log_partition)
+    )
+    qualify row_number() over (partition by log_partition order by high_watermark desc nulls last) = 1
+        or row_number() over (partition by log_partition order by unread_since desc nulls last) = 1
+        or row_number() over (partition by log_partition order by sampled_at desc) = 1
 )
-qualify row_number() over (partition by log_partition order by high_watermark desc nulls last) = 1
-    or row_number() over (partition by log_partition order by unread_since desc nulls last) = 1
-    or row_number() over (partition by log_partition order by sampled_at desc) = 1;
+union all (
+    from coverage where sampled_at = (select max(sampled_at) from whole_batches where sampled_at < {limit})
+    order by log_partition, from_offset limit 1
+);
+
+create temp table cut_ranges as
+select log_partition, from_offset, to_offset, sampled_at,
+    coalesce(max(linked_since) over of_run, min(known_since) over of_run) as linked
+from ranges
+window of_run as (partition by log_partition, run)
+qualify (compacted is null and first_time < {limit}) or known_since < {limit};
 
 create temp table kept_states as
 select log_partition, log_offset from (
@@ -190,20 +208,26 @@ _ROWS = {
     " or swept_at = asked_at",
     COVERAGE.name: """
 with chosen as (
-    select *, coalesce(compacted > 0 and whole_since < {limit}, false) as whole,
-        sampled_at < {limit} and not exists (from kept_ranges as each where _IS_SAME_) as empty
-    from part where sampled_at >= {limit} or exists (from kept_ranges as each where _IS_SAME_)
+    select part.*, linked, cut_ranges.sampled_at is not null as cut,
+        coalesce(compacted > 0 and whole_since < {limit}, false) as whole,
+        part.sampled_at < {limit} and not exists (from kept_ranges as each where _IS_SAME_) as empty
+    from part left join cut_ranges on part.log_partition = cut_ranges.log_partition
+        and part.sampled_at = cut_ranges.sampled_at and part.from_offset = cut_ranges.from_offset
+        and part.to_offset = cut_ranges.to_offset
+    where part. sampled_at >= {limit} or exists (from kept_ranges as each where _IS_SAME_)
         or exists (from kept_ends as each where _IS_SAME_)
 )
-select * exclude (whole, empty) replace (
-    if(empty, last_stable_offset, from_offset) as from_offset,
-    if(empty, last_stable_offset, to_offset) as to_offset,
+select * exclude (linked, cut, whole, empty) replace (
+    if(empty, to_offset, from_offset) as from_offset,
     if(empty, 0, if(compacted is null, records, _LEFT_)) as records,
-    if(empty, null, if(first_time < {limit}, {limit}, first_time)) as first_time,
+    if(empty, null, if(cut and first_time < {limit}, {limit}, first_time)) as first_time,
     if(empty, null, last_time) as last_time,
     if(empty, null, if(whole, 0, compacted)) as compacted,
     if(empty or whole, null, compacted_to) as compacted_to,
-    if(empty or whole, null, whole_since) as whole_since
+    if(empty or whole, null, whole_since) as whole_since,
+    if(empty, null, if(cut, linked, linked_since)) as linked_since,
+    if(sampled_at < {limit}, coalesce(batch_complete, sampled_at in (from whole_batches)), batch_complete)
+        as batch_complete
 ) from chosen
 """.replace(
         "_IS_SAME_",
@@ -233,6 +257,8 @@ def expire(
             if table == RECORDS:  # kept by their position only
                 continue
             rewriter.view(table.name, table, snapshot.files(table))
+        for name, query in relations(["ranges", "whole_batches"]).items():
+            rewriter.define(name, fill(query, literals(sql_literal, 0)))
         rewriter.run(_KEPT.format(limit=limit) + _BEGIN_LOST.format(limit=limit))
         ranges = {name for name, _ in _RANGES.values()}
         # Ranges are last: they count the records that are left.

@@ -14,7 +14,8 @@ found as (
     from_offset as found,
     (from_offset - reach) || ' offsets were never read' as note
   from placed
-  where from_offset > reach
+  -- The time after the gap is no longer known if it was before an expiration.
+  where from_offset > reach and linked_since is null
   union all
   select
     log_partition,

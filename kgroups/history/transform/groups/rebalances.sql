@@ -9,6 +9,10 @@ records as (
   from commits
   semi join found using (`group`)
   where log_time < $until and not tombstone
+  union all
+  select `group`, log_partition, log_offset, epoch_us(log_time) as committed_us, false as is_round
+  from undecoded_commits
+  semi join found using (`group`)
 ),
 nearest as (
   select

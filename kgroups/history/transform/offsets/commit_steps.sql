@@ -35,9 +35,10 @@ compared as (
       when not coalesce(topic_id <> lead(topic_id) over of_key, false)
         then -(committed_offset - lead(committed_offset) over of_key)
     end as next_step,
-    lag(log_time) over of_key < known_since as was_unknown
+    lag(log_time) over of_key < coalesce(linked_since, known_since) as was_unknown
   from all_written
   left join completeness using (log_partition)
+  left join links using (log_partition)
   window of_key as (partition by `group`, topic, partition order by log_partition, log_offset)
 )
 select * from compared where is_decoded

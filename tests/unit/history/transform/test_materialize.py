@@ -33,7 +33,7 @@ from kgroups.history.upkeep.compact import compact
 from kgroups.history.upkeep.expire import expire
 from kgroups.history.upkeep.materialize import materialize
 from tests.fakes.group_protocol import END, LOG_TABLES, START
-from tests.fakes.history import History, Row, at, ordered
+from tests.fakes.history import History, Row, at, hide, ordered
 from tests.unit.history.transform.test_expire import WINDOW, random_groups
 
 Change = Callable[[History, random.Random], None]
@@ -117,20 +117,6 @@ def omit_times(history: History, chance: random.Random) -> None:
     for row in history.rows["commits"]:
         if chance.random() < 0.05:
             row["log_time"] = None
-
-
-def hide(history: History, chance: random.Random) -> None:
-    """Let some commits be of a version that is unknown."""
-    commits = history.rows.pop("commits")
-    for row in commits:
-        is_hidden = row["committed_offset"] is not None and chance.random() < 0.1
-        history.rows["undecoded" if is_hidden else "commits"].append(hidden(row) if is_hidden else row)
-
-
-def hidden(commit: Row) -> Row:
-    """Return the row of a commit that cannot be decoded."""
-    kept = {name: commit[name] for name in ("log_partition", "log_offset", "log_time", "group", "topic", "partition")}
-    return kept | {"tombstone": False, "record_type": 1, "value_version": 9, "reason": "value: version 9 is unknown"}
 
 
 def misplace(history: History, chance: random.Random) -> None:
