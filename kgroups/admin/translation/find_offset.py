@@ -83,6 +83,11 @@ class Finder:
     def accepts(self, method: Method) -> bool:
         return method in self._methods
 
+    @property
+    def reads_records(self) -> bool:
+        """Whether any accepted method needs records."""
+        return bool(self._methods - {Method.SYNC})
+
     async def find(
         self, position: Position, log: LogOffsets, copy: LogOffsets, hints: Iterable[int] = ()
     ) -> Translation:

@@ -1,9 +1,15 @@
-"""Read stretches of logs whose records are compared with those of another cluster."""
+"""Read stretches of logs whose records are compared with those of another cluster.
+
+What is requested from a leader at the same time is one request. In a response for several partitions, one can lack
+records that it has: then it is requested alone, and the first batch is returned whatever its size (KIP-74).
+"""
 
 from __future__ import annotations
 
 import asyncio
-from typing import NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple, cast
 
 from kgroups.errors import BrokerUnavailable, KgroupsError
 from kgroups.model.cluster import Node
@@ -11,7 +17,9 @@ from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import Scope
 from kgroups.model.translation.copies import Copy
 from kgroups.net.cluster import Cluster
+from kgroups.protocol.apis.fetch import API as FETCH
 from kgroups.protocol.apis.fetch import Fetch, Fetched
+from kgroups.protocol.apis.list_offsets import API as LIST_OFFSETS
 from kgroups.protocol.apis.list_offsets import NOWHERE, Found, ListOffsets
 from kgroups.protocol.budget import Budget
 from kgroups.protocol.copied_records import read_copies
@@ -23,6 +31,7 @@ from ..routing.partition_leaders import (
     NO_TOPICS,
     TopicPartition,
     Topics,
+    by_topic,
     find_leaders,
     partition_name,
 )
@@ -32,7 +41,9 @@ PORTION = 128 * 1024
 LARGEST = 16 * 1024 * 1024
 """Bytes of one request for a batch that is larger than :data:`PORTION`."""
 TOGETHER = 32
-"""Requests to one cluster at a time."""
+"""Partitions of one request."""
+IN_FLIGHT = 2
+"""Requests of a kind to a leader at a time. What is requested meanwhile is part of the next ones."""
 
 
 class Unread(Exception):
@@ -55,6 +66,47 @@ class Chunk(NamedTuple):
     origins: dict[int, int]
 
 
+class Kind(NamedTuple):
+    """What is requested: the records from an offset on, or, with a ``size`` of 0, the offset of a time."""
+
+    size: int
+    isolation: Isolation = Isolation.READ_UNCOMMITTED
+
+    def call(self, values: dict[TopicPartition, int]) -> Fetch | ListOffsets:
+        if not self.size:
+            return ListOffsets(by_topic(values), values)
+        offsets: dict[str, dict[int, int]] = {}
+        for (topic, partition), at in values.items():
+            offsets.setdefault(topic, {})[partition] = at
+        return Fetch(offsets, self.size, self.isolation)
+
+
+class Asked(NamedTuple):
+    pair: TopicPartition
+    value: int
+    answer: asyncio.Future[Fetched | Found | KafkaError | None]
+
+
+@dataclass
+class Lane:
+    """What is to be requested from one leader, and the tasks that do."""
+
+    waiting: list[Asked] = field(default_factory=list)
+    senders: set[asyncio.Task[None]] = field(default_factory=set)
+
+    def take(self, most: int) -> dict[TopicPartition, Asked]:
+        """Remove and return what fits into one request: each partition once."""
+        taken: dict[TopicPartition, Asked] = {}
+        left: list[Asked] = []
+        for each in self.waiting:
+            if each.pair in taken or len(taken) == most:
+                left.append(each)
+            else:
+                taken[each.pair] = each
+        self.waiting = left
+        return taken
+
+
 class LogReader:
     """Reads the logs of one cluster."""
 
@@ -65,17 +117,16 @@ class LogReader:
         """The bytes of all responses."""
         self._known = topics
         self._header = header
-        self._turn = asyncio.Semaphore(TOGETHER)
+        self._lanes: dict[tuple[int, Kind], Lane] = {}
 
     async def read(self, pair: TopicPartition, at: int, isolation: Isolation = Isolation.READ_COMMITTED) -> Chunk:
         """Return the records from an offset on.
 
         :raises Unread: if no broker returns them.
         """
-        topic, partition = pair
         size = PORTION
         while True:
-            fetched = await self._ask(pair, Fetch({topic: {partition: at}}, size, isolation))
+            fetched = await self._ask(pair, Kind(size, isolation), at)
             assert isinstance(fetched, Fetched)
             self.fetched += len(fetched.records)
             budget = Budget(self.cluster.deadline)
@@ -83,11 +134,11 @@ class LogReader:
                 copies = read_copies(fetched.records, at, fetched.aborted, self._header, budget)
             except KgroupsError as error:
                 raise Unread(f"{partition_name(pair)}: {error}") from error
-            if copies.until > at or not fetched.records or size == LARGEST:
+            stable, high = fetched.last_stable, fetched.high_watermark
+            end = stable if isolation is Isolation.READ_COMMITTED else high
+            if copies.until > at or (not fetched.records and at >= end) or size == LARGEST:
                 break
             size = LARGEST
-        stable, high = fetched.last_stable, fetched.high_watermark
-        end = stable if isolation is Isolation.READ_COMMITTED else high
         # Behind the last batch, compaction may have left offsets without records up to the end of the log.
         until = copies.until if fetched.records else max(end, at)
         return Chunk(copies.records, until, stable, high, len(fetched.records), copies.append_time, copies.origins)
@@ -97,38 +148,66 @@ class LogReader:
 
         :raises Unread: if no broker returns it.
         """
-        found = await self._ask(pair, ListOffsets({pair[0]: (pair[1],)}, ms))
+        found = await self._ask(pair, Kind(0), ms)
         assert isinstance(found, Found)
         return None if found.offset == NOWHERE else found.offset
 
-    async def _ask(self, pair: TopicPartition, call: Fetch | ListOffsets) -> Fetched | Found:
+    async def _ask(self, pair: TopicPartition, kind: Kind, value: int) -> Fetched | Found:
         backoff = Backoff.of(self.cluster)
         why: object = "its leader does not answer"
         known = self._known
-        async with self._turn:
-            for attempt in range(LEADER_ROUNDS):
-                if attempt and not await backoff.wait():
-                    break
-                node = await self._leader(pair, known)
-                known = NO_TOPICS
-                if not isinstance(node, Node):
-                    raise Unread(node)
-                try:
-                    answer = (await self.cluster.call(node, call)).get(pair)
-                except BrokerUnavailable as error:
-                    why = error
-                    continue
-                except KgroupsError as error:
-                    raise Unread(f"{partition_name(pair)}: {error}") from error
-                if isinstance(answer, Fetched | Found):
-                    return answer
-                if not isinstance(answer, KafkaError):
-                    raise Unread(f"{partition_name(pair)}: missing in the leader's response")
-                failure = answer.failure(Scope.PARTITION, partition_name(pair), api=call.api.name, broker=node.id)
-                why = failure.message
-                if answer.code not in LEADER_MOVED:
-                    break
+        for attempt in range(LEADER_ROUNDS):
+            if attempt and not await backoff.wait():
+                break
+            node = await self._leader(pair, known)
+            known = NO_TOPICS
+            if not isinstance(node, Node):
+                raise Unread(node)
+            try:
+                answer = await self._call(node, kind, pair, value)
+            except BrokerUnavailable as error:
+                why = error
+                continue
+            except KgroupsError as error:
+                raise Unread(f"{partition_name(pair)}: {error}") from error
+            if isinstance(answer, Fetched | Found):
+                return answer
+            if not isinstance(answer, KafkaError):
+                raise Unread(f"{partition_name(pair)}: missing in the leader's response")
+            api = FETCH if kind.size else LIST_OFFSETS
+            failure = answer.failure(Scope.PARTITION, partition_name(pair), api=api.name, broker=node.id)
+            why = failure.message
+            if answer.code not in LEADER_MOVED:
+                break
         raise Unread(f"{partition_name(pair)}: {why}")
+
+    async def _call(
+        self, node: Node, kind: Kind, pair: TopicPartition, value: int
+    ) -> Fetched | Found | KafkaError | None:
+        lane = self._lanes.setdefault((node.id, kind), Lane())
+        asked = Asked(pair, value, asyncio.get_running_loop().create_future())
+        lane.waiting.append(asked)
+        if len(lane.senders) < IN_FLIGHT:
+            lane.senders.add(asyncio.create_task(self._send(node, kind, lane)))
+        return await asked.answer
+
+    async def _send(self, node: Node, kind: Kind, lane: Lane) -> None:
+        """Request what is waiting until nothing is."""
+        while taken := lane.take(1 if kind.size == LARGEST else TOGETHER):
+            call = kind.call({pair: each.value for pair, each in taken.items()})
+            answers: Mapping[TopicPartition, Fetched | Found | KafkaError] | Exception
+            try:
+                answers = await self.cluster.call(node, call)
+            except Exception as error:  # for those who wait, whatever it is
+                answers = error
+            for pair, each in taken.items():
+                if each.answer.done():  # cancelled
+                    continue
+                if isinstance(answers, Exception):
+                    each.answer.set_exception(answers)
+                else:
+                    each.answer.set_result(answers.get(pair))
+        lane.senders.remove(cast("asyncio.Task[None]", asyncio.current_task()))
 
     async def _leader(self, pair: TopicPartition, known: Topics) -> Node | str:
         by_leader = await find_leaders(self.cluster, [pair], known=known)

@@ -93,7 +93,8 @@ class Gathered(NamedTuple):
             return None
         ends = log_of(self.facts.source_logs, pair).end, log_of(self.facts.target_logs, copy).end
         if None in ends:
-            return Translation.impossible(Impossible.UNREADABLE, "the end of a log is unknown")
+            unknown = Translation.impossible(Impossible.UNREADABLE, "the end of a log is unknown")
+            return _without_copy(self.position(pair, commit), self.facts) or unknown
         found = self.mirror.translate(group, *pair, commit.offset, OffsetPair(*ends))  # type: ignore[arg-type]
         if isinstance(found, str):
             return Translation.impossible(Impossible.NOT_FOUND, found)
@@ -172,7 +173,7 @@ async def translate_gathered(gathered: Gathered, finder: Finder, progress: Progr
         copy = position.target[0]
         known = group.group in gathered.there
         items.append(Translated(group.group, group.type, *pair, commit, copy, old, found or _UNPROVED, known))
-        if not (found and found.exact):
+        if finder.reads_records and not (found and found.exact):
             positions.setdefault(position, set()).update({old.offset} if old else ())
     by_record = await _find_all(gathered.facts, positions, finder, progress)
     return gathered.groups.with_items(
@@ -273,16 +274,17 @@ async def _find_all(
     facts: Facts, positions: Mapping[Position, set[int]], finder: Finder, progress: Progress
 ) -> dict[Position, Translation]:
     progress.begin("partitions", len(positions))
-    turn = asyncio.Semaphore(TOGETHER)
+    found: dict[Position, Translation] = {}
+    left = iter(positions.items())
 
-    async def find(position: Position, hints: set[int]) -> Translation:
-        async with turn:
+    async def work() -> None:
+        for position, hints in left:
             logs = log_of(facts.source_logs, position.source), log_of(facts.target_logs, position.target)
-            found = _without_copy(position, facts) or await finder.find(position, *logs, sorted(hints)[-1:])
-        progress.advance("partitions", 1)
-        return found
+            found[position] = _without_copy(position, facts) or await finder.find(position, *logs, sorted(hints)[-1:])
+            progress.advance("partitions", 1)
 
-    return dict(zip(positions, await asyncio.gather(*(find(*each) for each in positions.items())), strict=True))
+    await asyncio.gather(*(work() for _ in range(TOGETHER)))
+    return found
 
 
 def _without_copy(position: Position, facts: Facts) -> Translation | None:

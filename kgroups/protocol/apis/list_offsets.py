@@ -49,11 +49,12 @@ class Found(NamedTuple):
 class ListOffsets(NamedTuple):
     """Request the log start or end offsets of these partitions, whose leader accepts the request.
 
-    If ``where`` is a number of milliseconds since 1970, request the first record at that time or later.
+    If ``where`` is a number of milliseconds since 1970, request the first record at that time or later. A mapping of
+    topic and partition to such a time has another one for each.
     """
 
     partitions: Mapping[str, tuple[int, ...]]
-    where: Where | int = Where.END
+    where: Where | int | Mapping[tuple[str, int], int] = Where.END
     isolation: Isolation = Isolation.READ_UNCOMMITTED
 
     @property
@@ -67,9 +68,14 @@ class ListOffsets(NamedTuple):
     def encode(self, version: int) -> bytes:
         form = form_of(API, version)
         epoch = _NO_EPOCH if version >= _EPOCHS else b""
-        rest = epoch + int64(int(self.where)) + form.tags
+        where, tags = self.where, form.tags
+        if isinstance(where, Mapping):
+            times = {pair: epoch + int64(ms) + tags for pair, ms in where.items()}
+        else:
+            rest = epoch + int64(int(where)) + tags
+            times = {(name, index): rest for name, indexes in self.partitions.items() for index in indexes}
         topics = form.array(
-            form.string(name) + form.array(int32(index) + rest for index in indexes) + form.tags
+            form.string(name) + form.array(int32(index) + times[name, index] for index in indexes) + form.tags
             for name, indexes in self.partitions.items()
         )
         isolation = int(self.isolation).to_bytes(1, "big") if version >= _ISOLATION else b""

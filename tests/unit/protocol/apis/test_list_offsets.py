@@ -42,3 +42,14 @@ def test_list_offsets_sends_special_timestamps_and_does_not_fence(version: int) 
     found = heard(call, reply(2, version, topics=(answer,)))
     assert found["t", 0] == Found(7, 1 if version >= 4 else None)
     assert isinstance(found["t", 3], KafkaError)
+
+
+@pytest.mark.parametrize("version", range(1, 11))
+def test_each_partition_can_have_its_own_time(version: int) -> None:
+    call = ListOffsets({"t": (3, 0), "u": (0,)}, {("t", 0): 5, ("t", 3): 7, ("u", 0): 9})
+    sent = {
+        (topic.name, entry.partition_index): entry.timestamp
+        for topic in asked(call, version).topics
+        for entry in topic.partitions
+    }
+    assert sent == {("t", 0): 5, ("t", 3): 7, ("u", 0): 9}
