@@ -17,7 +17,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -110,6 +110,15 @@ class Contender(NamedTuple):
     """Number of consecutive runs: CPU time is counted in steps of 10 ms."""
 
 
+def cpu_of(pids: Iterable[int]) -> float:
+    """Return the CPU seconds of processes (Linux)."""
+    ticks = 0
+    for pid in pids:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        ticks += int(fields[11]) + int(fields[12])  # utime, stime
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
 class Meter:
     """Measures commands by the proxy and by the CPU time of the brokers."""
 
@@ -126,11 +135,7 @@ class Meter:
         self.idle = (self._cpu() - began) / (time.monotonic() - since)
 
     def _cpu(self) -> float:
-        ticks = 0
-        for pid in self._pids:
-            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-            ticks += int(fields[11]) + int(fields[12])  # utime, stime
-        return ticks / os.sysconf("SC_CLK_TCK")
+        return cpu_of(self._pids)
 
     def run(self, contender: Contender) -> tuple[Counts, Answer | None]:
         """Run a command; CPU seconds are without those of idle brokers.
