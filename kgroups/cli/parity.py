@@ -17,9 +17,10 @@ from kgroups.admin.translation.compare import compare, compare_with_snapshot
 from kgroups.config.profiles import read_profiles
 from kgroups.errors import KgroupsError, UsageError
 from kgroups.model.health.findings import Finding
-from kgroups.model.health.report import Report, report_of
+from kgroups.model.health.report import ANSWERED, Report, report_of
 from kgroups.model.offsets import place_name
 from kgroups.model.outcome import Outcome
+from kgroups.model.severity import Severity
 from kgroups.model.snapshot.snapshot import Snapshot
 from kgroups.model.translation.parity import Compared, Verdict
 from kgroups.net.cluster import Cluster
@@ -114,8 +115,12 @@ def _selected(snapshot: Snapshot, selection: Selection) -> Snapshot:
 
 
 def _report(outcome: Outcome[Compared]) -> Report:
-    findings = [_finding(each) for each in outcome.items]
-    return report_of(findings, outcome.failures, int(time.time() * 1000), outcome.hidden_by)
+    # What could not be compared is unknown: only a record that would be lost is critical.
+    findings = [
+        *(_finding(each) for each in outcome.items),
+        *(Finding(each.name, ANSWERED, Severity.UNKNOWN, each.message) for each in outcome.failures),
+    ]
+    return report_of(findings, (), int(time.time() * 1000), outcome.hidden_by)
 
 
 def _finding(each: Compared) -> Finding:

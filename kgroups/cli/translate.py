@@ -21,7 +21,7 @@ from kgroups.model.counts import count
 from kgroups.model.groups import GroupId
 from kgroups.model.offsets import Commit, PlanKey
 from kgroups.model.operations.reset import FromPlan, PlannedOffset
-from kgroups.model.outcome import Failure, Outcome, Scope
+from kgroups.model.outcome import Failure, Outcome, Result, Scope
 from kgroups.model.translation.method import Impossible
 from kgroups.model.views.operation_rows import NOT_EXECUTED, ResultAndError, result_and_error
 from kgroups.model.views.translation_rows import TranslateRow
@@ -34,6 +34,7 @@ from .change.confirmation import Confirmation
 from .change.matching import Matching
 from .change.reset import OffsetOperation
 from .change.safety import Safety
+from .frame.exit_status import print_below
 from .frame.options import ConnectionOptions, PairOptions
 from .frame.output import Shape
 from .frame.run_query import open_for_command
@@ -61,13 +62,17 @@ def translate(
         raise UsageError("--follow cannot be combined with --undo-file: each time, a file with a new name is written")
     request = matching.request(chosen.selection())
     safety = safety.of(confirmation, pair.target)
-    arrived: set[GroupId] = set()
-    operation = Translate(request, pair.source, safety, partial, undo_file, arrived)
+    operation = Translate(request, pair.source, safety, partial, undo_file)
     code = apply_plan(pair.target, shape, confirmation, operation)
-    while follow is not None and operation.followed:
-        time.sleep(follow)
-        operation = replace(operation, again=True)
-        code = apply_plan(pair.target, shape, confirmation, operation)
+    try:
+        while follow is not None and operation.followed:
+            time.sleep(follow)
+            operation = replace(operation, again=True)
+            code = apply_plan(pair.target, shape, confirmation, operation)
+    except KeyboardInterrupt:
+        if operation.written:
+            print_below("kgroups: earlier rounds changed offsets; to restore them, undo their files, the newest first")
+        raise
     return code
 
 
@@ -77,6 +82,8 @@ class Step(NamedTuple):
     translated: Translated
     planned: PlannedOffset | None = None
     note: str | None = None
+    ahead: bool = False
+    """Whether the group is further on the target."""
 
     @property
     def group(self) -> str:
@@ -101,6 +108,8 @@ class Translate(OffsetOperation[Step]):
     undo_path: Path | None = None
     arrived: set[GroupId] = field(default_factory=set)
     """The groups that have members on the target: they are left alone from then on."""
+    written: dict[PlanKey, int] = field(default_factory=dict)
+    """The offsets that earlier rounds wrote."""
     again: bool = False
     """Whether the offsets were written before: those that have not changed are not shown."""
     followed: frozenset[GroupId] = frozenset()
@@ -113,6 +122,7 @@ class Translate(OffsetOperation[Step]):
         translated = await self._translated(cluster)
         steps = [_step(each) for each in translated.items if each.group not in self.arrived]
         failures = _impossible(steps)
+        ahead = _ahead(steps)
         held = frozenset() if self.partial else frozenset(each.name for each in failures)
         moves = {step.key: _commit(step.translated) for step in steps if step.note is None and step.group not in held}
         planned = await self.safety.plan(cluster, lambda: self._plan_moves(cluster, moves, steps))
@@ -120,12 +130,12 @@ class Translate(OffsetOperation[Step]):
             planned = planned.with_failures(await _active(cluster, {step.group for step in steps} - {*_groups(moves)}))
         self.arrived.update(each.name for each in planned.failures if each.error == Code.non_empty_group.name.upper())
         self.followed = frozenset(step.group for step in steps) - self.arrived
-        planned = await self.safety.screen_offsets(cluster, planned)
+        planned = await self._screened(cluster, planned)
         by_key = {entry.key: entry for entry in planned.items}
         items = [_planned(step, by_key.get(step.key), step.group in held) for step in steps]
         if self.again:
             items = [step for step in items if step.planned or step.translated.translation.why]
-        planned = planned.with_failures(failures)
+        planned = planned.with_failures([*failures, *ahead])
         return planned.with_items(items).after(translated)
 
     async def _translated(self, target: Cluster) -> Outcome[Translated]:
@@ -145,6 +155,14 @@ class Translate(OffsetOperation[Step]):
         scenario = FromPlan(moves, kinds=kinds)
         return await plan_reset(cluster, ResetRequest(Selection(names), scenario, create=True, announce=False))
 
+    async def _screened(self, cluster: Cluster, planned: Outcome[PlannedOffset]) -> Outcome[PlannedOffset]:
+        """Return the plan without the groups for which another client commits on the target."""
+        others = {entry.group for entry in planned.items if entry.old != self.written.get(entry.key)}
+        screened = await self.safety.screen_offsets(
+            cluster, planned.with_items(entry for entry in planned.items if entry.group in others)
+        )
+        return screened.with_items((*screened.items, *(entry for entry in planned.items if entry.group not in others)))
+
     def row(self, item: Step, result: ResultAndError = NOT_EXECUTED) -> TranslateRow:
         each, translation = item.translated, item.translated.translation
         method = translation.method.value if translation.method else "impossible"
@@ -154,7 +172,7 @@ class Translate(OffsetOperation[Step]):
             each.old.offset if each.old else None,
             translation.offset,
             method,
-            translation.at_most,
+            translation.read_again,
             "; ".join(filter(None, notes)) or None,
             *result,
         )
@@ -169,6 +187,9 @@ class Translate(OffsetOperation[Step]):
         steps = {step.key: step for step in planned}
         entries = [step.planned for step in planned if step.planned]
         applied = await self.write(cluster, entries, undo) if entries else Outcome()
+        for each in applied.items:
+            if each.result is Result.APPLIED and each.planned.new is not None:
+                self.written[each.planned.key] = each.planned.new
         rows = applied.with_items(
             self.row(steps[each.planned.key], result_and_error(each.result, each.failure)) for each in applied.items
         )
@@ -204,8 +225,8 @@ def _step(each: Translated) -> Step:
         return Step(each, note="not written: the group's offset there could not be read")
     if old is not None and old.offset == offset:
         return Step(each, note="already there")
-    if old is not None and old.offset > offset:
-        return Step(each, note=f"not moved back: the group is at {old.offset:,} there")
+    if old is not None and old.offset > offset and not each.outside:
+        return Step(each, note=f"not moved back: the group is at {old.offset:,} there", ahead=True)
     return Step(each)
 
 
@@ -216,6 +237,21 @@ def _planned(step: Step, entry: PlannedOffset | None, held: bool) -> Step:
     if held and step.note is None:
         return step._replace(note="not written: other offsets of the group are impossible (--partial)")
     return step
+
+
+def _ahead(steps: Iterable[Step]) -> list[Failure]:
+    """Return a failure for each group that is further on the target: it went on there, or it would lose records."""
+    numbers = Counter(step.group for step in steps if step.ahead)
+    return [
+        Failure(
+            Scope.GROUP,
+            group,
+            f"{count(number, 'offset')} of the target {'is' if number == 1 else 'are'} further, and not moved back",
+            reason=Reason.NOT_APPLICABLE,
+            hint="if the group did not go on there, kgroups parity shows what it would lose",
+        )
+        for group, number in numbers.items()
+    ]
 
 
 def _impossible(steps: Iterable[Step]) -> list[Failure]:

@@ -61,22 +61,20 @@ def read_copies(
             for offset, timestamp, body, at, end in batch_records(batch, budget):
                 if offset < start:
                     continue
-                found.append(Copy(offset, (timestamp, body[at:end]), not batch.visible, epoch))
-                if header is not None and (origin := _origin(body, at, header)) is not None:
+                headers_at = bytes_at(body, bytes_at(body, at)[1])[1]
+                found.append(Copy(offset, (timestamp, body[at:end]), not batch.visible, epoch, headers_at - at))
+                if header is not None and (origin := _origin(body, headers_at, header)) is not None:
                     origins[offset] = origin
     return Copies(found, until, append_time, origins)
 
 
 def _origin(body: bytes, at: int, header: bytes) -> int | None:
-    _, at = bytes_at(body, at)
-    _, at = bytes_at(body, at)
+    """Return the number in the last header of this name: a copier appends its own."""
+    origin = None
     number, at = varint(body, at)
     for _ in range(number):
         name, at = bytes_at(body, at)
         value, at = bytes_at(body, at)
         if name == header and value:
-            if value.isdigit():
-                return int(value)
-            if len(value) == 8:
-                return int.from_bytes(value)
-    return None
+            origin = int(value) if value.isdigit() else int.from_bytes(value) if len(value) == 8 else None
+    return origin

@@ -20,6 +20,7 @@ KINDS = (
     "aborted, left out",
     "lost prefix",
     "written again",
+    "late batch",
     "equal records",
     "backward times",
     "copier behind",
@@ -53,7 +54,17 @@ class World:
         )
 
     def scan(self, start: int = 0) -> Scan:
-        return Scan([each for each in self.copy if each.offset >= start], start <= self.copy_start, to_end=True)
+        return Scan(
+            [each for each in self.copy if each.offset >= start], start <= self.copy_start, to_end=True, from_bound=True
+        )
+
+    def bound(self, window: Window, lead: int) -> int:
+        """Return where to read from: a bit before the first record of the time of an unread one, or a later time."""
+        first = min((each.content[0] for each in window.after), default=None)
+        if first is None:
+            return 0
+        at = next((each.offset for each in self.copy if each.content[0] >= first), self.copy_end)
+        return max(self.copy_start, at - lead)
 
     def unread_in_copy(self, committed: int) -> dict[int, int]:
         """Return the last offset in the copy of each record that the group would read from the source next."""
@@ -69,7 +80,7 @@ def make_world(seed: int) -> World:
     rng = random.Random(seed)
     kinds = frozenset(rng.sample(KINDS[1:], rng.choice((0, 1, 1, 2, 3))))
     if "same offsets" in kinds:
-        kinds -= {"gaps", "aborted, left out", "lost prefix", "written again", "compacted copy"}
+        kinds -= {"gaps", "aborted, left out", "lost prefix", "written again", "late batch", "compacted copy"}
     world = _source(rng, kinds)
     _copy(rng, world)
     return world
@@ -121,6 +132,9 @@ def _copy(rng: random.Random, world: World) -> None:
         at += 1
         if "written again" in kinds and rng.random() < 0.05:
             at = max(0, at - rng.randint(1, 8))
+        if "late batch" in kinds and rng.random() < 0.05:
+            first = rng.randint(0, at - 1)
+            written += source[first : min(at, first + rng.randint(1, 5))]
     _append(rng, world, written)
     if "compacted copy" in kinds:
         _keep(world, _compacted(rng, world.copy))

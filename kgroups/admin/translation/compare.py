@@ -67,18 +67,11 @@ def _compared(each: Translated, found: Judgment) -> Compared:
 
 
 def _only_there(gathered: Gathered) -> Iterator[Compared]:
-    """Yield the partitions of copied topics on which a group has a committed offset only on the target."""
-    topics = {copy: topic for topic, copy in gathered.copies.items()}
-    for group in gathered.groups.items:
-        here = gathered.committed.get(group.group)
-        if here is None:
-            continue  # its offsets could not be read
-        for (copy, partition), commit in gathered.there.get(group.group, {}).items():
-            if commit and copy in topics and not here.get((topics[copy], partition)):
-                yield Compared(
-                    *(group.group, topics[copy], partition, None, copy, commit.offset, None, Verdict.UNKNOWN, None),
-                    "no committed offset on A: auto.offset.reset decides",
-                )
+    for group, topic, (copy, partition), commit in gathered.only_there():
+        yield Compared(
+            *(group, topic, partition, None, copy, commit.offset, None, Verdict.UNKNOWN, None),
+            "no committed offset on A: auto.offset.reset decides",
+        )
 
 
 async def compare_with_snapshot(snapshot: Snapshot, target: Cluster, rules: TopicMap) -> Outcome[Compared]:
@@ -122,12 +115,18 @@ def _as_saved(commit: Commit, now: Commit | None, then: FirstUnread | None, unre
     if now is None:
         return Judgment(Verdict.UNKNOWN, note="no committed offset on B: auto.offset.reset decides")
     if then is None or then.failed or unread is None or unread.failed:
-        why = (then and then.failed) or (unread and unread.failed) or "the snapshot has no record at this offset"
-        return Judgment(Verdict.UNKNOWN, note=f"{why}; kgroups snapshot save --with-records saves them")
+        why = (
+            (then and then.failed)
+            or (unread and unread.failed)
+            or "the snapshot has no record at this offset: none was unread, or it was saved without --with-records"
+        )
+        return Judgment(Verdict.UNKNOWN, note=why)
     if now.offset != commit.offset:
         return Judgment(Verdict.UNKNOWN, note="other offsets than in the snapshot: compare with its cluster instead")
     if then.offset is None or unread.offset is None:
         return Judgment(Verdict.UNKNOWN, note="the group had read everything: no record was saved")
     if (then.offset, then.timestamp, then.crc) == (unread.offset, unread.timestamp, unread.crc):
         return Judgment(Verdict.SAME, 0, f"the record at {unread.offset:,} has the same time and checksum")
-    return Judgment(Verdict.UNKNOWN, note=f"another record is at {unread.offset:,}")
+    return Judgment(
+        Verdict.UNKNOWN, note=f"the record at {unread.offset:,} has another time, or its batch another checksum"
+    )

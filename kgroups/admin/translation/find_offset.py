@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -17,6 +17,8 @@ from .log_reader import Chunk, LogReader, Unread
 
 WIDTH = 256
 """The records around an offset that are looked for, in each direction."""
+NARROW = 2
+"""If records are large."""
 FIRST_STRETCH = 64
 LEAST_STRETCH = 2
 SHARE = 8
@@ -88,19 +90,17 @@ class Finder:
         """Whether any accepted method needs records."""
         return bool(self._methods - {Method.SYNC})
 
-    async def find(
-        self, position: Position, log: LogOffsets, copy: LogOffsets, hints: Iterable[int] = ()
-    ) -> Translation:
+    async def find(self, position: Position, log: LogOffsets, copy: LogOffsets) -> Translation:
         """Return the offset in the copy, by the records of both logs.
 
         :param log: start and end of the source's log; ``copy``: of the copy's.
-        :param hints: offsets of the copy that may be near it.
         """
         spent = Spent(self._limits)
         try:
-            return await self._find(position, log, copy, tuple(hints), spent)
+            found = await self._find(position, log, copy, spent)
         except Unread as error:
             return Translation.impossible(Impossible.UNREADABLE, str(error))
+        return found
 
     async def count(self, pair: TopicPartition, low: int, high: int) -> int | None:
         """Return how many records of the copy are from one offset up to another; ``None`` if they are too many to read.
@@ -119,28 +119,16 @@ class Finder:
             at = chunk.until
         return number
 
-    async def _find(
-        self, position: Position, log: LogOffsets, copy: LogOffsets, hints: tuple[int, ...], spent: Spent
-    ) -> Translation:
+    async def _find(self, position: Position, log: LogOffsets, copy: LogOffsets, spent: Spent) -> Translation:
         if reason := _outside(position, log, copy):
             return reason
-        assert log.start is not None and log.end is not None and copy.start is not None and copy.end is not None
         window = await self._window(position, log, spent)
         if isinstance(window, Translation):
             return window
         if not (window.before or window.after):
             return self._nothing_left(copy)
-        if Method.IDENTICAL in self._methods and (found := await self._identical(position, window, log, copy, spent)):
-            return found
         failed: list[Unplaced] = []
-        if Method.HEADER in self._methods and (found := await self._by_header(position, window, copy, spent, failed)):
-            if Method.RECORD not in self._methods:
-                return found
-            by_record = await self._by_record(position, window, log, copy, hints, spent, [])
-            return by_record if by_record and by_record.exact else found
-        if self._methods & {Method.RECORD, Method.END} and (
-            found := await self._by_record(position, window, log, copy, hints, spent, failed)
-        ):
+        if found := await self._by_copies(position, window, log, copy, spent, failed):
             return found
         if Method.TIME in self._methods and (found := await self._by_time(position, window)):
             return found
@@ -148,6 +136,31 @@ class Finder:
         if worst is None:
             return Translation.impossible(Impossible.NOT_ALLOWED, "no accepted method applies")
         return Translation.impossible(worst.why, worst.text)
+
+    async def _by_copies(
+        self,
+        position: Position,
+        window: Window,
+        log: LogOffsets,
+        copy: LogOffsets,
+        spent: Spent,
+        failed: list[Unplaced],
+    ) -> Translation | None:
+        """Return the offset by copies of records near the source's offset; the strongest method comes first."""
+        if equal := await self._earlier_equal(position, window, spent):
+            failed.append(equal)
+        unique = not (equal or window.repeats)
+        if unique and Method.IDENTICAL in self._methods:
+            found = await self._identical(position, window, log, copy, spent)
+            if found:
+                return found
+        if Method.HEADER in self._methods and (found := await self._by_header(position, window, copy, spent, failed)):
+            return found
+        if self._methods & {Method.RECORD, Method.END} and not equal:
+            found = await self._by_record(position, window, copy, spent, failed)
+            if found:
+                return found
+        return None
 
     async def _window(self, position: Position, log: LogOffsets, spent: Spent) -> Window | Translation:
         """Return the records of the source around the offset."""
@@ -172,7 +185,8 @@ class Finder:
                 at = until = chunk.until
                 stable, high = chunk.stable, chunk.high
                 end = stable if isolation is Isolation.READ_COMMITTED else high
-                if at >= end or sum(each.offset >= position.offset for each in records) >= WIDTH:
+                behind = sum(each.offset >= position.offset for each in records)
+                if at >= end or behind >= (WIDTH if spent.bytes < self._limits.bytes // SHARE else NARROW):
                     break
                 if spent.over:
                     if at > position.offset:
@@ -224,24 +238,20 @@ class Finder:
         return Translation(position.offset, Method.IDENTICAL, text, 0, None, epoch)
 
     async def _by_record(
-        self,
-        position: Position,
-        window: Window,
-        log: LogOffsets,
-        copy: LogOffsets,
-        hints: tuple[int, ...],
-        spent: Spent,
-        failed: list[Unplaced],
+        self, position: Position, window: Window, copy: LogOffsets, spent: Spent, failed: list[Unplaced]
     ) -> Translation | None:
         """Return the offset between the copies of read and unread records."""
         assert copy.start is not None and copy.end is not None
-        seen: set[tuple[int, bool, bool]] = set()
-        async for at, bound, guess in self._starts(position, window, log, copy, hints):
-            start = max(copy.start, min(at, copy.end) - LEAD)
-            if (start, bound, guess) in seen or copy.start == copy.end:
+        if copy.start == copy.end:
+            return None
+        start = copy.end
+        for ms in _times(window):
+            at = await self._target.offset_at(position.target, ms) if ms >= 0 else copy.start
+            earlier = max(copy.start, (copy.end if at is None else at) - LEAD)
+            if earlier >= start:
                 continue
-            seen.add((start, bound, guess))
-            found = await self._scan(position, window, copy, start, spent, bound=bound, guess=guess)
+            start = earlier
+            found = await self._scan(position, window, copy, start, spent)
             if isinstance(found, Place):
                 return self._of_place(window, found)
             failed.append(found)
@@ -257,25 +267,28 @@ class Finder:
         ms = window.before[-1].content[0]
         return ms >= 0 and await self._target.offset_at(position.target, ms) is None
 
-    async def _starts(
-        self, position: Position, window: Window, log: LogOffsets, copy: LogOffsets, hints: tuple[int, ...]
-    ) -> AsyncIterator[tuple[int, bool, bool]]:
-        """Yield offsets of the copy to read from.
+    async def _earlier_equal(self, position: Position, window: Window, spent: Spent) -> Unplaced | None:
+        """Return why an equal record of the copy may be that of an earlier record of the source.
 
-        With each, whether no copy of the first unread record can be before it, and whether it is only a guess.
+        Equal records behind the window are not looked for.
         """
-        assert copy.start is not None and copy.end is not None and log.end is not None
-        for hint in hints:
-            yield hint, False, True
-        following = [window.after[0].content[0]] if window.after else []
-        times = [each.content[0] for each in window.before[-LEAD:]]
-        # If the copy has the latest of these records, none of the next one is before that time; before its
-        # own time, there is none in any case.
-        for ms in dict.fromkeys((max(*times, *following, -1), *following, *times[-1:])):
-            if ms >= 0:  # otherwise, the record has no time
-                at = await self._target.offset_at(position.target, ms)
-                yield copy.end if at is None else at, [ms] == following, False
-        yield copy.end - (log.end - position.offset), False, True
+        sought = {each.content for each in window.next_to_offset}
+        ms = min(time for time, _ in sought)
+        at = await self._source.offset_at(position.source, ms) if ms >= 0 else None
+        first = (window.before or window.after)[0].offset
+        while at is not None and at < first:
+            if spent.over:
+                return Unplaced(Impossible.LIMIT, f"whether an earlier record is equal is unknown: {spent.over}")
+            chunk = await self._source.read(position.source, at)
+            spent.add(chunk.size)
+            for each in chunk.records:
+                if each.offset < first and each.content in sought:
+                    text = f"the record at {each.offset:,} is equal to one next to the offset, also in its time"
+                    return Unplaced(Impossible.AMBIGUOUS, text)
+            if chunk.until == at:
+                break
+            at = chunk.until
+        return None
 
     async def _scan(
         self,
@@ -284,9 +297,6 @@ class Finder:
         copy: LogOffsets,
         start: int,
         spent: Spent,
-        *,
-        bound: bool,
-        guess: bool,
     ) -> Place | Unplaced:
         assert copy.start is not None
         records: list[Copy] = []
@@ -301,16 +311,16 @@ class Finder:
             at = chunk.until
             to_end = at >= chunk.stable
             # Other records change nothing until the end.
-            if not (to_end or spent.over or guess or any(each.content in sought for each in chunk.records)):
+            if not (to_end or spent.over or any(each.content in sought for each in chunk.records)):
                 continue
-            scan = Scan(records, start <= copy.start, to_end, bound)
+            scan = Scan(records, start <= copy.start, to_end, from_bound=True)
             found = place(window, scan, compacted=position.target[0] in self._compacted)
             if isinstance(found, Place):
                 if to_end or not more:
                     return found
                 more -= 1  # read on for records that were written again
                 continue
-            if to_end or spent.over or guess:
+            if to_end or spent.over:
                 break
         if append_time and found.why is Impossible.NOT_FOUND:
             text = f"{partition_name(position.target)} has the times at which its broker appended, not those of records"
@@ -324,28 +334,22 @@ class Finder:
     ) -> Translation | None:
         """Return the offset by the source's offsets in headers of the copy."""
         assert copy.start is not None and copy.end is not None
-        low, high = copy.start, copy.end
-        while high - low > LEAD and not spent.over:
-            middle = (low + high) // 2
-            chunk = await self._target.read(position.target, middle)
-            spent.add(chunk.size)
-            origin = next(iter(chunk.origins.values()), None)
-            if origin is not None and origin < position.offset:
-                low = middle
-            else:
-                high = middle
-        origins: dict[int, int] = {}
-        at = low
-        while at < copy.end and not spent.over:
+        ms = next(_times(window))
+        first = await self._target.offset_at(position.target, ms) if ms >= 0 else copy.start
+        start = at = max(copy.start, (copy.end if first is None else first) - LEAD)
+        copies: list[tuple[Copy, int]] = []
+        while at < copy.end:
             chunk = await self._target.read(position.target, at)
             spent.add(chunk.size)
-            origins.update(chunk.origins)
+            copies += ((each, chunk.origins[each.offset]) for each in chunk.records if each.offset in chunk.origins)
             if chunk.until == at or any(each >= position.offset for each in chunk.origins.values()):
                 break
             at = chunk.until
-        found = place_by_header(
-            window, origins, from_start=low == copy.start, compacted=position.target[0] in self._compacted
-        )
+            if at < copy.end and spent.over:
+                failed.append(Unplaced(Impossible.LIMIT, f"no unread record with the header was found; {spent.over}"))
+                return None
+        compacted = position.target[0] in self._compacted
+        found = place_by_header(window, copies, from_start=start == copy.start, compacted=compacted)
         if isinstance(found, Translation):
             return found
         failed.append(found)
@@ -362,7 +366,7 @@ class Finder:
     def _of_place(self, window: Window, found: Place) -> Translation | None:
         if found.next is None and not window.unread and Method.END in self._methods:
             text = f"the group has read everything; the last {found.matched:,} records were found"
-            return Translation(found.offset, Method.END, text, found.at_most, None, found.epoch)
+            return Translation(found.offset, Method.END, text, found.at_most, None, found.epoch, found.twice)
         if Method.RECORD not in self._methods:
             return None
         if found.next is None:
@@ -370,17 +374,19 @@ class Finder:
         else:
             text = f"{found.matched:,} records around the offset were found; the next one is at {found.next.offset:,}"
         if found.missing:
-            text += f"; compaction removed {found.missing:,} before it"
-        return Translation(found.offset, Method.RECORD, text, found.at_most, None, found.epoch)
+            text += f"; the copy, which is compacted, lacks {found.missing:,} before it"
+        if found.twice:
+            text += f"; {found.twice:,} read ones were copied again after it"
+        return Translation(found.offset, Method.RECORD, text, found.at_most, None, found.epoch, found.twice)
 
     async def _by_time(self, position: Position, window: Window) -> Translation | None:
-        if not window.after or window.after[0].content[0] < 0:
+        if not window.after or min(each.content[0] for each in window.after) < 0:
             return None
-        ms = window.after[0].content[0]
+        ms = min(each.content[0] for each in window.after)
         at = await self._target.offset_at(position.target, ms)
         if at is None:
             return None
-        text = f"the first record of the time of offset {window.after[0].offset:,} or later"
+        text = f"the first record of the time of the records from offset {window.after[0].offset:,} on, or later"
         return Translation(at, Method.TIME, text, None)
 
 
@@ -393,6 +399,18 @@ _TELLING = (
     Impossible.TRUNCATED,
 )
 """Reasons of several attempts: the last one says most."""
+
+
+def _times(window: Window) -> Iterator[int]:
+    """Yield times, in milliseconds since 1970: the copy is read from the first record of each, or of a later time.
+
+    No copy of a record is before the first record of its time, or a later one.
+    """
+    if window.after:
+        yield min(each.content[0] for each in window.after)
+    if window.before:
+        yield window.before[-1].content[0]
+        yield min(each.content[0] for each in window.before[-LEAD:])
 
 
 def _outside(position: Position, log: LogOffsets, copy: LogOffsets) -> Translation | None:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from kgroups.errors import KgroupsError, Reason, UsageError
+from kgroups.model.counts import count
 from kgroups.model.groups import Group, GroupId, GroupState, GroupType
 from kgroups.model.offsets import Commit, LogOffsets, Logs
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.model.translation.method import Impossible, Method, Translation
 from kgroups.model.translation.mirror_names import MirrorNames
 from kgroups.model.translation.syncs import OffsetPair
-from kgroups.model.translation.topics import TopicMap, check_distinct, renamed
+from kgroups.model.translation.topics import OPTION, TopicMap, check_distinct, renamed
 from kgroups.net.cluster import Cluster
 from kgroups.net.progress import Progress
 from kgroups.protocol.apis.describe_configs import TOPIC, DescribeConfigs, Resource
@@ -60,6 +62,8 @@ class Translated(NamedTuple):
     translation: Translation
     known_there: bool = True
     """Whether the group's offsets on the target could be read; otherwise, ``old`` is unknown."""
+    outside: bool = False
+    """Whether ``old`` is known to be outside of its log: ``auto.offset.reset`` decides where the group continues."""
 
     @property
     def pair(self) -> TopicPartition:
@@ -98,6 +102,10 @@ class Gathered(NamedTuple):
         found = self.mirror.translate(group, *pair, commit.offset, OffsetPair(*ends))  # type: ignore[arg-type]
         if isinstance(found, str):
             return Translation.impossible(Impossible.NOT_FOUND, found)
+        start = log_of(self.facts.target_logs, copy).start
+        if start is not None and found.offset < start:
+            text = f"{found.evidence}, and the copy begins at {start:,}"
+            return Translation.impossible(Impossible.TRUNCATED, text)
         return Translation(found.offset, Method.SYNC, found.evidence, found.at_most)
 
     def commits(self) -> Iterator[tuple[Group, TopicPartition, Commit]]:
@@ -106,6 +114,17 @@ class Gathered(NamedTuple):
             for pair, commit in sorted(self.committed.get(group.group, {}).items()):
                 if commit:
                     yield group, pair, commit
+
+    def only_there(self) -> Iterator[tuple[GroupId, str, TopicPartition, Commit]]:
+        """Yield committed offsets on copies, with the topic of the source, on which the group has none."""
+        topics = {copy: topic for topic, copy in self.copies.items()}
+        for group in self.groups.items:
+            here = self.committed.get(group.group)
+            if here is None:
+                continue  # its offsets could not be read
+            for (copy, partition), commit in self.there.get(group.group, {}).items():
+                if commit and copy in topics and not here.get((topics[copy], partition)):
+                    yield group.group, topics[copy], (copy, partition), commit
 
 
 async def gather(source: Cluster, target: Cluster, request: Request) -> Gathered:
@@ -139,10 +158,18 @@ async def gather(source: Cluster, target: Cluster, request: Request) -> Gathered
         for name, failure in commits.failed.items()
         if name not in there
     ]
+    notices += _unused_rules(request.topic_map, copies)
     groups = groups.with_items(kept).with_failures(failures, notices)
     if mirror:
         groups = groups.with_failures(mirror.failures, mirror.notices)
     return Gathered(groups, committed, there, copies, facts, mirror)
+
+
+def _unused_rules(rules: TopicMap, topics: Iterable[str]) -> Iterator[str]:
+    names = list(topics)
+    for rule in rules:
+        if all(rule.rename(name) is None for name in names):
+            yield f"{OPTION} {rule.source}={rule.target}: no group has a committed offset on such a topic"
 
 
 def _copy_of(topic: str, rules: TopicMap, mirror: Mirror | None) -> str:
@@ -155,7 +182,15 @@ async def translate(source: Cluster, target: Cluster, request: Request) -> Outco
     :raises UsageError: if both clusters are the same, or two topics have the same copy.
     """
     gathered = await gather(source, target, request)
-    return await translate_gathered(gathered, finder_of(source, target, request, gathered.facts), target.progress)
+    found = await translate_gathered(gathered, finder_of(source, target, request, gathered.facts), target.progress)
+    numbers = Counter(group for group, *_ in gathered.only_there())
+    return found.with_failures(
+        (),
+        (
+            f"group '{group}': {count(number, 'partition')} with a committed offset only on the target: left as it is"
+            for group, number in numbers.items()
+        ),
+    )
 
 
 async def translate_gathered(gathered: Gathered, finder: Finder, progress: Progress) -> Outcome[Translated]:
@@ -165,21 +200,27 @@ async def translate_gathered(gathered: Gathered, finder: Finder, progress: Progr
     """
     synced = finder.accepts(Method.SYNC)
     items: list[Translated] = []
-    positions: dict[Position, set[int]] = {}
+    positions: dict[Position, None] = {}
     for group, pair, commit in gathered.commits():
         position = gathered.position(pair, commit)
         old = gathered.there.get(group.group, {}).get(position.target)
         found = gathered.by_sync(group.group, pair, commit) if synced else None
         copy = position.target[0]
         known = group.group in gathered.there
-        items.append(Translated(group.group, group.type, *pair, commit, copy, old, found or _UNPROVED, known))
+        outside = old is not None and _is_outside(old.offset, log_of(gathered.facts.target_logs, position.target))
+        translated = Translated(group.group, group.type, *pair, commit, copy, old, found or _UNPROVED, known, outside)
+        items.append(translated)
         if finder.reads_records and not (found and found.exact):
-            positions.setdefault(position, set()).update({old.offset} if old else ())
+            positions[position] = None
     by_record = await _find_all(gathered.facts, positions, finder, progress)
     return gathered.groups.with_items(
         each._replace(translation=_better(each.translation, by_record.get(gathered.position(each.pair, each.commit))))
         for each in items
     )
+
+
+def _is_outside(offset: int, log: LogOffsets) -> bool:
+    return (log.start is not None and offset < log.start) or (log.end is not None and offset > log.end)
 
 
 _UNPROVED = Translation.impossible(Impossible.NOT_FOUND, "")
@@ -232,11 +273,13 @@ async def _facts(
         topic_leaders(source, sorted({topic for topic, _ in pairs})),
         topic_leaders(target, sorted(set(copies.values()))),
     )
-    there = [
+    there = {
         (copies[topic], partition)
         for topic, partition in pairs
         if not theirs[copies[topic]].error and partition in theirs[copies[topic]].leaders
-    ]
+    }
+    for topic, copy in copies.items():  # those that the source does not have
+        there.update((copy, each) for each in theirs[copy].leaders if each >= len(ours[topic].leaders))
     # The end of the copy is read first: what is behind it then was copied from records before the source's end.
     target_logs, _ = await fetch_logs(target, by_topic(there), known=theirs)
     source_logs, _ = await fetch_logs(source, by_topic(pairs), known=ours)
@@ -271,16 +314,16 @@ def finder_of(source: Cluster, target: Cluster, request: Request, facts: Facts) 
 
 
 async def _find_all(
-    facts: Facts, positions: Mapping[Position, set[int]], finder: Finder, progress: Progress
+    facts: Facts, positions: Collection[Position], finder: Finder, progress: Progress
 ) -> dict[Position, Translation]:
     progress.begin("partitions", len(positions))
     found: dict[Position, Translation] = {}
-    left = iter(positions.items())
+    left = iter(positions)
 
     async def work() -> None:
-        for position, hints in left:
+        for position in left:
             logs = log_of(facts.source_logs, position.source), log_of(facts.target_logs, position.target)
-            found[position] = _without_copy(position, facts) or await finder.find(position, *logs, sorted(hints)[-1:])
+            found[position] = _without_copy(position, facts) or await finder.find(position, *logs)
             progress.advance("partitions", 1)
 
     await asyncio.gather(*(work() for _ in range(TOGETHER)))
@@ -295,6 +338,14 @@ def _without_copy(position: Position, facts: Facts) -> Translation | None:
     if partition not in entry.leaders:
         text = f"topic {topic} has {len(entry.leaders)} partitions"
         return Translation.impossible(Impossible.NO_PARTITION, text)
+    number = len(facts.source_topics[position.source[0]].leaders)
+    if 0 < len(entry.leaders) < number:
+        text = f"the source has {number} partitions, topic {topic} has {len(entry.leaders)}"
+        return Translation.impossible(Impossible.OTHER_PARTITIONS, text)
+    others = [each for each in entry.leaders if each >= number > 0]
+    if any(log_of(facts.target_logs, (topic, each)).end != 0 for each in others):
+        text = f"the source has {number} partitions, topic {topic} has records in more"
+        return Translation.impossible(Impossible.OTHER_PARTITIONS, text)
     return None
 
 

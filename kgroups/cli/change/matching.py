@@ -39,6 +39,8 @@ class Matching:
             raise UsageError("--header requires that the method header is accepted (--allow, --method)")
         self._limits = Limits(max_mib * 2**20, max_seconds)
         self._mirror = _mirror_names(**mirror) if mm2 or any(mirror.values()) else None
+        if Method.HEADER in map(Method, methods) and header is None:
+            raise UsageError("--method header requires --header")
         if Method.SYNC in map(Method, methods) and self._mirror is None:
             raise UsageError("--method sync requires --mm2")
 

@@ -1,9 +1,9 @@
 """Find the records around an offset in the copy of a log.
 
-A copier writes records in the order of the source. It may leave out aborted records, begin in the middle, and, after a
-restart, write some records again. Compaction removes records from either log, and others may write to the copy as well.
-All this keeps one fact: behind a copy of a read record that an unread record follows, the copier wrote every unread
-record that the copy has. Therefore the group continues between the two.
+A copier writes records for the first time in the order of the source. It may leave out aborted records, begin in the
+middle, and write records again at any time. Compaction removes records from either log, and others may write to the
+copy as well. All this keeps one fact: no unread record is before the first copy of an unread record. Therefore the
+group continues there, behind the copies of read records; a later place may be behind unread records.
 
 Records are equal if time, key, value, and headers are. Two records of the source can be equal; an equal record on both
 sides of the offset proves nothing.
@@ -12,7 +12,7 @@ sides of the offset proves nothing.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from .method import Impossible
@@ -24,13 +24,19 @@ Content = tuple[int, bytes]
 class Copy(NamedTuple):
     """A record, as far as it is compared.
 
-    ``aborted``: whether its transaction was aborted. ``epoch``: the leader epoch of its batch.
+    ``aborted``: whether its transaction was aborted. ``epoch``: the leader epoch of its batch. ``body``: how many of
+    the bytes of the content are key and value.
     """
 
     offset: int
     content: Content
     aborted: bool = False
     epoch: int | None = None
+    body: int = 0
+
+    def has_body_of(self, other: Copy) -> bool:
+        """Return whether key and value are equal."""
+        return self.content[1][: self.body] == other.content[1][: other.body]
 
 
 class Window(NamedTuple):
@@ -51,6 +57,17 @@ class Window(NamedTuple):
         return [each for each in self.after if not each.aborted]
 
     @property
+    def next_to_offset(self) -> list[Copy]:
+        """The last record before the offset, and the first one from it on."""
+        return [*self.before[-1:], *self.after[:1]]
+
+    @property
+    def repeats(self) -> bool:
+        """Whether a record next to the offset is equal to another one."""
+        counts = Counter(each.content for each in (*self.before, *self.after))
+        return any(counts[each.content] > 1 for each in self.next_to_offset)
+
+    @property
     def read(self) -> list[Copy]:
         return [each for each in self.before if not each.aborted]
 
@@ -58,7 +75,7 @@ class Window(NamedTuple):
 class Scan(NamedTuple):
     """Records of the copy without a gap in between, sorted; ``from_start`` and ``to_end`` as in :class:`Window`.
 
-    ``from_bound``: whether no copy of the source's first unread record is before them.
+    ``from_bound``: whether no copy of a record of the window's ``after`` is before them.
     """
 
     records: Sequence[Copy]
@@ -72,7 +89,7 @@ class Place(NamedTuple):
 
     ``at_most``: how many records before the first unread one may be read again. ``next``: the first unread record in
     the copy, if it has one. ``matched``: how many records of the source were found. ``missing``: how many unread ones
-    before ``next`` the copy does not have.
+    before ``next`` the copy does not have. ``twice``: how many read records were found again behind ``offset``.
     """
 
     offset: int
@@ -81,6 +98,7 @@ class Place(NamedTuple):
     matched: int
     missing: int = 0
     epoch: int | None = None
+    twice: int = 0
 
 
 class Unplaced(NamedTuple):
@@ -120,6 +138,7 @@ class _Labels:
         self.records = scan.records
         self._before = {each.content: at for at, each in enumerate(window.before)}
         self._after = {each.content: at for at, each in reversed(list(enumerate(window.after)))}
+        self._next = window.unread[0].content if window.unread else None
         self._equal = Counter(each.content for each in window.unread)
         self.labels = [self._label(each) for each in scan.records]
 
@@ -137,15 +156,8 @@ class _Labels:
     def of(self, label: str) -> list[int]:
         return [at for at, each in enumerate(self.labels) if each == label]
 
-    def boundaries(self) -> Iterator[tuple[int, int]]:
-        """Yield each copy of a read record with the copy of an unread one that follows it."""
-        last = None
-        for at, label in enumerate(self.labels):
-            if label == _READ:
-                last = at
-            elif label == _UNREAD and last is not None:
-                yield last, at
-                last = None
+    def matched(self) -> int:
+        return sum(label != _OTHER for label in self.labels)
 
     def surplus(self, first: int) -> int:
         """Return how many records from ``first`` on equal an unread one, beyond the number of those in the source."""
@@ -156,6 +168,14 @@ class _Labels:
         """Return how many records behind ``first`` equal a read one, beyond the number of unread ones that do."""
         found = Counter(self.records[at].content for at in self.of(_EITHER) if at > first)
         return sum(max(0, number - self._equal[content]) for content, number in found.items())
+
+    def delay(self, at: int) -> int:
+        """Return how many records from ``at`` on are before the first copy of the next record of the source.
+
+        Where later ones come first, equal records may be earlier ones.
+        """
+        found = (each for each in range(at, len(self.records)) if self.records[each].content == self._next)
+        return 0 if self._next is None else next(found, at) - at
 
     def follows(self, at: int) -> bool:
         """Return whether the record before the copy of a read one is the copy of the one before that."""
@@ -169,9 +189,6 @@ class _Labels:
     def contents(self) -> set[Content]:
         return {each.content for each in self.records}
 
-    def matched(self) -> int:
-        return sum(label != _OTHER for label in self.labels)
-
 
 def place(window: Window, scan: Scan, *, compacted: bool) -> Place | Unplaced:
     """Return the offset of the copy at which a group continues that has read ``window.before``.
@@ -179,41 +196,41 @@ def place(window: Window, scan: Scan, *, compacted: bool) -> Place | Unplaced:
     :param compacted: whether records of the copy may have been removed by compaction.
     """
     labels = _Labels(window, scan)
-    if boundaries := list(labels.boundaries()):
-        return _between(window, scan, labels, boundaries, compacted)
-    if read := labels.of(_READ):
-        return _after_last(window, scan, labels, read[-1], compacted)
-    if unread := labels.of(_UNREAD):
+    read, unread = labels.of(_READ), labels.of(_UNREAD)
+    if unread and not (scan.from_start or scan.from_bound):
+        return Unplaced(Impossible.NOT_FOUND, "a copy of an unread record may be before those that were read")
+    if unread and read and read[0] < unread[0]:
+        last = max(at for at in read if at < unread[0])
+        return _between(window, scan, labels, last, unread[0], compacted)
+    if unread:
         return _before_first(window, scan, labels, unread[0])
+    if read:
+        return _after_last(window, scan, labels, read, compacted)
     if labels.of(_EITHER):
         return Unplaced(Impossible.AMBIGUOUS, "records before and after the offset are equal, with equal times")
     return Unplaced(Impossible.NOT_FOUND, f"none of {len(scan.records)} records is a copy of one near the offset")
 
 
-def _between(
-    window: Window, scan: Scan, labels: _Labels, boundaries: list[tuple[int, int]], compacted: bool
-) -> Place | Unplaced:
-    last_read = labels.of(_READ)[-1]
-    first, chosen = boundaries[0], boundaries[-1]
-    again = 0
-    if first != chosen or last_read > chosen[0]:
-        # Written again after a restart of the copier, unless the source itself has equal records further on.
-        span = last_read - first[0]
-        if last_read > chosen[0] or not (window.to_end or len(window.after) > span):
-            chosen, again = first, span
-    read, unread = chosen
+def _between(window: Window, scan: Scan, labels: _Labels, read: int, unread: int, compacted: bool) -> Place | Unplaced:
     missing = _missing(window, labels, labels.place_after(unread))
     if missing and not compacted:
         return Unplaced(Impossible.NOT_COPIED, _lacks(missing))
     gone = _gone(window, labels.place_before(read))
-    at_most = unread - read - 1 + again + min(gone, labels.surplus(unread)) + labels.equal_surplus(unread)
+    at_most = unread - read - 1 + min(gone, labels.surplus(unread)) + labels.equal_surplus(unread)
+    at_most += labels.delay(unread)
     return _place(scan, read, at_most, unread, labels, len(missing))
 
 
-def _after_last(window: Window, scan: Scan, labels: _Labels, at: int, compacted: bool) -> Place | Unplaced:
+def _after_last(window: Window, scan: Scan, labels: _Labels, read: list[int], compacted: bool) -> Place | Unplaced:
     """Return the place behind the last read record: the copy ends there, or goes on with others' records."""
     if not scan.to_end:
         return Unplaced(Impossible.LIMIT, "the copy was not read up to an unread record")
+    last = window.before[-1].content
+    at = read[-1]
+    if sum(each.content == last for each in window.before) == 1:
+        at = next((each for each in read if scan.records[each].content == last), at)
+    elif _OTHER in labels.labels[read[0] : at]:
+        return Unplaced(Impossible.AMBIGUOUS, "the last record before the offset equals an earlier one")
     if window.unread and not window.to_end and not labels.follows(at):
         return Unplaced(Impossible.AMBIGUOUS, "only one record before the offset was found")
     equal = sum(label == _EITHER for label in labels.labels[at + 1 :])
@@ -221,10 +238,9 @@ def _after_last(window: Window, scan: Scan, labels: _Labels, at: int, compacted:
     later = window.before[labels.place_before(at) + 1 :]
     behind = [each for each in later if not each.aborted and each.content not in there]
     if behind and not compacted:
-        last = scan.records[at]
         return Unplaced(
             Impossible.NOT_COPIED_YET,
-            f"the copy ends with offset {last.offset:,}, {len(behind):,} records before the group's offset",
+            f"the copy ends with offset {scan.records[at].offset:,}, {len(behind):,} records before the group's offset",
         )
     gone = _gone(window, labels.place_before(at))
     others = sum(label == _OTHER for label in labels.labels[at + 1 :])
@@ -241,21 +257,21 @@ def _before_first(window: Window, scan: Scan, labels: _Labels, at: int) -> Place
             text = f"the copy begins with offset {scan.records[0].offset:,}; {_lacks(missing)}"
             return Unplaced(Impossible.TRUNCATED, text)
         return Unplaced(Impossible.NOT_COPIED, _lacks(missing))
-    if not (scan.from_start or scan.from_bound):
-        return Unplaced(Impossible.NOT_FOUND, "a copy of the next record may be before those that were read")
     whole = window.from_start and window.to_end
     if not whole and not labels.is_followed(at):
         return Unplaced(Impossible.AMBIGUOUS, "only one record from the offset on was found")
     record = scan.records[at]
     gone = window.offset - 1 - window.before[-1].offset if window.before else window.offset
-    return Place(record.offset, min(gone, labels.surplus(at)), record, labels.matched())
+    at_most = min(gone, labels.surplus(at)) + labels.delay(at)
+    return Place(record.offset, at_most, record, labels.matched(), twice=len(labels.of(_READ)))
 
 
 def _place(scan: Scan, read: int, at_most: int, unread: int | None, labels: _Labels, missing: int) -> Place:
     last = scan.records[read]
     following = scan.records[unread] if unread is not None else None
     offset = last.offset + 1 if at_most or following is None else following.offset
-    return Place(offset, at_most, following, labels.matched(), missing, last.epoch)
+    twice = sum(label == _READ for label in labels.labels[read + 1 :])
+    return Place(offset, at_most, following, labels.matched(), missing, last.epoch, twice)
 
 
 def _gone(window: Window, read: int) -> int:

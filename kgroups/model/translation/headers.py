@@ -2,41 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 
-from .copies import Unplaced, Window
+from .copies import Copy, Unplaced, Window
 from .method import Impossible, Method, Translation
 
 
 def place_by_header(
-    window: Window, origins: Mapping[int, int], *, from_start: bool, compacted: bool
+    window: Window, copies: Sequence[tuple[Copy, int]], *, from_start: bool, compacted: bool
 ) -> Translation | Unplaced:
-    """Return the offset behind the copy of a read record that the copy of an unread one follows.
+    """Return the offset of the first copy of an unread record.
 
-    :param origins: the source's offset of each record of a stretch of the copy that has the header, by its own offset.
-    :param from_start: whether the stretch begins with the copy's log. ``compacted``: whether
-        records of the copy may have been removed by compaction.
+    Key and value of it, or of the copy before it, must be those of the source: the header may be left from an earlier
+    copy.
+
+    :param copies: the records of a stretch of the copy that have the header, each with the source's offset in it; no
+        copy of an unread record is before them.
+    :param from_start: whether the stretch begins with the copy's log. ``compacted``: whether records of the copy may
+        have been removed by compaction.
     """
-    last: tuple[int, int] | None = None
-    following: tuple[int, int] | None = None
-    for offset, origin in sorted(origins.items()):
-        if origin < window.offset:
-            last = offset, origin
-        elif last is not None or from_start:
-            following = offset, origin
-            break
-    if last is None and following is None:
+    at = next((at for at, (_, origin) in enumerate(copies) if origin >= window.offset), len(copies))
+    last, following = copies[:at][-1:], copies[at : at + 1]
+    if not copies:
         return Unplaced(Impossible.NOT_FOUND, "no record with the header was found")
-    expected = window.unread[0].offset if window.unread else None
-    if following is None:
-        assert last is not None
-        read = window.read[-1].offset if window.read else window.offset - 1
-        if last[1] < read:
-            return Unplaced(Impossible.NOT_COPIED_YET, f"the copy ends with the record of offset {last[1]:,}")
-        return Translation(last[0] + 1, Method.HEADER, f"the record before has offset {last[1]:,} in its header")
-    if expected is not None and following[1] > expected:
-        if last is None:
-            return Unplaced(Impossible.TRUNCATED, f"the copy begins with the record of offset {following[1]:,}")
-        if not compacted:
-            return Unplaced(Impossible.NOT_COPIED, f"after offset {last[1]:,}, the copy has {following[1]:,}")
-    return Translation(following[0], Method.HEADER, f"the record has offset {following[1]:,} in its header")
+    if not _confirmed(window, *last, *following):
+        return Unplaced(Impossible.AMBIGUOUS, "the records with the header are not those of the source", final=True)
+    if not following:
+        return _behind(window, *last[0])
+    ((copy, origin),) = following
+    if window.unread and origin > window.unread[0].offset and not compacted:
+        if not last and from_start:
+            return Unplaced(Impossible.TRUNCATED, f"the copy begins with the record of offset {origin:,}")
+        return Unplaced(Impossible.NOT_COPIED, f"the first unread record of the copy has offset {origin:,}")
+    return Translation(copy.offset, Method.HEADER, f"the record has offset {origin:,} in its header")
+
+
+def _behind(window: Window, copy: Copy, origin: int) -> Translation | Unplaced:
+    """Return the offset behind the last read record, which has no unread one behind it."""
+    read = window.read[-1].offset if window.read else window.offset - 1
+    if origin < read:
+        return Unplaced(Impossible.NOT_COPIED_YET, f"the copy ends with the record of offset {origin:,}")
+    return Translation(copy.offset + 1, Method.HEADER, f"the record before has offset {origin:,} in its header")
+
+
+def _confirmed(window: Window, *found: tuple[Copy, int]) -> bool:
+    """Return whether the source has one of these records, and no other one at the offset of any."""
+    source = {each.offset: each for each in (*window.before, *window.after)}
+    known = [(copy, source[origin]) for copy, origin in found if origin in source]
+    return bool(known) and all(copy.has_body_of(record) for copy, record in known)

@@ -32,6 +32,7 @@ class Impossible(StrEnum):
 
     NO_TOPIC = "no copy of the topic"
     NO_PARTITION = "no such partition in the copy"
+    OTHER_PARTITIONS = "other partitions in the copy"
     NOT_COPIED_YET = "not copied yet"
     NOT_COPIED = "not copied"
     TRUNCATED = "deleted from the copy"
@@ -42,7 +43,6 @@ class Impossible(StrEnum):
     LIMIT = "limit reached"
     UNREADABLE = "unreadable"
     NOT_ALLOWED = "method not allowed"
-    UNSUPPORTED = "unsupported"
 
 
 class Translation(NamedTuple):
@@ -59,6 +59,13 @@ class Translation(NamedTuple):
     at_most: int | None = 0
     why: Impossible | None = None
     epoch: int | None = None
+    twice: int = 0
+    """How many read records were found again behind the offset: the copier wrote them twice."""
+
+    @property
+    def read_again(self) -> int | None:
+        """How many read records the group may receive again, as far as known."""
+        return None if self.at_most is None else self.at_most + self.twice
 
     @classmethod
     def impossible(cls, why: Impossible, evidence: str) -> Translation:

@@ -7,8 +7,13 @@ from kgroups.model.translation.headers import place_by_header
 from kgroups.model.translation.method import Impossible, Translation
 
 
+def stretch(origins: dict[int, int], value: bytes = b"") -> list[tuple[Copy, int]]:
+    """Copies by their offsets, with the offsets of the source in their headers."""
+    return [(Copy(offset, (1, value or b"%d" % origin), body=2), origin) for offset, origin in sorted(origins.items())]
+
+
 def window(offset: int, *, end: int = 20) -> Window:
-    records = [Copy(each, (0, b"%d" % each)) for each in range(10, end)]
+    records = [Copy(each, (0, b"%d" % each), body=2) for each in range(10, end)]
     before = tuple(each for each in records if each.offset < offset)
     return Window(offset, before, tuple(each for each in records if each.offset >= offset), True, True)
 
@@ -23,7 +28,7 @@ def window(offset: int, *, end: int = 20) -> Window:
     ],
 )
 def test_group_continues_at_the_copy_of_the_next_record(origins: dict[int, int], offset: int) -> None:
-    found = place_by_header(window(12), origins, from_start=True, compacted=False)
+    found = place_by_header(window(12), stretch(origins), from_start=True, compacted=False)
     assert isinstance(found, Translation)
     assert (found.offset, found.at_most) == (offset, 0)
 
@@ -38,18 +43,24 @@ def test_group_continues_at_the_copy_of_the_next_record(origins: dict[int, int],
     ],
 )
 def test_other_copies_do_not_prove_an_offset(origins: dict[int, int], why: Impossible) -> None:
-    found = place_by_header(window(12), origins, from_start=True, compacted=False)
+    found = place_by_header(window(12), stretch(origins), from_start=True, compacted=False)
     assert isinstance(found, Unplaced)
     assert found.why is why
 
 
 def test_group_that_has_read_everything_continues_behind_the_last_copy() -> None:
-    found = place_by_header(window(20), {0: 18, 1: 19}, from_start=True, compacted=False)
+    found = place_by_header(window(20), stretch({0: 18, 1: 19}), from_start=True, compacted=False)
     assert isinstance(found, Translation)
     assert found.offset == 2
 
 
 def test_compaction_may_have_removed_the_next_record() -> None:
-    found = place_by_header(window(12), {0: 11, 1: 13}, from_start=True, compacted=True)
+    found = place_by_header(window(12), stretch({0: 11, 1: 13}), from_start=True, compacted=True)
     assert isinstance(found, Translation)
     assert found.offset == 1
+
+
+def test_header_of_an_earlier_copy_proves_nothing() -> None:
+    found = place_by_header(window(12), stretch({0: 11, 1: 12}, b"ab"), from_start=True, compacted=False)
+    assert isinstance(found, Unplaced)
+    assert found.why is Impossible.AMBIGUOUS
