@@ -150,6 +150,7 @@ def test_first_commit_of_a_group_in_an_open_transaction_is_a_client(place: Place
     stopped = run_kgroups("check", group, "--stopped", bootstrap=place.bootstrap)
     assert stopped.code == 2 and evidence in stopped.out, stopped.out
     producer.commit_transaction(60)
-    ended = run_kgroups("check", group, "--stopped", bootstrap=place.bootstrap)
+    # The transaction is decided; the group's partition gets its marker a moment later.
+    ended = run_kgroups("check", group, "--stopped", "--wait", "60s", bootstrap=place.bootstrap)
     assert ended.code == 0, ended.out
     assert run_kgroups("delete", group, *at_once, "--force", bootstrap=place.bootstrap).code == 0

@@ -157,6 +157,7 @@ def test_dynamic_configuration_is_saved_and_compared(share_groups: ShareGroups, 
     compare = ("snapshot", "diff", str(file), "--only", "configs", "-o", "json")
     asyncio.run(set_config(bootstrap, group, name, "50000"))
     try:
+        until_shown(share_groups.sandbox, [group], {(group, name): "50000"})
         (row,) = share_groups.ask(*compare).items
         assert (row["group"], row["what"], row["a"], row["b"]) == (group, f"config {name}", None, "50000")
         assert share_groups.ask("snapshot", "save", str(file), group, "--overwrite", "-o", "json").code == 0

@@ -132,7 +132,7 @@ def _copy(rng: random.Random, world: World) -> None:
         at += 1
         if "written again" in kinds and rng.random() < 0.05:
             at = max(0, at - rng.randint(1, 8))
-        if "late batch" in kinds and rng.random() < 0.05:
+        if "late batch" in kinds and at and rng.random() < 0.05:
             first = rng.randint(0, at - 1)
             written += source[first : min(at, first + rng.randint(1, 5))]
     _append(rng, world, written)

@@ -278,11 +278,13 @@ async def _facts(
         for topic, partition in pairs
         if not theirs[copies[topic]].error and partition in theirs[copies[topic]].leaders
     }
-    for topic, copy in copies.items():  # those that the source does not have
+    here = set(pairs)
+    for topic, copy in copies.items():  # those that only one of them has
         there.update((copy, each) for each in theirs[copy].leaders if each >= len(ours[topic].leaders))
+        here.update((topic, each) for each in ours[topic].leaders if each >= len(theirs[copy].leaders))
     # The end of the copy is read first: what is behind it then was copied from records before the source's end.
     target_logs, _ = await fetch_logs(target, by_topic(there), known=theirs)
-    source_logs, _ = await fetch_logs(source, by_topic(pairs), known=ours)
+    source_logs, _ = await fetch_logs(source, by_topic(here), known=ours)
     return Facts(ours, theirs, source_logs, target_logs, await _compacted(target, {topic for topic, _ in there}))
 
 
@@ -339,7 +341,8 @@ def _without_copy(position: Position, facts: Facts) -> Translation | None:
         text = f"topic {topic} has {len(entry.leaders)} partitions"
         return Translation.impossible(Impossible.NO_PARTITION, text)
     number = len(facts.source_topics[position.source[0]].leaders)
-    if 0 < len(entry.leaders) < number:
+    missing = range(len(entry.leaders), number)
+    if any(log_of(facts.source_logs, (position.source[0], each)).end != 0 for each in missing):
         text = f"the source has {number} partitions, topic {topic} has {len(entry.leaders)}"
         return Translation.impossible(Impossible.OTHER_PARTITIONS, text)
     others = [each for each in entry.leaders if each >= number > 0]

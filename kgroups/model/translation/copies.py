@@ -3,7 +3,8 @@
 A copier writes records for the first time in the order of the source. It may leave out aborted records, begin in the
 middle, and write records again at any time. Compaction removes records from either log, and others may write to the
 copy as well. All this keeps one fact: no unread record is before the first copy of an unread record. Therefore the
-group continues there, behind the copies of read records; a later place may be behind unread records.
+group continues there, after the copies of read records; at a later place only if nothing in between is lost, because
+all of it was written again.
 
 Records are equal if time, key, value, and headers are. Two records of the source can be equal; an equal record on both
 sides of the offset proves nothing.
@@ -131,6 +132,10 @@ def same_offsets(window: Window, scan: Scan) -> int | None:
 _READ, _UNREAD, _EITHER, _OTHER = "read", "unread", "either", "other"
 
 
+TRIED = 4
+"""How many of the last places at which a copier may have begun again are looked at."""
+
+
 class _Labels:
     """The records of a scan, each as a copy of a read record, of an unread one, of either, or of another one."""
 
@@ -139,6 +144,7 @@ class _Labels:
         self._before = {each.content: at for at, each in enumerate(window.before)}
         self._after = {each.content: at for at, each in reversed(list(enumerate(window.after)))}
         self._next = window.unread[0].content if window.unread else None
+        self._newest = max((each.content[0] for each in window.after), default=-1)
         self._equal = Counter(each.content for each in window.unread)
         self.labels = [self._label(each) for each in scan.records]
 
@@ -159,6 +165,45 @@ class _Labels:
     def matched(self) -> int:
         return sum(label != _OTHER for label in self.labels)
 
+    def boundary(self) -> tuple[int, int] | None:
+        """Return a copy of a read record, and the copy of an unread one after it; ``None`` if the latter comes first.
+
+        They are the first ones, or later ones if everything in between was written again after these.
+        """
+        unread = next((at for at, label in enumerate(self.labels) if label == _UNREAD), None)
+        if unread is None:
+            return None
+        maybe = self.labels.index(_EITHER) if _EITHER in self.labels[:unread] else unread
+        read = next((at for at in reversed(range(maybe)) if self.labels[at] == _READ), None)
+        if read is None:
+            return None
+        if _EITHER in self.labels:
+            return read, unread
+        later = (each for each in self._later(unread) if self._is_repeated(unread, each[0] + 1))
+        return next(later, (read, unread))
+
+    def _later(self, first: int) -> list[tuple[int, int]]:
+        """Return where an unread record follows the last read ones again, the last places first."""
+        found: list[tuple[int, int]] = []
+        read = None
+        for at in range(first + 1, len(self.labels)):
+            if self.labels[at] == _READ:
+                read = at
+            elif self.labels[at] == _UNREAD and read is not None:
+                found.append((read, at))
+                read = None
+        return [each for each in reversed(found[-TRIED:]) if self.follows(each[0])]
+
+    def _is_repeated(self, first: int, end: int) -> bool:
+        """Return whether each record from ``first`` to ``end``, if it is not a read one, is also after these.
+
+        Not if some are equal: the later ones may be other records of the source.
+        """
+        kept = Counter(self.records[at].content for at in range(first, end) if self.labels[at] != _READ)
+        if any(number > 1 for number in (*kept.values(), *self._equal.values())):
+            return False
+        return kept.keys() <= {each.content for each in self.records[end:]}
+
     def surplus(self, first: int) -> int:
         """Return how many records from ``first`` on equal an unread one, beyond the number of those in the source."""
         found = Counter(self.records[at].content for at in self.of(_UNREAD) if at >= first)
@@ -168,6 +213,14 @@ class _Labels:
         """Return how many records behind ``first`` equal a read one, beyond the number of unread ones that do."""
         found = Counter(self.records[at].content for at in self.of(_EITHER) if at > first)
         return sum(max(0, number - self._equal[content]) for content, number in found.items())
+
+    def has_later_before(self, at: int) -> bool:
+        """Return whether an unknown record before ``at`` has a later time than all unread ones that are known.
+
+        Then the first copies of these may be gone, and those that were found may have been written again.
+        """
+        known = zip(self.records[:at], self.labels[:at], strict=True)
+        return any(each.content[0] > self._newest for each, label in known if label == _OTHER)
 
     def delay(self, at: int) -> int:
         """Return how many records from ``at`` on are before the first copy of the next record of the source.
@@ -199,9 +252,10 @@ def place(window: Window, scan: Scan, *, compacted: bool) -> Place | Unplaced:
     read, unread = labels.of(_READ), labels.of(_UNREAD)
     if unread and not (scan.from_start or scan.from_bound):
         return Unplaced(Impossible.NOT_FOUND, "a copy of an unread record may be before those that were read")
-    if unread and read and read[0] < unread[0]:
-        last = max(at for at in read if at < unread[0])
-        return _between(window, scan, labels, last, unread[0], compacted)
+    if unread and not window.to_end and labels.has_later_before(unread[0]):
+        return Unplaced(Impossible.AMBIGUOUS, "the copy has later records before the first copy of an unread one")
+    if boundary := labels.boundary():
+        return _between(window, scan, labels, *boundary, compacted)
     if unread:
         return _before_first(window, scan, labels, unread[0])
     if read:
@@ -231,7 +285,12 @@ def _after_last(window: Window, scan: Scan, labels: _Labels, read: list[int], co
         at = next((each for each in read if scan.records[each].content == last), at)
     elif _OTHER in labels.labels[read[0] : at]:
         return Unplaced(Impossible.AMBIGUOUS, "the last record before the offset equals an earlier one")
-    if window.unread and not window.to_end and not labels.follows(at):
+    if _EITHER in labels.labels[:at]:  # those may be unread
+        before = [each for each in read if each < labels.labels.index(_EITHER)]
+        if not before:
+            return Unplaced(Impossible.AMBIGUOUS, "records before and after the offset are equal, with equal times")
+        at = before[-1]
+    if window.unread and not window.to_end and (not labels.follows(at) or labels.has_later_before(at)):
         return Unplaced(Impossible.AMBIGUOUS, "only one record before the offset was found")
     equal = sum(label == _EITHER for label in labels.labels[at + 1 :])
     there = labels.contents()
@@ -257,6 +316,8 @@ def _before_first(window: Window, scan: Scan, labels: _Labels, at: int) -> Place
             text = f"the copy begins with offset {scan.records[0].offset:,}; {_lacks(missing)}"
             return Unplaced(Impossible.TRUNCATED, text)
         return Unplaced(Impossible.NOT_COPIED, _lacks(missing))
+    if at and window.read:
+        return Unplaced(Impossible.AMBIGUOUS, "no record before the offset was found")
     whole = window.from_start and window.to_end
     if not whole and not labels.is_followed(at):
         return Unplaced(Impossible.AMBIGUOUS, "only one record from the offset on was found")

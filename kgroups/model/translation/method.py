@@ -64,8 +64,8 @@ class Translation(NamedTuple):
 
     @property
     def read_again(self) -> int | None:
-        """How many read records the group may receive again, as far as known."""
-        return None if self.at_most is None else self.at_most + self.twice
+        """How many read records the group may receive again; ``None``: unknown, also if some were written twice."""
+        return None if self.twice else self.at_most
 
     @classmethod
     def impossible(cls, why: Impossible, evidence: str) -> Translation:
