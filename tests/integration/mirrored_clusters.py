@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
 
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.model.groups import GroupId
@@ -26,6 +26,7 @@ from kgroups.sandbox.mirror import IDENTITY, start_mirror
 from kgroups.sandbox.topics import create_topics
 from kgroups.sandbox.wire.offset_commit import OffsetCommit
 from tests.integration.java_program import java_command
+from tests.integration.real_worlds import NEW
 
 T = TypeVar("T")
 
@@ -114,13 +115,18 @@ class MirroredClusters:
             time.sleep(0.5)
 
     def records(self, sandbox: Sandbox, place: Place) -> list[tuple[int, bytes]]:
-        """Return offset and value of all records of a partition; none if it does not exist."""
+        """Return offset and value of all records of a partition; none if it does not exist, or was just created."""
         consumer = _consumer(sandbox)
         try:
             if place[0] not in consumer.list_topics(timeout=30).topics:
                 return []
             at = TopicPartition(*place, 0)
-            low, high = consumer.get_watermark_offsets(at, timeout=30)
+            try:
+                low, high = consumer.get_watermark_offsets(at, timeout=30)
+            except KafkaException as error:
+                if error.args[0].code() not in NEW:
+                    raise
+                return []
             consumer.assign([TopicPartition(*place, low)])
             found: list[tuple[int, bytes]] = []
             while consumer.position([at])[0].offset < high:

@@ -20,7 +20,7 @@ LIMIT = 60.0
 """Seconds until a client must have reached what it waits for, however slow the machine is."""
 PAUSE = 0.2
 TRANSACTION_TIMEOUT = 600_000
-_NEW = (
+NEW = (
     KafkaError._NOENT,
     KafkaError.NOT_LEADER_FOR_PARTITION,
     KafkaError.LEADER_NOT_AVAILABLE,
@@ -317,7 +317,7 @@ def _has_done(call: Callable[[list[Any]], Mapping[Any, Future[Any]]], asked: lis
         for each in call(asked).values():
             each.result(LIMIT)
     except KafkaException as error:
-        if error.args[0].code() not in _NEW:
+        if error.args[0].code() not in NEW:
             raise
         return False
     return True
