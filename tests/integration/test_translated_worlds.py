@@ -255,3 +255,54 @@ def test_follow_ends_when_the_group_has_members(copied: CopiedWorlds, follow: su
     member.close()
     _, err = follow.communicate(timeout=1)
     assert follow.returncode == 1 and "the group has active members" in err, (follow.returncode, err)
+
+
+KILLED = 200
+"""Groups whose translation is interrupted."""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=lambda number: number.name)
+@pytest.mark.parametrize("moment", ["planning", "saved", "written"])
+def test_killed_translation_can_be_undone(
+    copied: CopiedWorlds, tmp_path: Path, moment: str, number: signal.Signals
+) -> None:
+    world = next(world for world in copied.worlds if world.kinds == {"renamed"} and len(world.copies) > 2)
+    groups = [f"killed-{moment}-{number.name}-{at:03}" for at in range(KILLED)]
+    commit(copied.source.sandbox, {group: {world.place[0]: {world.place[1]: world.origins[1]}} for group in groups})
+    undo, target = tmp_path / "undo.jsonl", copied.target.sandbox.bootstrap
+    both = "--from", copied.source.sandbox.bootstrap, "--to", target, "--topic-map", TOPIC_MAP
+    words = "--regex", f"killed-{moment}-{number.name}-.*", *both, "--execute", "--yes", "--undo-file", str(undo)
+    # Slowly, or the run may be over before the signal arrives.
+    command = [sys.executable, "-m", "kgroups", "translate", *words, "--max-requests-per-second", "200"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        while not has_reached(moment, undo) and process.poll() is None:
+            time.sleep(0.001)
+        process.send_signal(number)
+        process.wait(60)
+    expected = next(each.offset for each in world.copies if each.number == 1)
+    found = on_target(copied, groups, world)
+    assert set(found.values()) <= {None, expected}
+    assert undo.exists() or not any(found.values()), "written without an undo file"
+    if undo.exists():
+        # What was just written is not that of a client that goes on.
+        more = "--execute", "--yes", "--undo-file", f"{undo}.2", "--commit-window", "100ms", "-b", target
+        answer = run_here("undo", str(undo), *more)
+        assert answer.code == 0, answer.err
+        assert on_target(copied, groups, world) == dict.fromkeys(groups)
+
+
+def has_reached(moment: str, undo: Path) -> bool:
+    if moment == "planning":
+        return True
+    return undo.exists() and (moment == "saved" or '"applied"' in undo.read_text())
+
+
+def on_target(copied: CopiedWorlds, groups: list[str], world: World) -> dict[str, int | None]:
+    """Return the committed offset of each group on the copy of a world, ``None`` without one, by another client."""
+    place = [TopicPartition(*world.copy)]
+    asked = {
+        group: copied.target.admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group, place)])[group]
+        for group in groups
+    }
+    offsets = {group: future.result(60).topic_partitions[0].offset for group, future in asked.items()}
+    return {group: offset if offset >= 0 else None for group, offset in offsets.items()}

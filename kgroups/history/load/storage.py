@@ -205,8 +205,9 @@ class Storage:
             raise failed from None
 
     def _reason(self, error: Exception) -> str:
-        if isinstance(error, OSError) and error.errno:
-            return os.strerror(error.errno)  # strerror of Arrow's is a sentence about its function
+        if isinstance(error, OSError) and error.strerror:
+            # The text of Arrow's is a sentence about its function; errors without a number are our own.
+            return os.strerror(error.errno) if error.errno else error.strerror
         # A message may repeat parts of the location, with other quoting.
         return full_reason(error) if self.shown == self.location else type(error).__name__
 

@@ -22,21 +22,21 @@ def scene(history: History) -> None:
     first = history.next_offset(20)
     # Reads everything; then its last commits, or some of them, are of a later version.
     for second in range(-5, 600, 60):
-        history.commit("u-known", second, 1000, topic="secret", log_partition=20)
+        history.commit("q-known", second, 1000, topic="secret", log_partition=20)
         hidden = second > 120
-        for group, is_hidden in (("u-all", True), ("u-later", hidden), ("u-once", 100 < second < 160)):
+        for group, is_hidden in (("q-all", True), ("q-later", hidden), ("q-once", 100 < second < 160)):
             if is_hidden:
                 history.undecoded(group, second, topic="secret", log_partition=20)
             else:
                 history.commit(group, second, 1000, topic="secret", log_partition=20)
-    history.commit("u-last", 0, 900, topic="secret", log_partition=20)
-    history.undecoded("u-last", 550, topic="secret", log_partition=20)
-    history.commit("u-again", 0, 900, topic="secret", log_partition=20)
-    history.undecoded("u-again", 100, topic="secret", log_partition=20)
-    history.commit("u-again", 200, 1000, topic="secret", log_partition=20)
-    history.commit("u-deleted", 0, 900, topic="secret", log_partition=20)
-    history.commit("u-deleted", 10, None, topic="secret", log_partition=20)
-    history.undecoded("u-deleted", 20, topic="secret", log_partition=20)
+    history.commit("q-last", 0, 900, topic="secret", log_partition=20)
+    history.undecoded("q-last", 550, topic="secret", log_partition=20)
+    history.commit("q-again", 0, 900, topic="secret", log_partition=20)
+    history.undecoded("q-again", 100, topic="secret", log_partition=20)
+    history.commit("q-again", 200, 1000, topic="secret", log_partition=20)
+    history.commit("q-deleted", 0, 900, topic="secret", log_partition=20)
+    history.commit("q-deleted", 10, None, topic="secret", log_partition=20)
+    history.undecoded("q-deleted", 20, topic="secret", log_partition=20)
     last = history.next_offset(20)
     history.read(20, (first, last), last - first, (-5, 599), compacted=0)
 
@@ -44,59 +44,59 @@ def scene(history: History) -> None:
 def test_latest_offset_is_unknown_after_an_undecoded_commit(show: Show) -> None:
     found = show("latest_offsets", "group", "committed_offset", "commit_time", "log_time", "source", topic="secret")
     assert found == [
-        ("u-again", 1000, at(200), at(200), "log"),
-        ("u-all", None, None, at(595), "log"),
-        ("u-deleted", None, None, at(20), "log"),
-        ("u-known", 1000, at(595), at(595), "log"),
-        ("u-last", None, None, at(550), "log"),
-        ("u-later", None, None, at(595), "log"),
-        ("u-once", 1000, at(595), at(595), "log"),
+        ("q-again", 1000, at(200), at(200), "log"),
+        ("q-all", None, None, at(595), "log"),
+        ("q-deleted", None, None, at(20), "log"),
+        ("q-known", 1000, at(595), at(595), "log"),
+        ("q-last", None, None, at(550), "log"),
+        ("q-later", None, None, at(595), "log"),
+        ("q-once", 1000, at(595), at(595), "log"),
     ]
 
 
 def test_lag_is_unknown_until_the_next_decoded_commit(show: Show) -> None:
     columns = ("sampled_at", "committed_offset", "lag", "time_lag_ms", "remark")
     unknown = (None, None, None, REMARK)
-    assert show("lag", *columns, group="u-again")[:5] == [
+    assert show("lag", *columns, group="q-again")[:5] == [
         (at(0), 900, 100, None, None),
         (at(60), 900, 100, None, None),
         (at(120), *unknown),
         (at(180), *unknown),
         (at(240), 1000, 0, 0, None),
     ]
-    assert {row[1:] for row in show("lag", *columns, group="u-all")} == {unknown}
-    assert {row[1:] for row in show("lag", *columns, group="u-later") if row[0] > at(120)} == {unknown}
+    assert {row[1:] for row in show("lag", *columns, group="q-all")} == {unknown}
+    assert {row[1:] for row in show("lag", *columns, group="q-later") if row[0] > at(120)} == {unknown}
 
 
 def test_verdict_after_an_undecoded_commit_is_unknown(show: Show) -> None:
     assert show("verdicts", "group", "status", "group_status", "remark", topic="secret") == [
-        ("u-again", "OK", "OK", None),
-        ("u-all", "UNKNOWN", "UNKNOWN", REMARK),
-        ("u-deleted", "UNKNOWN", "UNKNOWN", REMARK),
-        ("u-known", "OK", "OK", None),
-        ("u-last", "STOP", "STOP", None),
-        ("u-later", "UNKNOWN", "UNKNOWN", REMARK),
-        ("u-once", "OK", "OK", None),
+        ("q-again", "OK", "OK", None),
+        ("q-all", "UNKNOWN", "UNKNOWN", REMARK),
+        ("q-deleted", "UNKNOWN", "UNKNOWN", REMARK),
+        ("q-known", "OK", "OK", None),
+        ("q-last", "STOP", "STOP", None),
+        ("q-later", "UNKNOWN", "UNKNOWN", REMARK),
+        ("q-once", "OK", "OK", None),
     ]
 
 
 def test_undecoded_commit_shows_that_a_group_is_in_use(show: Show) -> None:
     columns = ("group", "status", "partitions", "last_commit")
-    assert [row for row in show("stale", *columns) if row[0].startswith("u-")] == [
-        ("u-again", "LIVE", 1, at(200)),
-        ("u-all", "LIVE", 1, at(595)),
-        ("u-deleted", "LIVE", 1, at(20)),
-        ("u-known", "LIVE", 1, at(595)),
-        ("u-last", "LIVE", 1, at(550)),
-        ("u-later", "LIVE", 1, at(595)),
-        ("u-once", "LIVE", 1, at(595)),
+    assert [row for row in show("stale", *columns) if row[0].startswith("q-")] == [
+        ("q-again", "LIVE", 1, at(200)),
+        ("q-all", "LIVE", 1, at(595)),
+        ("q-deleted", "LIVE", 1, at(20)),
+        ("q-known", "LIVE", 1, at(595)),
+        ("q-last", "LIVE", 1, at(550)),
+        ("q-later", "LIVE", 1, at(595)),
+        ("q-once", "LIVE", 1, at(595)),
     ]
 
 
 def test_steps_over_an_undecoded_commit_are_unknown(show: Show) -> None:
-    found = show("commit_rate", "bucket", "commits", "progress", "complete", group="u-again")
+    found = show("commit_rate", "bucket", "commits", "progress", "complete", group="q-again")
     assert found == [(at(0), 1, None, True), (at(180), 1, None, True)]
-    found = show("commit_rate", "bucket", "progress", "complete", group="u-once")
+    found = show("commit_rate", "bucket", "progress", "complete", group="q-once")
     assert found[:4] == [(at(0), 0, True), (at(120), None, True), (at(180), 0, True), (at(240), 0, True)]
 
 
