@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Final, ParamSpec, TypeVar
 
-from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicPartition
+from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, ClusterMetadata, OffsetSpec
 
 from kgroups.config.settings import ClientSettings, parse_bootstrap
@@ -113,18 +113,23 @@ class FaultyCluster:
 
     @until_loaded
     def commits(self, groups: list[str]) -> dict[str, dict[Pair, int]]:
-        """A group that does not exist has none."""
-        admin = self._admin()
-        asked = {
-            name: admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(name)], request_timeout=PATIENCE)[
-                name
-            ]
-            for name in groups
-        }
-        return {
-            name: {(each.topic, each.partition): each.offset for each in future.result(PATIENCE).topic_partitions}
-            for name, future in asked.items()
-        }
+        """A group that does not exist has none.
+
+        Asked as consumers: librdkafka's admin client crashes if a coordinator moves meanwhile (librdkafka #5040).
+        """
+        topics = self._admin().list_topics(timeout=PATIENCE).topics
+        everything = [TopicPartition(name, at) for name, topic in topics.items() for at in topic.partitions]
+
+        def committed(group: str) -> dict[Pair, int]:
+            reader = Consumer({"bootstrap.servers": self.sandbox.bootstrap, "group.id": group, "log_level": 0})
+            try:
+                found = reader.committed(everything, timeout=PATIENCE)
+            finally:
+                reader.close()
+            return {(each.topic, each.partition): each.offset for each in found if each.offset >= 0}
+
+        with ThreadPoolExecutor(8) as pool:
+            return dict(zip(groups, pool.map(committed, groups), strict=True))
 
     @until_loaded
     def members(self) -> States:
