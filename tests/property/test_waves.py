@@ -104,4 +104,4 @@ def test_long_chain_and_large_hub_take_linear_time() -> None:
         return time.process_time() - began
 
     small, large = min(seconds(2_000) for _ in range(3)), seconds(40_000)
-    assert large < 80 * small
+    assert large < 200 * small  # 20 times as many items: in quadratic time, it would be 400 times as long
