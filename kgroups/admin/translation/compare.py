@@ -9,7 +9,7 @@ from kgroups.model.offsets import Commit, Isolation, LogOffsets
 from kgroups.model.outcome import Outcome
 from kgroups.model.snapshot.snapshot import Snapshot, commits_of
 from kgroups.model.time_lag import FirstUnread, Position
-from kgroups.model.translation.parity import Compared, Judgment, Verdict, by_count, without_count
+from kgroups.model.translation.parity import NOT_COMMITTED, Compared, Judgment, Verdict, by_count, without_count
 from kgroups.model.translation.topics import TopicMap, renamed
 from kgroups.net.cluster import Cluster
 
@@ -113,7 +113,7 @@ def _record(
 
 def _as_saved(commit: Commit, now: Commit | None, then: FirstUnread | None, unread: FirstUnread | None) -> Judgment:
     if now is None:
-        return Judgment(Verdict.UNKNOWN, note="no committed offset on B: auto.offset.reset decides")
+        return NOT_COMMITTED
     if then is None or then.failed or unread is None or unread.failed:
         why = (
             (then and then.failed)

@@ -97,10 +97,9 @@ class Finder:
         """
         spent = Spent(self._limits)
         try:
-            found = await self._find(position, log, copy, spent)
+            return await self._find(position, log, copy, spent)
         except Unread as error:
             return Translation.impossible(Impossible.UNREADABLE, str(error))
-        return found
 
     async def count(self, pair: TopicPartition, low: int, high: int) -> int | None:
         """Return how many records of the copy are from one offset up to another; ``None`` if they are too many to read.
@@ -174,7 +173,7 @@ class Finder:
                 chunk = await self._source.read(position.source, at, isolation)
                 spent.add(chunk.size)
                 if isolation is Isolation.READ_COMMITTED and position.offset > chunk.stable:
-                    # The group is behind the begin of an open transaction; which records will count is not known yet.
+                    # An open transaction began before the offset; which of its records will count is not known yet.
                     isolation = Isolation.READ_UNCOMMITTED
                     continue
                 if at == low and (shorter := self._shorter(stretch, chunk)) < stretch and low > log.start:
@@ -244,9 +243,9 @@ class Finder:
         assert copy.start is not None and copy.end is not None
         if copy.start == copy.end:
             return None
-        start = copy.end
+        start, firsts = copy.end, dict[int, int | None]()
         for ms in _times(window):
-            at = await self._target.offset_at(position.target, ms) if ms >= 0 else copy.start
+            at = firsts[ms] = await self._target.offset_at(position.target, ms) if ms >= 0 else copy.start
             earlier = max(copy.start, (copy.end if at is None else at) - LEAD)
             if earlier >= start:
                 continue
@@ -257,20 +256,15 @@ class Finder:
             failed.append(found)
             if spent.over or found.final:
                 return None
-        if window.before and await self._is_older(position, window):
+        if window.before and firsts[window.before[-1].content[0]] is None:  # the whole copy is older
             text = f"the copy has no record of the time of offset {window.before[-1].offset:,} or later"
             failed.append(Unplaced(Impossible.NOT_COPIED_YET, text))
         return None
 
-    async def _is_older(self, position: Position, window: Window) -> bool:
-        """Return whether the whole copy is older than the last record that the group read."""
-        ms = window.before[-1].content[0]
-        return ms >= 0 and await self._target.offset_at(position.target, ms) is None
-
     async def _earlier_equal(self, position: Position, window: Window, spent: Spent) -> Unplaced | None:
         """Return why an equal record of the copy may be that of an earlier record of the source.
 
-        Equal records behind the window are not looked for.
+        Equal records after the window are not looked for.
         """
         sought = {each.content for each in window.next_to_offset}
         ms = min(time for time, _ in sought)

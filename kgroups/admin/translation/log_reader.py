@@ -113,8 +113,6 @@ class LogReader:
     def __init__(self, cluster: Cluster, topics: Topics, header: bytes | None = None) -> None:
         """:param topics: what was reported a moment ago about topics. ``header``: see :func:`.read_copies`."""
         self.cluster = cluster
-        self.fetched = 0
-        """The bytes of all responses."""
         self._known = topics
         self._header = header
         self._lanes: dict[tuple[int, Kind], Lane] = {}
@@ -128,7 +126,6 @@ class LogReader:
         while True:
             fetched = await self._ask(pair, Kind(size, isolation), at)
             assert isinstance(fetched, Fetched)
-            self.fetched += len(fetched.records)
             budget = Budget(self.cluster.deadline)
             try:
                 copies = read_copies(fetched.records, at, fetched.aborted, self._header, budget)

@@ -187,6 +187,13 @@ _BROKER_TIMEOUT = click.option(
     type=Duration(),
     help="Maximum wait for one unresponsive broker.  [default: 10s]",
 )
+_OVERRIDES = click.option(
+    "-X",
+    "overrides",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Override one property of that file; KEY=@FILE reads the value from a file. Repeatable.",
+)
 _MAX_REQUESTS = click.option(
     "--max-requests-per-second",
     type=Number(min=0.01),
@@ -207,13 +214,7 @@ CONNECTION = (
         help=f"Client configuration file, for Java clients or librdkafka.  [env: {COMMAND_CONFIG_ENV}]",
         shell_complete=completer("files"),
     ),
-    click.option(
-        "-X",
-        "overrides",
-        multiple=True,
-        metavar="KEY=VALUE",
-        help="Override one property of that file; KEY=@FILE reads the value from a file. Repeatable.",
-    ),
+    _OVERRIDES,
     _PROFILE,
     _TIMEOUT,
     _BROKER_TIMEOUT,
@@ -462,13 +463,7 @@ _SIDE = (
         help="Client configuration file of clusters that are given as HOST:PORT.",
         shell_complete=completer("files"),
     ),
-    click.option(
-        "-X",
-        "overrides",
-        multiple=True,
-        metavar="KEY=VALUE",
-        help="Override one property of that file; KEY=@FILE reads the value from a file. Repeatable.",
-    ),
+    _OVERRIDES,
     _TIMEOUT,
     _BROKER_TIMEOUT,
     _MAX_REQUESTS,

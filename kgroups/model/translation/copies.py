@@ -113,7 +113,7 @@ class Unplaced(NamedTuple):
 def same_offsets(window: Window, scan: Scan) -> int | None:
     """Return how many records of the window the copy has at the same offsets; ``None`` if any differs.
 
-    Records of the copy behind the end of the source do not count: others may write there.
+    Records of the copy after the end of the source do not count: others may write there.
     """
     source = [*window.before, *window.after]
     if not source:
@@ -276,7 +276,7 @@ def _between(window: Window, scan: Scan, labels: _Labels, read: int, unread: int
 
 
 def _after_last(window: Window, scan: Scan, labels: _Labels, read: list[int], compacted: bool) -> Place | Unplaced:
-    """Return the place behind the last read record: the copy ends there, or goes on with others' records."""
+    """Return the place after the last read record: the copy ends there, or goes on with others' records."""
     if not scan.to_end:
         return Unplaced(Impossible.LIMIT, "the copy was not read up to an unread record")
     last = window.before[-1].content

@@ -38,7 +38,7 @@ def place_by_header(
 
 
 def _behind(window: Window, copy: Copy, origin: int) -> Translation | Unplaced:
-    """Return the offset behind the last read record, which has no unread one behind it."""
+    """Return the offset after the last read record, which no unread one follows."""
     read = window.read[-1].offset if window.read else window.offset - 1
     if origin < read:
         return Unplaced(Impossible.NOT_COPIED_YET, f"the copy ends with the record of offset {origin:,}")

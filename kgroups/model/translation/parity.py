@@ -59,10 +59,13 @@ class Judgment(NamedTuple):
     note: str | None = None
 
 
+NOT_COMMITTED = Judgment(Verdict.UNKNOWN, note="no committed offset on B: auto.offset.reset decides")
+
+
 def without_count(translation: Translation, commit: Commit | None, log: LogOffsets) -> Judgment | None:
     """Return the verdict where no records have to be counted; otherwise ``None``."""
     if commit is None:
-        return Judgment(Verdict.UNKNOWN, note="no committed offset on B: auto.offset.reset decides")
+        return NOT_COMMITTED
     if translation.offset is None:
         return Judgment(Verdict.UNKNOWN, note=f"{translation.why}: {translation.evidence}")
     if translation.at_most is None:
