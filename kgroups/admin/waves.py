@@ -24,6 +24,7 @@ from kgroups.model.waves import (
     infer_groups,
     infer_internal_topics,
     is_of_cluster,
+    is_of_mirror,
     selected_waves,
     unknown_topics,
 )
@@ -199,7 +200,7 @@ def _unknown_producers(graph: Graph, found: Transactions, partitions: int) -> li
 
 async def _leave_out(cluster: Cluster, graph: Graph, known: Collection[str], ignored: Ignored) -> list[str]:
     """Remove what joins nothing: topics of the cluster, topics that do not exist, and what is ignored. Return notes."""
-    graph.without(lambda item: item.kind is Kind.TOPIC and is_of_cluster(item.name))
+    own = graph.without(lambda item: item.kind is Kind.TOPIC and is_of_cluster(item.name))
     unlisted = sorted(item.name for item in graph.items if item.kind is Kind.TOPIC and item.name not in known)
     named, _ = await read_topics(cluster, unlisted)
     deleted = {
@@ -207,6 +208,8 @@ async def _leave_out(cluster: Cluster, graph: Graph, known: Collection[str], ign
     }
     graph.without(lambda item: item.kind is Kind.TOPIC and item.name in deleted)
     notes = []
+    if mirrors := sorted(item.name for item in own if is_of_mirror(item.name)):
+        notes.append(f"topics that are named as MirrorMaker 2's own are left out: {some(mirrors)}")
     if deleted:
         notes.append(f"topics that do not exist are left out: {some(sorted(deleted))}")
     for kind, globs in ((Kind.TOPIC, ignored.ignored_topics), (Kind.GROUP, ignored.ignored_groups)):

@@ -24,7 +24,7 @@ from kgroups.model.operations.reset import FromPlan, PlannedOffset
 from kgroups.model.outcome import Failure, Outcome, Result, Scope
 from kgroups.model.translation.method import Impossible
 from kgroups.model.views.operation_rows import NOT_EXECUTED, ResultAndError, result_and_error
-from kgroups.model.views.translation_rows import TranslateRow
+from kgroups.model.views.translation_rows import IMPOSSIBLE, TranslateRow
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.error_codes import Code
 from kgroups.render.translation_views import TRANSLATE
@@ -165,7 +165,7 @@ class Translate(OffsetOperation[Step]):
 
     def row(self, item: Step, result: ResultAndError = NOT_EXECUTED) -> TranslateRow:
         each, translation = item.translated, item.translated.translation
-        method = translation.method.value if translation.method else "impossible"
+        method = translation.method.value if translation.method else IMPOSSIBLE
         notes = (f"{translation.why}: {translation.evidence}" if translation.why else translation.evidence, item.note)
         return TranslateRow(
             *(each.group, each.topic, each.partition, each.commit.offset, each.target_topic),

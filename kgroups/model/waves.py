@@ -257,8 +257,11 @@ def _prefixes(name: str) -> Iterator[str]:
 
 def is_of_cluster(topic: str) -> bool:
     """Return whether a topic is an internal one of Kafka or of MirrorMaker 2: it does not move, and joins nothing."""
-    if topic in _KAFKA:
-        return True
+    return topic in _KAFKA or is_of_mirror(topic)
+
+
+def is_of_mirror(topic: str) -> bool:
+    """Return whether a topic is named as those that MirrorMaker 2 writes for itself."""
     mirror_maker = topic.startswith("mm2-") and topic.endswith(".internal")
     return mirror_maker or topic.endswith(".checkpoints.internal")
 

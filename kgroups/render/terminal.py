@@ -302,7 +302,7 @@ class _Writer:
         text = column.text(value)
         if cell_len(text) > column.width:
             return None
-        return self._styled(_padded(text, column), _style(column.column.key, value))
+        return self._styled(_padded(text, column), _style(column.column, value))
 
     def _lines(self, row: Any, above: str) -> tuple[list[str], str]:
         """Return the lines of a row, and the name in its first column.
@@ -314,7 +314,7 @@ class _Writer:
         following: list[tuple[_Column, str, list[str]]] = []
         for at, column in enumerate(self._layout.shown):
             value = column.column.value(row)
-            text, style, start = column.text(value), _style(column.column.key, value), column.start
+            text, style, start = column.text(value), _style(column.column, value), column.start
             if column.is_prose:
                 text, *rest = wrap(text, column.width, indent=0).split("\n")
                 following.append((column, style, rest))
@@ -352,7 +352,7 @@ class _Writer:
             if column.column.key == "note" or (column.is_prose and cell_len(text) + len(header) + 3 > self._width):
                 if text != ABSENT:
                     lines = wrap(text, self._width, first=f"  {header} ", indent=4).split("\n")
-                    prose += (self._styled(line, _style(column.column.key, value)) for line in lines)
+                    prose += (self._styled(line, _style(column.column, value)) for line in lines)
             elif cell_len(text) + len(header) + 3 <= self._width:
                 units.append(f"{header} {text}")
             else:
@@ -391,8 +391,10 @@ def status_style(status: str) -> str:
     return _STATUS_STYLES.get(status, "")
 
 
-def _style(key: str, value: object) -> str:
-    match key, value:
+def _style(column: Column, value: object) -> str:
+    if column.style:
+        return column.style(value)
+    match column.key, value:
         case "state", str():
             return state_style(value)
         case "lag" | "total_lag", int() if value > 0:

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
-from kgroups.model.translation.parity import Compared
-from kgroups.model.views.translation_rows import TranslateRow
+from kgroups.model.translation.parity import Compared, Verdict
+from kgroups.model.views.translation_rows import IMPOSSIBLE, TranslateRow
 
 from . import columns
 from .act_views import RESULT_COLUMNS
+from .color import severity_style
 from .views import Align, Column, Tier, View, columns_of
 
 _L, _R = Align.LEFT, Align.RIGHT
+
+
+def _method_style(method: str) -> str:
+    return "red" if method == IMPOSSIBLE else ""
+
+
+def _verdict_style(verdict: str) -> str:
+    return severity_style(Verdict(verdict).severity)
+
+
+def _plain(_: object) -> str:
+    return ""
+
+
+NOTE = columns.NOTE._replace(doc="What proves the offset, or why nothing does. Null: nothing to add.", style=_plain)
 
 TRANSLATE = View(
     "translate",
@@ -30,6 +46,7 @@ TRANSLATE = View(
             "method",
             "What proves it: identical, record, header, sync, end, or time; impossible: nothing does.",
             _L,
+            style=_method_style,
         ),
         Column(
             "READ-AGAIN",
@@ -37,7 +54,7 @@ TRANSLATE = View(
             "How many records before the first unread one are read again, at most. Null: unknown.",
             _R,
         ),
-        columns.NOTE,
+        NOTE,
         *RESULT_COLUMNS,
     ),
     drops=("target_topic",),
@@ -60,9 +77,10 @@ PARITY = View(
             "verdict",
             "same; behind: records are read again; ahead: records are lost; unknown: see NOTE.",
             _L,
+            style=_verdict_style,
         ),
         Column("RECORDS", "records", "How many records it is behind or ahead, at least. Null: unknown.", _R),
-        columns.NOTE,
+        NOTE,
     ),
     drops=("target_topic",),
 )

@@ -51,7 +51,8 @@ class Column(NamedTuple):
     ``doc`` is its meaning, in the JSON Schema of the view. A text after ``Null:`` is omitted if its values are never
     null. ``value`` returns the field of a row unchanged and hashable; writers format it. It selects by position, so
     that it also works on transposed rows. ``row``: the named tuple that declares the field.
-    ``order``: returns what a value is sorted by, if not itself.
+    ``order``: returns what a value is sorted by, if not itself. ``style``: returns the style of a value on a terminal,
+    if it is not that of all columns with this key.
     """
 
     header: str
@@ -63,6 +64,7 @@ class Column(NamedTuple):
     value: Callable[[Any], Any] = _not_in_a_row
     row: type[Any] | None = None
     order: Callable[[Any], Any] | None = None
+    style: Callable[[Any], str] | None = None
 
     def at(self, tier: Tier, sooner: Sooner | None = None) -> Column:
         """Return the column on another level of detail."""

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+IMPOSSIBLE = "impossible"
+"""The method of an offset that nothing proves."""
+
 
 class TranslateRow(NamedTuple):
     """The offset of one partition of one group on one cluster, and where the group continues on another one."""

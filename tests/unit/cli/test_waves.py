@@ -219,7 +219,9 @@ def test_internal_topics_and_topics_that_do_not_exist_join_nothing(run: Run, ser
         )
         served.state.groups[group].commits["deleted", 0] = 1
     assert waves(run) == [(["a", "b"], ["t1", "t2"], []), (["c"], ["t3"], [])]
-    assert "topics that do not exist are left out: deleted" in run()[2]
+    err = run()[2]
+    assert "topics that do not exist are left out: deleted" in err
+    assert f"topics that are named as MirrorMaker 2's own are left out: {internal[2]}, {internal[1]}\n" in err
 
 
 def test_internal_topics_of_streams_are_inferred_from_their_names(run: Run, served: Any) -> None:

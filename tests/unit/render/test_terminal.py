@@ -10,12 +10,14 @@ from kgroups.config.effective import EffectiveSetting
 from kgroups.model.assignment import Assignment, Subscription, TopicPartitions
 from kgroups.model.cluster import Node
 from kgroups.model.outcome import Outcome
+from kgroups.model.translation.parity import Compared
 from kgroups.model.views.lag_rows import GroupLagRow, Tally
 from kgroups.model.views.list_row import ListRow
 from kgroups.model.views.member_rows import MemberRow, StateRow
 from kgroups.model.views.offset_row import OffsetRow
 from kgroups.model.views.operation_rows import ResetRow
 from kgroups.model.views.summary_row import SummaryRow
+from kgroups.model.views.translation_rows import TranslateRow
 from kgroups.render.act_views import RESET_OFFSETS
 from kgroups.render.check_view import SETTINGS
 from kgroups.render.lag_views import GROUP_LAG, LAG_VIEWS
@@ -26,6 +28,7 @@ from kgroups.render.output import write_outcome
 from kgroups.render.summary_view import header_parts
 from kgroups.render.table import Table
 from kgroups.render.terminal import MAX_ROWS, fit, write_terminal
+from kgroups.render.translation_views import PARITY, TRANSLATE
 from kgroups.render.views import Tier, View
 
 NODE = Node(1, "h", 9092)
@@ -283,3 +286,19 @@ def test_order_of_omitted_columns_is_documented(view: View, file: str) -> None:
     page = " ".join(Path(f"docs/{file}.md").read_text(encoding="utf-8").split())
     headers = {column.key: column.header for column in view.columns}
     assert ", ".join(headers[key] for key in view.drops) in page
+
+
+@pytest.mark.parametrize("width", [80, 200])
+def test_colors_of_translated_offsets_are_those_of_what_is_wrong(width: int) -> None:
+    translated = (
+        TranslateRow("a", "t", 0, 1, "t", None, 1, "record", 0, "records were found"),
+        TranslateRow("b", "t", 0, 1, "t", None, None, "impossible", None, "not copied yet"),
+    )
+    compared = (
+        Compared("a", "t", 0, 1, "t", 1, 1, "same", 0, "records were found"),
+        Compared("b", "t", 0, 1, "t", 2, 1, "ahead", 1, "records were found"),
+    )
+    found = re.compile(r"\x1b\[(?!0m|1m)[0-9;]*m[^\x1b]*").findall
+    assert [each.strip() for each in found(shown(Outcome(translated), TRANSLATE, width))] == ["\x1b[31mimpossible"]
+    verdicts = [each.strip() for each in found(shown(Outcome(compared), PARITY, width))]
+    assert verdicts == ["\x1b[32msame", "\x1b[1;31mahead"]
