@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,19 +15,20 @@ from kgroups.admin.change.plan.plan_reset import plan_reset
 from kgroups.admin.change.plan.reset_request import ResetRequest
 from kgroups.admin.client import WireOnly, wire_of
 from kgroups.admin.query.select_groups import Selection
-from kgroups.admin.translation.translate import Request, Translated
+from kgroups.admin.translation.translate import PART, Request, Translated, Translations
 from kgroups.admin.translation.translate import translate as translate_offsets
 from kgroups.errors import Reason, UsageError
 from kgroups.model.counts import count
 from kgroups.model.groups import GroupId
 from kgroups.model.offsets import Commit, PlanKey
 from kgroups.model.operations.reset import FromPlan, PlannedOffset
-from kgroups.model.outcome import Failure, Outcome, Result, Scope
+from kgroups.model.outcome import Failure, Outcome, Result, Scope, merge
 from kgroups.model.translation.method import Impossible
 from kgroups.model.views.operation_rows import NOT_EXECUTED, ResultAndError, result_and_error
 from kgroups.model.views.translation_rows import IMPOSSIBLE, TranslateRow
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.error_codes import Code
+from kgroups.render.table import RowStore
 from kgroups.render.translation_views import TRANSLATE
 
 from .change.apply_plan import apply_plan
@@ -114,13 +116,31 @@ class Translate(OffsetOperation[Step]):
     """Whether the offsets were written before: those that have not changed are not shown."""
     followed: frozenset[GroupId] = frozenset()
     """The translated groups that have not arrived."""
+    writes: int = 0
+    """How many offsets the plan writes."""
 
     def __post_init__(self) -> None:
         self.selection = None  # hints would be about the groups of the target
 
     async def plan(self, cluster: Cluster) -> Outcome[Step]:
-        translated = await self._translated(cluster)
-        steps = [_step(each) for each in translated.items if each.group not in self.arrived]
+        """Plan some groups at a time. A dry run keeps only their rows, packed."""
+        translations = await self._translated(cluster)
+        self.followed, self.writes = frozenset(), 0
+        parts: list[Outcome[Step]] = []
+        rows = RowStore(self.view.columns)
+        for part in translations.parts(sys.maxsize if self.safety.together else PART):
+            planned = await self._plan_part(cluster, part)
+            self.writes += sum(step.planned is not None for step in planned.items)
+            if not self.safety.execute:
+                rows.append(map(self.row, planned.items))
+                planned = planned.with_items(())
+            parts.append(planned)
+        planned = merge(parts)
+        planned = planned._replace(failures=tuple(dict.fromkeys(planned.failures))).after(translations.outcome)
+        return planned if self.safety.execute else planned._replace(items=rows)  # type: ignore[arg-type]
+
+    async def _plan_part(self, cluster: Cluster, part: Iterable[Translated]) -> Outcome[Step]:
+        steps = [_step(each) for each in part if each.group not in self.arrived]
         failures = _impossible(steps)
         ahead = _ahead(steps)
         held = frozenset() if self.partial else frozenset(each.name for each in failures)
@@ -129,16 +149,15 @@ class Translate(OffsetOperation[Step]):
         if self.again:
             planned = planned.with_failures(await _active(cluster, {step.group for step in steps} - {*_groups(moves)}))
         self.arrived.update(each.name for each in planned.failures if each.error == Code.non_empty_group.name.upper())
-        self.followed = frozenset(step.group for step in steps) - self.arrived
+        self.followed |= frozenset(step.group for step in steps) - self.arrived
         planned = await self._screened(cluster, planned)
         by_key = {entry.key: entry for entry in planned.items}
         items = [_planned(step, by_key.get(step.key), step.group in held) for step in steps]
         if self.again:
             items = [step for step in items if step.planned or step.translated.translation.why]
-        planned = planned.with_failures([*failures, *ahead])
-        return planned.with_items(items).after(translated)
+        return planned.with_failures([*failures, *ahead]).with_items(items)
 
-    async def _translated(self, target: Cluster) -> Outcome[Translated]:
+    async def _translated(self, target: Cluster) -> Translations:
         client, _ = await open_for_command(self.source.settings, debug=self.source.debug, side=self.source.side)
         try:
             return await translate_offsets(wire_of(client, WireOnly.TRANSLATION), target, self.request)
@@ -177,8 +196,11 @@ class Translate(OffsetOperation[Step]):
             *result,
         )
 
+    def planned_rows(self, planned: Outcome[Step]) -> Outcome[Any]:
+        return super().planned_rows(planned) if self.safety.execute else planned
+
     def blocked(self, planned: Sequence[Step]) -> str:
-        return "" if any(step.planned for step in planned) else "no offset is to be written"
+        return "" if self.writes else "no offset is to be written"
 
     def question(self, planned: Sequence[Step]) -> str:
         return super().question([step for step in planned if step.planned])

@@ -30,7 +30,7 @@ async def compare(source: Cluster, target: Cluster, request: Request) -> Outcome
     """
     gathered = await gather(source, target, request)
     finder = finder_of(source, target, request, gathered.facts)
-    translated = await translate_gathered(gathered, finder, target.progress)
+    translations = await translate_gathered(gathered, finder, target.progress)
     turn = asyncio.Semaphore(TOGETHER)
 
     async def judge(each: Translated) -> Compared:
@@ -38,8 +38,10 @@ async def compare(source: Cluster, target: Cluster, request: Request) -> Outcome
             log = log_of(gathered.facts.target_logs, (each.target_topic, each.partition))
             return _compared(each, await _judge(finder, each, log))
 
-    both = await asyncio.gather(*map(judge, translated.items))
-    return translated.with_items(sorted((*both, *_only_there(gathered))))
+    compared = list(_only_there(gathered))
+    for part in translations.parts():
+        compared += await asyncio.gather(*map(judge, part))
+    return translations.outcome.with_items(sorted(compared))
 
 
 async def _judge(finder: Finder, each: Translated, log: LogOffsets) -> Judgment:

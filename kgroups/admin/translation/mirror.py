@@ -8,16 +8,16 @@ MirrorMaker 2 writes only to partition 0 of both topics, and reads only that.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from struct import Struct
 
 from kgroups.errors import BrokerUnavailable, DeadlineExceeded, KgroupsError, UndecodableRecord, UsageError
 from kgroups.model.counts import count
 from kgroups.model.group_log import ReadBudget
 from kgroups.model.groups import GroupId
-from kgroups.model.offsets import Isolation, PlanKey
+from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import Failure, Scope
 from kgroups.model.translation.mirror_names import MirrorNames
 from kgroups.model.translation.syncs import OffsetPair, SyncLog, SyncTranslation, translate_by_syncs
@@ -41,6 +41,9 @@ PORTION = 1024 * 1024
 KEPT = 4
 """The number of checkpoints that are kept of a group's partition, those at or below its offset."""
 
+_PACKED = Struct(">qq")
+"""A checkpoint, as it is kept: of a million offsets, objects would take a gigabyte."""
+
 _pair_of = lru_cache(1 << 16)(decode_sync_key)
 
 Committed = Mapping[TopicPartition, Mapping[GroupId, int]]
@@ -53,8 +56,8 @@ class Mirror:
 
     names: MirrorNames
     syncs: dict[TopicPartition, SyncLog] = field(default_factory=dict)
-    checkpoints: dict[PlanKey, deque[OffsetPair]] = field(default_factory=dict)
-    """By the topic of the source."""
+    checkpoints: dict[TopicPartition, dict[GroupId, bytes]] = field(default_factory=dict)
+    """By the topic of the source, packed; see :meth:`checkpoints_of`."""
     unknown: dict[TopicPartition, str] = field(default_factory=dict)
     """Partitions with a sync that could not be decoded, and why."""
     failures: list[Failure] = field(default_factory=list)
@@ -73,8 +76,12 @@ class Mirror:
         reason = self.unread or self.unknown.get(pair)
         if reason:
             return reason
-        checkpoints = self.checkpoints.get((group, topic, partition), ())
+        checkpoints = self.checkpoints_of(group, pair)
         return translate_by_syncs(self.syncs.get(pair) or SyncLog(), checkpoints, offset, ends)
+
+    def checkpoints_of(self, group: GroupId, pair: TopicPartition) -> list[OffsetPair]:
+        """Return the last checkpoints of a group at or below its offset, oldest first."""
+        return [OffsetPair(*each) for each in _PACKED.iter_unpack(self.checkpoints.get(pair, {}).get(group, b""))]
 
 
 async def read_mirror(
@@ -116,6 +123,7 @@ class _Keeper:
         self._mirror = mirror
         self._committed = committed
         self._topics = {mirror.names.copy_of(topic): topic for topic, _ in committed}
+        self._groups = {group: group for offsets in committed.values() for group in offsets}
         renaming = mirror.names._replace(renames=True)
         self._renamed = {renaming.copy_of(topic) for topic, _ in committed} - set(self._topics)
         self.renamed: str | None = None
@@ -132,9 +140,9 @@ class _Keeper:
         topic = self._topics.get(found.topic, "")
         offset = self._committed.get((topic, found.partition), {}).get(found.group)
         if offset is not None and found.upstream <= offset:
-            key = found.group, topic, found.partition
-            kept = self._mirror.checkpoints.setdefault(key, deque(maxlen=KEPT))
-            kept.append(OffsetPair(found.upstream, found.downstream))
+            kept = self._mirror.checkpoints.setdefault((topic, found.partition), {})
+            packed = kept.get(found.group, b"") + _PACKED.pack(found.upstream, found.downstream)
+            kept[self._groups[found.group]] = packed[-KEPT * _PACKED.size :]
 
     def sync(self, entry: Entry) -> None:
         """Keep the record of an offset sync; if it cannot be decoded, its partition is unknown.

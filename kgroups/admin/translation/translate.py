@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 from typing import NamedTuple
 
 from kgroups.errors import KgroupsError, Reason, UsageError
@@ -32,6 +35,8 @@ from .mirror import Mirror, read_mirror
 CLEANUP = "cleanup.policy"
 TOGETHER = 64
 """Offsets that are translated at a time."""
+PART = 50_000
+"""Offsets whose translations are in memory at a time, at least."""
 
 
 class Request(NamedTuple):
@@ -110,7 +115,7 @@ class Gathered(NamedTuple):
 
     def commits(self) -> Iterator[tuple[Group, TopicPartition, Commit]]:
         """Yield the committed offsets on the source, sorted."""
-        for group in self.groups.items:
+        for group in sorted(self.groups.items, key=attrgetter("group")):
             for pair, commit in sorted(self.committed.get(group.group, {}).items()):
                 if commit:
                     yield group, pair, commit
@@ -176,47 +181,70 @@ def _copy_of(topic: str, rules: TopicMap, mirror: Mirror | None) -> str:
     return renamed(topic, rules) or (mirror.names.copy_of(topic) if mirror else topic)
 
 
-async def translate(source: Cluster, target: Cluster, request: Request) -> Outcome[Translated]:
-    """Return a translation, or the reason why there is none, for each committed offset, sorted.
+@dataclass(frozen=True)
+class Translations:
+    """A translation, or the reason why there is none, for each committed offset, sorted; made as they are iterated.
+
+    ``outcome``: what failed, without items. ``by_record``: what records prove. ``synced``: whether offset syncs count.
+    """
+
+    outcome: Outcome[Translated]
+    gathered: Gathered
+    by_record: Mapping[Position, Translation]
+    synced: bool
+
+    def __iter__(self) -> Iterator[Translated]:
+        gathered = self.gathered
+        for group, pair, commit in gathered.commits():
+            name, position = group.group, gathered.position(pair, commit)
+            copy = position.target
+            old = gathered.there.get(name, {}).get(copy)
+            by_sync = gathered.by_sync(name, pair, commit) if self.synced else None
+            translation = _better(by_sync or _UNPROVED, self.by_record.get(position))
+            outside = old is not None and _is_outside(old.offset, log_of(gathered.facts.target_logs, copy))
+            known = name in gathered.there
+            yield Translated(name, group.type, *pair, commit, copy[0], old, translation, known, outside)
+
+    def parts(self, least: int = PART) -> Iterator[list[Translated]]:
+        """Yield the translations of several whole groups at a time."""
+        part: list[Translated] = []
+        for _, of_group in groupby(self, attrgetter("group")):
+            part += of_group
+            if len(part) >= least:
+                yield part
+                part = []
+        if part:
+            yield part
+
+
+async def translate(source: Cluster, target: Cluster, request: Request) -> Translations:
+    """Translate the committed offsets of groups.
 
     :raises UsageError: if both clusters are the same, or two topics have the same copy.
     """
     gathered = await gather(source, target, request)
-    found = await translate_gathered(gathered, finder_of(source, target, request, gathered.facts), target.progress)
     numbers = Counter(group for group, *_ in gathered.only_there())
-    return found.with_failures(
-        (),
-        (
-            f"group '{group}': {count(number, 'partition')} with a committed offset only on the target: left as it is"
-            for group, number in numbers.items()
-        ),
+    notices = (
+        f"group '{group}': {count(number, 'partition')} with a committed offset only on the target: left as it is"
+        for group, number in numbers.items()
     )
+    gathered = gathered._replace(groups=gathered.groups.with_failures((), notices))
+    return await translate_gathered(gathered, finder_of(source, target, request, gathered.facts), target.progress)
 
 
-async def translate_gathered(gathered: Gathered, finder: Finder, progress: Progress) -> Outcome[Translated]:
+async def translate_gathered(gathered: Gathered, finder: Finder, progress: Progress) -> Translations:
     """Return what :func:`translate` does.
 
     Where MirrorMaker 2 recorded the very offset, no records are read: then all groups cost as many requests as one.
     """
     synced = finder.accepts(Method.SYNC)
-    items: list[Translated] = []
     positions: dict[Position, None] = {}
-    for group, pair, commit in gathered.commits():
-        position = gathered.position(pair, commit)
-        old = gathered.there.get(group.group, {}).get(position.target)
-        found = gathered.by_sync(group.group, pair, commit) if synced else None
-        copy = position.target[0]
-        known = group.group in gathered.there
-        outside = old is not None and _is_outside(old.offset, log_of(gathered.facts.target_logs, position.target))
-        translated = Translated(group.group, group.type, *pair, commit, copy, old, found or _UNPROVED, known, outside)
-        items.append(translated)
-        if finder.reads_records and not (found and found.exact):
-            positions[position] = None
+    for group, pair, commit in gathered.commits() if finder.reads_records else ():
+        by_sync = gathered.by_sync(group.group, pair, commit) if synced else None
+        if not (by_sync and by_sync.exact):
+            positions[gathered.position(pair, commit)] = None
     by_record = await _find_all(gathered.facts, positions, finder, progress)
-    return gathered.groups.with_items(
-        each._replace(translation=_better(each.translation, by_record.get(gathered.position(each.pair, each.commit))))
-        for each in items
-    )
+    return Translations(gathered.groups.with_items(()), gathered, by_record, synced)
 
 
 def _is_outside(offset: int, log: LogOffsets) -> bool:

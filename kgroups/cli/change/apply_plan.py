@@ -86,7 +86,7 @@ class _OneCluster:
     def plan(self) -> Plan:
         planned, cluster_id = self._session.query(self.operation.hinted_plan)
         self._target = Target(self._connection, self._undo, cluster_id, planned)
-        rows = planned.with_items(map(self.operation.row, planned.items))
+        rows = self.operation.planned_rows(planned)
         blocked = self.operation.blocked(planned.items) if planned.items else ""
         return Plan(rows, cluster_id, self._target.where, blocked)
 

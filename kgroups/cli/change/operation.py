@@ -54,6 +54,10 @@ class Operation(ABC, Generic[P]):
     def row(self, item: P, result: ResultAndError = NOT_EXECUTED) -> Any:
         """Return the row of a planned item, or of that item and its result and error."""
 
+    def planned_rows(self, planned: Outcome[P]) -> Outcome[Any]:
+        """Return the rows of a plan."""
+        return planned.with_items(map(self.row, planned.items))
+
     def blocked(self, planned: Sequence[P]) -> str:
         """Return why nothing of the plan can be executed; empty if something can."""
         return ""

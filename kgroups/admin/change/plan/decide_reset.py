@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -28,7 +29,7 @@ from kgroups.protocol.error_codes import Code, KafkaError
 
 from ...query.leader_epochs import EpochAt
 from ...query.select_groups import Selection
-from ...routing.partition_leaders import Topics, partition_name
+from ...routing.partition_leaders import TopicPartition, Topics, partition_name
 from . import restore
 from .lookups import Committed, Pending, Times, without_members
 from .own_epochs import Epochs, OwnEpochs
@@ -67,8 +68,8 @@ class Facts(NamedTuple):
         """Return the committed offset of a group on a partition."""
         return self.committed[key[0]].get(key[1:])
 
-    def log(self, key: PlanKey) -> LogOffsets:
-        return self.logs.offsets.get(key[1], {}).get(key[2], LogOffsets())
+    def log(self, pair: TopicPartition) -> LogOffsets:
+        return self.logs.offsets.get(pair[0], {}).get(pair[1], LogOffsets())
 
 
 class Targets(NamedTuple):
@@ -148,7 +149,7 @@ def unread_positions(facts: Facts, targets: Targets) -> dict[PlanKey, Position]:
     found: dict[PlanKey, Position] = {}
     for key in targets.keys if isinstance(targets.scenario, SkipRecords) else ():
         before = facts.before(key)
-        if at := position(*key[1:], before.offset if before else None, facts.log(key)):
+        if at := position(*key[1:], before.offset if before else None, facts.log(key[1:])):
             found[key] = at
     return found
 
@@ -158,11 +159,12 @@ def draft_offsets(facts: Facts, targets: Targets) -> Outcome[PlannedOffset]:
     planned: list[PlannedOffset] = []
     failures: list[Failure] = []
     scenario, positions = targets.scenario, unread_positions(facts, targets)
+    seen_of = lru_cache(1 << 16)(partial(_seen, facts))  # many groups share the logs of few partitions
     for key in targets.keys:
         group, pair, at = key[0], key[1:], positions.get(key)
         if (pair in facts.logs.holes and needs_log(scenario)) or at in facts.unread:
             continue
-        before, log = facts.before(key), facts.log(key)
+        before, log = facts.before(key), facts.log(key[1:])
         records = facts.records[at] if at else None
         entry = plan_partition(scenario, key, PartitionFacts(before, log, facts.times.get(pair), records))
         if isinstance(entry, Failure):
@@ -170,8 +172,9 @@ def draft_offsets(facts: Facts, targets: Targets) -> Outcome[PlannedOffset]:
             continue
         beyond = bool(entry.before and log.end is not None and entry.before.offset > log.end)
         held = pair in facts.pending.get(group, ())
-        seen = _seen(key, facts)
-        planned.append(entry._replace(kind=targets.types.get(group), beyond_end=beyond, seen=seen, pending=held))
+        planned.append(
+            entry._replace(kind=targets.types.get(group), beyond_end=beyond, seen=seen_of(pair), pending=held)
+        )
     return Outcome(tuple(planned), tuple(failures))
 
 
@@ -226,14 +229,14 @@ def _existing(scenario: Scenario, keys: Iterable[PlanKey], facts: Facts) -> Outc
     return Outcome(tuple(kept), tuple(failures))
 
 
-def _seen(key: PlanKey, facts: Facts) -> SeenLog:
+def _seen(facts: Facts, pair: TopicPartition) -> SeenLog:
     """Return what is compared before an offset is written."""
-    _, topic, partition = key
+    topic, partition = pair
     topic_id = facts.logs.topic_ids.get(topic) or (facts.topics[topic].topic_id if topic in facts.topics else 0)
     epoch = facts.logs.epochs.get(topic, {}).get(partition)
     scope, entry = facts.request.topics or {}, facts.topics.get(topic)
     whole = topic in scope and scope[topic] is None and not isinstance(facts.request.scenario, FromPlan | ToGroup)
-    return SeenLog(topic_id or None, *facts.log(key), epoch, len(entry.leaders) if whole and entry else None)
+    return SeenLog(topic_id or None, *facts.log(pair), epoch, len(entry.leaders) if whole and entry else None)
 
 
 def _missing(groups: Outcome[Group], selection: Selection) -> dict[GroupId, None]:

@@ -72,9 +72,12 @@ async def start_offsets(cluster: Cluster, groups: Iterable[GroupId]) -> Committe
 def committed_by_group(commits: GroupResults[GroupCommits]) -> dict[GroupId, dict[TopicPartition, Commit | None]]:
     """Return committed offsets by group and partition; a group that does not exist has none."""
     found: dict[GroupId, dict[TopicPartition, Commit | None]] = {}
+    pairs: dict[TopicPartition, TopicPartition] = {}  # one object for all groups
     for _, each in commits.found.values():
         found[each.group] = {
-            (topic, commit.partition): commit for topic, made in each.topics.items() for commit in made
+            pairs.setdefault((pair := (topic, commit.partition)), pair): commit
+            for topic, made in each.topics.items()
+            for commit in made
         }
         found[each.group].update(
             ((topic, partition), None) for topic, partitions in each.unset.items() for partition in partitions

@@ -102,9 +102,8 @@ def test_what_concerns_committed_offsets_is_kept() -> None:
     checkpoints = checkpoint(0, "h", 4, 3), checkpoint(1, "h", 6, 4), checkpoint(2, "x", 1, 1), checkpoint(3, "h", 1, 0)
     mirror = read(pair([sync(0, 50, 40), sync(1, 60, 45), *others], [*checkpoints, checkpoint(4, "h", 2, 2, "t")]))
     assert set(mirror.syncs) == {("t", 0), ("t", 1)}
-    assert {key: list(kept) for key, kept in mirror.checkpoints.items()} == {
-        ("h", "t", 0): [OffsetPair(4, 3), OffsetPair(1, 0)]
-    }
+    assert {pair: list(kept) for pair, kept in mirror.checkpoints.items()} == {("t", 0): ["h"]}
+    assert mirror.checkpoints_of("h", ("t", 0)) == [OffsetPair(4, 3), OffsetPair(1, 0)]
     assert mirror.translate("g", "t", 0, 60) == SyncTranslation(45, 0, "sync 60 -> 45")
     assert mirror.translate("h", "t", 0, 5) == (
         "the oldest offset sync is 50 -> 40, after the committed offset, and does not prove the checkpoint 4 -> 3"
@@ -246,5 +245,5 @@ def test_topic_that_is_not_the_copy_gets_no_offsets_of_syncs(topic_map: TopicMap
     target.state.topic("t", [0, 0], end=1_000)
     source.state.group("g", 0, commits={("t", 0): 60})
     request = Request(Selection(everything=True), frozenset([Method.SYNC]), topic_map, mirror=AUTO)
-    (found,) = ask((source, target), lambda one, other: translate(one, other, request)).items
+    (found,) = ask((source, target), lambda one, other: translate(one, other, request))
     assert (found.target_topic, found.translation.offset) == ("t" if topic_map else "A.t", None)
