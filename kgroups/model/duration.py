@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime, timedelta
 
 _SECONDS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
 
@@ -45,3 +46,17 @@ def parse_age(text: str) -> float | None:
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*(ms|s|m|h|d|w|)", text.strip())
     seconds = float(match[1]) * _SECONDS[match[2]] if match else None
     return seconds if seconds is not None and seconds <= LONGEST else None
+
+
+def parse_moment(text: str, now: datetime) -> datetime:
+    """Parse a time: ISO 8601 (UTC without a zone), or an age before ``now`` such as 90m, 2h, 7d.
+
+    :raises ValueError: if the text is neither; the message says what it must be.
+    """
+    try:
+        if not text[-1:].isdigit() and (seconds := parse_age(text)) is not None:  # 20260131 is a date
+            return now - timedelta(seconds=seconds)
+        moment = datetime.fromisoformat(text)
+    except (ValueError, OverflowError):
+        raise ValueError("is neither a time such as 2026-01-31T12:00 nor an age such as 90m, 2h, 7d") from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

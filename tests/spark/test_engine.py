@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from kgroups.history import materialized
+from kgroups.history import materialized, register
 from kgroups.history.arrow import arrow_schema
 from kgroups.history.engine import derive, open_tables
 from kgroups.history.engine.duck import DuckDB
@@ -25,7 +25,7 @@ from kgroups.history.report.data import Period
 from kgroups.history.report.gather import gather
 from kgroups.history.rules import Rules
 from kgroups.history.tables import STORED
-from kgroups.history.transform.definitions import DERIVED, Span
+from kgroups.history.transform.definitions import DERIVED, Span, has_span
 from kgroups.history.upkeep.materialize import materialize
 from tests.fakes.group_protocol import END, START, RandomGroups
 from tests.fakes.history import History, at, derived_in, hide, ordered
@@ -137,6 +137,26 @@ def test_every_table_is_the_same_on_both_engines_before_and_after_materializing(
     assert expected[1]
     assert by_duckdb == expected
     assert by_spark == expected
+
+
+@pytest.mark.parametrize("is_materialized", [False, True], ids=["collected", "materialized"])
+def test_every_table_of_the_data_source_is_that_of_sql(
+    spark: SparkSession, stores: dict[bool, Store], is_materialized: bool
+) -> None:
+    register(spark)
+    span = {"since": SPAN.since.isoformat(), "until": SPAN.until.isoformat()}
+    rules = {"rules": "samples=5,stale-after=2m,expiring-within=8d,storm=3,flaps=2"}
+    with DuckDB() as oracle, small(spark):
+        open_tables(oracle, stores[False], [*STORED_NAMES, *DERIVED], SPAN, RULES)
+        for name in (*STORED_NAMES, *DERIVED):
+            reader = spark.read.format("kgroups-history").options(table=name, numPartitions="3")
+            if name in DERIVED:
+                reader = reader.options(**rules, until=span["until"])
+                reader = reader.options(since=span["since"]) if has_span(name) else reader
+            found = reader.load(stores[is_materialized].location).toArrow()
+            expected = oracle.fetch(f"select 'cluster' as cluster_id, * from {name}")
+            assert found.schema.names == expected.schema.names
+            assert ordered(found.to_pylist()) == ordered(expected.to_pylist()), name
 
 
 def test_reports_are_the_same_on_spark_and_duckdb(spark: SparkSession) -> None:

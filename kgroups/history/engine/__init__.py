@@ -30,14 +30,21 @@ def derive(engine: Engine, names: Iterable[str], span: Span, rules: Rules, *, is
 
 
 def open_tables(
-    engine: Engine, store: Store, names: Iterable[str], span: Span, rules: Rules, records: int | None = None
+    engine: Engine,
+    store: Store,
+    names: Iterable[str],
+    span: Span,
+    rules: Rules,
+    records: int | None = None,
+    snapshot: Snapshot | None = None,
 ) -> Snapshot:
     """Load the stored tables, and define the derived ones, that queries with these names need; return what they show.
 
     :param records: number of records of all clusters that are queried; default: of this one.
+    :param snapshot: what the tables show; default: what is current.
     :raises HistoryError: if there is no store, or it cannot be read.
     """
-    snapshot = store.snapshot()
+    snapshot = store.snapshot() if snapshot is None else snapshot
     engine.prepare(snapshot.records if records is None else records)
     wanted = list(names)
     tables = stored_tables(wanted)

@@ -38,15 +38,16 @@ _OF_QUERIES = (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogExc
 class DuckDB:
     """Relations of DuckDB; derived ones are computed once, when they are defined."""
 
-    def __init__(self, folder: str | None = None) -> None:
+    def __init__(self, folder: str | None = None, **settings: str) -> None:
         """Open a database in memory.
 
         :param folder: where it spills; default: a directory that is deleted at the end.
+        :param settings: of DuckDB.
         """
         self._folder = None if folder else tempfile.TemporaryDirectory(prefix="kgroups-")
         self._numbers = count()
         where = self._folder.name if self._folder else folder or ""
-        self._connection = connect(where, default_null_order=_AS_SPARK)
+        self._connection = connect(where, default_null_order=_AS_SPARK, **settings)
         self._paths: list[str] = []
         self._failure: HistoryError | None = None
         """The error of a file that is elsewhere."""
@@ -70,13 +71,17 @@ class DuckDB:
         paths = [store.storage.opened(file.path) for file in files]
         self.load_paths(table, paths, sum(file.rows for file in files))
 
+    def chosen(self, table: Table, query: str) -> str:
+        """Return a query for the rows of a stored table that are loaded: here all rows of ``query``."""
+        return query
+
     def load_paths(self, table: Table, paths: Sequence[str], rows: int) -> None:
         """Define a stored table as the rows of files on this machine.
 
         :param rows: number of rows of all files.
         """
         self._paths += paths
-        query = rows_of_files(table, paths)
+        query = self.chosen(table, rows_of_files(table, paths))
         if len(paths) > MANY_FILES and rows < len(paths) * SMALL_FILE:
             name = f"{table.name}_{next(self._numbers)}"
             self._run(f"create temp table {name} as {query}")
@@ -86,7 +91,7 @@ class DuckDB:
     def load_arrow(self, table: Table, rows: pa.Table | pa.RecordBatchReader) -> None:
         """Define a stored table as these rows."""
         self._connection.register("arriving", rows)
-        self._run(f"create or replace temp table {table.name} as select * from arriving")
+        self._run(f"create or replace temp table {table.name} as {self.chosen(table, 'from arriving')}")
         self._connection.unregister("arriving")
 
     def define(self, name: str, query: str, table: Table | None = None) -> None:
@@ -116,6 +121,14 @@ class DuckDB:
             raise
         except duckdb.Error as error:
             raise UsageError(f"sql: {first_line(error)}") from None
+
+    def stream(self, query: str, rows: int) -> Iterator[pa.RecordBatch]:
+        """Run a query of ours, and yield its rows in batches of at most this size.
+
+        :raises HistoryError: as :meth:`fetch` does.
+        """
+        with self.naming_files(), reading():
+            yield from self._connection.sql(query).to_arrow_reader(rows)
 
     def ask(self, query: str) -> pa.Table:
         return self.fetch(query)

@@ -118,6 +118,10 @@ class Snapshot(NamedTuple):
                 for file in entry.files:
                     yield file if file.entry is not None else file._replace(entry=entry.number)
 
+    def every_file(self) -> Iterator[DataFile]:
+        """Yield all files, also those of materialized tables."""
+        return (file for entry in self.entries.values() for file in entry.files)
+
     @property
     def materialized(self) -> Entry | None:
         """The entry with the materialized tables of the current rows, if there is one."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -47,19 +47,30 @@ def read_files(spark: SparkSession, store: Store, table: Table, files: Sequence[
     return spark.range(0, len(found), 1, min(len(found), 64)).mapInArrow(rows, ddl(table))
 
 
-def read_rows(storage: Storage, table: Table, path: str, rows: int | None = None) -> Iterator[pa.RecordBatch]:
+def read_rows(
+    storage: Storage,
+    table: Table,
+    path: str,
+    rows: int | None = None,
+    names: Sequence[str] | None = None,
+    row_groups: Callable[[pq.FileMetaData], list[int]] | None = None,
+) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a file, with the columns of the table; columns that it does not have are null.
 
     :param rows: number of rows that the manifest names.
+    :param names: columns to read; default: all.
+    :param row_groups: returns the row groups to read; default: all.
     :raises HistoryError: if it is not a Parquet file with such columns, and this number of rows.
     """
-    schema = arrow_schema(table)
+    wanted = table.names if names is None else list(names)
+    schema = pa.schema([arrow_schema(table).field(name) for name in wanted])
     with storage.errors(path):
         file = pq.ParquetFile(storage.opened(path))
         if rows is not None and file.metadata.num_rows != rows:
             raise HistoryError(f"store {storage.shown}: {path} has {file.metadata.num_rows:,} rows, not {rows:,}")
-        for batch in file.iter_batches():
-            missing = [name for name in table.names if name not in batch.schema.names]
-            for name in missing:
-                batch = batch.append_column(name, pa.nulls(batch.num_rows, schema.field(name).type))
-            yield batch.select(table.names).cast(schema)
+        groups = row_groups(file.metadata) if row_groups else None
+        for batch in file.iter_batches(row_groups=groups, columns=names):
+            for name in wanted:
+                if name not in batch.schema.names:
+                    batch = batch.append_column(name, pa.nulls(batch.num_rows, schema.field(name).type))
+            yield batch.select(wanted).cast(schema)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -12,7 +12,7 @@ from kgroups.cli.frame.command import OptionGroup
 from kgroups.cli.frame.group_options import complete_group, complete_topic
 from kgroups.cli.frame.options import Duration, check_exclusive, output_options
 from kgroups.errors import MissingPackage, UsageError, install_command
-from kgroups.model.duration import parse_age
+from kgroups.model.duration import parse_moment
 from kgroups.model.placement import OFFSETS_TOPIC
 
 from .spark_settings import PackageList, PythonFiles, SparkSetting
@@ -39,17 +39,11 @@ class Ago(click.ParamType[datetime]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
         if isinstance(value, datetime):
             return value
-        text = str(value).strip()
+        now = datetime.now(UTC)
         try:
-            if not text[-1:].isdigit() and (seconds := parse_age(text)) is not None:  # 20260131 is a date
-                now = datetime.now(UTC)
-                return (ctx.meta.setdefault(_NOW, now) if ctx else now) - timedelta(seconds=seconds)
-            moment = datetime.fromisoformat(text)
-        except (ValueError, OverflowError):
-            self.fail(
-                f"{value!r} is neither a time such as 2026-01-31T12:00 nor an age such as 90m, 2h, 7d", param, ctx
-            )
-        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+            return parse_moment(str(value).strip(), ctx.meta.setdefault(_NOW, now) if ctx else now)
+        except ValueError as error:
+            self.fail(f"{value!r} {error}", param, ctx)
 
 
 def check_span(since: datetime | None, until: datetime | None) -> datetime:

@@ -10,7 +10,7 @@ last_places as (
   select `group`, topic, partition, log_partition, max(log_offset) as log_offset
   from commits
   join starts using (log_partition)
-  where log_offset < first_offset and log_time is not null
+  where log_offset < first_offset and log_time < $until
   group by `group`, topic, partition, log_partition
 )
 select commits.*

@@ -1,0 +1,1 @@
+"""``kgroups-history``: the tables of a store as a Spark data source."""
