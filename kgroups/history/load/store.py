@@ -216,6 +216,15 @@ class Store:
         self._snapshot = found.with_entries(entries)
         return self._snapshot
 
+    def entries(self, numbers: Iterable[int]) -> dict[int, Entry]:
+        """Return the entries with these numbers, in their order: also replaced ones, as long as they are not deleted.
+
+        :raises HistoryError: as :meth:`snapshot` does.
+        """
+        current = self.snapshot().entries
+        found = [[current[n]] if n in current else self._entries(f"{n:08}") for n in numbers]
+        return {entry.number: entry for each in found for entry in each}
+
     def check_files(self, files: Iterable[DataFile]) -> None:
         """Check that files are there as they were written, as far as that is cheap: on this machine, by their ends.
 
@@ -308,7 +317,10 @@ class Store:
         return len(due)
 
     def note_published(self, target: str, snapshot: Snapshot) -> None:
-        """Note that tables of another format name the files of a snapshot: see :meth:`delete_replaced`."""
+        """Note that another reader needs the files of a snapshot, and of later ones: see :meth:`delete_replaced`.
+
+        :param target: the reader: the tables of another format, or a stream.
+        """
         stem = f"{PUBLISHED}{quote(target, safe='')}"
         self.replace_json(stem, {"next": snapshot.next, "published_at": datetime.now(UTC).isoformat()})
 

@@ -7,12 +7,13 @@ its first query.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql.datasource import DataSourceReader, InputPartition
+from pyspark.sql.datasource import DataSourceReader, DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxFiles, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
 
 from kgroups.errors import HistoryError, UsageError
@@ -24,10 +25,12 @@ from ..load.store import Store
 from ..options import Options
 from ..schema import conform
 from ..source import TableSource
+from ..tables import STORED
 from ..transform.definitions import DERIVED
 from .derived import AT_ONCE, Share, derived_rows, rows_to_read, slim
 from .options import CLUSTER_ID, OPTIONS, STREAM_ONLY, StoredOptions, parse_options
 from .selection import GROUP, pack, split_globs
+from .stream import new_files, next_end
 
 NAME = "kgroups-history"
 
@@ -52,6 +55,15 @@ class StoredSource(TableSource[StoredOptions]):
         kind = DerivedReader if options.plain.name in DERIVED else StoredReader
         return kind(options, columns, self.cores)
 
+    def streamReader(self, schema: StructType) -> StoredStreamReader:
+        options, columns = self.parsed(schema)
+        if options.plain.name in DERIVED:
+            raise UsageError(
+                f"{NAME}: option table: {options.plain.name} is a derived table, which has no stream; read it in "
+                f"batches, or stream a collected table: {', '.join(table.name for table in STORED)}"
+            )
+        return StoredStreamReader(options, columns, self.cores)
+
 
 class Bundle(InputPartition):
     """Files of a cluster, which one task reads."""
@@ -64,8 +76,8 @@ class Bundle(InputPartition):
         return f"Bundle(cluster={self.cluster}, files={len(self.files)}, rows={sum(file.rows for file in self.files)})"
 
 
-class StoredReader(DataSourceReader):
-    """A batch of a collected table: the rows of the files that the manifest names when Spark plans.
+class _FilesReader:
+    """Planning and reading of files, common to batch and stream.
 
     Filters are not pushed down: see :class:`kgroups.history.live.source.LiveReader`.
     """
@@ -75,20 +87,11 @@ class StoredReader(DataSourceReader):
         self._schema = schema
         self._cores = cores or 1
 
-    def partitions(self) -> Sequence[InputPartition]:
-        """Select files.
-
-        :raises HistoryError: if there is no store, or it cannot be read.
-        """
-        table, selection = self._options.plain, self._options.selection
-        found = {store.cluster: selection.files(store.snapshot().files(table)) for store in stores(self._options)}
-        size = self._size(file for files in found.values() for file in files)
-        # For an empty list, Spark makes a partition of its own, which is not a Bundle.
-        return [Bundle(each, part) for each, files in found.items() for part in pack(files, size)] or [Bundle("", ())]
-
-    def _size(self, files: Iterator[DataFile]) -> int:
-        """Return the size of an input partition in bytes, so that each core has one."""
-        return min(BUNDLE, sum(file.size for file in files) // (self._options.partitions or self._cores))
+    def _bundles(self, found: Mapping[str, Sequence[DataFile]]) -> list[Bundle]:
+        """Divide the files of clusters, so that each core has some."""
+        total = sum(file.size for files in found.values() for file in files)
+        size = min(BUNDLE, total // (self._options.partitions or self._cores))
+        return [Bundle(cluster, part) for cluster, files in found.items() for part in pack(files, size)]
 
     def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
         """Yield Arrow batches of the table in the options.
@@ -112,6 +115,92 @@ class StoredReader(DataSourceReader):
                     yield with_cluster(store.cluster, chosen)
             except HistoryError as error:
                 raise explained(store, partition.files, error) from None
+
+
+class StoredReader(_FilesReader, DataSourceReader):
+    """A batch of a collected table: the rows of the files that the manifest names when Spark plans."""
+
+    def partitions(self) -> Sequence[InputPartition]:
+        """Select files.
+
+        :raises HistoryError: if there is no store, or it cannot be read.
+        """
+        table, selection = self._options.plain, self._options.selection
+        found = {store.cluster: selection.files(store.snapshot().files(table)) for store in stores(self._options)}
+        # For an empty list, Spark makes a partition of its own, which is not a Bundle.
+        return self._bundles(found) or [Bundle("", ())]
+
+
+class StoredStreamReader(_FilesReader, DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """A stream of a collected table: the rows of new entries of the manifest. See :mod:`.stream`."""
+
+    def __init__(self, options: StoredOptions, schema: pa.Schema, cores: int | None) -> None:
+        super().__init__(options, schema, cores)
+        self._target: dict[str, int] | None = None
+
+    def initialOffset(self) -> dict[str, int]:
+        start, ends = self._options.start, self._ends()
+        if isinstance(start, Mapping):
+            if unknown := sorted(start.keys() - ends.keys()):
+                raise UsageError(
+                    f"{NAME}: option startingEntry: {unknown[0]!r} is not in the stream; it has: {', '.join(ends)}"
+                )
+            begin = {cluster: start.get(cluster, 0) for cluster in ends}
+        else:
+            begin = ends if start == "latest" else dict.fromkeys(ends, 0 if isinstance(start, str) else start)
+        self.commit(begin)
+        return begin
+
+    def getDefaultReadLimit(self) -> ReadLimit:
+        most = self._options.max_entries  # Spark has no limit of entries
+        return ReadMaxFiles(most) if most else ReadAllAvailable()
+
+    def prepareForTriggerAvailableNow(self) -> None:
+        self._target = self._ends()
+
+    def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:
+        target = self._ends() if self._target is None else self._target
+        most = limit.max_files if isinstance(limit, ReadMaxFiles) else None
+        ends = dict(start)  # clusters that are not selected anymore stay where they are
+        for store in stores(self._options):
+            begin = start.get(store.cluster, 0)
+            if (last := target.get(store.cluster, begin)) < begin:
+                raise HistoryError(
+                    f"store {store.shown}: the stream is at entry {begin}, but the next one of cluster {store.cluster} "
+                    f"is {last}: it is another store, or an older copy; use a new checkpoint"
+                )
+            ends[store.cluster] = next_end(store, self._options.plain, begin, last, most)
+        return dict(sorted(ends.items()))  # Spark compares offsets as JSON text
+
+    def reportLatestOffset(self) -> dict[str, int]:
+        return self._ends()
+
+    def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
+        """Select the files of new entries.
+
+        :raises HistoryError: if entries were deleted before they were read.
+        """
+        found = {}
+        for cluster, last in end.items():
+            begin, store = start.get(cluster, 0), Store(self._options.location, cluster)
+            files = new_files(store, self._options.plain, begin, last) if begin < last else []
+            if files is None:
+                raise HistoryError(
+                    f"store {store.shown}: entries {begin} to {last - 1} of {cluster} were merged, and deleted "
+                    "before the stream read them; use a new checkpoint, and set option streamName to keep them longer"
+                )
+            found[cluster] = self._options.selection.files(files)
+        return self._bundles(found)
+
+    def commit(self, end: dict[str, int]) -> None:
+        """Note that files of later entries are needed, if the stream has a name."""
+        if self._options.stream:
+            for cluster, number in end.items():
+                note = Snapshot({}, number)
+                Store(self._options.location, cluster).note_published(f"stream-{self._options.stream}", note)
+
+    def _ends(self) -> dict[str, int]:
+        return {store.cluster: store.snapshot().next for store in stores(self._options)}
 
 
 class Part(InputPartition):
