@@ -24,7 +24,8 @@ _PLACE = (
 _UNREAD = Column(
     "unread_since",
     "timestamp",
-    "records of the group from this time on are unread, because of an open transaction; null: none are",
+    "records of the group from this time on are unread, because of an open transaction, or, in memberships, cannot be "
+    "decoded; null: none are",
 )
 _COMMITTED = Column(
     "committed_offset", "bigint", "the next record that the group would read; null: the last commit cannot be decoded"
@@ -116,14 +117,15 @@ GROUP_STATES = Table(
             "state",
             "string",
             "Empty, Stable, Dead, or Reconciling (never for classic groups: only the end of a rebalance is in the "
-            "log); Unknown while records of the group are unread because of an open transaction",
+            "log); Unknown while records of the group are unread because of an open transaction, or from a record that "
+            "this version cannot decode to the next one that shows the whole state",
         ),
         Column("since", "timestamp", "start of the state"),
         Column("until", "timestamp", "end of the state; null: it lasts"),
         Column(
             "source",
             "string",
-            "log; baseline, if a complete sweep did not find the group: Dead since then or before; or unread",
+            "log; baseline, if a complete sweep did not find the group: Dead since then or before; unread; undecoded",
         ),
     ),
 )
@@ -140,7 +142,11 @@ MEMBERSHIPS = Table(
         Column("client_host", "string", "host that the member connected from"),
         Column("since", "timestamp", "when it joined; in a classic group, the end of that rebalance"),
         Column("until", "timestamp", "when it left, likewise; null: it is still a member, or unread_since is not null"),
-        Column("complete", "boolean", "whether `since` is when it joined, and not only the first known record of it"),
+        Column(
+            "complete",
+            "boolean",
+            "whether `since` is when it joined, and not only the first known record of it, and `until` when it left",
+        ),
         _UNREAD,
     ),
 )

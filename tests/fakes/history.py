@@ -82,6 +82,11 @@ class History:
         said = {"record_type": 1, "record_name": "OffsetCommit", "value_version": 9, "reason": "version 9 is unknown"}
         self._write("undecoded", group, seconds, log_partition, **place, **said)
 
+    def undecoded_group(self, group: str, seconds: float, record_type: int = 2, *, log_partition: int = 0) -> None:
+        """A record of a group or a member, in a version of the value that is unknown."""
+        said = {"record_type": record_type, "value_version": 9, "reason": "version 9 is unknown"}
+        self._write("undecoded", group, seconds, log_partition, **said)
+
     def snapshot(
         self,
         group: str,
@@ -260,6 +265,24 @@ def hide(history: History, chance: random.Random) -> None:
     for row in commits:
         is_hidden = row["committed_offset"] is not None and chance.random() < 0.1
         history.rows["undecoded" if is_hidden else "commits"].append(hidden(row) if is_hidden else row)
+
+
+GROUP_RECORDS = {"group_metadata": 2, "members": 5, "epochs": 3}
+"""Table -> a type of its records."""
+
+
+def hide_groups(history: History, chance: random.Random, share: float = 0.1) -> None:
+    """Let some records of groups and members be of a version that is unknown; tombstones have no version."""
+    rows = {table: history.rows.pop(table) for table in GROUP_RECORDS}
+    written = {(row["log_partition"], row["log_offset"]): row for each in rows.values() for row in each}
+    names = {place for place, row in written.items() if not row["tombstone"] and chance.random() < share}
+    for table, each in rows.items():
+        history.rows[table] = [row for row in each if (row["log_partition"], row["log_offset"]) not in names]
+        for row in each if table != "members" else [row for row in each if row["kind"] != "classic"]:
+            if (row["log_partition"], row["log_offset"]) in names:
+                place = {name: row[name] for name in ("log_partition", "log_offset", "log_time", "group")}
+                said = {"tombstone": False, "record_type": GROUP_RECORDS[table], "reason": "version 9 is unknown"}
+                history.rows["undecoded"].append(place | said)
 
 
 def hidden(commit: Row) -> Row:

@@ -28,7 +28,7 @@ from kgroups.history.tables import STORED
 from kgroups.history.transform.definitions import DERIVED, Span, has_span
 from kgroups.history.upkeep.materialize import materialize
 from tests.fakes.group_protocol import END, START, RandomGroups
-from tests.fakes.history import History, at, derived_in, hide, ordered
+from tests.fakes.history import History, at, derived_in, hide, hide_groups, ordered
 from tests.spark.conftest import small
 from tests.unit.history.transform.test_materialize import batches
 
@@ -77,6 +77,7 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> dict[bool, Store]:
     for row in history.rows["heads"]:
         row["sampled_at"] += shifts[row["sampled_at"]]
     hide(history, chance)
+    hide_groups(history, chance, 0.03)
     entries = batches(history, 3, chance)
     fill_other_tables(history, chance)
     collected = Store(str(tmp_path_factory.mktemp("collected")))

@@ -55,7 +55,7 @@ def open_known(
     needed = [
         *names,
         *(["stalls", "read_logs"] if of_log else []),
-        *(["undecoded_commits"] if is_derived else []),
+        *(["undecoded_commits", "undecoded_groups"] if is_derived else []),
         *(["retention"] if "expiring" in names else []),
     ]
     snapshot = open_tables(engine, store, needed, span, rules, records)
@@ -89,11 +89,18 @@ def open_known(
     undecoded = _undecoded_commits(engine) if is_derived else []
     known.notices.extend(undecoded)
     known.incomplete.extend(undecoded if _OMIT_UNDECODED.intersection(names) else [])
+    undecoded = _undecoded_groups(engine) if is_derived and not _OF_COMMITS.issuperset(names) else []
+    known.notices.extend(undecoded)
+    known.incomplete.extend(undecoded if not _OF_COMMITS.union({"group_states", "stale"}).issuperset(names) else [])
     return known
 
 
 _OMIT_UNDECODED = frozenset({"expiring", "commit_rate"})
 """Tables that have no rows of commits that cannot be decoded."""
+
+
+_OF_COMMITS = frozenset({"latest_offsets", "commit_rate", "lag", "verdicts", "completeness"})
+"""Derived tables that do not depend on the records of groups and their members."""
 
 
 def _undecoded_commits(engine: Engine) -> list[str]:
@@ -113,6 +120,15 @@ def _undecoded_commits(engine: Engine) -> list[str]:
         ]
     where = f"table undecoded has {count(found['commits'], 'commit')}, such as of group {found['first']}"
     return [f"this version cannot decode some commits; offsets are unknown from them to the next commit: {where}"]
+
+
+def _undecoded_groups(engine: Engine) -> list[str]:
+    """Return a notice if there are records of groups that this version cannot decode."""
+    ((records, first),) = rows_of(engine.fetch("select count(*), min(`group`) from undecoded_groups"))
+    if not records:
+        return []
+    where = f"table undecoded has {count(records, 'record')}, such as of group {first}"
+    return [f"this version cannot decode some records of groups; states and members are unknown from them on: {where}"]
 
 
 def _read_until(engine: Engine) -> dict[int | None, datetime]:

@@ -103,6 +103,7 @@ UNJUDGED: Final = {
     for reason, why, table in (
         ("transaction", "an open transaction hides commits", "verdicts"),
         ("unread", "the log was not read to the end of the data", "stale"),
+        ("undecoded", "this version cannot decode their last records", "stale"),
         ("ahead", AHEAD, "anomalies"),
         ("samples", "too few samples of the lag", "verdicts"),
         ("share", "history has no lag of share groups", None),

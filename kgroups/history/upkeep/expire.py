@@ -3,8 +3,8 @@
 Definition: a record is in effect until the next record of its key. What is kept of the time before the limit:
 
 - records of the log that are in effect at the limit, with all their rows; and of each group all records since its last
-  rebalance, which the next one is compared with, its last commit, and its last event. Of groups that were deleted,
-  nothing; of members that left, nothing.
+  rebalance, which the next one is compared with, its last commit, its last event, and what makes its state unknown. Of
+  groups that were deleted, nothing; of members that left, nothing.
 - the last complete sweep, what later sweeps found, and the last known retention time of offsets.
 - the samples of log end offsets next to a commit that is kept: lag in time follows from them.
 - the last range that was read of each partition of the log, how far its end was, and when it was last read; and when
@@ -80,10 +80,25 @@ where swept_at >= {limit} or complete_at is null or swept_at >= complete_at
 qualify complete or swept_at >= {limit}
     or row_number() over (partition by swept_at < {limit}, "group", topic, "partition" order by swept_at desc) = 1;
 
+create temp table blurs as
+with wholes as (
+    select log_partition, log_offset, log_time, "group" from group_metadata
+    union all select log_partition, log_offset, log_time, "group" from epochs where subject = 'group' and tombstone
+), lasts as (
+    select log_partition, "group", max(log_offset) as last_whole,
+        max(log_offset) filter (where log_time < {limit}) as early_whole
+    from wholes group by all
+)
+select log_partition, "group", log_offset, log_time < {limit} as early,
+    coalesce(log_offset > last_whole, true) as lasting
+from undecoded_groups left join lasts using (log_partition, "group")
+where early_whole is null or log_offset > early_whole;
+
 create temp table alive as
 select "group" from successors
     where not early or (next_old is null and not tombstone and source <> 'assignments')
-union select "group" from kept_baseline;
+union select "group" from kept_baseline
+union select "group" from blurs where lasting;
 
 create temp table kept as
 select log_partition, log_offset from successors semi join alive using ("group")
@@ -91,7 +106,9 @@ select log_partition, log_offset from successors semi join alive using ("group")
 union select log_partition, max_by(log_offset, row(log_time, log_offset)) from aged semi join alive using ("group")
     where early group by source, "group", log_partition
 union select log_partition, max(log_offset) from aged semi join alive using ("group")
-    where early and source = 'commits' and not tombstone group by "group", log_partition;
+    where early and source = 'commits' and not tombstone group by "group", log_partition
+union select log_partition, unnest([min(log_offset), max(log_offset)]) from blurs semi join alive using ("group")
+    where early group by "group", log_partition;
 
 create temp table kept_ranges as
 select log_partition, from_offset, to_offset, sampled_at from coverage
@@ -257,7 +274,7 @@ def expire(
             if table == RECORDS:  # kept by their position only
                 continue
             rewriter.view(table.name, table, snapshot.files(table))
-        for name, query in relations(["ranges", "whole_batches"]).items():
+        for name, query in relations(["ranges", "whole_batches", "undecoded_groups"]).items():
             rewriter.define(name, fill(query, literals(sql_literal, 0)))
         rewriter.run(_KEPT.format(limit=limit) + _BEGIN_LOST.format(limit=limit))
         ranges = {name for name, _ in _RANGES.values()}

@@ -210,7 +210,8 @@ def define_groups(engine: Engine) -> None:
             least(verdict_since, anomalous_since, case when stale.status = 'STALE' then last_commit end) as since,
             case
               when stale.unread_since is not null and verdict = 'UNKNOWN' then 'transaction'
-              when stale.status = 'UNKNOWN' and coalesce(verdict in ('UNKNOWN', 'OK'), true) then 'unread'
+              when stale.status = 'UNKNOWN' and coalesce(verdict in ('UNKNOWN', 'OK'), true)
+                then case when state = 'Unknown' then 'undecoded' else 'unread' end
               when verdict <> 'UNKNOWN' then null
               when ahead then 'ahead'
               when judged.judged = judged.offsets then 'samples'

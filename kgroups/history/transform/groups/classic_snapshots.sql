@@ -7,12 +7,29 @@
 --   is_round             whether it is known which of the two it is: the first one of a group with static members may follow
 --                        others that compaction deleted
 --   begins               whether it is the first of a new group
+--   follows              whether no record that cannot be decoded is between it and the one before it
+--   is_followed          likewise, and the one after it; also of the last
 with static_snapshots as (
   select distinct log_partition, log_offset from members where kind = 'classic' and instance_id is not null
 ),
+steps as (
+  select `group`, log_partition, log_offset, true as is_decoded from group_metadata where log_time < $until
+  union all
+  select `group`, log_partition, log_offset, false as is_decoded from undecoded_groups
+),
+compared as (
+  select
+    log_partition,
+    log_offset,
+    coalesce(lag(is_decoded) over written, true) as follows,
+    coalesce(lead(is_decoded) over written, true) as is_followed
+  from steps
+  window written as (partition by `group` order by log_partition, log_offset)
+),
 marked as (
-  select group_metadata.*, static_snapshots.log_offset is null or whole_logs.log_partition is not null as is_certain
+  select group_metadata.*, follows, is_followed, static_snapshots.log_offset is null or whole_logs.log_partition is not null as is_certain
   from group_metadata
+  join compared using (log_partition, log_offset)
   left join static_snapshots using (log_partition, log_offset)
   left join whole_logs using (log_partition)
   where log_time < $until

@@ -7,6 +7,8 @@ with present as (
     snapshot,
     next_time,
     begins,
+    follows,
+    is_followed,
     member_id,
     instance_id,
     client_id,
@@ -33,6 +35,7 @@ select
   max(case when from_first = 1 then log_partition end) as log_partition,
   max(case when from_first = 1 then log_time end) as since,
   max(case when from_last = 1 then next_time end) as until,
-  bool_or(from_first = 1 and (snapshot > 1 or begins)) as begins
+  bool_or(from_first = 1 and (snapshot > 1 or begins) and follows) as begins,
+  bool_or(from_last = 1 and (next_time is null or is_followed)) as ends
 from numbered
 group by `group`, member_id, stay

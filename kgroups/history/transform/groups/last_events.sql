@@ -6,6 +6,8 @@ from (
   select `group`, log_time from members
   union all
   select `group`, log_time from epochs
+  union all
+  select `group`, log_time from undecoded_groups
 ) as records
 where log_time < $until
 group by `group`

@@ -6,7 +6,7 @@
 --   group_epoch     epoch of the group, -1 after its tombstone; null: not known yet
 --   previous_epoch  epoch of the group before this record
 --   bumped          whether this record starts a new epoch
---   round           number of epochs of the group so far; 0 before the first
+--   round           number of epochs and deletions of the group so far; 0 before the first
 --   members         number of members
 --   state           state of the group after each operation of the coordinator; null if a record with the same time follows
 --                   (an operation is several records with the same time), or the state is unknown
@@ -87,7 +87,7 @@ bumps as (
 counted as (
   select
     *,
-    sum(case when bumped then 1 else 0 end) over (
+    sum(case when bumped or new_epoch = -1 then 1 else 0 end) over (
       partition by `group`, kind order by log_partition, log_offset rows between unbounded preceding and current row
     ) as round,
     sum(member_change) over (

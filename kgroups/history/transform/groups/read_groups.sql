@@ -10,6 +10,8 @@ with places as (
   union
   select `group`, log_partition from epochs
   union
+  select `group`, log_partition from undecoded_groups
+  union
   select `group`, log_partition from baseline
 ),
 everywhere as (

@@ -25,10 +25,37 @@ nearest as (
     ) as us_after
   from records
 ),
+-- Whether the members are known that a rebalance is compared with.
+marks as (
+  select `group`, log_partition, log_offset, cast(null as boolean) as is_whole, 0 as place from rounds
+  union all
+  select `group`, log_partition, log_offset, false as is_whole, 1 as place from undecoded_groups
+  union all
+  select `group`, log_partition, log_offset, true as is_whole, 1 as place from group_metadata where log_time < $until
+  union all
+  select `group`, log_partition, log_offset, true as is_whole, 1 as place
+  from epochs
+  where subject = 'group' and tombstone and log_time < $until
+),
+compared as (
+  select
+    *,
+    last_value(is_whole ignore nulls) over (
+      partition by `group` order by log_partition, log_offset, place rows between unbounded preceding and current row
+    ) as after_whole
+  from marks
+),
 pauses as (
   select log_partition, log_offset, (us_after - us_before) // 1000 as pause_ms from nearest where is_round
+),
+known as (
+  select log_partition, log_offset, coalesce(after_whole, true) as is_known from compared where place = 0
 )
-select found.*, pause_ms, is_round and coalesce(log_time >= known_since, false) as complete
+select
+  found.*,
+  pause_ms,
+  is_round and is_known and coalesce(log_time >= known_since, false) as complete
 from found
 join pauses using (log_partition, log_offset)
+join known using (log_partition, log_offset)
 left join completeness using (log_partition)

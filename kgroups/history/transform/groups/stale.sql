@@ -52,6 +52,7 @@ known as (
     gone_at,
     unread_remark,
     read_until,
+    coalesce(state = 'Unknown' and unread_since is null, false) as is_blurred,
     -- A sweep after the last record read shows deletions; the timeline of states contains that.
     case
       when unread_since is null then null
@@ -95,7 +96,8 @@ judged as (
         then 'EMPTY'
       -- Share groups store their offsets elsewhere: only their members show that they are in use.
       when fresh or coalesce(kind = 'share' and state = 'Stable', false) then 'LIVE'
-      when silent then 'STALE'
+      -- Whether it is empty is unknown, and of a share group also whether it is in use.
+      when silent and not is_blurred then 'STALE'
       else 'UNKNOWN'
     end as status
   from aged
@@ -109,6 +111,7 @@ select
   case when status = 'DELETED' then greatest(state_since, gone_at, last_tombstone) end as deleted_at,
   case
     when unread_since is not null then unread_remark
+    when is_blurred then 'unknown: this version cannot decode the last records of the group and its members'
     when status = 'UNKNOWN' and read_until is null then 'unknown: its partition of the log was not read'
     when status = 'UNKNOWN'
       then

@@ -8,13 +8,27 @@ with all_commits as (
   select `group`, log_partition, log_offset, log_time, tombstone from undecoded_commits
 ),
 written as (
-  select `group`, kind, log_partition, log_offset, log_time, state from modern_records where state is not null
+  select `group`, kind, log_partition, log_offset, log_time, state, case when state = 'Dead' then true end as is_whole
+  from modern_records
+  where state is not null
   union all
-  select `group`, kind, log_partition, log_offset, log_time, state from classic_snapshots
+  select `group`, kind, log_partition, log_offset, log_time, state, true as is_whole from classic_snapshots
+  union all
+  select `group`, kind, log_partition, log_offset, log_time, 'Unknown' as state, false as is_whole from undecoded_groups
+),
+-- From a record that cannot be decoded to the next one that shows the whole state.
+clear as (
+  select
+    *,
+    last_value(is_whole ignore nulls) over (
+      partition by `group` order by log_partition, log_offset rows between unbounded preceding and current row
+    ) as is_clear
+  from written
 ),
 operations as (
-  select *
-  from written
+  select
+    `group`, kind, log_partition, log_offset, log_time, case when not is_clear then 'Unknown' else state end as state
+  from clear
   qualify coalesce(lead(log_time) over (partition by `group` order by log_partition, log_offset) <> log_time, true)
 ),
 last_states as (
@@ -112,7 +126,7 @@ select
   state,
   log_time as since,
   case when vanished then gone_at else coalesce(next_missed_at, next_time, ended_at, hidden_since) end as until,
-  'log' as source,
+  case when state = 'Unknown' then 'undecoded' else 'log' end as source,
   by_commit
 from marked
 union all

@@ -13,6 +13,8 @@ found as (
   union
   select `group`, log_partition from epochs semi join stalled using (log_partition)
   union
+  select `group`, log_partition from undecoded_groups semi join stalled using (log_partition)
+  union
   select `group`, log_partition from baseline semi join stalled using (log_partition)
 )
 select

@@ -20,7 +20,7 @@ from kgroups.history.tables import STORED
 from kgroups.history.transform.definitions import BEGINNING, DERIVED, Span
 from kgroups.history.upkeep.expire import expire
 from tests.fakes.group_protocol import END, LOG_TABLES, START, RandomGroups, key_of
-from tests.fakes.history import History, Row, at, derived_in, hide, ordered, rows_of, three_commits
+from tests.fakes.history import History, Row, at, derived_in, hide, hide_groups, ordered, rows_of, three_commits
 
 WINDOW = timedelta(minutes=2)
 RULES = Rules(
@@ -101,16 +101,25 @@ def content(store: Store) -> History:
 def ended_groups(history: History, limit: datetime) -> set[str]:
     """Return the groups of which nothing is in effect: all records are old, and the last of each key a tombstone."""
     last: dict[object, Row] = {}
-    for table in (*LOG_TABLES, "undecoded"):
-        for row in history.rows[table]:
-            key = key_of("commits" if table == "undecoded" else table, row)
+    undecoded = [row for row in history.rows["undecoded"] if row["record_type"] == 1]
+    for table, rows in ((name, history.rows[name]) for name in LOG_TABLES):
+        for row in [*rows, *undecoded] if table == "commits" else rows:
+            key = key_of(table, row)
             if key not in last or last[key]["log_offset"] < row["log_offset"]:
                 last[key] = row
     swept = [row for table in ("sweeps", "baseline") for row in history.rows[table] if row["swept_at"] < limit]
     complete_at = max((row["swept_at"] for row in swept if row["complete"]), default=at(START - 1))
     alive = {row["group"] for row in last.values() if not row["tombstone"] or row["log_time"] >= limit}
     alive |= {row["group"] for row in history.rows["baseline"] if row["swept_at"] >= complete_at}
+    whole = {row["group"]: row["log_offset"] for row in history.rows["group_metadata"]}
+    whole |= {row["group"]: row["log_offset"] for row in history.rows["epochs"] if is_deletion(row)}
+    others = [row for row in history.rows["undecoded"] if row["record_type"] != 1]
+    alive |= {row["group"] for row in others if row["log_offset"] > whole.get(row["group"], -1)}
     return {row["group"] for row in last.values()} - alive
+
+
+def is_deletion(row: Row) -> bool:
+    return row["subject"] == "group" and row["tombstone"]
 
 
 def results(history: History, since: datetime, ended: set[str]) -> Iterator[tuple[str, list[Row]]]:
@@ -158,6 +167,7 @@ def test_results_after_the_limit_are_the_same(seed: int, tmp_path: Path) -> None
     """They have the same rows and values; only what began before the limit may be less certain, never more."""
     made, chance = random_groups(seed, 4), random.Random(seed)
     hide(made.history, chance)
+    hide_groups(made.history, chance)
     store = stored(tmp_path / "store", made.history)
     for limit in sorted(at(second) for second in (chance.uniform(START, END / 2), chance.uniform(0, END))):
         expire(store, limit)
