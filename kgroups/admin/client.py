@@ -79,6 +79,7 @@ class WireOnly(Enum):
     TRANSLATION = "comparing records of two clusters requires the wire client"
     SHARE_STATES = "the state of share groups requires the wire client"
     WAVES = "waves require the wire client"
+    MIGRATION = "--migration requires the wire client"
 
     @property
     def refusal(self) -> UsageError:

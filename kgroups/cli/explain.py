@@ -22,6 +22,7 @@ from kgroups.model.verdicts.verdict import Adds
 from kgroups.render.explain import Explained, write_explained, write_json
 from kgroups.render.views import Tier
 
+from .explain_migration import explain_migrations
 from .explain_partitions import PartitionOptions, explain_partitions, of_cluster
 from .frame.options import ConnectionOptions
 from .frame.output import or_write_error, print_failures, with_omitted
@@ -55,11 +56,14 @@ def explain(
     what_if: tuple[str, ...],
     partitions: PartitionOptions,
     deep: tuple[int, float] | None,
+    migration: bool,
 ) -> int:
     """Run ``kgroups explain``; return the exit code."""
     changes = _changes(what_if)
     selection = chosen.selection(all_by_default=partitions.lagging)
-    _check(connection, selection, changes, partitions, deep is not None)
+    _check(connection, selection, changes, partitions, deep is not None, migration=migration)
+    if migration:
+        return explain_migrations(connection, style.output, style.format, selection, deep)
     if partitions.given:
         return explain_partitions(connection, style.output, style.format, selection, partitions)
 
@@ -89,7 +93,13 @@ def explain(
 
 
 def _check(
-    connection: ConnectionOptions, selection: Selection, changes: list[Change], partitions: PartitionOptions, deep: bool
+    connection: ConnectionOptions,
+    selection: Selection,
+    changes: list[Change],
+    partitions: PartitionOptions,
+    deep: bool,
+    *,
+    migration: bool,
 ) -> None:
     """Check the combination of options.
 
@@ -103,6 +113,8 @@ def _check(
         raise UsageError("explain is not supported with --transport librdkafka")
     if partitions.given and (changes or deep):
         raise UsageError("--partition and --lagging cannot be combined with --what-if or --deep")
+    if migration and (changes or partitions.given):
+        raise UsageError("--migration cannot be combined with --what-if, --partition, or --lagging")
     if partitions.show_record and not partitions.given:
         raise UsageError("--show-record requires --partition or --lagging")
 

@@ -34,13 +34,16 @@ def list_groups(
     states: tuple[str, ...],
     types: tuple[str, ...],
     protocol_types: tuple[str, ...],
+    migration: bool,
 ) -> int:
     """Run ``kgroups list``; return the exit code."""
     counted = by == "cluster"
-    view, rows_of = _by_cluster() if counted else (LIST, _listed)
-    everything = counted or shape.format == "table"
+    if migration and counted:
+        raise UsageError("--migration cannot be combined with --by cluster")
+    view, rows_of = _by_cluster() if counted else (_migration_view() if migration else LIST, _listed)
+    everything = (counted or shape.format == "table") and not migration
     with_types, with_states = everything or _SHOW in types, everything or _SHOW in states
-    if not counted:
+    if not (counted or migration):
         shape = shape._replace(extra=(*(("type",) if with_types else ()), *(("state",) if with_states else ())))
     group_filter = ListFilter(
         states=known_states(_values(states)),
@@ -57,6 +60,9 @@ def list_groups(
             raise UsageError("--protocol-type cannot be combined with group names")
         selection = chosen.selection(all_by_default=True)
         selection = selection._replace(among=group_filter._replace(coordinators=selection.among.coordinators))
+
+    if migration:
+        return _list_migration(connection, shape, view, selection or Selection(everything=True, among=group_filter))
 
     async def query(admin: Client) -> Outcome[Any]:
         outcome = await admin.list_selected(selection or Selection(among=group_filter))
@@ -79,6 +85,30 @@ def _by_cluster() -> tuple[View, Rows]:
     from kgroups.render.list_by_cluster import LIST_BY_CLUSTER
 
     return LIST_BY_CLUSTER, lambda cluster_id, outcome: [cluster_groups_row(cluster_id, outcome)]
+
+
+def _migration_view() -> View:
+    from kgroups.render.migration_view import MIGRATION
+
+    return MIGRATION
+
+
+def _list_migration(connection: ConnectionOptions, shape: Shape, view: View, selection: Selection) -> int:
+    from kgroups.admin.client import WireOnly, wire_of
+    from kgroups.admin.query.migration import migration_facts
+    from kgroups.model.migration import judge_migration
+    from kgroups.model.views.migration_row import migration_row
+
+    if not connection.fleet:
+        WireOnly.MIGRATION.check(connection.settings)
+
+    async def query(admin: Client) -> Outcome[Any]:
+        outcome = await migration_facts(wire_of(admin, WireOnly.MIGRATION), await admin.describe(selection))
+        if not (outcome.items or outcome.failures):
+            outcome = outcome.with_failures((), [NO_MATCH])
+        return outcome.with_items(migration_row(facts, judge_migration(facts)) for facts in outcome.items)
+
+    return query_and_show(connection, shape, view, query, selection=selection)
 
 
 def _values(values: tuple[str, ...]) -> tuple[str, ...]:

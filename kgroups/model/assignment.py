@@ -54,7 +54,8 @@ class Assignment(NamedTuple):
     """The partitions assigned to a member. If the bytes cannot be decoded, ``raw`` is set instead of ``topics``.
 
     ``version`` is that of the client's bytes, ``note`` what is unusual about them. Both are ``None`` if the broker
-    reports the assignment itself.
+    reports the assignment itself. ``readable``: whether a broker can parse the client's bytes, which it does only to
+    convert the group to another type (KIP-848); ``None``: unknown.
     """
 
     topics: tuple[TopicPartitions, ...] = ()
@@ -62,6 +63,7 @@ class Assignment(NamedTuple):
     version: int | None = None
     user_data: UserData | None = None
     note: str | None = None
+    readable: bool | None = True
 
     @property
     def size(self) -> int | None:
@@ -97,6 +99,7 @@ class Subscription(NamedTuple):
     version: int | None = None
     user_data: UserData | None = None
     note: str | None = None
+    readable: bool | None = True
 
     def __str__(self) -> str:
         if self.raw:

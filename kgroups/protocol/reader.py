@@ -157,7 +157,11 @@ class Reader:
         return value
 
     def tags(self) -> None:
-        """Skip tagged fields: kgroups does not use any."""
+        """Skip tagged fields: kgroups uses only those of :meth:`tagged`."""
+
+    def tagged(self) -> dict[int, int]:
+        """Skip tagged fields; return the tag of each, with the place where its value begins."""
+        return {}
 
     def _bytes(self, size: int) -> bytes | None:
         if self._nullable(size) is None:
@@ -236,6 +240,15 @@ class FlexibleReader(Reader):
                 self.skip(self._varint())
         else:
             self.at += 1
+
+    def tagged(self) -> dict[int, int]:
+        places = {}
+        for _ in self.turns(self._varint()):
+            tag, size = self._varint(), self._varint()
+            places[tag] = self.at
+            self.skip(size)
+        self.inside()
+        return places
 
     def _varint(self) -> int:
         data, at = self.data, self.at

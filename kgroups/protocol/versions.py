@@ -57,11 +57,13 @@ class Api(NamedTuple):
 class BrokerVersions(NamedTuple):
     """The versions that a broker supports: API key -> range.
 
-    ``pause`` is the number of seconds for which the broker throttles the client after this response.
+    ``pause`` is the number of seconds for which the broker throttles the client after this response. ``features``: the
+    level of each feature that the cluster has finalized (KIP-584); ``None``: not reported.
     """
 
     ranges: Mapping[int, VersionRange]
     pause: float = 0.0
+    features: Mapping[str, int] | None = None
 
     def pick(self, api: Api) -> int:
         """Return the newest version that both sides support.

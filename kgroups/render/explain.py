@@ -202,7 +202,7 @@ def _group_object(item: Explained) -> dict[str, object]:
         "members": [_objects(row) for row in explained_members(facts)],
         "share_partitions": None if facts.share is None else [_share_object(row) for row in share_rows(facts)],
         "limits": _limits(facts.limits),
-        "what_if": _what_if(item.what_if),
+        "what_if": what_if_object(item.what_if),
     }
 
 
@@ -241,7 +241,8 @@ def _limits(limits: BrokerLimits) -> dict[str, object]:
     return {limit.name: {"value": limit.value, "told": limit.reported} for limit in limits}
 
 
-def _what_if(what_if: WhatIf | None) -> dict[str, object] | None:
+def what_if_object(what_if: WhatIf | None) -> dict[str, object] | None:
+    """Return the result of a simulation as JSON."""
     if what_if is None:
         return None
     found: dict[str, object] = {

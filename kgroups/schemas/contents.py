@@ -39,6 +39,11 @@ class Document(NamedTuple):
 TABLES: Final[Mapping[str, Table]] = {
     "list": Table("kgroups list: the groups of a cluster", "list_view:LIST"),
     "list-by-cluster": Table("kgroups list --by cluster: groups of whole clusters", "list_by_cluster:LIST_BY_CLUSTER"),
+    "list-migration": Table(
+        "kgroups list --migration: migration to the consumer protocol, and back",
+        "migration_view:MIGRATION",
+        titled=False,
+    ),
     "offsets": Table(
         "kgroups describe: committed offsets and lag by partition",
         "offset_view:OFFSETS",
@@ -107,6 +112,9 @@ DOCUMENTS: Final[Mapping[str, Document]] = {
     "check/v1": Document("kgroups check: findings about groups, and their overall status", "documents:check"),
     "explain/v1": Document("kgroups explain: findings about groups", "explain:groups"),
     "explain-partitions/v1": Document("kgroups explain --partition: verdicts about partitions", "explain:partitions"),
+    "explain-migration/v1": Document(
+        "kgroups explain --migration: migration to the consumer protocol, and back", "explain:migrations"
+    ),
     "watch/v1": Document("kgroups watch: the groups at one refresh; one line each", "documents:watch", "jsonl"),
     "watch-by-cluster/v1": Document(
         "kgroups watch --by cluster: the totals of clusters at one refresh; one line each",

@@ -6,6 +6,7 @@ from typing import Final
 
 from kgroups.model.explain.facts import BrokerLimits
 from kgroups.model.explain.findings import Severity
+from kgroups.model.migration import Rule, Verdict
 from kgroups.model.severity import Severity as GroupSeverity
 from kgroups.model.status import Status
 from kgroups.model.verdicts.facts import Part
@@ -27,6 +28,11 @@ def groups() -> Schema:
 def partitions() -> Schema:
     """Return the schema of ``explain --partition``."""
     return envelope("explain-partitions", _partition())
+
+
+def migrations() -> Schema:
+    """Return the schema of ``explain --migration``."""
+    return envelope("explain-migration", _migration())
 
 
 def _group() -> Schema:
@@ -171,4 +177,79 @@ def _partition() -> Schema:
             "record": contents,
         },
         optional=["cluster", "record"],
+    )
+
+
+def _migration() -> Schema:
+    progress = record(
+        "How far a consumer group is. Null: it is not one, or has no members.",
+        {
+            "upgraded": whole("Members with the consumer protocol."),
+            "members": whole("All members."),
+            "classic": listing("IDs of the members with the classic protocol.", {"type": "string"}),
+        },
+    )
+    broker = record(
+        "The settings of the coordinator that decide.",
+        {
+            "broker": whole("ID of the broker."),
+            "policy": or_null(text("group.consumer.migration.policy. Null: not reported.")),
+            "consumer_max_size": or_null(whole("group.consumer.max.size. Null: not reported.")),
+            "classic_max_size": or_null(whole("group.max.size. Null: not reported.")),
+            "group_version": or_null(whole("Level of the feature group.version. Null: not reported.")),
+            "unknown": or_null(text("Why settings are unknown. Null: they are not.")),
+        },
+    )
+    note = record(
+        "What changes, or what to know before.",
+        {
+            "topic": text("Stable name of the subject."),
+            "text": text("The note in words, which may change."),
+            "fix": or_null(text("A command, or what to do. Null: nothing.")),
+        },
+    )
+    return record(
+        "A group.",
+        {
+            "cluster": CLUSTER,
+            "group": text("Group ID."),
+            "type": or_null(text("Group type. Null: not reported.")),
+            "state": text("State of the group."),
+            "protocol_type": text("Protocol type."),
+            "protocol": text("Name of the assignor."),
+            "coordinator": ref("node", "The broker that coordinates the group."),
+            "upgrade": _judgment("From the classic to the consumer protocol."),
+            "rollback": _judgment("From the consumer to the classic protocol."),
+            "progress": or_null(progress),
+            "broker": broker,
+            "other_brokers": listing("IDs of the brokers with other settings.", {"type": "integer"}),
+            "notes": listing("What changes, and what to know.", note),
+            "what_if": or_null(_what_if()),
+        },
+        optional=["cluster"],
+    )
+
+
+def _judgment(about: str) -> Schema:
+    acl = record(
+        "The missing ACL. Null: none.",
+        {"operation": text("Operation."), "resource": text("Type of the resource."), "name": or_null(text("Name."))},
+    )
+    blocker = record(
+        "Why brokers do not convert the group, or why that is unknown.",
+        {
+            "rule": one_of("The rule.", Rule),
+            "text": text("The rule and the evidence in words, which may change."),
+            "fixes": listing("Commands, or what to do.", {"type": "string"}),
+            "members": listing("IDs of the members that cause it.", {"type": "string"}),
+            "missing_acl": or_null(acl),
+        },
+    )
+    return record(
+        about,
+        {
+            "verdict": one_of("Whether brokers convert the group while it has members.", Verdict),
+            "reason": or_null(text("Why, in words, which may change. Null: nothing to add.")),
+            "blockers": listing("What blocks it, the first one decides.", blocker),
+        },
     )

@@ -29,7 +29,17 @@ NO_TIME = timedelta(0)
 def api_versions(broker: FakeBroker, request: Any, kind: Any, error: ErrorCode = OK) -> Any:
     entry = nested(kind, "ApiVersion")
     keys = tuple(build(entry, api_key=k, min_version=lo, max_version=hi) for k, (lo, hi) in broker.ranges.items())
-    return build(kind, error_code=error, api_keys=keys, throttle_time=NO_TIME)
+    features = {}
+    if broker.state.features is not None and hasattr(kind, "finalized_features"):
+        key = nested(kind, "FinalizedFeatureKey")
+        levels = broker.state.features.items()
+        features = {
+            "finalized_features_epoch": 1,
+            "finalized_features": tuple(
+                build(key, name=name, max_version_level=level, min_version_level=0) for name, level in levels
+            ),
+        }
+    return build(kind, error_code=error, api_keys=keys, throttle_time=NO_TIME, **features)
 
 
 def metadata(broker: FakeBroker, request: Any, kind: Any) -> Any:

@@ -100,6 +100,8 @@ class ClusterState:
     """Authorized operations on groups and topics, as ``operations``; of others, they are not reported."""
     has_authorizer: bool = False
     """Whether the brokers check ACLs, as they do if they are to return an error about it."""
+    features: dict[str, int] | None = None
+    """The levels of finalized features; ``None``: not reported."""
     settings: dict[str, dict[str, str | None]] = field(default_factory=dict)
     """Settings of brokers by ID, and of topics."""
     omitted: set[str] = field(default_factory=set)

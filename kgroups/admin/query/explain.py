@@ -80,6 +80,13 @@ async def gather_facts(
     return await note_missing_offsets(cluster, selection, outcome)
 
 
+async def member_facts(cluster: Cluster, groups: Iterable[Group]) -> tuple[list[GroupFacts], list[Failure]]:
+    """Return only the facts from which assignments can be simulated: members, and the partitions of their topics."""
+    groups = list(map(_sorted_members, groups))
+    topics, failures = await _topics(cluster, groups)
+    return [_with_topics(topics, GroupFacts(group, Placement(""), {})) for group in groups], failures
+
+
 async def _facts(
     cluster: Cluster, located: Sequence[_Described], described: Described | None
 ) -> tuple[Sequence[GroupFacts], Sequence[Failure]]:

@@ -12,6 +12,9 @@ leave. member=-ID takes an instance ID or the start of a member ID. Rack-aware a
 
 --partition and --lagging show one verdict for each partition instead: why it is not consumed, such as an open
 transaction, no member, or a record that the consumer does not get past, with the evidence and the next command.
+
+--migration shows instead whether brokers would convert the group from the classic to the consumer protocol (KIP-848)
+while it has members, and back: each rule that blocks it, the members that cause it, and the fix. Nothing is changed.
 """
 
 from __future__ import annotations
@@ -75,6 +78,12 @@ command = Command(
             "partitions=TOPIC:+3. Repeatable: each change is applied after the one before it.",
         ),
         OptionGroup("partitions", _PARTITIONS, "kgroups.cli.explain_partitions:PartitionOptions"),
+        click.option(
+            "--migration",
+            is_flag=True,
+            help="Show whether brokers would convert the group to the consumer protocol (KIP-848), and back; what "
+            "blocks it, and what changes.",
+        ),
         deep_options,
         OptionGroup("style", _STYLE, "kgroups.cli.explain:Style"),
         fleet_options,
@@ -82,6 +91,7 @@ command = Command(
     examples=(
         ("Show what is wrong in the cluster, and why", "kgroups explain --lagging"),
         ("Explain why a group does not make progress", "kgroups explain orders"),
+        ("Explain whether a group can move to the consumer protocol", "kgroups explain orders --migration"),
         ("Explain why a partition is not consumed", "kgroups explain orders --partition clicks:3"),
     ),
     sections={"Selection": "--partition --lagging", "View": "--show-record --stuck-after"},

@@ -4,6 +4,10 @@ On a terminal, the list shows TYPE and STATE; in a pipe it has one bare name per
 
 With --by cluster, #GROUPS is - if the list may be partial; LISTED counts the groups in it. Counts by state or type
 are - if brokers are too old to report those of some groups.
+
+--migration describes the groups and reads the settings of all brokers. UPGRADE is from the classic to the consumer
+protocol while the group has members, ROLLBACK the way back. ready-if needs a change of settings; kgroups explain GROUP
+--migration shows which.
 """
 
 from __future__ import annotations
@@ -57,17 +61,24 @@ command = Command(
             show_default=True,
             help="Show one row for each group, or for the whole cluster: the number of groups by state and type.",
         ),
+        click.option(
+            "--migration",
+            is_flag=True,
+            help="Show whether brokers would convert each group to the consumer protocol (KIP-848), and back.",
+        ),
         output_options,
         fleet_options,
     ),
     examples=(
         (("List the groups of a cluster"), ("kgroups list -b localhost:9092")),
         (("List the groups that have no members"), ("kgroups list --state empty")),
+        ("Show which groups can move to the consumer protocol", "kgroups list --migration"),
         ("List share groups with all columns, as JSON", "kgroups list --type share --wide -o json"),
     ),
     views=(
         Shown("kgroups.render.list_view:LIST"),
         Shown("kgroups.render.list_by_cluster:LIST_BY_CLUSTER", "--by cluster", in_help=False),
+        Shown("kgroups.render.migration_view:MIGRATION", "--migration"),
     ),
     page="list-and-describe.md",
 )

@@ -41,7 +41,7 @@ def decode_subscription(data: bytes, user_data: ReadUserData = raw_user_data) ->
             topics = [reader.string() for _ in reader.turns(reader.count())]
             reader.inside()
     except RemoteProtocolError as error:
-        return Subscription(raw=Raw(data, str(error)))
+        return Subscription(raw=Raw(data, str(error)), readable=_readable(error))
     rest = _Rest(reader)
     opaque = rest.read("user data", reader.nullable_bytes, None)
     owned = rest.read("owned partitions", lambda: _partitions(reader), Assignment()) if version >= _OWNED else None
@@ -55,6 +55,7 @@ def decode_subscription(data: bytes, user_data: ReadUserData = raw_user_data) ->
         version=version,
         user_data=user_data(opaque) if opaque else None,
         note=rest.note(version),
+        readable=rest.readable,
     )
 
 
@@ -67,10 +68,16 @@ def decode_assignment(data: bytes, user_data: ReadUserData = raw_user_data) -> A
             version = _version(reader)
             held = _partitions(reader)
     except RemoteProtocolError as error:
-        return Assignment(raw=Raw(data, str(error)))
+        return Assignment(raw=Raw(data, str(error)), readable=_readable(error))
     rest = _Rest(reader)
     opaque = rest.read("user data", reader.nullable_bytes, None)
-    return held._replace(version=version, user_data=user_data(opaque) if opaque else None, note=rest.note(version))
+    data_of_assignor = user_data(opaque) if opaque else None
+    return held._replace(version=version, user_data=data_of_assignor, note=rest.note(version), readable=rest.readable)
+
+
+def _readable(error: RemoteProtocolError) -> bool | None:
+    """Return ``False``; ``None`` if only a text is not UTF-8, in which Java replaces characters."""
+    return None if isinstance(error.__cause__, UnicodeDecodeError) else False
 
 
 class _Rest:
@@ -79,6 +86,7 @@ class _Rest:
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
         self._broken: str | None = None
+        self.readable: bool | None = True
 
     def read(self, what: str, read: Callable[[], T], absent: T) -> T:
         """Return the next field, or ``absent`` if it, or one before it, is missing or invalid."""
@@ -90,7 +98,8 @@ class _Rest:
             with reader:
                 value = read()
                 reader.inside()
-        except RemoteProtocolError:
+        except RemoteProtocolError as error:
+            self.readable = _readable(error)
             reader.at = begin
             self._broken = f"it ends before its {what}" if missing else f"its {what} cannot be decoded"
             return absent

@@ -43,7 +43,7 @@ class MemberIdRequired(NamedTuple):
 
 
 class JoinGroup(NamedTuple):
-    """Join a group with one protocol; ``member_id`` is empty for a new member."""
+    """Join a group with one protocol; ``member_id`` is empty for a new member, ``instance`` is that of a static one."""
 
     group: GroupId
     member_id: str
@@ -52,6 +52,7 @@ class JoinGroup(NamedTuple):
     metadata: bytes
     session_timeout: timedelta
     rebalance_timeout: timedelta
+    instance: str | None = None
 
     @property
     def api(self) -> Api:
@@ -63,7 +64,8 @@ class JoinGroup(NamedTuple):
 
     def encode(self, version: int) -> bytes:
         form = form_of(API, version)
-        instance = form.null_string if version >= _INSTANCES else b""
+        instance = form.null_string if self.instance is None else form.string(self.instance)
+        instance = instance if version >= _INSTANCES else b""
         protocol = form.string(self.protocol) + form.binary(self.metadata) + form.tags
         reason = form.null_string if version >= _REASON else b""
         return (

@@ -1,0 +1,155 @@
+"""Gather the facts that decide whether brokers convert groups from the classic to the consumer protocol, and back.
+
+Which settings count are those of the group's coordinator; the other brokers are asked as well, because they may become
+the coordinator. Nothing is changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from kgroups.errors import KgroupsError, Reason
+from kgroups.model.cluster import Node
+from kgroups.model.groups import Group, GroupId
+from kgroups.model.migration import (
+    ASSIGNORS,
+    CLASSIC_MAX,
+    CONSUMER_MAX,
+    FEATURE,
+    MAX_SESSION,
+    MIN_SESSION,
+    POLICY,
+    PROTOCOLS,
+    BrokerFacts,
+    MigrationFacts,
+)
+from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Scope
+from kgroups.net.cluster import Cluster
+from kgroups.net.fanout import fan_out
+from kgroups.protocol.apis import consumer_group_describe, describe_configs, list_groups
+from kgroups.protocol.apis.describe_configs import BROKER, DescribeConfigs, Resource
+from kgroups.protocol.error_codes import KafkaError
+from kgroups.protocol.versions import BrokerVersions
+
+from .describe_groups import describe_named
+
+_SETTINGS = (POLICY, CONSUMER_MAX, CLASSIC_MAX, PROTOCOLS, ASSIGNORS, MIN_SESSION, MAX_SESSION)
+_FINAL = 1
+"""The version of ConsumerGroupDescribe that Kafka 4.0 introduced, with the consumer protocol."""
+_STATIC_NOT_COUNTED = 6
+"""The version of ListGroups that Kafka 4.4 introduced, where a static member that is replaced does not count twice."""
+
+
+async def migration_facts(cluster: Cluster, groups: Outcome[Group]) -> Outcome[MigrationFacts]:
+    """Return the facts about described groups. What could not be read is in the facts, and not a failure.
+
+    The groups are described once more, to find those that changed meanwhile.
+    """
+    if not groups.items:
+        return groups.with_items(())
+    brokers = await _brokers(cluster, groups.items)
+    changes = await _changes(cluster, groups.items)
+    found = []
+    for group in groups.items:
+        own = brokers[group.coordinator.id]
+        others = (each for each in brokers.values() if each.broker != own.broker and not each.unknown)
+        differing = tuple(sorted(each.broker for each in others if each.rules != own.rules and not own.unknown))
+        found.append(MigrationFacts(group, own, changes.get(group.group), differing))
+    coordinators = {group.coordinator.id for group in groups.items if group.members}
+    failures = [_unread(each) for each in brokers.values() if each.unknown and each.broker in coordinators]
+    notices = [
+        f"broker {each.broker}: its settings, which count if it becomes a coordinator, are unknown: {each.unknown}"
+        for each in brokers.values()
+        if each.unknown and each.broker not in coordinators
+    ]
+    return groups.with_items(found).with_failures(failures, notices)
+
+
+def _unread(broker: BrokerFacts) -> Failure:
+    text = f"its settings are unknown: {broker.unknown}"
+    reason = Reason.NOT_AUTHORIZED if broker.acl else Reason.NOT_APPLICABLE
+    return Failure(Scope.BROKER, f"broker {broker.broker}", text, acl=broker.acl, reason=reason)
+
+
+async def _brokers(cluster: Cluster, groups: Iterable[Group]) -> Mapping[int, BrokerFacts]:
+    """Return the facts about all brokers, by their IDs."""
+    nodes = {node.id: node for node in (*cluster.nodes.values(), *(group.coordinator for group in groups))}
+    results = await fan_out((node, _broker(cluster, node)) for node in nodes.values())
+    return {
+        node.id: BrokerFacts(node.id, unknown=str(found)) if isinstance(found, KgroupsError) else found
+        for node, found in results
+    }
+
+
+async def _broker(cluster: Cluster, node: Node) -> BrokerFacts:
+    versions = await cluster.versions(node)
+    described = versions.ranges.get(consumer_group_describe.API.key)
+    listed = versions.ranges.get(list_groups.API.key)
+    facts = BrokerFacts(
+        node.id,
+        supported=described is not None and described.newest >= _FINAL,
+        group_version=_feature(versions),
+        counts_replaced=listed is None or listed.newest < _STATIC_NOT_COUNTED,
+    )
+    resource = Resource(BROKER, str(node.id))
+    try:
+        settings = (await cluster.call(node, DescribeConfigs({resource: _SETTINGS}))).get(resource)
+    except KgroupsError as error:
+        return facts._replace(unknown=str(error))
+    if isinstance(settings, KafkaError):
+        failure = settings.failure(Scope.CLUSTER, "", api=describe_configs.API.name)
+        return facts._replace(unknown=failure.message, acl=failure.acl)
+    if settings is None:
+        return facts._replace(unknown="missing in the response")
+    protocols = settings.get(PROTOCOLS)
+    return facts._replace(
+        protocols=None if protocols is None else frozenset(_words(protocols)),
+        policy=(settings.get(POLICY) or "").lower() or None,
+        consumer_max=_number(settings.get(CONSUMER_MAX)),
+        classic_max=_number(settings.get(CLASSIC_MAX)),
+        assignors=tuple(_words(settings.get(ASSIGNORS) or "")),
+        sessions=(_number(settings.get(MIN_SESSION)), _number(settings.get(MAX_SESSION))),
+    )
+
+
+def _feature(versions: BrokerVersions) -> int | None:
+    return None if versions.features is None else versions.features.get(FEATURE, 0)
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip().lower() for word in text.split(",") if word.strip()]
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text and text.isascii() and text.isdigit() else None
+
+
+async def _changes(cluster: Cluster, groups: Iterable[Group]) -> Mapping[GroupId, str]:
+    """Return how groups differ from what was described before."""
+    before = {group.group: group for group in groups}
+    described = await describe_named(
+        cluster,
+        {name: group.coordinator for name, group in before.items()},
+        {name: group.type for name, group in before.items()},
+    )
+    changes = {group.group: text for group in described.items if (text := _change(before[group.group], group))}
+    for failure in described.failures:
+        if failure.name in before:
+            changes[failure.name] = "it was deleted" if failure.error == NOT_FOUND else failure.message
+    return changes
+
+
+def _change(before: Group, after: Group) -> str | None:
+    if before.type != after.type:
+        return f"it became a {(after.type or '').lower()} group"
+    if before.coordinator.id != after.coordinator.id:
+        return f"its coordinator is now broker {after.coordinator.id}"
+    if before.state != after.state:
+        return f"its state became {after.state}"
+    if _members(before) != _members(after):
+        return "members joined or left"
+    return None
+
+
+def _members(group: Group) -> set[tuple[str, bool | None]]:
+    return {(member.member_id, member.upgraded) for member in group.members or ()}

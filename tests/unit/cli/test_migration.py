@@ -1,0 +1,196 @@
+"""``kgroups explain --migration`` and ``list --migration`` over fake brokers: verdicts, fixes, and missing ACLs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from kio.schema.errors import ErrorCode
+
+from tests.fakes.broker import FakeCluster
+from tests.fakes.cluster_state import FakeMember
+
+Run = Callable[..., tuple[int, str, str]]
+
+SETTINGS = {
+    "group.consumer.migration.policy": "BIDIRECTIONAL",
+    "group.consumer.max.size": "4",
+    "group.max.size": "3",
+    "group.coordinator.rebalance.protocols": "classic,consumer,share,streams",
+    "group.consumer.assignors": "uniform,range",
+}
+
+
+def shop(fake: FakeCluster) -> None:
+    """Groups of broker 0, which converts in both directions, and of broker 1, which does not."""
+    state = fake.state
+    state.features = {"group.version": 1}
+    state.settings["0"] = dict(SETTINGS)
+    state.settings["1"] = SETTINGS | {"group.consumer.migration.policy": "disabled", "group.max.size": "1"}
+    state.settings[""] = {"consumer.session.timeout.ms": "45000", "consumer.heartbeat.interval.ms": "5000"}
+    state.topic("__consumer_offsets", [0, 1])
+    state.topic("orders", [0, 1, 0, 1])
+    first, second = FakeMember("m-1", {"orders": (0, 1)}, instance_id="one"), FakeMember("m-2", {"orders": (2, 3)})
+    state.group("well", 0, state="Stable", members=(first, second))
+    state.group("off", 1, state="Stable", members=(first, second))
+    state.group("off-and-empty", 1)
+    state.group("moving", 0, state="PreparingRebalance", protocol="", members=(FakeMember("m-9"),))
+    state.group("garbled", 0, state="Stable", members=(FakeMember("m-1", metadata=b"\0\1\0"), second))
+    held = b"\0\1" + b"\0\0\0\1\0\6orders\0\0\0\1\0\0\0\0" + b"\0\0\0\3abc"
+    state.group("custom", 0, state="Stable", protocol="mine", members=(FakeMember("m-1", garbage=held), second))
+    state.group("streams", 0, state="Stable", protocol="stream", members=(FakeMember("m-1", garbage=held),))
+    state.group("workers", 0, state="Stable", protocol_type="connect", members=(FakeMember("m-1"),))
+    state.group("own", 0, state="Stable", protocol_type="mine", members=(FakeMember("m-\x1b[31m1"),))
+    full = tuple(FakeMember(f"m-{number}", {"orders": (number,)}) for number in range(4))
+    state.group("full", 0, state="Stable", members=full)
+    state.group("modern", 1, type="Consumer", state="Stable", protocol="uniform", members=(first, second))
+
+
+@pytest.fixture
+def run(run_cli: Run, serve: Callable) -> Callable[..., tuple[int, str, str]]:
+    served = serve(fill=shop)
+    return lambda command, *words: run_cli(command, "-b", served.bootstrap, *words, "--migration")
+
+
+def listed(answer: tuple[int, str, str]) -> dict[str, tuple[str, str, list[str], list[str]]]:
+    return {
+        row["group"]: (row["upgrade"], row["rollback"], row["upgrade_rules"], row["rollback_rules"])
+        for row in json.loads(answer[1])["items"]
+    }
+
+
+def test_list_shows_each_verdict_with_its_rules(run: Run) -> None:
+    answer = run("list", "-o", "json")
+    assert answer[::2] == (0, "")
+    found = listed(answer)
+    policy = ["migration-policy"]
+    assert found == {
+        "well": ("ready", "ready", [], []),
+        "off": ("ready-if", "ready-if", policy, [*policy, "group-size"]),
+        "off-and-empty": ("ready", "ready", [], []),
+        "moving": ("unknown", "ready", ["rebalancing"], []),
+        "garbled": ("blocked", "ready", ["subscription"], []),
+        "custom": ("blocked", "ready", ["user-data"], []),
+        "streams": ("blocked", "ready", ["classic-streams"], []),
+        "workers": ("not-applicable", "not-applicable", [], []),
+        "own": ("blocked", "not-applicable", ["protocol-type"], []),
+        "full": ("ready-if", "ready-if", ["group-full"], ["group-full", "group-size"]),
+        "modern": ("done", "ready-if", [], [*policy, "group-size"]),
+    }
+
+
+def test_reason_is_short_enough_for_a_table(run: Run) -> None:
+    _, out, _ = run("list", "-o", "plain")
+    lines = {line.split()[0]: line.split(maxsplit=4)[4] for line in out.splitlines()}
+    assert lines["off"] == "migration-policy; rollback: migration-policy,group-size"
+    assert lines["workers"] == "protocol type connect"
+    assert lines["well"] == "-"
+
+
+def test_explain_names_members_evidence_and_fix(run: Run) -> None:
+    code, out, err = run("explain", "garbled", "custom", "own")
+    assert (code, err) == (0, "")
+    assert "garbled: upgrade: BLOCKED; rollback: READY\n" in out
+    assert "- subscription: brokers cannot parse the subscription of m-1 (undecodable" in out
+    assert "  fix: fix or update the clients of these members: client (/127.0.0.1)\n" in out
+    assert "which the assignor 'mine' sets, and consumer groups do not keep" in out
+    assert "\x1b" not in out
+
+
+def test_explain_json_contains_moves_and_notes(run: Run) -> None:
+    code, out, _ = run("explain", "well", "-o", "json")
+    document = json.loads(out)
+    assert (code, document["schema"]) == (0, "kgroups/explain-migration/v1")
+    (item,) = document["items"]
+    assert (item["upgrade"]["verdict"], item["what_if"]["assignor"], item["what_if"]["moved"]) == (
+        "ready",
+        "uniform",
+        0,
+    )
+    topics = [note["topic"] for note in item["notes"]]
+    assert topics == [
+        *("other-brokers", "assignor", "remote-assignor", "eager", "static-members", "timeouts", "acls"),
+        "client-versions",
+    ]
+    assert item["other_brokers"] == [1]
+
+
+@pytest.fixture
+def changed(run_cli: Run, serve: Callable) -> Callable[[Callable[[FakeCluster], object]], Run]:
+    def served(change: Callable[[FakeCluster], object]) -> Run:
+        def fill(fake: FakeCluster) -> None:
+            shop(fake)
+            change(fake)
+
+        bootstrap = serve(fill=fill).bootstrap
+        return lambda command, *words: run_cli(command, "-b", bootstrap, *words, "--migration")
+
+    return served
+
+
+def test_verdict_without_describe_configs_is_unknown_with_the_missing_acl(changed: Any) -> None:
+    def deny(fake: FakeCluster) -> None:
+        fake.state.fail("DescribeConfigs", "0", ErrorCode.cluster_authorization_failed)
+
+    run = changed(deny)
+    code, out, err = run("list", "well", "custom", "-o", "json")
+    document = json.loads(out)
+    found = listed((code, out, err))
+    assert code == 1
+    assert found["well"][:2] == ("unknown", "unknown")
+    assert found["custom"][:2] == ("blocked", "unknown")
+    assert document["missing_acls"] == [
+        {"operation": "DESCRIBE_CONFIGS", "resource": "CLUSTER", "name": "kafka-cluster"}
+    ]
+    code, out, err = run("explain", "well")
+    assert code == 1
+    assert "needs DESCRIBE_CONFIGS on CLUSTER" in out
+    assert "broker 0" in err
+
+
+def test_settings_of_another_broker_that_are_denied_are_a_notice(changed: Any) -> None:
+    def deny(fake: FakeCluster) -> None:
+        fake.state.fail("DescribeConfigs", "1", ErrorCode.cluster_authorization_failed)
+
+    code, out, err = changed(deny)("list", "well", "-o", "json")
+    assert (code, listed((code, out, err))["well"][0]) == (0, "ready")
+    assert "broker 1: its settings, which count if it becomes a coordinator, are unknown" in err
+
+
+@pytest.mark.parametrize(
+    ("features", "verdict", "rules"),
+    [(None, "unknown", ["broker-settings"]), ({}, "ready-if", ["group-version"])],
+)
+def test_level_of_the_feature_decides(changed: Any, features: Any, verdict: str, rules: list[str]) -> None:
+    run = changed(lambda fake: setattr(fake.state, "features", features))
+    answer = run("list", "well", "off-and-empty", "-o", "json")
+    for name, found in listed(answer).items():
+        assert (name, found[0], found[2]) == (name, verdict, rules)
+
+
+def test_group_that_changes_while_it_is_judged_is_unknown(changed: Any) -> None:
+    def change(fake: FakeCluster) -> None:
+        times = []
+
+        def leave(api: str, answer: Any) -> Any:
+            if api == "DescribeGroups":
+                times.append(api)
+                if len(times) == 1:
+                    fake.state.groups["well"].members = fake.state.groups["well"].members[:1]
+            return answer
+
+        for broker in fake.brokers.values():
+            broker.bend = leave
+
+    code, out, _ = changed(change)("explain", "well")
+    assert code == 1
+    assert "- changed: it changed while it was judged: members joined or left; run the command again\n" in out
+
+
+def test_options_that_do_not_fit_are_rejected(run: Run) -> None:
+    for words in (("well", "--what-if", "members=+1"), ("--lagging",), ("well", "--partition", "orders")):
+        code, _, err = run("explain", *words)
+        assert (code, "--migration cannot be combined" in err) == (2, True)
+    assert run("list", "--by", "cluster")[0] == 2
