@@ -37,10 +37,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "deprecation": set(),
     "class_archive": set(),
     "config": {"errors"},
+    "files": {"errors"},
     "model": {"errors", "deprecation"},
     "protocol": {"model", "errors", "config"},
     "net": {"protocol", "model", "errors", "config"},
-    "admin": {"net", "protocol", "model", "errors", "config"},
+    "admin": {"net", "protocol", "model", "errors", "config", "files"},
     "render": {"model", "errors", "config"},
     "schemas": {"render", "model", "errors", "config"},
     "cli": _BELOW,
@@ -52,7 +53,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "mcp": {"cli", *_BELOW},
     "dropins": {"cli", "dropins/text", *_BELOW},
     "dropins/text": {"render", "model", "errors", "config"},
-    "history": {"class_archive", "history/live", "protocol", "model", "errors", "config"},
+    "history": {"class_archive", "history/live", "files", "protocol", "model", "errors", "config"},
     "history/live": {"history", "admin", "net", "protocol", "model", "errors", "config"},
     "history/commands": {"cli", "history/run"},
     "history/run": {"cli", "history", "history/commands", "history/live", *_BELOW},
@@ -479,7 +480,7 @@ LOCAL_IMPORTS = {
     *("render/explain", "render/health/__init__", "render/jsonout", "render/named", "render/output"),  # one format
     *(
         "mcp/run",
-        "history/load/storage",
+        "files/location",
         *(f"history/run/{name}" for name in ("engine", "options", "hosts", "publish")),
     ),  # extras
     *(f"dropins/{name}" for name in ("command", "sentences", "views")),  # one tool

@@ -12,8 +12,7 @@ from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
 from kgroups.errors import HistoryError
-
-from ..load.storage import redact_location
+from kgroups.files.location import redact_location
 
 API_KEY: Final = "OPENLINEAGE_API_KEY"
 """Variable with the key of the server, as every client of OpenLineage reads it."""

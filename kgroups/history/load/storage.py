@@ -1,17 +1,12 @@
 """Where a store is: files by name, on this machine or in an object store, the same for the driver and every task.
 
-Strategy: ``obstore`` for all of them but HDFS (:mod:`.web_hdfs`). A file is written under a name that nothing else
-uses, or created on the condition that its name is free (:meth:`Storage.create`), which is what makes concurrent writers
-safe. Locations: a path, ``file://``, ``s3://`` (or ``s3a://``), ``gs://``, ``az://``, ``abfs://`` (or ``abfss://``),
-``hdfs://``. Credentials and other settings come from the environment, as every client of that store reads them
-(``AWS_ACCESS_KEY_ID``, ``AWS_ENDPOINT_URL``, ``GOOGLE_APPLICATION_CREDENTIALS``, ``AZURE_STORAGE_ACCOUNT_NAME``), or
-from the location: ``s3://bucket/path?region=eu-west-1``.
+Strategy: ``obstore`` for all of them but HDFS (:mod:`kgroups.files.web_hdfs`). A file is written under a name that
+nothing else uses, or created on the condition that its name is free (:meth:`Storage.create`), which is what makes
+concurrent writers safe. For locations, see :mod:`kgroups.files.location`.
 """
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -19,20 +14,14 @@ from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, unquote
 from uuid import uuid4
 
 import pyarrow as pa
 from obstore.exceptions import BaseError
 
-from kgroups.errors import HistoryError, install_command
-
-from .object_files import SCHEMES, Append, Files, Found, ObjectFiles
-
-_SAME = {"s3a": "s3", "s3n": "s3", "gcs": "gs", "abfss": "abfs"}
-"""Other names of schemes, in Hadoop's terms."""
-
-_LOCAL = "file"
+from kgroups.errors import HistoryError
+from kgroups.files.location import absolute, folder_of, open_files, reason_of, redact_location, scheme_of
+from kgroups.files.object_files import SCHEMES, Append, Files, Found
 
 
 class Storage:
@@ -42,12 +31,10 @@ class Storage:
     """
 
     def __init__(self, location: str) -> None:
-        # Executors, and processes that are started elsewhere, have another working directory.
-        self.location = (location if "://" in location else str(Path(location).absolute())).rstrip("/") or "/"
+        self.location = absolute(location)
         self.shown = redact_location(self.location)
         """The location for messages: a URI may contain the keys of an object store."""
-        scheme, separator, _ = self.location.partition("://")
-        self.scheme = _SAME.get(scheme, scheme) if separator else _LOCAL
+        self.scheme = scheme_of(self.location)
 
     def __repr__(self) -> str:
         return f"Storage({self.shown})"
@@ -63,9 +50,7 @@ class Storage:
     @property
     def folder(self) -> Path | None:
         """The directory on this machine; ``None`` if it is elsewhere."""
-        if self.scheme != _LOCAL:
-            return None
-        return Path(unquote(self.location.removeprefix("file://")))
+        return folder_of(self.location)
 
     def make(self) -> None:
         """Create a directory on this machine for its owner only: it will contain names of groups, clients, and hosts.
@@ -199,17 +184,10 @@ class Storage:
         try:
             yield
         except (BaseError, OSError, pa.ArrowException) as error:
-            fault = f"{name}: {self._reason(error)}"
+            fault = f"{name}: {reason_of(error, self.location)}"
             failed = HistoryError(f"store {self.shown}: {fault}")
             failed.fault = fault
             raise failed from None
-
-    def _reason(self, error: Exception) -> str:
-        if isinstance(error, OSError) and error.strerror:
-            # The text of Arrow's is a sentence about its function; errors without a number are our own.
-            return os.strerror(error.errno) if error.errno else error.strerror
-        # A message may repeat parts of the location, with other quoting.
-        return full_reason(error) if self.shown == self.location else type(error).__name__
 
     @staticmethod
     def _check_folder(folder: Path) -> None:
@@ -221,20 +199,10 @@ class Storage:
     def _files(self) -> Files:
         if self.folder:
             self._check_folder(self.folder)
-            return ObjectFiles(self.folder, {})
-        address, _, query = self.location.partition("?")
-        address = address.partition("://")[2]
-        settings = dict(parse_qsl(query))
         try:
-            if self.scheme in SCHEMES:
-                try:
-                    from .web_hdfs import WebHdfsFiles
-                except ImportError:
-                    raise HistoryError(f"stores in HDFS need requests: {install_command('hdfs')}") from None
-                return WebHdfsFiles(self.scheme, address, settings)
-            return ObjectFiles(f"{self.scheme}://{address}", settings)
+            return open_files(self.location)
         except (BaseError, OSError, ValueError, TypeError) as error:
-            raise HistoryError(f"store {self.shown}: {self._reason(error)}") from None
+            raise HistoryError(f"store {self.shown}: {reason_of(error, self.location)}") from None
 
 
 class _Upload:
@@ -254,30 +222,3 @@ class _Upload:
 
     def close(self) -> None:
         """Do nothing: Arrow closes also after a failure."""
-
-
-def full_reason(error: Exception) -> str:
-    """Return the message of an object store, a Delta table, or a catalog in one line, with all its causes.
-
-    Causes are on lines of their own, in color, or only in the debug output after the message.
-    """
-    lines = str(error).splitlines()
-    end = next((number for number, line in enumerate(lines) if line.startswith("Debug source")), len(lines))
-    shown = [_DECORATION.sub("", line).strip(" :") for line in lines[:end]]
-    causes = [line for line in shown if line] or [type(error).__name__]
-    innermost = [found for line in lines[end:] for found in _CAUSE.findall(line)][-1:]
-    causes += (cause for cause in innermost if not any(cause in line for line in shown))
-    return ": ".join(causes)
-
-
-_DECORATION = re.compile(r"\x1b\[[0-9;]*m|\u21b3")
-_CAUSE = re.compile(r'message: "([^"]+)"')
-
-
-def redact_location(location: str) -> str:
-    """Return a store's location without the user, password, and options that a URI may contain."""
-    scheme, separator, rest = location.partition("://")
-    if not separator:
-        return location
-    user, _, place = rest.partition("?")[0].rpartition("@")  # a key may contain slashes
-    return f"{scheme}://{'****@' if user else ''}{place}"

@@ -27,12 +27,12 @@ from urllib.parse import quote, unquote
 import pyarrow as pa
 
 from kgroups.errors import HistoryError
+from kgroups.files.object_files import UNFINISHED
 
 from ..hosts import KEEP
 from ..suspended import elapsed
 from ..tables import MATERIALIZED, SCHEMA_VERSION, STORED, Table
 from .manifest import EMPTY, UPGRADED, DataFile, Entry, Snapshot, contradiction, from_json, ranges_of, to_json
-from .object_files import UNFINISHED
 from .storage import Storage
 
 if TYPE_CHECKING:

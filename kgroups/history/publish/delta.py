@@ -18,9 +18,10 @@ from deltalake.exceptions import CommitFailedError, DeltaError
 from deltalake.transaction import AddAction, RemoveAction, create_table_with_add_actions
 
 from kgroups.errors import HistoryError
+from kgroups.files.location import full_reason
 
 from ..load.manifest import DataFile
-from ..load.storage import Storage, full_reason
+from ..load.storage import Storage
 from ..tables import Table
 from .target import Conflict, commented_schema
 

@@ -24,9 +24,10 @@ from pyiceberg.transforms import DayTransform
 from pyiceberg.utils.config import Config
 
 from kgroups.errors import HistoryError
+from kgroups.files.location import full_reason
 
 from ..load.manifest import DataFile
-from ..load.storage import Storage, full_reason
+from ..load.storage import Storage
 from ..load.write import time_column
 from ..tables import Table
 from .target import Conflict, commented_schema, comments

@@ -13,6 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from kgroups.errors import HistoryError
+from kgroups.files.location import full_reason, redact_location
+from kgroups.files.object_files import Found
 from kgroups.history.arrow import arrow_schema
 from kgroups.history.load.manifest import (
     BATCH,
@@ -24,8 +26,7 @@ from kgroups.history.load.manifest import (
     from_json,
     to_json,
 )
-from kgroups.history.load.object_files import Found
-from kgroups.history.load.storage import Storage, full_reason, redact_location
+from kgroups.history.load.storage import Storage
 from kgroups.history.load.store import CHECKPOINT_EVERY, Store
 from kgroups.history.tables import HEADS
 from tests.unit.history.conftest import IDENTITY
