@@ -6,6 +6,7 @@
     ├── SandboxError                  1    Kafka cannot be downloaded, started, or stopped on this machine
     ├── MissingPackage                2    an optional package is not installed
     ├── HistoryError                  1    history cannot be collected, stored, or read
+    ├── PositionsError                1    positions outside Kafka, such as a checkpoint, cannot be read
     ├── ClusterUnreachable            1    no bootstrap server responded
     ├── DeadlineExceeded              1    the command's --timeout expired
     │   └── NotRequested                   ... before this request was sent
@@ -122,6 +123,8 @@ class Reason(StrEnum):
     OUT_OF_RESOURCES = "out_of_resources"
     SANDBOX_FAILED = "sandbox_failed"
     HISTORY_FAILED = "history_failed"
+    POSITIONS_UNREADABLE = "positions_unreadable"
+    """Positions outside Kafka, such as a checkpoint of Spark, cannot be read."""
     INTERNAL_ERROR = "internal_error"
 
 
@@ -221,6 +224,12 @@ class HistoryError(KgroupsError):
 
     default_reason = Reason.HISTORY_FAILED
     fault: str | None = None
+
+
+class PositionsError(KgroupsError):
+    """Positions outside Kafka cannot be read; the text names the file."""
+
+    default_reason = Reason.POSITIONS_UNREADABLE
 
 
 class ClusterUnreachable(KgroupsError):

@@ -78,6 +78,7 @@ class WireOnly(Enum):
     EXPLAIN = "explain requires the wire client"
     TRANSLATION = "comparing records of two clusters requires the wire client"
     SHARE_STATES = "the state of share groups requires the wire client"
+    POSITIONS = "positions outside Kafka require the wire client"
     WAVES = "waves require the wire client"
     MIGRATION = "--migration requires the wire client"
 

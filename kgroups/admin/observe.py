@@ -318,6 +318,6 @@ def _expiring(offsets: GroupOffsets) -> list[tuple[str, int]]:
 
 
 def _committed(offsets: GroupOffsets) -> list[tuple[str, int]]:
-    if offsets.group.type == GroupType.SHARE:
-        return []  # share groups do not commit
+    if offsets.group.type in (GroupType.SHARE, GroupType.SPARK):
+        return []  # nothing of them is in the offsets topic
     return [(topic, commit.partition) for topic, commits in offsets.commits.topics.items() for commit in commits]

@@ -170,6 +170,8 @@ async def open_client(
     :param tell: is called with a notice if librdkafka is used instead of the wire client.
     :raises KgroupsError: if the cluster cannot be reached, or rejects the client.
     """
+    if settings.positions:
+        return await _open_with_positions(settings, observer)
     if settings.transport is Transport.WIRE:
         try:
             admin = await WireClient.connect(settings, observer)
@@ -179,3 +181,16 @@ async def open_client(
     from .rdkafka.client import LibrdkafkaClient
 
     return await LibrdkafkaClient.connect(settings), OVER_LIBRDKAFKA
+
+
+async def _open_with_positions(settings: ClientSettings, observer: Observer | None) -> tuple[Client, object]:
+    """Return a client that also shows groups outside Kafka, and its progress.
+
+    :raises UsageError: over librdkafka.
+    """
+    from .client import WireOnly
+    from .with_positions import ClientWithPositions
+
+    WireOnly.POSITIONS.check(settings)
+    client = await WireClient.connect(settings, observer)
+    return ClientWithPositions(client, client.cluster, settings.positions), client.cluster.progress

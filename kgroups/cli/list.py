@@ -47,7 +47,7 @@ def list_groups(
         shape = shape._replace(extra=(*(("type",) if with_types else ()), *(("state",) if with_states else ())))
     group_filter = ListFilter(
         states=known_states(_values(states)),
-        types=known_words("type", _values(types), GroupType.ALL),
+        types=known_words("type", _values(types), GroupType.SHOWN),
         protocol_types=split_values(protocol_types),
         with_states=bool(states) or with_states or shape.needs(view, "state"),
         with_types=bool(types) or with_types or shape.needs(view, "type"),

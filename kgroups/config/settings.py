@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kgroups.errors import UsageError
 
 if TYPE_CHECKING:
+    from .positions import PositionSource
     from .security import Security
 
 DEFAULT_PORT = 9092
@@ -37,6 +38,8 @@ class ClientSettings(NamedTuple):
     """TLS and SASL; ``None``: a plaintext connection."""
     read_only: bool = False
     """Whether a request that changes something is an error instead of being sent."""
+    positions: tuple[PositionSource, ...] = ()
+    """The groups outside Kafka to show with those of the cluster."""
 
     @property
     def bootstrap_servers(self) -> str:

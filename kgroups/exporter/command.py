@@ -19,7 +19,7 @@ from kgroups.cli.frame.command import Command
 from kgroups.cli.frame.deprecated_options import deprecated_option
 from kgroups.cli.frame.group_options import group_and_topic_options
 from kgroups.cli.frame.lazy_command import resolve
-from kgroups.cli.frame.options import Duration, file_option, fleet_options, isolation_option
+from kgroups.cli.frame.options import Duration, file_option, isolation_option, position_options
 from kgroups.errors import MissingPackage, install_command
 
 from .server import CONNECTIONS
@@ -133,7 +133,7 @@ command = Command(
         file_option("--alerts", "alerts.yaml", "Print alert rules for Prometheus, in YAML, and exit."),
         file_option("--systemd-unit", "kgroups-exporter.service", "Print a unit for systemd, and exit."),
         isolation_option,
-        fleet_options,
+        position_options,
     ),
     examples=(
         ("Serve metrics of all groups", "kgroups exporter --all-groups --listen :9308"),

@@ -11,11 +11,13 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, unquote
 
 from kgroups.errors import HistoryError, install_command
 
-from .object_files import SCHEMES, Files, ObjectFiles
+if TYPE_CHECKING:
+    from .object_files import Files
 
 _SAME = {"s3a": "s3", "s3n": "s3", "gcs": "gs", "abfss": "abfs"}
 """Other names of schemes, in Hadoop's terms."""
@@ -42,9 +44,12 @@ def folder_of(location: str) -> Path | None:
 def open_files(location: str) -> Files:
     """Return the files below a location.
 
-    :raises HistoryError: if a package for it is not installed.
+    :raises HistoryError: if requests is not installed, which HDFS needs.
+    :raises ImportError: if obstore is not installed.
     :raises obstore.exceptions.BaseError, OSError, ValueError, TypeError: if it is invalid.
     """
+    from .object_files import SCHEMES, ObjectFiles
+
     if folder := folder_of(location):
         return ObjectFiles(folder, {})
     address, _, query = location.partition("?")

@@ -19,3 +19,7 @@ class Node(NamedTuple):
 
     def __str__(self) -> str:
         return f"broker {self.id} ({self.address})"
+
+
+NO_NODE = Node(-1, "", -1)
+"""No broker, as in Kafka's protocol: the coordinator of a group outside Kafka."""

@@ -29,8 +29,12 @@ class GroupType:
     CONSUMER = "Consumer"
     SHARE = "Share"
     STREAMS = "Streams"
+    SPARK = "Spark"
+    """A Spark query, whose positions are in its checkpoint: Kafka does not know this group."""
 
     ALL = (CLASSIC, CONSUMER, SHARE, STREAMS)
+    """The types that Kafka knows."""
+    SHOWN = (*ALL, SPARK)
     OF_CONSUMERS = (CLASSIC, CONSUMER)
 
     COMMON = (CLASSIC, CONSUMER)

@@ -50,6 +50,13 @@ Move = Commit | None
 """The new state of a partition: a commit, or none."""
 
 
+class InFlight(NamedTuple):
+    """A batch of a group outside Kafka that is being processed, and where it ends, by topic and partition."""
+
+    batch: int
+    ends: Mapping[tuple[str, int], int]
+
+
 class GroupCommits(NamedTuple):
     """All commits of one group, by topic, without partitions that have no commit.
 
@@ -68,6 +75,8 @@ class GroupCommits(NamedTuple):
     lags: Mapping[tuple[str, int], int] = MappingProxyType({})
     failures: Mapping[tuple[str, int], Failure] = MappingProxyType({})
     pending: Set[tuple[str, int]] | None = None
+    in_flight: InFlight | None = None
+    """Of a group outside Kafka; its positions are those before this batch."""
 
 
 class LogOffsets(NamedTuple):

@@ -22,7 +22,7 @@ def value_text(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, Node):
-        return escape(f"{value.address} ({value.id})")
+        return escape(f"{value.address} ({value.id})") if value.id >= 0 else ""
     return escape(str(value))
 
 

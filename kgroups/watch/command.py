@@ -14,7 +14,7 @@ import click
 
 from kgroups.cli.frame.command import Command
 from kgroups.cli.frame.group_options import group_and_topic_options
-from kgroups.cli.frame.options import Duration, fleet_options, isolation_option
+from kgroups.cli.frame.options import Duration, isolation_option, position_options
 
 command = Command(
     "watch",
@@ -32,7 +32,7 @@ command = Command(
             help="Show one row for each group, or the totals of each of several clusters.",
         ),
         isolation_option,
-        fleet_options,
+        position_options,
     ),
     examples=(
         ("Watch all groups", "kgroups watch"),

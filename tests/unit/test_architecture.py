@@ -379,7 +379,7 @@ LAYERS = {
         {"change/apply/writers"},
         {"change/apply"},
         {"change"},
-        {"rdkafka"},
+        {"positions", "rdkafka"},
         {""},
         {"diagnose", "snapshot", "translation"},
     ),

@@ -50,7 +50,7 @@ from tests.documentation.pages import (
 )
 from tests.documentation.running import differences
 
-NOT_RUN = 13
+NOT_RUN = 14
 """Console blocks that are not run, each with a reason, without those of guides. Add one only if it cannot be run."""
 
 EXECUTED_PYTHON = {"docs/python.md": 2}

@@ -78,7 +78,7 @@ def stream_offsets(
         return await _pairs(cluster, resolved, topics)
 
     async def finish(pairs: Sequence[_Pair]) -> tuple[Sequence[GroupOffsets], Sequence[Failure]]:
-        return await _with_logs(cluster, pairs, topics, isolation=isolation, whole_topics=whole_topics)
+        return await with_logs(cluster, pairs, topics, isolation=isolation, whole_topics=whole_topics)
 
     return stream_batches(cluster, selection, Stages(query, finish, _pair_name))
 
@@ -104,7 +104,7 @@ async def describe_located_offsets(
     """Return what :func:`describe_offsets` does, for groups whose coordinators are known."""
     every: frozenset[str] = frozenset()
     pairs = await _pairs(cluster, resolved, every)
-    described, failures = await _with_logs(cluster, pairs.items, every, isolation=isolation, whole_topics=False)
+    described, failures = await with_logs(cluster, pairs.items, every, isolation=isolation, whole_topics=False)
     return pairs.with_items(described).with_failures(failures)
 
 
@@ -116,7 +116,7 @@ async def _pairs(cluster: Cluster, resolved: ResolvedSelection, topics: frozense
     return joined._replace(notices=notices)
 
 
-async def _with_logs(
+async def with_logs(
     cluster: Cluster, pairs: Sequence[_Pair], topics: frozenset[str], *, isolation: Isolation, whole_topics: bool
 ) -> tuple[Sequence[GroupOffsets], Sequence[Failure]]:
     """Add the start and end offsets of all logs that these groups have commits or assignments on."""

@@ -22,7 +22,7 @@ from ..frame.options import ConnectionOptions
 from ..frame.output import Shape, or_error_envelope, print_failures, show, with_omitted
 from ..frame.run_query import Query, Session
 from .confirmation import Confirmation
-from .operation import Operation, Plan, Target, execute, nothing_planned
+from .operation import Operation, Plan, Target, check_changeable, execute, nothing_planned
 
 if TYPE_CHECKING:
     from .fleet_change import FleetChange
@@ -37,6 +37,7 @@ def apply_plan(
     If the user is asked, planning and applying each have the whole ``--timeout``, and the question has no time limit.
     """
     WireOnly.CHANGES.check(connection.settings)
+    check_changeable(connection.settings.positions, operation.selection)
     change: _OneCluster | FleetChange
     if connection.fleet:
         from .fleet_change import FleetChange

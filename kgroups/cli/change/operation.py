@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from kgroups.admin.client import changing
 from kgroups.admin.query.select_groups import Selection
+from kgroups.config.positions import PositionSource
 from kgroups.errors import UsageError
 from kgroups.model.counts import count
 from kgroups.model.operations.results import TopicDeletion
@@ -162,6 +163,19 @@ def split_topics(planned: Iterable[P | TopicDeletion]) -> tuple[list[P], list[To
 
 def nothing_planned(planned: Outcome[Any]) -> str:
     return "nothing was changed" if planned.failures else NOTHING_TO_DO
+
+
+def check_changeable(outside: Iterable[PositionSource], selection: Selection | None) -> None:
+    """Check that no group is named whose positions are outside Kafka.
+
+    :raises UsageError: if one is.
+    """
+    for source in outside:
+        if selection and source.name in selection.names:
+            raise UsageError(
+                f"{source.name!r} is read-only: its positions are in the checkpoint of a Spark query; to change them, "
+                "start the query with a new checkpoint and the option startingOffsets"
+            )
 
 
 def _check_same(planned: str | None, now: str | None) -> None:

@@ -25,7 +25,7 @@ from kgroups.model.health.judge import CHECKS
 from ..frame.command import Command, Decorator, OptionGroup
 from ..frame.group_options import checked_group_options
 from ..frame.lazy_command import resolve
-from ..frame.options import Duration, fleet_options, isolation_option
+from ..frame.options import Duration, isolation_option, position_options
 
 EXIT_UNKNOWN = 3
 
@@ -128,7 +128,7 @@ command = Plugin(
         ),
         click.option("-v", "--verbose", is_flag=True, help="On a terminal, also list the checks that passed."),
         isolation_option,
-        fleet_options,
+        position_options,
     ),
     examples=(
         ("Fail if the lag of a group exceeds a limit", "kgroups check orders --max-lag 1000"),

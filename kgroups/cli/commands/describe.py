@@ -10,7 +10,7 @@ import click
 
 from ..frame.command import Command, Shown
 from ..frame.group_options import described_group_options
-from ..frame.options import deep_options, fleet_options, isolation_option, output_options
+from ..frame.options import deep_options, isolation_option, output_options, position_options
 
 command = Command(
     "describe",
@@ -34,7 +34,7 @@ command = Command(
         deep_options,
         isolation_option,
         output_options,
-        fleet_options,
+        position_options,
     ),
     examples=(
         (("Show the offsets and the lag of two groups"), ("kgroups describe orders payments")),

@@ -30,7 +30,7 @@ import click
 
 from ..frame.command import Command, Shown
 from ..frame.group_options import group_and_topic_options
-from ..frame.options import fleet_options, isolation_option, output_options
+from ..frame.options import isolation_option, output_options, position_options
 
 command = Command(
     "lag",
@@ -85,7 +85,7 @@ command = Command(
         ),
         isolation_option,
         output_options,
-        fleet_options,
+        position_options,
     ),
     examples=(
         (("Show the ten groups with the largest lag"), ("kgroups lag --all-groups --top 10")),

@@ -16,7 +16,7 @@ import click
 
 from ..frame.command import Command, Shown
 from ..frame.group_options import listed_group_options
-from ..frame.options import completer, fleet_options, output_options
+from ..frame.options import completer, output_options, position_options
 
 _SHOW = "\x00"
 """The value of --state and --type given alone: show the column, filter nothing."""
@@ -44,7 +44,8 @@ command = Command(
             is_flag=False,
             flag_value=_SHOW,
             metavar="[TYPES]",
-            help="Only groups of these types: classic, consumer, share, streams. Without values: add the column TYPE.",
+            help="Only groups of these types: classic, consumer, share, streams, spark. Without values: add the column "
+            "TYPE.",
             shell_complete=completer("types"),
         ),
         click.option(
@@ -67,7 +68,7 @@ command = Command(
             help="Show whether brokers would convert each group to the consumer protocol (KIP-848), and back.",
         ),
         output_options,
-        fleet_options,
+        position_options,
     ),
     examples=(
         (("List the groups of a cluster"), ("kgroups list -b localhost:9092")),

@@ -78,7 +78,7 @@ OPTIONS, OTHER = "Options", "Other"
 SHARED = {
     "Selection": "--group --regex --all-groups --topic --all-topics --state --in-state --type --of-type --exclude "
     "--protocol-type --host --client-id --coordinator --only-lagging --min-lag --top --member --instance --all-members "
-    "--empty-for --since --until --limit",
+    "--empty-for --since --until --limit --positions",
     "Matching": "--from --to --topic-map --allow --method --mm2 --mm2-source --mm2-target --mm2-separator "
     "--mm2-policy --mm2-syncs --header --max-mib --max-seconds",
     "View": "--offsets --members --topology --summary --all-views --verbose --by --time --headroom --deep --deep-mib "

@@ -38,7 +38,7 @@ def states(_: click.Context, __: click.Parameter, prefix: str) -> list[str]:
 
 def types(_: click.Context, __: click.Parameter, prefix: str) -> list[str]:
     """Return the next group type of a comma-separated list."""
-    return list_words([name.lower() for name in GroupType.ALL], prefix)
+    return list_words([name.lower() for name in GroupType.SHOWN], prefix)
 
 
 def files(_: click.Context, __: click.Parameter, prefix: str) -> list[CompletionItem[str]]:

@@ -228,6 +228,15 @@ CONNECTION = (
 )
 
 
+_POSITIONS = click.option(
+    "--positions",
+    multiple=True,
+    metavar="spark:PATH[=NAME]",
+    help="Also show the positions of a Spark query as a group, from its checkpoint: a folder, or an s3://, gs://, "
+    "abfs://, or hdfs:// location. Default name: that of the folder. Repeatable.",
+)
+
+
 def _output_format(more: str = "", formats: str = "formats") -> Decorator:
     return click.option(
         "-o",
@@ -263,7 +272,11 @@ GIVEN = "kgroups.connection"
 
 
 def _connection_options(
-    *, explain: bool = False, deferred: bool = False, fleet: tuple[Decorator, ...] = ()
+    *,
+    explain: bool = False,
+    deferred: bool = False,
+    fleet: tuple[Decorator, ...] = (),
+    more: tuple[Decorator, ...] = (),
 ) -> OptionGroup:
     """Return the connection options; the body gets ``connection``, a :class:`ConnectionOptions`.
 
@@ -272,6 +285,7 @@ def _connection_options(
     :param explain: also pass the effective settings.
     :param deferred: pass a function that returns the :class:`ConnectionOptions`, for commands that may need none.
     :param fleet: the options that select several clusters, in place of ``--profile``.
+    :param more: options of some commands only.
     """
 
     collect = functools.partial(_collect, explain=explain, several=bool(fleet))
@@ -280,7 +294,7 @@ def _connection_options(
         return functools.partial(collect, **flags)
 
     single = tuple(option for option in CONNECTION if not (fleet and option is _PROFILE))
-    return OptionGroup("connection", (*single, *fleet), defer if deferred else _unless_given(collect))
+    return OptionGroup("connection", (*single, *fleet, *more), defer if deferred else _unless_given(collect))
 
 
 def _collect(
@@ -296,6 +310,7 @@ def _collect(
     all_profiles: bool = False,
     cluster_timeout: float | None = None,
     whole_fleet: bool | None = None,
+    positions: tuple[str, ...] = (),
     *,
     explain: bool,
     several: bool,
@@ -322,6 +337,8 @@ def _collect(
                 hint="to change all of them, with an undo file for each, add --fleet",
             )
         if names:
+            if positions:
+                raise UsageError("--positions cannot be combined with several profiles: a query reads one cluster")
             from .fleet import fleet_of
 
             shared, clusters = fleet_of(names, flags, cluster_timeout)
@@ -335,7 +352,12 @@ def _collect(
         _print_note(note)
     understood = loaded.understood if explain else ()
     profile = flags.profile or os.environ.get(PROFILE_ENV, "")
-    return ConnectionOptions(loaded.settings, debug, understood, lambda: _repeated(flags), profile)
+    settings = loaded.settings
+    if positions:
+        from kgroups.config.positions import position_sources
+
+        settings = settings._replace(positions=position_sources(positions))
+    return ConnectionOptions(settings, debug, understood, lambda: _repeated(flags), profile)
 
 
 def _unless_given(collect: Callable[..., ConnectionOptions]) -> Callable[..., ConnectionOptions]:
@@ -355,8 +377,11 @@ deferred_connection_options = _connection_options(deferred=True)
 fleet_options = _connection_options(fleet=_PROFILES)
 """The connection options, for one cluster or several."""
 
-fleet_change_options = _connection_options(fleet=_CHANGED_PROFILES)
-"""The connection options of a change, for one cluster, or with --fleet for several."""
+position_options = _connection_options(fleet=_PROFILES, more=(_POSITIONS,))
+"""The connection options, for one cluster or several, with the positions of groups outside Kafka."""
+
+fleet_change_options = _connection_options(fleet=_CHANGED_PROFILES, more=(_POSITIONS,))
+"""The connection options of a change, for one cluster, or with --fleet for several, and which groups to refuse."""
 
 explained_connection_options = _connection_options(explain=True)
 """The connection options; ``connection`` includes the effective settings."""

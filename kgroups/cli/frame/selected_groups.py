@@ -110,7 +110,7 @@ class GroupOptions(NamedTuple):
         :raises UsageError: if a value is invalid, or if groups are selected by name: these cannot be filtered.
         """
         states = known_states(self.in_states)
-        types = known_words("type", self.of_types, GroupType.ALL)
+        types = known_words("type", self.of_types, GroupType.SHOWN)
         among = ListFilter(states, types)
         if self.names and (given := next((name for name, values in self._filters.items() if values), None)):
             raise UsageError(

@@ -26,6 +26,9 @@ def commit_ages(seen: Seen, rows: Iterable[OffsetRow], limit: Threshold, unknown
     if group.type == GroupType.SHARE:
         yield Finding(name, "commit-age", Severity.UNKNOWN, "share groups do not commit offsets", limit=limit)
         return
+    if group.type == GroupType.SPARK:
+        yield Finding(name, "commit-age", Severity.UNKNOWN, "unknown: the times of batches are not read", limit=limit)
+        return
     at = seen.committed_at or {}
     ages = {place: age_of(at[place], seen.now) if place in at else None for place in committed(rows)}
     wrong = {place: time_fault(at[place], seen.now) or "" for place in ages if place in at and ages[place] is None}

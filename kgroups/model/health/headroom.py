@@ -56,6 +56,10 @@ def _offsets(evidence: Evidence) -> Iterator[Finding]:
     if group.type == GroupType.SHARE:
         yield Finding(evidence.name, _EXPIRY, Severity.OK, "share groups do not commit offsets", limit=limit)
         return
+    if group.type == GroupType.SPARK:
+        message = "positions in the checkpoint of a Spark query do not expire"
+        yield Finding(evidence.name, _EXPIRY, Severity.OK, message, limit=limit)
+        return
     rows: Sequence[OffsetRow] = (*evidence.rows, *evidence.left)
     if group.state not in GroupState.WITHOUT_MEMBERS:
         expiring = unsubscribed_topics(group, last.offsets.commits.topics)

@@ -12,6 +12,8 @@ from .check import Check, Evidence, Flag, Input, either
 from .findings import Finding, Seen
 from .values import parse_flag, parse_name, parse_whole, parse_words
 
+UNSEEN = "unknown: a checkpoint does not show whether the query is running"
+
 
 def parse_states(value: object) -> frozenset[str]:
     """Parse states.
@@ -27,6 +29,9 @@ def parse_states(value: object) -> frozenset[str]:
 
 def _state(evidence: Evidence) -> Iterator[Finding]:
     states, state = evidence.limits.states, evidence.last.offsets.group.state
+    if evidence.last.offsets.group.type == GroupType.SPARK:
+        yield Finding(evidence.name, "state", Severity.UNKNOWN, UNSEEN)
+        return
     yield either(evidence, "state", state in states, f"{state}", f"{'|'.join(sorted(states))} is expected")
 
 
@@ -46,9 +51,9 @@ def parse_type(value: object) -> str:
 
     :raises ValueError: if it is unknown.
     """
-    found = canonical_word(value, GroupType.ALL) if isinstance(value, str) else None
+    found = canonical_word(value, GroupType.SHOWN) if isinstance(value, str) else None
     if found is None:
-        raise ValueError(f"{value!r} is not a group type; use one of {', '.join(GroupType.ALL)}")
+        raise ValueError(f"{value!r} is not a group type; use one of {', '.join(GroupType.SHOWN)}")
     return found
 
 
@@ -60,7 +65,7 @@ def _type(evidence: Evidence) -> Iterator[Finding]:
 TYPE = Check(
     "type",
     "type",
-    Flag("Require this group type: classic, consumer, share, or streams.", "TYPE"),
+    Flag("Require this group type: classic, consumer, share, streams, or spark.", "TYPE"),
     "a type",
     parse_type,
     judge=_type,
@@ -70,6 +75,9 @@ TYPE = Check(
 
 def _assignor(evidence: Evidence) -> Iterator[Finding]:
     expected, found = evidence.limits.assignor, evidence.last.offsets.group.protocol
+    if evidence.last.offsets.group.type == GroupType.SPARK:
+        yield Finding(evidence.name, "assignor", Severity.UNKNOWN, "does not apply: Spark assigns the partitions")
+        return
     yield either(evidence, "assignor", found == expected, found or "no assignor", f"{expected} is expected")
 
 
@@ -138,6 +146,8 @@ def _stopped(seen: Seen) -> Finding:
     """
     group = seen.offsets.group
     name = group.group
+    if group.type == GroupType.SPARK:
+        return Finding(name, "stopped", Severity.UNKNOWN, UNSEEN)
     if group.state not in GroupState.WITHOUT_MEMBERS:
         return Finding(name, "stopped", Severity.CRITICAL, f"{group.state or 'state unknown'}; no members are expected")
     if pending := pending_remark(seen.offsets.commits.pending or frozenset()):

@@ -30,6 +30,11 @@ OTHERS = (
 )
 
 
+BATCHES = (
+    "the positions of a Spark query move when a batch is complete, and a checkpoint does not show whether the query is "
+    "running; use a longer --window"
+)
+
 NEW = "the topic was created, or the first offset committed, since the first sample"
 PEAK = 2
 
@@ -176,6 +181,8 @@ def _judged(seen: Sequence[Seen], place: Place, window: _Window) -> _Judged:
     proof = seen[-1].proofs.get(place) if found in NEED_PROOF else None
     if proof is not None and not proof.unread:
         return (Verdict.OK, None) if proof.unread is False else (Verdict.UNKNOWN, Doubt(found, proof.reason))
+    if found is Verdict.STOP and seen[-1].offsets.group.type == GroupType.SPARK:
+        return Verdict.UNKNOWN, Doubt(found, BATCHES)
     reason = _unsure(seen, place, window, found, proof or Proof(True)) if found in NEED_PROOF else None
     return (Verdict.UNKNOWN, Doubt(found, reason)) if reason else (found, None)
 
@@ -188,7 +195,7 @@ def _unsure(seen: Sequence[Seen], place: Place, window: _Window, found: Verdict,
     last, committed = seen[-1], window.samples[-1].committed
     history = last.histories.get(place, History()) if not last.histories_unread else None
     is_owned = place in _owned(last)
-    if last.offsets.group.type == GroupType.SHARE or committed is None:
+    if last.offsets.group.type in (GroupType.SHARE, GroupType.SPARK) or committed is None:
         return None
     if last.commits_unread and not _whole_window_read(seen) and place not in (last.committed_at or {}):
         return f"the times of commits are unknown: {last.commits_unread}"

@@ -33,9 +33,10 @@ class ClusterGroupsRow(NamedTuple):
 
 def cluster_groups_row(cluster_id: str | None, listed: Outcome[ListedGroup]) -> ClusterGroupsRow:
     """Return the row of one cluster."""
-    states = Counter(each.state for each in listed.items)
-    types = Counter(each.type for each in listed.items)
-    count = len(listed.items)
+    groups = [each for each in listed.items if each.type != GroupType.SPARK]  # it is not of the cluster
+    states = Counter(each.state for each in groups)
+    types = Counter(each.type for each in groups)
+    count = len(groups)
 
     def of_states(*wanted: str) -> int | None:
         return None if states[None] else sum(states[state] for state in wanted)

@@ -15,7 +15,7 @@ from ..duration import Milliseconds
 from ..groups import CONSUMER_PROTOCOL_TYPE, STREAMS_PROTOCOL_TYPE, Group, GroupState, GroupType
 from ..headroom import NOTHING_UNREAD, Headroom, Retention, smallest
 from ..lag import is_epoch_ahead, waiting_remark
-from ..offsets import LogOffsets, LogProblem, Logs, place_name
+from ..offsets import InFlight, LogOffsets, LogProblem, Logs, place_name
 from ..status import NO_DAMAGE, NOTHING_LEFT, Damage, Known, Left, judge_status
 from ..subscriptions import doubtful_topics, left_topics
 from ..time_lag import FirstUnread, Position, TimeLag, position, time_lag
@@ -65,7 +65,8 @@ class Share(NamedTuple):
 
     ``left`` are the topics that the group has left: no member subscribes to them. Summaries do not include them, unless
     there is nothing else in the row. ``pending`` are the partitions with an offset in an open transaction. ``hidden``:
-    why partitions of the row may be missing. ``logs``: not in the shares of partitions.
+    why partitions of the row may be missing. ``logs``: not in the shares of partitions. ``in_flight``: not in those of
+    partitions, whose rows have a note.
     """
 
     by: By
@@ -75,6 +76,7 @@ class Share(NamedTuple):
     pending: Set[tuple[str, int]] = frozenset()
     hidden: str | None = None
     logs: Logs = Logs()
+    in_flight: InFlight | None = None
 
     @property
     def counted(self) -> tuple[OffsetRow, ...]:
@@ -120,6 +122,8 @@ class Share(NamedTuple):
         tally = tally_of(counted, ages, hidden=self.hidden)
         if self.pending:  # as for few groups
             remarks += pending_remark(self.pending & {(row.topic, row.partition) for row in counted})
+        if self.in_flight:
+            remarks.append(_in_flight_remark(self.in_flight, counted))
         if self.logs.stable and (held := held_back(counted, frozenset(), self.logs)):
             remarks.append(held_back_text(held))
         if len(counted) < len(self.rows):
@@ -152,22 +156,23 @@ def shares(offsets: GroupOffsets, by: By) -> list[Share]:
     Offsets on one topic are hidden all together, and members have their partitions even then: only the share of the
     whole group and that of the partitions without an owner may lack hidden ones.
     """
-    group = offsets.group
+    group, flight = offsets.group, offsets.commits.in_flight
     left, pending = left_topics(group, offsets.commits.topics), offsets.commits.pending or frozenset()
     rows = [*offset_rows(offsets), *_without_commit_or_owner(offsets)]
     if by is By.GROUP:
-        return [Share(by, group, tuple(rows), left, pending, offsets.hidden, offsets.logs)]
+        return [Share(by, group, tuple(rows), left, pending, offsets.hidden, offsets.logs, flight)]
     if by is By.MEMBER:
         rows.sort(key=lambda row: (row.consumer_id is None, row.consumer_id or "", row.topic or "", row.partition or 0))
         parts = _split(rows, lambda row: row.consumer_id)
         return [
-            Share(by, group, part, left, pending, None if part[0].consumer_id else offsets.hidden, offsets.logs)
+            Share(by, group, part, left, pending, None if part[0].consumer_id else offsets.hidden, offsets.logs, flight)
             for part in parts
         ]
     rows = sorted((row for row in rows if row.topic is not None), key=lambda row: (row.topic or "", row.partition or 0))
     if by is By.TOPIC:
         return [
-            Share(by, group, part, left, pending, logs=offsets.logs) for part in _split(rows, lambda row: row.topic)
+            Share(by, group, part, left, pending, logs=offsets.logs, in_flight=flight)
+            for part in _split(rows, lambda row: row.topic)
         ]
     return [Share(by, group, (row,), left) for row in rows]
 
@@ -238,6 +243,13 @@ def pending_remark(pending: Set[tuple[str, int]]) -> list[str]:
         return []
     names = [place_name(*place) for place in sorted(pending)]
     return [f"an open transaction has offsets of {count(len(names), 'partition')}: {some(names)}"]
+
+
+def _in_flight_remark(flight: InFlight, rows: Iterable[OffsetRow]) -> str:
+    """Return which batch is being processed, and up to where."""
+    ends = {(row.topic or "", row.partition or 0) for row in rows if row.topic is not None} & flight.ends.keys()
+    shown = some([f"{place_name(*place)} at {flight.ends[place]:,}" for place in sorted(ends)])
+    return f"batch {flight.batch} is in flight" + (f" up to {shown}" if shown else "")
 
 
 def held_back(rows: Iterable[OffsetRow], pending: Set[tuple[str, int]], logs: Logs) -> Mapping[tuple[str, int], str]:

@@ -119,6 +119,8 @@ def _marks(offsets: GroupOffsets, owned: Container[str]) -> dict[tuple[str, int]
     :param owned: the topics that members own partitions of.
     """
     marks = dict.fromkeys(offsets.commits.pending or (), PENDING)
+    if flight := offsets.commits.in_flight:
+        marks = {place: f"batch {flight.batch} is in flight up to {end:,}" for place, end in flight.ends.items()}
     if offsets.logs.stable:
         for topic, commits in offsets.commits.topics.items():
             for commit in commits:

@@ -22,4 +22,4 @@ def test_only_the_wire_client_has_a_cluster(why: WireOnly) -> None:
 
 
 def test_reasons_are_all_known() -> None:
-    assert len(WireOnly) == 10
+    assert len(WireOnly) == 11

@@ -1,0 +1,1 @@
+"""Positions outside Kafka: groups that the cluster does not know."""
