@@ -15,6 +15,7 @@ from kgroups.admin.change.plan.plan_reset import plan_reset
 from kgroups.admin.change.plan.reset_request import ResetRequest
 from kgroups.admin.client import WireOnly, wire_of
 from kgroups.admin.query.select_groups import Selection
+from kgroups.admin.translation.log_reader import TARGET, on_side
 from kgroups.admin.translation.translate import PART, Request, Translated, Translations
 from kgroups.admin.translation.translate import translate as translate_offsets
 from kgroups.errors import Reason, UsageError
@@ -129,7 +130,7 @@ class Translate(OffsetOperation[Step]):
         parts: list[Outcome[Step]] = []
         rows = RowStore(self.view.columns)
         for part in translations.parts(sys.maxsize if self.safety.together else PART):
-            planned = await self._plan_part(cluster, part)
+            planned = await self._plan_part(cluster, part, translations.outcome.failures)
             self.writes += sum(step.planned is not None for step in planned.items)
             if not self.safety.execute:
                 rows.append(map(self.row, planned.items))
@@ -139,11 +140,13 @@ class Translate(OffsetOperation[Step]):
         planned = planned._replace(failures=tuple(dict.fromkeys(planned.failures))).after(translations.outcome)
         return planned if self.safety.execute else planned._replace(items=rows)  # type: ignore[arg-type]
 
-    async def _plan_part(self, cluster: Cluster, part: Iterable[Translated]) -> Outcome[Step]:
+    async def _plan_part(
+        self, cluster: Cluster, part: Iterable[Translated], translating: Iterable[Failure]
+    ) -> Outcome[Step]:
         steps = [_step(each) for each in part if each.group not in self.arrived]
         failures = _impossible(steps)
         ahead = _ahead(steps)
-        held = frozenset() if self.partial else frozenset(each.name for each in failures)
+        held = {} if self.partial else _held(steps, failures, translating)
         moves = {step.key: _commit(step.translated) for step in steps if step.note is None and step.group not in held}
         planned = await self.safety.plan(cluster, lambda: self._plan_moves(cluster, moves, steps))
         if self.again:
@@ -152,7 +155,7 @@ class Translate(OffsetOperation[Step]):
         self.followed |= frozenset(step.group for step in steps) - self.arrived
         planned = await self._screened(cluster, planned)
         by_key = {entry.key: entry for entry in planned.items}
-        items = [_planned(step, by_key.get(step.key), step.group in held) for step in steps]
+        items = [_planned(step, by_key.get(step.key), held.get(step.group)) for step in steps]
         if self.again:
             items = [step for step in items if step.planned or step.translated.translation.why]
         return planned.with_failures([*failures, *ahead]).with_items(items)
@@ -209,6 +212,8 @@ class Translate(OffsetOperation[Step]):
         steps = {step.key: step for step in planned}
         entries = [step.planned for step in planned if step.planned]
         applied = await self.write(cluster, entries, undo) if entries else Outcome()
+        failures = (on_side(TARGET, failure) if failure.acl else failure for failure in applied.failures)
+        applied = applied._replace(failures=tuple(failures))
         for each in applied.items:
             if each.result is Result.APPLIED and each.planned.new is not None:
                 self.written[each.planned.key] = each.planned.new
@@ -252,12 +257,19 @@ def _step(each: Translated) -> Step:
     return Step(each)
 
 
-def _planned(step: Step, entry: PlannedOffset | None, held: bool) -> Step:
+def _held(steps: Iterable[Step], impossible: Iterable[Failure], failures: Iterable[Failure]) -> dict[GroupId, str]:
+    """Return the groups of which nothing is written, and why: on some partitions, they would begin anywhere."""
+    hidden = any(failure.reason is Reason.OFFSETS_HIDDEN for failure in failures)
+    held = dict.fromkeys((step.group for step in steps if hidden), "other offsets of the group may be hidden")
+    return held | dict.fromkeys((each.name for each in impossible), "other offsets of the group are impossible")
+
+
+def _planned(step: Step, entry: PlannedOffset | None, held: str | None) -> Step:
     if entry is not None:
         now = _step(step.translated._replace(old=entry.before))  # the group may have gone on since
         return now if now.note else now._replace(planned=entry, note=entry.note)
     if held and step.note is None:
-        return step._replace(note="not written: other offsets of the group are impossible (--partial)")
+        return step._replace(note=f"not written: {held} (--partial)")
     return step
 
 

@@ -77,6 +77,8 @@ def _parse(text: str, name: str, file: Path) -> PlanFile:
     except UsageError:
         if text.lstrip().startswith("{"):
             raise
+        if not text:
+            raise UsageError(f"{name} is empty: kgroups changes nothing before an undo file is complete") from None
         raise UsageError(f"{name} is not an undo file") from None
     if not plan.exact:
         raise UsageError(

@@ -26,13 +26,13 @@ class Copies(NamedTuple):
     """Records in order, also those of aborted transactions, and the offset to continue at.
 
     ``append_time``: whether any of them has the time at which the broker appended it. ``origins``: by offset, the
-    source's offset in the requested header.
+    source's offset in the requested header: a number, or 8 bytes in one of both orders.
     """
 
     records: list[Copy]
     until: int
     append_time: bool
-    origins: dict[int, int]
+    origins: dict[int, int | bytes]
 
 
 def read_copies(
@@ -40,14 +40,14 @@ def read_copies(
 ) -> Copies:
     """Return the records at or after ``start``, without transaction markers.
 
-    :param header: the name of a header with an offset, as decimal digits or as 8 bytes, big-endian.
+    :param header: the name of a header with an offset, as decimal digits or as 8 bytes.
     :raises RemoteProtocolError: when the bytes are not record batches, or are in a format older than Kafka 0.11.
     :raises ResponseTooLarge: (a subclass) when they unpack to more than the budget has room for.
     :raises DecodingTimeout: when the budget's time is used up.
     """
     budget = budget or Budget()
     found: list[Copy] = []
-    origins: dict[int, int] = {}
+    origins: dict[int, int | bytes] = {}
     until, append_time = start, False
     with undecodable():
         for batch in read_batches(data, aborted, budget):
@@ -68,13 +68,13 @@ def read_copies(
     return Copies(found, until, append_time, origins)
 
 
-def _origin(body: bytes, at: int, header: bytes) -> int | None:
-    """Return the number in the last header of this name: a copier appends its own."""
-    origin = None
+def _origin(body: bytes, at: int, header: bytes) -> int | bytes | None:
+    """Return the offset in the last header of this name: a copier appends its own."""
+    origin: int | bytes | None = None
     number, at = varint(body, at)
     for _ in range(number):
         name, at = bytes_at(body, at)
         value, at = bytes_at(body, at)
         if name == header and value:
-            origin = int(value) if value.isdigit() else int.from_bytes(value) if len(value) == 8 else None
+            origin = int(value) if value.isdigit() else value if len(value) == 8 else None
     return origin

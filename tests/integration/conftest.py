@@ -68,6 +68,11 @@ class Kind(NamedTuple):
         return f"{self.version}-secure" if self.secure else self.version
 
 
+def calm(version: str) -> dict[str, str]:
+    """Return the server settings of a version with which a busy machine makes no broker look dead."""
+    return CALM_BY_ZOOKEEPER if kafka_version(version).zookeeper else CALM
+
+
 def wanted_versions(config: pytest.Config) -> list[str]:
     """Return the versions of ``--kafka``: a comma-separated list, or ``all``."""
     option = config.getoption("--kafka")
@@ -123,12 +128,14 @@ def running(request: pytest.FixtureRequest) -> Iterator[Sandbox | Secure]:
     began = time.monotonic()
     _down_of_dead_sessions()
     name = f"pytest-{os.getpid()}-{kind}"
-    calm = CALM_BY_ZOOKEEPER if kafka_version(kind.version).zookeeper else CALM
+    properties = calm(kind.version)
     if kind.secure:
         kerberos = _kerberos(request.config)
-        starting: Sandbox | Secure = secure_up(kind.version, name=name, users=USERS, kerberos=kerberos, properties=calm)
+        starting: Sandbox | Secure = secure_up(
+            kind.version, name=name, users=USERS, kerberos=kerberos, properties=properties
+        )
     else:
-        starting = Sandbox.up(kind.version, BROKERS[kind.version], name=name, properties=calm)
+        starting = Sandbox.up(kind.version, BROKERS[kind.version], name=name, properties=properties)
     with starting as started:
         _ran[str(kind)] = time.monotonic() - began
         yield started

@@ -42,7 +42,10 @@ LATER: Final = 2 * 3_600_000
 """The time after which a compacted log gets a new segment."""
 HEADER: Final = "source.offset"
 GROUPS: Final = 8
-SECONDS: Final = 120.0
+SECONDS: Final = 300.0
+TRANSACTION_MS: Final = 7_200_000
+"""Open transactions must not be aborted before the last test."""
+LONG_TRANSACTIONS: Final = {"transaction.max.timeout.ms": str(TRANSACTION_MS)}
 
 DELETE, COMPACT_SOURCE, COMPACT_COPY, RENAMED = "worlds", "worlds-source", "worlds-copy", "worlds-renamed"
 COPIES: Final = {DELETE: DELETE, COMPACT_SOURCE: COMPACT_SOURCE, COMPACT_COPY: COMPACT_COPY, RENAMED: "elsewhere"}
@@ -264,10 +267,11 @@ class Log:
         self.sandbox = sandbox
         common = {"bootstrap.servers": sandbox.bootstrap, "log_level": 0, "linger.ms": 20}
         common |= {"queue.buffering.max.messages": 1_000_000, "enable.idempotence": True}
-        self.admin = AdminClient({"bootstrap.servers": sandbox.bootstrap, "log_level": 0})
+        patience = {"socket.timeout.ms": int(SECONDS * 1000)}
+        self.admin = AdminClient({"bootstrap.servers": sandbox.bootstrap, "log_level": 0} | patience)
         self._plain = [Producer(common | codec) for codec in _CODECS]
         self._transactional = {
-            how: Producer(common | {"transactional.id": f"worlds-{how}", "transaction.timeout.ms": 900_000})
+            how: Producer(common | {"transactional.id": f"worlds-{how}", "transaction.timeout.ms": TRANSACTION_MS})
             for how in (COMMITTED, ABORTED, OPEN)
         }
         for producer in self._transactional.values():
@@ -283,7 +287,7 @@ class Log:
             NewTopic(topic, count, 1, config={**settings, "cleanup.policy": policies[topic]})
             for topic, count in topics.items()
         ]
-        for future in self.admin.create_topics(new).values():
+        for future in self.admin.create_topics(new, request_timeout=SECONDS).values():
             future.result(SECONDS)
 
     def write(self, logs: Mapping[Place, Sequence[Segment]]) -> None:
@@ -401,7 +405,7 @@ class CopiedWorlds:
         messages = self._make_source()
         self._make_copies(messages)
         size = NewPartitions(DELETE, self.partitions[DELETE] + NEW_PARTITIONS)
-        self.source.admin.create_partitions([size])[DELETE].result(SECONDS)
+        self.source.admin.create_partitions([size], request_timeout=SECONDS)[DELETE].result(SECONDS)
         commit(source, self.committed())
 
     def committed(self) -> dict[GroupId, dict[str, dict[int, int]]]:

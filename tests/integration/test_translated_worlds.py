@@ -17,8 +17,18 @@ from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, TopicPartiti
 
 from kgroups.sandbox import DEFAULT_VERSION, Sandbox
 from tests.integration.asking import Answer, Row, run_here
-from tests.integration.conftest import CALM
-from tests.integration.copied_worlds import COPIES, DELETE, HEADER, RENAMED, TOPIC_MAP, CopiedWorlds, World, commit
+from tests.integration.conftest import calm
+from tests.integration.copied_worlds import (
+    COPIES,
+    DELETE,
+    HEADER,
+    LONG_TRANSACTIONS,
+    RENAMED,
+    TOPIC_MAP,
+    CopiedWorlds,
+    World,
+    commit,
+)
 from tests.integration.java_members import JavaMembers
 
 OPTIONS = ("--topic-map", TOPIC_MAP, "--header", HEADER, "--timeout", "10m", "--max-seconds", "300", "-o", "json")
@@ -32,7 +42,7 @@ CONTINUED = ("group-5", "group-6", "group-7")
 
 @pytest.fixture(
     scope="module",
-    params=[("3.9.1", 80)],
+    params=[("3.9.1", 80), pytest.param(("2.8.2", 500), marks=pytest.mark.soak)],
     ids=lambda param: f"{param[1]} worlds from {param[0]}",
 )
 def copied(request: pytest.FixtureRequest, require_kafka: Callable[[str], None]) -> Iterator[CopiedWorlds]:
@@ -42,8 +52,8 @@ def copied(request: pytest.FixtureRequest, require_kafka: Callable[[str], None])
     require_kafka(DEFAULT_VERSION)
     name = f"pytest-{os.getpid()}-worlds"
     with (
-        Sandbox.up(version, name=f"{name}-source", properties=CALM) as source,
-        Sandbox.up(name=f"{name}-target", properties=CALM) as target,
+        Sandbox.up(version, name=f"{name}-source", properties=calm(version) | LONG_TRANSACTIONS) as source,
+        Sandbox.up(name=f"{name}-target", properties=calm(DEFAULT_VERSION) | LONG_TRANSACTIONS) as target,
     ):
         yield CopiedWorlds(source, target, number)
 
@@ -287,7 +297,8 @@ def test_killed_translation_can_be_undone(
         # What was just written is not that of a client that goes on.
         more = "--execute", "--yes", "--undo-file", f"{undo}.2", "--commit-window", "100ms", "-b", target
         answer = run_here("undo", str(undo), *more)
-        assert answer.code == 0, answer.err
+        complete = "kgroups changes nothing before an undo file is complete" not in answer.err
+        assert answer.code == 0 or not (complete or any(found.values())), answer.err
         assert on_target(copied, groups, world) == dict.fromkeys(groups)
 
 

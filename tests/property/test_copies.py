@@ -59,6 +59,19 @@ def test_equal_offsets_are_only_equal_if_the_records_are() -> None:
     assert equal
 
 
+def test_records_that_the_source_lost_may_have_been_copied_again() -> None:
+    """The copier went back to a record that is gone from the source: it cannot be told from others' records."""
+    lost, first, second = (Copy(offset, (offset, b"record")) for offset in range(3))
+    copies = [lost, first, second, lost, first, second]
+    scan = Scan([each._replace(offset=at) for at, each in enumerate(copies)], from_start=True, to_end=True)
+    found = place(Window(1, (), (first, second), from_start=True, to_end=True), scan, compacted=False)
+    assert isinstance(found, Place)
+    assert (found.offset, found.surplus) == (1, 2)
+    kept = place(Window(1, (lost,), (first, second), from_start=True, to_end=True), scan, compacted=False)
+    assert isinstance(kept, Place)
+    assert (kept.offset, kept.surplus, kept.twice) == (1, 0, 1)
+
+
 def test_offsets_of_aborted_copies_are_not_equal() -> None:
     records = [Copy(offset, (offset, b"record")) for offset in range(4)]
     window = Window(2, tuple(records[:2]), tuple(records[2:]), from_start=True, to_end=True)

@@ -13,11 +13,12 @@ from kgroups.model.translation.parity import NOT_COMMITTED, Compared, Judgment, 
 from kgroups.model.translation.topics import TopicMap, renamed
 from kgroups.net.cluster import Cluster
 
-from ..change.plan.lookups import Committed, committed_offsets
+from ..change.plan.lookups import Committed, committed_by_group
 from ..query.first_unread import find_unread
+from ..query.group_offsets import fetch_commits
 from ..routing.partition_leaders import TopicPartition
 from .find_offset import Finder
-from .log_reader import Unread
+from .log_reader import TARGET, Unread, on_side
 from .translate import TOGETHER, Gathered, Request, Translated, finder_of, gather, log_of, translate_gathered
 
 UNREAD = Judgment(Verdict.UNKNOWN, note="the committed offset on B could not be read")
@@ -79,7 +80,9 @@ def _only_there(gathered: Gathered) -> Iterator[Compared]:
 async def compare_with_snapshot(snapshot: Snapshot, target: Cluster, rules: TopicMap) -> Outcome[Compared]:
     """Return a verdict for each committed offset of a snapshot, by the records that were saved with it."""
     names = [each.group.group for each in snapshot.groups]
-    there = await committed_offsets(target, names)
+    commits = await fetch_commits(target, dict.fromkeys(names))
+    there = committed_by_group(commits)
+    unread = [on_side(TARGET, failure) for name, failure in commits.failed.items() if name not in there]
     saved = [
         (each.group.group, topic, partition, commit)
         for each in snapshot.groups
@@ -100,7 +103,7 @@ async def compare_with_snapshot(snapshot: Snapshot, target: Cluster, rules: Topi
         expected = commit.offset if found.verdict is Verdict.SAME else None
         offset = now.offset if now else None
         items.append(Compared(group, topic, partition, commit.offset, copy, offset, expected, *found))
-    return Outcome(tuple(sorted(items)), (*snapshot.partial, *failures))
+    return Outcome(tuple(sorted(items)), (*snapshot.partial, *unread, *failures))
 
 
 def _now(there: Committed, group: str, pair: TopicPartition) -> Commit | None:

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from kgroups.model.offsets import Isolation, LogOffsets
+from kgroups.model.outcome import Failure
 from kgroups.model.translation.copies import Content, Copy, Place, Scan, Unplaced, Window, place, same_offsets
-from kgroups.model.translation.headers import place_by_header
+from kgroups.model.translation.headers import Orders, place_by_header
 from kgroups.model.translation.method import Impossible, Method, Translation
 
 from ..routing.partition_leaders import TopicPartition, partition_name
-from .log_reader import Chunk, LogReader, Unread
+from .log_reader import SOURCE, TARGET, Chunk, LogReader, Unread
 
 WIDTH = 256
 """The records around an offset that are looked for, in each direction."""
@@ -86,6 +87,11 @@ class Finder:
         return method in self._methods
 
     @property
+    def denied(self) -> Iterator[Failure]:
+        """The topics whose logs may not be read, on either side."""
+        yield from (*self._source.denied.values(), *self._target.denied.values())
+
+    @property
     def reads_records(self) -> bool:
         """Whether any accepted method needs records."""
         return bool(self._methods - {Method.SYNC})
@@ -153,8 +159,10 @@ class Finder:
             found = await self._identical(position, window, log, copy, spent)
             if found:
                 return found
-        if Method.HEADER in self._methods and (found := await self._by_header(position, window, copy, spent, failed)):
-            return found
+        if Method.HEADER in self._methods:
+            found = await self._by_header(position, window, log, copy, spent, failed)
+            if found:
+                return found
         if self._methods & {Method.RECORD, Method.END} and not equal:
             found = await self._by_record(position, window, copy, spent, failed)
             if found:
@@ -324,24 +332,39 @@ class Finder:
         return found
 
     async def _by_header(
-        self, position: Position, window: Window, copy: LogOffsets, spent: Spent, failed: list[Unplaced]
+        self,
+        position: Position,
+        window: Window,
+        log: LogOffsets,
+        copy: LogOffsets,
+        spent: Spent,
+        failed: list[Unplaced],
     ) -> Translation | None:
         """Return the offset by the source's offsets in headers of the copy."""
-        assert copy.start is not None and copy.end is not None
+        assert log.end is not None and copy.start is not None and copy.end is not None
         ms = next(_times(window))
         first = await self._target.offset_at(position.target, ms) if ms >= 0 else copy.start
         start = at = max(copy.start, (copy.end if first is None else first) - LEAD)
-        copies: list[tuple[Copy, int]] = []
+        orders, with_header = Orders(), list[tuple[Copy, int | bytes]]()
         while at < copy.end:
             chunk = await self._target.read(position.target, at)
             spent.add(chunk.size)
-            copies += ((each, chunk.origins[each.offset]) for each in chunk.records if each.offset in chunk.origins)
-            if chunk.until == at or any(each >= position.offset for each in chunk.origins.values()):
+            # An aborted copy was written again after it.
+            kept = [each for each in chunk.records if not each.aborted and each.offset in chunk.origins]
+            with_header += ((each, chunk.origins[each.offset]) for each in kept)
+            known = (chunk.origins[each.offset] for each in kept if each.offset < copy.end)
+            orders = orders.within(known, log.end)
+            last = (orders.decode(chunk.origins[each.offset]) for each in kept)
+            if chunk.until == at or any(origin >= position.offset for origin in last):
                 break
             at = chunk.until
             if at < copy.end and spent.over:
                 failed.append(Unplaced(Impossible.LIMIT, f"no unread record with the header was found; {spent.over}"))
                 return None
+        if orders.doubtful(origin for _, origin in with_header):
+            failed.append(Unplaced(Impossible.AMBIGUOUS, "the byte order of the offsets in headers is unknown"))
+            return None
+        copies = [(each, orders.decode(origin)) for each, origin in with_header]
         compacted = position.target[0] in self._compacted
         found = place_by_header(window, copies, from_start=start == copy.start, compacted=compacted)
         if isinstance(found, Translation):
@@ -371,7 +394,10 @@ class Finder:
             text += f"; the copy, which is compacted, lacks {found.missing:,} before it"
         if found.twice:
             text += f"; {found.twice:,} read ones were copied again after it"
-        return Translation(found.offset, Method.RECORD, text, found.at_most, None, found.epoch, found.twice)
+        elif found.surplus:
+            text += f"; {found.surplus:,} were copied again after it, perhaps with read ones that the source lost"
+        twice = found.twice or found.surplus
+        return Translation(found.offset, Method.RECORD, text, found.at_most, None, found.epoch, twice)
 
     async def _by_time(self, position: Position, window: Window) -> Translation | None:
         if not window.after or min(each.content[0] for each in window.after) < 0:
@@ -409,9 +435,11 @@ def _times(window: Window) -> Iterator[int]:
 
 def _outside(position: Position, log: LogOffsets, copy: LogOffsets) -> Translation | None:
     if log.start is None or log.end is None:
-        return Translation.impossible(Impossible.UNREADABLE, f"{partition_name(position.source)}: its log is unknown")
+        text = f"{SOURCE}: {partition_name(position.source)}: its log is unknown"
+        return Translation.impossible(Impossible.UNREADABLE, text)
     if copy.start is None or copy.end is None:
-        return Translation.impossible(Impossible.UNREADABLE, f"{partition_name(position.target)}: its log is unknown")
+        text = f"{TARGET}: {partition_name(position.target)}: its log is unknown"
+        return Translation.impossible(Impossible.UNREADABLE, text)
     if position.offset > log.end:
         text = f"the log of {partition_name(position.source)} ends at {log.end:,}"
         return Translation.impossible(Impossible.BEYOND_END, text)

@@ -1,7 +1,8 @@
 """Read stretches of logs whose records are compared with those of another cluster.
 
 What is requested from a leader at the same time is one request. In a response for several partitions, one can lack
-records that it has: then it is requested alone, and the first batch is returned whatever its size (KIP-74).
+records that it has: then it is requested alone, and the first batch is returned whatever its size (KIP-74). What is
+read does therefore not depend on what else is.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import NamedTuple, cast
 from kgroups.errors import BrokerUnavailable, KgroupsError
 from kgroups.model.cluster import Node
 from kgroups.model.offsets import Isolation
-from kgroups.model.outcome import Scope
+from kgroups.model.outcome import Failure, Scope
 from kgroups.model.translation.copies import Copy
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis.fetch import API as FETCH
@@ -39,11 +40,21 @@ from ..routing.partition_leaders import (
 PORTION = 128 * 1024
 """Bytes of one request. A broker returns at least one batch, whatever its size."""
 LARGEST = 16 * 1024 * 1024
-"""Bytes of one request for a batch that is larger than :data:`PORTION`."""
+"""Bytes of one request for a batch of which a broker returned only a part."""
 TOGETHER = 32
 """Partitions of one request."""
 IN_FLIGHT = 2
 """Requests of a kind to a leader at a time. What is requested meanwhile is part of the next ones."""
+
+
+SOURCE, TARGET = "on the source", "on the target"
+"""Which cluster a failure is about."""
+
+
+def on_side(side: str, failure: Failure) -> Failure:
+    """Return the failure of one of both clusters, which its message names."""
+    general = failure.general and f"{side}: {failure.general}"
+    return failure._replace(message=f"{side}: {failure.message}", general=general)
 
 
 class Unread(Exception):
@@ -54,7 +65,7 @@ class Chunk(NamedTuple):
     """The records of a log from an offset on.
 
     ``until``: the offset to continue at. ``stable``: the offset behind which consumers of read_committed wait.
-    ``origins``: the source's offsets in a header, by offset.
+    ``origins``: as in :class:`.Copies`.
     """
 
     records: list[Copy]
@@ -63,7 +74,7 @@ class Chunk(NamedTuple):
     high: int
     size: int
     append_time: bool
-    origins: dict[int, int]
+    origins: dict[int, int | bytes]
 
 
 class Kind(NamedTuple):
@@ -71,6 +82,8 @@ class Kind(NamedTuple):
 
     size: int
     isolation: Isolation = Isolation.READ_UNCOMMITTED
+    alone: bool = False
+    """Whether of one partition."""
 
     def call(self, values: dict[TopicPartition, int]) -> Fetch | ListOffsets:
         if not self.size:
@@ -110,9 +123,12 @@ class Lane:
 class LogReader:
     """Reads the logs of one cluster."""
 
-    def __init__(self, cluster: Cluster, topics: Topics, header: bytes | None = None) -> None:
+    def __init__(self, cluster: Cluster, side: str, topics: Topics, header: bytes | None = None) -> None:
         """:param topics: what was reported a moment ago about topics. ``header``: see :func:`.read_copies`."""
         self.cluster = cluster
+        self.denied: dict[str, Failure] = {}
+        """The topics whose logs may not be read."""
+        self._side = side
         self._known = topics
         self._header = header
         self._lanes: dict[tuple[int, Kind], Lane] = {}
@@ -122,23 +138,23 @@ class LogReader:
 
         :raises Unread: if no broker returns them.
         """
-        size = PORTION
-        while True:
-            fetched = await self._ask(pair, Kind(size, isolation), at)
+        alone = Kind(PORTION, isolation, alone=True)
+        for kind in (Kind(PORTION, isolation), alone, alone._replace(size=LARGEST)):
+            fetched = await self._ask(pair, kind, at)
             assert isinstance(fetched, Fetched)
             budget = Budget(self.cluster.deadline)
             try:
                 copies = read_copies(fetched.records, at, fetched.aborted, self._header, budget)
             except KgroupsError as error:
-                raise Unread(f"{partition_name(pair)}: {error}") from error
+                raise self._unread(pair, error) from error
             stable, high = fetched.last_stable, fetched.high_watermark
             end = stable if isolation is Isolation.READ_COMMITTED else high
-            if copies.until > at or (not fetched.records and at >= end) or size == LARGEST:
+            # Behind the last batch, compaction may have left offsets without records up to the end of the log.
+            until = copies.until if fetched.records else max(end, at)
+            size = len(fetched.records)
+            if copies.until > at or (not size and at >= end):
                 break
-            size = LARGEST
-        # Behind the last batch, compaction may have left offsets without records up to the end of the log.
-        until = copies.until if fetched.records else max(end, at)
-        return Chunk(copies.records, until, stable, high, len(fetched.records), copies.append_time, copies.origins)
+        return Chunk(copies.records, until, stable, high, size, copies.append_time, copies.origins)
 
     async def offset_at(self, pair: TopicPartition, ms: int) -> int | None:
         """Return the first offset with this time (milliseconds since 1970) or a later one; ``None`` if there is none.
@@ -159,24 +175,29 @@ class LogReader:
             node = await self._leader(pair, known)
             known = NO_TOPICS
             if not isinstance(node, Node):
-                raise Unread(node)
+                raise self._unread(pair, node)
             try:
                 answer = await self._call(node, kind, pair, value)
             except BrokerUnavailable as error:
                 why = error
                 continue
             except KgroupsError as error:
-                raise Unread(f"{partition_name(pair)}: {error}") from error
+                raise self._unread(pair, error) from error
             if isinstance(answer, Fetched | Found):
                 return answer
             if not isinstance(answer, KafkaError):
-                raise Unread(f"{partition_name(pair)}: missing in the leader's response")
+                raise self._unread(pair, "missing in the leader's response")
             api = FETCH if kind.size else LIST_OFFSETS
             failure = answer.failure(Scope.PARTITION, partition_name(pair), api=api.name, broker=node.id)
             why = failure.message
+            if failure.acl:
+                self.denied[pair[0]] = on_side(self._side, failure)._replace(scope=Scope.TOPIC, name=pair[0])
             if answer.code not in LEADER_MOVED:
                 break
-        raise Unread(f"{partition_name(pair)}: {why}")
+        raise self._unread(pair, why)
+
+    def _unread(self, pair: TopicPartition, why: object) -> Unread:
+        return Unread(f"{self._side}: {partition_name(pair)}: {why}")
 
     async def _call(
         self, node: Node, kind: Kind, pair: TopicPartition, value: int
@@ -190,7 +211,7 @@ class LogReader:
 
     async def _send(self, node: Node, kind: Kind, lane: Lane) -> None:
         """Request what is waiting until nothing is."""
-        while taken := lane.take(1 if kind.size == LARGEST else TOGETHER):
+        while taken := lane.take(1 if kind.alone else TOGETHER):
             call = kind.call({pair: each.value for pair, each in taken.items()})
             answers: Mapping[TopicPartition, Fetched | Found | KafkaError] | Exception
             try:
@@ -209,5 +230,5 @@ class LogReader:
     async def _leader(self, pair: TopicPartition, known: Topics) -> Node | str:
         by_leader = await find_leaders(self.cluster, [pair], known=known)
         for failure in by_leader.failures.values():
-            return f"{partition_name(pair)}: {failure.message}"
+            return failure.message
         return next(iter(by_leader.leaders))

@@ -33,6 +33,7 @@ from kgroups.protocol.record_entries import Entry, read_entries
 from ..query.log_offsets import fetch_logs
 from ..routing.backoff import Backoff
 from ..routing.partition_leaders import LEADER_ROUNDS, TopicPartition, find_leaders, may_heal, unreachable
+from .log_reader import SOURCE, TARGET, on_side
 
 LIMITS = ReadBudget(1 << 30, 300.0)
 """By default, of each topic."""
@@ -102,6 +103,7 @@ async def read_mirror(
     syncs = _Log(target if names.on_target else source, names.syncs_topic(), keep.sync, limits)
     for log in (checkpoints, syncs):
         if failure := await log.read():
+            failure = on_side(SOURCE if log.cluster is source else TARGET, failure)
             mirror.failures.append(failure)
             if log is syncs:
                 mirror.unread = mirror.unread or f"{failure.name}: {failure.message}"

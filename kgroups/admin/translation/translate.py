@@ -15,21 +15,25 @@ from kgroups.model.counts import count
 from kgroups.model.groups import Group, GroupId, GroupState, GroupType
 from kgroups.model.offsets import Commit, LogOffsets, Logs
 from kgroups.model.outcome import Failure, Outcome, Scope
+from kgroups.model.permissions import omitted_commits
 from kgroups.model.translation.method import Impossible, Method, Translation
 from kgroups.model.translation.mirror_names import MirrorNames
 from kgroups.model.translation.syncs import OffsetPair
 from kgroups.model.translation.topics import OPTION, TopicMap, check_distinct, renamed
+from kgroups.model.waves import is_of_cluster
 from kgroups.net.cluster import Cluster
 from kgroups.net.progress import Progress
 from kgroups.protocol.apis.describe_configs import TOPIC, DescribeConfigs, Resource
+from kgroups.protocol.apis.metadata import API as METADATA
+from kgroups.protocol.error_codes import Code
 
 from ..change.plan.lookups import Committed, committed_by_group, groups_with_offsets
-from ..query.group_offsets import fetch_commits
+from ..query.group_offsets import fetch_commits, hidden_topics_of
 from ..query.log_offsets import fetch_logs
 from ..query.select_groups import Selection
 from ..routing.partition_leaders import NO_TOPICS, TopicPartition, Topics, by_topic, topic_leaders
 from .find_offset import Finder, Limits, Position
-from .log_reader import LogReader
+from .log_reader import SOURCE, TARGET, LogReader, on_side
 from .mirror import Mirror, read_mirror
 
 CLEANUP = "cleanup.policy"
@@ -158,16 +162,25 @@ async def gather(source: Cluster, target: Cluster, request: Request) -> Gathered
         fetch_commits(target, dict.fromkeys(names)), _facts(source, target, offsets, copies)
     )
     there = committed_by_group(commits)
-    failures += [
-        failure._replace(message=f"on the target: {failure.message}")
-        for name, failure in commits.failed.items()
-        if name not in there
-    ]
+    failures += [on_side(TARGET, failure) for name, failure in commits.failed.items() if name not in there]
+    failures += facts.failures
+    if kept:
+        failures += await _hidden(source)
     notices += _unused_rules(request.topic_map, copies)
-    groups = groups.with_items(kept).with_failures(failures, notices)
+    ours = tuple(on_side(SOURCE, failure) for failure in groups.failures)
+    groups = groups._replace(failures=ours).with_items(kept).with_failures(failures, notices)
     if mirror:
         groups = groups.with_failures(mirror.failures, mirror.notices)
     return Gathered(groups, committed, there, copies, facts, mirror)
+
+
+async def _hidden(source: Cluster) -> list[Failure]:
+    """Return that committed offsets on the source are or may be hidden: only the others are translated."""
+    hidden = await hidden_topics_of(source, frozenset())
+    if isinstance(hidden, frozenset):
+        hidden = frozenset(topic for topic in hidden if not is_of_cluster(topic))
+    why = omitted_commits(hidden)
+    return [Failure(Scope.CLUSTER, "", f"{SOURCE}: {why}", reason=Reason.OFFSETS_HIDDEN)] if why else []
 
 
 def _unused_rules(rules: TopicMap, topics: Iterable[str]) -> Iterator[str]:
@@ -244,7 +257,8 @@ async def translate_gathered(gathered: Gathered, finder: Finder, progress: Progr
         if not (by_sync and by_sync.exact):
             positions[gathered.position(pair, commit)] = None
     by_record = await _find_all(gathered.facts, positions, finder, progress)
-    return Translations(gathered.groups.with_items(()), gathered, by_record, synced)
+    outcome: Outcome[Translated] = gathered.groups.with_items(()).with_failures(finder.denied)
+    return Translations(outcome, gathered, by_record, synced)
 
 
 def _is_outside(offset: int, log: LogOffsets) -> bool:
@@ -273,6 +287,7 @@ class Facts(NamedTuple):
     source_logs: Logs = Logs()
     target_logs: Logs = Logs()
     compacted: Collection[str] = ()
+    failures: tuple[Failure, ...] = ()
 
 
 def _is_empty(group: Group) -> bool:
@@ -311,9 +326,21 @@ async def _facts(
         there.update((copy, each) for each in theirs[copy].leaders if each >= len(ours[topic].leaders))
         here.update((topic, each) for each in ours[topic].leaders if each >= len(theirs[copy].leaders))
     # The end of the copy is read first: what is behind it then was copied from records before the source's end.
-    target_logs, _ = await fetch_logs(target, by_topic(there), known=theirs)
-    source_logs, _ = await fetch_logs(source, by_topic(here), known=ours)
-    return Facts(ours, theirs, source_logs, target_logs, await _compacted(target, {topic for topic, _ in there}))
+    target_logs, unread = await fetch_logs(target, by_topic(there), known=theirs)
+    source_logs, failures = await fetch_logs(source, by_topic(here), known=ours)
+    failures = (
+        *(on_side(SOURCE, failure) for failure in failures),
+        *(on_side(TARGET, failure) for failure in (*_denied(theirs), *unread)),
+    )
+    compacted = await _compacted(target, {topic for topic, _ in there})
+    return Facts(ours, theirs, source_logs, target_logs, compacted, failures)
+
+
+def _denied(topics: Topics) -> Iterator[Failure]:
+    """Yield the topics that cannot be looked up, except those that do not exist."""
+    for topic, entry in topics.items():
+        if entry.error and entry.error.code is not Code.unknown_topic_or_partition:
+            yield entry.error.failure(Scope.TOPIC, topic, api=METADATA.name)
 
 
 async def _compacted(cluster: Cluster, topics: Collection[str]) -> frozenset[str]:
@@ -335,8 +362,8 @@ async def _compacted(cluster: Cluster, topics: Collection[str]) -> frozenset[str
 def finder_of(source: Cluster, target: Cluster, request: Request, facts: Facts) -> Finder:
     header = request.header.encode() if request.header else None
     return Finder(
-        LogReader(source, facts.source_topics),
-        LogReader(target, facts.target_topics, header),
+        LogReader(source, SOURCE, facts.source_topics),
+        LogReader(target, TARGET, facts.target_topics, header),
         request.methods - (frozenset() if header else {Method.HEADER}),
         request.limits,
         facts.compacted,
@@ -363,6 +390,9 @@ async def _find_all(
 def _without_copy(position: Position, facts: Facts) -> Translation | None:
     topic, partition = position.target
     entry = facts.target_topics[topic]
+    if entry.error and entry.error.code is not Code.unknown_topic_or_partition:
+        failure = entry.error.failure(Scope.TOPIC, topic, api=METADATA.name)
+        return Translation.impossible(Impossible.UNREADABLE, f"{TARGET}: topic {topic}: {failure.message}")
     if entry.error:
         return Translation.impossible(Impossible.NO_TOPIC, f"topic {topic}: {entry.error.message}")
     if partition not in entry.leaders:

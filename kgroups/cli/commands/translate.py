@@ -27,8 +27,8 @@ command = Command(
         click.option(
             "--partial",
             is_flag=True,
-            help="Also write the offsets of groups of which some are impossible. On the other partitions, "
-            "auto.offset.reset decides where they begin.",
+            help="Also write the offsets of groups of which some are impossible, or may be hidden by ACLs. On the "
+            "other partitions, auto.offset.reset decides where they begin.",
         ),
         click.option(
             "--follow",

@@ -90,7 +90,8 @@ class Place(NamedTuple):
 
     ``at_most``: how many records before the first unread one may be read again. ``next``: the first unread record in
     the copy, if it has one. ``matched``: how many records of the source were found. ``missing``: how many unread ones
-    before ``next`` the copy does not have. ``twice``: how many read records were found again behind ``offset``.
+    before ``next`` the copy does not have. ``twice``: how many read records were found again behind ``offset``;
+    ``surplus``: how many unread ones were, so that read ones that the source no longer has may be there again, too.
     """
 
     offset: int
@@ -100,6 +101,7 @@ class Place(NamedTuple):
     missing: int = 0
     epoch: int | None = None
     twice: int = 0
+    surplus: int = 0
 
 
 class Unplaced(NamedTuple):
@@ -270,9 +272,10 @@ def _between(window: Window, scan: Scan, labels: _Labels, read: int, unread: int
     if missing and not compacted:
         return Unplaced(Impossible.NOT_COPIED, _lacks(missing))
     gone = _gone(window, labels.place_before(read))
-    at_most = unread - read - 1 + min(gone, labels.surplus(unread)) + labels.equal_surplus(unread)
+    surplus = labels.surplus(unread) if gone else 0
+    at_most = unread - read - 1 + min(gone, surplus) + labels.equal_surplus(unread)
     at_most += labels.delay(unread)
-    return _place(scan, read, at_most, unread, labels, len(missing))
+    return _place(scan, read, at_most, unread, labels, len(missing))._replace(surplus=surplus)
 
 
 def _after_last(window: Window, scan: Scan, labels: _Labels, read: list[int], compacted: bool) -> Place | Unplaced:
@@ -323,8 +326,9 @@ def _before_first(window: Window, scan: Scan, labels: _Labels, at: int) -> Place
         return Unplaced(Impossible.AMBIGUOUS, "only one record from the offset on was found")
     record = scan.records[at]
     gone = window.offset - 1 - window.before[-1].offset if window.before else window.offset
-    at_most = min(gone, labels.surplus(at)) + labels.delay(at)
-    return Place(record.offset, at_most, record, labels.matched(), twice=len(labels.of(_READ)))
+    surplus = labels.surplus(at) if gone else 0
+    at_most = min(gone, surplus) + labels.delay(at)
+    return Place(record.offset, at_most, record, labels.matched(), twice=len(labels.of(_READ)), surplus=surplus)
 
 
 def _place(scan: Scan, read: int, at_most: int, unread: int | None, labels: _Labels, missing: int) -> Place:

@@ -2,10 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple
 
 from .copies import Copy, Unplaced, Window
 from .method import Impossible, Method, Translation
+
+Order = Literal["big", "little"]
+
+
+class Orders(NamedTuple):
+    """The byte orders in which all offsets in headers are ones of the source's log."""
+
+    left: tuple[Order, ...] = ("big", "little")
+
+    def within(self, origins: Iterable[int | bytes], end: int) -> Orders:
+        """Return the orders in which these are offsets before the end of the log, too."""
+        values = [each for each in origins if isinstance(each, bytes)]
+        return Orders(tuple(order for order in self.left if all(int.from_bytes(each, order) < end for each in values)))
+
+    def decode(self, origin: int | bytes) -> int:
+        """Return an offset; if it is none in any order, it proves nothing."""
+        return origin if isinstance(origin, int) else int.from_bytes(origin, self.left[0] if self.left else "big")
+
+    def doubtful(self, origins: Iterable[int | bytes]) -> bool:
+        """Return whether both orders are possible, and are different offsets."""
+        return len(self.left) > 1 and any(isinstance(each, bytes) and each != each[::-1] for each in origins)
 
 
 def place_by_header(
@@ -34,7 +56,11 @@ def place_by_header(
         if not last and from_start:
             return Unplaced(Impossible.TRUNCATED, f"the copy begins with the record of offset {origin:,}")
         return Unplaced(Impossible.NOT_COPIED, f"the first unread record of the copy has offset {origin:,}")
-    return Translation(copy.offset, Method.HEADER, f"the record has offset {origin:,} in its header")
+    text = f"the record has offset {origin:,} in its header"
+    twice = sum(origin < window.offset for _, origin in copies[at:])
+    if twice:
+        text += f"; {twice:,} read ones were copied again after it"
+    return Translation(copy.offset, Method.HEADER, text, twice=twice)
 
 
 def _behind(window: Window, copy: Copy, origin: int) -> Translation | Unplaced:

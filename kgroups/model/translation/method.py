@@ -60,7 +60,7 @@ class Translation(NamedTuple):
     why: Impossible | None = None
     epoch: int | None = None
     twice: int = 0
-    """How many read records were found again after the offset: the copier wrote them twice."""
+    """How many records were found again after the offset, read ones among them: the copier wrote them twice."""
 
     @property
     def read_again(self) -> int | None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ..offsets import Commit, LogOffsets
 from ..severity import Severity
-from .method import Translation
+from .method import Impossible, Translation
 
 
 class Verdict(StrEnum):
@@ -64,9 +64,9 @@ NOT_COMMITTED = Judgment(Verdict.UNKNOWN, note="no committed offset on B: auto.o
 
 def without_count(translation: Translation, commit: Commit | None, log: LogOffsets) -> Judgment | None:
     """Return the verdict where no records have to be counted; otherwise ``None``."""
-    if commit is None:
+    if commit is None and translation.why is not Impossible.UNREADABLE:  # which may hide it
         return NOT_COMMITTED
-    if translation.offset is None:
+    if commit is None or translation.offset is None:
         return Judgment(Verdict.UNKNOWN, note=f"{translation.why}: {translation.evidence}")
     if translation.at_most is None:
         return Judgment(Verdict.UNKNOWN, note=f"only a lower bound is known: {translation.evidence}")

@@ -747,11 +747,13 @@ def test_undo_file_is_read_before_the_connection_options(
     code, _, err = run_cli("undo")
     assert code == 2 and "the newest in this directory: kgroups undo ./-u.json" in err
     (tmp_path / "t.csv").write_text("one,two\n")
+    (tmp_path / "e.json").touch()
     (tmp_path / "s.json").write_text('{"schema": "kgroups/undo-settings/v1", "settings": 0}\n')
     (tmp_path / "d.json").write_text('{"schema": "kgroups/undo/v2", "offsets": 3}\n')
     for file, message in (
         ("no.json", "no.json: No such file or directory"),
         ("t.csv", "t.csv is not an undo file"),
+        ("e.json", "e.json is empty: kgroups changes nothing before an undo file is complete"),
         ("s.json", "s.json: the file contains no settings"),
         ("d.json", "d.json, line 2: truncated"),
     ):

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from typing import Literal
+
 import pytest
 
 from kgroups.model.translation.copies import Copy, Unplaced, Window
-from kgroups.model.translation.headers import place_by_header
+from kgroups.model.translation.headers import Orders, place_by_header
 from kgroups.model.translation.method import Impossible, Translation
 
 
@@ -64,3 +66,33 @@ def test_header_of_an_earlier_copy_proves_nothing() -> None:
     found = place_by_header(window(12), stretch({0: 11, 1: 12}, b"ab"), from_start=True, compacted=False)
     assert isinstance(found, Unplaced)
     assert found.why is Impossible.AMBIGUOUS
+
+
+def test_read_records_that_were_copied_again_are_counted() -> None:
+    copies = stretch({0: 10, 1: 11, 2: 12, 3: 11, 4: 12})
+    found = place_by_header(window(12), copies, from_start=True, compacted=False)
+    assert isinstance(found, Translation)
+    assert (found.offset, found.at_most, found.twice, found.read_again) == (2, 0, 1, None)
+
+
+@pytest.mark.parametrize("order", ["big", "little"])
+def test_byte_order_is_that_in_which_all_are_offsets_of_the_source(order: Literal["big", "little"]) -> None:
+    origins = [each.to_bytes(8, order) for each in (0, 1, 2**24, 300)]
+    orders = Orders().within(origins, 1_000_000_000)
+    assert [orders.decode(each) for each in origins] == [0, 1, 2**24, 300]
+    assert not orders.doubtful(origins)
+
+
+def test_byte_order_may_remain_unknown() -> None:
+    origins = [(2**24).to_bytes(8, "big"), 5]
+    orders = Orders().within(origins, 2**40)
+    assert orders.doubtful(origins)
+    assert not orders.doubtful([5, bytes(8)])
+    orders = orders.within([(7).to_bytes(8, "big")], 2**40)
+    assert (orders.left, orders.doubtful(origins)) == (("big",), False)
+
+
+def test_offsets_beyond_the_source_prove_nothing() -> None:
+    text = [b"\xff" * 8]
+    orders = Orders().within(text, 1_000)
+    assert orders.left == () and orders.decode(text[0]) > 1_000 and not orders.doubtful(text)
