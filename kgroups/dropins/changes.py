@@ -17,6 +17,7 @@ from kgroups.model.outcome import Outcome, Result
 from kgroups.net.cluster import Cluster
 
 from .joptsimple import ParsedOptions
+from .releases import release
 from .sentences import escape_for, print_sentence
 from .text.operations import (
     deleted_offsets_text,
@@ -66,7 +67,7 @@ def write_plan(parsed: ParsedOptions, planned: Sequence[PlannedOffset], table: I
 
 def print_groups_without_plan(scenario: Scenario, names: Iterable[str]) -> None:
     for name in groups_without_plan(scenario, names):
-        print_sentence(("", f"Error: No reset plan for group {name} found"))
+        print_sentence(("", release().no_plan.format(name)))
 
 
 def groups_without_plan(scenario: Scenario, names: Iterable[str]) -> list[str]:

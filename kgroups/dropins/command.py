@@ -10,8 +10,8 @@ from importlib import import_module
 from kgroups.cli.frame.exit_status import exit_code_of, print_to_stderr, run_and_exit
 from kgroups.errors import EXIT_FAILED, EXIT_OK, KgroupsError, UsageError
 
-from . import VERSION
 from .joptsimple import ArgumentError, Option, OptionError, ParsedOptions, parse
+from .releases import Release, release
 
 OPTION = re.compile(r"(?<![\w-])--([a-z][a-z-]*)")
 """An option that a text names."""
@@ -24,15 +24,18 @@ class Tool:
         self,
         name: str,
         kind: str,
-        about: str,
         options: Iterable[Option],
         check: Callable[[ParsedOptions], None],
         actions: Mapping[str, str],
+        *,
+        about: str = "",
     ) -> None:
         """Declare a tool.
 
+        :param options: those of the newest release.
         :param check: checks the rules about combinations of options.
         :param actions: option -> the function that runs it, ``module:name`` in this package.
+        :param about: the first line of ``--help``, if it is the same in all releases.
         """
         self._name = name
         self._kind = kind
@@ -51,18 +54,20 @@ class Tool:
         return EXIT_FAILED if code == UsageError.exit_code else code
 
     def _run(self, arguments: Sequence[str]) -> int:
+        followed = release()
+        lacks = followed.lacks.get(self._kind, ())
         try:
-            parsed = parse(self._options, arguments, self._kind)
+            parsed = parse((each for each in self._options if each.name not in lacks), arguments, self._kind)
             if not arguments or "help" in parsed:
-                raise OptionError(self._about)
+                raise OptionError(self._about or followed.abouts[self._kind])
             if "version" in parsed:
-                print(VERSION)
+                print(followed.version)
                 return EXIT_OK
             self._check(parsed)
             return self._run_checked(parsed)
         except OptionError as error:
             print_to_stderr(str(error))
-            sys.stderr.write(self.usage() if error.with_usage else "")
+            sys.stderr.write(self.usage(followed) if error.with_usage else "")
             return EXIT_FAILED
 
     def _run_checked(self, parsed: ParsedOptions) -> int:
@@ -90,8 +95,10 @@ class Tool:
         """Return whether the tool has each option that a text names: hints are for kgroups, too."""
         return {*OPTION.findall(text)} <= {option.name for option in self._options}
 
-    def usage(self) -> str:
+    def usage(self, followed: Release | None = None) -> str:
         """Return the usage text of the Java tool."""
         from pathlib import Path
 
-        return Path(__file__).with_name(f"{self._name}.usage").read_text(encoding="utf-8")
+        newest = Path(__file__).with_name(f"{self._name}.usage")
+        older = newest.parent / (followed or release()).usages / newest.name
+        return (older if older.exists() else newest).read_text(encoding="utf-8")

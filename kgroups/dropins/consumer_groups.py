@@ -91,8 +91,6 @@ def _check_reset(parsed: ParsedOptions) -> None:
 TOOL = Tool(
     "kafka-consumer-groups",
     "consumer",
-    "This tool helps to list all consumer groups, describe a consumer group, delete consumer group info, or reset "
-    "consumer group offsets.",
     OPTIONS,
     check,
     {

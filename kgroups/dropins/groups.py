@@ -42,10 +42,10 @@ def check(parsed: ParsedOptions) -> None:
 TOOL = Tool(
     "kafka-groups",
     "",
-    "This tool helps to list groups of all types.",
     OPTIONS,
     check,
     {"list": "views:list_every_type"},
+    about="This tool helps to list groups of all types.",
 )
 main = TOOL.run
 

@@ -36,7 +36,7 @@ DESCRIPTION = (
 )
 
 
-def check_view(parsed: ParsedOptions) -> None:
+def check_view(parsed: ParsedOptions, views: Collection[str] = VIEWS) -> None:
     """Check the options of ``--describe``.
 
     :raises OptionError: if it has no groups, several views, or a value of ``--state``.
@@ -44,8 +44,8 @@ def check_view(parsed: ParsedOptions) -> None:
     if "describe" not in parsed:
         return
     require_groups(parsed, "describe")
-    if sum(view in parsed for view in VIEWS) > 1:
-        raise OptionError(f"Option [describe] takes at most one of these options: {bracketed(VIEWS)}")
+    if sum(view in parsed for view in views) > 1:
+        raise OptionError(f"Option [describe] takes at most one of these options: {bracketed(views)}")
     if parsed.one("state") is not None:
         raise OptionError("Option [describe] does not take a value for [state]")
 
@@ -87,12 +87,17 @@ def reject_others(parsed: ParsedOptions, scenarios: Collection[str]) -> None:
         reject_combinations(parsed, scenario, (other for other in scenarios if other != scenario))
 
 
-def check_scope_and_scenario(parsed: ParsedOptions, scopes: Collection[str], scenarios: Collection[str]) -> None:
-    """Check scope and scenario of a reset, before the groups are described; the Java tool does it afterwards."""
+def check_scope_and_scenario(
+    parsed: ParsedOptions, scopes: Collection[str], scenarios: Collection[str], named: str = "--all-topics, --topic"
+) -> None:
+    """Check scope and scenario of a reset, before the groups are described; the Java tool does it afterwards.
+
+    :param named: the scopes that the message names.
+    """
     if "reset-offsets" not in parsed:
         return
     if not parsed.any_of(*scopes):
-        raise OptionError("One of the reset scopes should be defined: --all-topics, --topic.")
+        raise OptionError(f"One of the reset scopes should be defined: {named}.")
     if not parsed.any_of(*scenarios):
         raise OptionError(f"Option '[reset-offsets]' requires one of the following scenarios: [{bracketed(scenarios)}]")
 

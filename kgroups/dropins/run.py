@@ -51,9 +51,14 @@ def query_and_write(
     parsed: ParsedOptions,
     query: Query,
     write: Callable[[Outcome[Any]], None],
+    *,
+    failed: Callable[[Outcome[Any]], bool] = lambda outcome: False,
 ) -> int:
-    """Query the cluster, ``write`` the result, print failures to stderr, and return the exit code."""
-    return _query_and_write(parsed, settings_of(parsed), query, write, lambda outcome: False)
+    """Query the cluster, ``write`` the result, print failures to stderr, and return the exit code.
+
+    :param failed: whether items contain failures, which ``write`` has printed.
+    """
+    return _query_and_write(parsed, settings_of(parsed), query, write, failed)
 
 
 def _query_and_write(

@@ -1,4 +1,4 @@
-"""Kafka's sentences about failures, as version 4.3.1 prints them, because scripts match them.
+"""Kafka's sentences about failures, as they print them, because scripts match them.
 
 Each is a complete line of the stream that the Java tools use. What kgroups knows in addition is on stderr.
 """
@@ -23,6 +23,7 @@ from kgroups.model.outcome import NOT_FOUND, Failure, Scope
 from kgroups.model.visible import escape
 
 from .joptsimple import ParsedOptions
+from .releases import release
 from .topics import named_partitions
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def of_error(error: KgroupsError, parsed: ParsedOptions) -> Lines | None:
             wrap = _EXECUTION if parsed.any_of(*_WRAPPED) else ""
             return failed_due_to(kind, f"{wrap}{_ERRORS}SaslAuthenticationException: {error.received or error.text}")
         case AuthenticationFailed():
-            return failed_due_to(kind, _NO_BROKER)
+            return failed_due_to(kind, _no_broker(kind))
         case ClusterUnreachable() | DeadlineExceeded():
             if error.reason in (Reason.NAME_NOT_RESOLVED, Reason.INVALID_ADDRESS):
                 return failed_due_to(kind, _NO_CLIENT)
@@ -134,12 +135,16 @@ def _lists(kind: str, parsed: ParsedOptions) -> bool:
     return parsed.any_of("list", "all-groups") or ("delete" in parsed and kind != "consumer")
 
 
+def _no_broker(kind: str) -> str:
+    return release().share_no_broker if kind == "share" else _NO_BROKER
+
+
 def _no_response(kind: str, parsed: ParsedOptions) -> Lines:
     """Return the sentence if no broker responds, which depends on the first request of the action."""
     timeout = "Timed out waiting for a node assignment. Call: "
     exception = f"{_ERRORS}TimeoutException: {timeout}"
     if _lists(kind, parsed):
-        return failed_due_to(kind, _NO_BROKER)
+        return failed_due_to(kind, _no_broker(kind))
     if "delete" in parsed:
         cause = f"could not be deleted due to: {exception}deleteConsumerGroups(api=FIND_COORDINATOR)"
         names = dict.fromkeys(parsed.all("group"))

@@ -18,6 +18,7 @@ from kgroups.net.cluster import Cluster
 
 from . import changes
 from .joptsimple import ParsedOptions
+from .releases import release
 from .reset_options import reject_duplicates, scenario_of
 from .run import change_and_write
 from .sentences import escape_for, other_type
@@ -32,7 +33,7 @@ _GROUPS = TOOLS["share"]
 def reset(parsed: ParsedOptions) -> int:
     """Plan a reset, and with ``--execute`` apply it; print the new offsets in either case."""
     name = changes.one_group(parsed)
-    # As in Kafka's tool: if both scopes are given, the named topics.
+    # As in Kafka's tool 4.3: if both scopes are given, the named topics.
     topics = topics_of(parsed.all("topic")) if "topic" in parsed else None
     scenario = scenario_of(parsed)
     request = ResetRequest(Selection((name,)), scenario, topics, kind=GroupType.SHARE, create=True, announce=False)
@@ -46,10 +47,13 @@ def reset(parsed: ParsedOptions) -> int:
 
     def write(outcome: Outcome[Any]) -> None:
         has_table = not any(failure.scope is Scope.GROUP for failure in outcome.failures)
-        table = plan_text(outcome.items, (name,), show=escape_for(sys.stdout))
+        headed = (name,) if release().share_empty_plan_has_header else ()
+        table = plan_text(outcome.items, headed, show=escape_for(sys.stdout))
         changes.write_plan(parsed, outcome.items, table if has_table else iter(()))
+        changes.print_groups_without_plan(scenario, (name,))
 
-    return change_and_write(parsed, query, write)
+    failed = bool(changes.groups_without_plan(scenario, (name,)))
+    return change_and_write(parsed, query, write, failed=lambda _: failed)
 
 
 def delete(parsed: ParsedOptions) -> int:
@@ -75,7 +79,7 @@ def delete(parsed: ParsedOptions) -> int:
 def _not_deleted(name: str, listed: ListedGroup | None) -> DeletedGroup | None:
     """Return the failure of a group that is not requested, with the message of the Java tool; otherwise ``None``."""
     if listed is None:
-        message = f"java.lang.IllegalArgumentException: Group '{name}' is not a share group."
+        message = f"{release().share_not_found}: Group '{name}' is not a share group."
     elif listed.state == GroupState.DEAD:
         message = f"java.lang.IllegalStateException: Share group '{name}' group state is DEAD."
     elif listed.state != GroupState.EMPTY:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .command import Tool
 from .joptsimple import Option, OptionError, ParsedOptions, Takes
+from .releases import release
 from .rules import (
     DESCRIPTION,
     GROUPS,
@@ -18,8 +19,8 @@ from .rules import (
 )
 
 ACTIONS = ("list", "describe", "delete", "reset-offsets", "delete-offsets")
-SCENARIOS = ("to-datetime", "to-earliest", "to-latest")
-_SCOPES = ("all-topics", "topic")
+SCENARIOS = ("from-file", "to-current", "to-datetime", "to-earliest", "to-latest", "to-offset")
+_SCOPES = ("all-topics", "from-file", "topic")
 
 OPTIONS = (
     Option("help", is_help=True),
@@ -30,9 +31,9 @@ OPTIONS = (
     Option("all-topics"),
     Option("dry-run"),
     Option("execute"),
-    Option("to-earliest"),
-    Option("to-latest"),
-    Option("to-datetime", Takes.VALUE),
+    Option("export"),
+    *(Option(name) for name in ("to-earliest", "to-latest", "to-current")),
+    *(Option(name, Takes.VALUE) for name in ("to-offset", "to-datetime", "from-file")),
     *DESCRIPTION,
 )
 
@@ -55,11 +56,12 @@ def check(parsed: ParsedOptions) -> None:
 def _check_delete(parsed: ParsedOptions) -> None:
     if "delete" in parsed:
         if not parsed.any_of("group", "all-groups"):
-            raise OptionError("Option [delete] takes the options [group] or [all-groups]")
+            raise OptionError(release().share_delete)
         if "group" in parsed and "all-groups" in parsed:
             raise OptionError("Option [delete] takes either [group] or [all-groups], not both.")
-        if "topic" in parsed:
-            raise OptionError("Option [delete] does not take the option: [topic]")
+        rejected, message = release().share_delete_topic
+        if parsed.any_of(*rejected):
+            raise OptionError(message)
     check_topic_of_offsets(parsed)
 
 
@@ -69,17 +71,20 @@ def _check_reset(parsed: ParsedOptions) -> None:
     require_mode(parsed)
     if "group" not in parsed:
         raise OptionError("Option [reset-offsets] takes the option: [group]")
-    if not parsed.any_of(*_SCOPES):
-        raise OptionError(f"Option [reset-offsets] takes one of these options: {bracketed(_SCOPES)}")
-    if not parsed.any_of(*SCENARIOS):
-        raise OptionError(f"Option [reset-offsets] takes one of these options: {bracketed(SCENARIOS)}")
-    reject_others(parsed, SCENARIOS)
+    lacks = release().lacks.get("share", ())
+    scopes, scenarios = ([name for name in names if name not in lacks] for names in (_SCOPES, SCENARIOS))
+    if not parsed.any_of(*scopes):
+        raise OptionError(f"Option [reset-offsets] takes one of these options: {bracketed(scopes)}")
+    if release().share_scopes_exclusive:
+        reject_others(parsed, scopes)
+    if not parsed.any_of(*scenarios):
+        raise OptionError(f"Option [reset-offsets] takes one of these options: {bracketed(scenarios)}")
+    reject_others(parsed, scenarios)
 
 
 TOOL = Tool(
     "kafka-share-groups",
     "share",
-    "This tool helps to list, describe, reset and delete share groups.",
     OPTIONS,
     check,
     {

@@ -5,10 +5,12 @@ from __future__ import annotations
 from .command import Tool
 from .consumer_groups import SCENARIOS
 from .joptsimple import Option, OptionError, ParsedOptions, Takes
+from .releases import release
 from .rules import (
     DESCRIPTION,
     GROUPS,
     RESET,
+    VIEWS,
     bracketed,
     check_scope_and_scenario,
     check_view,
@@ -33,6 +35,7 @@ OPTIONS = (
     Option("delete-all-internal-topics"),
     *RESET,
     *DESCRIPTION,
+    Option("topology", only_with=("describe",)),
 )
 
 
@@ -42,7 +45,7 @@ def check(parsed: ParsedOptions) -> None:
     :raises OptionError: if an option is missing, or options are mutually exclusive.
     """
     require_server(parsed)
-    check_view(parsed)
+    check_view(parsed, VIEWS if "topology" in release().lacks.get("streams", ()) else (*VIEWS, "topology"))
     _check_delete(parsed)
     _check_delete_offsets(parsed)
     _check_reset(parsed)
@@ -56,7 +59,7 @@ def check(parsed: ParsedOptions) -> None:
     if sum(action in parsed for action in ACTIONS) != 1:
         *most, last = (f"--{name}" for name in ACTIONS)
         raise OptionError(f"Command must include exactly one action: {', '.join(most)}, or {last}.")
-    check_scope_and_scenario(parsed, (*_WHICH_TOPICS, "from-file"), SCENARIOS)
+    check_scope_and_scenario(parsed, (*_WHICH_TOPICS, "from-file"), SCENARIOS, release().streams_scopes)
 
 
 def _check_delete(parsed: ParsedOptions) -> None:
@@ -100,7 +103,6 @@ def _check_internal_topics(parsed: ParsedOptions) -> None:
 TOOL = Tool(
     "kafka-streams-groups",
     "streams",
-    "This tool helps to list, or describe streams groups.",
     OPTIONS,
     check,
     {

@@ -11,16 +11,19 @@ from typing import Any, Final, NamedTuple
 from kgroups.admin.client import Client
 from kgroups.admin.query.list_groups import CONSUMERS, SHARERS, STREAMERS, ListFilter
 from kgroups.admin.query.select_groups import Selection
+from kgroups.admin.query.topology_nodes import describe_nodes
 from kgroups.cli.frame.selected_groups import check_name
 from kgroups.model.groups import CONSUMER_GROUPS, Group, GroupState, GroupType, ListedGroup
 from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import Failure, Outcome
 
 from .joptsimple import ParsedOptions
+from .releases import release
 from .rules import canonical_values, group_type_of
 from .run import query_and_write
 from .sentences import escape_for, not_a_consumer_group, other_type
 from .text.lists import groups_text, list_text, short_list_text
+from .text.streams import has_nodes
 
 
 class Groups(NamedTuple):
@@ -102,14 +105,19 @@ def describe(parsed: ParsedOptions) -> int:
     """Describe groups; a remark about a group is for stderr, before its table."""
     groups, text = TOOLS[parsed.kind], import_module(f"kgroups.dropins.text.{parsed.kind}")
     selection = groups.selection(parsed)
-    view = next((view for view in ("members", "state") if view in parsed), "offsets")
+    view = next((view for view in ("members", "state", "topology") if view in parsed), "offsets")
     lines = getattr(text, f"{view}_text")
+    if (parsed.kind, view) == ("streams", "state"):
+        lines = partial(lines, assignor=release().streams_assignor)
     has_remarks = parsed.kind == "consumer" or (parsed.kind == "share" and view != "offsets")
 
     async def query(admin: Client) -> Outcome[Any]:
         if view == "offsets":
             return groups.only(await admin.describe_offsets(selection, isolation=Isolation.READ_UNCOMMITTED))
-        return groups.only(await admin.describe(selection))
+        described = groups.only(await admin.describe(selection))
+        if view != "topology" or admin.cluster is None:
+            return described
+        return (await describe_nodes(admin.cluster, described.items)).after(described)
 
     def write(outcome: Outcome[Any]) -> None:
         for item in outcome.items:
@@ -117,7 +125,10 @@ def describe(parsed: ParsedOptions) -> int:
                 print(f"\n{remark}", file=sys.stderr)
             sys.stdout.writelines(lines(item, verbose="verbose" in parsed, show=escape_for(sys.stdout)))
 
-    return query_and_write(parsed, query, write)
+    def failed(outcome: Outcome[Any]) -> bool:
+        return view == "topology" and any(not has_nodes(_group_of(item)) for item in outcome.items)
+
+    return query_and_write(parsed, query, write, failed=failed)
 
 
 def _group_of(item: Any) -> Group:

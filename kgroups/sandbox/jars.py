@@ -19,7 +19,7 @@ from kgroups.errors import SandboxError
 from .fetch import fetch_by_ivy, fetch_by_maven, find_ivy, find_maven
 from .folders import jar_cache, locked
 from .java import find_java
-from .versions import Coordinate, KafkaVersion, tools_version
+from .versions import Coordinate, KafkaVersion
 
 JARS_VARIABLE = "KGROUPS_KAFKA_JARS"
 CHECKSUMS = Path(__file__).with_name("checksums")
@@ -54,7 +54,10 @@ def ensure_tools_jars(version: KafkaVersion, progress: Callable[[str], None] = l
 
     :raises SandboxError: as :func:`ensure_jars`.
     """
-    return ensure_jars(tools_version(version), progress)
+    if not version.tools:
+        return ensure_jars(version, progress)
+    name = f"the tools of Kafka {version.name}"
+    return _ensure(_Set(f"{version.name}-tools", name, version.tools, "kafka-tools", "tools"), progress)
 
 
 def ensure_streams_jars(version: KafkaVersion, progress: Callable[[str], None] = lambda line: None) -> Path:
@@ -62,7 +65,6 @@ def ensure_streams_jars(version: KafkaVersion, progress: Callable[[str], None] =
 
     :raises SandboxError: also when the sandbox does not support Kafka Streams of this version.
     """
-    version = tools_version(version)
     if version.streams is None:
         raise SandboxError(f"the sandbox does not support Kafka Streams {version.name}")
     name = f"Kafka Streams {version.name}"
@@ -76,11 +78,12 @@ def ensure_connect_jars(version: KafkaVersion, progress: Callable[[str], None] =
 
     :raises SandboxError: also when the sandbox does not support Kafka Connect of this version.
     """
-    version = tools_version(version)
     if version.connect is None:
         raise SandboxError(f"the sandbox does not support Kafka Connect {version.name}")
-    name = f"Kafka Connect {version.name}"
-    return _ensure(_Set(f"{version.name}-connect", name, (version.connect,), "connect-file", "connector"), progress)
+    name = f"Kafka Connect {version.connect.version}"
+    return _ensure(
+        _Set(f"{version.connect.version}-connect", name, (version.connect,), "connect-file", "connector"), progress
+    )
 
 
 def ensure_mirror_jars(version: KafkaVersion, progress: Callable[[str], None] = lambda line: None) -> Path:
@@ -88,7 +91,6 @@ def ensure_mirror_jars(version: KafkaVersion, progress: Callable[[str], None] = 
 
     :raises SandboxError: also when the sandbox does not support MirrorMaker 2 of this version.
     """
-    version = tools_version(version)
     if not version.mirror:
         raise SandboxError(f"the sandbox does not support MirrorMaker {version.name}")
     name = f"MirrorMaker {version.name}"

@@ -3,7 +3,7 @@
 The reasons for these six: 1.1.1 is the oldest supported version (no state filter, no batched FindCoordinator); 2.5.1
 and 2.8.2 precede FindCoordinator v4 and OffsetFetch v8 (Kafka 3.0), without and with ListGroups v4; 3.9.1 is the last
 3.x release, with a preview of consumer groups (KIP-848); 4.3.1 has consumer, share (KIP-932), and streams (KIP-1071)
-groups; 4.4.0 is the newest broker, whose tools and clients are not published: those of 4.3.1 are used with it.
+groups; 4.4.0 is the newest.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class KafkaVersion:
     """Supports the final KIP-848 (Kafka 4.0), not only its preview."""
     properties: Mapping[str, str] = field(default_factory=dict)
     """Server settings that only this version needs."""
-    tools: str | None = None
-    """The version whose tools and clients are used with this broker, if its own are not published."""
+    tools: tuple[Coordinate, ...] = ()
+    """The tools and clients, if they have a class path of their own; otherwise they are in the broker's."""
 
 
 def _kafka(version: str, *artifacts: str) -> tuple[Coordinate, ...]:
@@ -114,12 +114,19 @@ _ALL = (
         properties={"group.coordinator.rebalance.protocols": "classic,consumer"},
     ),
     _4_3,
-    replace(_4_3, name="4.4.0", coordinates=(*_kafka("4.4.0", "kafka_2.13"), _LOG4J2), tools="4.3.1"),
+    replace(
+        _4_3,
+        name="4.4.0",
+        # Without the tools: a cache that earlier versions of kgroups filled stays valid.
+        coordinates=(*_kafka("4.4.0", "kafka_2.13"), _LOG4J2),
+        tools=(*_kafka("4.4.0", "kafka-tools", "kafka_2.13"), _LOG4J2),
+        streams=Coordinate("org.apache.kafka", "kafka-streams", "4.4.0", alone=True),
+        mirror=(),  # not published, as connect-file, of which 4.3.1 runs in a worker of 4.4.0
+    ),
 )
 
 VERSIONS: Mapping[str, KafkaVersion] = {version.name: version for version in _ALL}
 DEFAULT_VERSION = "4.3.1"
-"""The newest version whose tools are published."""
 
 
 def kafka_version(name: str) -> KafkaVersion:
@@ -131,8 +138,3 @@ def kafka_version(name: str) -> KafkaVersion:
         return VERSIONS[name]
     except KeyError:
         raise UsageError(f"the sandbox does not support Kafka {name}; choose from {', '.join(VERSIONS)}") from None
-
-
-def tools_version(version: KafkaVersion) -> KafkaVersion:
-    """Return the version whose tools and clients are used with a broker: its own, if they are published."""
-    return kafka_version(version.tools) if version.tools else version

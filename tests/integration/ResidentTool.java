@@ -8,10 +8,10 @@ import java.io.OutputStream;
 import java.io.PrintStream;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.apache.kafka.common.utils.Exit;
 
 /** Runs one of Kafka's own command line tools again and again: a JVM and its classes are started once.
  *
@@ -43,11 +43,21 @@ public class ResidentTool {
         }
     }
 
-    private static int run(Method tool, String[] words) throws InterruptedException {
+    /** Kafka's own class for exits, which is in another package from Kafka 4.4 on. */
+    private static Class<?> exits() throws ClassNotFoundException {
+        try {
+            return Class.forName("org.apache.kafka.common.utils.internals.Exit");
+        } catch (ClassNotFoundException older) {
+            return Class.forName("org.apache.kafka.common.utils.Exit");
+        }
+    }
+
+    private static int run(Method tool, String[] words) throws Exception {
         AtomicInteger code = new AtomicInteger();
         CountDownLatch over = new CountDownLatch(1);
-        Exit.Procedure exit = (status, message) -> {
-            code.set(status);
+        Class<?> procedure = Class.forName(exits().getName() + "$Procedure");
+        Object exit = Proxy.newProxyInstance(procedure.getClassLoader(), new Class<?>[] {procedure}, (self, method, given) -> {
+            code.set((Integer) given[0]);
             over.countDown();
             while (true) {
                 try {
@@ -56,9 +66,9 @@ public class ResidentTool {
                     // nothing may come behind an exit
                 }
             }
-        };
-        Exit.setExitProcedure(exit);
-        Exit.setHaltProcedure(exit);
+        });
+        exits().getMethod("setExitProcedure", procedure).invoke(null, exit);
+        exits().getMethod("setHaltProcedure", procedure).invoke(null, exit);
         Thread thread = new Thread(() -> {
             try {
                 tool.invoke(null, (Object) words);

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import pytest
 
+from kgroups.dropins.releases import VARIABLE as TOOLS_VARIABLE
 from kgroups.errors import SandboxError, UsageError
 from kgroups.sandbox import DEFAULT_VERSION, VERSIONS, Sandbox, kafka_version
 from kgroups.sandbox.commits import make_commits
@@ -32,7 +33,7 @@ from tests.integration.scratch_cluster import ScratchCluster
 from tests.integration.share_groups import ShareGroups
 from tests.integration.streams_groups import StreamsGroups
 from tests.integration.transient_groups import TransientGroups
-from tests.integration.versions import limited
+from tests.integration.versions import FOLLOWED, limited
 
 # Where the tests are about coordinators there must be more than one; elsewhere one starts three times as fast.
 BROKERS = dict.fromkeys(VERSIONS, 1) | {DEFAULT_VERSION: 3}
@@ -139,6 +140,14 @@ def running(request: pytest.FixtureRequest) -> Iterator[Sandbox | Secure]:
     with starting as started:
         _ran[str(kind)] = time.monotonic() - began
         yield started
+
+
+@pytest.fixture(autouse=True)
+def follow_tools(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the drop-ins follow the tools of the shared cluster's version, if they can; otherwise the newest."""
+    kind = request.node.callspec.params.get("running") if hasattr(request.node, "callspec") else None
+    if isinstance(kind, Kind) and kind.version in FOLLOWED:
+        monkeypatch.setenv(TOOLS_VARIABLE, FOLLOWED[kind.version])
 
 
 @pytest.fixture(scope="session")

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from kgroups.dropins import consumer_groups, groups, share_groups
 from kgroups.dropins.command import Tool
+from kgroups.dropins.releases import release
 from tests.integration.dropin_table import rows
 from tests.integration.java_output import JavaTool, ToolOutput
-from tests.integration.versions import NEWEST
 
 TOOLS: Mapping[str, Tool] = {
     "kafka-consumer-groups": consumer_groups.TOOL,
@@ -55,8 +55,9 @@ def process(tool: str, *words: str) -> Ran:
     return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
-def theirs(tool: str, *words: str, version: str = NEWEST) -> ToolOutput:
-    java = JavaTool(version, CLASSES.get(tool))
+def theirs(tool: str, *words: str, version: str | None = None) -> ToolOutput:
+    """Kafka's tool of a version; of the release that the drop-ins follow, if none is given."""
+    java = JavaTool(version or release().version, CLASSES.get(tool))
     match words:
         case ["--bootstrap-server", where, *rest] if ":" in where:  # that of a cluster
             return java.ask(where, *rest)

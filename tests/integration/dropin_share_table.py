@@ -47,11 +47,23 @@ COMMAND_LINES = """
 --bootstrap-server b --reset-offsets --group g --all-topics --to-earliest --to-datetime x --execute
 --bootstrap-server b --reset-offsets --group g --all-groups --all-topics --to-latest --dry-run
 --bootstrap-server b --reset-offsets --group g --all-topics --to-offset 1
+--bootstrap-server b --reset-offsets --group g --all-topics --to-offset 1 --to-current --dry-run
+--bootstrap-server b --reset-offsets --group g --all-topics --from-file f --dry-run
+--bootstrap-server b --reset-offsets --group g --topic t --from-file f --dry-run
+--bootstrap-server b --reset-offsets --group g --from-file f --to-latest --dry-run
+--bootstrap-server b --reset-offsets --group g --all-topics --export --dry-run
+--bootstrap-server b --reset-offsets --group g --all-topics --shift-by 1 --dry-run
+--bootstrap-server b --export
 --bootstrap-server b --execute
 --bootstrap-server b --nonsense
 --bootstrap-server b --type
 """
 """Those that need no cluster."""
+
+NEWER_COMMAND_LINES = """
+--bootstrap-server b --delete --group g --all-topics
+"""
+"""The same, from Kafka 4.4 on: tools of 4.3 look for the cluster."""
 
 QUESTIONS = """
 --list
@@ -90,6 +102,40 @@ RESETS = """
 --group sharers-nobody --all-topics --to-earliest --dry-run
 """
 """After ``--reset-offsets``."""
+
+NEWER_RESETS = """
+--group sharers-idle --topic sharers-log:0,1 --topic sharers-more --to-current --dry-run
+--group sharers-ahead --all-topics --to-current --dry-run
+--group sharers-nobody --topic sharers-log --to-current --dry-run
+--group sharers-nobody --all-topics --to-current --dry-run
+--group sharers-idle --all-topics --to-offset 7 --dry-run
+--group sharers-idle --topic sharers-log:0,2 --to-offset 100000 --dry-run
+--group sharers-idle --topic sharers-log:1 --to-offset -3 --dry-run
+--group sharers-nobody --topic sharers-log --to-offset 4 --dry-run
+--group sharers-idle --all-topics --to-earliest --export --dry-run
+--group sharers-idle --topic sharers-log:1 --to-latest --dry-run --export
+--group sharers-nobody --all-topics --to-latest --dry-run --export
+--group sharers-idle --from-file @file3 --dry-run
+--group sharers-idle --from-file @file3 --dry-run --export
+--group sharers-nobody --from-file @file3 --dry-run
+"""
+"""The same, from Kafka 4.4 on. ``@file3`` is a plan in CSV."""
+
+NEWER_ERRORS = """
+--reset-offsets --group sharers-idle --from-file @file4 --dry-run
+--reset-offsets --group sharers-idle --all-topics --to-offset x --dry-run
+--reset-offsets --group sharers-idle --from-file /no/such/file --dry-run
+--reset-offsets --group sharers-live --from-file @file3 --dry-run
+--reset-offsets --group sharers-idle --topic no-such-topic --to-current --dry-run
+--reset-offsets --group sharers-idle --topic sharers-log:99 --to-offset 1 --dry-run
+"""
+
+NEWER_ACTS = """
+--reset-offsets --group sharing-reset --all-topics --to-offset 3 --execute
+--reset-offsets --group sharing-reset --from-file @file3 --execute
+--reset-offsets --group sharing-reset --all-topics --to-current --execute --export
+--reset-offsets --group sharing-new --from-file @file3 --execute
+"""
 
 ERRORS = """
 --list --timeout soon

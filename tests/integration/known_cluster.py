@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from kgroups.sandbox import Sandbox
 from kgroups.sandbox.expected_state import end_of
 from kgroups.sandbox.seed_data import DELETED_TOPIC, KnownGroup, known_groups
-from kgroups.sandbox.versions import tools_version
 from tests.integration.asking import Answer, run_here
 from tests.integration.java_output import JavaTool, ToolOutput
 
@@ -24,16 +23,11 @@ class KnownCluster:
 
     def java(self, *words: str, version: str | None = None) -> ToolOutput:
         """Asks the Java tool of the cluster's own version, or of another."""
-        return JavaTool(version or self.tool).ask(self.sandbox.bootstrap, *words)
+        return JavaTool(version or self.version).ask(self.sandbox.bootstrap, *words)
 
     @property
     def version(self) -> str:
         return self.sandbox.version.name
-
-    @property
-    def tool(self) -> str:
-        """The version of the Java tools that run beside these brokers."""
-        return tools_version(self.sandbox.version).name
 
     def since(self, release: str) -> bool:
         """Whether the brokers are of that release or newer."""

@@ -17,6 +17,8 @@ COMMAND_LINES = """
 --bootstrap-server b --describe --group g --members --offsets
 --bootstrap-server b --describe --group g --members --state --verbose
 --bootstrap-server b --describe --group g --state Stable
+--bootstrap-server b --describe --group g --topology --state
+--bootstrap-server b --list --topology
 --bootstrap-server b --describe --group g --all-groups
 --bootstrap-server b --describe --group g --input-topic t
 --bootstrap-server b --list --group g
@@ -111,6 +113,13 @@ RESETS = """
 --group @idle --all-input-topics --to-offset x --dry-run
 """
 """After ``--reset-offsets``."""
+
+NEWER_QUESTIONS = """
+--describe --group @busy --topology
+--describe --group @idle --group @busy --topology --verbose
+--describe --all-groups --topology
+"""
+"""From Kafka 4.4 on."""
 
 ACTS = """
 --reset-offsets --group @1 --all-input-topics --to-earliest --execute

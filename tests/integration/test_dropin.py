@@ -37,7 +37,7 @@ from tests.integration.dropin_table import (
 from tests.integration.java_output import ToolOutput
 from tests.integration.known_cluster import KnownCluster
 from tests.integration.transient_groups import TransientGroups
-from tests.integration.versions import NEWEST, newest_only, on
+from tests.integration.versions import FOLLOWED, followed, on
 
 DIFFERENCES = {
     "missing_group": (
@@ -62,13 +62,13 @@ DIFFERENCES = {
 }
 
 OPAQUE, DELETED = "connect-like", "billing-deleted-topic"
-COMPARED = ("2.8.2", "3.9.1", NEWEST, "4.4.0")
+COMPARED = ("2.8.2", "3.9.1", *FOLLOWED)
 
 
 # Command lines.
 
 
-@newest_only
+@followed
 @pytest.mark.parametrize(
     ("tool", "table"),
     [("kafka-consumer-groups", COMMAND_LINES), ("kafka-groups", GROUPS_COMMAND_LINES)],
@@ -82,7 +82,7 @@ def test_command_lines_match_java(known_cluster: KnownCluster, tool: str, table:
     agree(table, one)
 
 
-@newest_only
+@followed
 @pytest.mark.parametrize("tool", ["kafka-consumer-groups", "kafka-groups"])
 def test_usage_matches_java(known_cluster: KnownCluster, tool: str) -> None:
     """On stderr, and byte for byte all the same."""
@@ -115,7 +115,7 @@ def expanded(
 @on(*COMPARED)
 def test_questions_match_java(known_cluster: KnownCluster, transient_groups: TransientGroups) -> None:
     """The newest tool on brokers of all three; on old ones the rows that they can answer."""
-    table = [row for row in rows(QUESTIONS) if known_cluster.tool == NEWEST or _for_old(row)]
+    table = [row for row in rows(QUESTIONS) if known_cluster.version in FOLLOWED or _for_old(row)]
 
     def one(words: list[str]) -> tuple[object, object]:
         words = [
@@ -145,7 +145,7 @@ def test_questions_match_older_java_tools(
     known_cluster: KnownCluster, transient_groups: TransientGroups, tmp_path: Path
 ) -> None:
     """The tools of 3.9.1 and 2.8.2 on their own brokers. They pad and break lines otherwise, and leave cells empty
-    where that of 4.3.1 writes ``-``: what is compared is which words there are, and how often."""
+    where the newest writes ``-``: what is compared is which words there are, and how often."""
 
     def bag(text: str) -> list[str]:
         return sorted(word for word in text.split() if word != "-")
@@ -157,13 +157,13 @@ def test_questions_match_older_java_tools(
             *expanded(known_cluster, transient_groups, words, tmp_path),
         ]
         mine = ours("kafka-consumer-groups", *words)
-        other = theirs("kafka-consumer-groups", *words, version=known_cluster.tool)
+        other = theirs("kafka-consumer-groups", *words, version=known_cluster.version)
         return (mine.code, bag(mine.out)), (other.code, bag(other.out))
 
     agree(OLD, one)
 
 
-@newest_only
+@followed
 def test_kafka_groups_questions_match_java(known_cluster: KnownCluster, transient_groups: TransientGroups) -> None:
     def one(words: list[str]) -> tuple[object, object]:
         words = ["--bootstrap-server", known_cluster.sandbox.bootstrap, *words]
@@ -176,7 +176,7 @@ def test_kafka_groups_questions_match_java(known_cluster: KnownCluster, transien
 # Acts.
 
 
-@newest_only
+@followed
 def test_resets_match_java(known_cluster: KnownCluster, transient_groups: TransientGroups, tmp_path: Path) -> None:
     def one(words: list[str]) -> tuple[object, object]:
         words = ["--bootstrap-server", known_cluster.sandbox.bootstrap, "--reset-offsets", *words]
@@ -228,7 +228,7 @@ def make_groups(known_cluster: KnownCluster, names: Iterable[str]) -> None:
 # Errors.
 
 
-@newest_only
+@followed
 def test_error_sentences_match_java(
     known_cluster: KnownCluster, transient_groups: TransientGroups, tmp_path: Path
 ) -> None:
@@ -238,7 +238,7 @@ def test_error_sentences_match_java(
         keeps_sentences(row, mine, other)
 
 
-@newest_only
+@followed
 @pytest.mark.parametrize("address", ["127.0.0.1:1", "no-such-host.invalid:9092"])
 def test_unreachable_cluster_sentences_match_java(known_cluster: KnownCluster, address: str) -> None:
     for row in rows(UNREACHABLE):
@@ -246,7 +246,7 @@ def test_unreachable_cluster_sentences_match_java(known_cluster: KnownCluster, a
         keeps_sentences(row, ours("kafka-consumer-groups", *words), theirs("kafka-consumer-groups", *words))
 
 
-@newest_only
+@followed
 @pytest.mark.parametrize(
     "row", ["--list --protocol a --protocol b", "--list --bootstrap-server no-such-host.invalid:1"]
 )
@@ -260,7 +260,7 @@ def test_kafka_groups_error_sentences_match_java(known_cluster: KnownCluster, ro
 # As processes.
 
 
-@newest_only
+@followed
 @pytest.mark.parametrize(
     ("tool", "row"),
     [
@@ -293,7 +293,7 @@ def ask_both(known_cluster: KnownCluster, row: str) -> tuple[Ran, ToolOutput]:
     return ours("kafka-consumer-groups", *words), theirs("kafka-consumer-groups", *words)
 
 
-@newest_only
+@followed
 def test_difference_missing_group(known_cluster: KnownCluster) -> None:
     for view in ("", "--members", "--state"):
         mine, other = ask_both(known_cluster, f"--describe --group payments-empty --group no-such-group {view}")
@@ -304,7 +304,7 @@ def test_difference_missing_group(known_cluster: KnownCluster) -> None:
         assert (alone.code, mine.out) == (0, alone.out + without_stack(other.out))
 
 
-@newest_only
+@followed
 def test_difference_unreachable_cluster(known_cluster: KnownCluster) -> None:
     words = ["--bootstrap-server", "127.0.0.1:1", "--list", "--timeout", "1000"]
     mine, other = ours("kafka-consumer-groups", *words), theirs("kafka-consumer-groups", *words)
@@ -313,7 +313,7 @@ def test_difference_unreachable_cluster(known_cluster: KnownCluster) -> None:
     assert mine.err == "Error: no bootstrap server responded: 127.0.0.1:1: connection refused\n"
 
 
-@newest_only
+@followed
 def test_difference_other_group_types(known_cluster: KnownCluster) -> None:
     mine, other = ask_both(known_cluster, f"--describe --group payments-empty --group {OPAQUE} --state")
     assert (other.code, "payments-empty" in other.out) == (0, False)
@@ -322,7 +322,7 @@ def test_difference_other_group_types(known_cluster: KnownCluster) -> None:
     keeps_sentences(OPAQUE, mine, other)
 
 
-@newest_only
+@followed
 def test_difference_deleted_topic(known_cluster: KnownCluster) -> None:
     mine, other = ask_both(known_cluster, "--describe --all-groups")
     assert (other.code, "UnknownTopicOrPartitionException" in other.out, "payments" in other.out) == (0, True, False)
@@ -338,7 +338,7 @@ def without_stack(text: str) -> str:
     return "".join(text.splitlines(keepends=True)[:2])
 
 
-@newest_only
+@followed
 def test_difference_active_groups(known_cluster: KnownCluster) -> None:
     for row in (
         "--reset-offsets --group orders-range --all-topics --to-earliest --dry-run",
@@ -354,7 +354,7 @@ def test_difference_active_groups(known_cluster: KnownCluster) -> None:
         assert (mine.code, sorted(mine.out.splitlines())) == (1, sorted(other.out.splitlines()))
 
 
-@newest_only
+@followed
 def test_difference_failed_deletion(known_cluster: KnownCluster) -> None:
     for row, answer in (
         ("--delete --group orders-range --group no-such-group", "* Group 'orders-range' could not be deleted due to:"),
@@ -368,7 +368,7 @@ def test_difference_failed_deletion(known_cluster: KnownCluster) -> None:
         assert alike(mine.out) == alike(other.out), row
 
 
-@newest_only
+@followed
 @pytest.mark.parametrize(
     "row",
     [

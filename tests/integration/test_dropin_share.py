@@ -5,15 +5,27 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
 import pytest
 
 from tests.integration.dropin import Ran, agree, alike, complaint, keeps_sentences, ours, process, theirs
-from tests.integration.dropin_share_table import ACTS, COMMAND_LINES, ERRORS, QUESTIONS, RESETS, UNREACHABLE
+from tests.integration.dropin_share_table import (
+    ACTS,
+    COMMAND_LINES,
+    ERRORS,
+    NEWER_ACTS,
+    NEWER_COMMAND_LINES,
+    NEWER_ERRORS,
+    NEWER_RESETS,
+    QUESTIONS,
+    RESETS,
+    UNREACHABLE,
+)
 from tests.integration.dropin_table import rows
 from tests.integration.java_output import ToolOutput
 from tests.integration.share_groups import CLASSIC, IDLE, LIVE, LOG, MORE, SHARE, ShareGroups
-from tests.integration.versions import newest_only
+from tests.integration.versions import followed, on
 
 TOOL = "kafka-share-groups"
 
@@ -24,29 +36,37 @@ DIFFERENCES = {
     ),
     "unreachable_cluster": "If no broker can be reached, the exit code is 0, ours 1; ours names the broker on stderr.",
     "failed_deletion": "If something cannot be deleted, the exit code is 0, ours 1. Stdout is the same.",
+    "uninitialized_partition": (
+        "--to-current fails if a partition of the group has no start offset yet; ours plans its log end offset."
+    ),
     "not_a_share_group": "A dry run plans for groups that are no share groups too; ours refuses them.",
     "invalid_values": "A time, topic or partition that cannot be, or a second group: exit 0; ours exit 1.",
 }
 
 
-def words_of(share_groups: ShareGroups, *words: str) -> list[str]:
+def words_of(share_groups: ShareGroups, *words: str, folder: Path | None = None) -> list[str]:
     named = [part for name in SHARE for part in ("--group", name)]
     expanded = [part for word in words for part in (named if word == "@all" else (word,))]
+    for word, group in {"@file3": "", "@file4": f"{LIVE},"}.items():
+        if folder and word in expanded:
+            plan = folder / f"{word[1:]}.csv"
+            plan.write_text("".join(f"{group}{row}\n" for row in (f"{LOG},0,4", f"{LOG},2,100000", f"{MORE},0,1")))
+            expanded[expanded.index(word)] = str(plan)
     # Else it is 5 s, from before a JVM has loaded the classes that ask: on a busy machine that is too little.
     patient = () if "--timeout" in words else ("--timeout", "60000")
     return ["--bootstrap-server", share_groups.sandbox.bootstrap, *expanded, *patient]
 
 
-@newest_only
+@followed
 def test_command_lines_match_java(share_groups: ShareGroups) -> None:
     def one(words: list[str]) -> tuple[object, object]:
         mine, other = ours(TOOL, *words), theirs(TOOL, *words)
         return (mine.code, mine.out, complaint(mine.err)), (other.code, other.out, complaint(other.err))
 
-    agree(COMMAND_LINES, one)
+    agree(rows_for(share_groups, COMMAND_LINES, NEWER_COMMAND_LINES), one)
 
 
-@newest_only
+@followed
 def test_usage_matches_java(share_groups: ShareGroups) -> None:
     """On stderr, and byte for byte all the same."""
     assert ours(TOOL, "--help").err == theirs(TOOL, "--help").err
@@ -66,25 +86,30 @@ def remarks(message: ToolOutput | Ran) -> list[str]:
     return sorted(re.findall(r"(?m)^Share group '.*' has no active members\.$", message.err))
 
 
-def test_resets_match_java(share_groups: ShareGroups) -> None:
+def test_resets_match_java(share_groups: ShareGroups, tmp_path: Path) -> None:
     def one(words: list[str]) -> tuple[object, object]:
-        words = words_of(share_groups, "--reset-offsets", *words)
+        words = words_of(share_groups, "--reset-offsets", *words, folder=tmp_path)
         mine, other = ours(TOOL, *words), theirs(TOOL, *words)
         return (mine.code, alike(mine.out)), (other.code, alike(other.out))
 
-    agree(RESETS, one)
+    agree(rows_for(share_groups, RESETS, NEWER_RESETS), one)
 
 
-def test_operations_match_java(share_groups: ShareGroups) -> None:
+def rows_for(share_groups: ShareGroups, table: str, newer: str) -> list[str]:
+    """Return the rows of a table, and from Kafka 4.4 on those of a newer one."""
+    return rows(table) + ([] if share_groups.sandbox.version.name == "4.3.1" else rows(newer))
+
+
+def test_operations_match_java(share_groups: ShareGroups, tmp_path: Path) -> None:
     """Each tool gets new groups; their start offsets afterward are equal, too."""
 
     def one(words: list[str]) -> tuple[object, object]:
         names = [name for name in words if name.startswith("sharing-")]
-        words = words_of(share_groups, *words)
+        words = words_of(share_groups, *words, folder=tmp_path)
         other = left(share_groups, names, lambda: theirs(TOOL, *words))
         return left(share_groups, names, lambda: ours(TOOL, *words)), other
 
-    agree(ACTS, one)
+    agree(rows_for(share_groups, ACTS, NEWER_ACTS), one)
 
 
 def left(share_groups: ShareGroups, names: Iterable[str], run: Callable[[], ToolOutput | Ran]) -> tuple[object, ...]:
@@ -98,7 +123,7 @@ def left(share_groups: ShareGroups, names: Iterable[str], run: Callable[[], Tool
     return output.code, alike(output.out), starts, sorted(failure["name"] for failure in found.failures)
 
 
-@newest_only
+@followed
 @pytest.mark.parametrize("row", ["--list", "--describe --all-groups --verbose", "--list --group g"])
 def test_drop_in_process_matches_java(share_groups: ShareGroups, row: str) -> None:
     words = words_of(share_groups, *shlex.split(row))
@@ -106,10 +131,10 @@ def test_drop_in_process_matches_java(share_groups: ShareGroups, row: str) -> No
     assert (mine.code, alike(mine.out)) == (other.code, alike(other.out))
 
 
-@newest_only
-def test_error_sentences_match_java(share_groups: ShareGroups) -> None:
-    for row in rows(ERRORS):
-        words = words_of(share_groups, *shlex.split(row))
+@followed
+def test_error_sentences_match_java(share_groups: ShareGroups, tmp_path: Path) -> None:
+    for row in rows_for(share_groups, ERRORS, NEWER_ERRORS):
+        words = words_of(share_groups, *shlex.split(row), folder=tmp_path)
         keeps_sentences(row, ours(TOOL, *words), theirs(TOOL, *words))
     for row in rows(UNREACHABLE):
         words = ["--bootstrap-server", "127.0.0.1:1", *shlex.split(row), "--timeout", "1000"]
@@ -128,7 +153,7 @@ def ask_both(share_groups: ShareGroups, row: str) -> tuple[Ran, ToolOutput]:
     return ours(TOOL, *words), theirs(TOOL, *words)
 
 
-@newest_only
+@followed
 @pytest.mark.parametrize("name", ["sharers-nobody", CLASSIC])
 def test_difference_missing_group(share_groups: ShareGroups, name: str) -> None:
     for view in ("", "--members", "--state"):
@@ -141,7 +166,7 @@ def test_difference_missing_group(share_groups: ShareGroups, name: str) -> None:
         assert alone.code == 0 and mine.out.startswith(alone.out)
 
 
-@newest_only
+@followed
 def test_difference_unreachable_cluster(share_groups: ShareGroups) -> None:
     words = ["--bootstrap-server", "127.0.0.1:1", "--list", "--timeout", "1000"]
     mine, other = ours(TOOL, *words), theirs(TOOL, *words)
@@ -150,7 +175,7 @@ def test_difference_unreachable_cluster(share_groups: ShareGroups) -> None:
     keeps_sentences("--list", mine, other)
 
 
-@newest_only
+@followed
 @pytest.mark.parametrize(
     "row",
     [
@@ -168,7 +193,14 @@ def test_difference_failed_deletion(share_groups: ShareGroups, row: str) -> None
     assert alike(mine.out) == alike(other.out)
 
 
-@newest_only
+@on("4.4.0")
+def test_difference_uninitialized_partition(share_groups: ShareGroups) -> None:
+    mine, other = ask_both(share_groups, f"--reset-offsets --group {IDLE} --topic {LOG} --to-current --dry-run")
+    assert (other.code, "NullPointerException" in other.err) == (0, True)
+    assert (mine.code, mine.out.splitlines()[-1].split()) == (0, [IDLE, LOG, "2", "0"])
+
+
+@followed
 def test_difference_not_a_share_group(share_groups: ShareGroups) -> None:
     mine, other = ask_both(share_groups, f"--reset-offsets --group {CLASSIC} --topic {LOG} --to-latest --dry-run")
     assert (other.code, CLASSIC in other.out) == (0, True)
@@ -176,7 +208,7 @@ def test_difference_not_a_share_group(share_groups: ShareGroups) -> None:
     assert f"Group {CLASSIC} is not a share group." in mine.out
 
 
-@newest_only
+@followed
 @pytest.mark.parametrize(
     "row",
     [
@@ -197,7 +229,8 @@ def test_members_are_not_overtaken(share_groups: ShareGroups) -> None:
     mine, other = ask_both(share_groups, f"--reset-offsets --group {LIVE} --topic {LOG} --to-earliest --execute")
     assert (mine.code, mine.out) == (other.code, other.out) == (1, "")
     assert f"Share group '{LIVE}' is not empty." in other.err
-    assert mine.err == other.err
+    # A client of an earlier row may still log that it reaches no broker.
+    assert mine.err.splitlines() == [line for line in other.err.splitlines() if not line.startswith("[")]
 
 
 def test_tables_are_long() -> None:

@@ -207,7 +207,7 @@ def without_topics(rows: Iterable[Cells]) -> list[Cells]:
 
 def tools(known_cluster: KnownCluster, *, several_groups: bool = False) -> list[str]:
     """The versions of the Java tool to ask; without that of 1.1.1 where it would have to take several groups."""
-    own = [] if several_groups and not known_cluster.since("2.5") else [known_cluster.tool]
+    own = [] if several_groups and not known_cluster.since("2.5") else [known_cluster.version]
     return list(dict.fromkeys([*own, NEWEST]))
 
 
@@ -455,7 +455,7 @@ def test_difference_topics_of_assignments(known_cluster: KnownCluster) -> None:
     answer = known_cluster.ask("describe", "orders-roundrobin", "--members", "-v", "-o", "json")
     assert {entry["topic"] for row in answer.items for entry in row["current_assignment"]} == {"orders", "payments"}
     output = known_cluster.java("--describe", "--group", "orders-roundrobin", "--members", "--verbose")
-    column = "ASSIGNMENT" if known_cluster.tool != NEWEST else "CURRENT-ASSIGNMENT"
+    column = "ASSIGNMENT" if not known_cluster.since("4.0") else "CURRENT-ASSIGNMENT"
     assert all(("orders" in (row[column] or "")) == (known_cluster.version != "3.9.1") for row in output.rows)
 
 

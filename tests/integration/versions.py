@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from kgroups.dropins.releases import RELEASES
 from kgroups.sandbox import DEFAULT_VERSION
 
 OLDEST = "1.1.1"
@@ -20,6 +21,10 @@ NEWEST = DEFAULT_VERSION
 on = pytest.mark.versions
 newest_only = on(NEWEST)
 oldest_and_newest = on(OLDEST, NEWEST)
+
+FOLLOWED = {release.version: name for name, release in RELEASES.items()}
+"""The versions whose tools the drop-ins follow, each with its name in KGROUPS_TOOLS_VERSION."""
+followed = on(*FOLLOWED)
 
 
 def limited(definition: pytest.Item, wanted: Sequence[str]) -> list[str]:

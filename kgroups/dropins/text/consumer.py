@@ -1,4 +1,4 @@
-"""Output of ``kafka-consumer-groups --describe``, byte-identical to version 4.3.1.
+"""Output of ``kafka-consumer-groups --describe``, byte-identical to Kafka's.
 
 The table of each group starts with an empty line, and has its own header and column widths.
 """

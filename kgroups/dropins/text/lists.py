@@ -1,4 +1,4 @@
-"""Lists of groups, byte-identical to version 4.3.1 of Kafka's own tools except for the order.
+"""Lists of groups, byte-identical to those of Kafka's own tools except for the order.
 
 Groups are sorted by name; the Java tools sort by a hash or by the order of the brokers' responses.
 """

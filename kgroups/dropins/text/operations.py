@@ -1,4 +1,4 @@
-"""Output of the operations of ``kafka-consumer-groups``, byte-identical to version 4.3.1, sorted.
+"""Output of the operations of ``kafka-consumer-groups``, byte-identical to Kafka's, sorted.
 
 What the Java tool does not print is separate, for stderr.
 """

@@ -1,4 +1,4 @@
-"""Output of ``kafka-share-groups``, byte-identical to version 4.3.1, including padding and trailing blanks.
+"""Output of ``kafka-share-groups``, byte-identical to Kafka's, including padding and trailing blanks.
 
 As in :mod:`.lists`, groups are sorted by name. A negative lag is ``-``, as in the Java tool.
 """

@@ -1,4 +1,4 @@
-"""Output of ``kafka-streams-groups``, byte-identical to version 4.3.1, sorted by name."""
+"""Output of ``kafka-streams-groups``, byte-identical to Kafka's, sorted by name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,16 @@ from kgroups.model.groups import Group, GroupState
 from kgroups.model.lag import compute_lag
 from kgroups.model.operations.reset import PlannedOffset
 from kgroups.model.operations.results import DeletedGroup, DeletedTopic
-from kgroups.model.streams import AssignedTasks, StreamsMember, Tasks
+from kgroups.model.streams import (
+    NODE_TYPES,
+    AssignedTasks,
+    Nodes,
+    ProcessingNode,
+    StreamsMember,
+    Tasks,
+    TopologyNodes,
+    TopologyStatus,
+)
 from kgroups.model.views.offset_row import GroupOffsets, OffsetRow
 from kgroups.model.views.offsets import offset_rows
 
@@ -16,6 +25,7 @@ from .operations import java_error
 from .text import COORDINATOR, NAME, Show, or_dash, pad, widest
 
 _NOT_EMPTY = 68
+_ASSIGNOR = 15
 _RESET = 30
 """Width of the columns of names in the table of ``--reset-offsets``."""
 
@@ -93,8 +103,11 @@ def _of_role(role: str, tasks: Tasks) -> str:
     )
 
 
-def state_text(group: Group, *, verbose: bool, show: Show = str) -> Iterator[str]:
-    """Yield a group of ``--describe --state``, with the remarks of the Java tool."""
+def state_text(group: Group, *, verbose: bool, show: Show = str, assignor: bool = True) -> Iterator[str]:
+    """Yield a group of ``--describe --state``, with the remarks of the Java tool.
+
+    :param assignor: whether there is a column of the assignor, as from Kafka 4.4 on.
+    """
     name, node = show(group.group), group.coordinator
     if group.state == GroupState.EMPTY:
         yield f"\nError: Streams group '{name}' has no active members.\n"
@@ -102,10 +115,71 @@ def state_text(group: Group, *, verbose: bool, show: Show = str) -> Iterator[str
         yield f"\nError: Streams group '{name}' group state is DEAD.\n"
     where = f"{show(node.host)}:{node.port} ({node.id})"
     wide, far = widest(NAME, (name,)), widest(COORDINATOR, (where,))
+    chosen = show(group.protocol)
+    width = widest(_ASSIGNOR, (chosen,))
+    begin, by = (f"{pad('ASSIGNOR', width)} ", f"{pad(chosen, width)} ") if assignor else ("", "")
     heads = f"{'GROUP-EPOCH':15} {'TARGET-ASSIGNMENT-EPOCH':25} " if verbose else ""
     epochs = f"{or_dash(group.group_epoch):15} {or_dash(group.target_assignment_epoch):25} " if verbose else ""
-    yield f"{pad('GROUP', wide)} {pad('COORDINATOR (ID)', far)} {'STATE':25} {heads}#MEMBERS\n"
-    yield f"{pad(name, wide)} {pad(where, far)} {show(group.state):25} {epochs}{len(group.members or ())}\n"
+    yield f"{pad('GROUP', wide)} {pad('COORDINATOR (ID)', far)} {begin}{'STATE':25} {heads}#MEMBERS\n"
+    yield f"{pad(name, wide)} {pad(where, far)} {by}{show(group.state):25} {epochs}{len(group.members or ())}\n"
+
+
+def has_nodes(group: Group) -> bool:
+    """Return whether the broker describes the nodes of a group's topology."""
+    return _nodes_of(group).status == TopologyStatus.AVAILABLE
+
+
+def _nodes_of(group: Group) -> TopologyNodes:
+    nodes = group.topology.nodes if group.topology else None
+    return nodes or TopologyNodes(TopologyStatus(TopologyStatus.NOT_REQUESTED))
+
+
+def topology_text(group: Group, *, verbose: bool, show: Show = str) -> Iterator[str]:
+    """Yield a group of ``--describe --topology``: its nodes, or why there are none."""
+    nodes = _nodes_of(group)
+    if nodes.status == TopologyStatus.AVAILABLE:
+        yield from _nodes_text(nodes, show)
+        return
+    name = f"streams group '{show(group.group)}'"
+    reasons = {
+        TopologyStatus.NOT_STORED: f"No topology description is stored for {name}.",
+        TopologyStatus.ERROR: (
+            f"The broker failed to fetch the topology description for {name}. See the broker logs for details."
+        ),
+    }
+    status = "NOT_REQUESTED" if nodes.status == TopologyStatus.NOT_REQUESTED else "UNKNOWN"
+    other = f"No topology description is available for {name} (status: {status})."
+    yield f"\nError: {reasons.get(nodes.status, other)}\n"
+
+
+def _nodes_text(nodes: TopologyNodes, show: Show) -> Iterator[str]:
+    yield "Topologies:\n"
+    for name, part in nodes.subtopologies:
+        yield f"   Sub-topology: {show(name)}\n"
+        yield from (f"    {_node_text(node, part, show)}\n" for node in part)
+        yield "\n"
+    for number, store in enumerate(nodes.global_stores, len(nodes.subtopologies)):
+        yield f"   Sub-topology: {number} for global store (will not generate tasks)\n"
+        yield from (f"    {_node_text(node, Nodes(store), show)}\n" for node in store)
+        yield "\n"
+    yield "\n"
+
+
+def _node_text(node: ProcessingNode, part: Nodes, show: Show) -> str:
+    """Return a node with its successors and predecessors; the latter follow from the other nodes of its part."""
+    name, after = show(node.name), f"\n      --> {_names(node.successors, show)}"
+    before = f"\n      <-- {_names((other.name for other in part if node.name in other.successors), show)}"
+    match NODE_TYPES.get(node.type):
+        case "source":
+            return f"Source: {name} (topics: [{', '.join(map(show, sorted({*node.source_topics})))}]){after}"
+        case "processor":
+            return f"Processor: {name} (stores: [{', '.join(map(show, sorted({*node.stores})))}]){after}{before}"
+        case _:
+            return f"Sink: {name} (topic: {show('null' if node.sink_topic is None else node.sink_topic)}){before}"
+
+
+def _names(names: Iterable[str], show: Show) -> str:
+    return ", ".join(map(show, sorted({*names}))) or "none"
 
 
 def plan_text(planned: Sequence[PlannedOffset], groups: Iterable[str], show: Show = str) -> Iterator[str]:

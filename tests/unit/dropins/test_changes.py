@@ -65,7 +65,7 @@ def test_reset_from_file_without_a_selected_group_is_an_error(ask: Ask, tmp_path
     words = ("--reset-offsets", "--group", "idle", "--group", "other", "--from-file", str(file), "--dry-run")
     code, out, err = ask(*words)
     assert (code, err) == (1, "")
-    assert out.endswith(row("other", 1, 50) + "\nError: No reset plan for group idle found\n")
+    assert out.endswith(row("other", 1, 50) + "\nError: No reset plan for group idle found.\n")
 
 
 @pytest.mark.parametrize(

@@ -139,7 +139,7 @@ def test_unauthorized_coordinator_request_is_kafka_sentence(run_tool: Run, serve
 def test_help_goes_to_stderr_and_exits_1(run_tool: Run, words: tuple[str, ...]) -> None:
     code, out, err = run_tool(TOOL, *words)
     assert (code, out) == (1, "")
-    assert err.startswith("This tool helps to list all consumer groups, ")
+    assert err.startswith("This tool helps to list, describe, delete and manage the offsets of consumer groups.\n")
     assert err.endswith(TOOL.usage())
 
 
@@ -148,7 +148,7 @@ def test_usage_names_every_option() -> None:
 
 
 def test_version_prints_the_kafka_version(run_tool: Run) -> None:
-    assert run_tool(TOOL, "--version") == (0, "4.3.1\n", "")
+    assert run_tool(TOOL, "--version") == (0, "4.4.0\n", "")
 
 
 def test_validate_regex_of_invalid_pattern_exits_0(run_tool: Run) -> None:

@@ -71,7 +71,7 @@ def test_invalid_command_lines_print_kafka_messages(run_tool: Run, words: str, m
 
 
 def test_version_prints_the_kafka_version(run_tool: Run) -> None:
-    assert run_tool(TOOL, "--version") == (0, "4.3.1\n", "")
+    assert run_tool(TOOL, "--version") == (0, "4.4.0\n", "")
 
 
 def test_usage_names_every_option_and_marks_required_ones() -> None:

@@ -113,9 +113,8 @@ def test_share_delete_reports_each_group(run_tool: Run, serve: Callable) -> None
     code, out, err = ask("--group", "idle", "--group", "live", "--group", "classic")
     assert (code, err) == (1, "")
     assert out.endswith("\nThese share groups were deleted successfully: 'idle'\n")
-    assert (
-        "could not be deleted due to: java.lang.IllegalArgumentException: Group 'classic' is not a share group." in out
-    )
+    not_found = "org.apache.kafka.common.errors.GroupIdNotFoundException"
+    assert f"could not be deleted due to: {not_found}: Group 'classic' is not a share group." in out
     assert "GroupNotEmptyException: Share group 'live' is not EMPTY." in out
     assert "classic" in served.state.groups
     served.state.groups["live"].members, served.state.groups["live"].state = (), "Empty"
@@ -145,9 +144,9 @@ def test_share_list_on_old_brokers_is_an_error(run_tool: Run, serve: Callable) -
 def test_share_help_usage_and_version(run_tool: Run) -> None:
     code, out, err = run_tool(TOOL, "--help")
     assert (code, out) == (1, "")
-    assert err == "This tool helps to list, describe, reset and delete share groups.\n" + TOOL.usage()
+    assert err == "This tool helps to list, describe, delete and manage the offsets of share groups.\n" + TOOL.usage()
     assert {option.name for option in OPTIONS} == set(re.findall("(?m)^--([a-z]\\S+)", TOOL.usage()))
-    assert run_tool(TOOL, "--version") == (0, "4.3.1\n", "")
+    assert run_tool(TOOL, "--version") == (0, "4.4.0\n", "")
 
 
 RESET = "--reset-offsets --group g --all-topics"
@@ -156,14 +155,14 @@ RESET = "--reset-offsets --group g --all-topics"
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("--delete", "Option [delete] takes the options [group] or [all-groups]"),
+        ("--delete", "Option [delete] takes the options [group] or [all-groups]."),
         ("--delete --group g --all-groups", "Option [delete] takes either [group] or [all-groups], not both."),
-        ("--delete --group g --topic t", "Option [delete] does not take the option: [topic]"),
+        ("--delete --group g --topic t", "Option [delete] does not take the options [topic] or [all-topics]."),
         ("--delete-offsets --group g", "Option [delete-offsets] takes the following options: [group], [topic]"),
         (f"{RESET} --to-latest", "Option [reset-offsets] takes the option: [execute] or [dry-run]"),
         ("--reset-offsets --all-topics --to-latest --execute", "Option [reset-offsets] takes the option: [group]"),
         ("--reset-offsets --group g --execute", "Option [reset-offsets] takes one of these options: [all-topics], "),
-        (f"{RESET} --dry-run", "Option [reset-offsets] takes one of these options: [to-datetime], "),
+        (f"{RESET} --dry-run", "Option [reset-offsets] takes one of these options: [from-file], "),
         (f"{RESET} --to-latest --to-earliest --dry-run", 'Option "[to-earliest]" can\'t be used with '),
         (f"{RESET} --to-latest --execute --dry-run", "Option [reset-offsets] only accepts one of "),
         ("--execute", f"Command must include exactly one action: {', '.join(f'--{name}' for name in ACTIONS)}."),
