@@ -20,6 +20,7 @@ OFFSET_VERSIONS = (1, 2)
 COMMIT_VERSIONS = (1, 2, 3)
 
 _NO_OFFSET = "-"
+_TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 _DECIMAL = re.compile(r"[0-9]{1,10}")
 _MOST_PARTITIONS, _MOST_OFFSETS = 1 << 31, 1 << 63
 
@@ -121,7 +122,7 @@ def _kafka_offset(text: str) -> Ends | None:
         return None
     found: dict[tuple[str, int], int] = {}
     for topic, partitions in value.items():
-        if not isinstance(partitions, dict):
+        if not (isinstance(partitions, dict) and _TOPIC.fullmatch(topic)):
             return None
         for number, offset in partitions.items():
             if not _DECIMAL.fullmatch(number) or not isinstance(offset, int) or isinstance(offset, bool):

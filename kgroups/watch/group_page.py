@@ -67,6 +67,8 @@ VERDICTS = 20
 
 def explained(connection: ConnectionOptions, key: GroupKey) -> list[str]:
     """Return the status of a group and the findings about it, then the evidence about its partitions that lag."""
+    if any(source.name == key.group for source in connection.settings.positions):
+        return ["explain is not available: the positions of the group are in the checkpoint of a Spark query"]
     selection = Selection((key.group,))
     lagging: list[PartitionFacts] = []
 

@@ -10,7 +10,7 @@ import click
 
 from kgroups.admin.change.plan.reset_request import ResetRequest
 from kgroups.admin.client import changing
-from kgroups.cli.change.operation import split_topics
+from kgroups.cli.change.operation import check_changeable, split_topics
 from kgroups.cli.change.reset import Reset
 from kgroups.cli.change.reset_request import reset_request
 from kgroups.cli.change.safety import Safety
@@ -37,10 +37,11 @@ class PlannedReset:
     def __init__(self, connection: ConnectionOptions, key: GroupKey, target: str) -> None:
         """Parse the options of ``reset-offsets``; :meth:`plan` contacts the cluster of the group.
 
-        :raises KgroupsError: if they, or the settings of the cluster, are invalid.
+        :raises KgroupsError: if they, or the settings of the cluster, are invalid, or the group is outside Kafka.
         """
         self._request, self._safety = _parsed(key.group, target)
         self._connection = connection.of(key.cluster)
+        check_changeable(self._connection.settings.positions, self._request.selection)
         self._planned: tuple[PlannedOffset, ...] = ()
         self._cluster_id: str | None = None
         self.restore: str | None = None

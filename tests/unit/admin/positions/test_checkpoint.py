@@ -75,11 +75,12 @@ def test_first_batch_in_flight_without_a_start_has_no_position(fake: FakeCheckpo
 
 
 def test_sources_that_are_not_kafka_are_named(fake: FakeCheckpoint) -> None:
-    fake.plan(3, '{"logOffset":7}', A, "12", '{"sourceVersion":1,"reservoirId":"x","index":{"a":1}}')
+    others = ("12", '{"reservoirId":"x","index":{"a":1}}', '{"\\ud800":{"0":1}}', '{"a b":{"0":1}}')
+    fake.plan(3, '{"logOffset":7}', A, *others)
     fake.complete(3)
     found = read(fake)
     assert found.offsets == {("a", 0): 10, ("a", 1): 20}
-    assert found.notices == ("not shown, because it is not Kafka: sources 0, 2, 3 of the query",)
+    assert found.notices == ("not shown, because it is not Kafka: sources 0, 2, 3, … and 2 more of the query",)
 
 
 def test_query_that_reads_no_kafka_is_an_error(fake: FakeCheckpoint) -> None:

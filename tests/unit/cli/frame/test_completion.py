@@ -143,7 +143,7 @@ def test_completion_offers_only_names_safe_for_a_shell() -> None:
         ("kgroups list -o js", ["json", "jsonl"]),
         ("kgroups list --state st", ["Stable"]),
         ("kgroups list --state=Empty,st", ["--state=Empty,Stable"]),
-        ("kgroups list --type classic,s", ["classic,share", "classic,streams"]),
+        ("kgroups list --type classic,s", ["classic,share", "classic,streams", "classic,spark"]),
         ("kgroups list --columns group,co", ["group,coordinator"]),
         ("kgroups describe --members --columns host,assignment_", ["host,assignment_bytes"]),
         ("kgroups describe --columns lag", ["lag"]),
