@@ -19,7 +19,7 @@ from kgroups.history.jobs.collect import Plan, collect
 from kgroups.history.load.store import Store
 from kgroups.sandbox import Sandbox
 from kgroups.sandbox.topics import fill
-from tests.fakes.history import Row, rows_of
+from tests.fakes.history import Row, ordered, rows_of
 from tests.integration.asking import run_kgroups
 
 pytestmark = pytest.mark.spark
@@ -265,6 +265,16 @@ def test_history_is_complete_since_the_beginning(collected: Store) -> None:
     found = [row for row in rows(collected, "completeness") if row["records"]]
     assert found
     assert all(row["missing"] == 0 and row["density"] > 0.9 for row in found)
+
+
+def test_data_source_has_the_rows_of_the_store(spark: SparkSession, collected: Store) -> None:
+    for name in ("commits", "members", "coverage", "latest_offsets", "rebalances", "memberships"):
+        frame = spark.read.format("kgroups-history").options(table=name, numPartitions="3").load(collected.location)
+        found = [
+            {key: value for key, value in row.items() if key != "cluster_id"} for row in frame.toArrow().to_pylist()
+        ]
+        assert found
+        assert ordered(found) == ordered(rows(collected, name)), name
 
 
 def test_collecting_twice_gives_the_same_rows(

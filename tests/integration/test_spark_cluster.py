@@ -201,6 +201,21 @@ def test_spark_submit_collects(kafka: Sandbox, executors: Executors, dumped: pa.
     assert tasks(store) == [3]
 
 
+READ = """
+import sys
+from pyspark.sql import SparkSession
+from kgroups.history import register
+
+spark = SparkSession.builder.remote(sys.argv[1]).getOrCreate()
+spark.addArtifacts(sys.argv[2], pyfile=True)
+register(spark)
+rate = spark.read.format("kgroups-history").option("table", "commit_rate").load(sys.argv[3])
+spark.sql(f"create table stored using `kgroups-history` options (store '{sys.argv[3]}')")
+print(spark.table("stored").count(), rate.agg({"commits": "sum"}).collect()[0][0])
+"""
+"""Reads a store by its data source, and by a table of the catalog."""
+
+
 def test_spark_connect_collects_and_queries(
     kafka: Sandbox, executors: Executors, dumped: pa.Table, tmp_path: Path
 ) -> None:
@@ -222,5 +237,7 @@ def test_spark_connect_collects_and_queries(
         kgroups(*collect, "--conf", "spark.sql.shuffle.partitions=3", environment=executors.environment)
         query = ("history", "sql", "SELECT count(*) AS n FROM commits", *engine, "-o", "jsonl")
         assert kgroups(*query, environment=executors.environment) == f'{{"n": {LOAD.records}}}\n'
+        read = (sys.executable, "-P", "-c", READ, f"sc://127.0.0.1:{port}", executors.archive, store)
+        assert run(read, executors.environment) == f"{LOAD.records} {LOAD.records}\n"
     assert ordered(stored(store, RECORDS)).equals(dumped)
     assert tasks(store) == [3]

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from runpy import run_path
+from types import SimpleNamespace
 
+import pyspark
 import pytest
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from kgroups.history import register
+from kgroups.history.load.manifest import BATCH
 from kgroups.history.session import root_cause
 from kgroups.history.tables import COMMITS
+from kgroups.history.upkeep.compact import compact
+from tests.documentation.pages import ROOT
 from tests.fakes.history import three_commits
 
 Load = Callable[..., DataFrame]
@@ -96,3 +105,73 @@ def test_stored_option_error_is_one_line(load: Load, location: str, options: dic
     with pytest.raises(Exception, match=re.escape(line)) as caught:
         load(**options).collect()
     assert root_cause(caught.value).startswith(line)
+
+
+def test_stored_file_that_was_deleted_is_an_error(spark: SparkSession, tmp_path: Path) -> None:
+    """A merge replaced it after the DataFrame was planned; another one is damaged."""
+    register(spark)
+    store = three_commits().stored_in(tmp_path, "A")
+    reader = spark.read.format("kgroups-history")
+    frames = [reader.options(table=name).load(store.location) for name in ("commits", "latest_offsets")]
+    assert [frame.count() for frame in frames] == [3, 1]
+    store.add(BATCH, {COMMITS: three_commits().arrow()["commits"]})
+    compact(store)
+    assert [frame.count() for frame in frames] == [3, 1]
+    compact(store, grace=timedelta(0))
+    for frame in frames:
+        with pytest.raises(PySparkException) as caught:
+            frame.count()
+        assert "was deleted after a merge or an expiration replaced it" in root_cause(caught.value)
+    [file] = store.snapshot().files(COMMITS)
+    assert store.storage.folder
+    (store.storage.folder / file.path).write_bytes(b"x" * file.size)
+    with pytest.raises(PySparkException) as caught:
+        reader.load(store.location).count()
+    assert f"{file.path}: Parquet magic bytes not found" in root_cause(caught.value)
+
+
+def test_stored_stream_has_each_row_once_after_a_crash(spark: SparkSession, tmp_path: Path) -> None:
+    """The sink has committed a batch, and Spark has not: it repeats the batch, which the sink knows by its number."""
+    register(spark)
+    store = three_commits().stored_in(tmp_path / "store", "A")
+
+    def run() -> None:
+        stream = spark.readStream.format("kgroups-history").options(maxEntriesPerTrigger="1", streamName="test")
+        writer = stream.load(store.location).writeStream.option("checkpointLocation", str(tmp_path / "checkpoint"))
+        query = writer.trigger(availableNow=True).start(str(tmp_path / "rows"), format="parquet")
+        query.awaitTermination(300)
+
+    run()
+    store.add(BATCH, {COMMITS: three_commits().arrow()["commits"]})
+    store.add(BATCH, {COMMITS: three_commits().arrow()["commits"]})
+    run()
+    assert spark.read.parquet(str(tmp_path / "rows")).count() == 9
+    commits = tmp_path / "checkpoint" / "commits"
+    (commits / "2").unlink()
+    (commits / ".2.crc").unlink()
+    compact(store)
+    compact(store, grace=timedelta(0))
+    run()
+    assert spark.read.parquet(str(tmp_path / "rows")).count() == 9
+
+
+def test_stored_derived_table_has_no_stream(spark: SparkSession, location: str) -> None:
+    register(spark)
+    with pytest.raises(PySparkException, match="option table: lag is a derived table, which has no stream; read it in"):
+        spark.readStream.format("kgroups-history").option("table", "lag").load(location).writeStream.start(
+            format="noop", checkpointLocation=f"{location}-checkpoint"
+        ).awaitTermination(60)
+
+
+def test_stored_tables_in_a_pipeline(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tables of the example, which Spark's own command runs with Spark Connect only."""
+    declared: dict[str, DataFrame] = {}
+
+    def declare(comment: str) -> Callable[[Callable[[], DataFrame]], None]:
+        return lambda query: declared.update({query.__name__: query()})
+
+    monkeypatch.setattr(pyspark, "pipelines", SimpleNamespace(table=declare, materialized_view=declare), raising=False)
+    monkeypatch.setenv("KGROUPS_STORE", three_commits().stored_in(tmp_path, "A").location)
+    run_path(str(ROOT / "docs/examples/spark_pipeline.py"))
+    assert {name: frame.isStreaming for name, frame in declared.items()} == {"all_commits": True, "stale_groups": False}
+    assert [row["group"] for row in declared["stale_groups"].collect()] == ["orders"]

@@ -28,6 +28,7 @@ from kgroups.errors import KgroupsError, Reason
 from kgroups.exporter import server as exporter_server
 from kgroups.history.engine import sealed
 from kgroups.history.jobs import shares
+from kgroups.history.stored import derived
 from kgroups.model.health.rules import parse_rules
 from kgroups.net import dial, pool
 from kgroups.protocol import budget, framing
@@ -90,6 +91,7 @@ BOUNDS = {
     ),
     "CPU of `watch`": (int(ticks.BUDGET * 100),),
     "a result of `history sql --untrusted`": (sealed.LARGEST // 1_000_000,),
+    "a derived table in a task of Spark": (int(derived.MEMORY.removesuffix("GB")),),
     "records that `history collect` reads without Spark": (shares.MAX_OFFSETS,),
 }
 """The first column of the table of bounds in docs/limits.md, and the numbers that its row must have."""

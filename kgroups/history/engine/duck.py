@@ -127,8 +127,11 @@ class DuckDB:
 
         :raises HistoryError: as :meth:`fetch` does.
         """
-        with self.naming_files(), reading():
-            yield from self._connection.sql(query).to_arrow_reader(rows)
+        try:
+            with self.naming_files(), reading():
+                yield from self._connection.sql(query).to_arrow_reader(rows)
+        except duckdb.Error as error:
+            raise HistoryError(f"history cannot be read: {first_line(error)}") from None
 
     def ask(self, query: str) -> pa.Table:
         return self.fetch(query)

@@ -62,7 +62,8 @@ class _OfShare(DuckDB):
     def chosen(self, table: Table, query: str) -> str:
         if table.name not in _DIVIDED or self._share.condition() == "true":
             return query
-        return f"select * from ({query}) as chosen where {self._share.condition()}"
+        # Rows without a group may concern any.
+        return f"select * from ({query}) as chosen where `{GROUP}` is null or ({self._share.condition()})"
 
 
 def slim(snapshot: Snapshot, name: str) -> Snapshot:
