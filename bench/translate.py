@@ -1,9 +1,12 @@
 """``python -m bench.translate``: measure ``kgroups translate`` between two real clusters, each behind a counting proxy.
 
 Two cases, each as whole processes: many groups by MirrorMaker 2's offset syncs (``--mm2 --method sync``), whose records
-the benchmark writes itself, and many partitions by the records in them. Prints wall time, CPU time and memory of
-kgroups, requests and bytes of both sides, and CPU time of the brokers (Linux). No peer does the same: Kafka's
-RemoteClusterUtils returns what MirrorMaker 2 wrote for one group, and compares nothing.
+the benchmark writes itself, and many partitions by the records in them. Prints wall time, CPU time and memory of each
+tool, requests and bytes of both sides, and CPU time of the brokers (Linux).
+
+The peer of the first case is Kafka's RemoteClusterUtils.translateOffsets, which reads all checkpoints for each group:
+it is measured for a few groups in one JVM, and its offsets are compared. That of the second one is Kafka's own tool,
+which copies offsets as they are (``--export``, then ``--from-file``), and compares nothing.
 """
 
 from __future__ import annotations
@@ -11,9 +14,11 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
+import statistics
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from struct import pack
 from typing import NamedTuple
@@ -22,12 +27,14 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.sandbox import Sandbox
+from kgroups.sandbox.jars import ensure_jars, ensure_mirror_jars
 from kgroups.sandbox.load import Load, seed_load
 from kgroups.sandbox.topics import make_topics
+from tests.integration.java_program import java_command
 
 from .lean import WORK
 from .load import LISTENER, Proxy, cpu_of, say
-from .processes import Run, measure
+from .processes import measure
 
 EARLIER = 17
 """Records of each partition of a copy before those that are copied."""
@@ -62,25 +69,33 @@ def main() -> int:
     """Measure both cases, and print Markdown."""
     parser = argparse.ArgumentParser(prog="python -m bench.translate", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--groups", type=int, action="append", default=[], help="of the first case; may be repeated")
+    parser.add_argument("--offsets", type=int, default=10, help="partitions of each group of the first case")
+    parser.add_argument("--peer-groups", type=int, default=5, help="groups that RemoteClusterUtils translates")
     parser.add_argument("--partitions", type=int, default=1_000, help="of the second case; 0 leaves it out")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--kgroups", action="append", default=[], help="path of kgroups; may be repeated")
     given = parser.parse_args()
     tools = given.kgroups or [str(Path(sys.executable).with_name("kgroups"))]
     rows = [
-        "| case | s | CPU s | peak MB | requests | MB | requests by API | broker CPU s |",
-        "| --- | --: | --: | --: | --: | --: | --- | --: |",
+        "| case | tool | s | CPU s | peak MB | requests | MB | requests by API | broker CPU s |",
+        "| --- | --- | --: | --: | --: | --: | --: | --- | --: |",
     ]
     for groups in given.groups or [10_000]:
-        with _Pair() as (east, west):
-            _seed_syncs(east, west, groups)
-            words = ("--all-groups", "--mm2", "--method", "sync")
-            rows += _rows(f"{groups:,} groups x 10, syncs", tools, east, west, words, given.runs, groups * 10)
+        with _Pair() as sides:
+            load = Load(groups, given.offsets, stable=0)
+            _seed_syncs(*sides, load)
+            words = "--all-groups", "--mm2", "--method", "sync"
+            contenders = [_ours(tool, words, sides, load.groups * load.partitions, 1) for tool in tools]
+            if given.peer_groups:
+                contenders.append(_remote_cluster_utils(sides, load, given.peer_groups))
+            rows += _rows(f"{groups:,} groups x {given.offsets}, syncs", contenders, sides, given.runs)
     if given.partitions:
-        with _Pair() as (east, west):
-            _seed_records(east, west, given.partitions)
-            name = f"{given.partitions:,} partitions, records"
-            rows += _rows(name, tools, east, west, (GROUP,), given.runs, given.partitions)
+        with _Pair() as sides:
+            _seed_records(*sides, given.partitions)
+            contenders = [_ours(tool, (GROUP,), sides, given.partitions, 0) for tool in tools]
+            contenders.append(_copied(sides, given.partitions))
+            rows += _rows(f"{given.partitions:,} partitions, records", contenders, sides, given.runs)
+    print(f"{os.cpu_count()} cores; load average {os.getloadavg()[0]:.1f} at the end.\n")
     print("\n".join(rows))
     return 0
 
@@ -109,9 +124,8 @@ class _Pair:
             side.sandbox.down()
 
 
-def _seed_syncs(east: Side, west: Side, groups: int) -> None:
+def _seed_syncs(east: Side, west: Side, load: Load) -> None:
     """Create groups, and what MirrorMaker 2 would have recorded about them."""
-    load = Load(groups, 10, stable=0)
     seed_load(east.sandbox, load, say)
     topics, ends = [f"load-{number}" for number in range(load.topics)], load.ends()
     copies = {f"east.{topic}": {at: end + EARLIER for at, end in ends.items()} for topic in topics}
@@ -155,47 +169,134 @@ def _seed_records(east: Side, west: Side, partitions: int) -> None:
     consumer.close()
 
 
-def _rows(
-    name: str, tools: list[str], east: Side, west: Side, words: tuple[str, ...], runs: int, expected: int
-) -> Iterator[str]:
-    sides = (east, west)
-    pids = [broker.pid for side in sides for broker in side.sandbox.brokers]
-    for tool in tools:
-        clusters = ("--from", east.proxy.bootstrap, "--to", west.proxy.bootstrap, "--timeout", "10m")
-        found = [_measured((tool, "translate", *words, *clusters, "-q", "-o", "json"), sides, pids, expected)]
-        for _ in range(runs):
-            found.append(_measured((tool, "translate", *words, *clusters, "-q", "-o", "json"), sides, pids, expected))
-        best = min(found[1:], key=lambda each: each.run.wall)
-        apis = ", ".join(f"{_NAMES.get(key, key)} {number:,}" for key, number in best.apis.most_common(5))
-        label = name if len(tools) == 1 else f"{name}, `{tool}`"
-        yield (
-            f"| {label} | {best.run.wall:.2f} | {best.run.cpu:.2f} | {best.run.rss / 1e6:.0f} | {best.apis.total():,} "
-            f"| {best.bytes / 1e6:.1f} | {apis} | {best.broker_cpu:.2f} |"
+class _Contender(NamedTuple):
+    """A tool: commands to run one after the other, and a function that checks what the last one printed.
+
+    ``share``: by what its figures are multiplied, if it translates only a part of the groups.
+    """
+
+    name: str
+    commands: tuple[tuple[str, ...], ...]
+    check: Callable[[str], None]
+    share: float = 1
+
+
+def _ours(tool: str, words: tuple[str, ...], sides: tuple[Side, Side], expected: int, short: int) -> _Contender:
+    """:param short: by how many records an offset may be before its copy."""
+
+    def check(text: str) -> None:
+        items = json.loads(text)["items"]
+        right = sum(
+            item["new_offset"] is not None
+            and item["new_offset"] + (item["read_again"] if short else 0) == item["source_offset"] + EARLIER
+            for item in items
         )
+        if (len(items), right) != (expected, expected):
+            raise SystemExit(f"{right:,} of {len(items):,} offsets were translated right, not {expected:,}")
+
+    east, west = sides
+    clusters = ("--from", east.proxy.bootstrap, "--to", west.proxy.bootstrap, "--timeout", "30m")
+    return _Contender(f"`{tool}`", ((tool, "translate", *words, *clusters, "-q", "-o", "json"),), check)
+
+
+def _remote_cluster_utils(sides: tuple[Side, Side], load: Load, number: int) -> _Contender:
+    """Return the command that translates some groups, one after the other in one JVM."""
+    groups = list(load.names())[:: load.groups // number][:number]
+    version = sides[1].sandbox.version
+    source = Path(__file__).parents[1] / "tests" / "integration" / "RemoteOffsets.java"
+    flow = "east=org.apache.kafka.connect.mirror.DefaultReplicationPolicy"
+    jars = ensure_jars(version), ensure_mirror_jars(version)
+    command = java_command(source, jars, sides[1].proxy.bootstrap, flow, *groups)
+
+    def check(text: str) -> None:
+        for line in text.splitlines():
+            _, group, _, partition, offset = line.split("\t")
+            ours = load.commits_of(group)[int(partition)] + EARLIER
+            if not ours - SYNC_EVERY <= int(offset) <= ours:
+                raise SystemExit(f"RemoteClusterUtils: {line}: expected about {ours}")
+        if len(text.splitlines()) != number * load.partitions:
+            raise SystemExit(f"RemoteClusterUtils: {text}")
+
+    return _Contender(f"RemoteClusterUtils, {number} groups", (tuple(command),), check, load.groups / number)
+
+
+def _copied(sides: tuple[Side, Side], expected: int) -> _Contender:
+    """Return the commands that copy offsets as they are."""
+    file, patience = WORK / "offsets.csv", ("--timeout", "600000")
+    words = ("--group", GROUP, "--reset-offsets", *patience)
+    east, west = (
+        side.sandbox.java_tool_command(*words, *more, "--bootstrap-server", side.proxy.bootstrap, as_shipped=True)
+        for side, more in zip(
+            sides,
+            (("--all-topics", "--to-current", "--export"), ("--from-file", str(file), "--dry-run")),
+            strict=True,
+        )
+    )
+    export = ("/bin/sh", "-c", f"{shlex.join(east)} > {shlex.quote(str(file))}")
+
+    def check(text: str) -> None:
+        found = sum(line.split()[:2] == [GROUP, TOPIC] for line in text.splitlines())
+        if found != expected:
+            raise SystemExit(f"kafka-consumer-groups: {found:,} offsets, not {expected:,}: {text[:500]}")
+
+    return _Contender("kafka-consumer-groups, copied", (export, tuple(west)), check)
+
+
+def _rows(name: str, contenders: list[_Contender], sides: tuple[Side, Side], runs: int) -> Iterator[str]:
+    """Yield a row for each contender, which run in turn after a warm-up round: the fastest of its runs."""
+    found: dict[str, list[_Measured]] = {each.name: [] for each in contenders}
+    for number in range(runs + 1):
+        for each in contenders:
+            say(f"{name}: {each.name}, round {number} of {runs}")
+            measured = _measured(each, sides)
+            if number:
+                found[each.name].append(measured)
+    best = {each.name: min(found[each.name], key=lambda one: one.wall) for each in contenders}
+    for each in contenders:
+        run = best[each.name]
+        apis = ", ".join(f"{_NAMES.get(key, key)} {number:,}" for key, number in run.apis.most_common(5))
+        yield (
+            f"| {name} | {each.name} | {run.wall:.2f} | {run.cpu:.2f} | {run.rss / 1e6:.0f} | {run.apis.total():,} "
+            f"| {run.bytes / 1e6:.1f} | {apis} | {run.broker_cpu:.2f} |"
+        )
+        if each is not contenders[0]:
+            pairs = zip(found[each.name], found[contenders[0].name], strict=True)
+            ratio = statistics.median(other.wall / ours.wall for other, ours in pairs)
+            whole = f"; of all groups {run.wall * each.share:,.0f} s, {ratio * each.share:,.0f} times as long"
+            text = f"{ratio:.1f} times as long" + (whole if each.share > 1 else "")
+            yield f"| | {text} | | | | | | | |"
 
 
 _NAMES = {1: "Fetch", 2: "ListOffsets", 3: "Metadata", 9: "OffsetFetch", 10: "FindCoordinator", 15: "DescribeGroups"}
 
 
 class _Measured(NamedTuple):
-    run: Run
+    wall: float
+    cpu: float
+    rss: int
     apis: Counter[int]
     bytes: int
     broker_cpu: float
 
 
-def _measured(command: tuple[str, ...], sides: tuple[Side, Side], pids: list[int], expected: int) -> _Measured:
-    """Run a command.
+def _measured(contender: _Contender, sides: tuple[Side, Side]) -> _Measured:
+    """Run the commands of a contender.
 
-    :raises SystemExit: if it does not translate each offset.
+    :raises SystemExit: if the result is wrong.
     """
     WORK.mkdir(exist_ok=True)
+    pids = [broker.pid for side in sides for broker in side.sandbox.brokers]
     apis, size, cpu = _requests(sides), _bytes(sides), cpu_of(pids)
-    run = measure(command, WORK / "translate")
-    items = json.loads((WORK / "translate").read_text())["items"]
-    if (len(items), sum(item["new_offset"] is not None for item in items)) != (expected, expected):
-        raise SystemExit(f"not all {expected:,} offsets were translated")
-    return _Measured(run, _requests(sides) - apis, _bytes(sides) - size, cpu_of(pids) - cpu)
+    runs = [measure(command, WORK / "translate") for command in contender.commands]
+    contender.check((WORK / "translate").read_text())
+    return _Measured(
+        sum(run.wall for run in runs),
+        sum(run.cpu for run in runs),
+        max(run.rss for run in runs),
+        _requests(sides) - apis,
+        _bytes(sides) - size,
+        cpu_of(pids) - cpu,
+    )
 
 
 def _requests(sides: tuple[Side, Side]) -> Counter[int]:
