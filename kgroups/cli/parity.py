@@ -15,7 +15,7 @@ from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.snapshot.file import read_snapshot
 from kgroups.admin.translation.compare import compare, compare_with_snapshot
 from kgroups.config.profiles import read_profiles
-from kgroups.errors import KgroupsError, UsageError
+from kgroups.errors import KgroupsError
 from kgroups.model.health.findings import Finding
 from kgroups.model.health.report import ANSWERED, Report, report_of
 from kgroups.model.offsets import place_name
@@ -62,7 +62,7 @@ def parity(
     target = side.connect("B", b)
     selection = chosen.selection() if chosen.any_given else Selection(everything=True)
     if a not in read_profiles(os.environ).tables and ":" not in a and Path(a).exists():
-        compared = _with_snapshot(_selected(read_snapshot(Path(a)), selection), matching)
+        compared = _with_snapshot(_selected(read_snapshot(Path(a)), selection, a), matching)
     else:
         compared = _with_cluster(side, a, selection, matching)
     outcome, cluster_id = or_error_envelope(
@@ -102,15 +102,13 @@ def _wire(client: Client) -> Cluster:
     return wire_of(client, WireOnly.TRANSLATION)
 
 
-def _selected(snapshot: Snapshot, selection: Selection) -> Snapshot:
+def _selected(snapshot: Snapshot, selection: Selection, file: str) -> Snapshot:
     """Return the selected groups of a snapshot.
 
     :raises UsageError: if it lacks a named one.
     """
-    names = {each.group.group for each in snapshot.groups}
-    if missing := sorted(set(selection.names) - names):
-        raise UsageError(f"there is no group {missing[0]!r} in this snapshot")
-    matches = selection.settled(names).matches
+    snapshot.check_names(selection.names, file)
+    matches = selection.settled(frozenset(snapshot.names)).matches
     return snapshot._replace(groups=tuple(each for each in snapshot.groups if matches(each.group.group)))
 
 

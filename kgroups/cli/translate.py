@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kgroups.admin.change.plan.lookups import groups_with_offsets, without_members
 from kgroups.admin.change.plan.plan_reset import plan_reset
 from kgroups.admin.change.plan.reset_request import ResetRequest
 from kgroups.admin.client import WireOnly, wire_of
@@ -148,9 +147,9 @@ class Translate(OffsetOperation[Step]):
         ahead = _ahead(steps)
         held = {} if self.partial else _held(steps, failures, translating)
         moves = {step.key: _commit(step.translated) for step in steps if step.note is None and step.group not in held}
-        planned = await self.safety.plan(cluster, lambda: self._plan_moves(cluster, moves, steps))
-        if self.again:
-            planned = planned.with_failures(await _active(cluster, {step.group for step in steps} - {*_groups(moves)}))
+        # Those that need no move may have members by now.
+        names = {step.group for step in steps} if self.again else {group for group, _, _ in moves}
+        planned = await self.safety.plan(cluster, lambda: self._plan_moves(cluster, moves, names, steps))
         self.arrived.update(each.name for each in planned.failures if each.error == Code.non_empty_group.name.upper())
         self.followed |= frozenset(step.group for step in steps) - self.arrived
         planned = await self._screened(cluster, planned)
@@ -168,14 +167,14 @@ class Translate(OffsetOperation[Step]):
             await client.close()
 
     async def _plan_moves(
-        self, cluster: Cluster, moves: Mapping[PlanKey, Commit], steps: Iterable[Step]
+        self, cluster: Cluster, moves: Mapping[PlanKey, Commit], names: Iterable[GroupId], steps: Iterable[Step]
     ) -> Outcome[PlannedOffset]:
-        names = _groups(moves)
-        if not names:
+        selection = Selection(tuple(sorted(names)))
+        if not selection.names:
             return Outcome()
         kinds = {step.group: step.translated.kind for step in steps if step.translated.kind}
         scenario = FromPlan(moves, kinds=kinds)
-        return await plan_reset(cluster, ResetRequest(Selection(names), scenario, create=True, announce=False))
+        return await plan_reset(cluster, ResetRequest(selection, scenario, create=True, announce=False))
 
     async def _screened(self, cluster: Cluster, planned: Outcome[PlannedOffset]) -> Outcome[PlannedOffset]:
         """Return the plan without the groups for which another client commits on the target."""
@@ -224,19 +223,6 @@ class Translate(OffsetOperation[Step]):
         order = {key: at for at, key in enumerate(steps)}
         both = sorted((*rows.items, *left), key=lambda row: order[row.group, row.target_topic, row.partition])
         return rows.with_items(both)
-
-
-def _groups(moves: Iterable[PlanKey]) -> tuple[GroupId, ...]:
-    return tuple(sorted({group for group, _, _ in moves}))
-
-
-async def _active(cluster: Cluster, groups: Iterable[GroupId]) -> list[Failure]:
-    """Return a failure for each of these groups that has members; their offsets are not planned."""
-    names = tuple(sorted(groups))
-    if not names:
-        return []
-    found, _, _ = await groups_with_offsets(cluster, Selection(names))
-    return without_members(found.items)[1]
 
 
 def _commit(each: Translated) -> Commit:

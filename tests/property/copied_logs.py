@@ -54,9 +54,7 @@ class World:
         )
 
     def scan(self, start: int = 0) -> Scan:
-        return Scan(
-            [each for each in self.copy if each.offset >= start], start <= self.copy_start, to_end=True, from_bound=True
-        )
+        return Scan([each for each in self.copy if each.offset >= start], start <= self.copy_start, to_end=True)
 
     def bound(self, window: Window, lead: int) -> int:
         """Return where to read from: a bit before the first record of the time of an unread one, or a later time."""

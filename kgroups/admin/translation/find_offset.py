@@ -192,8 +192,8 @@ class Finder:
                 at = until = chunk.until
                 stable, high = chunk.stable, chunk.high
                 end = stable if isolation is Isolation.READ_COMMITTED else high
-                behind = sum(each.offset >= position.offset for each in records)
-                if at >= end or behind >= (WIDTH if spent.bytes < self._limits.bytes // SHARE else NARROW):
+                following = sum(each.offset >= position.offset for each in records)
+                if at >= end or following >= (WIDTH if spent.bytes < self._limits.bytes // SHARE else NARROW):
                     break
                 if spent.over:
                     if at > position.offset:
@@ -315,7 +315,7 @@ class Finder:
             # Other records change nothing until the end.
             if not (to_end or spent.over or any(each.content in sought for each in chunk.records)):
                 continue
-            scan = Scan(records, start <= copy.start, to_end, from_bound=True)
+            scan = Scan(records, start <= copy.start, to_end)
             found = place(window, scan, compacted=position.target[0] in self._compacted)
             if isinstance(found, Place):
                 if to_end or not more:

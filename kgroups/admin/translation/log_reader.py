@@ -64,7 +64,7 @@ class Unread(Exception):
 class Chunk(NamedTuple):
     """The records of a log from an offset on.
 
-    ``until``: the offset to continue at. ``stable``: the offset behind which consumers of read_committed wait.
+    ``until``: the offset to continue at. ``stable``: the offset at which consumers of read_committed wait.
     ``origins``: as in :class:`.Copies`.
     """
 
@@ -149,7 +149,7 @@ class LogReader:
                 raise self._unread(pair, error) from error
             stable, high = fetched.last_stable, fetched.high_watermark
             end = stable if isolation is Isolation.READ_COMMITTED else high
-            # Behind the last batch, compaction may have left offsets without records up to the end of the log.
+            # After the last batch, compaction may have left offsets without records up to the end of the log.
             until = copies.until if fetched.records else max(end, at)
             size = len(fetched.records)
             if copies.until > at or (not size and at >= end):

@@ -325,7 +325,7 @@ async def _facts(
     for topic, copy in copies.items():  # those that only one of them has
         there.update((copy, each) for each in theirs[copy].leaders if each >= len(ours[topic].leaders))
         here.update((topic, each) for each in ours[topic].leaders if each >= len(theirs[copy].leaders))
-    # The end of the copy is read first: what is behind it then was copied from records before the source's end.
+    # The end of the copy is read first: what follows it then was copied from records before the source's end.
     target_logs, unread = await fetch_logs(target, by_topic(there), known=theirs)
     source_logs, failures = await fetch_logs(source, by_topic(here), known=ours)
     failures = (

@@ -74,15 +74,11 @@ class Window(NamedTuple):
 
 
 class Scan(NamedTuple):
-    """Records of the copy without a gap in between, sorted; ``from_start`` and ``to_end`` as in :class:`Window`.
-
-    ``from_bound``: whether no copy of a record of the window's ``after`` is before them.
-    """
+    """Records of the copy without a gap in between, sorted; ``from_start`` and ``to_end`` as in :class:`Window`."""
 
     records: Sequence[Copy]
     from_start: bool
     to_end: bool
-    from_bound: bool = False
 
 
 class Place(NamedTuple):
@@ -90,7 +86,7 @@ class Place(NamedTuple):
 
     ``at_most``: how many records before the first unread one may be read again. ``next``: the first unread record in
     the copy, if it has one. ``matched``: how many records of the source were found. ``missing``: how many unread ones
-    before ``next`` the copy does not have. ``twice``: how many read records were found again behind ``offset``;
+    before ``next`` the copy does not have. ``twice``: how many read records were found again after ``offset``;
     ``surplus``: how many unread ones were, so that read ones that the source no longer has may be there again, too.
     """
 
@@ -212,7 +208,7 @@ class _Labels:
         return sum(max(0, number - self._equal[content]) for content, number in found.items())
 
     def equal_surplus(self, first: int) -> int:
-        """Return how many records behind ``first`` equal a read one, beyond the number of unread ones that do."""
+        """Return how many records after ``first`` equal a read one, beyond the number of unread ones that do."""
         found = Counter(self.records[at].content for at in self.of(_EITHER) if at > first)
         return sum(max(0, number - self._equal[content]) for content, number in found.items())
 
@@ -248,12 +244,11 @@ class _Labels:
 def place(window: Window, scan: Scan, *, compacted: bool) -> Place | Unplaced:
     """Return the offset of the copy at which a group continues that has read ``window.before``.
 
+    :param scan: no copy of a record of ``window.after`` is before it.
     :param compacted: whether records of the copy may have been removed by compaction.
     """
     labels = _Labels(window, scan)
     read, unread = labels.of(_READ), labels.of(_UNREAD)
-    if unread and not (scan.from_start or scan.from_bound):
-        return Unplaced(Impossible.NOT_FOUND, "a copy of an unread record may be before those that were read")
     if unread and not window.to_end and labels.has_later_before(unread[0]):
         return Unplaced(Impossible.AMBIGUOUS, "the copy has later records before the first copy of an unread one")
     if boundary := labels.boundary():
@@ -298,15 +293,15 @@ def _after_last(window: Window, scan: Scan, labels: _Labels, read: list[int], co
     equal = sum(label == _EITHER for label in labels.labels[at + 1 :])
     there = labels.contents()
     later = window.before[labels.place_before(at) + 1 :]
-    behind = [each for each in later if not each.aborted and each.content not in there]
-    if behind and not compacted:
+    absent = [each for each in later if not each.aborted and each.content not in there]
+    if absent and not compacted:
         return Unplaced(
             Impossible.NOT_COPIED_YET,
-            f"the copy ends with offset {scan.records[at].offset:,}, {len(behind):,} records before the group's offset",
+            f"the copy ends with offset {scan.records[at].offset:,}, {len(absent):,} records before the group's offset",
         )
     gone = _gone(window, labels.place_before(at))
     others = sum(label == _OTHER for label in labels.labels[at + 1 :])
-    return _place(scan, at, equal + len(behind) + min(gone, others), None, labels, 0)
+    return _place(scan, at, equal + len(absent) + min(gone, others), None, labels, 0)
 
 
 def _before_first(window: Window, scan: Scan, labels: _Labels, at: int) -> Place | Unplaced:

@@ -50,7 +50,7 @@ def place_by_header(
     if not _confirmed(window, *last, *following):
         return Unplaced(Impossible.AMBIGUOUS, "the records with the header are not those of the source", final=True)
     if not following:
-        return _behind(window, *last[0])
+        return _after_last(window, *last[0])
     ((copy, origin),) = following
     if window.unread and origin > window.unread[0].offset and not compacted:
         if not last and from_start:
@@ -63,7 +63,7 @@ def place_by_header(
     return Translation(copy.offset, Method.HEADER, text, twice=twice)
 
 
-def _behind(window: Window, copy: Copy, origin: int) -> Translation | Unplaced:
+def _after_last(window: Window, copy: Copy, origin: int) -> Translation | Unplaced:
     """Return the offset after the last read record, which no unread one follows."""
     read = window.read[-1].offset if window.read else window.offset - 1
     if origin < read:

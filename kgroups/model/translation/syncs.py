@@ -1,8 +1,8 @@
 """Translate an offset by what MirrorMaker 2 recorded: offset syncs, and the checkpoints of a group.
 
 An offset sync says that the record at ``upstream`` of a source partition was written at ``downstream`` of its copy.
-Records are copied in order, so each later record of the source is behind the copy of an earlier one. A group that
-continues at a sync loses nothing and reads nothing again; behind it, the group may continue one record further.
+Records are copied in order, so each later record of the source is after the copy of an earlier one. A group that
+continues at a sync loses nothing and reads nothing again; after it, the group may continue one record further.
 
 - A sync that goes back, on either side, says that MirrorMaker 2 began again at an earlier record, or that a topic was
   recreated or truncated: earlier syncs prove nothing then.

@@ -11,6 +11,7 @@ import pytest
 from kio.schema.errors import ErrorCode
 
 from tests.fakes.broker import FakeCluster
+from tests.fakes.cluster_state import FakeMember
 from tests.fakes.record_batches import batch
 
 Run = Callable[..., tuple[int, str, str]]
@@ -79,3 +80,22 @@ def test_offsets_that_cannot_be_read_are_unknown(run_cli: Run, clusters: tuple[A
     assert code == 1 and "on the target: " in err
     assert notes["a"].endswith("not written: the group's offset there could not be read")
     assert notes["b"].endswith("already there")
+
+
+def test_follow_ends_when_all_groups_have_members_on_the_target(
+    run_cli: Run, clusters: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, target = clusters
+    rounds: list[float] = []
+
+    def join(seconds: float) -> None:
+        rounds.append(seconds)
+        for name in ("a", "b")[: len(rounds)]:
+            target.state.group(name, state="Stable", members=(FakeMember("m"),), commits={("t1", 0): 2, ("t2", 0): 2})
+
+    monkeypatch.setattr("kgroups.cli.translate.time.sleep", join)
+    both = ("--from", source.bootstrap, "--to", target.bootstrap)
+    code, out, err = run_cli("translate", "a", "b", *both, "--follow", "1s", "--execute", "--yes")
+    assert (code, rounds) == (1, [1.0, 1.0])
+    assert out.count("already there") == 4
+    assert err.count("group 'a': the group has active members") == err.count("group 'b': the group has") == 1
