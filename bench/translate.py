@@ -17,6 +17,7 @@ import os
 import shlex
 import statistics
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -127,12 +128,13 @@ class _Pair:
 def _seed_syncs(east: Side, west: Side, load: Load) -> None:
     """Create groups, and what MirrorMaker 2 would have recorded about them."""
     seed_load(east.sandbox, load, say)
+    now = int(time.time() * 1000)
     topics, ends = [f"load-{number}" for number in range(load.topics)], load.ends()
     copies = {f"east.{topic}": {at: end + EARLIER for at, end in ends.items()} for topic in topics}
     make_topics(west.settings, {**copies, CHECKPOINTS: {0: 0}})
     make_topics(east.settings, {SYNCS: {0: 0}})
     east.produce(
-        (SYNCS, 0, _text(topic) + pack(">i", at), pack(">qq", upstream, upstream + EARLIER), BEGAN)
+        (SYNCS, 0, _text(topic) + pack(">i", at), pack(">qq", upstream, upstream + EARLIER), now)
         for upstream in range(0, max(ends.values()), SYNC_EVERY)
         for topic in topics
         for at, end in ends.items()

@@ -60,7 +60,7 @@ class Mirror:
     checkpoints: dict[TopicPartition, dict[GroupId, bytes]] = field(default_factory=dict)
     """By the topic of the source, packed; see :meth:`checkpoints_of`."""
     unknown: dict[TopicPartition, str] = field(default_factory=dict)
-    """Partitions with a sync that could not be decoded, and why."""
+    """Partitions whose syncs prove nothing, and why."""
     failures: list[Failure] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
     unread: str | None = None
@@ -161,7 +161,7 @@ class _Keeper:
             return
         if pair not in self._mirror.syncs:
             self._mirror.syncs[pair] = SyncLog(self._committed[pair].values())
-        self._mirror.syncs[pair].add(upstream, downstream)
+        self._mirror.syncs[pair].add(upstream, downstream, entry.timestamp)
 
 
 @dataclass

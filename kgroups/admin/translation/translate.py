@@ -33,10 +33,12 @@ from ..query.log_offsets import fetch_logs
 from ..query.select_groups import Selection
 from ..routing.partition_leaders import NO_TOPICS, TopicPartition, Topics, by_topic, topic_leaders
 from .find_offset import Finder, Limits, Position
-from .log_reader import SOURCE, TARGET, LogReader, on_side
+from .log_reader import SOURCE, TARGET, LogReader, Unread, on_side
 from .mirror import Mirror, read_mirror
 
 CLEANUP = "cleanup.policy"
+CLOCKS_DIFFER = 60_000
+"""Milliseconds by which the clocks of producers and of MirrorMaker 2 may differ."""
 TOGETHER = 64
 """Offsets that are translated at a time."""
 PART = 50_000
@@ -161,6 +163,8 @@ async def gather(source: Cluster, target: Cluster, request: Request) -> Gathered
     commits, facts = await asyncio.gather(
         fetch_commits(target, dict.fromkeys(names)), _facts(source, target, offsets, copies)
     )
+    if mirror:
+        await _check_times(target, mirror, copies, facts)
     there = committed_by_group(commits)
     failures += [on_side(TARGET, failure) for name, failure in commits.failed.items() if name not in there]
     failures += facts.failures
@@ -181,6 +185,36 @@ async def _hidden(source: Cluster) -> list[Failure]:
         hidden = frozenset(topic for topic in hidden if not is_of_cluster(topic))
     why = omitted_commits(hidden)
     return [Failure(Scope.CLUSTER, "", f"{SOURCE}: {why}", reason=Reason.OFFSETS_HIDDEN)] if why else []
+
+
+async def _check_times(target: Cluster, mirror: Mirror, copies: Mapping[str, str], facts: Facts) -> None:
+    """Use no syncs that are older than a record before them: they are of an earlier copy, which was deleted since.
+
+    If MirrorMaker 2 left out the first sync of the new copy, the syncs themselves do not show it.
+    """
+    reader = LogReader(target, TARGET, facts.target_topics)
+
+    async def check(pair: TopicPartition, synced: OffsetPair, ms: int) -> None:
+        try:
+            later = await reader.offset_at((copies[pair[0]], pair[1]), ms + CLOCKS_DIFFER)
+        except Unread as error:
+            mirror.unknown.setdefault(pair, f"whether the offset syncs are of this copy is unknown: {error}")
+            return
+        if later is not None and later <= synced.downstream:
+            mirror.unknown.setdefault(
+                pair,
+                f"the offset sync {synced} is older than the record at {later:,} of the copy: it is of an earlier copy,"
+                " or the record's time is wrong",
+            )
+
+    used = {pair: syncs.first_used() for pair, syncs in mirror.syncs.items()}
+    await asyncio.gather(
+        *(
+            check(pair, *each)
+            for pair, each in used.items()
+            if each and each[1] >= 0 and pair[1] in facts.target_logs.offsets.get(copies[pair[0]], {})
+        )
+    )
 
 
 def _unused_rules(rules: TopicMap, topics: Iterable[str]) -> Iterator[str]:

@@ -77,12 +77,13 @@ _upstream = attrgetter("upstream")
 class SyncLog:
     """The syncs of one partition since the last one that went back, sorted by both offsets."""
 
-    __slots__ = ("_before", "_offsets", "_syncs", "_thinned", "_waits")
+    __slots__ = ("_before", "_offsets", "_syncs", "_thinned", "_times", "_waits")
 
     def __init__(self, offsets: Iterable[int] | None = None) -> None:
         """:param offsets: keep only the syncs next to these offsets of the source, and the newest ones."""
         self._offsets = None if offsets is None else sorted(set(offsets))
         self._syncs: list[OffsetPair] = []
+        self._times: list[int] = []
         self._waits: list[int] = []
         """Of each sync: up to which offset of the source records may have been copied before it. It never falls."""
         self._thinned = 0
@@ -102,8 +103,8 @@ class SyncLog:
     def newest(self) -> OffsetPair | None:
         return self._syncs[-1] if self._syncs else None
 
-    def add(self, upstream: int, downstream: int) -> None:
-        """Add the next sync of the topic."""
+    def add(self, upstream: int, downstream: int, ms: int = -1) -> None:
+        """Add the next sync of the topic, written at ``ms`` (milliseconds since 1970); negative: unknown."""
         kept, waits = self._syncs, self._waits
         until = -1
         if kept:
@@ -114,19 +115,22 @@ class SyncLog:
                 self._before = max(self._before, last.upstream)
                 kept.clear()
                 waits.clear()
+                self._times.clear()
                 self._thinned = 0
             elif again:
                 kept.pop()
                 waits.pop()
+                self._times.pop()
         kept.append(OffsetPair(upstream, downstream))
         waits.append(until)
+        self._times.append(ms)
         self._thin(self.proved())
 
     def _thin(self, proved: int) -> None:
         while self._thinned + 1 < proved:
             at = self._thinned
             if at and not self._separates(self._syncs[at - 1].upstream, self._syncs[at + 1].upstream):
-                del self._syncs[at], self._waits[at]
+                del self._syncs[at], self._waits[at], self._times[at]
                 proved -= 1
             else:
                 self._thinned += 1
@@ -155,6 +159,17 @@ class SyncLog:
         if below and below.upstream == offset:
             return below, below
         return below, self._syncs[after] if after < proved else None
+
+    def first_used(self) -> tuple[OffsetPair, int] | None:
+        """Return the earliest sync below one of the needed offsets, and its time; ``None`` if there is none.
+
+        If it is about the copy as it is now, the later ones are, too.
+        """
+        proved = self.proved() or len(self._syncs)
+        for offset in self._offsets or ():
+            if at := bisect_right(self._syncs, offset, hi=proved, key=_upstream):
+                return self._syncs[at - 1], self._times[at - 1]
+        return None
 
     def _separates(self, low: int, high: int) -> bool:
         """Return whether an offset between two syncs is needed, so that a sync between them is."""

@@ -247,3 +247,17 @@ def test_topic_that_is_not_the_copy_gets_no_offsets_of_syncs(topic_map: TopicMap
     request = Request(Selection(everything=True), frozenset([Method.SYNC]), topic_map, mirror=AUTO)
     (found,) = ask((source, target), lambda one, other: translate(one, other, request))
     assert (found.target_topic, found.translation.offset) == ("t" if topic_map else "A.t", None)
+
+
+@pytest.mark.parametrize(("ms", "offset"), [(61_000, None), (60_999, 45)])
+def test_syncs_that_are_older_than_the_records_before_them_prove_nothing(ms: int, offset: int | None) -> None:
+    source, target = pair()
+    source.state.topic("t", [0, 0], end=100)
+    target.state.topic("A.t", [0, 0], end=80).times[40] = ms  # the syncs are of second 1
+    target.state.cluster_id = "other"
+    source.state.group("g", 0, commits={("t", 0): 60})
+    request = Request(Selection(everything=True), frozenset([Method.SYNC]), mirror=AUTO)
+    (found,) = ask((source, target), lambda one, other: translate(one, other, request))
+    assert found.translation.offset == offset
+    if offset is None:
+        assert "the offset sync 60 -> 45 is older than the record at 40 of the copy" in found.translation.evidence
