@@ -19,7 +19,7 @@ import statistics
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from struct import pack
 from typing import NamedTuple
@@ -179,26 +179,25 @@ class _Contender(NamedTuple):
 
     name: str
     commands: tuple[tuple[str, ...], ...]
-    check: Callable[[str], None]
+    check: Callable[[Iterable[str]], None]
     share: float = 1
 
 
 def _ours(tool: str, words: tuple[str, ...], sides: tuple[Side, Side], expected: int, short: int) -> _Contender:
     """:param short: by how many records an offset may be before its copy."""
 
-    def check(text: str) -> None:
-        items = json.loads(text)["items"]
-        right = sum(
-            item["new_offset"] is not None
-            and item["new_offset"] + (item["read_again"] if short else 0) == item["source_offset"] + EARLIER
-            for item in items
-        )
-        if (len(items), right) != (expected, expected):
-            raise SystemExit(f"{right:,} of {len(items):,} offsets were translated right, not {expected:,}")
+    def check(lines: Iterable[str]) -> None:
+        number = right = 0
+        for item in map(json.loads, lines):
+            number += 1
+            found, again = item["new_offset"], item["read_again"] if short else 0
+            right += found is not None and found + again == item["source_offset"] + EARLIER
+        if (number, right) != (expected, expected):
+            raise SystemExit(f"{right:,} of {number:,} offsets were translated right, not {expected:,}")
 
     east, west = sides
     clusters = ("--from", east.proxy.bootstrap, "--to", west.proxy.bootstrap, "--timeout", "30m")
-    return _Contender(f"`{tool}`", ((tool, "translate", *words, *clusters, "-q", "-o", "json"),), check)
+    return _Contender(f"`{tool}`", ((tool, "translate", *words, *clusters, "-q", "-o", "jsonl"),), check)
 
 
 def _remote_cluster_utils(sides: tuple[Side, Side], load: Load, number: int) -> _Contender:
@@ -210,14 +209,16 @@ def _remote_cluster_utils(sides: tuple[Side, Side], load: Load, number: int) -> 
     jars = ensure_jars(version), ensure_mirror_jars(version)
     command = java_command(source, jars, sides[1].proxy.bootstrap, flow, *groups)
 
-    def check(text: str) -> None:
-        for line in text.splitlines():
+    def check(lines: Iterable[str]) -> None:
+        found = 0
+        for line in lines:
+            found += 1
             _, group, _, partition, offset = line.split("\t")
             ours = load.commits_of(group)[int(partition)] + EARLIER
             if not ours - SYNC_EVERY <= int(offset) <= ours:
                 raise SystemExit(f"RemoteClusterUtils: {line}: expected about {ours}")
-        if len(text.splitlines()) != number * load.partitions:
-            raise SystemExit(f"RemoteClusterUtils: {text}")
+        if found != number * load.partitions:
+            raise SystemExit(f"RemoteClusterUtils: {found:,} offsets")
 
     return _Contender(f"RemoteClusterUtils, {number} groups", (tuple(command),), check, load.groups / number)
 
@@ -236,10 +237,10 @@ def _copied(sides: tuple[Side, Side], expected: int) -> _Contender:
     )
     export = ("/bin/sh", "-c", f"{shlex.join(east)} > {shlex.quote(str(file))}")
 
-    def check(text: str) -> None:
-        found = sum(line.split()[:2] == [GROUP, TOPIC] for line in text.splitlines())
+    def check(lines: Iterable[str]) -> None:
+        found = sum(line.split()[:2] == [GROUP, TOPIC] for line in lines)
         if found != expected:
-            raise SystemExit(f"kafka-consumer-groups: {found:,} offsets, not {expected:,}: {text[:500]}")
+            raise SystemExit(f"kafka-consumer-groups: {found:,} offsets, not {expected:,}")
 
     return _Contender("kafka-consumer-groups, copied", (export, tuple(west)), check)
 
@@ -290,7 +291,8 @@ def _measured(contender: _Contender, sides: tuple[Side, Side]) -> _Measured:
     pids = [broker.pid for side in sides for broker in side.sandbox.brokers]
     apis, size, cpu = _requests(sides), _bytes(sides), cpu_of(pids)
     runs = [measure(command, WORK / "translate") for command in contender.commands]
-    contender.check((WORK / "translate").read_text())
+    with (WORK / "translate").open() as lines:  # this process stays small: its memory counts as that of the next one
+        contender.check(lines)
     return _Measured(
         sum(run.wall for run in runs),
         sum(run.cpu for run in runs),
