@@ -27,6 +27,7 @@ sys.path[0] = str(ROOT)
 
 from bench.processes import measure  # noqa: E402
 from bench.spark_workers import kept_section  # noqa: E402
+from kgroups.history.jobs.collect import SMALL  # noqa: E402
 from kgroups.sandbox import Sandbox  # noqa: E402
 from kgroups.sandbox.commits import Commits, make_commits  # noqa: E402
 
@@ -70,8 +71,9 @@ class Size(NamedTuple):
         return statistics.median(run.seconds for run in self.runs[contender])
 
     def net(self) -> list[float]:
-        """Return the seconds of each collection, without the start of Spark in the same round."""
-        return [run.seconds - start.seconds for run, start in zip(self.runs[COLLECT], self.runs[SPARK], strict=True)]
+        """Return the seconds of each collection, without the start of Spark in the same round, if it needs Spark."""
+        starts = [run.seconds if self.records > SMALL else 0.0 for run in self.runs[SPARK]]
+        return [run.seconds - start for run, start in zip(self.runs[COLLECT], starts, strict=True)]
 
     def ratios(self, seconds: Sequence[float]) -> list[float]:
         """Return how many times faster than the console consumer these runs were, by round."""
@@ -200,9 +202,9 @@ def _report(sizes: Sequence[Size], load: float) -> str:
         "",
         f"Written by `python bench/history.py {' '.join(sys.argv[1:])}`. {_machine(load)}",
         "",
-        "Medians of whole processes in seconds. `collect` is shown with the start of Spark; its rate and ratio are "
-        "without the start that was measured in the same round. Ratios are the median of those of each round, which "
-        "are in parentheses. A second `collect` finds 48,000 new records, and needs no Spark.",
+        f"Medians of whole processes in seconds. Above {SMALL:,} records, `collect` is shown with the start of Spark; "
+        "its rate and ratio are without the start that was measured in the same round. Ratios are the median of those "
+        "of each round, which are in parentheses. A second `collect` finds 48,000 new records, and needs no Spark.",
         "",
         "| records | console consumer to a file | `dump --parquet` | start of Spark | `collect` | `collect` again | "
         "collect, records/s | collect against the console | dump against the console |",

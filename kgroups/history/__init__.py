@@ -4,7 +4,7 @@
 
 - ``kgroups-offsets``: the log of ``__consumer_offsets``, batch and stream; options in :mod:`.extract.options`
 - ``kgroups-live``: the current state of a cluster, queried as by the commands; options in :mod:`.live.options`
-- ``kgroups-history``: the tables of a store, batch and stream; options in :mod:`.stored.options`
+- ``kgroups-history``: the tables of a store, batch and stream, to read and to write; options in :mod:`.stored.options`
 """
 
 from __future__ import annotations
@@ -31,4 +31,4 @@ def register(spark: SparkSession, settings: ClientSettings | None = None) -> Non
     cores = cores_of(spark)
     spark.dataSource.register(with_settings(OffsetsSource, settings, cores))
     spark.dataSource.register(with_settings(LiveSource, settings))
-    spark.dataSource.register(with_settings(StoredSource, None, cores))
+    spark.dataSource.register(with_settings(StoredSource, settings, cores))

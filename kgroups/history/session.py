@@ -11,9 +11,12 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from py4j.protocol import Py4JError
+from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
+from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from kgroups.class_archive import find_java
@@ -92,10 +95,11 @@ def open_session(
     # Spark Connect only warns of a setting that it rejects here: those of the user are set later.
     for key, value in (defaults if remote else defaults | given).items():
         builder = builder.config(key, value)
-    # Java and Spark log much that is of interest only after a failure.
     path = Path(log) if log else _cache() / "spark.log"
     try:
-        with StartNotes(place, notify), _own_interrupts(), _redirect_output(path):
+        with StartNotes(place, notify), _own_interrupts(), path.open("wb") as output:
+            if not remote:
+                _start_java({"spark.master": chosen} | defaults | given, output)
             session = builder.getOrCreate()
     except ImportError as error:  # gRPC or one of its packages
         raise MissingPackage(f"--remote needs Spark Connect ({error}): {install_command('connect')}") from None
@@ -168,24 +172,15 @@ def _cache() -> Path:
     return folder
 
 
-@contextmanager
-def _redirect_output(path: Path) -> Iterator[None]:
-    """Redirect stdout and stderr of the processes started in this context to a file, permanently.
+def _start_java(settings: Mapping[str, str | None], output: IO[bytes]) -> None:
+    """Start Java, unless it runs. Its output goes to a file.
 
-    This process gets its own streams back afterward. Java reports problems on stdout, which is for data.
+    Java and Spark log much that is of interest only after a failure, some of it on stdout, which is for data.
     """
-    sys.stdout.flush()
-    sys.stderr.flush()
-    saved = {number: os.dup(number) for number in (1, 2)}
-    try:
-        with path.open("wb") as file:
-            for number in saved:
-                os.dup2(file.fileno(), number)
-        yield
-    finally:
-        for number, duplicate in saved.items():
-            os.dup2(duplicate, number)
-            os.close(duplicate)
+    if SparkContext._gateway is None and GATEWAY not in os.environ:
+        conf = SparkConf().setAll([(key, value) for key, value in settings.items() if value is not None])
+        gateway = launch_gateway(conf, {"stdout": output, "stderr": output})  # type: ignore[no-untyped-call]
+        SparkContext._ensure_initialized(gateway=gateway)
 
 
 FEW = 200_000

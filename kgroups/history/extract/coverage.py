@@ -16,19 +16,25 @@ from .ranges import Range
 class RangeCounter:
     """Counts the records of each partition, with the log times of the first and the last."""
 
-    def __init__(self, ranges: Sequence[Range]) -> None:
-        self._ranges = ranges
+    def __init__(self, ranges: Sequence[Range] = ()) -> None:
+        self._ranges = list(ranges)
         self._holes = HoleCounter(ranges)
         self.records: Counter[int] = Counter()
         self.times: dict[int, tuple[int, int]] = {}
 
+    def begin(self, piece: Range) -> None:
+        """Add a range."""
+        self._ranges.append(piece)
+        self._holes.begin(piece)
+
     def count(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield the batches unchanged, and count their records."""
         for batch in batches:
-            self._add(batch)
+            self.add(batch)
             yield batch
 
-    def _add(self, batch: pa.RecordBatch) -> None:
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Count the records of a batch."""
         self._holes.add(batch)
         partitions = np.asarray(batch.column("log_partition"))
         times = np.asarray(batch.column("log_time").cast(pa.int64()).fill_null(0))

@@ -50,6 +50,10 @@ class HoleCounter:
     def __init__(self, ranges: Sequence[Range]) -> None:
         self._partitions = {piece.partition: _Partition(piece) for piece in ranges}
 
+    def begin(self, piece: Range) -> None:
+        """Add a range."""
+        self._partitions[piece.partition] = _Partition(piece)
+
     def add(self, batch: pa.RecordBatch) -> None:
         """Add records, which follow those added before in each partition."""
         partitions = np.asarray(batch.column("log_partition"))

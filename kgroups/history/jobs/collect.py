@@ -44,8 +44,11 @@ from .heads import HeadSampler
 from .shares import ShareStates
 from .stalls import Stalls
 
-SMALL = 50_000
-"""Maximum number of offsets in a batch that this process reads itself: starting Spark would take longer."""
+SMALL = 2_000_000
+"""Maximum number of new offsets that this process reads itself: starting Spark would take longer."""
+
+SMALL_OF_MANY = 50_000
+"""The same if several clusters are collected: they share the process."""
 
 
 class Plan(NamedTuple):
@@ -90,8 +93,8 @@ def collect(
 ) -> Collected:
     """Run until the log is read (once), or the duration is over or Ctrl-C (with an interval).
 
-    :param open_session: starts Spark; called for the first batch that is not small.
-    :param small: maximum number of offsets in a batch that is read without Spark.
+    :param open_session: starts Spark; called once, in another thread, if more than ``small`` offsets are new.
+    :param small: maximum number of new offsets that are read without Spark.
     :param on_batch: called with each entry of records after its commit.
     :param stopped: ends the run as Ctrl-C does, after the current batch: Python interrupts the main thread only.
     :param progress: gets the lines about what was collected; default: ``notify``, which also gets those about failures.
@@ -155,13 +158,18 @@ class _Collector:
         ):
             # How users end a continuous collection; any other is then incomplete.
             with suppress(*(() if self._plan.interval is None else (KeyboardInterrupt,))):
+                self._tasks.expect(self._behind(ends))
                 sampler.watch(self._take_baseline())
                 self._follow(ends, sampler, None if self._plan.duration is None else began + self._plan.duration)
             ends = self._stalls.look(last=True, idle=not self._batches)
-        positions = self._store.snapshot().positions
-        behind = sum(max(0, each.stable - positions.get(partition, each.start)) for partition, each in ends.items())
+        behind = self._behind(ends)
         incomplete = "the states of share groups are incomplete; see above" if self._shares.failed else None
         return Collected(self._batches, self._records, time.monotonic() - began, behind, incomplete)
+
+    def _behind(self, ends: Mapping[int, Ends]) -> int:
+        """Return the number of stable offsets that are not read."""
+        positions = self._store.snapshot().positions
+        return sum(max(0, each.stable - positions.get(partition, each.start)) for partition, each in ends.items())
 
     def _follow(self, ends: Mapping[int, Ends], sampler: HeadSampler, until: float | None) -> None:
         """Collect up to the stable offsets; again and again if there is an interval."""
@@ -187,6 +195,7 @@ class _Collector:
 
     def _collect_up_to(self, ends: Mapping[int, Ends], sampler: HeadSampler, until: float | None) -> None:
         """Collect up to the stable offsets, and the states of share groups."""
+        self._tasks.expect(self._behind(ends))
         for batch in self._follower.batches(ends):
             self._on_batch(batch.entry)
             self._report(batch.entry)

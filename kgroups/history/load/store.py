@@ -361,6 +361,14 @@ class Store:
         self.storage.delete([*orphans, *checkpoints[:-1], *unfinished])
         return len(orphans)
 
+    def delete_unnamed(self, paths: Iterable[str]) -> int:
+        """Delete those of some new files that no entry names; return their number."""
+        snapshot, hidden = self._current_and_hidden()
+        named = {file.path for entry in (*snapshot.entries.values(), *hidden.values()) for file in entry.files}
+        unnamed = sorted(set(paths) - named)
+        self.storage.delete(unnamed)
+        return len(unnamed)
+
     def delete_orphans_daily(self) -> int:
         """Delete them if the last time, of any process, was a day ago: it lists all files. Return their number."""
         now = datetime.now(UTC)

@@ -8,7 +8,9 @@ from __future__ import annotations
 import json
 import re
 import socket
+import threading
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -105,17 +107,23 @@ def _is_local(spark: SparkSession) -> bool:
 
 
 class TaskRunner:
-    """Run the tasks of batches: in this process until a batch is large, then on Spark, which starts once."""
+    """Run the tasks of batches: in this process until a batch, or all that is expected, is large; then on Spark."""
 
     def __init__(self, open_session: Callable[[], SparkSession], store: Store, small: int, notify: Notify) -> None:
         """Start nothing yet.
 
-        :param open_session: starts Spark; called for the first batch that is not small.
+        :param open_session: starts Spark; called once.
         :param store: to which the tasks write.
-        :param small: maximum number of offsets in a batch that is read without Spark.
+        :param small: maximum number of offsets that are read without Spark.
         """
         self._open_session, self._store, self._small, self._notify = open_session, store, small, notify
         self._spark: SparkSession | None = None
+        self._starting: Future[SparkSession] | None = None
+
+    def expect(self, offsets: int) -> None:
+        """Start Spark in the background, for all further batches, if they have together more offsets than is small."""
+        if offsets > self._small and self._spark is None and self._starting is None:
+            self._starting = _start(self._open_session)
 
     def run(
         self,
@@ -131,13 +139,27 @@ class TaskRunner:
         :param parse: returns the result of a Spark task as ``here`` does.
         :raises PySparkException: if a task fails; its message contains the last line of the task's error.
         """
-        if self._spark is None and sum(piece.span for piece in ranges) <= self._small:
+        if self._spark is None and self._starting is None and sum(piece.span for piece in ranges) <= self._small:
             return [here(ranges)]
         if self._spark is None:
-            self._spark = self._open_session()
+            self._spark = self._starting.result() if self._starting else self._open_session()
             check_visible(self._spark, self._store, self._notify)
         splits = divide(ranges, cores(self._spark))
         return [parse(each) for each in run_on_spark(self._spark, self._notify, on_spark, splits)]
+
+
+def _start(open_session: Callable[[], SparkSession]) -> Future[SparkSession]:
+    """Start Spark in a thread, which does not delay the end of the process."""
+    started: Future[SparkSession] = Future()
+
+    def run() -> None:
+        try:
+            started.set_result(open_session())
+        except BaseException as error:
+            started.set_exception(error)
+
+    threading.Thread(target=run, name="kgroups-spark", daemon=True).start()
+    return started
 
 
 def cores(spark: SparkSession) -> int:

@@ -15,7 +15,7 @@ from kgroups.errors import EXIT_FAILED
 from kgroups.model.counts import count
 
 from ..hosts import GivenHosts
-from ..jobs.collect import SMALL, Plan
+from ..jobs.collect import SMALL, SMALL_OF_MANY, Plan
 from ..jobs.collect import collect as run
 from ..jobs.land import land as land_records
 from ..jobs.lineage import Lineage
@@ -49,7 +49,7 @@ def collect(
 
     kept = None if retention is None else timedelta(seconds=retention)
     plan = Plan(connection.settings, topic, interval, duration, sample_every, max_records, hosts, kept)
-    small = 0 if engine.chosen else SMALL
+    small = 0 if engine.chosen else SMALL_OF_MANY if connection.fleet else SMALL
 
     def collect_one(
         clients: Clients,

@@ -17,6 +17,17 @@ startingEntry          first entry of the manifest to read: earliest (default: e
 maxEntriesPerTrigger   maximum number of entries of each cluster in a micro-batch; default: all; streams only
 streamName             keep replaced files for this stream until it has read them, at most 7 days; streams only
 ====================== =================================================================================
+
+Options of writes; see :mod:`kgroups.history.load.sink`:
+
+====================== =================================================================================
+path, store            location of the store
+cluster                ID of the cluster; default: the only one
+bootstrap.servers      bootstrap servers of the cluster, instead of its ID: a store is created if it does not exist, and
+                       compaction is detected. Required if rows are ranges
+command.config, topic  as for ``kgroups-offsets``
+timeout                maximum seconds without a response from a broker; default 30
+====================== =================================================================================
 """
 
 from __future__ import annotations
@@ -26,9 +37,12 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from kgroups.config.settings import ClientSettings
 from kgroups.errors import UsageError
 from kgroups.model.duration import parse_moment
+from kgroups.model.placement import OFFSETS_TOPIC
 
+from ..connection import resolve_settings
 from ..options import Options
 from ..rules import DEFAULTS, Rules, parse_rules
 from ..tables import COMMITS, STORED, TIMES, Column, Table
@@ -48,6 +62,18 @@ CLUSTER_ID = Column("cluster_id", "string", "ID of the cluster", required=True)
 
 Start = str | int | Mapping[str, int]
 """``earliest``, ``latest``, or the number of an entry, for all clusters or for each."""
+
+
+WRITE_OPTIONS = ("path", "store", "cluster", "bootstrap.servers", "command.config", "topic", "timeout")
+
+
+class WriteOptions(NamedTuple):
+    """The parsed options of a write."""
+
+    location: str
+    cluster: str | None
+    settings: ClientSettings | None
+    topic: str
 
 
 class StoredOptions(NamedTuple):
@@ -110,6 +136,25 @@ def parse_options(options: Options) -> StoredOptions:
         options.number("maxEntriesPerTrigger"),
         options.get("streamName"),
     )
+
+
+def parse_write_options(options: Options, embedded: ClientSettings | None = None) -> WriteOptions:
+    """Parse the options of a write.
+
+    :param embedded: settings in the class of the source; used only for their own bootstrap servers.
+    :raises UsageError: if an option is invalid; the message names it.
+    :raises ConfigError: if the file of ``command.config`` is invalid.
+    """
+    cluster, servers = options.get("cluster"), options.get("bootstrap.servers")
+    if servers is not None and cluster is not None:
+        raise options.error("cluster", "and bootstrap.servers are mutually exclusive; remove one")
+    if servers is None:
+        for name in ("command.config", "topic", "timeout"):
+            if options.get(name) is not None:
+                raise options.error(name, "has no effect without bootstrap.servers")
+    timeout = options.seconds("timeout", 30)
+    settings = None if servers is None else resolve_settings(options, embedded)._replace(timeout=timeout)
+    return WriteOptions(_location(options), cluster, settings, options.get("topic") or OFFSETS_TOPIC)
 
 
 def _location(options: Options) -> str:

@@ -7,6 +7,7 @@ its first query.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
@@ -19,8 +20,10 @@ from pyspark.sql.types import StructType
 from kgroups.errors import HistoryError, UsageError
 from kgroups.model.counts import count
 
+from ..hosts import GivenHosts
 from ..load.manifest import DataFile, Snapshot
 from ..load.read import read_rows
+from ..load.sink import HistoryStreamWriter, HistoryWriter, SinkJob, plan_write
 from ..load.store import Store
 from ..options import Options
 from ..schema import conform
@@ -28,11 +31,17 @@ from ..source import TableSource
 from ..tables import STORED
 from ..transform.definitions import DERIVED
 from .derived import AT_ONCE, Share, derived_rows, rows_to_read, slim
-from .options import CLUSTER_ID, OPTIONS, STREAM_ONLY, StoredOptions, parse_options
+from .options import CLUSTER_ID, OPTIONS, STREAM_ONLY, WRITE_OPTIONS, StoredOptions, parse_options, parse_write_options
 from .selection import GROUP, pack, split_globs
 from .stream import new_files, next_end
 
 NAME = "kgroups-history"
+
+SALT_ENV = "KGROUPS_SALT"
+"""Environment variable with the salt of a store that hashes client hosts; not an option, which Spark shows."""
+
+CHECKPOINT = "checkpointlocation"
+"""Option of Spark itself that it passes to the sink of a stream."""
 
 BUNDLE = 32 << 20
 """Maximum size in bytes of the files of an input partition, if it has several; compressed, as they are stored."""
@@ -63,6 +72,19 @@ class StoredSource(TableSource[StoredOptions]):
                 f"batches, or stream a collected table: {', '.join(table.name for table in STORED)}"
             )
         return StoredStreamReader(options, columns, self.cores)
+
+    def writer(self, schema: StructType, overwrite: bool) -> HistoryWriter:
+        return HistoryWriter(self._planned(schema, overwrite))
+
+    def streamWriter(self, schema: StructType, overwrite: bool) -> HistoryStreamWriter:
+        return HistoryStreamWriter(self._planned(schema, overwrite))
+
+    def _planned(self, schema: StructType, overwrite: bool) -> SinkJob:
+        given = {name: value for name, value in self.options.items() if name.lower() != CHECKPOINT}
+        found = parse_write_options(Options(NAME, given, WRITE_OPTIONS), self.embedded)
+        hosts = GivenHosts(salt=os.environ.get(SALT_ENV, "").encode())
+        store = Store(found.location, found.cluster)
+        return plan_write(NAME, store, schema, overwrite, found.settings, found.topic, hosts)
 
 
 class Bundle(InputPartition):

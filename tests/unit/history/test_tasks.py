@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from pyspark.errors import PySparkException
 
+from kgroups.errors import HistoryError
 from kgroups.history.extract.ranges import Range
 from kgroups.history.load.store import Store
 from kgroups.history.load.tasks import STARTS, TaskRunner, run_on_spark
@@ -92,3 +94,32 @@ def test_tasks_follow_the_cores_of_the_cluster_in_each_batch() -> None:
     for cores in (2, 6, 3):  # executors start and end
         spark.defaultParallelism = cores
         assert len(runner.run([Range(0, 0, 600)], spans, spans, dict)) == cores
+
+
+def test_expected_large_batch_starts_spark_once_before_it_runs() -> None:
+    spark, started = Spark(), threading.Event()
+
+    def start() -> Spark:
+        assert not started.is_set() and threading.current_thread() is not threading.main_thread()
+        started.set()
+        return spark
+
+    runner = TaskRunner(start, Store("s3://bucket/history"), 10, print)  # type: ignore[arg-type]
+    runner.expect(10)
+    assert not started.is_set()
+    runner.expect(11)
+    assert started.wait(10)
+    runner.expect(12)
+    runner.run([Range(0, 0, 11)], spans, spans, dict)
+    runner.run([Range(0, 0, 11)], spans, spans, dict)
+    assert spark.jobs == 2
+
+
+def test_error_of_expected_start_is_raised_by_the_batch_that_needs_spark() -> None:
+    def start() -> Spark:
+        raise HistoryError("Spark needs Java")
+
+    runner = TaskRunner(start, Store("s3://bucket/history"), 10, print)  # type: ignore[arg-type]
+    runner.expect(11)
+    with pytest.raises(HistoryError, match="Spark needs Java"):
+        runner.run([Range(0, 0, 11)], spans, spans, dict)
