@@ -109,7 +109,8 @@ class _Files:
 
 def _open(location: str) -> _Files:
     if "://" not in location or location.startswith("file://"):
-        root = Path(unquote(location.removeprefix("file://")) if "://" in location else location)
+        is_uri = location.startswith("file:/")  # Hadoop writes it with one slash, too
+        root = Path(unquote(location.removeprefix("file:").removeprefix("//")) if is_uri else location).expanduser()
         return _Files(
             lambda folder: [path.name for path in (root / folder).iterdir()],
             lambda name: (root / name).read_bytes(),

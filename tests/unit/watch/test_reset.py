@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from kgroups.cli.frame.options import ConnectionOptions
+from kgroups.config.positions import PositionSource
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.errors import UsageError
+from kgroups.watch.group_page import explained
 from kgroups.watch.reset import PlannedReset
 from kgroups.watch.state.watching import GroupKey
 from tests.fakes.broker import FakeCluster
@@ -50,6 +52,15 @@ def test_plan_is_the_dry_run_of_reset_offsets_and_is_written_with_an_undo_file(
     assert f"kgroups undo {undo.name} --execute" in shown
     code, _, _ = run_cli("undo", undo.name, "--execute", "--yes", "--force", "-b", served.bootstrap)
     assert code == 0 and served.state.groups["a"].commits["orders", 0].offset == 90
+
+
+def test_group_outside_kafka_is_refused() -> None:
+    settings = ClientSettings(parse_bootstrap("a:1"), positions=(PositionSource("a", "/ckpt"),))
+    connection = ConnectionOptions(settings, False)
+    with pytest.raises(UsageError, match="'a' is read-only"):
+        PlannedReset(connection, GroupKey("", "a"), "--to-earliest --all-topics")
+    (line,) = explained(connection, GroupKey("", "a"))
+    assert line.startswith("explain is not available")
 
 
 def test_group_with_members_is_rejected_in_the_plan(serve: Callable) -> None:

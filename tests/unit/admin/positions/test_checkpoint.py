@@ -126,6 +126,16 @@ def test_batches_that_are_not_consecutive_are_read(fake: FakeCheckpoint) -> None
     assert read(fake) == Positions({("a", 0): 10, ("a", 1): 20}, InFlight(9, {("a", 0): 15}))
 
 
+@pytest.mark.parametrize("location", ["{}", "{}/", "file:{}", "file://{}", "~/a%20b"])
+def test_folder_is_a_path_or_a_uri(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, location: str) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    fake = FakeCheckpoint(tmp_path / ("a%20b" if "~" in location else "a b"))
+    fake.plan(0, A)
+    fake.complete(0)
+    folder = f"{tmp_path}/a%20b" if location.startswith("file:") else fake.folder
+    assert Checkpoint(location.format(folder)).positions().offsets == {("a", 0): 10, ("a", 1): 20}
+
+
 def test_missing_folder_is_no_checkpoint(tmp_path: Path) -> None:
     with pytest.raises(PositionsError, match="there is no checkpoint: no file metadata"):
         Checkpoint(str(tmp_path / "nowhere")).positions()
