@@ -124,10 +124,11 @@ def _undecoded_commits(engine: Engine) -> list[str]:
 
 def _undecoded_groups(engine: Engine) -> list[str]:
     """Return a notice if there are records of groups that this version cannot decode."""
-    ((records, first),) = rows_of(engine.fetch("select count(*), min(`group`) from undecoded_groups"))
-    if not records:
+    query = "select count(*) as records, min(`group`) as first from undecoded_groups"
+    (found,) = engine.fetch(query).to_pylist()
+    if not found["records"]:
         return []
-    where = f"table undecoded has {count(records, 'record')}, such as of group {first}"
+    where = f"table undecoded has {count(found['records'], 'record')}, such as of group {found['first']}"
     return [f"this version cannot decode some records of groups; states and members are unknown from them on: {where}"]
 
 
