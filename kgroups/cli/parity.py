@@ -15,7 +15,7 @@ from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.snapshot.file import read_snapshot
 from kgroups.admin.translation.compare import compare, compare_with_snapshot
 from kgroups.config.profiles import read_profiles
-from kgroups.errors import KgroupsError
+from kgroups.errors import KgroupsError, UsageError
 from kgroups.model.health.findings import Finding
 from kgroups.model.health.report import ANSWERED, Report, report_of
 from kgroups.model.offsets import place_name
@@ -63,6 +63,8 @@ def parity(
     selection = chosen.selection() if chosen.any_given else Selection(everything=True)
     if a not in read_profiles(os.environ).tables and ":" not in a and Path(a).exists():
         compared = _with_snapshot(_selected(read_snapshot(Path(a)), selection, a), matching)
+    elif os.sep in a or a.endswith(".json"):
+        raise UsageError(f"A: there is no snapshot {a}")
     else:
         compared = _with_cluster(side, a, selection, matching)
     outcome, cluster_id = or_error_envelope(

@@ -17,7 +17,7 @@ from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.translation.log_reader import TARGET, on_side
 from kgroups.admin.translation.translate import PART, Request, Translated, Translations
 from kgroups.admin.translation.translate import translate as translate_offsets
-from kgroups.errors import Reason, UsageError
+from kgroups.errors import EXIT_FAILED, KgroupsError, Reason, UsageError
 from kgroups.model.counts import count
 from kgroups.model.groups import GroupId
 from kgroups.model.offsets import Commit, PlanKey
@@ -36,7 +36,7 @@ from .change.confirmation import Confirmation
 from .change.matching import Matching
 from .change.reset import OffsetOperation
 from .change.safety import Safety
-from .frame.exit_status import print_below
+from .frame.exit_status import print_below, print_to_stderr
 from .frame.options import ConnectionOptions, PairOptions
 from .frame.output import Shape
 from .frame.run_query import open_for_command
@@ -70,12 +70,23 @@ def translate(
         while follow is not None and operation.followed:
             time.sleep(follow)
             operation = replace(operation, again=True)
-            code = apply_plan(pair.target, shape, confirmation, operation)
+            code = _again(pair.target, shape._replace(no_headers=True), confirmation, operation)
     except KeyboardInterrupt:
         if operation.written:
             print_below("kgroups: earlier rounds changed offsets; to restore them, undo their files, the newest first")
         raise
     return code
+
+
+def _again(target: ConnectionOptions, shape: Shape, confirmation: Confirmation, operation: Translate) -> int:
+    """Run a further round; return the exit code, also if a cluster does not respond: the next round may succeed."""
+    try:
+        return apply_plan(target, shape, confirmation, operation)
+    except KgroupsError as error:
+        if error.exit_code != EXIT_FAILED:
+            raise
+        print_to_stderr(f"kgroups: error: {error}")
+        return EXIT_FAILED
 
 
 class Step(NamedTuple):
@@ -125,16 +136,20 @@ class Translate(OffsetOperation[Step]):
     async def plan(self, cluster: Cluster) -> Outcome[Step]:
         """Plan some groups at a time. A dry run keeps only their rows, packed."""
         translations = await self._translated(cluster)
-        self.followed, self.writes = frozenset(), 0
+        # Groups may be missing because a broker did not respond.
+        followed = set(self.followed if translations.outcome.failures else ())
+        self.writes = 0
         parts: list[Outcome[Step]] = []
         rows = RowStore(self.view.columns)
         for part in translations.parts(sys.maxsize if self.safety.together else PART):
             planned = await self._plan_part(cluster, part, translations.outcome.failures)
+            followed.update(each.group for each in part)
             self.writes += sum(step.planned is not None for step in planned.items)
             if not self.safety.execute:
                 rows.append(map(self.row, planned.items))
                 planned = planned.with_items(())
             parts.append(planned)
+        self.followed = frozenset(followed - self.arrived)
         planned = merge(parts)
         planned = planned._replace(failures=tuple(dict.fromkeys(planned.failures))).after(translations.outcome)
         return planned if self.safety.execute else planned._replace(items=rows)  # type: ignore[arg-type]
@@ -151,7 +166,6 @@ class Translate(OffsetOperation[Step]):
         names = {step.group for step in steps} if self.again else {group for group, _, _ in moves}
         planned = await self.safety.plan(cluster, lambda: self._plan_moves(cluster, moves, names, steps))
         self.arrived.update(each.name for each in planned.failures if each.error == Code.non_empty_group.name.upper())
-        self.followed |= frozenset(step.group for step in steps) - self.arrived
         planned = await self._screened(cluster, planned)
         by_key = {entry.key: entry for entry in planned.items}
         items = [_planned(step, by_key.get(step.key), held.get(step.group)) for step in steps]

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from kio.schema.errors import ErrorCode
 
+from kgroups.cli.change.apply_plan import apply_plan
+from kgroups.errors import ClusterUnreachable
 from tests.fakes.broker import FakeCluster
 from tests.fakes.cluster_state import FakeMember
 from tests.fakes.record_batches import batch
@@ -90,12 +92,27 @@ def test_follow_ends_when_all_groups_have_members_on_the_target(
 
     def join(seconds: float) -> None:
         rounds.append(seconds)
-        for name in ("a", "b")[: len(rounds)]:
+        for name in ("a", "b")[: max(0, len(rounds) - 2)]:
             target.state.group(name, state="Stable", members=(FakeMember("m"),), commits={("t1", 0): 2, ("t2", 0): 2})
+        if len(rounds) == 1:
+            for name in ("a", "b"):
+                source.state.fail("OffsetFetch", name, ErrorCode.group_authorization_failed, 1)
 
+    def apply(*words: Any) -> int:
+        if len(rounds) == 2:
+            raise ClusterUnreachable("no bootstrap server responded")
+        return apply_plan(*words)
+
+    monkeypatch.setattr("kgroups.cli.translate.apply_plan", apply)
     monkeypatch.setattr("kgroups.cli.translate.time.sleep", join)
     both = ("--from", source.bootstrap, "--to", target.bootstrap)
     code, out, err = run_cli("translate", "a", "b", *both, "--follow", "1s", "--execute", "--yes")
-    assert (code, rounds) == (1, [1.0, 1.0])
-    assert out.count("already there") == 4
+    assert (code, rounds) == (1, [1.0] * 4)
+    assert (out.count("already there"), out.count("METHOD")) == (4, 1)
+    assert err.count("no bootstrap server responded") == 1
     assert err.count("group 'a': the group has active members") == err.count("group 'b': the group has") == 1
+
+
+def test_missing_snapshot_is_named(run_cli: Run, clusters: tuple[Any, Any]) -> None:
+    code, out, err = run_cli("parity", "no/such.json", clusters[1].bootstrap)
+    assert (code, out, err) == (3, "", "kgroups: error: A: there is no snapshot no/such.json\n")
