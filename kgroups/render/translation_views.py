@@ -17,8 +17,11 @@ def _method_style(method: str) -> str:
     return "red" if method == IMPOSSIBLE else ""
 
 
+_STYLES = {verdict.value: severity_style(verdict.severity) for verdict in Verdict}
+
+
 def _verdict_style(verdict: str) -> str:
-    return severity_style(Verdict(verdict).severity)
+    return _STYLES.get(verdict, "")
 
 
 def _plain(_: object) -> str:

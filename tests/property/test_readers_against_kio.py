@@ -85,7 +85,10 @@ FEWER = settings(max_examples=max(10, settings.default.max_examples // 2))
 def versions_of(response: Any) -> BrokerVersions:
     ranges = {entry.api_key: VersionRange(entry.min_version, entry.max_version) for entry in response.api_keys}
     throttle = getattr(response, "throttle_time", timedelta()) if response.__version__ >= 2 else timedelta()
-    return BrokerVersions(ranges, max(0, throttle // timedelta(milliseconds=1)) / 1000)
+    features = None
+    if response.__version__ >= 3 and response.finalized_features_epoch >= 0:
+        features = {each.name: each.max_version_level for each in response.finalized_features}
+    return BrokerVersions(ranges, max(0, throttle // timedelta(milliseconds=1)) / 1000, features)
 
 
 def offsets_of(response: Any) -> dict[tuple[str, int], list_offsets.Found | KafkaError]:

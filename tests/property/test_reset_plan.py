@@ -111,7 +111,7 @@ def test_planned_offsets_are_within_the_log_unless_an_offset_is_kept_or_restored
     scenario = known.request.scenario
     keeps = isinstance(scenario, ToCurrent) or (isinstance(scenario, FromPlan) and scenario.exact)
     for entry in plan(known, in_log).items:
-        log = known.log(entry.key)
+        log = known.log(entry.key[1:])
         if entry.after and not keeps:
             assert log.start is not None and log.end is not None and log.start <= entry.after.offset <= log.end
 

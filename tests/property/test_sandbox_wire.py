@@ -83,6 +83,7 @@ def _join_group(call: JoinGroup, part: Callable[..., Any]) -> dict[str, Any]:
         "rebalance_timeout": call.rebalance_timeout,
         "protocol_type": call.protocol_type,
         "protocols": (part("JoinGroupRequestProtocol", name=call.protocol, metadata=call.metadata),),
+        "group_instance_id": call.instance,
     }
 
 

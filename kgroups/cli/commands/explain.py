@@ -90,10 +90,9 @@ command = Command(
     ),
     examples=(
         ("Show what is wrong in the cluster, and why", "kgroups explain --lagging"),
-        ("Explain why a group does not make progress", "kgroups explain orders"),
         ("Explain whether a group can move to the consumer protocol", "kgroups explain orders --migration"),
         ("Explain why a partition is not consumed", "kgroups explain orders --partition clicks:3"),
     ),
-    sections={"Selection": "--partition --lagging", "View": "--show-record --stuck-after"},
+    sections={"Selection": "--partition --lagging", "View": "--show-record --stuck-after --migration"},
     page="explain.md",
 )

@@ -72,7 +72,6 @@ command = Command(
     ),
     examples=(
         (("List the groups of a cluster"), ("kgroups list -b localhost:9092")),
-        (("List the groups that have no members"), ("kgroups list --state empty")),
         ("Show which groups can move to the consumer protocol", "kgroups list --migration"),
         ("List share groups with all columns, as JSON", "kgroups list --type share --wide -o json"),
     ),
@@ -81,5 +80,6 @@ command = Command(
         Shown("kgroups.render.list_by_cluster:LIST_BY_CLUSTER", "--by cluster", in_help=False),
         Shown("kgroups.render.migration_view:MIGRATION", "--migration"),
     ),
+    sections={"View": "--migration"},
     page="list-and-describe.md",
 )

@@ -162,7 +162,7 @@ def test_completion_offers_only_names_safe_for_a_shell() -> None:
         ("/usr/bin/kafka-consumer-groups --bootstrap-server a:1 --li", ["--list"]),
         ("kafka-consumer-groups --bootstrap-server a:1 --list --state st", ["Stable"]),
         ("kafka-consumer-groups --list --list", []),
-        ("kafka-share-groups --to-", ["--to-earliest", "--to-latest", "--to-datetime"]),
+        ("kafka-share-groups --to-", ["--to-earliest", "--to-latest", "--to-current", "--to-offset", "--to-datetime"]),
         ("kafka-groups --list --group-type s", ["share", "streams"]),
         ("kafka-topics --list", []),
         ("kgroups", []),
