@@ -275,12 +275,15 @@ class Sandbox:
         """Return the command of :meth:`java`; ``as_shipped`` is as for :meth:`java_tool_command`."""
         return self._programs.tool(class_name, args, heap=heap, as_shipped=as_shipped)
 
-    def start_java(self, role: str, program: str | Path, *args: str, more_jars: Sequence[Path] = ()) -> int:
+    def start_java(
+        self, role: str, program: str | Path, *args: str, more_jars: Sequence[Path] = (), tools: Path | None = None
+    ) -> int:
         """Start a class of this version's jars, or a source file, with :meth:`start_helper`.
 
         :param more_jars: folders with further jars.
+        :param tools: the jars of another version, instead of this one's.
         """
-        return self.start_helper(role, self._programs.tool(program, args, more_jars=more_jars))
+        return self.start_helper(role, self._programs.tool(program, args, more_jars=more_jars, tools=tools))
 
     def start_helper(self, role: str, command: Sequence[str]) -> int:
         """Start a process that is stopped with the sandbox; its output is in ``logs/<role>.log``.

@@ -12,7 +12,7 @@ from typing import Any, Final
 from kgroups.errors import SandboxError
 
 from .cluster import Sandbox
-from .jars import ensure_connect_jars
+from .jars import ensure_connect_jars, ensure_worker_jars
 from .ports import HOST, ReservedPorts
 
 _WORKER: Final = "org.apache.kafka.connect.cli.ConnectDistributed"
@@ -29,6 +29,7 @@ def start_workers(sandbox: Sandbox, group: str, count: int = 2, **settings: str)
     :raises SandboxError: when the jars are not available.
     """
     jars = ensure_connect_jars(sandbox.version)
+    worker = ensure_worker_jars(sandbox.version)
     topics = {f"{kind}.storage.topic": f"{group}-{kind}" for kind in ("config", "offset", "status")}
     copies = {f"{kind}.storage.replication.factor": "1" for kind in ("config", "offset", "status")}
     parts = {f"{kind}.storage.partitions": "1" for kind in ("offset", "status")}
@@ -57,7 +58,7 @@ def start_workers(sandbox: Sandbox, group: str, count: int = 2, **settings: str)
         role = f"{group}-{port}"
         file = sandbox.folder / f"{role}.properties"
         file.write_text("".join(f"{name}={value}\n" for name, value in words.items()))
-        sandbox.start_java(role, _WORKER, str(file), more_jars=(jars,))
+        sandbox.start_java(role, _WORKER, str(file), more_jars=(jars,), tools=worker)
         urls.append(url)
     return urls
 

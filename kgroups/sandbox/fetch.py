@@ -79,9 +79,10 @@ def _pom(coordinates: Sequence[Coordinate]) -> str:
 
 def _ivy_module(coordinates: Sequence[Coordinate]) -> str:
     # "master" is the artifact itself, "runtime" its runtime dependencies.
+    # Forced: as with Maven, the versions given here win over newer ones that dependencies ask for.
     dependencies = "".join(
         f"<dependency org={quoteattr(c.group)} name={quoteattr(c.artifact)} rev={quoteattr(c.version)}"
-        f' conf="default->{"master" if c.alone else "runtime,master"}"/>'
+        f' conf="default->{"master" if c.alone else "runtime,master"}" force="true"/>'
         for c in coordinates
     )
     return (

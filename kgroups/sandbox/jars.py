@@ -19,7 +19,7 @@ from kgroups.errors import SandboxError
 from .fetch import fetch_by_ivy, fetch_by_maven, find_ivy, find_maven
 from .folders import jar_cache, locked
 from .java import find_java
-from .versions import Coordinate, KafkaVersion
+from .versions import Coordinate, KafkaVersion, kafka_version
 
 JARS_VARIABLE = "KGROUPS_KAFKA_JARS"
 CHECKSUMS = Path(__file__).with_name("checksums")
@@ -84,6 +84,14 @@ def ensure_connect_jars(version: KafkaVersion, progress: Callable[[str], None] =
     return _ensure(
         _Set(f"{version.connect.version}-connect", name, (version.connect,), "connect-file", "connector"), progress
     )
+
+
+def ensure_worker_jars(version: KafkaVersion, progress: Callable[[str], None] = lambda line: None) -> Path:
+    """Return the folder with the jars of a Connect worker: those of its connectors' version, which may be older.
+
+    :raises SandboxError: as :func:`ensure_jars`.
+    """
+    return ensure_tools_jars(kafka_version(version.connect.version) if version.connect else version, progress)
 
 
 def ensure_mirror_jars(version: KafkaVersion, progress: Callable[[str], None] = lambda line: None) -> Path:

@@ -86,19 +86,22 @@ class Programs:
         heap: str = "256m",
         as_shipped: bool = False,
         more_jars: Sequence[Path] = (),
+        tools: Path | None = None,
     ) -> list[str]:
         """Return the command that runs a program with the tools' jars; it logs warnings to stderr.
 
         :param program: the name of a class, or the path of a source file.
         :param more_jars: folders with further jars.
+        :param tools: the jars of another version's tools.
         :raises SandboxError: when a source file cannot be compiled.
         """
         # The archive's jars come first: Java ignores the archive of a class path that does not begin with them.
-        jars = [self.tools, *more_jars]
+        tools = tools or self.tools
+        jars = [tools, *more_jars]
         if isinstance(program, Path):
             jars.append(compile_source(self.java, program, jars))
         class_name = program.stem if isinstance(program, Path) else program
-        options = _AS_SHIPPED if as_shipped else (*SHORT_RUN, *ClassArchive(self.java, self.tools).use())
+        options = _AS_SHIPPED if as_shipped else (*SHORT_RUN, *ClassArchive(self.java, tools).use())
         return self._command(class_name, args, heap=heap, level="WARN", options=options, jars=jars)
 
     def spawn_broker(self, number: int) -> int:

@@ -78,6 +78,11 @@ def _old(version: str, *coordinates: Coordinate, static_members: bool = True) ->
 
 _LOG4J2 = Coordinate("org.apache.logging.log4j", "log4j-slf4j-impl", "2.25.4")
 
+_LOG4J2_OF_4_4 = tuple(
+    Coordinate("org.apache.logging.log4j", name, "2.25.4") for name in ("log4j-slf4j-impl", "log4j-core", "log4j-api")
+)
+"""Also the backend: brokers ask for a newer one, which Ivy would take, and Maven would not."""
+
 _4_3 = KafkaVersion(
     "4.3.1",
     # kafka-tools contains log4j-core, but not the bridge from slf4j that the broker needs.
@@ -95,7 +100,6 @@ _4_3 = KafkaVersion(
         Coordinate("org.apache.kafka", f"connect-{name}", "4.3.1", alone=True) for name in ("mirror", "mirror-client")
     ),
     final_consumer_protocol=True,
-    properties={"group.coordinator.rebalance.protocols": "classic,consumer,share,streams"},
 )
 
 _ALL = (
@@ -118,10 +122,10 @@ _ALL = (
         _4_3,
         name="4.4.0",
         # Without the tools: a cache that earlier versions of kgroups filled stays valid.
-        coordinates=(*_kafka("4.4.0", "kafka_2.13"), _LOG4J2),
-        tools=(*_kafka("4.4.0", "kafka-tools", "kafka_2.13"), _LOG4J2),
+        coordinates=(*_kafka("4.4.0", "kafka_2.13"), *_LOG4J2_OF_4_4),
+        tools=(*_kafka("4.4.0", "kafka-tools", "kafka_2.13"), *_LOG4J2_OF_4_4),
         streams=Coordinate("org.apache.kafka", "kafka-streams", "4.4.0", alone=True),
-        mirror=(),  # not published, as connect-file, of which 4.3.1 runs in a worker of 4.4.0
+        mirror=(),  # not published, as connect-file, whose 4.3.1 runs in a worker of 4.3.1
     ),
 )
 
