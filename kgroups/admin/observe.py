@@ -29,6 +29,7 @@ from .group_clients import gather_facts, instances_of
 from .query.count_unread import count_unread
 from .query.leader_epochs import with_epoch_ends
 from .query.log_offsets import problem_of
+from .query.migration import migration_facts
 from .query.retention import fetch_retention
 from .query.select_groups import Selection
 from .records import UNREAD_LOG, commit_history, find_unread, read_group_logs, share_facts
@@ -70,6 +71,8 @@ async def observe(admin: Client, selection: Selection, sample: Sample, *, isolat
         seen = await _with_expiry(admin, seen)
     if sample.with_outsiders:
         seen = await _with_outsiders(admin, seen)
+    if sample.with_migration:
+        seen = await _with_migration(admin, seen)
     if sample.with_share_states:
         shared = await share_facts(admin, outcome.items, bounds_of(0))
         seen = [each._replace(share=shared.facts.get(each.offsets.group.group)) for each in seen]
@@ -116,14 +119,25 @@ async def observe_in_batches(
 ) -> AsyncGenerator[Outcome[Seen]]:
     """Yield snapshots of the selected groups in batches, without ages and commit times.
 
-    :param sample: only ``with_epoch_ends`` counts.
+    :param sample: only ``with_epoch_ends`` and ``with_migration`` count.
     """
     async with aclosing(admin.stream_offsets(selection, isolation=isolation, whole_topics=True)) as batches:
         async for batch in batches:
             now = int(time.time() * 1000)
             if sample.with_epoch_ends and admin.cluster is not None:
                 batch = await with_epoch_ends(admin.cluster, batch)
-            yield batch.with_items(Seen(item, now, NO_AGES) for item in batch.items)
+            seen = [Seen(item, now, NO_AGES) for item in batch.items]
+            if sample.with_migration:
+                seen = await _with_migration(admin, seen)
+            yield batch.with_items(seen)
+
+
+async def _with_migration(admin: Client, seen: list[Seen]) -> list[Seen]:
+    """Add what decides about a migration. That it could not be read is a finding of the rule, and no failure."""
+    cluster = wire_of(admin, WireOnly.MIGRATION)
+    found = await migration_facts(cluster, Outcome(tuple(each.offsets.group for each in seen)))
+    facts = {each.group.group: each for each in found.items}
+    return [each._replace(migration=facts.get(each.offsets.group.group)) for each in seen]
 
 
 async def observe_partitions(

@@ -7,13 +7,14 @@ protocol joins, and back when the last one leaves.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum, StrEnum, auto
 from typing import NamedTuple
 
 from .counts import count, some
 from .groups import CONSUMER_PROTOCOL_TYPE, Group, GroupState, GroupType, Member
-from .permissions import Acl
+from .offsets import place_name
+from .permissions import TOPIC, Acl
 from .severity import Severity
 
 BIDIRECTIONAL, UPGRADE, DOWNGRADE, DISABLED = "bidirectional", "upgrade", "downgrade", "disabled"
@@ -82,6 +83,7 @@ class Rule(StrEnum):
     ASSIGNMENT = "assignment"
     USER_DATA = "user-data"
     CLASSIC_STREAMS = "classic-streams"
+    PARTITIONS = "partitions"
     BROKER_SETTINGS = "broker-settings"
     REBALANCING = "rebalancing"
     CHANGED = "changed"
@@ -181,13 +183,15 @@ class MigrationFacts(NamedTuple):
     """A group, and the settings of its coordinator.
 
     ``changed``: how the group changed while it was judged. ``others``: brokers with other settings, which decide if
-    they become the coordinator.
+    they become the coordinator. ``partitions``: the number of partitions of each topic that a member is assigned, if it
+    exists; ``None``: unknown.
     """
 
     group: Group
     broker: BrokerFacts
     changed: str | None = None
     others: tuple[int, ...] = ()
+    partitions: Mapping[str, int | None] = {}
 
     @property
     def members(self) -> tuple[Member, ...]:
@@ -386,9 +390,32 @@ def _metadata(facts: MigrationFacts) -> Iterator[Blocker]:
             yield Blocker(
                 rule, Kind.FACT, f"whether brokers can parse the {rule} of {some(names)} is unknown", members=names
             )
+    yield from _missing_partitions(facts)
     custom = [member for member in facts.members if member.assignment.user_data is not None]
     if custom:
         yield _user_data(facts, custom)
+
+
+def _missing_partitions(facts: MigrationFacts) -> Iterator[Blocker]:
+    """Yield that members are assigned partitions that do not exist: brokers ignore topics, but not partitions."""
+    assigned = {member.member_id: set(member.assignment.pairs()) for member in facts.members}
+    topics = {topic for pairs in assigned.values() for topic, _ in pairs}
+    if unknown := sorted(topic for topic in topics if facts.partitions.get(topic, 0) is None):
+        text = f"whether the assigned partitions of {some(unknown)} exist is unknown: the topics cannot be described"
+        acl = Acl("DESCRIBE", TOPIC, unknown[0]) if len(unknown) == 1 else None
+        yield Blocker(Rule.PARTITIONS, Kind.FACT, f"{text}; this requires DESCRIBE on each of them", acl=acl)
+    sizes = {topic: size for topic, size in facts.partitions.items() if size is not None}
+    gone = {
+        name: found
+        for name, pairs in assigned.items()
+        if (found := sorted(pair for pair in pairs if pair[1] >= sizes.get(pair[0], pair[1] + 1)))
+    }
+    if gone:
+        names = [place_name(*pair) for found in gone.values() for pair in found]
+        text = f"members are assigned partitions that do not exist ({some(names)}): brokers may fail to compute an "
+        text += "assignment, and reject a member with the consumer protocol (UNKNOWN_SERVER_ERROR)"
+        fix = "restart a member, or wait until the clients have newer metadata: a rebalance removes these partitions"
+        yield Blocker(Rule.PARTITIONS, Kind.FACT, text, (fix,), tuple(gone))
 
 
 def _parsed(members: Iterable[Member], what: str) -> tuple[list[Member], list[Member]]:

@@ -82,7 +82,7 @@ async def gather_facts(
 
 async def member_facts(cluster: Cluster, groups: Iterable[Group]) -> tuple[list[GroupFacts], list[Failure]]:
     """Return only the facts from which assignments can be simulated: members, and the partitions of their topics."""
-    groups = list(map(_sorted_members, groups))
+    groups = list(map(sorted_members, groups))
     topics, failures = await _topics(cluster, groups)
     return [_with_topics(topics, GroupFacts(group, Placement(""), {})) for group in groups], failures
 
@@ -101,7 +101,7 @@ async def _facts(
         _with_topics(
             topics,
             GroupFacts(
-                group=_sorted_members(group),
+                group=sorted_members(group),
                 placement=_placement(group.group, api, topics.get(OFFSETS_TOPIC)),
                 topics={},
                 limits=limits.get(group.coordinator, BrokerLimits()),
@@ -166,7 +166,7 @@ def _without_placement(outcome: Outcome[GroupFacts], missing: Acl | None) -> Out
     return outcome.with_failures((), (notice,))._replace(hidden_by=(*outcome.hidden_by, *filter(None, (missing,))))
 
 
-def _sorted_members(group: Group) -> Group:
+def sorted_members(group: Group) -> Group:
     """Sort the members by their IDs, as ``describe`` does: brokers return them in the order of a hash."""
     return group._replace(members=group.members and tuple(sorted(group.members, key=attrgetter("member_id"))))
 

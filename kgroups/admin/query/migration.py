@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from kgroups.errors import KgroupsError, Reason
 from kgroups.model.cluster import Node
-from kgroups.model.groups import Group, GroupId
+from kgroups.model.groups import Group, GroupId, GroupType
 from kgroups.model.migration import (
     ASSIGNORS,
     CLASSIC_MAX,
@@ -28,10 +28,12 @@ from kgroups.net.cluster import Cluster
 from kgroups.net.fanout import fan_out
 from kgroups.protocol.apis import consumer_group_describe, describe_configs, list_groups
 from kgroups.protocol.apis.describe_configs import BROKER, DescribeConfigs, Resource
-from kgroups.protocol.error_codes import KafkaError
+from kgroups.protocol.error_codes import Code, KafkaError
 from kgroups.protocol.versions import BrokerVersions
 
+from ..routing.partition_leaders import read_topics
 from .describe_groups import describe_named
+from .explain import sorted_members
 
 _SETTINGS = (POLICY, CONSUMER_MAX, CLASSIC_MAX, PROTOCOLS, ASSIGNORS, MIN_SESSION, MAX_SESSION)
 _FINAL = 1
@@ -48,13 +50,16 @@ async def migration_facts(cluster: Cluster, groups: Outcome[Group]) -> Outcome[M
     if not groups.items:
         return groups.with_items(())
     brokers = await _brokers(cluster, groups.items)
+    sizes = await _partitions(cluster, groups.items)
     changes = await _changes(cluster, groups.items)
     found = []
-    for group in groups.items:
+    for group in map(sorted_members, groups.items):
         own = brokers[group.coordinator.id]
         others = (each for each in brokers.values() if each.broker != own.broker and not each.unknown)
         differing = tuple(sorted(each.broker for each in others if each.rules != own.rules and not own.unknown))
-        found.append(MigrationFacts(group, own, changes.get(group.group), differing))
+        names = {entry.topic for member in group.members or () for entry in member.assignment.topics}
+        partitions = {name: sizes[name] for name in names if name in sizes}
+        found.append(MigrationFacts(group, own, changes.get(group.group), differing, partitions))
     coordinators = {group.coordinator.id for group in groups.items if group.members}
     failures = [_unread(each) for each in brokers.values() if each.unknown and each.broker in coordinators]
     notices = [
@@ -69,6 +74,22 @@ def _unread(broker: BrokerFacts) -> Failure:
     text = f"its settings are unknown: {broker.unknown}"
     reason = Reason.NOT_AUTHORIZED if broker.acl else Reason.NOT_APPLICABLE
     return Failure(Scope.BROKER, f"broker {broker.broker}", text, acl=broker.acl, reason=reason)
+
+
+async def _partitions(cluster: Cluster, groups: Iterable[Group]) -> Mapping[str, int | None]:
+    """Return the number of partitions of each existing topic that members of classic groups are assigned."""
+    classic = (group for group in groups if group.type in (GroupType.CLASSIC, None))
+    names = {entry.topic for group in classic for member in group.members or () for entry in member.assignment.topics}
+    if not names:
+        return {}
+    found, failed = await read_topics(cluster, sorted(names))
+    sizes: dict[str, int | None] = dict.fromkeys(failed)
+    for name, topic in found.items():
+        if topic.error is None:
+            sizes[name] = len(topic.leaders)
+        elif topic.error.code != Code.unknown_topic_or_partition:
+            sizes[name] = None
+    return sizes
 
 
 async def _brokers(cluster: Cluster, groups: Iterable[Group]) -> Mapping[int, BrokerFacts]:

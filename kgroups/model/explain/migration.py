@@ -141,7 +141,7 @@ def _shown(setting: Effective) -> str:
 
 
 def _static(facts: MigrationFacts) -> Iterator[Note]:
-    static = [member.instance_id for member in facts.members if member.instance_id]
+    static = sorted(member.instance_id for member in facts.members if member.instance_id)
     if static:
         yield Note(
             "static-members",

@@ -25,6 +25,7 @@ class Input(Enum):
     OUTSIDERS = auto()
     SHARE_STATES = auto()
     EPOCH_ENDS = auto()
+    MIGRATION = auto()
 
 
 class Evidence(NamedTuple):

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ..groups import GroupId
+from ..migration import MigrationFacts
 from ..operations.commit_history import History
 from ..severity import Severity, Threshold
 from ..share.partition import ShareFacts
@@ -75,7 +76,7 @@ class Sample(NamedTuple):
     offsets topic is read. ``with_outsiders``: whether clients that are not members commit for groups without members.
     ``with_expiry``: when the offsets of groups without members expire. ``with_share_states``: what became of the
     records of share groups, for which ``__share_group_state`` is read. ``with_epoch_ends``: whether logs were truncated
-    below commits.
+    below commits. ``with_migration``: the settings of all brokers that decide about a migration (KIP-848).
     """
 
     pause: float = 0
@@ -87,6 +88,7 @@ class Sample(NamedTuple):
     with_expiry: bool = False
     with_share_states: bool = False
     with_epoch_ends: bool = False
+    with_migration: bool = False
 
 
 class Seen(NamedTuple):
@@ -119,3 +121,5 @@ class Seen(NamedTuple):
     """When offsets expire, in milliseconds since 1970, if the group has no members."""
     expiry_unread: str | None = None
     """Why that is unknown for some offsets."""
+    migration: MigrationFacts | None = None
+    """What decides about a migration, if requested."""

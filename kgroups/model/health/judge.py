@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..severity import Severity
 from ..views.lag_summary import By, held_back, left_of, left_remark, shares
-from . import assigned, commit_age, headroom, lag, share_groups, state, trend
+from . import assigned, commit_age, headroom, lag, migration, share_groups, state, trend
 from .amounts import unknown_lag_of
 from .check import Check, Evidence, Flag
 from .findings import Finding, Seen
@@ -49,6 +49,8 @@ CHECKS = (
     share_groups.REDELIVERIES,
     share_groups.PROGRESS_AGE,
     trend.CHECK,
+    migration.UPGRADE,
+    migration.ROLLBACK,
     ALLOW_UNCOMMITTED,
     SKIP_MISSING_TOPICS,
 )

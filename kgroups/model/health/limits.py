@@ -47,6 +47,10 @@ class Limits(NamedTuple):
     """Whether partitions without a committed offset are ignored, instead of making lag unknown."""
     skip_missing_topics: bool = False
     """Whether a glob of ``topic_lag`` that no topic of the group matches is skipped, instead of being UNKNOWN."""
+    migration_ready: bool = False
+    """Whether brokers must be ready to convert the group to the consumer protocol."""
+    rollback_ready: bool = False
+    """Whether brokers must be ready to convert it back."""
 
     def or_else(self, others: Limits) -> Limits:
         """Return these limits; ``others`` fills in the limits that are not set."""

@@ -74,6 +74,7 @@ class Sampling:
         self._stopped = Input.OUTSIDERS in inputs
         self._share_states = Input.SHARE_STATES in inputs
         self._epoch_ends = Input.EPOCH_ENDS in inputs
+        self._migration = Input.MIGRATION in inputs
         self._samples: dict[GroupId, list[Seen]] = {}
         self._failures: tuple[Failure, ...] = ()
         self._hidden_by: tuple[Acl, ...] = ()
@@ -100,6 +101,7 @@ class Sampling:
                 with_expiry=is_last and self._expiry,
                 with_share_states=is_last and self._share_states,
                 with_epoch_ends=is_last and self._epoch_ends,
+                with_migration=is_last and self._migration,
             )
 
     def add(self, seen: Outcome[Seen]) -> None:

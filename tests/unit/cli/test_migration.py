@@ -194,3 +194,38 @@ def test_options_that_do_not_fit_are_rejected(run: Run) -> None:
         code, _, err = run("explain", *words)
         assert (code, "--migration cannot be combined" in err) == (2, True)
     assert run("list", "--by", "cluster")[0] == 2
+
+
+def test_partition_that_does_not_exist_makes_the_upgrade_unknown(changed: Any) -> None:
+    run = changed(lambda fake: fake.state.topic("orders", [0, 1, 0]))
+    answer = run("list", "well", "-o", "json")
+    assert listed(answer)["well"] == ("unknown", "ready", ["partitions"], [])
+    code, out, _ = run("explain", "well")
+    assert code == 1
+    assert "members are assigned partitions that do not exist (orders-3)" in out
+
+
+def test_topic_that_cannot_be_described_makes_the_upgrade_unknown(changed: Any) -> None:
+    run = changed(lambda fake: fake.state.fail("Metadata", "orders", ErrorCode.topic_authorization_failed))
+    answer = run("list", "well", "off-and-empty", "-o", "json")
+    assert listed(answer)["well"][::2] == ("unknown", ["partitions"])
+    assert listed(answer)["off-and-empty"][0] == "ready"
+
+
+def test_check_fails_where_brokers_would_not_convert(run_cli: Run, serve: Callable) -> None:
+    bootstrap = serve(fill=shop).bootstrap
+
+    def check(*words: str) -> tuple[int, dict[str, str]]:
+        code, out, _ = run_cli("check", "-b", bootstrap, *words, "-o", "json")
+        rows = [row for row in json.loads(out)["items"] if row["check"] != "exists"]
+        return code, {row["group"]: f"{row['status']} {row['message']}" for row in rows}
+
+    code, found = check("well", "workers", "modern", "off-and-empty", "--migration-ready")
+    assert (code, {text.split()[0] for text in found.values()}) == (0, {"OK"})
+    code, found = check("off", "custom", "moving", "--migration-ready")
+    assert code == 2
+    assert found["off"].startswith("CRITICAL ready if: group.consumer.migration.policy is disabled on broker 1")
+    assert found["custom"].startswith("CRITICAL blocked: the assignment of 1 member has user data (m-1)")
+    assert found["moving"].startswith("UNKNOWN unknown: it is rebalancing")
+    assert check("modern", "--rollback-ready")[0] == 2
+    assert check("well", "--rollback-ready")[0] == 0
