@@ -67,14 +67,15 @@ def translate(
     operation = Translate(request, pair.source, safety, partial, undo_file)
     code = apply_plan(pair.target, shape, confirmation, operation)
     try:
-        while follow is not None and operation.followed:
+        while follow is not None and operation.followed and code <= 128:  # else, a signal ended the round
             time.sleep(follow)
             operation = replace(operation, again=True)
             code = _again(pair.target, shape._replace(no_headers=True), confirmation, operation)
     except KeyboardInterrupt:
-        if operation.written:
-            print_below("kgroups: earlier rounds changed offsets; to restore them, undo their files, the newest first")
+        _note_earlier(operation)
         raise
+    if code > 128 and operation.again:
+        _note_earlier(operation)
     return code
 
 
@@ -87,6 +88,11 @@ def _again(target: ConnectionOptions, shape: Shape, confirmation: Confirmation, 
             raise
         print_to_stderr(f"kgroups: error: {error}")
         return EXIT_FAILED
+
+
+def _note_earlier(operation: Translate) -> None:
+    if operation.written:
+        print_below("kgroups: earlier rounds changed offsets; to restore them, undo their files, the newest first")
 
 
 class Step(NamedTuple):

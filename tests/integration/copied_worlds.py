@@ -157,6 +157,12 @@ class World:
             for each in self.copies
         )
 
+    def read_first(self, committed: int, offset: int) -> int:
+        """Return how many read records a group receives there before its first unread one."""
+        after = [each for each in self.copies if each.offset >= offset and each.number is not None]
+        unread = (at for at, each in enumerate(after) if self.origins[each.number or 0] >= committed)
+        return next(unread, len(after))
+
     def between(self, low: int, high: int) -> int:
         """Return how many records of the copy a consumer reads from one offset up to another."""
         return sum(low <= each.offset < high for each in self.copies)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
+from pathlib import Path
 
-from confluent_kafka import Producer
+from confluent_kafka import Consumer, Producer
 
 from kgroups.admin.query.log_offsets import fetch_ends
 from kgroups.admin.translation.mirror import Mirror, read_mirror
@@ -13,6 +15,8 @@ from kgroups.model.offsets import PlanKey
 from kgroups.model.translation.mirror_names import MirrorNames
 from kgroups.model.translation.syncs import OffsetPair, SyncTranslation
 from kgroups.net.cluster import Cluster
+from tests.integration.asking import run_here
+from tests.integration.java_members import JavaMembers
 from tests.integration.mirrored_clusters import RENAMED, SAME_NAME, MirroredClusters
 
 TOPIC = "orders"
@@ -37,6 +41,72 @@ def test_translation_of_a_real_mirror(mirrored: MirroredClusters) -> None:
     committed = commit(mirrored, "after")
     mirrored.await_copies(counts)
     check_all(mirrored, committed)
+
+
+PARTITIONS = 30
+RECORDS = 60
+
+
+def test_consumers_continue_while_the_mirror_runs(mirrored: MirroredClusters, tmp_path: Path) -> None:
+    """Each client reads the copy of the first unread record first, on each partition."""
+    topic = "wide"
+    mirrored.create({topic: PARTITIONS})
+    write(mirrored, topic, 0)
+    mirrored.await_copies({(topic, at): RECORDS for at in range(PARTITIONS)})
+    committed = {
+        f"{client}-goes-on": {topic: {at: (7 * at + shift) % RECORDS for at in range(PARTITIONS)}}
+        for shift, client in enumerate(("classic", "consumer", "librdkafka"), 1)
+    }
+    mirrored.commit(committed)
+    source, target = mirrored.source.bootstrap, mirrored.target.bootstrap
+    flow = "--mm2-source", "A", "--mm2-target", "B", "--mm2-policy", "default", "--mm2-syncs", "source"
+    words = "--from", source, "--to", target, *flow, "--undo-file", str(tmp_path / "undo.json"), "-o", "json"
+    answer = run_here("translate", *committed, *words, "--execute", "--yes")
+    assert answer.code == 0 and {row["result"] for row in answer.items} == {"applied"}, answer.err
+    assert {row["read_again"] for row in answer.items} == {0}
+
+    write(mirrored, topic, RECORDS)  # MirrorMaker 2 and the producers go on
+    copy = RENAMED.copy_of(topic)
+    expected = {
+        group: {at: copy_of(mirrored, copy, at, offset) for at, offset in offsets[topic].items()}
+        for group, offsets in committed.items()
+    }
+    found: dict[str, dict[int, int | None]] = {group: {} for group in committed}
+    with JavaMembers(target, tmp_path / "members.log") as members:
+        members.join("classic", "classic-goes-on", (copy,), "auto.offset.reset=latest")
+        members.join("consumer", "consumer-goes-on", (copy,), "auto.offset.reset=latest", "group.protocol=consumer")
+        found["librdkafka-goes-on"] |= read_first(target, "librdkafka-goes-on", copy)
+        for client in ("classic", "consumer"):
+            found[f"{client}-goes-on"] |= {at: members.first_record(client, copy, at) for at in range(PARTITIONS)}
+    assert found == expected
+
+
+def write(mirrored: MirroredClusters, topic: str, first: int) -> None:
+    producer = Producer({"bootstrap.servers": mirrored.source.bootstrap, "enable.idempotence": True})
+    for partition in range(PARTITIONS):
+        for number in range(first, first + RECORDS):
+            producer.produce(topic, b"%d of %d" % (number, partition), partition=partition)
+    assert not producer.flush(60)
+
+
+def copy_of(mirrored: MirroredClusters, copy: str, partition: int, offset: int) -> int:
+    """Return the offset of the first copy of a record of :func:`write`."""
+    value = b"%d of %d" % (offset, partition)
+    return next(at for at, found in mirrored.records(mirrored.target, (copy, partition)) if found == value)
+
+
+def read_first(bootstrap: str, group: str, topic: str) -> dict[int, int]:
+    """Return the offset of the first record that librdkafka reads in each partition."""
+    found: dict[int, int] = {}
+    reader = Consumer({"bootstrap.servers": bootstrap, "group.id": group, "enable.auto.commit": False})
+    reader.subscribe([topic])
+    until = time.monotonic() + 60
+    while len(found) < PARTITIONS and time.monotonic() < until:
+        for message in reader.consume(1_000, timeout=1):
+            assert message.error() is None
+            found.setdefault(message.partition() or 0, message.offset() or 0)
+    reader.close()
+    return found
 
 
 def produce(mirrored: MirroredClusters, first: int, records: int, *, seconds: float = 0) -> int:
