@@ -55,6 +55,7 @@ def translate(
     chosen: GroupOptions,
     matching: Matching,
     partial: bool,
+    including_hidden: bool,
     follow: float | None,
 ) -> int:
     """Run ``kgroups translate``; return the exit code."""
@@ -64,7 +65,7 @@ def translate(
         raise UsageError("--follow cannot be combined with --undo-file: each time, a file with a new name is written")
     request = matching.request(chosen.selection())
     safety = safety.of(confirmation, pair.target)
-    operation = Translate(request, pair.source, safety, partial, undo_file)
+    operation = Translate(request, pair.source, safety, partial, including_hidden, undo_file)
     code = apply_plan(pair.target, shape, confirmation, operation)
     try:
         while follow is not None and operation.followed and code <= 128:  # else, a signal ended the round
@@ -124,6 +125,7 @@ class Translate(OffsetOperation[Step]):
     source: ConnectionOptions
     safety: Safety
     partial: bool = False
+    including_hidden: bool = False
     undo_path: Path | None = None
     arrived: set[GroupId] = field(default_factory=set)
     """The groups that have members on the target: they are left alone from then on."""
@@ -166,7 +168,7 @@ class Translate(OffsetOperation[Step]):
         steps = [_step(each) for each in part if each.group not in self.arrived]
         failures = _impossible(steps)
         ahead = _ahead(steps)
-        held = {} if self.partial else _held(steps, failures, translating)
+        held = _held(steps, () if self.partial else failures, () if self.including_hidden else translating)
         moves = {step.key: _commit(step.translated) for step in steps if step.note is None and step.group not in held}
         # Those that need no move may have members by now.
         names = {step.group for step in steps} if self.again else {group for group, _, _ in moves}
@@ -266,8 +268,10 @@ def _step(each: Translated) -> Step:
 def _held(steps: Iterable[Step], impossible: Iterable[Failure], failures: Iterable[Failure]) -> dict[GroupId, str]:
     """Return the groups of which nothing is written, and why: on some partitions, they would begin anywhere."""
     hidden = any(failure.reason is Reason.OFFSETS_HIDDEN for failure in failures)
-    held = dict.fromkeys((step.group for step in steps if hidden), "other offsets of the group may be hidden")
-    return held | dict.fromkeys((each.name for each in impossible), "other offsets of the group are impossible")
+    why = "other offsets of the group may be hidden (--including-hidden-offsets)"
+    held = dict.fromkeys((step.group for step in steps if hidden), why)
+    why = "other offsets of the group are impossible (--partial)"
+    return held | dict.fromkeys((each.name for each in impossible), why)
 
 
 def _planned(step: Step, entry: PlannedOffset | None, held: str | None) -> Step:
@@ -275,7 +279,7 @@ def _planned(step: Step, entry: PlannedOffset | None, held: str | None) -> Step:
         now = _step(step.translated._replace(old=entry.before))  # the group may have gone on since
         return now if now.note else now._replace(planned=entry, note=entry.note)
     if held and step.note is None:
-        return step._replace(note=f"not written: {held} (--partial)")
+        return step._replace(note=f"not written: {held}")
     return step
 
 

@@ -46,7 +46,7 @@ class Case(NamedTuple):
     """An ACL that the user lacks.
 
     ``less``: the one that the user has instead. ``found``: how many offsets are translated. ``same``: how many are the
-    same on both sides, as far as can be seen. ``writes``: whether ``--partial`` writes.
+    same on both sides, as far as can be seen. ``writes``: whether it writes if that is accepted.
     """
 
     side: str
@@ -196,7 +196,8 @@ def test_missing_acl_is_named_and_nothing_is_changed(name: str, pair: Pair, befo
     if name != "read target group":
         assert len([each for each in answer.err.splitlines() if each.startswith(line)]) == 1, answer.err
 
-    answer = translate("--execute", "--yes", "--partial", "--undo-file", str(tmp_path / "partial.json"))
+    accept = ("--partial", "--including-hidden-offsets")
+    answer = translate("--execute", "--yes", *accept, "--undo-file", str(tmp_path / "partial.json"))
     assert answer.code == 1
     assert (committed(pair.target) != BEFORE) == case.writes
     assert committed(pair.target).items() <= TRANSLATED.items()

@@ -27,8 +27,15 @@ command = Command(
         click.option(
             "--partial",
             is_flag=True,
-            help="Also write the offsets of groups of which some are impossible, or may be hidden by ACLs. On the "
-            "other partitions, auto.offset.reset decides where they begin.",
+            help="Also write the offsets of groups of which some are impossible. On the other partitions, "
+            "auto.offset.reset decides where they begin.",
+        ),
+        click.option(
+            "--including-hidden-offsets",
+            "including_hidden",
+            is_flag=True,
+            help="Also write if ACLs may hide offsets on the cluster of --from, on topics without permission DESCRIBE. "
+            "On these topics, auto.offset.reset decides.",
         ),
         click.option(
             "--follow",
@@ -53,7 +60,7 @@ command = Command(
             "kgroups translate orders --from east --to west --follow 30s --execute --yes",
         ),
     ),
-    sections={"Change": "--partial --follow"},
+    sections={"Change": "--partial --including-hidden-offsets --follow"},
     views=(Shown("kgroups.render.translation_views:TRANSLATE"),),
     page="move-groups.md",
 )
