@@ -106,6 +106,9 @@ def _list_migration(connection: ConnectionOptions, shape: Shape, view: View, sel
         outcome = await migration_facts(wire_of(admin, WireOnly.MIGRATION), await admin.describe(selection))
         if not (outcome.items or outcome.failures):
             outcome = outcome.with_failures((), [NO_MATCH])
+        if settings := {name for facts in outcome.items for names in facts.others.values() for name in names}:
+            moves = "each verdict follows the coordinator of the group, and can change when that moves"
+            outcome = outcome.with_failures((), [f"brokers differ in {', '.join(sorted(settings))}: {moves}"])
         return outcome.with_items(migration_row(facts, judge_migration(facts)) for facts in outcome.items)
 
     return query_and_show(connection, shape, view, query, selection=selection)

@@ -12,6 +12,7 @@ from enum import Enum, StrEnum, auto
 from typing import NamedTuple
 
 from .counts import count, some
+from .embedded.sticky import StickyData
 from .groups import CONSUMER_PROTOCOL_TYPE, Group, GroupState, GroupType, Member
 from .offsets import place_name
 from .permissions import TOPIC, Acl
@@ -32,7 +33,8 @@ FEATURE = "group.version"
 
 STREAMS_ASSIGNOR = "stream"
 """The protocol name of Kafka Streams in classic groups."""
-_STICKY = ("sticky", "cooperative-sticky")
+COOPERATIVE = "cooperative-sticky"
+_STICKY = ("sticky", COOPERATIVE)
 """The assignors whose leader decides: a leader of librdkafka copies the user data of subscriptions to assignments."""
 _OWN_PROTOCOLS = {
     "connect": "Kafka Connect workers use the classic protocol only: there is nothing to migrate",
@@ -174,23 +176,31 @@ class BrokerFacts(NamedTuple):
     acl: Acl | None = None
 
     @property
-    def rules(self) -> tuple[object, ...]:
-        """What decides about groups."""
-        return self.supported, self.group_version, self.protocols, self.policy, self.consumer_max, self.classic_max
+    def rules(self) -> dict[str, object]:
+        """What decides about groups, by the name of the setting."""
+        return {
+            "the Kafka version": self.supported,
+            FEATURE: self.group_version,
+            PROTOCOLS: self.protocols,
+            POLICY: self.policy,
+            CONSUMER_MAX: self.consumer_max,
+            CLASSIC_MAX: self.classic_max,
+            ASSIGNORS: self.assignors,
+        }
 
 
 class MigrationFacts(NamedTuple):
     """A group, and the settings of its coordinator.
 
-    ``changed``: how the group changed while it was judged. ``others``: brokers with other settings, which decide if
-    they become the coordinator. ``partitions``: the number of partitions of each topic that a member is assigned, if it
-    exists; ``None``: unknown.
+    ``changed``: how the group changed while it was judged. ``others``: by broker, its settings that differ, which
+    decide if it becomes the coordinator. ``partitions``: the number of partitions of each topic that a member is
+    assigned, if it exists; ``None``: unknown.
     """
 
     group: Group
     broker: BrokerFacts
     changed: str | None = None
-    others: tuple[int, ...] = ()
+    others: Mapping[int, tuple[str, ...]] = {}
     partitions: Mapping[str, int | None] = {}
 
     @property
@@ -278,10 +288,18 @@ def _of_empty(group: Group) -> str:
     return "it has no members: brokers convert it when one joins, whatever the policy" + (of if foreign else "")
 
 
+def _once_used(broker: BrokerFacts) -> str:
+    """Return what the policy of a coordinator changes about a rollback, once the group has members."""
+    if broker.policy in DOWNGRADES:
+        return ""
+    what = "is unknown" if broker.policy is None else f"is {broker.policy}"
+    return f"; with members, the policy decides, which {what} on broker {broker.broker}"
+
+
 def _rollback(facts: MigrationFacts) -> Judgment:
     group, members, broker = facts.group, facts.members, facts.broker
     if not members and group.state in GroupState.WITHOUT_MEMBERS:
-        return _judgment((), _of_empty(group))
+        return _judgment((), _of_empty(group) + _once_used(broker))
     if group.type != GroupType.CONSUMER and group.protocol_type != CONSUMER_PROTOCOL_TYPE:
         return Judgment(Verdict.NOT_APPLICABLE, reason="it cannot be upgraded")
     effect = "the group remains a consumer group, with classic members, without an error"
@@ -394,6 +412,23 @@ def _metadata(facts: MigrationFacts) -> Iterator[Blocker]:
     custom = [member for member in facts.members if member.assignment.user_data is not None]
     if custom:
         yield _user_data(facts, custom)
+    elif others := [member for member in facts.members if facts.group.protocol == COOPERATIVE and not _is_java(member)]:
+        names = _names(others)
+        yield Blocker(
+            Rule.USER_DATA,
+            Kind.FACT,
+            f"the subscription of {some(names)} is not that of a Java client: a leader of librdkafka sets user data in "
+            f"assignments with {COOPERATIVE!r} from the second rebalance on, and {rejected}; which client leads the "
+            "group is unknown",
+            ("stop all members, and start them with group.protocol=consumer",),
+            names,
+        )
+
+
+def _is_java(member: Member) -> bool:
+    """Return whether a subscription to cooperative-sticky has what only Java's assignor sends: a generation alone."""
+    sent = member.subscription.user_data
+    return isinstance(sent, StickyData) and sent.previous is None
 
 
 def _missing_partitions(facts: MigrationFacts) -> Iterator[Blocker]:

@@ -36,6 +36,11 @@ class BatchEnd(NamedTuple):
     others: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
 
+    @property
+    def numbered(self) -> list[str]:
+        """The sources without a name, whose number never changes in a checkpoint."""
+        return [each for each in (*self.kafka, *self.others, *self.missing) if _DECIMAL.fullmatch(each)]
+
 
 def read_offsets(data: bytes) -> BatchEnd:
     """Return where a batch ends, from the file in ``offsets/``.
@@ -43,8 +48,12 @@ def read_offsets(data: bytes) -> BatchEnd:
     :raises PositionsError: if the file is corrupt, or of an unknown version.
     """
     version, lines = _version(data, OFFSET_VERSIONS)
-    if not lines:
+    if len(lines) < 2:
         raise PositionsError("the file is truncated")
+    try:
+        json.loads(lines[0] or "{}")
+    except (ValueError, RecursionError):
+        raise PositionsError("the line after the version is not valid JSON") from None
     kafka: dict[str, Ends] = {}
     others: list[str] = []
     missing: list[str] = []

@@ -36,6 +36,7 @@ class FakeCheckpoint:
         """
         self.folder, self._version, self._commits, self._names = folder, version, commits, names
         self._write("metadata", '{"id":"493d5883-b3a0-4103-ba3c-53838ca66a7c"}')
+        (folder / "commits").mkdir()
 
     def _write(self, name: str, text: str) -> None:
         path = self.folder / name

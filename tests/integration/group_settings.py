@@ -16,7 +16,8 @@ _KAFKAS = re.compile(r"  (\S+)=(\S*) sensitive")
 def by_kafka(cluster: Sandbox, group: str) -> dict[str, str]:
     """Return the values that are set for a group, as Kafka's own tool shows them."""
     where = ("--bootstrap-server", cluster.bootstrap, "--entity-type", "groups", "--entity-name", group)
-    done = cluster.java("kafka.admin.ConfigCommand", *where, "--describe")
+    tool = "org.apache.kafka.tools.ConfigCommand" if cluster.version.name == "4.4.0" else "kafka.admin.ConfigCommand"
+    done = cluster.java(tool, *where, "--describe")
     assert done.returncode == 0, done.stderr
     return dict(_KAFKAS.findall(done.stdout))
 

@@ -13,12 +13,14 @@ from urllib.parse import unquote
 
 from kgroups.errors import HistoryError, MissingPackage, PositionsError, install_command
 from kgroups.files.location import open_files, reason_of
-from kgroups.model.counts import some
+from kgroups.model.counts import count, some
 from kgroups.model.offsets import InFlight
 from kgroups.protocol.spark_checkpoint import BatchEnd, Ends, check_commit, read_initial_offsets, read_offsets
 
 T = TypeVar("T")
 
+_PARTS = frozenset({"metadata", "offsets", "commits", "sources"})
+"""The files and folders of a checkpoint; any other folder is none."""
 _TRIES = 5
 """How often a checkpoint is read again whose files are replaced meanwhile."""
 
@@ -142,7 +144,7 @@ def _positions(files: _Files, *, last: bool) -> Positions:
         files.content(f"commits/{committed}", check_commit)
         end = files.content(f"offsets/{committed}", read_offsets)
     newest = max(files.batches("offsets"), default=-1)
-    if newest < 0 and not (files.names("") or files.names("sources")):
+    if newest < 0 and not _PARTS.intersection(files.names("")):
         raise PositionsError("there is no checkpoint: no file metadata, and no folders offsets and commits")
     if newest < 0 and committed < 0:
         return Positions({}, unknown="the query has not begun a batch yet")
@@ -151,6 +153,11 @@ def _positions(files: _Files, *, last: bool) -> Positions:
     going = None if newest == committed else files.content(f"offsets/{newest}", read_offsets)
     if newest > committed + 1 and not last and max(files.batches("commits"), default=-1) != committed:
         raise _ChangedError(f"commits/{committed} is not the last one")
+    if newest > 0 and committed < 0 and "commits" not in files.names(""):
+        return Positions({}, unknown=f"the newest batch is {newest}, and no folder commits shows which are complete")
+    if going and committed >= 0 and len(going.numbered) != len(end.numbered):
+        was, now = count(len(end.numbered), "source"), len(going.numbered)
+        raise PositionsError(f"offsets/{newest}: it is damaged: {was} in batch {committed}, and {now} in this one")
     return _joined(files, committed, end, newest, going)
 
 
@@ -185,6 +192,8 @@ def _joined(files: _Files, committed: int, end: BatchEnd, newest: int, going: Ba
     if twice:
         notices.append(f"several sources of the query read {some(sorted(twice))}; the lowest position is shown")
     ends = {place: at for each in going.kafka.values() for place, at in each.items()} if going else {}
+    if not unknown and (new := sorted({topic for topic, _ in ends} - {topic for topic, _ in positions})):
+        unknown = f"the query also reads {some(new)}, from an offset that is unknown until batch {newest} is complete"
     flight = {place: at for place, at in ends.items() if at != positions.get(place)}
     return Positions(positions, InFlight(newest, flight) if going else None, unknown, tuple(notices))
 

@@ -56,7 +56,8 @@ async def migration_facts(cluster: Cluster, groups: Outcome[Group]) -> Outcome[M
     for group in map(sorted_members, groups.items):
         own = brokers[group.coordinator.id]
         others = (each for each in brokers.values() if each.broker != own.broker and not each.unknown)
-        differing = tuple(sorted(each.broker for each in others if each.rules != own.rules and not own.unknown))
+        differing = {} if own.unknown else {each.broker: _differences(each, own) for each in others}
+        differing = {broker: names for broker, names in sorted(differing.items()) if names}
         names = {entry.topic for member in group.members or () for entry in member.assignment.topics}
         partitions = {name: sizes[name] for name in names if name in sizes}
         found.append(MigrationFacts(group, own, changes.get(group.group), differing, partitions))
@@ -68,6 +69,10 @@ async def migration_facts(cluster: Cluster, groups: Outcome[Group]) -> Outcome[M
         if each.unknown and each.broker not in coordinators
     ]
     return groups.with_items(found).with_failures(failures, notices)
+
+
+def _differences(one: BrokerFacts, other: BrokerFacts) -> tuple[str, ...]:
+    return tuple(name for name, value in one.rules.items() if value != other.rules[name])
 
 
 def _unread(broker: BrokerFacts) -> Failure:

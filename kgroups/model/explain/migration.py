@@ -57,18 +57,19 @@ def explain_migration(
     moves = None
     group = facts.group
     if facts.others:
-        brokers = some([str(each) for each in facts.others])
-        text = f"the settings of brokers {brokers} differ: they decide if they become the coordinator of the group"
+        brokers = [f"broker {each} ({', '.join(names)})" for each, names in facts.others.items()]
+        verb = "differs" if len(brokers) == 1 else "differ"
+        text = f"{some(brokers)} {verb}: the settings of the broker that becomes the coordinator decide"
         notes.append(Note("other-brokers", text))
     if group.type == GroupType.CONSUMER and facts.members:
         notes += _of_mixed(facts, migration)
-        notes += _static(facts)
+        notes += static_notes(facts)
     if facts.members and migration.upgrade.verdict in (Verdict.READY, Verdict.READY_IF, Verdict.UNKNOWN):
         if group.type != GroupType.CONSUMER:
             assignor = facts.broker.assignors[0] if facts.broker.assignors else DEFAULT_ASSIGNOR
             moves, unknown = _moves(members, assignor)
             notes += _assignor(facts, assignor, moves, unknown)
-            notes += _static(facts)
+            notes += static_notes(facts)
         notes += _timeouts(facts, settings, log)
         notes += _racks(facts)
         notes.append(_acls(members))
@@ -140,14 +141,23 @@ def _shown(setting: Effective) -> str:
     return f"{setting.name} ({Milliseconds(setting.number)})"
 
 
-def _static(facts: MigrationFacts) -> Iterator[Note]:
+def static_notes(facts: MigrationFacts) -> Iterator[Note]:
+    """Yield what to know of static members, and of those that stopped."""
     static = sorted(member.instance_id for member in facts.members if member.instance_id)
     if static:
         yield Note(
             "static-members",
-            f"{count(len(static), 'static member')} ({some(static)}): a member with the consumer protocol does not "
-            "fence another one with the same group.instance.id: it is rejected until that one has left "
-            "(UNRELEASED_INSTANCE_ID); a rolling restart that starts the new instance first fails",
+            f"{count(len(static), 'static member')} ({some(static)}): a member with the other protocol and the "
+            "same group.instance.id replaces one that runs, at once, and that client ends with an error. Between "
+            "two members with the consumer protocol, the second one is rejected until the first has left "
+            "(UNRELEASED_INSTANCE_ID): from then on, a restart that starts the new instance first fails",
+        )
+    if left := [member.instance_id for member in facts.members if member.has_left and member.instance_id]:
+        yield Note(
+            "static-members-left",
+            f"{some(sorted(left))} stopped, and {'counts' if len(left) == 1 else 'count'} as "
+            f"{'a member' if len(left) == 1 else 'members'} with the consumer protocol until the session timeout is "
+            "over: only then does the coordinator convert the group back",
         )
 
 

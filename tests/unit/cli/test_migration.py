@@ -9,6 +9,13 @@ from typing import Any
 import pytest
 from kio.schema.errors import ErrorCode
 
+from kgroups.model.assignment import Assignment, TopicPartitions
+from kgroups.model.cluster import Node
+from kgroups.model.explain.migration import static_notes
+from kgroups.model.groups import Group, Member
+from kgroups.model.migration import BrokerFacts, MigrationFacts, judge_migration
+from kgroups.model.views.migration_row import migration_row
+from kgroups.protocol.embedded.registry import decode_member
 from tests.fakes.broker import FakeCluster
 from tests.fakes.cluster_state import FakeMember
 
@@ -63,7 +70,11 @@ def listed(answer: tuple[int, str, str]) -> dict[str, tuple[str, str, list[str],
 
 def test_list_shows_each_verdict_with_its_rules(run: Run) -> None:
     answer = run("list", "-o", "json")
-    assert answer[::2] == (0, "")
+    assert answer[0] == 0
+    assert answer[2].strip() == (
+        "kgroups: note: brokers differ in group.consumer.migration.policy, group.max.size: "
+        "each verdict follows the coordinator of the group, and can change when that moves"
+    )
     found = listed(answer)
     policy = ["migration-policy"]
     assert found == {
@@ -229,3 +240,64 @@ def test_check_fails_where_brokers_would_not_convert(run_cli: Run, serve: Callab
     assert found["moving"].startswith("UNKNOWN unknown: it is rebalancing")
     assert check("modern", "--rollback-ready")[0] == 2
     assert check("well", "--rollback-ready")[0] == 0
+
+
+def librdkafka(*owned: int) -> bytes:
+    """A subscription of librdkafka to cooperative-sticky: without user data first, then with what the member had."""
+    topics = b"\0\0\0\1" + b"\0\6orders"
+    had = topics + len(owned).to_bytes(4, "big") + b"".join(each.to_bytes(4, "big") for each in owned)
+    data = had + (7).to_bytes(4, "big") if owned else b""
+    return b"\0\1" + topics + (len(data).to_bytes(4, "big") if owned else b"\xff\xff\xff\xff") + data + b"\0\0\0\0"
+
+
+JAVA = b"\0\1" + b"\0\0\0\1" + b"\0\6orders" + b"\0\0\0\4" + b"\xff\xff\xff\xff" + b"\0\0\0\0"
+"""A subscription of Java's cooperative-sticky, whose user data is the generation alone."""
+
+
+@pytest.mark.parametrize(
+    ("subscriptions", "verdict"),
+    [
+        ((JAVA, JAVA), "ready"),
+        ((librdkafka(), librdkafka()), "unknown"),
+        ((JAVA, librdkafka()), "unknown"),
+        ((librdkafka(0, 1), JAVA), "unknown"),
+    ],
+)
+def test_leader_of_cooperative_sticky_decides_and_is_known_for_java_only(
+    subscriptions: tuple[bytes, ...], verdict: str
+) -> None:
+    members = tuple(
+        Member(
+            f"m{number}",
+            "c",
+            "/h",
+            Assignment((TopicPartitions("orders", (number,)),)),
+            subscription=decode_member("consumer", each, b"", "cooperative-sticky")[0],
+        )
+        for number, each in enumerate(subscriptions)
+    )
+    group = Group("g", "Classic", "Stable", "consumer", "cooperative-sticky", Node(1, "b", 1), members)
+    broker = BrokerFacts(1, True, 1, None, "bidirectional", 100, 100)
+    found = judge_migration(MigrationFacts(group, broker, partitions={"orders": 2}))
+    assert (found.upgrade.verdict, found.rollback.verdict) == (verdict, "ready")
+
+
+def test_rollback_of_an_empty_group_names_a_policy_that_counts_once_it_has_members() -> None:
+    group = Group("g", "Classic", "Empty", "consumer", "", Node(1, "b", 1), ())
+    for policy, text in (("bidirectional", None), ("disabled", "rollback: only while it is empty (policy disabled)")):
+        facts = MigrationFacts(group, BrokerFacts(1, True, 1, None, policy, 100, 100))
+        found = judge_migration(facts)
+        assert found.rollback.verdict == "ready"
+        assert migration_row(facts, found).reason == text
+
+
+def test_static_member_that_stopped_is_named() -> None:
+    members = (
+        Member("m0", "c", "/h", Assignment(), "s0", member_epoch=-2, upgraded=True),
+        Member("m1", "c", "/h", Assignment(), "s1", member_epoch=-1, upgraded=False),
+    )
+    group = Group("g", "Consumer", "Reconciling", "consumer", "uniform", Node(1, "b", 1), members)
+    facts = MigrationFacts(group, BrokerFacts(1, True, 1, None, "bidirectional", 100, 100))
+    notes = {note.topic: note.text for note in static_notes(facts)}
+    assert notes["static-members-left"].startswith("s0 stopped, and counts as a member with the consumer protocol")
+    assert "s1" not in notes["static-members-left"]

@@ -114,6 +114,7 @@ def opened(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[Engine]
     monkeypatch.setattr(session, "check_server", lambda url: None)
     monkeypatch.setattr(session, "watch_executors", lambda session, notify: None)
     monkeypatch.setattr(session, "find_java", lambda: Path("java"))
+    monkeypatch.setattr(session, "_start_java", lambda settings, output: None)
     monkeypatch.setattr(session, "java_options", lambda cache, short: "-XX:Own")
 
     def open_it(engine: Engine) -> Mapping[str, str]:

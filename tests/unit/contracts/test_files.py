@@ -91,6 +91,8 @@ max-commit-age = 30
 max-redeliveries = "1,2"
 max-progress-age = "5m"
 trend = true
+migration-ready = true
+rollback-ready = true
 allow-uncommitted = true
 skip-missing-topics = true
 """

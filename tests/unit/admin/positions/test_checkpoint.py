@@ -176,6 +176,7 @@ def test_unreadable_folder_is_one_line(fake: FakeCheckpoint) -> None:
 
 
 def test_file_in_place_of_a_folder_is_one_line(fake: FakeCheckpoint) -> None:
+    (fake.folder / "commits").rmdir()
     (fake.folder / "commits").write_text("x")
     assert error(fake) == "commits cannot be listed: Not a directory"
 
@@ -185,3 +186,37 @@ def test_location_that_cannot_be_opened_is_one_line(location: str) -> None:
     with pytest.raises(PositionsError) as raised:
         Checkpoint(location).positions()
     assert "\n" not in str(raised.value)
+
+
+def test_topic_that_only_the_batch_in_flight_has_is_unknown(fake: FakeCheckpoint) -> None:
+    fake.plan(0, A)
+    fake.complete(0)
+    fake.plan(1, A | {"b": {0: 50}})
+    found = read(fake)
+    assert found.offsets == {("a", 0): 10, ("a", 1): 20}
+    assert found.unknown == "the query also reads b, from an offset that is unknown until batch 1 is complete"
+
+
+def test_folder_of_something_else_is_no_checkpoint(tmp_path: Path) -> None:
+    (tmp_path / "one" / "offsets").mkdir(parents=True)
+    (tmp_path / "one" / "offsets" / "0").write_text("v1\n{}\n-")
+    for folder in (tmp_path, tmp_path / "one" / "offsets"):
+        with pytest.raises(PositionsError, match="there is no checkpoint"):
+            Checkpoint(str(folder)).positions()
+
+
+def test_batch_whose_sources_were_cut_off_is_damaged(fake: FakeCheckpoint) -> None:
+    fake.plan(0, A, {"b": {0: 3}})
+    fake.complete(0)
+    fake.plan(1, A)
+    assert error(fake) == "offsets/1: it is damaged: 2 sources in batch 0, and 1 in this one"
+    (fake.folder / "offsets" / "1").write_text('v1\n{"batchWat')
+    assert "offsets/1: the file is truncated" in error(fake)
+
+
+def test_checkpoint_without_commits_shows_no_position(fake: FakeCheckpoint) -> None:
+    fake.plan(3, A)
+    commits = fake.folder / "commits"
+    if commits.exists():
+        commits.rmdir()
+    assert read(fake).unknown == "the newest batch is 3, and no folder commits shows which are complete"
