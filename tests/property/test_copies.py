@@ -78,3 +78,15 @@ def test_offsets_of_aborted_copies_are_not_equal() -> None:
     aborted = [each._replace(aborted=True) for each in records]
     assert same_offsets(window, Scan(records, from_start=True, to_end=True)) == 4
     assert same_offsets(window, Scan(aborted, from_start=True, to_end=True)) is None
+
+
+def test_copies_of_records_before_the_window_count_as_read_again() -> None:
+    """Records around the offset are equal, and the copier wrote an older block again between them."""
+    same = [Copy(offset, (9, b"same")) for offset in range(5, 9)]
+    before, unread = [Copy(4, (4, b"four")), *same[:3]], same[3:]
+    older = [Copy(offset, (offset, b"older")) for offset in range(3)]
+    copies = [before[0], same[0], *older, *same[1:]]
+    scan = Scan([each._replace(offset=at) for at, each in enumerate(copies)], from_start=False, to_end=True)
+    found = place(Window(8, tuple(before), tuple(unread), from_start=False, to_end=True), scan, compacted=False)
+    assert isinstance(found, Place)
+    assert (found.offset, found.at_most) == (1, 7)

@@ -230,7 +230,13 @@ class _Collector:
         """Store the state of the cluster; return the partitions with a commit."""
         found = sweep(self._clients.session)
         self._store.add(SWEEP, {SWEEPS: found.summary, BASELINE: found.baseline})
-        self._progress(f"baseline: {count(found.baseline.num_rows, 'row')} of the cluster as it is")
+        rows = f"baseline: {count(found.baseline.num_rows, 'row')} of the cluster"
+        if all(found.summary.column("complete").to_pylist()):
+            self._progress(f"{rows} as it is")
+        else:
+            self._notify(
+                f"{rows}, and others may be missing: which groups were deleted is unknown until the next start"
+            )
         self._shares.expected = SHARE in found.baseline["kind"].to_pylist()
         (reason,) = found.summary.column("reason").to_pylist()
         if reason:

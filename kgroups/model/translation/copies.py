@@ -290,7 +290,10 @@ def _after_last(window: Window, scan: Scan, labels: _Labels, read: list[int], co
         at = before[-1]
     if window.unread and not window.to_end and (not labels.follows(at) or labels.has_later_before(at)):
         return Unplaced(Impossible.AMBIGUOUS, "only one record before the offset was found")
-    equal = sum(label == _EITHER for label in labels.labels[at + 1 :])
+    maybe = labels.of(_EITHER)
+    equal = sum(each > at for each in maybe)
+    # Before the last record that may be the first unread one, others may be copies of read ones that are further away.
+    between = labels.labels[at + 1 : maybe[-1]].count(_OTHER) if equal else 0
     there = labels.contents()
     later = window.before[labels.place_before(at) + 1 :]
     absent = [each for each in later if not each.aborted and each.content not in there]
@@ -301,7 +304,7 @@ def _after_last(window: Window, scan: Scan, labels: _Labels, read: list[int], co
         )
     gone = _gone(window, labels.place_before(at))
     others = sum(label == _OTHER for label in labels.labels[at + 1 :])
-    return _place(scan, at, equal + len(absent) + min(gone, others), None, labels, 0)
+    return _place(scan, at, equal + len(absent) + max(between, min(gone, others)), None, labels, 0)
 
 
 def _before_first(window: Window, scan: Scan, labels: _Labels, at: int) -> Place | Unplaced:
