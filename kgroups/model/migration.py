@@ -12,7 +12,6 @@ from enum import Enum, StrEnum, auto
 from typing import NamedTuple
 
 from .counts import count, some
-from .embedded.sticky import StickyData
 from .groups import CONSUMER_PROTOCOL_TYPE, Group, GroupState, GroupType, Member
 from .offsets import place_name
 from .permissions import TOPIC, Acl
@@ -428,7 +427,8 @@ def _metadata(facts: MigrationFacts) -> Iterator[Blocker]:
 def _is_java(member: Member) -> bool:
     """Return whether a subscription to cooperative-sticky has what only Java's assignor sends: a generation alone."""
     sent = member.subscription.user_data
-    return isinstance(sent, StickyData) and sent.previous is None
+    known = sent.facts() if sent else {}
+    return "generation" in known and known["previous_assignment"] is None
 
 
 def _missing_partitions(facts: MigrationFacts) -> Iterator[Blocker]:

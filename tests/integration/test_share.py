@@ -80,6 +80,7 @@ def test_reset_share_group_and_undo(
 ) -> None:
     undo = tmp_path / "undo.json"
     shown = movable_share_group.ask("reset-offsets", MOVED, "--all-topics", *scenario)
+    assert f"group '{MOVED}': brokers delete the states of records after the new offset" in shown.err
     assert (shown.code, movable_share_group.starts(MOVED)) == (0, AT), "a dry run"
     done = movable_share_group.ask(
         "reset-offsets", MOVED, "--all-topics", *scenario, "--execute", "--yes", "--undo-file", str(undo), "-o", "json"

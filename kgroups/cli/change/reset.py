@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,8 @@ from kgroups.admin.change.plan.plan_reset import plan_reset
 from kgroups.admin.change.plan.reset_request import ResetRequest
 from kgroups.admin.query.describe import describe
 from kgroups.admin.query.select_groups import Selection
-from kgroups.model.counts import count
+from kgroups.model.counts import count, some
+from kgroups.model.groups import GroupType
 from kgroups.model.operations.reset import FromPlan, PlannedOffset
 from kgroups.model.operations.results import AppliedOffset, TopicDeletion
 from kgroups.model.operations.skip import skip_notices
@@ -30,6 +31,18 @@ from .safety import Safety
 
 if TYPE_CHECKING:
     from .undo_file import UndoFile
+
+
+def _share_notices(planned: Iterable[PlannedOffset]) -> list[str]:
+    """Return what brokers do to share groups whose start offsets are written, also if these are the same."""
+    groups = sorted({entry.group for entry in planned if entry.kind == GroupType.SHARE})
+    if not groups:
+        return []
+    which = f"group '{groups[0]}'" if len(groups) == 1 else f"{count(len(groups), 'share group')}: {some(groups)}"
+    return [
+        f"{which}: brokers delete the states of records after the new offset, and deliver processed ones again; an "
+        "undo does not change that"
+    ]
 
 
 class OffsetOperation(Operation[P]):
@@ -73,7 +86,7 @@ class Reset(OffsetOperation[PlannedOffset | TopicDeletion]):
     async def plan(self, cluster: Cluster) -> Outcome[PlannedOffset | TopicDeletion]:
         planned = await self.safety.plan(cluster, lambda: plan_reset(cluster, self.request))
         skipped = skip_notices((entry.key, entry.skipped) for entry in planned.items)
-        planned = planned.with_failures((), (*self.notices, *skipped))
+        planned = planned.with_failures((), (*self.notices, *skipped, *_share_notices(planned.items)))
         # An undo is screened, too: an unchanged offset does not prove that commits ended, because a client with nothing
         # to read commits the same offset again, and an undo file contains no commit times.
         planned = await self.safety.screen_offsets(cluster, planned)
