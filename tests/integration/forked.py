@@ -18,6 +18,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -100,7 +101,8 @@ def serve(requests: socket.socket) -> None:
     for name in _IMPORTED:
         package = import_module(f"kgroups.{name}")
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            import_module(module.name)
+            with suppress(ModuleNotFoundError):  # of an extra that is not installed
+                import_module(module.name)
     gc.freeze()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the children
     signal.signal(signal.SIGINT, signal.SIG_IGN)
