@@ -81,13 +81,10 @@ qualify complete or swept_at >= {limit}
     or row_number() over (partition by swept_at < {limit}, "group", topic, "partition" order by swept_at desc) = 1;
 
 create temp table blurs as
-with wholes as (
-    select log_partition, log_offset, log_time, "group" from group_metadata
-    union all select log_partition, log_offset, log_time, "group" from epochs where subject = 'group' and tombstone
-), lasts as (
+with lasts as (
     select log_partition, "group", max(log_offset) as last_whole,
         max(log_offset) filter (where log_time < {limit}) as early_whole
-    from wholes group by all
+    from whole_records group by all
 )
 select log_partition, "group", log_offset, log_time < {limit} as early,
     coalesce(log_offset > last_whole, true) as lasting
@@ -274,7 +271,7 @@ def expire(
             if table == RECORDS:  # kept by their position only
                 continue
             rewriter.view(table.name, table, snapshot.files(table))
-        for name, query in relations(["ranges", "whole_batches", "undecoded_groups"]).items():
+        for name, query in relations(["ranges", "whole_batches", "undecoded_groups", "whole_records"]).items():
             rewriter.define(name, fill(query, literals(sql_literal, 0)))
         rewriter.run(_KEPT.format(limit=limit) + _BEGIN_LOST.format(limit=limit))
         ranges = {name for name, _ in _RANGES.values()}

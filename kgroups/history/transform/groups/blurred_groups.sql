@@ -1,11 +1,6 @@
 -- The groups whose state and members are unknown at the end of the span, and since when: this version cannot decode a record.
-with whole as (
-  select `group`, log_partition, log_offset from group_metadata where log_time < $until
-  union all
-  select `group`, log_partition, log_offset from epochs where subject = 'group' and tombstone and log_time < $until
-),
-last_whole as (
-  select `group`, log_partition, max(log_offset) as whole_at from whole group by `group`, log_partition
+with last_whole as (
+  select `group`, log_partition, max(log_offset) as whole_at from whole_records group by `group`, log_partition
 )
 select `group`, min(log_time) as blurred_since
 from undecoded_groups

@@ -31,11 +31,7 @@ marks as (
   union all
   select `group`, log_partition, log_offset, false as is_whole, 1 as place from undecoded_groups
   union all
-  select `group`, log_partition, log_offset, true as is_whole, 1 as place from group_metadata where log_time < $until
-  union all
-  select `group`, log_partition, log_offset, true as is_whole, 1 as place
-  from epochs
-  where subject = 'group' and tombstone and log_time < $until
+  select `group`, log_partition, log_offset, true as is_whole, 1 as place from whole_records
 ),
 compared as (
   select

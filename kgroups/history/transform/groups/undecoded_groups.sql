@@ -1,5 +1,5 @@
 -- The records of groups and their members that this version cannot decode: the state of the group, and its members, are unknown
--- from them until a record that shows all of them, which is each one of a classic group, and the tombstone of another group.
+-- from them to the next one of whole_records.
 select
   `group`,
   case
