@@ -38,6 +38,14 @@ def arrow_schema(table: Table) -> pa.Schema:
     return pa.schema([(column.name, types[column.type]) for column in table.columns])
 
 
+def to_ipc(rows: pa.Table) -> memoryview:
+    """Return rows as a stream of Arrow's IPC format."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, rows.schema) as writer:
+        writer.write_table(rows)
+    return memoryview(sink.getvalue())
+
+
 def open_parquet(file: Any, schema: pa.Schema) -> Any:
     """Open a file for rows as kgroups stores them: times and offsets as differences, because most of them grow."""
     import pyarrow.parquet as pq  # takes a tenth of a second

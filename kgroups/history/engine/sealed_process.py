@@ -25,7 +25,7 @@ import pyarrow as pa
 
 from kgroups.errors import KgroupsError, UsageError
 
-from ..arrow import arrow_schema
+from ..arrow import arrow_schema, to_ipc
 from ..load.sql import first_line, rows_of_files, sql_text
 from ..tables import Table
 from .allowed import NOT_SELECT, check_tree
@@ -205,14 +205,7 @@ def main() -> None:
             head = {"error": "not enough memory", "usage": False, "hint": SMALLER}
         if isinstance(found, tuple):
             found, head["more"] = found
-        rows = _serialized(found) if isinstance(found, pa.Table) else None
+        rows = to_ipc(found) if isinstance(found, pa.Table) else None
         parent.send_bytes(json.dumps(head | {"rows": rows is not None}).encode())
         if rows is not None:
             parent.send_bytes(rows)
-
-
-def _serialized(rows: pa.Table) -> memoryview:
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, rows.schema) as writer:
-        writer.write_table(rows)
-    return memoryview(sink.getvalue())

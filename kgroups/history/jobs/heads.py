@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from kgroups.errors import KgroupsError
 from kgroups.model.counts import count
 
-from ..arrow import arrow_schema
+from ..arrow import arrow_schema, to_ipc
 from ..load.manifest import HEADS_SAMPLED
 from ..load.read import read_rows
 from ..load.store import Store
@@ -95,7 +95,7 @@ class HeadSampler:
         self._forget_recovered()
         self._pending.append(found)
         try:
-            self._store.storage.replace(self._held, _to_bytes(self._pending))
+            self._store.storage.replace(self._held, bytes(to_ipc(pa.Table.from_batches(self._pending))))
         except (KgroupsError, OSError) as error:  # keep the samples: a full disk may have room again at the next one
             self._notify(f"log ends are not written: {error}")
         else:
@@ -149,12 +149,3 @@ class HeadSampler:
             for batch in read_rows(self._store.storage, HEADS, file.path, file.rows)
         ]
         return pa.concat_arrays(found) if found else pa.array([], rows["sampled_at"].type)
-
-
-def _to_bytes(batches: list[pa.RecordBatch]) -> bytes:
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, batches[0].schema) as writer:
-        for batch in batches:
-            writer.write_batch(batch)
-    content: bytes = sink.getvalue().to_pybytes()
-    return content
