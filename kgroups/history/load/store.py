@@ -352,8 +352,7 @@ class Store:
         }
         named: set[str] = set()
         for cluster in self.clusters() if old else ():
-            snapshot, hidden = Store(self.location, cluster)._current_and_hidden()
-            named |= {file.path for entry in (*snapshot.entries.values(), *hidden.values()) for file in entry.files}
+            named |= Store(self.location, cluster)._named()
         orphans = sorted(old - named)
         checkpoints = self.storage.names_before(self._name("").rstrip("/"), limit)
         checkpoints = sorted(name for name in checkpoints if _stem(name).startswith(CHECKPOINT))
@@ -363,9 +362,7 @@ class Store:
 
     def delete_unnamed(self, paths: Iterable[str]) -> int:
         """Delete those of some new files that no entry names; return their number."""
-        snapshot, hidden = self._current_and_hidden()
-        named = {file.path for entry in (*snapshot.entries.values(), *hidden.values()) for file in entry.files}
-        unnamed = sorted(set(paths) - named)
+        unnamed = sorted(set(paths) - self._named())
         self.storage.delete(unnamed)
         return len(unnamed)
 
@@ -402,6 +399,11 @@ class Store:
         self.storage.delete([self._name(f"{stem}.json") for stem in stems])
 
     # Internal.
+
+    def _named(self) -> set[str]:
+        """Return the files that an entry of the cluster names, current or replaced but not deleted."""
+        snapshot, hidden = self._current_and_hidden()
+        return {file.path for entry in (*snapshot.entries.values(), *hidden.values()) for file in entry.files}
 
     def _current_and_hidden(self) -> tuple[Snapshot, dict[int, Entry]]:
         """Return the current entries, and the entries that are replaced but not deleted."""
