@@ -187,6 +187,7 @@ class _Collector:
                     if until is not None and time.monotonic() >= until:
                         return
                     ends = self._log.ends()
+                    self._tasks.expect(self._behind(ends))
                 except (BrokerUnavailable, ClusterUnreachable) as error:
                     # Time limits expire while the process is suspended, and brokers close its connections.
                     if not (seconds := suspensions.since(began)):
@@ -195,7 +196,6 @@ class _Collector:
 
     def _collect_up_to(self, ends: Mapping[int, Ends], sampler: HeadSampler, until: float | None) -> None:
         """Collect up to the stable offsets, and the states of share groups."""
-        self._tasks.expect(self._behind(ends))
         for batch in self._follower.batches(ends):
             self._on_batch(batch.entry)
             self._report(batch.entry)
