@@ -13,6 +13,7 @@ from kgroups.model.group_log import CommitTimes, GroupLogs, LogQuery, ReadBudget
 from kgroups.model.groups import Group, GroupId, GroupState, GroupType
 from kgroups.model.health.findings import Proof, Sample, Seen, proof_of
 from kgroups.model.health.sampling import Answers, Sampling
+from kgroups.model.migration import BrokerFacts
 from kgroups.model.offsets import Isolation, LogProblem
 from kgroups.model.operations.commit_history import History
 from kgroups.model.outcome import Failure, Outcome
@@ -72,7 +73,7 @@ async def observe(admin: Client, selection: Selection, sample: Sample, *, isolat
     if sample.with_outsiders:
         seen = await _with_outsiders(admin, seen)
     if sample.with_migration:
-        seen = await _with_migration(admin, seen)
+        seen = await _with_migration(admin, seen, {})
     if sample.with_share_states:
         shared = await share_facts(admin, outcome.items, bounds_of(0))
         seen = [each._replace(share=shared.facts.get(each.offsets.group.group)) for each in seen]
@@ -121,6 +122,7 @@ async def observe_in_batches(
 
     :param sample: only ``with_epoch_ends`` and ``with_migration`` count.
     """
+    brokers: dict[int, BrokerFacts] = {}
     async with aclosing(admin.stream_offsets(selection, isolation=isolation, whole_topics=True)) as batches:
         async for batch in batches:
             now = int(time.time() * 1000)
@@ -128,14 +130,17 @@ async def observe_in_batches(
                 batch = await with_epoch_ends(admin.cluster, batch)
             seen = [Seen(item, now, NO_AGES) for item in batch.items]
             if sample.with_migration:
-                seen = await _with_migration(admin, seen)
+                seen = await _with_migration(admin, seen, brokers)
             yield batch.with_items(seen)
 
 
-async def _with_migration(admin: Client, seen: list[Seen]) -> list[Seen]:
-    """Add what decides about a migration. That it could not be read is a finding of the rule, and no failure."""
+async def _with_migration(admin: Client, seen: list[Seen], brokers: dict[int, BrokerFacts]) -> list[Seen]:
+    """Add what decides about a migration. That it could not be read is a finding of the rule, and no failure.
+
+    :param brokers: as in :func:`migration_facts`.
+    """
     cluster = wire_of(admin, WireOnly.MIGRATION)
-    found = await migration_facts(cluster, Outcome(tuple(each.offsets.group for each in seen)))
+    found = await migration_facts(cluster, Outcome(tuple(each.offsets.group for each in seen)), brokers)
     facts = {each.group.group: each for each in found.items}
     return [each._replace(migration=facts.get(each.offsets.group.group)) for each in seen]
 

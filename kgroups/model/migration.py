@@ -206,6 +206,15 @@ class MigrationFacts(NamedTuple):
     def members(self) -> tuple[Member, ...]:
         return self.group.members or ()
 
+    @property
+    def is_empty(self) -> bool:
+        return not self.members and self.group.state in GroupState.WITHOUT_MEMBERS
+
+    @property
+    def rolls_back_only_empty(self) -> bool:
+        """Whether the group has no members, and the policy of its coordinator would not allow a rollback with some."""
+        return self.is_empty and self.broker.policy not in DOWNGRADES
+
 
 def judge_migration(facts: MigrationFacts) -> Migration:
     """Return the verdicts of a group."""
@@ -260,7 +269,7 @@ def _upgrade(facts: MigrationFacts) -> Judgment:
             return Judgment(Verdict.DONE, reason="it is a consumer group")
         return _judgment(_full(facts), f"{count(len(classic), 'classic member')} can restart with the new protocol")
     blockers = [*_protocol(facts.broker)]
-    if not members and group.state in GroupState.WITHOUT_MEMBERS:
+    if facts.is_empty:
         return _judgment(blockers, _of_empty(group))
     blockers += _policy(facts.broker, UPGRADES, "a member with the consumer protocol is rejected (GROUP_ID_NOT_FOUND)")
     if group.protocol_type != CONSUMER_PROTOCOL_TYPE:
@@ -288,17 +297,15 @@ def _of_empty(group: Group) -> str:
 
 
 def _once_used(broker: BrokerFacts) -> str:
-    """Return what the policy of a coordinator changes about a rollback, once the group has members."""
-    if broker.policy in DOWNGRADES:
-        return ""
+    """Return why a rollback is not possible anymore once the group has members."""
     what = "is unknown" if broker.policy is None else f"is {broker.policy}"
     return f"; with members, the policy decides, which {what} on broker {broker.broker}"
 
 
 def _rollback(facts: MigrationFacts) -> Judgment:
     group, members, broker = facts.group, facts.members, facts.broker
-    if not members and group.state in GroupState.WITHOUT_MEMBERS:
-        return _judgment((), _of_empty(group) + _once_used(broker))
+    if facts.is_empty:
+        return _judgment((), _of_empty(group) + (_once_used(broker) if facts.rolls_back_only_empty else ""))
     if group.type != GroupType.CONSUMER and group.protocol_type != CONSUMER_PROTOCOL_TYPE:
         return Judgment(Verdict.NOT_APPLICABLE, reason="it cannot be upgraded")
     effect = "the group remains a consumer group, with classic members, without an error"

@@ -42,14 +42,18 @@ _STATIC_NOT_COUNTED = 6
 """The version of ListGroups that Kafka 4.4 introduced, where a static member that is replaced does not count twice."""
 
 
-async def migration_facts(cluster: Cluster, groups: Outcome[Group]) -> Outcome[MigrationFacts]:
+async def migration_facts(
+    cluster: Cluster, groups: Outcome[Group], asked: dict[int, BrokerFacts] | None = None
+) -> Outcome[MigrationFacts]:
     """Return the facts about described groups. What could not be read is in the facts, and not a failure.
 
     The groups are described once more, to find those that changed meanwhile.
+
+    :param asked: the settings of brokers by their IDs, which are read once for several calls; the others are added.
     """
     if not groups.items:
         return groups.with_items(())
-    brokers = await _brokers(cluster, groups.items)
+    brokers = await _brokers(cluster, groups.items, {} if asked is None else asked)
     sizes = await _partitions(cluster, groups.items)
     changes = await _changes(cluster, groups.items)
     found = []
@@ -97,14 +101,15 @@ async def _partitions(cluster: Cluster, groups: Iterable[Group]) -> Mapping[str,
     return sizes
 
 
-async def _brokers(cluster: Cluster, groups: Iterable[Group]) -> Mapping[int, BrokerFacts]:
-    """Return the facts about all brokers, by their IDs."""
+async def _brokers(
+    cluster: Cluster, groups: Iterable[Group], asked: dict[int, BrokerFacts]
+) -> Mapping[int, BrokerFacts]:
+    """Return the facts about all brokers, by their IDs. Those that are unknown are asked again."""
     nodes = {node.id: node for node in (*cluster.nodes.values(), *(group.coordinator for group in groups))}
-    results = await fan_out((node, _broker(cluster, node)) for node in nodes.values())
-    return {
-        node.id: BrokerFacts(node.id, unknown=str(found)) if isinstance(found, KgroupsError) else found
-        for node, found in results
-    }
+    missing = [node for node in nodes.values() if node.id not in asked or asked[node.id].unknown]
+    for node, found in await fan_out((node, _broker(cluster, node)) for node in missing):
+        asked[node.id] = BrokerFacts(node.id, unknown=str(found)) if isinstance(found, KgroupsError) else found
+    return {number: asked[number] for number in nodes}
 
 
 async def _broker(cluster: Cluster, node: Node) -> BrokerFacts:

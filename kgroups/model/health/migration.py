@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from ..migration import Judgment, Verdict, judge_migration
+from ..migration import Judgment, Migration, Verdict, judge_migration
 from ..severity import Severity
 from .check import Check, Evidence, Flag, Input
 from .findings import Finding
 from .values import parse_flag
 
-_NOT_OK = {Verdict.UNKNOWN: Severity.UNKNOWN, Verdict.READY_IF: Severity.CRITICAL, Verdict.BLOCKED: Severity.CRITICAL}
-
 
 def _upgrade(evidence: Evidence) -> Iterator[Finding]:
-    yield _finding(evidence, "migration-ready")
+    yield _finding(evidence, "migration-ready", lambda found: found.upgrade)
 
 
 def _rollback(evidence: Evidence) -> Iterator[Finding]:
-    yield _finding(evidence, "rollback-ready")
+    yield _finding(evidence, "rollback-ready", lambda found: found.rollback)
 
 
-def _finding(evidence: Evidence, check: str) -> Finding:
+def _finding(evidence: Evidence, check: str, direction: Callable[[Migration], Judgment]) -> Finding:
     if evidence.last.migration is None:
         return Finding(evidence.name, check, Severity.UNKNOWN, "the settings of its coordinator are unknown")
-    found = judge_migration(evidence.last.migration)
-    judgment: Judgment = found.rollback if check == "rollback-ready" else found.upgrade
-    severity = _NOT_OK.get(judgment.verdict, Severity.OK)
+    judgment = direction(judge_migration(evidence.last.migration))
+    # What a change of settings would allow is not allowed now.
+    severity = Severity.CRITICAL if judgment.verdict is Verdict.READY_IF else judgment.verdict.severity
     word = judgment.verdict.value.replace("-", " ")
     return Finding(evidence.name, check, severity, f"{word}: {judgment.text}" if judgment.text else word)
 

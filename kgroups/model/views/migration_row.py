@@ -67,6 +67,6 @@ def _reason(facts: MigrationFacts, migration: Migration) -> str | None:
         parts.append(f"{_rules(upgrade)}")
     if rollback.blockers and _rules(rollback) != _rules(upgrade):
         parts.append(f"rollback: {_rules(rollback)}")
-    if not rollback.blockers and "with members, the policy decides" in (rollback.reason or ""):
+    if facts.rolls_back_only_empty and not rollback.blockers:
         parts.append(f"rollback: only while it is empty (policy {facts.broker.policy or 'unknown'})")
     return "; ".join(parts) or None

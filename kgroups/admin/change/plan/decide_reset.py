@@ -164,7 +164,7 @@ def draft_offsets(facts: Facts, targets: Targets) -> Outcome[PlannedOffset]:
         group, pair, at = key[0], key[1:], positions.get(key)
         if (pair in facts.logs.holes and needs_log(scenario)) or at in facts.unread:
             continue
-        before, log = facts.before(key), facts.log(key[1:])
+        before, log = facts.before(key), facts.log(pair)
         records = facts.records[at] if at else None
         entry = plan_partition(scenario, key, PartitionFacts(before, log, facts.times.get(pair), records))
         if isinstance(entry, Failure):
