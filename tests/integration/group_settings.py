@@ -13,13 +13,18 @@ SECONDS = 120.0
 _KAFKAS = re.compile(r"  (\S+)=(\S*) sensitive")
 
 
+def kafka_configs(cluster: Sandbox, kind: str, name: str, *words: str) -> str:
+    """Run ``kafka-configs.sh`` for an entity, and return what it prints."""
+    tool = "org.apache.kafka.tools.ConfigCommand" if cluster.version.name == "4.4.0" else "kafka.admin.ConfigCommand"
+    entity = ("--bootstrap-server", cluster.bootstrap, "--entity-type", kind, "--entity-name", name)
+    done = cluster.java(tool, *entity, *words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
 def by_kafka(cluster: Sandbox, group: str) -> dict[str, str]:
     """Return the values that are set for a group, as Kafka's own tool shows them."""
-    where = ("--bootstrap-server", cluster.bootstrap, "--entity-type", "groups", "--entity-name", group)
-    tool = "org.apache.kafka.tools.ConfigCommand" if cluster.version.name == "4.4.0" else "kafka.admin.ConfigCommand"
-    done = cluster.java(tool, *where, "--describe")
-    assert done.returncode == 0, done.stderr
-    return dict(_KAFKAS.findall(done.stdout))
+    return dict(_KAFKAS.findall(kafka_configs(cluster, "groups", group, "--describe")))
 
 
 def until_shown(cluster: Sandbox, groups: Sequence[str], wanted: dict[tuple[str, str], str]) -> None:

@@ -24,6 +24,7 @@ from kgroups.sandbox.security import Acl, Secure
 from tests.fakes.watchdog import alarm
 from tests.integration.asking import Row, run_here
 from tests.integration.committing_consumer import committing_consumer
+from tests.integration.group_settings import kafka_configs
 from tests.integration.known_cluster import KnownCluster
 from tests.integration.quick_cleaner import quick_cleaner
 from tests.integration.scratch_cluster import LOG, ScratchCluster
@@ -267,19 +268,12 @@ def verdicts(cluster: ScratchCluster, *words: str, stuck_after: tuple[str, str] 
 @contextmanager
 def quota(sandbox: Sandbox, client_id: str) -> Iterator[None]:
     """Limit the bytes that a client fetches."""
-
-    def alter(*words: str) -> None:
-        entity = ("--entity-type", "clients", "--entity-name", client_id)
-        done = sandbox.java(
-            "kafka.admin.ConfigCommand", "--bootstrap-server", sandbox.bootstrap, "--alter", *words, *entity
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-
-    alter("--add-config", f"consumer_byte_rate={QUOTA}")
+    alter = ("clients", client_id, "--alter")
+    kafka_configs(sandbox, *alter, "--add-config", f"consumer_byte_rate={QUOTA}")
     try:
         yield
     finally:
-        alter("--delete-config", "consumer_byte_rate")
+        kafka_configs(sandbox, *alter, "--delete-config", "consumer_byte_rate")
 
 
 @newest_only

@@ -8,6 +8,7 @@ import pytest
 
 from kgroups.sandbox import Sandbox
 from tests.integration.asking import run_kgroups
+from tests.integration.group_settings import kafka_configs
 
 CLIENT = "over-quota"
 
@@ -17,11 +18,7 @@ def throttled(require_kafka: Callable[[str], None]) -> Iterator[Sandbox]:
     """One broker that gives a client almost none of its request threads' time."""
     require_kafka("4.3.1")
     with Sandbox.up("4.3.1", 1, name="quota") as sandbox:
-        words = ("--alter", "--add-config", "request_percentage=0.0001", "--entity-type", "clients")
-        done = sandbox.java(
-            "kafka.admin.ConfigCommand", "--bootstrap-server", sandbox.bootstrap, *words, "--entity-name", CLIENT
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
+        kafka_configs(sandbox, "clients", CLIENT, "--alter", "--add-config", "request_percentage=0.0001")
         yield sandbox
 
 

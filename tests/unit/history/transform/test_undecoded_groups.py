@@ -16,9 +16,9 @@ from kgroups.history.load.store import Store
 from kgroups.history.rules import Rules
 from kgroups.history.transform.definitions import DERIVED, Span
 from tests.fakes.group_protocol import ABORTED, END, START, WHOLE, Group, RandomGroups
-from tests.fakes.history import History, Row, at, derived_in, hide_groups
+from tests.fakes.history import History, at, derived_in, hide_groups
 from tests.unit.history.transform.conftest import Show
-from tests.unit.history.transform.test_group_protocol import Derive, seconds, status, stays
+from tests.unit.history.transform.test_group_protocol import Derive, of_group, seconds, status, stays
 
 RULES = Rules(samples=5, stale_after=timedelta(minutes=2))
 
@@ -92,22 +92,15 @@ def groups(made: RandomGroups) -> list[Group]:
     return [*found[WHOLE], *found[ABORTED]]
 
 
-def by_group(rows: list[Row]) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = {}
-    for row in rows:
-        found.setdefault(row["group"], []).append(row)
-    return found
-
-
 def test_states_are_true_or_unknown_at_each_moment(derive: Derive, groups: list[Group]) -> None:
-    rows, seen = by_group(derive("group_states")), Counter[str]()
+    rows, seen = derive("group_states"), Counter[str]()
     for group in (each for each in groups if each.states and not each.by_commit):
         for second in (*range(START + 7, END, 31), END - 1):
             at_second = [s for t, s in group.states if t <= second]
             truth = at_second[-1] if at_second else None
             found = [
                 row["state"]
-                for row in rows.get(group.name, [])
+                for row in of_group(rows, group)
                 if row["since"] <= at(second) and (row["until"] is None or row["until"] > at(second))
             ]
             if found and truth not in ("Reconciling", None):
@@ -118,9 +111,9 @@ def test_states_are_true_or_unknown_at_each_moment(derive: Derive, groups: list[
 
 
 def test_memberships_are_true_where_complete(derive: Derive, groups: list[Group]) -> None:
-    rows, checked, unknown = by_group(derive("memberships")), 0, 0
+    rows, checked, unknown = derive("memberships"), 0, 0
     for group in groups:
-        found = rows.get(group.name, [])
+        found = of_group(rows, group)
         truth = {(stay.member, stay.since, stay.until) for stay in group.stays}
         truth |= {(member.partition("=")[0], since, None) for member, since in group.members.items()}
         complete = [row for row in found if row["complete"] and not row["unread_since"]]
@@ -133,10 +126,10 @@ def test_memberships_are_true_where_complete(derive: Derive, groups: list[Group]
 
 
 def test_rebalances_are_true_where_complete(derive: Derive, groups: list[Group]) -> None:
-    rows, checked = by_group(derive("rebalances")), 0
+    rows, checked = derive("rebalances"), 0
     for group in groups:
         truth = {(each.time, each.generation): each for each in group.rounds}
-        for row in (each for each in rows.get(group.name, []) if each["complete"]):
+        for row in (each for each in of_group(rows, group) if each["complete"]):
             key = (seconds(row["log_time"]), row["generation"])
             assert key in truth, group.name
             if row["joined"] is not None:
