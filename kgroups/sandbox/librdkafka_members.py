@@ -13,6 +13,7 @@ from typing import Any, Final
 from confluent_kafka import Consumer, KafkaException, Message, Producer, TopicPartition
 
 from kgroups.model.groups import GroupType
+from kgroups.model.migration import COOPERATIVE
 
 from .cluster import Sandbox
 from .seed_data import OPEN_TRANSACTION, KnownGroup, Player, known_groups
@@ -30,21 +31,31 @@ def start_librdkafka_members(sandbox: Sandbox) -> int:
 
 
 class LibrdkafkaMember:
-    """One member of a group."""
+    """One member of a group, which joins when another one, if any, has partitions."""
 
-    def __init__(self, bootstrap: str, group: KnownGroup, number: int) -> None:
+    def __init__(self, bootstrap: str, group: KnownGroup, number: int, after: LibrdkafkaMember | None = None) -> None:
         self._group = group
+        self._after = after
+        self._joined = False
         self._reached: dict[tuple[str, int], TopicPartition] = {}
         self._committed: set[tuple[str, int]] = set()
         self._consumer = Consumer(_settings(bootstrap, group, number))
-        self._consumer.subscribe(list(group.topics))
 
     def step(self) -> None:
         """Read the available records, and commit the offsets that were reached; rebalances happen here too."""
+        if not self._joined:
+            if self._after and not self._after.has_partitions:
+                return
+            self._consumer.subscribe(list(self._group.topics))
+            self._joined = True
         while message := self._consumer.poll(0):
             self._read(message)
         if self._reached.keys() - self._committed:
             self._commit()
+
+    @property
+    def has_partitions(self) -> bool:
+        return self._joined and bool(self._consumer.assignment())
 
     def _read(self, message: Message) -> None:
         if error := message.error():
@@ -114,7 +125,12 @@ def open_transaction(bootstrap: str) -> Producer:
 def main(bootstrap: str, version: str) -> None:
     """Run the members until the process is stopped."""
     groups = [group for group in known_groups(kafka_version(version)) if group.player == Player.LIBRDKAFKA]
-    members = [LibrdkafkaMember(bootstrap, group, number) for group in groups for number in range(group.members)]
+    members: list[LibrdkafkaMember] = []
+    for group in groups:
+        for number in range(group.members):
+            # Its leader sets user data from the second rebalance on: members that join together may need only one.
+            after = members[-1] if number and group.protocol == COOPERATIVE else None
+            members.append(LibrdkafkaMember(bootstrap, group, number, after))
     for member in members:
         member.step()
     writer = open_transaction(bootstrap)
