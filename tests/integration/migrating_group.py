@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from typing import NamedTuple
 
 from kgroups.config.settings import ClientSettings, parse_bootstrap
@@ -23,7 +24,13 @@ from kgroups.sandbox.wire.sync_group import SyncGroup
 TOPIC = "moved"
 PARTITIONS = 8
 HEARTBEAT = Api(68, "ConsumerGroupHeartbeat", 1, 1, flexible=0)
-_LONG = timedelta(minutes=10)
+_LONG = timedelta(hours=2)
+_LONG_MS = _LONG // timedelta(milliseconds=1)
+PATIENT = {
+    "group.consumer.session.timeout.ms": str(_LONG_MS),
+    "group.consumer.max.session.timeout.ms": str(_LONG_MS),
+}
+"""Settings of brokers whose members do not expire: none of them sends heartbeats."""
 
 UNANSWERED = ("null", "text")
 """Subscriptions with which Kafka before 4.4 never responds to JoinGroup: such groups do not exist there."""
@@ -78,7 +85,7 @@ class Beat(NamedTuple):
             + int32(self.epoch)
             + instance
             + form.null_string  # rack
-            + int32(600_000)
+            + int32(_LONG_MS)
             + form.array([form.string(TOPIC)])
             + form.null_string  # regular expression
             + form.null_string  # assignor
@@ -118,17 +125,21 @@ class RawGroup:
     async def form(self, members: Sequence[RawMember]) -> None:
         """Let classic members join at the same time, until they are stable together."""
         self.members = list(members)
-        seats = self.seats.clusters[: len(members)]
-        await asyncio.gather(*(self._stay(seat, each, len(members)) for seat, each in zip(seats, members, strict=True)))
+        seats, received = self.seats.clusters[: len(members)], asyncio.Condition()
+        await asyncio.gather(*(self._stay(seat, each, received) for seat, each in zip(seats, members, strict=True)))
 
-    async def _stay(self, seat: Cluster, member: RawMember, size: int) -> None:
+    async def _stay(self, seat: Cluster, member: RawMember, received: asyncio.Condition) -> None:
         while True:
             joined = await self._join(seat, member)
             assert isinstance(joined, Joined), (self.name, joined)
             leads = joined.leader == joined.member_id
-            if leads and len(joined.members) < size:
+            if leads and len(joined.members) < len(self.members):
                 await asyncio.sleep(0.05)
                 continue
+            async with received:
+                received.notify_all()
+                if leads:  # a static member learns the ID that its assignment needs from its own response
+                    await received.wait_for(partial(self._all_received, joined.generation))
             assignments = self._assignments() if leads else {}
             sync = SyncGroup(
                 self.name, member.member_id, member.generation, self.protocol_type, self.assignor, assignments
@@ -137,6 +148,9 @@ class RawGroup:
             if not isinstance(synced, KafkaError):
                 return
             assert synced.code in (Code.rebalance_in_progress, Code.illegal_generation), synced
+
+    def _all_received(self, generation: int) -> bool:
+        return all(each.generation == generation for each in self.members)
 
     def _assignments(self) -> dict[str, bytes]:
         return {
@@ -200,7 +214,7 @@ class Seats:
     """Connections: a broker handles the requests of one after the other, and JoinGroup waits for all members."""
 
     def __init__(self, bootstrap: str, count: int) -> None:
-        self._settings = ClientSettings(parse_bootstrap(bootstrap), timeout=900, broker_timeout=60)
+        self._settings = ClientSettings(parse_bootstrap(bootstrap), timeout=900, broker_timeout=300)
         self._count = count
         self._stack = AsyncExitStack()
         self.clusters: list[Cluster] = []

@@ -18,6 +18,7 @@ from tests.integration.asking import Row, run_here
 from tests.integration.migrating_group import (
     ASSIGNMENTS,
     PARTITIONS,
+    PATIENT,
     SUBSCRIPTIONS,
     TOPIC,
     UNANSWERED,
@@ -32,7 +33,7 @@ SITUATIONS, SOAK = 5, 25
 """For each of the brokers' settings."""
 
 POLICY, CONSUMER_MAX, CLASSIC_MAX = "group.consumer.migration.policy", "group.consumer.max.size", "group.max.size"
-_FAST = {"group.initial.rebalance.delay.ms": "300"}
+_SETTINGS = {"group.initial.rebalance.delay.ms": "300", **PATIENT}
 
 
 class Limits(NamedTuple):
@@ -80,7 +81,8 @@ class Situation:
                 group.protocol_type, group.assignor = "own", "custom"
             static = rng.choice(("no", "no", "no", "some", "all"))
             odd = rng.choice(("no", "no", "subscription", "assignment"))
-            count = rng.randint(1, min(5, self.limits.classic_max))
+            most = min(5, self.limits.classic_max)
+            count = rng.choice((rng.randint(1, most), min(most, self.limits.consumer_max)))  # full, or not
             members = [
                 RawMember(
                     subscription=rng.choice(("v0", "v1", "sticky", "newer", "longer")),
@@ -98,6 +100,8 @@ class Situation:
             if self.kind == "empty":
                 await group.leave_all()
         self.size = len(group.members)
+        if self.size == self.limits.consumer_max and all(each.instance for each in group.members):
+            self.kind = "full of static members"
 
     async def _build_consumer_group(self) -> None:
         rng, group = self.rng, self.group
@@ -117,6 +121,7 @@ class Situation:
         """Let members join and leave, and compare that with the verdicts."""
         group = self.group
         members, modern = list(group.members), row["type"] == "Consumer"
+        self._compare("members", len(members), row["members"])
         if members and all(each.classic for each in members) and modern:
             self.kind = "stuck"
         new, leaving = self._newcomer(), members[:1]
@@ -172,7 +177,7 @@ class Situation:
         else:
             self.rolled_back = row["rollback"] == "ready"  # the type shows whether it really was
 
-    def _compare(self, what: str, expected: bool, found: bool, error: str = "") -> None:
+    def _compare(self, what: str, expected: int, found: int, error: str = "") -> None:
         if expected != found:
             self.wrong.append(f"{what}: expected {expected}, found {found} {error}")
 
@@ -203,7 +208,7 @@ def broker(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     version = request.param
     if version not in kafka_versions(request.config):
         pytest.skip(f"not a version of --kafka: {version}")
-    with Sandbox.up(version, name=f"pytest-{os.getpid()}-migration", properties=_FAST) as sandbox:
+    with Sandbox.up(version, name=f"pytest-{os.getpid()}-migration", properties=_SETTINGS) as sandbox:
         admin = AdminClient({"bootstrap.servers": sandbox.bootstrap, "log_level": 3})
         for made in admin.create_topics([NewTopic(TOPIC, PARTITIONS, 1)]).values():
             made.result(60)
@@ -268,4 +273,4 @@ def test_verdicts_equal_what_brokers_do_in_200_situations(broker: Sandbox) -> No
     missing = {rule for rule in rules if not found[rule]}
     assert not missing
     assert found["rollback ready"] and found["rollback group-size"] and found["rollback migration-policy"]
-    assert found["stuck"]
+    assert found["stuck"] and found["full of static members"]

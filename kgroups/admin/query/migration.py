@@ -26,7 +26,7 @@ from kgroups.model.migration import (
 from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Scope
 from kgroups.net.cluster import Cluster
 from kgroups.net.fanout import fan_out
-from kgroups.protocol.apis import consumer_group_describe, describe_configs, list_groups
+from kgroups.protocol.apis import consumer_group_describe, delete_groups, describe_configs
 from kgroups.protocol.apis.describe_configs import BROKER, DescribeConfigs, Resource
 from kgroups.protocol.error_codes import Code, KafkaError
 from kgroups.protocol.versions import BrokerVersions
@@ -38,8 +38,8 @@ from .explain import sorted_members
 _SETTINGS = (POLICY, CONSUMER_MAX, CLASSIC_MAX, PROTOCOLS, ASSIGNORS, MIN_SESSION, MAX_SESSION)
 _FINAL = 1
 """The version of ConsumerGroupDescribe that Kafka 4.0 introduced, with the consumer protocol."""
-_STATIC_NOT_COUNTED = 6
-"""The version of ListGroups that Kafka 4.4 introduced, where a static member that is replaced does not count twice."""
+_STATIC_NOT_COUNTED = 3
+"""The version of DeleteGroups of Kafka 4.4, where a static member that is replaced does not count twice."""
 
 
 async def migration_facts(
@@ -115,12 +115,12 @@ async def _brokers(
 async def _broker(cluster: Cluster, node: Node) -> BrokerFacts:
     versions = await cluster.versions(node)
     described = versions.ranges.get(consumer_group_describe.API.key)
-    listed = versions.ranges.get(list_groups.API.key)
+    deleted = versions.ranges.get(delete_groups.API.key)
     facts = BrokerFacts(
         node.id,
         supported=described is not None and described.newest >= _FINAL,
         group_version=_feature(versions),
-        counts_replaced=listed is None or listed.newest < _STATIC_NOT_COUNTED,
+        counts_replaced=deleted is None or deleted.newest < _STATIC_NOT_COUNTED,
     )
     resource = Resource(BROKER, str(node.id))
     try:
