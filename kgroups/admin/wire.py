@@ -83,14 +83,14 @@ class WireClient:
 
     async def list_selected(self, selection: Selection) -> Outcome[ListedGroup]:
         found = await list_selected(self.cluster, selection)
-        if not selection.topics:
+        if not selection.topics and selection.members is None:
             return found
         from .query import describe, group_offsets
 
-        described = await describe.describe_located(
-            self.cluster, ResolvedSelection(found.items), topics=selection.topics
-        )
-        return await group_offsets.note_missing_offsets(self.cluster, selection, keep_described(found, described))
+        located = ResolvedSelection(found.items, members=selection.members)
+        described = await describe.describe_located(self.cluster, located, topics=selection.topics)
+        kept = keep_described(found, described)
+        return await group_offsets.note_missing_offsets(self.cluster, selection, kept) if selection.topics else kept
 
     async def describe(self, selection: Selection) -> Outcome[Group]:
         from .query import describe, group_offsets

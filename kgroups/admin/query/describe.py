@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Collection, Iterable, Sequence
 from operator import attrgetter
 
-from kgroups.model.groups import CONSUMER_PROTOCOL_TYPE, Group, GroupId, GroupType
+from kgroups.model.groups import CONSUMER_PROTOCOL_TYPE, Group, GroupId, GroupState, GroupType
 from kgroups.model.offsets import GroupCommits, Isolation
 from kgroups.model.outcome import Failure, Outcome, Scope, merge
 from kgroups.model.views.offset_row import GroupOffsets
@@ -149,7 +149,13 @@ async def describe_with_offsets(
     cluster: Cluster, resolved: ResolvedSelection
 ) -> tuple[Outcome[Group], GroupResults[GroupCommits]]:
     """Return the groups, and the commits of each, or the start offsets of share groups."""
-    groups, offsets = await asyncio.gather(_described(cluster, resolved), fetch_offsets(cluster, resolved))
+    if resolved.members is None:
+        groups, offsets = await asyncio.gather(_described(cluster, resolved), fetch_offsets(cluster, resolved))
+    else:
+        groups = await _described(cluster, resolved)
+        kept = {group.group for group in groups.items}
+        resolved = resolved._replace(listed=tuple(each for each in resolved.listed if each.group in kept))
+        offsets = await fetch_offsets(cluster, resolved)
     await refetch_offsets(cluster, groups.items, resolved.named, offsets)
     return groups, offsets
 
@@ -157,11 +163,18 @@ async def describe_with_offsets(
 async def _described(cluster: Cluster, resolved: ResolvedSelection) -> Outcome[Group]:
     outcome = merge(
         await asyncio.gather(
-            describe_listed(cluster, resolved.listed), describe_named(cluster, resolved.named, resolved.types)
+            _described_listed(cluster, resolved), describe_named(cluster, resolved.named, resolved.types)
         )
     )
     groups = sorted(outcome.items, key=lambda group: group.group)
     return outcome.with_items(groups).with_failures(resolved.failures, resolved.notices)
+
+
+async def _described_listed(cluster: Cluster, resolved: ResolvedSelection) -> Outcome[Group]:
+    if resolved.members is None:
+        return await describe_listed(cluster, resolved.listed)
+    perhaps = [group for group in resolved.listed if group.state not in GroupState.WITHOUT_MEMBERS]
+    return resolved.members.kept(await describe_listed(cluster, perhaps))
 
 
 def _with_notices(groups: Outcome[Group]) -> Outcome[Group]:

@@ -100,7 +100,7 @@ class Selection(NamedTuple):
         return self._replace(names=(*self.names, *literal), globs=globs)
 
     def matches(self, name: GroupId) -> bool:
-        """Return whether a listed group is selected, apart from ``topics``."""
+        """Return whether a listed group is selected, apart from ``topics`` and ``members``."""
         if self.excluded and self.excluded.fullmatch(name):
             return False
         if self.everything or name in self.names or (self.pattern and self.pattern.fullmatch(name)):
@@ -119,6 +119,8 @@ class ResolvedSelection(NamedTuple):
     notices: tuple[str, ...] = ()
     types: Mapping[GroupId, str | None] = MappingProxyType({})
     """The types that named groups had a moment ago."""
+    members: MemberFilter | None = None
+    """Restricts the listed groups to those with such a member, as soon as they are described."""
 
     def with_commits(self) -> dict[GroupId, Node | None]:
         """Return the groups that may commit offsets, with their coordinators: share groups do not commit."""
@@ -139,13 +141,14 @@ async def resolve(cluster: Cluster, selection: Selection) -> ResolvedSelection:
     unlisted = set(selection.names) - set(map(_group, found.items))
     named, lost = await known_coordinators(cluster, sorted(unlisted)) if unlisted else ({}, {})
     failures = (*found.failures, *(lost[name] for name in sorted(lost)))
-    return ResolvedSelection(found.items, named, failures, found.notices)
+    return ResolvedSelection(found.items, named, failures, found.notices, members=selection.members)
 
 
 async def stream_selected(cluster: Cluster, selection: Selection) -> AsyncGenerator[Outcome[ListedGroup]]:
     """Yield the selected groups of each broker as soon as its list arrives; with globs, of all brokers at once.
 
-    A glob may be the name of a group, which any broker may list.
+    ``topics`` and ``members`` are for groups that are described. A glob may be the name of a group, which any broker
+    may list.
     """
     if selection.globs:
         yield await _fetch_selected(cluster, selection)
@@ -154,14 +157,16 @@ async def stream_selected(cluster: Cluster, selection: Selection) -> AsyncGenera
     async with aclosing(stream_groups(cluster, selection.among)) as lists:
         async for outcome in lists:
             unused = unused and not _some_excluded(selection, map(_group, outcome.items))
-            matching = outcome.with_items(group for group in outcome.items if selection.matches(group.group))
-            yield await _of_members(cluster, selection, matching)
+            yield outcome.with_items(group for group in outcome.items if selection.matches(group.group))
     notices = (_unused(selection),) if unused else ()
     yield Outcome(failures=_unknown_coordinators(cluster, selection), notices=notices)
 
 
 async def list_selected(cluster: Cluster, selection: Selection) -> Outcome[ListedGroup]:
-    """Return the selected groups of the list, apart from ``topics``; a named group that is not in it is a failure."""
+    """Return the selected groups of the list; a named group that is not in it is a failure.
+
+    ``topics`` and ``members`` are for groups that are described.
+    """
     found = await note_missing_groups(cluster, None, await _fetch_selected(cluster, selection))
     return missing_as_failures(selection, found)
 
@@ -193,17 +198,7 @@ async def _lists_in_part(cluster: Cluster) -> bool:
 async def _fetch_selected(cluster: Cluster, selection: Selection) -> Outcome[ListedGroup]:
     every: set[GroupId] | None = set() if selection.globs and selection.among.restricts else None
     listed = await fetch_groups(cluster, selection.among, every)
-    selected = await _of_members(cluster, selection, select(selection, listed, every))
-    return selected.with_failures(_unknown_coordinators(cluster, selection))
-
-
-async def _of_members(cluster: Cluster, selection: Selection, listed: Outcome[ListedGroup]) -> Outcome[ListedGroup]:
-    """Keep the groups with a member that is looked for; without one, all groups, and no request is sent."""
-    if selection.members is None or not listed.items:
-        return listed
-    from .member_filter import keep_groups_of_members
-
-    return await keep_groups_of_members(cluster, selection.members, listed)
+    return select(selection, listed, every).with_failures(_unknown_coordinators(cluster, selection))
 
 
 def _unknown_coordinators(cluster: Cluster, selection: Selection) -> tuple[Failure, ...]:
@@ -257,7 +252,7 @@ def missing_as_failures(selection: Selection, found: Outcome[ListedGroup]) -> Ou
 
 
 def keep_described(listed: Outcome[ListedGroup], described: Outcome[Group]) -> Outcome[ListedGroup]:
-    """Keep the groups that were described, which are those on the selected topics; add what is unknown about others."""
+    """Keep the described groups, those with the selected topics and members; add what is unknown about others."""
     using = set(map(_group, described.items))
     known = {failure.name for failure in listed.failures}
     kept = listed.with_items(group for group in listed.items if group.group in using)

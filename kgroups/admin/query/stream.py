@@ -254,7 +254,7 @@ class _Stream(Generic[T, U]):
         lane.over = True
 
     async def _query_piece(self, piece: _Piece[T, U], resolved: ResolvedSelection, slots: asyncio.Semaphore) -> None:
-        outcome = await self._stages.query(resolved)
+        outcome = await self._stages.query(resolved._replace(members=self._selection.members))
         slots.release()
         self._notices.update(dict.fromkeys(outcome.notices))
         piece.names = [self._stages.name(item) for item in outcome.items]

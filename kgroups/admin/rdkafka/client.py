@@ -185,20 +185,12 @@ class LibrdkafkaClient:
         listed = await self._located(entries, failures, selection.among)
         listed = note_omitted_groups(listed, await self._missing_acls(entries.values()))
         every = entries if selection.globs and selection.among.restricts else None
-        selected = await self._of_members(selection, select(selection, listed, every))
-        found = missing_as_failures(selection, selected)
-        if not selection.topics:
+        found = missing_as_failures(selection, select(selection, listed, every))
+        if not selection.topics and selection.members is None:
             return found
         names = [group.group for group in found.items]
-        pairs = await self._pairs_of(names, selection.topics, listed=names, with_commits=True)
+        pairs = await self._pairs_of(names, selection, listed=names, with_commits=bool(selection.topics))
         return keep_described(found, pairs.with_items(group for group, _ in pairs.items))
-
-    async def _of_members(self, selection: Selection, listed: Outcome[Any]) -> Outcome[Any]:
-        """Keep the groups with a member that is looked for: each group is described for that."""
-        if selection.members is None:
-            return listed
-        described, unknown = await self._each([group.group for group in listed.items], self._describe)
-        return selection.members.kept(listed, Outcome(tuple(described.values()), tuple(unknown.values())))
 
     async def _located(
         self, entries: Mapping[GroupId, Any], failures: tuple[Failure, ...], wanted: ListFilter
@@ -260,7 +252,7 @@ class LibrdkafkaClient:
     async def _pairs(self, selection: Selection, *, with_commits: bool) -> Outcome[conversions.Pair]:
         """Return the selected groups, sorted by name, each with its commits if ``with_commits``."""
         if not selection.needs_list:
-            return await self._pairs_of(set(selection.names), selection.topics, with_commits=with_commits)
+            return await self._pairs_of(set(selection.names), selection, with_commits=with_commits)
         entries, failures = await self._list()
         hidden = await self._missing_acls(entries.values())
         unlocated = (ListedGroup(name, "", _UNLOCATED) for name in entries)
@@ -269,37 +261,44 @@ class LibrdkafkaClient:
             allowed = await self._located(entries, failures, selection.among)
             listed = listed.with_items(allowed.items).with_failures(allowed.failures)
         selection = selection.settled(entries)
-        selected = await self._of_members(selection, select(selection, listed, entries))
+        selected = select(selection, listed, entries)
         found = [group.group for group in selected.items]
-        pairs = await self._pairs_of(
-            {*found, *selection.names}, selection.topics, listed=found, with_commits=with_commits
-        )
+        pairs = await self._pairs_of({*found, *selection.names}, selection, listed=found, with_commits=with_commits)
         pairs = pairs._replace(failures=(*selected.failures, *pairs.failures))
         return note_omitted_groups(pairs._replace(notices=(conversions.UNLISTED, *pairs.notices)), hidden)
 
     async def _pairs_of(
         self,
         groups: Iterable[GroupId],
-        topics: frozenset[str],
+        selection: Selection,
         *,
         listed: Collection[GroupId] = (),
         with_commits: bool,
     ) -> Outcome[conversions.Pair]:
-        """Return these groups, or those on ``topics`` if any, sorted by name; each with its commits if requested.
+        """Return those of these groups with the selected topics and members, sorted by name.
 
         :param listed: the groups that were in a list, which exist or have just been deleted.
+        :param with_commits: return each with its commits.
         """
         names = sorted(groups)
-        (found, unknown), (commits, unread) = await asyncio.gather(
-            self._each(names, self._describe), self._each(names if with_commits else (), self._commits)
-        )
+        if selection.members is None:
+            (found, unknown), (commits, unread) = await asyncio.gather(
+                self._each(names, self._describe), self._each(names if with_commits else (), self._commits)
+            )
+        else:
+            found, unknown = await self._each(names, self._describe)
+            kept = selection.members.kept(Outcome(tuple(found.values()), tuple(unknown.values())))
+            names = [group.group for group in kept.items]
+            commits, unread = await self._each(names if with_commits else (), self._commits)
+            unknown = {failure.name: failure for failure in kept.failures}
+            names = sorted({*names, *unknown})
         for name, failure in unknown.items():
             if conversions.is_missing(failure) and name in commits and commits[name].topics:
                 unknown[name] = conversions.undescribed(failure)
         unavailable = {**unread, **unknown}
         pairs = [(found[name], commits.get(name, GroupCommits(name, {}))) for name in names if name not in unavailable]
-        if topics:
-            pairs = [pair for pair in (on_topics(*each, topics) for each in pairs) if pair]
+        if selection.topics:
+            pairs = [pair for pair in (on_topics(*each, selection.topics) for each in pairs) if pair]
         reasons = [
             conversions.vanished(unavailable[name]) if name in listed else unavailable[name]
             for name in names

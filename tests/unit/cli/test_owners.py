@@ -137,6 +137,14 @@ def test_commands_that_read_have_the_same_filters(run: Run, command: str) -> Non
     assert "billing" in out and "shipping" not in out and "audit" not in out
 
 
+@pytest.mark.parametrize("command", ["list", "list --topic orders", "describe", "lag", "check", "owners"])
+def test_groups_are_described_once_to_find_members_and_to_show_them(run: Run, served: Any, command: str) -> None:
+    assert "billing" in run(*command.split(), "--host", "10.0.4.17", "-o", "json")[1]
+    classic = [name for request in served.fake.asked("DescribeGroups") for name in request.keys]
+    assert sorted(name for name in classic if name in ("billing", "busy")) == ["billing", "busy"]
+    assert len(served.fake.asked("ConsumerGroupDescribe")) == len(served.fake.asked("ShareGroupDescribe")) == 1
+
+
 def test_watch_filters(run: Run) -> None:
     _, out, _ = run("watch", "--coordinator", "1", "--count", "1")
     assert [each["group"] for each in json.loads(out)["items"]] == ["billing"]
