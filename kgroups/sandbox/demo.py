@@ -34,7 +34,7 @@ HISTORY: Final = str(state_root().parent / "demo-history")
 """The history store of the demo; created again each time, and kept afterwards. Only the demo uses this folder."""
 REPORT: Final = f"{HISTORY}/report.html"
 _COLLECT: Final = f"history collect --store {HISTORY} --interval 2s --sample-every 1s"
-_INCIDENT: Final = 9.0
+_INCIDENT: Final = 7.0
 """Seconds for which a member is away, and for which the group then catches up."""
 
 

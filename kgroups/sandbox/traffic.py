@@ -20,7 +20,7 @@ TOPIC: Final = "shipments"
 GROUP: Final = "invoices"
 _PARTITIONS: Final = 4
 _TICK: Final = 0.2
-_READ: Final = 7
+_READ: Final = 8
 """Records that a member reads in a tick: two members read more than is written; one member reads less."""
 
 
