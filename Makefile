@@ -13,7 +13,7 @@ KERBEROS := $(shell command -v krb5-config >/dev/null && echo ,gssapi)
 # Each test process would compile kgroups and the tests again, if the environment forbids bytecode files.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help demo test lanes soak style fast units history spark default others alone faults site sandbox bench fuzz audit sbom docs docs-pictures readme-pictures dist lowest newest pythons release-check clean
+.PHONY: help demo test lanes soak style fast units history spark default others alone faults site sandbox bench fuzz audit sbom docs docs-pictures readme-pictures screens dist lowest newest pythons release-check clean
 
 help:
 	@echo "make demo     three real brokers, real groups, and what kgroups shows of them"
@@ -142,6 +142,10 @@ docs-pictures: $(VENV)/.installed
 # Those in docs/pictures/, on brokers of their own; review and commit them.
 readme-pictures: $(VENV)/.installed
 	$(BIN)/python docs/site/pictures.py --readme
+
+# What a terminal shows of the most used commands, at four widths, in build/screens/; needs tmux.
+screens: $(VENV)/.installed
+	$(BIN)/python docs/site/pictures.py --screens
 
 build/docs/.installed: docs/site/requirements.txt | $(BIN)/python
 	@$(PYTHON) -m venv --without-pip build/docs

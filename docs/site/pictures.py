@@ -1,6 +1,7 @@
 """Make the pictures of the site from real runs, on brokers of a sandbox: ``make docs-pictures``.
 
-``make readme-pictures`` makes only those of README, which are in git, because GitHub cannot make them. Each picture is
+``make readme-pictures`` makes only those of README, which are in git, because GitHub cannot make them. ``make screens``
+writes the text of the screens that are used most, at four widths, to build/screens/. Each picture is
 what a terminal of tmux shows, as SVG, or what Chromium shows of the history report and of the Grafana dashboards, as
 PNG; all for light and for dark screens, in build/pictures/. A cast shows several commands one after the other. A page
 shows a picture where it has ``<!-- picture: NAME: TEXT -->``.
@@ -23,7 +24,7 @@ from typing import NamedTuple
 
 from cast import cast
 from dashboard_pictures import KGROUPS, dashboards, prepare
-from repository import PICTURES, README_PICTURES
+from repository import PICTURES, README_PICTURES, SCREEN_TEXTS
 from rich.console import Console
 from rich.terminal_theme import SVG_EXPORT_THEME, TerminalTheme
 from rich.text import Text
@@ -56,6 +57,20 @@ README_RUNS = {
     "readme-watch": Run("kgroups watch --interval 2s", 120, 22, until="#20"),
     "readme-lagging": Run("kgroups explain --lagging data-lost orders-range ledger-reader", lines=40),
 }
+SCREENS = {
+    "list": Run("kgroups list --state --type"),
+    "describe": Run("kgroups describe orders-range payments-uncommitted"),
+    "members": Run("kgroups describe orders-range --members --verbose"),
+    "lag": Run("kgroups lag --time"),
+    "explain": Run("kgroups explain payments-uncommitted"),
+    "lagging": Run("kgroups explain --lagging"),
+    "owners": Run("kgroups owners orders:5"),
+    "check": Run("kgroups check --all-groups --max-lag 40"),
+    "reset": Run("kgroups reset-offsets payments-empty orders-range --all-topics --to-earliest"),
+    "watch": Run("kgroups watch --interval 2s", until="#6"),
+}
+WIDTHS = {80: 24, 100: 30, 120: 40, 200: 50}
+"""Columns -> lines of a terminal. What is not a live screen has as many lines as it needs."""
 CASTS = {
     "incident": (
         Run("kgroups lag --top 3"),
@@ -186,6 +201,16 @@ def readme_pictures() -> None:
             save(README_PICTURES, name, run, bootstrap)
 
 
+def screen_texts() -> None:
+    """Write the screens that are used most, without colors, at each width."""
+    SCREEN_TEXTS.mkdir(parents=True, exist_ok=True)
+    with sandbox() as bootstrap, traffic(bootstrap):
+        for (name, run), (columns, lines) in itertools.product(SCREENS.items(), WIDTHS.items()):
+            sized = run._replace(columns=columns, lines=lines if run.until else 200)
+            text = re.sub(r"\x1b\[[0-9;]*m", "", screen_of(sized, bootstrap))
+            (SCREEN_TEXTS / f"{name}-{columns}.txt").write_text(f"$ {run.command}\n{text}\n", encoding="utf-8")
+
+
 def save(folder: Path, name: str, run: Run, bootstrap: str) -> None:
     """Make a picture of a run, for light and for dark screens."""
     screen = screen_of(run, bootstrap)
@@ -195,9 +220,9 @@ def save(folder: Path, name: str, run: Run, bootstrap: str) -> None:
 
 
 def main() -> None:
-    """Make all pictures, or with ``--readme`` those of README."""
-    if sys.argv[1:] == ["--readme"]:
-        readme_pictures()
+    """Make all pictures, or with ``--readme`` those of README, or with ``--screens`` texts."""
+    if sys.argv[1:]:
+        {"--readme": readme_pictures, "--screens": screen_texts}[sys.argv[1]]()
         return
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if not shutil.which("tmux"):

@@ -17,6 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PICTURES = ROOT / "build" / "pictures"
+SCREEN_TEXTS = ROOT / "build" / "screens"
 README_PICTURES = DOCS / "pictures"
 """The only pictures in git."""
 ELSEWHERE = {
