@@ -184,8 +184,9 @@ class WatchApp(App[int]):
         if key == "y" and not view.typing and (view.reset is None or view.reset.step is Step.OVER):
             self._copy()
         else:
+            before = view.cursor
             view.press(key)
-            if key == "e" and view.page is Page.EXPLAIN:
+            if view.page is Page.EXPLAIN and (key == "e" or view.cursor != before):
                 self._start_explain()
             self._continue_reset()
         if view.done:

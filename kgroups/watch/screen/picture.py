@@ -157,8 +157,8 @@ def _foot(view: View, width: int) -> str:
 
 
 _PAGE_KEYS = {
-    Page.GROUP: "Esc: back  e: explain  R: plan a reset  y: copy command  ?: keys",
-    Page.EXPLAIN: "Esc: back  e: explain again  y: copy command",
+    Page.GROUP: "Esc: back  ] [: other group  e: explain  R: plan a reset  ?: keys",
+    Page.EXPLAIN: "Esc: back  ] [: other group  e: explain again  y: copy command",
     Page.HELP: "Esc: back",
     Page.CLUSTERS: "Esc: back",
 }

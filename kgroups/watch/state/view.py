@@ -152,6 +152,12 @@ class View:
         if self.page in (Page.GROUPS, Page.GROUP) and self.cursor is not None:
             self.enter(Page.EXPLAIN)
 
+    def open_neighbor(self, step: int) -> None:
+        """Show the next or the previous group of the list on the same page."""
+        if self.page in (Page.GROUP, Page.EXPLAIN):
+            self.put(self._at + step)
+            self.scrolled = 0
+
     def plan_reset(self) -> None:
         """Begin to plan a reset of the open group."""
         if self.page is Page.GROUP and self.cursor is not None:
@@ -286,6 +292,8 @@ _KEYS: dict[str, Callable[[View], None]] = {
     "c": lambda view: view.toggle("changed"),
     "t": View.next_type,
     "R": View.plan_reset,
+    "]": lambda view: view.open_neighbor(1),
+    "[": lambda view: view.open_neighbor(-1),
     CLUSTERS: View.show_clusters,
 }
 HELP = (
@@ -293,6 +301,7 @@ HELP = (
     ("PgUp PgDn Home End g G", "move by a page, to the first or to the last group"),
     ("Enter d", "open the group at the cursor"),
     ("e", "explain the group: its status and findings, then the evidence about its partitions that lag"),
+    ("] [", "on the page of a group or its explanation: the next or the previous group of the list"),
     ("Esc", "go back, or drop the filter"),
     ("/", "filter the names of groups, regardless of case:"),
     ("  pay", "names that contain this text"),

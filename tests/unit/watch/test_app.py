@@ -159,6 +159,18 @@ def test_group_page_shows_partitions_changes_and_findings() -> None:
     play(script, *ticks)
 
 
+def test_other_groups_are_explained_from_the_page_of_one() -> None:
+    async def script(pilot: Pilot, arriving: queue.SimpleQueue) -> None:
+        await pilot.press("e")
+        await until(pilot, "findings of a")
+        await pilot.press("]")
+        await until(pilot, "findings of b")
+        await pilot.press("[")
+        await until(pilot, "findings of a")
+
+    play(script, Source().tick(group("a", 100), group("b", 300)))
+
+
 def of_clusters(failures: tuple[Failure, ...] = (), notices: tuple[str, ...] = (), **lags: int) -> Tick:
     """Return a refresh of clusters that have groups of one name."""
     watches = {cluster: Watch(cluster) for cluster in lags}

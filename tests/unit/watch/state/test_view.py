@@ -208,6 +208,15 @@ def test_worst_status_is_first_and_equal_ones_are_sorted_by_lag() -> None:
     assert view.summary.text(short=True) == "7 groups: 2 critical, 3 warning, 1 unknown, 1 ok; lag >= 67"
 
 
+def test_pages_of_other_groups_follow_the_order_of_the_list() -> None:
+    view = press(view_of(row("a", 3), row("b", 2), row("c", 1)), "]", "enter")
+    view.move(9)
+    assert (cursor(press(view, "]")), view.page, view.scrolled) == ("b", Page.GROUP, 0)
+    assert (cursor(press(view, "e", "]", "]")), view.page) == ("c", Page.EXPLAIN)
+    assert (cursor(press(view, "[", "escape", "[", "[")), view.page) == ("a", Page.GROUP)
+    assert cursor(press(view, "escape", "]")) == "a"
+
+
 def test_explain_returns_to_the_page_it_was_opened_from() -> None:
     view = press(view_of(row("a", 2), row("b", 1)), "e")
     assert press(view, "e", "pagedown").page is Page.EXPLAIN
