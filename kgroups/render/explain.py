@@ -55,16 +55,20 @@ _MOST_VERDICTS = 3
 def write_explained(
     items: Iterable[Explained], fmt: str, stream: TextIO, tier: Tier, *, headers: bool
 ) -> tuple[str, ...]:
-    """Write text: for each group the findings, a table of members, and the result of ``--what-if``.
+    """Write text: for each group the findings, a table of members, and the result of ``--what-if``; the worst first.
 
     :return: the headers of the columns that a narrow terminal omits.
     """
     omitted: dict[str, None] = {}
-    for number, item in enumerate(items):
+    for number, item in enumerate(sorted(items, key=_rank)):
         if number:
             stream.write("\n")
         omitted.update(dict.fromkeys(_write(item, fmt, stream, tier, headers)))
     return tuple(omitted)
+
+
+def _rank(item: Explained) -> tuple[int, int]:
+    return item.summary.status.rank if item.summary else (0, 0)
 
 
 def _write(item: Explained, fmt: str, stream: TextIO, tier: Tier, headers: bool) -> list[str]:

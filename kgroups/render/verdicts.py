@@ -8,7 +8,7 @@ from typing import NamedTuple, TextIO
 from kgroups.model.offsets import place_name
 from kgroups.model.outcome import Outcome
 from kgroups.model.record import RecordDetails
-from kgroups.model.verdicts.verdict import Severity, Verdict
+from kgroups.model.verdicts.verdict import Verdict
 from kgroups.model.visible import escape_message
 
 from .cells import escape
@@ -18,8 +18,6 @@ from .wrapping import fill, terminal_width, wrap
 
 SHOWN_BYTES = 200
 """Bytes of the key and of the value that are shown."""
-
-_ORDER = (Severity.PROBLEM, Severity.WARNING, Severity.UNKNOWN, Severity.INFO)
 
 
 class Judged(NamedTuple):
@@ -34,13 +32,13 @@ class Judged(NamedTuple):
 
 
 def write_verdicts(items: Iterable[Judged], stream: TextIO, fmt: str = "plain") -> None:
-    """Write text: for each partition the verdict, the evidence, and the next command; problems come first.
+    """Write text: for each partition the verdict, the evidence, and the next command; the worst come first.
 
     :param fmt: ``table`` is colored, and breaks lines between words on a terminal.
     """
     colored = fmt == "table" and has_color(stream)
     width = terminal_width(stream) if fmt == "table" else None
-    for number, item in enumerate(sorted(items, key=lambda each: _ORDER.index(each.verdict.severity))):
+    for number, item in enumerate(sorted(items, key=lambda each: each.verdict.rank)):
         stream.write("\n" * bool(number) + "\n".join(_lines(item, width, colored=colored)) + "\n")
 
 

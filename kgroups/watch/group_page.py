@@ -86,7 +86,8 @@ def explained(connection: ConnectionOptions, key: GroupKey) -> list[str]:
     write_explained(items, "plain", out, Tier.BASE, headers=True)
     if lagging:
         out.write("\n")
-        write_verdicts((Judged(judge(each)) for each in lagging[:VERDICTS]), out)
+        verdicts = sorted(map(judge, lagging), key=lambda verdict: verdict.rank)
+        write_verdicts(map(Judged, verdicts[:VERDICTS]), out)
         if len(lagging) > VERDICTS:
             more = count(len(lagging) - VERDICTS, "more partition")
             out.write(f"\n{more} with lag: kgroups explain {group_words(key.group)} --lagging\n")

@@ -33,7 +33,6 @@ _TRENDS = {
     Key.NO_UNREAD_RECORDS: Trend.NOTHING_UNREAD,
 }
 _OTHER_TOPIC = (Key.RECREATED_TOPIC, Key.LEADER_EPOCH_AHEAD)
-_ORDER = (VerdictSeverity.PROBLEM, VerdictSeverity.WARNING, VerdictSeverity.UNKNOWN, VerdictSeverity.INFO)
 _NEXT = {
     Status.DELETED_TOPIC: "kgroups describe {group}",
     Status.MISSING_TOPIC: "kgroups describe {group} --members",
@@ -112,9 +111,8 @@ def _unknown(facts: GroupFacts) -> Known:
     return Known(facts.group.state, None if facts.group.members is None else len(facts.members), None, None)
 
 
-def _badness(each: JudgedPartition) -> tuple[int, int, int, str, int]:
-    severity, key = _ORDER.index(each.verdict.severity), list(Key).index(each.verdict.key)
-    return severity, key, -(each.facts.lag or 0), each.facts.topic, each.facts.partition
+def _badness(each: JudgedPartition) -> tuple[tuple[int, int], int, str, int]:
+    return each.verdict.rank, -(each.facts.lag or 0), each.facts.topic, each.facts.partition
 
 
 def _trend(verdicts: Sequence[Verdict]) -> Trend:

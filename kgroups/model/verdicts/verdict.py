@@ -80,3 +80,12 @@ class Verdict(NamedTuple):
     next: str | None = None
     unavailable: tuple[Unavailable, ...] = ()
     adds: Adds | None = None
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """The place in a list that begins with the worst verdict."""
+        return _WORST_FIRST.index(self.severity), _KEYS.index(self.key)
+
+
+_WORST_FIRST = (Severity.PROBLEM, Severity.WARNING, Severity.UNKNOWN, Severity.INFO)
+_KEYS = tuple(Key)

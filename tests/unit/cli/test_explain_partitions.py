@@ -75,7 +75,7 @@ def test_lagging_selects_partitions_and_shows_problems_first(explain: Run) -> No
     }
     assert answer[0] == 1, "the log offsets of a partition without a leader are unknown"
     text = explain("--all-groups", "--lagging")[1]
-    assert text.index("leaderless") < text.index("open-transaction")
+    assert text.index("leaderless") < text.index("unassigned") < text.index("open-transaction")
     assert verdicts(explain("--lagging", "-o", "json")) == found, "all groups are the default"
 
 

@@ -10,7 +10,7 @@ from kgroups.cli.frame.options import ConnectionOptions
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.model.headroom import NOTHING_UNREAD, UNLIMITED
 from kgroups.model.offsets import Isolation
-from kgroups.watch.group_page import read_time_lags
+from kgroups.watch.group_page import VERDICTS, explained, read_time_lags
 from kgroups.watch.state.partitions import TimeLags
 from kgroups.watch.state.watching import GroupKey
 from tests.fakes.broker import FakeCluster
@@ -57,3 +57,15 @@ def test_unknown_headroom_is_named_with_its_reason(serve: Callable) -> None:
 def test_unreachable_cluster_is_named() -> None:
     times = read("127.0.0.1:1")
     assert times.ages == {} == times.rooms and "no bootstrap server responded" in times.failures[0]
+
+
+def test_explanation_of_many_partitions_shows_the_worst(serve: Callable) -> None:
+    def fill(fake: FakeCluster) -> None:
+        fake.state.topic("orders", [0] * 30, end=100)
+        fake.state.group("a", 0, commits={("orders", number): 90 if number < 29 else 500 for number in range(30)})
+
+    settings = ClientSettings(parse_bootstrap(serve(fill=fill).bootstrap))
+    lines = explained(ConnectionOptions(settings, False), GroupKey("", "a"))
+    verdicts = [line for line in lines if line.startswith("a: orders-")]
+    assert verdicts[0] == "a: orders-29: PROBLEM: beyond-log-end" and len(verdicts) == VERDICTS
+    assert "10 more partitions with lag: kgroups explain a --lagging" in lines
