@@ -70,7 +70,8 @@ def parse_bootstrap(text: str, source: str = "--bootstrap-server") -> tuple[tupl
                     for number, part in enumerate(parts, 1))  # fmt: skip
     if not servers:
         raise UsageError(
-            "no bootstrap server: set --bootstrap-server HOST:PORT, KGROUPS_BOOTSTRAP_SERVER, or --profile"
+            "no bootstrap server: set --bootstrap-server HOST:PORT, KGROUPS_BOOTSTRAP_SERVER, or --profile",
+            hint="to try kgroups with brokers on this machine: kgroups sandbox up",
         )
     return servers
 

@@ -365,5 +365,6 @@ def _refuse_running(folder: Path) -> None:
     if state and any(state_of(pid, mark_of(folder)) != "gone" for pid in state.pids):
         raise SandboxError(
             f"a sandbox named {state.name} is already running, Kafka {state.version} at {state.bootstrap}; "
-            f"stop it (kgroups sandbox down --name {state.name}) or choose another name"
+            f"stop it (kgroups sandbox down --name {state.name}) or choose another name",
+            hint=f'to use it: eval "$(kgroups sandbox env --name {state.name})"',
         )
