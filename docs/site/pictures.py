@@ -198,7 +198,7 @@ def readme_pictures() -> None:
         time.sleep(15)  # until the group commits
         away.set()
         for name, run in README_RUNS.items():
-            save(README_PICTURES, name, run, bootstrap)
+            save(README_PICTURES, name, run, bootstrap.partition(",")[0])  # commands of other tools fit the width
 
 
 def screen_texts() -> None:
