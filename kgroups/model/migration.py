@@ -16,6 +16,7 @@ from .groups import CONSUMER_PROTOCOL_TYPE, Group, GroupState, GroupType, Member
 from .offsets import place_name
 from .permissions import TOPIC, Acl
 from .severity import Severity
+from .streams_groups import STREAMS_ASSIGNOR
 
 BIDIRECTIONAL, UPGRADE, DOWNGRADE, DISABLED = "bidirectional", "upgrade", "downgrade", "disabled"
 """The values of ``group.consumer.migration.policy``; brokers take any other value for ``disabled``."""
@@ -30,8 +31,6 @@ ASSIGNORS = "group.consumer.assignors"
 MIN_SESSION, MAX_SESSION = "group.consumer.min.session.timeout.ms", "group.consumer.max.session.timeout.ms"
 FEATURE = "group.version"
 
-STREAMS_ASSIGNOR = "stream"
-"""The protocol name of Kafka Streams in classic groups."""
 COOPERATIVE = "cooperative-sticky"
 _STICKY = ("sticky", COOPERATIVE)
 """The assignors whose leader decides: a leader of librdkafka copies the user data of subscriptions to assignments."""

@@ -1,12 +1,17 @@
-"""Streams groups (KIP-1071): their internal topics, and the partitions that their members read."""
+"""Kafka Streams: the internal topics of groups, and the partitions that members read (KIP-1071)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 
 from .assignment import Assignment, assignment_of
-from .groups import Group
+from .groups import CONSUMER_GROUPS, Group, GroupId, GroupType
 from .streams import AssignedTasks, Subtopology
+
+STREAMS_ASSIGNOR = "stream"
+"""The protocol of applications under the classic protocol; a group without members has none."""
+CHANGELOG = "-changelog"
+_INTERNAL = (CHANGELOG, "-repartition")
 
 
 def internal_topics(group: Group) -> list[str]:
@@ -25,7 +30,45 @@ def is_ready(group: Group) -> bool:
 
 def is_internal_name(topic: str, group: str) -> bool:
     """Return whether a topic is named as Kafka Streams names the internal topics of a group."""
-    return topic.startswith(f"{group}-") and topic.endswith(("-changelog", "-repartition"))
+    return any(topic.endswith(end) and topic.removesuffix(end).startswith(f"{group}-") for end in _INTERNAL)
+
+
+def owner_of(topic: str, groups: Container[GroupId]) -> GroupId | None:
+    """Return the group, of these, after which an internal topic is named; of several, that with the longest name."""
+    if not topic.endswith(_INTERNAL):
+        return None
+    return next((name for name in prefixes(topic) if name in groups and is_internal_name(topic, name)), None)
+
+
+def prefixes(name: str) -> Iterator[str]:
+    """Yield the parts of a name before each hyphen, the longest first."""
+    end = name.rfind("-")
+    while end > 0:
+        yield name[:end]
+        end = name.rfind("-", 0, end)
+
+
+def classic_applications(
+    groups: Collection[Group], topics: Iterable[str], names: Container[GroupId]
+) -> dict[GroupId, list[str]]:
+    """Return the groups that are Kafka Streams applications under the classic protocol, with their internal topics.
+
+    Members have the assignor of Streams; if there are none, only the names of internal topics show it.
+
+    :param names: the names of all groups: an internal topic belongs to the one with the longest name.
+    """
+    found = {each.group: list[str]() for each in groups if _may_be_application(each)}
+    for topic in topics:
+        owner = owner_of(topic, names)
+        if owner in found:
+            found[owner].append(topic)
+    members = {each.group for each in groups if each.protocol == STREAMS_ASSIGNOR}
+    return {name: sorted(internal) for name, internal in found.items() if internal or name in members}
+
+
+def _may_be_application(group: Group) -> bool:
+    classic = group.type in (GroupType.CLASSIC, None) and group.protocol_type in CONSUMER_GROUPS
+    return classic and group.protocol in ("", STREAMS_ASSIGNOR)
 
 
 def with_partitions_read(group: Group, counts: Mapping[str, int]) -> Group:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from .groups import CONSUMER_PROTOCOL_TYPE, Group, GroupId, GroupState, GroupType
 from .offsets import GroupCommits
 from .placement import OFFSETS_TOPIC, SHARE_STATE_TOPIC, TRANSACTIONS_TOPIC, partition_of
-from .streams_groups import is_internal_name
+from .streams_groups import owner_of, prefixes
 from .subscriptions import subscribed
 
 
@@ -226,7 +226,7 @@ def infer_groups(graph: Graph, producer: Producer, missing: Iterable[int], parti
     :return: the partitions in which no group has such a name.
     """
     unknown = set(missing)
-    for group in _prefixes(producer.name):
+    for group in prefixes(producer.name):
         at = partition_of(group, partitions)
         if at in unknown and Item(Kind.GROUP, group) in graph.items:
             graph.link(Item(Kind.PRODUCER, producer.name), Item(Kind.GROUP, group), Link.INFERRED)
@@ -236,23 +236,11 @@ def infer_groups(graph: Graph, producer: Producer, missing: Iterable[int], parti
 
 def infer_internal_topics(graph: Graph, topics: Iterable[str]) -> None:
     """Link topics that are named as the internal topics of a Kafka Streams application with its group."""
+    groups = {item.name for item in graph.items if item.kind is Kind.GROUP}
     for topic in topics:
-        if not topic.endswith(("-changelog", "-repartition")):
-            continue
-        for name in _prefixes(topic):
-            group, item = Item(Kind.GROUP, name), Item(Kind.TOPIC, topic)
-            if group in graph.items and is_internal_name(topic, name):
-                if (group, item) not in graph.links:
-                    graph.link(group, item, Link.INFERRED)
-                break
-
-
-def _prefixes(name: str) -> Iterator[str]:
-    """Yield the parts of a name before each hyphen, the longest first."""
-    end = name.rfind("-")
-    while end > 0:
-        yield name[:end]
-        end = name.rfind("-", 0, end)
+        owner = owner_of(topic, groups)
+        if owner is not None and (pair := (Item(Kind.GROUP, owner), Item(Kind.TOPIC, topic))) not in graph.links:
+            graph.link(*pair, Link.INFERRED)
 
 
 def is_of_cluster(topic: str) -> bool:

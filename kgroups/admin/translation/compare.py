@@ -17,9 +17,10 @@ from ..change.plan.lookups import Committed, committed_by_group
 from ..query.first_unread import find_unread
 from ..query.group_offsets import fetch_commits
 from ..routing.partition_leaders import TopicPartition
+from .facts import TOGETHER, log_of
 from .find_offset import Finder
 from .log_reader import TARGET, Unread, on_side
-from .translate import TOGETHER, Gathered, Request, Translated, finder_of, gather, log_of, translate_gathered
+from .translate import Gathered, Request, Translated, finder_of, gather, translate_gathered
 
 UNREAD = Judgment(Verdict.UNKNOWN, note="the committed offset on B could not be read")
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
 
-from kgroups.errors import KgroupsError, Reason, UsageError
+from kgroups.errors import Reason, UsageError
 from kgroups.model.counts import count
-from kgroups.model.groups import Group, GroupId, GroupState, GroupType
-from kgroups.model.offsets import Commit, LogOffsets, Logs
+from kgroups.model.groups import Group, GroupId, GroupState
+from kgroups.model.offsets import Commit, LogOffsets
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.model.permissions import omitted_commits
 from kgroups.model.translation.method import Impossible, Method, Translation
@@ -23,24 +23,19 @@ from kgroups.model.translation.topics import OPTION, TopicMap, check_distinct, r
 from kgroups.model.waves import is_of_cluster
 from kgroups.net.cluster import Cluster
 from kgroups.net.progress import Progress
-from kgroups.protocol.apis.describe_configs import TOPIC, DescribeConfigs, Resource
-from kgroups.protocol.apis.metadata import API as METADATA
-from kgroups.protocol.error_codes import Code
 
 from ..change.plan.lookups import Committed, committed_by_group, groups_with_offsets
 from ..query.group_offsets import fetch_commits, hidden_topics_of
-from ..query.log_offsets import fetch_logs
 from ..query.select_groups import Selection
-from ..routing.partition_leaders import NO_TOPICS, TopicPartition, Topics, by_topic, topic_leaders
+from ..routing.partition_leaders import TopicPartition
+from .facts import Facts, find_all, log_of, read_facts, without_copy
 from .find_offset import Finder, Limits, Position
 from .log_reader import SOURCE, TARGET, LogReader, Unread, on_side
 from .mirror import Mirror, read_mirror
+from .supported import keep_supported
 
-CLEANUP = "cleanup.policy"
 CLOCKS_DIFFER = 60_000
 """Milliseconds by which the clocks of producers and of MirrorMaker 2 may differ."""
-TOGETHER = 64
-"""Offsets that are translated at a time."""
 PART = 50_000
 """Offsets whose translations are in memory at a time, at least."""
 
@@ -58,6 +53,8 @@ class Request(NamedTuple):
     header: str | None = None
     mirror: MirrorNames | None = None
     limits: Limits = Limits()
+    streams: bool = False
+    """Whether to translate Kafka Streams applications under the classic protocol, whose changelogs are copied."""
 
 
 class Translated(NamedTuple):
@@ -109,7 +106,7 @@ class Gathered(NamedTuple):
         ends = log_of(self.facts.source_logs, pair).end, log_of(self.facts.target_logs, copy).end
         if None in ends:
             unknown = Translation.impossible(Impossible.UNREADABLE, "the end of a log is unknown")
-            return _without_copy(self.position(pair, commit), self.facts) or unknown
+            return without_copy(self.position(pair, commit), self.facts) or unknown
         found = self.mirror.translate(group, *pair, commit.offset, OffsetPair(*ends))  # type: ignore[arg-type]
         if isinstance(found, str):
             return Translation.impossible(Impossible.NOT_FOUND, found)
@@ -146,7 +143,7 @@ async def gather(source: Cluster, target: Cluster, request: Request) -> Gathered
     if source.cluster_id is not None and source.cluster_id == target.cluster_id:
         raise UsageError(f"both clusters are the same, {source.cluster_id}")
     groups, committed, pending = await groups_with_offsets(source, request.selection)
-    kept, failures = _supported(groups.items)
+    kept, failures = await keep_supported(source, target, groups.items, request.limits, streams=request.streams)
     notices = [
         *(f"group '{each.group}' has members on the source: its offsets go on" for each in kept if not _is_empty(each)),
         *(f"group '{each.group}': an open transaction holds newer offsets" for each in kept if pending.get(each.group)),
@@ -161,7 +158,7 @@ async def gather(source: Cluster, target: Cluster, request: Request) -> Gathered
     check_distinct(sorted(copies.items()))
     names = [group.group for group in kept]
     commits, facts = await asyncio.gather(
-        fetch_commits(target, dict.fromkeys(names)), _facts(source, target, offsets, copies)
+        fetch_commits(target, dict.fromkeys(names)), read_facts(source, target, offsets, copies)
     )
     if mirror:
         await _check_times(target, mirror, copies, facts)
@@ -290,7 +287,7 @@ async def translate_gathered(gathered: Gathered, finder: Finder, progress: Progr
         by_sync = gathered.by_sync(group.group, pair, commit) if synced else None
         if not (by_sync and by_sync.exact):
             positions[gathered.position(pair, commit)] = None
-    by_record = await _find_all(gathered.facts, positions, finder, progress)
+    by_record = await find_all(gathered.facts, positions, finder, progress)
     outcome: Outcome[Translated] = gathered.groups.with_items(()).with_failures(finder.denied)
     return Translations(outcome, gathered, by_record, synced)
 
@@ -313,84 +310,8 @@ def _better(by_sync: Translation, by_record: Translation | None) -> Translation:
     return by_record
 
 
-class Facts(NamedTuple):
-    """What is known about the topics of both clusters."""
-
-    source_topics: Topics = NO_TOPICS
-    target_topics: Topics = NO_TOPICS
-    source_logs: Logs = Logs()
-    target_logs: Logs = Logs()
-    compacted: Collection[str] = ()
-    failures: tuple[Failure, ...] = ()
-
-
 def _is_empty(group: Group) -> bool:
     return group.state in GroupState.WITHOUT_MEMBERS
-
-
-def _supported(groups: Iterable[Group]) -> tuple[list[Group], list[Failure]]:
-    kept: list[Group] = []
-    failures: list[Failure] = []
-    for group in groups:
-        if group.type in (GroupType.SHARE, GroupType.STREAMS):
-            what = "its state is more than offsets: it cannot be translated"
-            reason = f"{group.type} groups: {what}"
-            failures.append(Failure(Scope.GROUP, group.group, reason, reason=Reason.NOT_APPLICABLE))
-        else:
-            kept.append(group)
-    return kept, failures
-
-
-async def _facts(
-    source: Cluster, target: Cluster, pairs: Collection[TopicPartition], copies: Mapping[str, str]
-) -> Facts:
-    if not pairs:
-        return Facts()
-    ours, theirs = await asyncio.gather(
-        topic_leaders(source, sorted({topic for topic, _ in pairs})),
-        topic_leaders(target, sorted(set(copies.values()))),
-    )
-    there = {
-        (copies[topic], partition)
-        for topic, partition in pairs
-        if not theirs[copies[topic]].error and partition in theirs[copies[topic]].leaders
-    }
-    here = set(pairs)
-    for topic, copy in copies.items():  # those that only one of them has
-        there.update((copy, each) for each in theirs[copy].leaders if each >= len(ours[topic].leaders))
-        here.update((topic, each) for each in ours[topic].leaders if each >= len(theirs[copy].leaders))
-    # The end of the copy is read first: what follows it then was copied from records before the source's end.
-    target_logs, unread = await fetch_logs(target, by_topic(there), known=theirs)
-    source_logs, failures = await fetch_logs(source, by_topic(here), known=ours)
-    failures = (
-        *(on_side(SOURCE, failure) for failure in failures),
-        *(on_side(TARGET, failure) for failure in (*_denied(theirs), *unread)),
-    )
-    compacted = await _compacted(target, {topic for topic, _ in there})
-    return Facts(ours, theirs, source_logs, target_logs, compacted, failures)
-
-
-def _denied(topics: Topics) -> Iterator[Failure]:
-    """Yield the topics that cannot be looked up, except those that do not exist."""
-    for topic, entry in topics.items():
-        if entry.error and entry.error.code is not Code.unknown_topic_or_partition:
-            yield entry.error.failure(Scope.TOPIC, topic, api=METADATA.name)
-
-
-async def _compacted(cluster: Cluster, topics: Collection[str]) -> frozenset[str]:
-    """Return the topics that are compacted, as far as brokers report it."""
-    if not topics:
-        return frozenset()
-    wanted = {Resource(TOPIC, topic): (CLEANUP,) for topic in sorted(topics)}
-    try:
-        answers = await cluster.call_any(DescribeConfigs(wanted))
-    except KgroupsError:
-        return frozenset()
-    return frozenset(
-        resource.name
-        for resource, settings in answers.items()
-        if isinstance(settings, Mapping) and "compact" in (settings.get(CLEANUP) or "")
-    )
 
 
 def finder_of(source: Cluster, target: Cluster, request: Request, facts: Facts) -> Finder:
@@ -402,47 +323,3 @@ def finder_of(source: Cluster, target: Cluster, request: Request, facts: Facts) 
         request.limits,
         facts.compacted,
     )
-
-
-async def _find_all(
-    facts: Facts, positions: Collection[Position], finder: Finder, progress: Progress
-) -> dict[Position, Translation]:
-    progress.begin("partitions", len(positions))
-    found: dict[Position, Translation] = {}
-    left = iter(positions)
-
-    async def work() -> None:
-        for position in left:
-            logs = log_of(facts.source_logs, position.source), log_of(facts.target_logs, position.target)
-            found[position] = _without_copy(position, facts) or await finder.find(position, *logs)
-            progress.advance("partitions", 1)
-
-    await asyncio.gather(*(work() for _ in range(TOGETHER)))
-    return found
-
-
-def _without_copy(position: Position, facts: Facts) -> Translation | None:
-    topic, partition = position.target
-    entry = facts.target_topics[topic]
-    if entry.error and entry.error.code is not Code.unknown_topic_or_partition:
-        failure = entry.error.failure(Scope.TOPIC, topic, api=METADATA.name)
-        return Translation.impossible(Impossible.UNREADABLE, f"{TARGET}: topic {topic}: {failure.message}")
-    if entry.error:
-        return Translation.impossible(Impossible.NO_TOPIC, f"topic {topic}: {entry.error.message}")
-    if partition not in entry.leaders:
-        text = f"topic {topic} has {len(entry.leaders)} partitions"
-        return Translation.impossible(Impossible.NO_PARTITION, text)
-    number = len(facts.source_topics[position.source[0]].leaders)
-    missing = range(len(entry.leaders), number)
-    if any(log_of(facts.source_logs, (position.source[0], each)).end != 0 for each in missing):
-        text = f"the source has {number} partitions, topic {topic} has {len(entry.leaders)}"
-        return Translation.impossible(Impossible.OTHER_PARTITIONS, text)
-    others = [each for each in entry.leaders if each >= number > 0]
-    if any(log_of(facts.target_logs, (topic, each)).end != 0 for each in others):
-        text = f"the source has {number} partitions, topic {topic} has records in more"
-        return Translation.impossible(Impossible.OTHER_PARTITIONS, text)
-    return None
-
-
-def log_of(logs: Logs, pair: TopicPartition) -> LogOffsets:
-    return logs.offsets.get(pair[0], {}).get(pair[1], LogOffsets())

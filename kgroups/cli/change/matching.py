@@ -23,6 +23,7 @@ class Matching:
         max_mib: int,
         max_seconds: float,
         mm2: bool,
+        including_streams: bool,
         **mirror: str | None,
     ) -> None:
         """Check and keep the options.
@@ -38,6 +39,7 @@ class Matching:
         if header is not None and Method.HEADER not in self._methods:
             raise UsageError("--header requires that the method header is accepted (--allow, --method)")
         self._limits = Limits(max_mib * 2**20, max_seconds)
+        self._streams = including_streams
         self._mirror = _mirror_names(**mirror) if mm2 or any(mirror.values()) else None
         if Method.HEADER in map(Method, methods) and header is None:
             raise UsageError("--method header requires --header")
@@ -45,7 +47,9 @@ class Matching:
             raise UsageError("--method sync requires --mm2")
 
     def request(self, selection: Selection) -> Request:
-        return Request(selection, self._methods, self.topic_map, self._header, self._mirror, self._limits)
+        return Request(
+            selection, self._methods, self.topic_map, self._header, self._mirror, self._limits, self._streams
+        )
 
 
 def _mirror_names(

@@ -53,6 +53,12 @@ matching_options = OptionGroup(
             help="The cluster with the offset syncs: offset-syncs.topic.location.  [default: as found]",
         ),
         click.option(
+            "--including-streams",
+            is_flag=True,
+            help="Include Kafka Streams applications under the classic protocol, if all of their changelogs are copied "
+            "to their ends, under the same names. Otherwise, these groups are left out, and are a failure.",
+        ),
+        click.option(
             "--header",
             metavar="NAME",
             help="The header in which the copier writes the offset of the source, as digits or 8 bytes.",
