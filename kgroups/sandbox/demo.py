@@ -16,6 +16,7 @@ import textwrap
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
 from typing import Final, NamedTuple, NoReturn
@@ -34,16 +35,19 @@ HISTORY: Final = str(state_root().parent / "demo-history")
 """The history store of the demo; created again each time, and kept afterwards. Only the demo uses this folder."""
 REPORT: Final = f"{HISTORY}/report.html"
 _COLLECT: Final = f"history collect --store {HISTORY} --interval 2s --sample-every 1s"
-_INCIDENT: Final = 7.0
-"""Seconds for which a member is away, and for which the group then catches up."""
+_INCIDENT: Final = 8.0
+"""Seconds for which a member is at least away, and for which the group then catches up; other steps run meanwhile."""
 
 
-class Scene(NamedTuple):
+@dataclass
+class Scene:
     """What runs during the demo; ``away`` is set while a member of the group with traffic is away."""
 
     sandbox: Sandbox
     away: Event
     collector: subprocess.Popen[bytes]
+    since: float = 0.0
+    """When that member left, or came back."""
 
 
 class Step(NamedTuple):
@@ -55,17 +59,18 @@ class Step(NamedTuple):
 
 
 def _leave(scene: Scene) -> None:
+    Path(f"{HISTORY}-undo.json").unlink(missing_ok=True)
     scene.away.set()
-    time.sleep(2)  # until the coordinator has moved its partitions
-
-
-def _wait(scene: Scene) -> None:
-    time.sleep(_INCIDENT)
+    scene.since = time.monotonic()
 
 
 def _return(scene: Scene) -> None:
     scene.away.clear()
-    time.sleep(_INCIDENT)
+    scene.since = time.monotonic()
+
+
+def _wait(scene: Scene) -> None:
+    time.sleep(max(0.0, scene.since + _INCIDENT - time.monotonic()))
 
 
 def _stop_collecting(scene: Scene) -> None:
@@ -83,37 +88,37 @@ STEPS: Final = (
         "lag --top 5 --time --columns group,state,members,total_lag,max_lag,time_lag",
     ),
     Step(
-        "Why one of them is behind: a verdict for a partition, with the evidence and the next command.",
-        "explain payments-empty --partition payments:2",
-    ),
-    Step(
         "Read records again: a reset is a plan until --execute, and a group with members is rejected.",
         "reset-offsets payments-empty orders-range --all-topics --shift-by -20",
+        _leave,
     ),
     Step(
         "This one is executed. The old offsets are saved in a file, which undoes it.",
         f"reset-offsets payments-empty --all-topics --shift-by -20 --execute --yes --undo-file {HISTORY}-undo.json",
-        lambda scene: Path(f"{HISTORY}-undo.json").unlink(missing_ok=True),
     ),
-    Step("For scripts: JSON, or one JSON object per line.", "describe payments-empty -o jsonl --columns partition,lag"),
     Step(
         f"An incident: one of the two members of {GROUP} has left. The other one has all partitions now.",
         f"describe {GROUP} --members -v --columns client_id,host,partitions,current_assignment",
-        _leave,
+        _wait,
     ),
     Step(
-        f"It is too slow for all of them. {_INCIDENT:.0f} s later:",
+        "It is too slow for all of them:",
         f"describe {GROUP} --columns topic,partition,current_offset,log_end_offset,lag,client_id",
-        _wait,
     ),
     Step(
         "A check for CI and monitoring, with the exit codes of Nagios plugins: 2 is CRITICAL.",
         f"check {GROUP} --state stable --max-lag 50",
     ),
     Step(
-        f"The member is back, and the group catches up. {_INCIDENT:.0f} s later:",
-        f"lag {GROUP} --time --columns group,state,members,total_lag,max_lag,time_lag",
+        "The member comes back. Meanwhile: why another group is behind, a verdict for a partition.",
+        "explain payments-empty --partition payments:2",
         _return,
+    ),
+    Step("For scripts: JSON, or one JSON object per line.", "describe payments-empty -o jsonl --columns partition,lag"),
+    Step(
+        f"{GROUP} after {_INCIDENT:.0f} s with both members:",
+        f"lag {GROUP} --time --columns group,state,members,total_lag,max_lag,time_lag",
+        _wait,
     ),
     Step(
         f"What has happened is in the history that was collected: the rebalances of {GROUP}.",
