@@ -24,6 +24,7 @@ DROP_INS = {
     "kafka-consumer-groups": "consumer groups",
     "kafka-groups": "groups of every type",
     "kafka-share-groups": "share groups",
+    "kafka-streams-application-reset": "applications of Kafka Streams",
     "kafka-streams-groups": "streams groups",
 }
 _CONNECTION = "Connection"

@@ -49,5 +49,9 @@ def streams_groups() -> None:
     _run_tool("streams_groups")
 
 
+def streams_application_reset() -> None:
+    _run_tool("streams_application_reset")
+
+
 if __name__ == "__main__":
     main()

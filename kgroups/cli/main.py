@@ -76,8 +76,9 @@ def cli() -> None:
     The connection options, --output, --quiet, and --color can be given before or after the command. If an option is
     given in both places, the one after the command takes precedence.
 
-    The installation also has kafka-consumer-groups, kafka-groups, kafka-share-groups, and kafka-streams-groups, which
-    replace Kafka's tools where they come first in PATH. To use Kafka's own, put their folder first.
+    The installation also has kafka-consumer-groups, kafka-groups, kafka-share-groups, kafka-streams-groups, and
+    kafka-streams-application-reset, which replace Kafka's tools where they come first in PATH. To use Kafka's own, put
+    their folder first.
     """
 
 

@@ -35,7 +35,7 @@ class Tool:
         :param options: those of the newest release.
         :param check: checks the rules about combinations of options.
         :param actions: option -> the function that runs it, ``module:name`` in this package.
-        :param about: the first line of ``--help``, if it is the same in all releases.
+        :param about: what ``--help`` begins with, if it is the same in all releases.
         """
         self._name = name
         self._kind = kind
@@ -59,7 +59,10 @@ class Tool:
         try:
             parsed = parse((each for each in self._options if each.name not in lacks), arguments, self._kind)
             if not arguments or "help" in parsed:
-                raise OptionError(self._about or followed.abouts[self._kind])
+                for line in (self._about or followed.abouts[self._kind]).split("\n"):
+                    print_to_stderr(line)
+                sys.stderr.write(self.usage(followed))
+                return EXIT_FAILED
             if "version" in parsed:
                 print(followed.version)
                 return EXIT_OK
@@ -88,7 +91,8 @@ class Tool:
                 raise
             if self._kind == "streams":
                 raise
-            print_sentence(failed_due_to(self._kind, str(error)))
+            cause = f"joptsimple.{error.exception}: {error}" if self._kind == "application" else str(error)
+            print_sentence(failed_due_to(self._kind, cause))
             return EXIT_FAILED
 
     def _has_options_of(self, text: str) -> bool:

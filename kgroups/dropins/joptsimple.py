@@ -1,8 +1,8 @@
 """Parse command lines as the Java tools do, with joptsimple 5.0 and abbreviations disabled.
 
-Options are ``--name value`` and ``--name=value``, also with one dash. An empty ``--name=`` takes the next argument as
-its value. A required value may begin with a dash, an optional value may not. The value of a flag that takes none is
-ignored, and so is every other argument. ``--`` ends the options.
+Options are ``--name value`` and ``--name=value``, also with one dash; the value of ``--name=`` is empty. A required
+value may begin with a dash, an optional value may not. The value of a flag that takes none is ignored, and so is every
+other argument. ``--`` ends the options.
 """
 
 from __future__ import annotations
@@ -25,6 +25,11 @@ class OptionError(Exception):
 
 class ArgumentError(OptionError):
     """An argument that joptsimple rejects when the value is used, after the rules are checked."""
+
+    def __init__(self, text: str, exception: str) -> None:
+        """:param exception: the name of Java's class."""
+        super().__init__(text)
+        self.exception = exception
 
 
 class ExceptionText(OptionError):
@@ -63,11 +68,19 @@ class ParsedOptions:
     def __contains__(self, name: object) -> bool:
         return name in self._values
 
+    def completed(self, values: Mapping[str, str]) -> ParsedOptions:
+        """Return the options with other values of some."""
+        return ParsedOptions({**self._values, **{name: (value,) for name, value in values.items()}}, self.kind)
+
     def any_of(self, *names: str) -> bool:
         return any(name in self._values for name in names)
 
     def all(self, name: str) -> tuple[str, ...]:
         return tuple(self._values.get(name, ()))
+
+    def listed(self, name: str) -> tuple[str, ...]:
+        """Return the names in comma-separated values."""
+        return tuple(word for value in self.all(name) for word in [*filter(None, value.split(","))] or [value])
 
     def one(self, name: str) -> str | None:
         """Return the only value, or ``None`` without one.
@@ -76,7 +89,8 @@ class ParsedOptions:
         """
         values = self.all(name)
         if len(values) > 1:
-            raise ArgumentError(f"Found multiple arguments for option {name}, but you asked for only one")
+            text = f"Found multiple arguments for option {name}, but you asked for only one"
+            raise ArgumentError(text, "MultipleArgumentsForOptionException")
         return values[0] if values else None
 
     def number(self, name: str) -> int | None:
@@ -98,7 +112,8 @@ class ParsedOptions:
 
 def _long(name: str, value: str) -> int:
     if not re.fullmatch(r"[+-]?0{0,99}[0-9]{1,19}", value) or not -LONG <= int(value) < LONG:
-        raise ArgumentError(f"Cannot parse argument '{value}' of option {name}")
+        text = f"Cannot parse argument '{value}' of option {name}"
+        raise ArgumentError(text, "OptionArgumentConversionException")
     return int(value)
 
 
@@ -115,8 +130,8 @@ def parse(options: Iterable[Option], words: Sequence[str], kind: str = "") -> Pa
         if word == "--":
             break
         if _looks_like_option(word):
-            name, _, value = word.removeprefix("--" if word.startswith("--") else "-").partition("=")
-            _add_values(_known(known, name, word), value, pending, found)
+            name, equals, value = word.removeprefix("--" if word.startswith("--") else "-").partition("=")
+            _add_values(_known(known, name, word), value if equals else None, pending, found)
     _check_combinations(known, found)
     return ParsedOptions(found, kind)
 
@@ -132,11 +147,11 @@ def _known(known: Mapping[str, Option], name: str, word: str) -> Option:
     return known[name]
 
 
-def _add_values(option: Option, value: str, pending: list[str], found: dict[str, list[str]]) -> None:
+def _add_values(option: Option, value: str | None, pending: list[str], found: dict[str, list[str]]) -> None:
     values = found.setdefault(option.name, [])
     if option.takes is Takes.NOTHING:
         return
-    if value:
+    if value is not None:
         values.append(value)
     elif option.takes is Takes.MAYBE:
         if pending and not _looks_like_option(pending[-1]):

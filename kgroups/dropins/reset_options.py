@@ -21,9 +21,10 @@ from .topics import named_partitions, topic_of
 _NO_TIME = "Error parsing timestamp. It does not contain a 'T' according to ISO8601 format"
 
 
-def scenario_of(parsed: ParsedOptions) -> Scenario:
+def scenario_of(parsed: ParsedOptions, groups: tuple[str, ...] = ()) -> Scenario:
     """Return the scenario of a reset.
 
+    :param groups: the groups of a plan without groups, if no option names them.
     :raises OptionError: if a number is invalid.
     :raises UsageError: if a time is invalid, or a file cannot be read or is not a plan.
     """
@@ -44,7 +45,7 @@ def scenario_of(parsed: ParsedOptions) -> Scenario:
             return reset.ToTime(int(time.time() * 1000) - parse_duration(duration))
         except UsageError as error:
             raise ToolError("Text cannot be parsed to a Duration", str(error)) from None
-    return _plan(parsed.all("from-file")[0], parsed.all("group"))
+    return _plan(parsed.all("from-file")[0], groups or parsed.all("group"))
 
 
 def moment_of(text: str) -> int:

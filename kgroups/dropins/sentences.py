@@ -37,7 +37,12 @@ _NO_BROKER = f"{_EXECUTION}org.apache.kafka.common.KafkaException: Failed to fin
 _OF_GROUPS = "Error while executing groups command"
 _AUTHORIZATION = (29, 30, 31)
 """Error codes of topics, groups, and the cluster."""
-_CALLS = {"consumer": "describeConsumerGroups", "share": "describeShareGroups", "streams": "describeStreamsGroups"}
+_CALLS = {
+    "application": "describeConsumerGroups",
+    "consumer": "describeConsumerGroups",
+    "share": "describeShareGroups",
+    "streams": "describeStreamsGroups",
+}
 _WRAPPED = ("reset-offsets", "delete-offsets")
 """Actions that show an exception of the admin client within another one."""
 
@@ -64,13 +69,18 @@ class ToolError(UsageError):
     def __init__(self, cause: str, text: str) -> None:
         super().__init__(text)
         self.cause = cause
+        self.before: Lines = ()
+        """The lines that Kafka's tool prints before the exception."""
 
 
 def failed_due_to(kind: str, cause: str) -> Lines:
     """Return the sentence of a command that ends with an exception.
 
-    :param kind: ``consumer``, ``share``, or ``streams``; empty for kafka-groups.
+    :param kind: ``consumer``, ``share``, or ``streams``; ``application`` for kafka-streams-application-reset, which
+        names the exception; empty for kafka-groups.
     """
+    if kind == "application":
+        return (f"ERROR: {cause}",)
     if not kind:
         return (f"{_OF_GROUPS} : {cause}",)
     return "", f"Error: Executing {kind} group command failed due to {cause}"
@@ -102,21 +112,30 @@ def of_error(error: KgroupsError, parsed: ParsedOptions) -> Lines | None:
     kind = parsed.kind
     match error:
         case ToolError():
-            return failed_due_to(kind, error.cause)
+            return *error.before, *failed_due_to(kind, error.cause)
         case UnknownTopic():
             return failed_due_to(kind, _unknown_topic(error, parsed))
         case ConfigError():
-            return failed_due_to(kind, _NO_CLIENT)
+            return _no_client(kind)
         case AuthenticationFailed() if not _lists(kind, parsed):
-            wrap = _EXECUTION if parsed.any_of(*_WRAPPED) else ""
-            return failed_due_to(kind, f"{wrap}{_ERRORS}SaslAuthenticationException: {error.received or error.text}")
+            cause = f"SaslAuthenticationException: {error.received or error.text}"
+            return failed_due_to(kind, _wrap(parsed) + _ERRORS + cause)
         case AuthenticationFailed():
             return failed_due_to(kind, _no_broker(kind))
         case ClusterUnreachable() | DeadlineExceeded():
             if error.reason in (Reason.NAME_NOT_RESOLVED, Reason.INVALID_ADDRESS):
-                return failed_due_to(kind, _NO_CLIENT)
+                return _no_client(kind)
             return _no_response(kind, parsed)
     return None
+
+
+def _no_client(kind: str) -> Lines:
+    exception = "org.apache.kafka.common.KafkaException: " if kind == "application" else ""
+    return failed_due_to(kind, exception + _NO_CLIENT)
+
+
+def _wrap(parsed: ParsedOptions) -> str:
+    return _EXECUTION if parsed.kind == "application" or parsed.any_of(*_WRAPPED) else ""
 
 
 def _unknown_topic(error: UnknownTopic, parsed: ParsedOptions) -> str:
@@ -174,9 +193,8 @@ def of_failures(failures: Iterable[Failure], parsed: ParsedOptions) -> tuple[lis
 
 def _of_failure(failure: Failure, parsed: ParsedOptions) -> Lines | None:
     name, kind = failure.name, parsed.kind
-    wrap = _EXECUTION if parsed.any_of(*_WRAPPED) else ""
     if isinstance(failure.message, CausedBy):
-        return failed_due_to(kind, wrap + failure.message)
+        return failed_due_to(kind, _wrap(parsed) + failure.message)
     if isinstance(failure.message, Sentence):
         return "", f"Error: {failure.message}"
     if failure.state and "reset-offsets" in parsed:
@@ -205,7 +223,7 @@ def _not_found(name: str, parsed: ParsedOptions) -> Lines:
     if "delete-offsets" in parsed and parsed.kind == "consumer":
         return "", "Error: The group id does not exist."
     cause = f"{_ERRORS}GroupIdNotFoundException: Group {name} not found."
-    return failed_due_to(parsed.kind, (_EXECUTION if parsed.any_of(*_WRAPPED) else "") + cause)
+    return failed_due_to(parsed.kind, _wrap(parsed) + cause)
 
 
 def _not_authorized(failure: Failure, parsed: ParsedOptions) -> Lines:
@@ -215,12 +233,12 @@ def _not_authorized(failure: Failure, parsed: ParsedOptions) -> Lines:
         return "", f"Error: {java_message(failure)}"
     if parsed.kind == "share" and "reset-offsets" in parsed:
         return (java_error(failure).partition(": ")[2],)
-    return failed_due_to(parsed.kind, (_EXECUTION if parsed.any_of(*_WRAPPED) else "") + java_error(failure))
+    return failed_due_to(parsed.kind, _wrap(parsed) + java_error(failure))
 
 
 def own_words(text: str, kind: str) -> str:
-    """Return a message without an option that the tool lacks: kafka-groups has a fixed time limit."""
-    return text if kind else text.replace("--timeout (", "the time limit (")
+    """Return a message without an option that two tools lack: theirs is a fixed time limit."""
+    return text if kind not in ("", "application") else text.replace("--timeout (", "the time limit (")
 
 
 def print_sentence(lines: Lines) -> None:

@@ -10,6 +10,8 @@ TRANSACTIONS_TOPIC = "__transaction_state"
 """The leaders of its partitions are the transaction coordinators."""
 SHARE_STATE_TOPIC = "__share_group_state"
 """The leaders of its partitions are the share coordinators (KIP-932, Kafka 4.1)."""
+INTERNAL_TOPICS = frozenset({OFFSETS_TOPIC, TRANSACTIONS_TOPIC, SHARE_STATE_TOPIC})
+"""The topics that brokers mark as internal."""
 
 
 def partition_of(group: GroupId, partitions: int) -> int:

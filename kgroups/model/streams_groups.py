@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 
 from .assignment import Assignment, assignment_of
@@ -11,7 +12,12 @@ from .streams import AssignedTasks, Subtopology
 STREAMS_ASSIGNOR = "stream"
 """The protocol of applications under the classic protocol; a group without members has none."""
 CHANGELOG = "-changelog"
-_INTERNAL = (CHANGELOG, "-repartition")
+_ENDS = (CHANGELOG, "-repartition", "-topic")
+_INTERNAL = re.compile(
+    r".+-(?:changelog|repartition|subscription-(?:registration|response)-topic)"
+    r"|(?:.+-)?KTABLE-FK-JOIN-SUBSCRIPTION-(?:REGISTRATION|RESPONSE)-[0-9]+-topic"
+)
+"""What follows the name of the group; the topics of subscriptions are those of joins by foreign key (KIP-213)."""
 
 
 def internal_topics(group: Group) -> list[str]:
@@ -30,12 +36,12 @@ def is_ready(group: Group) -> bool:
 
 def is_internal_name(topic: str, group: str) -> bool:
     """Return whether a topic is named as Kafka Streams names the internal topics of a group."""
-    return any(topic.endswith(end) and topic.removesuffix(end).startswith(f"{group}-") for end in _INTERNAL)
+    return topic.startswith(f"{group}-") and _INTERNAL.fullmatch(topic, len(group) + 1) is not None
 
 
 def owner_of(topic: str, groups: Container[GroupId]) -> GroupId | None:
     """Return the group, of these, after which an internal topic is named; of several, that with the longest name."""
-    if not topic.endswith(_INTERNAL):
+    if not topic.endswith(_ENDS):
         return None
     return next((name for name in prefixes(topic) if name in groups and is_internal_name(topic, name)), None)
 

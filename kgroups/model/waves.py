@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from .groups import CONSUMER_PROTOCOL_TYPE, Group, GroupId, GroupState, GroupType
 from .offsets import GroupCommits
-from .placement import OFFSETS_TOPIC, SHARE_STATE_TOPIC, TRANSACTIONS_TOPIC, partition_of
+from .placement import INTERNAL_TOPICS, partition_of
 from .streams_groups import owner_of, prefixes
 from .subscriptions import subscribed
 
@@ -254,7 +254,7 @@ def is_of_mirror(topic: str) -> bool:
     return mirror_maker or topic.endswith(".checkpoints.internal")
 
 
-_KAFKA = frozenset({OFFSETS_TOPIC, TRANSACTIONS_TOPIC, SHARE_STATE_TOPIC, "__cluster_metadata"})
+_KAFKA = INTERNAL_TOPICS | {"__cluster_metadata"}
 
 
 def unknown_topics(group: Group) -> str | None:

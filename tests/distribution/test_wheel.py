@@ -73,7 +73,10 @@ def test_distribution_is_complete(files: dict[str, Path], man_pages: dict[str, b
     package = [path for path in (ROOT / "kgroups").rglob("*") if path.is_file() and "__pycache__" not in path.parts]
     assert {path.relative_to(ROOT).as_posix() for path in package} <= inside
     shared = {name.partition(".data/data/")[2] for name in inside if ".data/data/" in name}
-    tools = ("kgroups", "kafka-consumer-groups", "kafka-groups", "kafka-share-groups", "kafka-streams-groups")
+    tools = (
+        *("kgroups", "kafka-consumer-groups", "kafka-groups", "kafka-share-groups"),
+        *("kafka-streams-application-reset", "kafka-streams-groups"),
+    )
     assert shared == {
         *(f"share/bash-completion/completions/{tool}" for tool in tools),
         "share/zsh/site-functions/_kgroups",

@@ -22,6 +22,7 @@ from kgroups.sandbox.java import find_java, need_compiler
 from kgroups.sandbox.security import Secure, need_kerberos
 from kgroups.sandbox.security import up as secure_up
 from kgroups.sandbox.seed import seed_known_groups
+from tests.integration.applications import Applications
 from tests.integration.auth_methods import GROUPS, METHODS, JavaLists
 from tests.integration.bad_config_runs import Misused, try_all
 from tests.integration.bad_configs import misuses_of
@@ -104,8 +105,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     # Order: tests that need an empty cluster, then old logs, seeded groups, transient groups, and changes. Share and
     # streams groups, and what other clients leave behind, come last.
     last_first = (
-        *("many_groups", "group_clients", "reconciling_group", "streams", "share_groups", "scratch_cluster"),
-        *("transient_groups", "known_cluster", "aged_topics"),
+        *("many_groups", "group_clients", "reconciling_group", "streams", "applications"),
+        *("share_groups", "scratch_cluster", "transient_groups", "known_cluster", "aged_topics"),
     )
     items.sort(key=lambda item: [name in getattr(item, "fixturenames", ()) for name in last_first])
 
@@ -203,6 +204,12 @@ def streams(cluster: Sandbox, jdk: None) -> StreamsGroups:
     if cluster.version.streams is None:
         pytest.skip(f"the sandbox does not support Kafka Streams {cluster.version.name}")
     return StreamsGroups.made(cluster)
+
+
+@pytest.fixture(scope="session")
+def applications(cluster: Sandbox, jdk: None) -> Applications:
+    """The shared cluster with topics for classic applications of Kafka Streams."""
+    return Applications.made(cluster)
 
 
 @pytest.fixture(scope="session")

@@ -40,10 +40,13 @@ Run = Callable[..., ToolOutput | Ran]
 
 def ours(tool: str, *words: str) -> Ran:
     """In this process, as :mod:`kgroups.dropins` runs it."""
-    command = TOOLS[tool]
+    return run_tool(TOOLS[tool], *words)
+
+
+def run_tool(tool: Tool, *words: str) -> Ran:
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = command.main(words)
+        code = tool.main(words)
     assert "Traceback" not in err.getvalue(), err.getvalue()
     return Ran(code, out.getvalue(), err.getvalue())
 

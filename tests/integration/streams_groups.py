@@ -77,7 +77,7 @@ class StreamsGroups:
         async def look() -> set[str]:
             cluster, _ = await Cluster.connect(self._settings)
             async with cluster:
-                await _all_is_heard(cluster)
+                await all_is_heard(cluster)
                 answer = await cluster.refresh(names)
             return {entry.topic for entry in answer.topics if not entry.error}
 
@@ -99,7 +99,7 @@ class StreamsGroups:
             for name in names:
                 offsets: Mapping[str, Mapping[int, int]] = {TOPIC: {at: 10 + at for at in range(PARTITIONS)}}
                 assert await route.call(name, OffsetCommit(name, offsets)) is None
-            await _all_is_heard(cluster)
+            await all_is_heard(cluster)
 
     def _settle(self) -> None:
         """Until the application has read all, and each of its tasks is where it is to stay."""
@@ -128,6 +128,6 @@ def _tasks(members: Iterable[Mapping[str, Any]], kind: str) -> list[tuple[str, i
     return sorted((entry["subtopology"], partition) for entry in entries for partition in entry["partitions"])
 
 
-async def _all_is_heard(cluster: Cluster) -> None:
+async def all_is_heard(cluster: Cluster) -> None:
     """Until every broker has heard of all topics that are made or deleted by now: of another one it hears last."""
     await create_topics(cluster, {f"streams-heard-{uuid.uuid4()}": 1})

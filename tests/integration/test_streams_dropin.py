@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping
@@ -13,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from kgroups.dropins.streams_groups import TOOL
-from tests.integration.dropin import keeps_sentences
+from tests.integration.dropin import keeps_sentences, run_tool
 from tests.integration.dropin_table import rows
 from tests.integration.java_output import JavaTool, ToolOutput
 from tests.integration.streams_groups import BUSY, IDLE, TOPIC, StreamsGroups
@@ -30,11 +28,7 @@ _FILES = {
 
 
 def ours(*words: str) -> Ran:
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = TOOL.main(words)
-    assert "Traceback" not in err.getvalue(), err.getvalue()
-    return Ran(code, out.getvalue(), err.getvalue())
+    return run_tool(TOOL, *words)
 
 
 def theirs(streams: StreamsGroups, *words: str) -> ToolOutput:

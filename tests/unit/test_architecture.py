@@ -790,7 +790,7 @@ def test_startup_takes_little_time(command: str, tmp_path: Path) -> None:
 
 def test_entry_points_are_callable() -> None:
     scripts = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]
-    tools = ("consumer-groups", "groups", "share-groups", "streams-groups")
+    tools = ("consumer-groups", "groups", "share-groups", "streams-groups", "streams-application-reset")
     assert set(scripts) == {"kgroups", *(f"kafka-{tool}" for tool in tools)}
     for where in scripts.values():
         module, _, function = where.partition(":")

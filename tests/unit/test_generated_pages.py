@@ -18,7 +18,10 @@ from tests.documentation.pages import DISCOURAGED, LANGUAGES, PAGES, ROOT, ancho
 
 Texts = Mapping[str, str]
 Command = Mapping[str, Any]
-TOOLS = ("kafka-consumer-groups", "kafka-groups", "kafka-share-groups", "kafka-streams-groups")
+TOOLS = (
+    *("kafka-consumer-groups", "kafka-groups", "kafka-share-groups"),
+    *("kafka-streams-application-reset", "kafka-streams-groups"),
+)
 
 
 def run(*command: str | Path) -> str:

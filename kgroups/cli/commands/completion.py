@@ -1,6 +1,7 @@
 """Print the completion script for bash, zsh, or fish.
 
-It also completes kafka-consumer-groups, kafka-groups, kafka-share-groups, and kafka-streams-groups. To load it:
+It also completes kafka-consumer-groups, kafka-groups, kafka-share-groups, kafka-streams-groups, and
+kafka-streams-application-reset. To load it:
 
 \b
 bash  eval "$(kgroups completion bash)"       in ~/.bashrc

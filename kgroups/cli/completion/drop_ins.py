@@ -23,9 +23,10 @@ _OPTIONS = {
     "kafka-share-groups": "share_groups",
     "kafka-streams-groups": "streams_groups",
     "kafka-groups": "groups",
+    "kafka-streams-application-reset": "streams_application_reset",
 }
 _REPEATABLE = {"group", "topic", "input-topic"}
-_FILES = {"command-config", "from-file"}
+_FILES = {"command-config", "config-file", "from-file"}
 
 
 def tool_items(tool: str, arguments: Sequence[str], last: str) -> Iterable[CompletionItem[str]]:
@@ -55,10 +56,16 @@ def _options_of(tool: str) -> Iterable[Option]:
 
 
 def _values(tool: str, option: str, arguments: Sequence[str], prefix: str) -> Iterable[str]:
+    def topics() -> Iterable[str]:
+        head, comma, last = prefix.rpartition(",")
+        return [f"{head}{comma}{name}" for name in topic_names_of(_settings(arguments), last)]
+
     known: Mapping[str, Callable[[], Iterable[str]]] = {
         "group": lambda: group_names_of(_settings(arguments), prefix),
         "topic": lambda: topic_names_of(_settings(arguments), prefix),
         "input-topic": lambda: topic_names_of(_settings(arguments), prefix),
+        "application-id": lambda: group_names_of(_settings(arguments), prefix),
+        **dict.fromkeys(("input-topics", "intermediate-topics", "internal-topics"), topics),
         "state": lambda: list_words(GroupState.ALL, prefix),
         "type": lambda: list_words([name.lower() for name in GroupType.OF_CONSUMERS], prefix),
         "group-type": lambda: list_words([name.lower() for name in GroupType.ALL], prefix),

@@ -23,7 +23,8 @@ _kgroups_completion() {
 }
 
 # bash before 4.4 has no nosort
-for _kgroups_command in kgroups kafka-consumer-groups kafka-groups kafka-share-groups kafka-streams-groups; do
+for _kgroups_command in kgroups kafka-consumer-groups kafka-groups kafka-share-groups \
+    kafka-streams-application-reset kafka-streams-groups; do
     complete -o nosort -F _kgroups_completion "$_kgroups_command" 2> /dev/null ||
         complete -F _kgroups_completion "$_kgroups_command"
 done

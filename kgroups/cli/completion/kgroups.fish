@@ -19,6 +19,6 @@ function _kgroups_completion
     end
 end
 
-for command in kgroups kafka-consumer-groups kafka-groups kafka-share-groups kafka-streams-groups
+for command in kgroups kafka-consumer-groups kafka-groups kafka-share-groups kafka-streams-application-reset kafka-streams-groups
     complete --keep-order --no-files --command $command --arguments "(_kgroups_completion)"
 end

@@ -195,7 +195,7 @@ def check_name(name: str, flag: str = "--group") -> None:
     """
     if not name:
         raise UsageError(
-            f"{flag}: a group name must not be empty (an unset variable in a script?); --regex '' selects the group "
-            "with the empty name that old brokers allow"
+            f"{flag}: a group name must not be empty (an unset variable in a script?)",
+            hint="--regex '' selects the group with the empty name that old brokers allow",
         )
     check_sendable(name, flag)

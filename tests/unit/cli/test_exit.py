@@ -99,14 +99,15 @@ named, a copy of the process is interrupted. A copy would share a running event 
 
 EACH = 4
 """Imports from one interrupt to the next. Entry points share most imports, and each begins with another one."""
-ENTRIES = ("main", "consumer_groups", "groups", "share_groups", "streams_groups")
+ENTRIES = ("main", "consumer_groups", "groups", "share_groups", "streams_groups", "streams_application_reset")
 
 
 @pytest.mark.parametrize(
     ("entry", "words"),
     [("main", ("list", "-b")), ("consumer_groups", ("--list", "--bootstrap-server")),
      ("groups", ("--list", "--bootstrap-server")), ("share_groups", ("--list", "--bootstrap-server")),
-     ("streams_groups", ("--list", "--bootstrap-server"))],
+     ("streams_groups", ("--list", "--bootstrap-server")),
+     ("streams_application_reset", ("--application-id", "a", "--dry-run", "--bootstrap-server"))],
 )  # fmt: skip
 def test_interrupt_during_any_import_leaves_no_traceback(
     serve: Callable, entry: str, words: tuple[str, ...], tmp_path: Path

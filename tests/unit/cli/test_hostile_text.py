@@ -15,7 +15,7 @@ import pytest
 from kio.schema.errors import ErrorCode
 
 from kgroups.cli.main import cli, main
-from kgroups.dropins import consumer_groups, groups, share_groups, streams_groups
+from kgroups.dropins import consumer_groups, groups, share_groups, streams_application_reset, streams_groups
 from kgroups.dropins.command import Tool
 from kgroups.render.health import FORMATS as CHECK_FORMATS
 from kgroups.render.output import FORMATS
@@ -128,6 +128,12 @@ TOOLS = [
         ["--reset-offsets", "--group", f"app-old{HOSTILE}", "--all-input-topics", "--to-earliest", "--export"],
         ["--delete-offsets", "--group", f"app-old{HOSTILE}", "--all-input-topics"],
         ["--delete", "--all-groups", "--delete-all-internal-topics"],
+    ]),
+    (streams_application_reset.TOOL, [
+        ["--application-id", ORDERS, "--dry-run"], ["--application-id", ORDERS, "--input-topics", T, "--force"],
+        ["--application-id", OLD, "--input-topics", f"{T},missing{HOSTILE}", "--to-latest"],
+        ["--application-id", OLD, "--internal-topics", f"missing{HOSTILE}", "--intermediate-topics", T],
+        ["--application-id", f"missing{HOSTILE}", "--dry-run"],
     ]),
 ]  # fmt: skip
 

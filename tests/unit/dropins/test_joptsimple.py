@@ -25,7 +25,7 @@ OPTIONS = (
         ("--group=a", ("a",)),
         ("-group a", ("a",)),
         ("-group=a", ("a",)),
-        ("--group= a", ("a",)),  # an empty value is none: the next word is taken
+        ("--group= a", ("",)),
         ("--group a=b --group=c=d", ("a=b", "c=d")),
         ("--group --list", ("--list",)),  # a value that must be there may look like an option
         ("--group -- x", ("--",)),
@@ -42,7 +42,7 @@ def test_option_values_are_parsed_in_every_spelling(words: str, values: tuple[st
     ("words", "value"),
     [
         ("--list --state", None),
-        ("--list --state=", None),
+        ("--list --state=", ""),
         ("--list --state Stable", "Stable"),
         ("--list --state=Stable", "Stable"),
         ("--state --list", None),  # one that may be left out may not look like an option
@@ -82,7 +82,6 @@ def test_double_dash_ends_the_options() -> None:
         ("-nonsense", "n is not a recognized option"),
         ("--=x", " is not a recognized option"),
         ("--group", "Option group requires an argument"),
-        ("--list --group=", "Option group requires an argument"),
         ("--list --members", "Option(s) [members] are unavailable given other options on the command line"),
         ("--state", "Option(s) [state] are unavailable given other options on the command line"),
     ],

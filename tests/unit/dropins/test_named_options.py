@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from kio.schema.errors import ErrorCode
 
-from kgroups.dropins import consumer_groups, groups, run, share_groups, streams_groups
+from kgroups.dropins import consumer_groups, groups, run, share_groups, streams_application_reset, streams_groups
 from kgroups.dropins.command import OPTION, Tool
 from tests.fakes.broker import FakeCluster
 from tests.fakes.hung import HUNG_CLUSTERS
@@ -75,6 +75,20 @@ WORDS = [
 ]
 
 
+APPLICATION = [
+    *(f"--application-id {name} {more}" for name in ("idle", "busy", "absent", "connect") for more in ("", "--force")),
+    "--application-id=",
+    "--application-id idle --internal-topics orders",
+    "--application-id idle --config-file absent.properties",
+    "--application-id idle --command-config bad.properties",
+    *(
+        f"--application-id idle --input-topics orders,gone {target}"
+        for target in ("", "--to-datetime x", "--to-offset x")
+    ),
+    *(f"--application-id idle --input-topics orders --from-file {name}" for name in (*FILES, *TEXTS, "absent")),
+]
+
+
 @pytest.fixture
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -93,7 +107,9 @@ def strange(tool: Tool, ran: Ran) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "tool", [consumer_groups, share_groups, streams_groups, groups], ids=lambda each: each.__name__
+    "tool",
+    [consumer_groups, share_groups, streams_groups, groups, streams_application_reset],
+    ids=lambda each: each.__name__,
 )
 @pytest.mark.parametrize("state", ["well", "forbidden", "absent"])
 @pytest.mark.usefixtures("files")
@@ -108,7 +124,8 @@ def test_drop_in_names_only_options_of_its_tool(
         for api in ("OffsetFetch", "OffsetCommit", "OffsetDelete", "DeleteGroups", "DescribeGroups", "FindCoordinator"):
             served.state.fail(api, "idle", ErrorCode.group_authorization_failed)
         served.state.fail("Metadata", "orders", ErrorCode.topic_authorization_failed)
-    for line in [*WORDS, *FROM_FILES] if state == "well" else WORDS:
+    lines = [*WORDS, *FROM_FILES] if state == "well" else WORDS
+    for line in APPLICATION if tool is streams_application_reset else lines:
         ran = run_tool(command, "--bootstrap-server", bootstrap, *line.format(topic=topic).split())
         assert not strange(command, ran), (line, ran)
 

@@ -109,7 +109,7 @@ def select_partitions(facts: Facts) -> Targets:
     if not request.creates:
         failures += map(_not_created, missing)
         missing = {}
-    idle, with_members = without_members(groups.items)
+    idle, with_members = ([*groups.items], []) if request.with_members else without_members(groups.items)
     converted = of_another_type(scenario, groups.items)
     failures += (*with_members, *converted.values())
     names = (*(group.group for group in idle), *missing)

@@ -27,6 +27,7 @@ class ResetRequest(NamedTuple):
     ``topics``: ``None`` selects all partitions with a committed offset, or all that the plan or the other group names.
     ``kind``: the type of groups that are created. ``create``: whether to create groups that do not exist.
     ``announce``: whether a notice names those, which Kafka's tools do not. ``option``: the one that names topics.
+    ``with_members``: whether groups with members are planned, in the dry run of a command that removes them first.
     """
 
     selection: Selection
@@ -36,6 +37,7 @@ class ResetRequest(NamedTuple):
     create: bool = False
     announce: bool = True
     option: str = "--topic"
+    with_members: bool = False
 
     @property
     def creates(self) -> bool:

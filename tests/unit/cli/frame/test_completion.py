@@ -163,6 +163,7 @@ def test_completion_offers_only_names_safe_for_a_shell() -> None:
         ("kafka-consumer-groups --bootstrap-server a:1 --list --state st", ["Stable"]),
         ("kafka-consumer-groups --list --list", []),
         ("kafka-share-groups --to-", ["--to-earliest", "--to-latest", "--to-current", "--to-offset", "--to-datetime"]),
+        ("kafka-streams-application-reset --application-id a --to-d", ["--to-datetime"]),
         ("kafka-groups --list --group-type s", ["share", "streams"]),
         ("kafka-topics --list", []),
         ("kgroups", []),
@@ -183,6 +184,14 @@ def test_completion_of_the_replacements_offers_groups_and_topics(
     assert complete(f"{tool} {where} --describe --group ord") == ["orders", "orders-2"]
     assert complete(f"{tool} {where} --describe --group=ord") == ["--group=orders", "--group=orders-2"]
     assert complete(f"{tool} {where} --group orders --reset-offsets --{topic} o") == ["o-2", "orders"]
+
+
+def test_completion_of_the_application_reset_offers_lists_of_topics(
+    complete: Callable[[str], list[str]], serve: Callable
+) -> None:
+    tool = f"kafka-streams-application-reset --bootstrap-server {serve(fill=shop).bootstrap}"
+    assert complete(f"{tool} --application-id ord") == ["orders", "orders-2"]
+    assert complete(f"{tool} --input-topics orders,o-") == ["orders,o-2"]
 
 
 def test_completion_describes_options_and_asks_the_shell_for_files(

@@ -1,0 +1,1 @@
+source (dirname (status filename))/kgroups.fish
