@@ -19,13 +19,15 @@ class Decision(NamedTuple):
 
 
 DECISIONS: Mapping[str, Decision] = {
-    "ApiVersions": Decision(5, "v4 reports features, v5 checks the cluster and node IDs of the request: not used"),
+    "ApiVersions": Decision(
+        5, "v4 adds supported features whose minimum is 0, v5 checks the IDs of cluster and broker: not used"
+    ),
     "DescribeLogDirs": Decision(5, "v5 reports cordoned directories: not used"),
     "Fetch": Decision(18, "v13 and later name topics by ID only: names are what users and files have"),
     "ListOffsets": Decision(11, "v11 adds a timestamp for tiered storage, the earliest offset to upload: not used"),
     "ListTransactions": Decision(2, "v1 and v2 filter by duration and by a pattern: kgroups filters by producer ID"),
     "Metadata": Decision(13, "v11 and later lack the authorized operations on the cluster"),
-    "OffsetFetch": Decision(10, "v10 names topics by ID only: commits to deleted topics would have no name"),
+    "OffsetFetch": Decision(10, "v10 names topics by ID only: brokers omit the commits to deleted topics"),
 }
 """APIs of which kgroups does not support Kafka's newest version."""
 

@@ -18,7 +18,10 @@ from kgroups.model.lag import EPOCH_AHEAD, RECREATED
 from kgroups.model.offsets import Commit
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis.offset_commit import OffsetCommit
+from kgroups.protocol.apis.offset_fetch import API, OffsetFetch
 from kgroups.protocol.error_codes import KafkaError as ReportedError
+from kgroups.protocol.reader import reader_of
+from kgroups.protocol.versions import Api
 from kgroups.sandbox import DEFAULT_VERSION, Sandbox
 from kgroups.sandbox.coordinator_client import CoordinatorClient
 from kgroups.sandbox.topics import create_topics
@@ -60,6 +63,8 @@ def test_recreated_topic_is_reported_by_every_command(
         sandbox.kill(keeper)
         delete(sandbox)
         sandbox.restart(keeper)
+        named, by_id = in_cluster(sandbox, lambda cluster: fetched(cluster, kept[WITHOUT]))
+        assert (named, by_id) == ([TOPIC], 0)
         make(sandbox)
         produce(sandbox, 95)
         assert in_cluster(sandbox, current_epoch) < epoch
@@ -139,6 +144,28 @@ async def current_epoch(cluster: Cluster) -> int:
     logs, failures = await fetch_logs(cluster, {TOPIC: [0]})
     assert not failures
     return logs.epochs[TOPIC][0]
+
+
+class FetchById(OffsetFetch):
+    """Requests the commits of one group with v10, whose request equals v9's; returns the number of topics."""
+
+    @property
+    def api(self) -> Api:
+        return API._replace(oldest=10, newest=10)
+
+    def decode(self, version: int, data: bytes, offset: int) -> Any:
+        with reader_of(API, version, data, offset) as reader:
+            reader.skip(4)
+            assert (reader.count(), reader.string()) == (1, *self.groups)
+            return reader.count()
+
+
+async def fetched(cluster: Cluster, group: str) -> tuple[list[str], int]:
+    """Return the topics with commits of a group by name, and their number by ID."""
+    route = await CoordinatorClient.to(cluster, [group])
+    commits = (await route.call(group, OffsetFetch((group,))))[group]
+    assert not isinstance(commits, ReportedError), commits
+    return list(commits.topics), await route.call(group, FetchById((group,)))
 
 
 async def commit(cluster: Cluster, group: str, made: Commit) -> None:

@@ -3,7 +3,8 @@
 v1  one offset per partition, by timestamp; -2 (start) and -1 (end) are special
 v2  isolation level (KIP-98, Kafka 0.11): under read_committed, the end is the last stable offset
 v4  leader epochs (KIP-320); not used to fence
-v10 newest; special timestamps for remote storage (KIP-405, KIP-1005); not used
+v8  special timestamps of remote storage (KIP-405; more in v9, KIP-1005, and in v11, KIP-1023); not used
+v10 time limit for remote storage (KIP-1075, Kafka 4.0)
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ Brokers omit transactional IDs on which DESCRIBE is missing, without an error.
 
 v0  filters by state and producer ID
 v1  filter by duration (KIP-994, Kafka 3.8); not used
+v2  filter by a pattern (KIP-1152, Kafka 4.1); not used
 """
 
 from __future__ import annotations

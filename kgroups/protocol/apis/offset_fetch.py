@@ -7,7 +7,7 @@ v5  leader epoch of each commit (KIP-320, Kafka 2.1)
 v7  require_stable (KIP-447, Kafka 2.5): an error instead of each commit that an open transaction is going to replace
 v8  several groups per request (KIP-709, Kafka 3.0)
 v9  member ID and epoch (KIP-848); not needed to read
-v10 topic IDs instead of names; not used
+v10 topic IDs instead of names (Kafka 4.1); not used: brokers look up the ID of each name, and omit deleted topics
 
 Every commit of every group is decoded here.
 """
