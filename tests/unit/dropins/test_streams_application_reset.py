@@ -17,13 +17,14 @@ from tests.unit.conftest import Ran, Served
 Ask = Callable[..., Ran]
 APP = "app"
 INTERNAL = [f"{APP}-by-value-repartition", f"{APP}-counts-changelog"]
+OTHERS = {f"{APP}-output", f"{APP}-changelog", "other-counts-changelog"}
 DONE = "Done.\n"
 
 
 def shop(fake: FakeCluster) -> None:
     fake.state.topic("orders", [0, 1], start=5, end=100)
     fake.state.topic("small", [0], end=10)
-    for name in (*INTERNAL, f"{APP}-output", "other-counts-changelog"):
+    for name in (*INTERNAL, *OTHERS):
         fake.state.topic(name, [0], end=50)
     fake.state.group(APP, 1, commits={("orders", 0): 40, ("small", 0): 9, (INTERNAL[0], 0): 20})
 
@@ -69,7 +70,7 @@ def test_reset_writes_offsets_then_deletes_internal_topics(ask: Ask, served: Ser
     assert committed(served) == {("orders", 0): 40, ("small", 0): 9}
     assert ask(*words) == (0, "".join(f"{line}\n" for line in lines), "")
     assert committed(served) == {("orders", 0): 5, ("orders", 1): 5, ("small", 0): 10}
-    assert served.state.topics.keys() == {"orders", "small", f"{APP}-output", "other-counts-changelog"}
+    assert served.state.topics.keys() == {"orders", "small", *OTHERS}
 
 
 def test_failed_write_keeps_internal_topics(ask: Ask, served: Served) -> None:

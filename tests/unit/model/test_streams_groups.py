@@ -26,6 +26,15 @@ def test_internal_topic_is_that_of_the_longest_name() -> None:
     assert owner_of("-changelog", {""}) is None
 
 
+def test_topics_of_joins_by_foreign_key_are_internal() -> None:
+    names = {"app"}
+    assert owner_of("app-KTABLE-FK-JOIN-SUBSCRIPTION-REGISTRATION-0000000006-topic", names) == "app"
+    assert owner_of("app-KTABLE-FK-JOIN-SUBSCRIPTION-RESPONSE-x-topic", names) is None
+    assert owner_of("app-join-subscription-response-topic", names) == "app"
+    assert owner_of("app-subscription-response-topic", names) is None
+    assert owner_of("app-orders-topic", names) is None
+
+
 def test_applications_are_known_by_members_or_by_internal_topics() -> None:
     topics = [
         "idle-s-repartition",
