@@ -119,17 +119,14 @@ def opened(request: pytest.FixtureRequest, spark: SparkSession, stores: dict[boo
         yield engines
 
 
-# Each pair is one object: pytest sets a fixture up again for an equal one.
-OPENED = [(names, is_materialized) for names in (STORED_NAMES, tuple(DERIVED)) for is_materialized in (False, True)]
-TABLES = [
-    pytest.param(pair, name, id=f"{name}-{'materialized' if pair[1] else 'collected'}")
-    for pair in OPENED
-    for name in pair[0]
-]
+def in_both_stores(names: tuple[str, ...]) -> pytest.MarkDecorator:
+    """Open these tables of each store once, for all tests of them."""
+    stores = [(names, False), (names, True)]
+    # Parameters of a fixture have the scope of a test where the mark names no other.
+    return pytest.mark.parametrize("opened", stores, ids=["collected", "materialized"], indirect=True, scope="module")
 
 
-@pytest.mark.parametrize(("opened", "name"), TABLES, indirect=["opened"])
-def test_every_table_is_the_same_on_both_engines_before_and_after_materializing(opened: Opened, name: str) -> None:
+def is_the_same_on_all(opened: Opened, name: str) -> None:
     answers = []
     for engine in opened:
         found = engine.fetch(f"select * from {name}")
@@ -138,6 +135,18 @@ def test_every_table_is_the_same_on_both_engines_before_and_after_materializing(
     assert expected[1]
     assert by_duckdb == expected
     assert by_spark == expected
+
+
+@in_both_stores(STORED_NAMES)
+@pytest.mark.parametrize("name", STORED_NAMES)
+def test_stored_table_is_the_same_on_both_engines_before_and_after_materializing(opened: Opened, name: str) -> None:
+    is_the_same_on_all(opened, name)
+
+
+@in_both_stores(tuple(DERIVED))
+@pytest.mark.parametrize("name", DERIVED)
+def test_derived_table_is_the_same_on_both_engines_before_and_after_materializing(opened: Opened, name: str) -> None:
+    is_the_same_on_all(opened, name)
 
 
 @pytest.mark.parametrize("is_materialized", [False, True], ids=["collected", "materialized"])
