@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from kgroups.cli.frame.command import Command
 
-from ..run.options import cluster_option, need_queries, store_option
+from ..run.options import cluster_option, engine_options, need_queries, store_option, upkeep_engine_option
 
 command = Command(
     "compact",
@@ -17,9 +17,12 @@ command = Command(
     options=(
         store_option,
         cluster_option,
+        upkeep_engine_option,
+        engine_options,
     ),
     examples=(
         ("Merge small files", "kgroups history compact --store history"),
         ("Merge those of one cluster", "kgroups history compact --store history --cluster kJlQT0csR_e4EeMiXXuU4Q"),
+        ("Merge them on a Spark cluster", "kgroups history compact --store s3://b/h --master spark://spark:7077"),
     ),
 )

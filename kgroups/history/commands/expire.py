@@ -10,7 +10,7 @@ import click
 
 from kgroups.cli.frame.command import Command
 
-from ..run.options import Ago, cluster_option, need_queries, store_option
+from ..run.options import Ago, cluster_option, engine_options, need_queries, store_option, upkeep_engine_option
 
 command = Command(
     "expire",
@@ -27,6 +27,8 @@ command = Command(
             metavar="TIME",
             help="Delete records older than this: an age (30d), or a time in ISO 8601.",
         ),
+        upkeep_engine_option,
+        engine_options,
     ),
     examples=(
         ("Delete what is older than 30 days", "kgroups history expire --store history --older-than 30d"),

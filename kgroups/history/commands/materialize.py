@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from kgroups.cli.frame.command import Command
 
-from ..run.options import cluster_option, need_queries, store_option
+from ..run.options import cluster_option, engine_options, need_queries, store_option, upkeep_engine_option
 
 command = Command(
     "materialize",
@@ -18,6 +18,8 @@ command = Command(
     options=(
         store_option,
         cluster_option,
+        upkeep_engine_option,
+        engine_options,
     ),
     examples=(
         ("Prepare a store", "kgroups history materialize --store history"),

@@ -105,17 +105,24 @@ def engine_of(spark_log: str | None, **given: Any) -> Engine:
     return engine
 
 
-@contextmanager
-def open_engine(engine: Engine, runs_on: str | None) -> Iterator[QueryEngine]:
-    """Return the engine of a query: DuckDB in this process, unless the user chose Spark.
+def uses_spark(engine: Engine, runs_on: str | None) -> bool:
+    """Return whether the user chose Spark.
 
     :raises UsageError: if an option of Spark is given with another engine.
     :raises MissingPackage: if Spark is not installed; the caller checks the packages of DuckDB.
     """
     if runs_on == "duckdb" and engine.chosen:
         raise UsageError("--engine duckdb runs in this process; omit the options of Spark")
-    if runs_on == "spark" or engine.chosen:
-        need_pipeline()
+    if runs_on != "spark" and not engine.chosen:
+        return False
+    need_pipeline()
+    return True
+
+
+@contextmanager
+def open_engine(engine: Engine, runs_on: str | None) -> Iterator[QueryEngine]:
+    """Return the engine of a query: DuckDB in this process, unless the user chose Spark (see :func:`uses_spark`)."""
+    if uses_spark(engine, runs_on):
         from ..engine.spark import Spark
 
         yield Spark(engine.open())

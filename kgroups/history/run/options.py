@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -105,13 +106,18 @@ untrusted_options = OptionGroup(
 )
 """--untrusted and its limits; ``bounds`` is a :class:`Bounds`, or ``None`` without the option."""
 
-query_engine_option = click.option(
-    "--engine",
-    "runs_on",
-    type=click.Choice(("duckdb", "spark")),
-    help="Engine of the query: duckdb, in this process, or spark.  [default: duckdb; spark if an option of Spark is "
-    "given]",
-)
+
+def _engine_option(what: str) -> Callable[[Any], Any]:
+    return click.option(
+        "--engine",
+        "runs_on",
+        type=click.Choice(("duckdb", "spark")),
+        help=f"{what}  [default: duckdb; spark if an option of Spark is given]",
+    )
+
+
+query_engine_option = _engine_option("Engine of the query: duckdb, in this process, or spark.")
+upkeep_engine_option = _engine_option("Where files are rewritten: duckdb, in this process, or spark, on executors.")
 
 
 def need_pipeline(*packages: str, extra: str = "pipeline") -> None:

@@ -15,6 +15,7 @@ from ..tables import COMMITS
 from .compact import compact
 from .expire import expire
 from .materialize import materialize
+from .rewrite import Elsewhere
 
 MANY = 32
 """Number of entries before a merge: a reader opens at most their files, and the merged files."""
@@ -34,13 +35,14 @@ RETRY_AFTER = 600.0
 DAY = timedelta(days=1)
 
 
-def merge_many(store: Store, stopped: Callable[[], bool] = lambda: False) -> None:
+def merge_many(store: Store, stopped: Callable[[], bool] = lambda: False, elsewhere: Elsewhere | None = None) -> None:
     """Merge small files if there are many entries: queries open all files of what is not materialized.
 
+    :param elsewhere: rewrites the files; default: this process.
     :raises HistoryError: if the store cannot be read or written; it is then unchanged.
     """
     if len(store.snapshot().collected().entries) >= MANY:
-        compact(store, small=True, stopped=stopped)
+        compact(store, small=True, stopped=stopped, elsewhere=elsewhere)
 
 
 class Upkeep:

@@ -12,11 +12,10 @@ from datetime import UTC, datetime, timedelta
 
 from ..load.manifest import DataFile, Snapshot
 from ..load.store import GRACE, Store
-from ..tables import MATERIALIZED, STORED
+from ..tables import MATERIALIZED
 from . import rewrite
-from .rewrite import Rewriter, repeated
+from .rewrite import TABLES, Elsewhere, Part, Rewriter, repeated
 
-TABLES = {table.name: table for table in STORED}
 _MATERIALIZED = {table.name for table in MATERIALIZED}
 
 GROWTH = 16
@@ -25,12 +24,18 @@ GROWTH = 16
 
 @repeated
 def compact(
-    store: Store, *, grace: timedelta = GRACE, small: bool = False, stopped: Callable[[], bool] = lambda: False
+    store: Store,
+    *,
+    grace: timedelta = GRACE,
+    small: bool = False,
+    stopped: Callable[[], bool] = lambda: False,
+    elsewhere: Elsewhere | None = None,
 ) -> int:
     """Merge all entries into one, and the files of each table and day; return the number of entries that were merged.
 
     :param grace: how long files that were replaced remain.
     :param small: merge only files of similar size: each row is then written again at most log(n) times.
+    :param elsewhere: rewrites the files; default: this process.
     :raises HistoryError: if the store cannot be read or written; it is then unchanged.
     """
     store.delete_replaced(grace)
@@ -41,18 +46,13 @@ def compact(
     chosen = {folder: choose(files, _is_over(folder)) for folder, files in folders.items()}
     if len(snapshot.entries) < 2 and not any(chosen.values()):
         return 0
-    found: list[DataFile] = []
+    parts = [Part(folder[0], tuple(files)) for folder, files in chosen.items() if files]
+    replaced = {file.path for part in parts for file in part.files}
+    found = [file for files in folders.values() for file in files if file.path not in replaced]
     with Rewriter(store, stopped) as rewriter:
-        for folder, files in folders.items():
-            merged = chosen[folder]
-            found += (file for file in files if file not in merged)
-            if merged:
-                table = TABLES[folder[0]]
-                rewriter.view("part", table, merged)
-                written = rewriter.write(table, "select * from part", sum(file.rows for file in merged))
-                last = max(file.entry or 0 for file in merged)
-                found += (file._replace(entry=last) for file in written)
-                rewriter.release(merged)
+        for merged in rewriter.rewrite_all(parts, elsewhere):
+            last = max(file.entry or 0 for file in merged.part.files)
+            found += (file._replace(entry=last) for file in merged.files)
         return rewriter.replace(snapshot, found, snapshot.expired)
 
 

@@ -26,8 +26,8 @@ from ..load.store import GRACE, Store
 from ..materialized import literals
 from ..tables import BASELINE, COVERAGE, HEADS, RECORDS, SHARE_COVERAGE, SHARE_STATES, STORED, SWEEPS
 from ..transform.definitions import fill, relations
-from .compact import TABLES, by_folder
-from .rewrite import Rewriter, repeated
+from .compact import by_folder
+from .rewrite import TABLES, Elsewhere, Part, Rewriter, repeated
 
 _KEPT = """
 create temp table events as
@@ -181,7 +181,6 @@ create temp table lost (name varchar, log_partition int, from_offset bigint, to_
 """
 
 _COUNT_LOST = """
-insert into lost
 with deleted as (
     select log_partition, log_offset from part where log_time < {limit} and not exists (
         from {kept} as each where each.log_partition = part.log_partition and each.log_offset = part.log_offset)
@@ -194,6 +193,8 @@ where log_offset >= from_offset and log_offset < to_offset group by all;
 
 _RANGES = {RECORDS.name: (COVERAGE.name, "kept"), SHARE_STATES.name: (SHARE_COVERAGE.name, "kept_states")}
 """Table of records -> the ranges in which they were read, and the places of the records that are kept."""
+_LOST_FROM = {name for name, _ in _RANGES.values()}
+"""The tables of ranges, which count the records that are left."""
 
 _LEFT = """coalesce(
     records - (select sum(rows) from lost where lost.name = '{ranges}' and lost.log_partition = {part}.log_partition
@@ -251,12 +252,24 @@ select * exclude (linked, cut, whole, empty) replace (
 }
 
 
+_RELATIONS = (
+    "kept", "kept_heads", "kept_baseline", "kept_states", "swept", "remaining_coverage", "remaining_share_coverage",
+)  # fmt: skip
+"""What the queries of tables other than ranges read."""
+
+
 @repeated
 def expire(
-    store: Store, older_than: datetime, *, grace: timedelta = GRACE, stopped: Callable[[], bool] = lambda: False
+    store: Store,
+    older_than: datetime,
+    *,
+    grace: timedelta = GRACE,
+    stopped: Callable[[], bool] = lambda: False,
+    elsewhere: Elsewhere | None = None,
 ) -> int:
     """Delete rows before a time that are not in effect then; return the number of entries.
 
+    :param elsewhere: rewrites the files; default: this process.
     :raises HistoryError: if the store cannot be read or written; it is then unchanged.
     """
     store.delete_replaced(grace)
@@ -266,6 +279,20 @@ def expire(
     limit = f"timestamptz '{older_than.astimezone(UTC):%Y-%m-%d %H:%M:%S.%f}+00'"
     micros = (older_than - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
     found: list[DataFile] = []
+    parts: list[Part] = []
+    ranges: list[Part] = []
+    for (name, *_), files in by_folder(snapshot).items():
+        are_ranges = name in _LOST_FROM
+        is_later = all(file.first is None or file.first >= micros for file in files)
+        if name not in TABLES or (is_later and not are_ranges):
+            found += files
+            continue
+        counts = None
+        if name in _RANGES:
+            covered, kept = _RANGES[name]
+            counts = _COUNT_LOST.format(limit=limit, ranges=covered, kept=kept)
+        query = _ROWS.get(name, _OF_LOG).format(limit=limit)
+        (ranges if are_ranges else parts).append(Part(name, tuple(files), query, are_ranges, counts))
     with Rewriter(store, stopped) as rewriter:
         for table in STORED:
             if table == RECORDS:  # kept by their position only
@@ -274,22 +301,9 @@ def expire(
         for name, query in relations(["ranges", "whole_batches", "undecoded_groups", "whole_records"]).items():
             rewriter.define(name, fill(query, literals(sql_literal, 0)))
         rewriter.run(_KEPT.format(limit=limit) + _BEGIN_LOST.format(limit=limit))
-        ranges = {name for name, _ in _RANGES.values()}
-        # Ranges are last: they count the records that are left.
-        for (name, *_), files in sorted(by_folder(snapshot).items(), key=lambda folder: folder[0][0] in ranges):
-            rows = sum(file.rows for file in files)
-            is_later = all(file.first is None or file.first >= micros for file in files)
-            if name not in TABLES or (is_later and name not in ranges):
-                found += files
-                continue
-            rewriter.view("part", TABLES[name], files)
-            query = _ROWS.get(name, _OF_LOG).format(limit=limit)
-            if name in _RANGES:
-                covered, kept = _RANGES[name]
-                rewriter.run(_COUNT_LOST.format(limit=limit, ranges=covered, kept=kept))
-            # In a range, also the time or the number of records can change.
-            changed = f"(select count(*) from ({query} except all from part))" if name in ranges else "0"
-            unchanged = f"(select count(*) from ({query})) = {rows} and {changed} = 0"
-            found += files if rewriter.value(f"select {unchanged}") else rewriter.write(TABLES[name], query, rows)
-            rewriter.release(files)
+        for rewritten in rewriter.rewrite_all(parts, elsewhere, _RELATIONS):
+            found += rewritten.files
+            rewriter.insert("lost", rewritten.counts)
+        for rewritten in rewriter.rewrite_all(ranges):  # in a range, also the time or the number of records can change
+            found += rewritten.files
         return rewriter.replace(snapshot, found, snapshot.expired_with(older_than))

@@ -21,10 +21,13 @@ has more partitions now), queries read all commits, and the next step begins aga
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
 from ..load.manifest import MATERIALIZED, DataFile, Entry, Snapshot
 from ..load.sql import sql_literal
+from ..load.storage import Storage
 from ..load.store import Store
 from ..materialized import horizon, literals
 from ..tables import (
@@ -41,7 +44,7 @@ from ..tables import (
 )
 from ..transform.definitions import fill, relations
 from .compact import choose_similar
-from .rewrite import Rewriter, repeated
+from .rewrite import Elsewhere, Rewriter, repeated
 
 ROWS = 200_000
 """Number of rows that are processed at once, about, so that they fit into memory with all that is computed of them."""
@@ -65,10 +68,7 @@ _CHUNK = """
 create or replace temp table places as
 select log_partition, min(place) as first_place, max(place) as last_place from chunks where chunk = $chunk group by all;
 
-create or replace temp view new_commits as
-select all_commits.* from all_commits join places using (log_partition)
-where log_offset // $width between first_place and last_place;
-
+$new_commits
 create or replace temp table cuts as
 with ends as (
     select log_partition, max(epoch_us(log_time)) as last_us from (
@@ -91,6 +91,12 @@ with sizes as (
 select slice, min("group") as first_group, max("group") as last_group from numbered group by all;
 
 create or replace temp table next_standing as from standing limit 0;
+"""
+
+_NEW_COMMITS = """
+create or replace temp view new_commits as
+select all_commits.* from all_commits join places using (log_partition)
+where log_offset // $width between first_place and last_place;
 """
 
 _ARRIVED = """
@@ -198,13 +204,66 @@ _OF_SLICES = ("commit_steps", "commit_buckets")
 _RECENT = "recent_commits"
 """The tables that they use; here the commits of the slice."""
 
+_OF_TASKS = (
+    "standing", "samples", "reached", "places", "cuts", "slices", "all_rounds", "finished_buckets",
+)  # fmt: skip
+"""What a task needs of a chunk, besides :func:`_of_log`."""
+
+_ADDED_TO = ("next_standing", "new_kept", "new_buckets")
+"""What the slices add rows to."""
+
+_EMPTY = """
+create temp table next_standing as from standing limit 0;
+create temp table new_kept as from standing limit 0;
+create temp table new_buckets as from finished_buckets limit 0;
+"""
+
+TASKS = 64
+"""Maximum number of tasks of a chunk."""
+
 _RESULTS = ((KEPT_COMMITS, "new_kept"), (OPEN_COMMITS, "standing"), (FINISHED_BUCKETS, "new_buckets"))
 
 
+def _of_log() -> list[str]:
+    """Return the relations that :data:`_OF_SLICES` use, and that are computed for the whole log."""
+    return [name for name in relations(["commit_buckets"]) if name not in (*_OF_SLICES, _RECENT)]
+
+
+class Slices(NamedTuple):
+    """Slices of a chunk, and what determines their results besides the relations of :data:`_OF_TASKS`.
+
+    ``commits``: the files with the new commits. ``at``: the horizon.
+    """
+
+    numbers: Sequence[int]
+    commits: tuple[DataFile, ...]
+    values: Mapping[str, str]
+    at: int
+
+
+def compute_alone(storage: Storage, cluster: str, lent: Mapping[str, str], slices: Slices) -> dict[str, Any]:
+    """Compute slices in a process of its own; return the paths of what it lends."""
+    with Rewriter(Store(storage.location, cluster)) as rewriter:
+        rewriter.borrow(lent)
+        rewriter.view("all_commits", COMMITS, slices.commits)
+        rewriter.run(fill(_NEW_COMMITS, slices.values) + _EMPTY)
+        _compute(rewriter, slices)
+        return rewriter.lend(_ADDED_TO)
+
+
+def _compute(rewriter: Rewriter, slices: Slices) -> None:
+    for number in slices.numbers:
+        rewriter.run(fill(_ARRIVED, {**slices.values, "slice": str(number)}))
+        for name in _OF_SLICES:
+            rewriter.define(name, fill(relations([name])[name], literals(sql_literal, slices.at)))
+        rewriter.run(fill(_MARKED, slices.values) + _ADDED)
+
+
 @repeated
-def materialize(store: Store, stopped: Callable[[], bool] = lambda: False) -> int:
+def materialize(store: Store, stopped: Callable[[], bool] = lambda: False, elsewhere: Elsewhere | None = None) -> int:
     """Update the materialized tables to the last entry; return the number of commits that were added.
 
+    :param elsewhere: runs the tasks; default: this process.
     :raises HistoryError: if the store cannot be read or written; it is then unchanged.
     """
     snapshot = store.snapshot()
@@ -216,10 +275,10 @@ def materialize(store: Store, stopped: Callable[[], bool] = lambda: False) -> in
     if not new or at is None:
         return 0
     with Rewriter(store, stopped) as rewriter:
-        files = _Step(rewriter, snapshot, done, at).run() if done else None
+        files = _Step(rewriter, store, snapshot, done, at, elsewhere).run() if done else None
         if files is None:
             start, new = -1, snapshot.split_files(COMMITS, -1)[1]
-            files = _Step(rewriter, snapshot, None, at).run()
+            files = _Step(rewriter, store, snapshot, None, at, elsewhere).run()
         if files is None:
             return 0
         replaces = [number for number, entry in snapshot.entries.items() if entry.kind == MATERIALIZED]
@@ -233,8 +292,17 @@ def materialize(store: Store, stopped: Callable[[], bool] = lambda: False) -> in
 class _Step:
     """One step: from what is materialized, and the entries after it, to what is to be."""
 
-    def __init__(self, rewriter: Rewriter, snapshot: Snapshot, done: Entry | None, at: int) -> None:
-        self._rewriter, self._snapshot, self._done, self._at = rewriter, snapshot, done, at
+    def __init__(
+        self,
+        rewriter: Rewriter,
+        store: Store,
+        snapshot: Snapshot,
+        done: Entry | None,
+        at: int,
+        elsewhere: Elsewhere | None,
+    ) -> None:
+        self._rewriter, self._store, self._snapshot, self._done, self._at = rewriter, store, snapshot, done, at
+        self._elsewhere = elsewhere
         self._start = done.through if done else -1
 
     def run(self) -> list[DataFile] | None:
@@ -258,9 +326,9 @@ class _Step:
         late = relations(["late_commits"])["late_commits"]
         if rewriter.value(f"select exists (from ({late})) or exists ({_MOVED})"):
             return None
-        self._define([name for name in relations(["commit_buckets"]) if name not in (*_OF_SLICES, _RECENT)], self._at)
+        self._define(_of_log(), self._at)
         rewriter.define("all_rounds", _ROUNDS)
-        self._process(sum(file.rows for file in new[COMMITS]), first)
+        self._process(new[COMMITS], first)
         found = [*self._merged(KEPT_COMMITS), *self._merged(FINISHED_BUCKETS)]
         for table, name in _RESULTS:
             columns = ", ".join(f'"{each}"' for each in table.names)
@@ -268,22 +336,32 @@ class _Step:
             found += rewriter.write(table, f"select {columns} from {name}", rows)
         return found
 
-    def _process(self, new: int, first: int) -> None:
+    def _process(self, commits: Sequence[DataFile], first: int) -> None:
         """Process the new commits in chunks in the order of the log, each of them in slices of groups."""
         rewriter = self._rewriter
         largest = 'select coalesce(max(rows), 0) from (select count(*) as rows from all_commits group by "group")'
-        chunk_rows = ROWS if rewriter.value(largest) > ROWS else new + 1
+        chunk_rows = ROWS if rewriter.value(largest) > ROWS else sum(file.rows for file in commits) + 1
         values = literals(sql_literal, self._at) | {
             "rows": str(ROWS), "chunk_rows": str(chunk_rows), "width": str(max(1, ROWS // 16)), "first": str(first),
         }  # fmt: skip
         rewriter.run(fill(_PREPARED, values))
         for chunk in range(rewriter.value("select max(chunk) + 1 from chunks")):
-            rewriter.run(fill(_CHUNK, values | {"chunk": str(chunk)}))
-            for slice_ in rewriter.column("select slice from slices order by slice"):
-                rewriter.run(fill(_ARRIVED, values | {"slice": str(slice_)}))
-                self._define(_OF_SLICES, self._at)
-                rewriter.run(fill(_MARKED, values) + _ADDED)
+            new_commits = fill(_NEW_COMMITS, values)
+            rewriter.run(fill(_CHUNK, values | {"chunk": str(chunk), "new_commits": new_commits}))
+            numbers = rewriter.column("select slice::bigint from slices order by slice")
+            slices = Slices(numbers, tuple(commits), values, self._at)
+            if self._elsewhere is None:
+                _compute(rewriter, slices)
+            else:
+                self._compute_elsewhere(slices, self._elsewhere)
             rewriter.run(_CHUNK_DONE)
+
+    def _compute_elsewhere(self, slices: Slices, elsewhere: Elsewhere) -> None:
+        rewriter, store = self._rewriter, self._store
+        tasks = [slices._replace(numbers=slices.numbers[at::TASKS]) for at in range(min(TASKS, len(slices.numbers)))]
+        with rewriter.lent([*_of_log(), *_OF_TASKS]) as lent:
+            for added in elsewhere(partial(compute_alone, store.storage, store.cluster, lent), tasks):
+                rewriter.take(added)
 
     def _define(self, names: Iterable[str], at: int) -> None:
         for name in names:

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+import glob
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from types import TracebackType
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar
+from uuid import uuid4
 
 import duckdb
 import pyarrow as pa
 
 from kgroups.errors import HistoryError
+from kgroups.files.object_files import UNFINISHED
 
-from ..arrow import arrow_schema
+from ..arrow import arrow_schema, open_parquet
 from ..load.files import damaged_file
 from ..load.manifest import COMPACTED, DataFile, Entry, Snapshot
-from ..load.sql import connect, first_line, rows_of_files
+from ..load.sql import connect, first_line, rows_of_files, sql_text
+from ..load.storage import Storage
 from ..load.store import Store
 from ..suspended import elapsed
-from ..tables import Table
+from ..tables import STORED, Table
+
+TABLES = {table.name: table for table in STORED}
 
 FILE_ROWS = 5_000_000
 """Maximum number of rows in a file."""
@@ -44,6 +50,7 @@ ATTEMPTS = 5
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
+_T = TypeVar("_T")
 
 
 class Stopped(HistoryError):
@@ -65,6 +72,49 @@ def repeated(step: Callable[_P, _R]) -> Callable[_P, _R]:
         return step(*args, **kwargs)
 
     return run
+
+
+class Part(NamedTuple):
+    """The files of a table and a day, which become new ones, with the rows of a query.
+
+    The query reads their rows from ``part``; ``None``: all of them, sorted. ``changes``: whether it also changes rows.
+    ``counts``: another query, whose rows are returned.
+    """
+
+    table: str
+    files: tuple[DataFile, ...]
+    query: str | None = None
+    changes: bool = False
+    counts: str | None = None
+
+    @property
+    def rows(self) -> int:
+        return sum(file.rows for file in self.files)
+
+
+class Rewritten(NamedTuple):
+    """A part, and its files afterwards: the same, if the query returned all their rows."""
+
+    part: Part
+    files: tuple[DataFile, ...]
+    counts: Sequence[Sequence[Any]] = ()
+
+
+class Elsewhere(Protocol):
+    """Runs a function for each of some tasks in other processes; returns the results, which are JSON."""
+
+    def __call__(self, function: Callable[[_T], dict[str, Any]], tasks: Sequence[_T]) -> Sequence[dict[str, Any]]: ...
+
+
+def rewrite_alone(storage: Storage, cluster: str, lent: Mapping[str, str], part: Part) -> dict[str, Any]:
+    """Rewrite one part in a process of its own; return the result as JSON.
+
+    :param lent: as returned by :meth:`Rewriter.lend`: what the query reads besides ``part``.
+    """
+    with Rewriter(Store(storage.location, cluster)) as rewriter:
+        rewriter.borrow(lent)
+        found = rewriter.rewrite(part)
+        return {"files": [file._asdict() for file in found.files], "counts": found.counts}
 
 
 class Rewriter:
@@ -126,6 +176,16 @@ class Rewriter:
         """Define a relation by a query."""
         self.run(f"create or replace temp table {name} as {query}")
 
+    def insert(self, name: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Add rows to a relation."""
+        if rows:
+            with self._errors():
+                columns = [row[0] for row in self._connection.execute(f"describe {name}").fetchall()]
+                added = pa.table(dict(zip(columns, zip(*rows, strict=True), strict=True)))
+                self._connection.register("added", added)
+                self._connection.execute(f"insert into {name} from added")
+                self._connection.unregister("added")
+
     def write(self, table: Table, query: str, rows: int) -> list[DataFile]:
         """Write the rows of a query, sorted, to files of at most :data:`FILE_ROWS`; a group in one file if it fits.
 
@@ -145,6 +205,85 @@ class Rewriter:
                 found += writer.files
                 self._written += writer.files
         return found
+
+    def rewrite(self, part: Part) -> Rewritten:
+        """Write the new files of a part."""
+        self.view("part", TABLES[part.table], part.files)
+        with self._errors():
+            counts = self._connection.sql(part.counts).fetchall() if part.counts else []
+        query = part.query or "select * from part"
+        is_same = part.query and self.value(f"select count(*) from ({query})") == part.rows
+        if is_same and part.changes:
+            is_same = self.value(f"select count(*) from ({query} except all from part)") == 0
+        files = part.files if is_same else tuple(self.write(TABLES[part.table], query, part.rows))
+        self.release(part.files)
+        return Rewritten(part, files, counts)
+
+    def rewrite_all(
+        self, parts: Sequence[Part], elsewhere: Elsewhere | None = None, relations: Sequence[str] = ()
+    ) -> Iterator[Rewritten]:
+        """Rewrite parts, here or elsewhere, in any order.
+
+        :param relations: what their queries read, besides ``part``.
+        """
+        if elsewhere is None or not parts:
+            yield from map(self.rewrite, parts)
+            return
+        largest_first = sorted(parts, key=lambda part: -part.rows)
+        storage = self._store.storage
+        with self.lent(relations) as lent:
+            for part, result in zip(
+                largest_first,
+                elsewhere(partial(rewrite_alone, storage, self._store.cluster, lent), largest_first),
+                strict=True,
+            ):
+                files = tuple(DataFile(**file) for file in result["files"])
+                self._written += (file for file in files if file not in part.files)
+                yield Rewritten(part, files, result["counts"])
+
+    def lend(self, names: Iterable[str]) -> dict[str, str]:
+        """Write relations to files of the store, for other processes; return their paths by name.
+
+        If they are not deleted, that is done a day later.
+        """
+        storage = self._store.storage
+        lent = {name: f"{UNFINISHED}/{uuid4()}.parquet" for name in names}
+        for name, path in lent.items():
+            with self._errors(), storage.writing(path) as file:
+                batches = self._connection.sql(f'from "{name}"').to_arrow_reader(BATCH_ROWS)
+                with open_parquet(file, batches.schema) as writer:
+                    for batch in batches:
+                        writer.write_batch(batch)
+        return lent
+
+    @contextmanager
+    def lent(self, names: Iterable[str]) -> Iterator[dict[str, str]]:
+        """Lend relations within the context."""
+        lent = self.lend(names)
+        try:
+            yield lent
+        finally:
+            self._discard(lent)
+
+    def borrow(self, lent: Mapping[str, str]) -> None:
+        """Define relations that another process has lent."""
+        for name, path in lent.items():
+            self.run(f'create temp view "{name}" as {self._from_file(path)}')
+
+    def take(self, lent: Mapping[str, str]) -> None:
+        """Add the rows that another process has lent to relations of the same names, and delete their files."""
+        for name, path in lent.items():
+            self.run(f'insert into "{name}" by name {self._from_file(path)}')
+        self._discard(lent)
+
+    def _from_file(self, path: str) -> str:
+        local = self._local(path)
+        self._read.append(local)
+        return f"select * from read_parquet({sql_text(glob.escape(local))})"
+
+    def _discard(self, lent: Mapping[str, str]) -> None:
+        with suppress(HistoryError):
+            self._store.storage.delete([*lent.values()])
 
     def replace(self, snapshot: Snapshot, files: Iterable[DataFile], expired: int | None) -> int:
         """Commit one entry with these files instead of all entries of a snapshot; return their number.
@@ -204,15 +343,19 @@ class Rewriter:
         """Return paths on this machine: DuckDB does not have the credentials of the store."""
         self._store.check_files(files)
         for file in files:
-            if self._store.storage.folder:
-                yield str(self._store.storage.folder / file.path)
-                continue
-            if self._stopped():
-                raise Stopped("stopped")
-            if file.path not in self._copies:
-                self._copies[file.path] = Path(self._folder.name, file.path.rpartition("/")[2])
-                self._store.storage.copy(file.path, self._copies[file.path])
-            yield str(self._copies[file.path])
+            yield self._local(file.path)
+
+    def _local(self, path: str) -> str:
+        """Return the path of a file on this machine."""
+        storage = self._store.storage
+        if storage.folder:
+            return str(storage.folder / path)
+        if self._stopped():
+            raise Stopped("stopped")
+        if path not in self._copies:
+            self._copies[path] = Path(self._folder.name, path.rpartition("/")[2])
+            storage.copy(path, self._copies[path])
+        return str(self._copies[path])
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
