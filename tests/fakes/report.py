@@ -11,6 +11,7 @@ from kgroups.history.report.data import (
     Anomalies,
     Anomaly,
     AnomalyCount,
+    Blocked,
     Bounds,
     Completeness,
     Consumer,
@@ -26,6 +27,7 @@ from kgroups.history.report.data import (
     Lane,
     LogPart,
     Member,
+    Migrations,
     Offender,
     PartitionRow,
     Period,
@@ -38,7 +40,9 @@ from kgroups.history.report.data import (
     Retention,
     Stale,
     Tally,
+    VerdictCount,
 )
+from kgroups.model.migration import Verdict
 
 T = TypeVar("T", bound=tuple)  # type: ignore[type-arg]
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -90,8 +94,19 @@ def busy_day() -> ReportData:
         completeness=_completeness(),
         retention=Retention(hours(7 * 24), "assumed"),
         cost=Cost(2_012_345, 1, hours(7), 2, at(6), 4120, None),
+        migrations=_migrations(),
         pages=Kept(tuple(_page(number) for number in (0, 2, 3, 12)), 38),
     )
+
+
+def _migrations() -> Migrations:
+    counts = {Verdict.READY: (21, 30), Verdict.BLOCKED: (9, 0), Verdict.UNKNOWN: (6, 6), Verdict.DONE: (2, 2)}
+    blocked = (
+        Blocked("upgrade", "user-data", NAMES[:5], 9, f"the assignment of {HOSTILE} has user data", (HOSTILE, BIDI)),
+        Blocked("upgrade", "rebalancing", NAMES[5:6], 1, "it is rebalancing", ()),
+    )
+    verdicts = tuple(VerdictCount(verdict, *counts.get(verdict, (0, 0))) for verdict in Verdict)
+    return Migrations(f"{HOSTILE}.json", at(23), verdicts, 4, Kept(blocked, 51))
 
 
 def hundred_groups(long: str | None = None) -> ReportData:
@@ -114,6 +129,7 @@ def hundred_groups(long: str | None = None) -> ReportData:
             new |= {each: long for each in ("client", "member", "note") if each in fields}
             new |= {each: (long,) * 5 for each in ("joined_names", "left_names", "clients") if each in fields}
             new |= {each: 9 for each in ("joined", "left") if each in fields}
+            new |= {"names": (long,) * 5, "text": long} if "names" in fields else {}
         return row._replace(**new)  # type: ignore[attr-defined,no-any-return]
 
     def page(number: int) -> GroupPage:
@@ -142,6 +158,7 @@ def hundred_groups(long: str | None = None) -> ReportData:
         groups=day.groups._replace(rows=many(day.groups.rows.rows, bounds.pages)),
         consumers=many(day.consumers.rows, rows),
         anomalies=day.anomalies._replace(rows=many(day.anomalies.rows.rows, rows)),
+        migrations=day.migrations._replace(blocked=many(day.migrations.blocked.rows, rows)),
         stale=many(day.stale.rows, rows),
         expiring=many(day.expiring.rows, rows),
         pages=Kept(tuple(map(page, range(bounds.pages))), 100),

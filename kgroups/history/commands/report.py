@@ -50,6 +50,14 @@ command = Command(
             "-o", "--output", "earlier", replacement="--file", type=click.Path(dir_okay=False, path_type=Path)
         ),
         click.option("--force", is_flag=True, help="Replace an existing file even if it is not a report."),
+        click.option(
+            "--migration",
+            "verdicts",
+            type=click.Path(exists=True, dir_okay=False, path_type=Path),
+            metavar="FILE",
+            help="Add which groups can move to the consumer protocol (KIP-848): the output of kgroups explain "
+            "--all-groups --migration -o json. Without it, that is unknown.",
+        ),
         rule_option,
         query_engine_option,
         engine_options,

@@ -9,6 +9,8 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Generic, NamedTuple, TypeVar
 
+from kgroups.model.migration import Verdict
+
 from .words import anchor
 
 T = TypeVar("T")
@@ -372,6 +374,41 @@ class GroupPage(NamedTuple):
     expiring: Kept[Expiring]
 
 
+class VerdictCount(NamedTuple):
+    """The number of groups with a verdict about their migration (KIP-848)."""
+
+    verdict: Verdict
+    upgrade: int
+    rollback: int
+
+
+class Blocked(NamedTuple):
+    """A rule of brokers that groups are blocked by, or that makes it unknown, with the same fixes."""
+
+    direction: str
+    """upgrade, or rollback."""
+    rule: str
+    names: tuple[str, ...]
+    """The first groups."""
+    groups: int
+    text: str
+    """The rule in words, of the first group."""
+    fixes: tuple[str, ...]
+
+
+class Migrations(NamedTuple):
+    """Which groups brokers would convert to the consumer protocol, and back."""
+
+    file: str | None = None
+    """The name of the file with the verdicts; ``None``: there is none, and they are unknown."""
+    written: datetime | None = None
+    verdicts: tuple[VerdictCount, ...] = ()
+    missing: int = 0
+    """Number of groups of history that the file does not contain, and that are not share or streams groups."""
+    blocked: Kept[Blocked] = Kept((), 0)
+    """Those of most groups first."""
+
+
 class ReportData(NamedTuple):
     cluster_id: str | None
     period: Period
@@ -392,6 +429,7 @@ class ReportData(NamedTuple):
     retention: Retention | None = None
     """The retention time that ``expiring`` uses."""
     cost: Cost = Cost()
+    migrations: Migrations = Migrations()
     pages: Kept[GroupPage] = Kept((), 0)
     """The pages of the worst groups, in the order of ``groups``."""
     age: str = ""

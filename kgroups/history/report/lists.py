@@ -8,9 +8,11 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from . import words
+from .commands import explain
 from .data import GroupRow, Kept, LogPart, ReportData
 from .findings import STATUSES, VERDICTS, WARNING, completeness_findings, in_trouble, status, what, wrong
 from .html import Html, join, tag
+from .migration import COMMAND
 from .table import (
     CELL,
     DURATION,
@@ -104,6 +106,10 @@ def _clients(some: tuple[str, ...], total: int) -> Cell:
     return Cell(names(some, total)) if some else Cell(Html(words.ABSENT))
 
 
+def _long(element: str, *texts: str) -> Cell:
+    return Cell(join(*(tag(element, words.visible(each, LONGEST_TEXT)) for each in texts), by=" "))
+
+
 def _kind(text: str) -> str:
     return text.replace("_", " ")
 
@@ -180,6 +186,22 @@ LOG = List(
         Column("Waiting", "hung", OFFSETS),
     ), "Nothing of __consumer_offsets was read.", "completeness",
 )  # fmt: skip
+VERDICTS_OF_MIGRATION = List(
+    "migration-verdicts", "Groups by whether brokers would convert them while they have members.", (
+        Column("Verdict", lambda row: row.verdict.replace("-", " ").upper(), WORD),
+        Column("To the consumer protocol", "upgrade", NUMBER), Column("And back", "rollback", NUMBER),
+    ), "No group is known.", "stale",
+)  # fmt: skip
+BLOCKED = List(
+    "migration-rules",
+    "What blocks them, or makes it unknown, most groups first. In words: about the first of the groups.", (
+        Column("Rule", "rule", WORD), Column("Blocks", "direction", WORD), Column("Groups", "groups", NUMBER),
+        Column("Which", lambda row: Cell(names(row.names, row.groups)), WIDE),
+        Column("In words", lambda row: _long("bdi", row.text), WIDE),
+        Column("Fix", lambda row: _long("code", *row.fixes), WIDE),
+        Column("Next", lambda row: Cell(tag("code", f"{explain(row.names)} --migration")), WIDE),
+    ), "Nothing blocks them.", "stale", f"{explain([])} --migration",
+)  # fmt: skip
 PARTITIONS = List(
     "partitions", "Partitions", (
         Column("Topic", "topic", NAME), Column("Partition", "partition", ID), Column("Verdict", "verdict", VERDICT),
@@ -210,6 +232,8 @@ OF_GROUP = (
 """The lists of a group's page; their names are fields of :class:`kgroups.history.report.data.GroupPage`."""
 
 
+LONGEST_TEXT = 1000
+"""Maximum bytes of what blocks a group, and of a fix."""
 ROOM = 110_000
 """Maximum bytes of the rows of the overview, without rows of groups."""
 
@@ -217,7 +241,7 @@ ROOM = 110_000
 def sections(data: ReportData) -> dict[str, Html]:
     lists: dict[List, Kept[Any]] = {
         CONSUMERS: data.consumers, ANOMALIES: data.anomalies.rows, EXPIRING: data.expiring, STALE: data.stale,
-        LOG: data.completeness.parts,
+        LOG: data.completeness.parts, BLOCKED: data.migrations.blocked,
     }  # fmt: skip
     rows = share([full_rows(listed, data, kept) for listed, kept in lists.items()], ROOM)
     made = {
@@ -231,7 +255,32 @@ def sections(data: ReportData) -> dict[str, Html]:
         "anomalies": made["anomalies"],
         "unused": join(*expiring, tag("h3", "Unused groups"), made["stale"], by="\n"),
         "completeness": _completeness(data, made["completeness"]),
+        "migration": _migration(data, made["migration-rules"]),
     }
+
+
+def _migration(data: ReportData, blocked: Html) -> Html:
+    """Render the verdicts about migrations, with their source: history does not contain what decides."""
+    found = data.migrations
+    verdicts = tuple(each for each in found.verdicts if each.upgrade or each.rollback)
+    counted = table(VERDICTS_OF_MIGRATION, data, Kept(verdicts, len(verdicts)))
+    if found.written is None:
+        how = join(
+            "Whether brokers would convert a group (KIP-848) is unknown: history contains neither their settings nor "
+            "the user data of assignments. To add the verdicts, write them to a file, and give it to this report: ",
+            tag("code", f"{COMMAND} > FILE; kgroups history report --migration FILE"),
+        )
+        return join(tag("p", how), counted, by="\n")
+    are = "is" if found.missing == 1 else "are"
+    source = join(
+        "The verdicts are not from history, but from the file ",
+        tag("bdi", words.visible(found.file or "")),
+        ", written at ",
+        when(found.written),
+        f" with {COMMAND}.",
+        f" {words.count(found.missing, 'group')} of history {are} not in it, and unknown." if found.missing else "",
+    )
+    return join(tag("p", source), counted, blocked, by="\n")
 
 
 def worst(data: ReportData) -> Html:

@@ -37,6 +37,7 @@ _SECTIONS: Final = (
     ("rate", "Commits"),
     ("anomalies", "Anomalies"),
     ("unused", "Stale and expiring"),
+    ("migration", "Move to the consumer protocol"),
     ("completeness", "Completeness of history"),
 )
 

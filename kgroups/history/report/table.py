@@ -52,6 +52,8 @@ class List(NamedTuple):
     """Text if there are no rows."""
     source: str
     """The table of the store with all rows."""
+    command: str | None = None
+    """The command that shows all rows, if they are not in the store."""
 
 
 def table(listed: List, data: ReportData, kept: Kept[Any], rows: Sequence[Html] | None = None) -> Html:
@@ -71,7 +73,8 @@ def table(listed: List, data: ReportData, kept: Kept[Any], rows: Sequence[Html] 
     # It must be accessible by keyboard, because it scrolls.
     written = tag("div", framed(caption, heads, shown, id=name), class_="scroll", role="region", tabindex=0,
                   aria_labelledby=f"{name}-caption")  # fmt: skip
-    return join(written, left_out(kept, "rows", history(listed.source, data.period), len(shown)), by="\n")
+    command = listed.command or history(listed.source, data.period)
+    return join(written, left_out(kept, "rows", command, len(shown)), by="\n")
 
 
 def framed(caption: Html, heads: Iterable[Html], rows: Iterable[Html], **attributes: str) -> Html:

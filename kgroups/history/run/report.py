@@ -18,6 +18,7 @@ from ..load.store import Store
 from ..report.data import Period
 from ..report.file import check_target, write
 from ..report.gather import gather
+from ..report.migration import read_verdicts
 from ..report.page import page
 from ..rules import DEFAULTS, Rules, parse_rules
 from ..transform.definitions import DERIVED, Span
@@ -34,6 +35,7 @@ def report(
     file: Path,
     earlier: Path | None,
     force: bool,
+    verdicts: Path | None,
     rules: tuple[str, ...],
 ) -> int:
     """Run ``kgroups history report``; return the exit code."""
@@ -51,7 +53,7 @@ def report(
     with open_engine(engine, runs_on) as opened:
         for store, path in paths.items():
             try:
-                known = run_report(opened, store, span, path, force, thresholds) and known
+                known = run_report(opened, store, span, path, force, thresholds, verdicts) and known
             except HistoryError as error:
                 if not clusters.all_clusters:
                     raise
@@ -70,18 +72,21 @@ def run_report(
     path: Path,
     force: bool = False,
     rules: Rules = DEFAULTS,
+    verdicts: Path | None = None,
 ) -> bool:
     """Write the report; return whether the store has something of the time span.
 
     An existing report is replaced when the new one is complete.
 
+    :param verdicts: the file with the verdicts about the migration of groups.
     :raises UsageError: if ``since`` is not before ``until``, or ``path`` is a file that is not a report.
-    :raises HistoryError: if there is no store, or it cannot be read.
+    :raises HistoryError: if there is no store, it cannot be read, or the verdicts are about other clusters.
     """
     since, until = span
     check_span(since, until)
     check_target(path, force)
     cluster_id = store.identity().cluster_id
+    judged = read_verdicts(verdicts, cluster_id) if verdicts else None
     snapshot = store.snapshot()
     age, end = age_of(snapshot), end_of(snapshot)
     outside = span_remark(snapshot, span)
@@ -90,7 +95,7 @@ def run_report(
     # What happened after the data is unknown: the report ends with them.
     shown = min(until, end + timedelta(milliseconds=1)) if end and since < end else until
     open_tables(engine, store, [*DERIVED, "retention"], Span(since, shown), rules)
-    data = gather(engine, Period(since, shown), cluster_id, every=rules.bucket)
+    data = gather(engine, Period(since, shown), cluster_id, every=rules.bucket, judged=judged)
     unknown_until = until if end is None or until > end else None
     write(path, page(data._replace(age=age, unknown_until=unknown_until)), force)
     return outside is None

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from ...engine import Engine
 from ..data import Bounds, Period, ReportData, Retention
+from ..migration import Judged, sum_up
 from .lists import anomalies, consumers, cost, define_groups, expiring, groups, rebalances, stale
 from .pages import pages
 from .rows import bucket_of, fetch
@@ -24,11 +25,13 @@ def gather(
     bounds: Bounds | None = None,
     *,
     every: timedelta = MINUTE,
+    judged: Judged | None = None,
 ) -> ReportData:
     """Gather the data of the page.
 
     :param engine: has all tables of :mod:`kgroups.history.derived` for ``period``, and the relation ``retention``.
     :param every: the length of the buckets of ``commit_rate``.
+    :param judged: the verdicts about the migration of groups.
     """
     limits = bounds or Bounds()
     # Buckets of a young history are short: its chart is of minutes, although the period is a day.
@@ -40,6 +43,7 @@ def gather(
     rate, rate_since = rate_series(engine, period, limits, every)
     rounds, first_round = rebalances(engine, limits)
     listed = groups(engine, limits)
+    known = fetch(engine, "select `group`, kind from report_groups where `use` <> 'DELETED' order by `group`")
     (kept,) = fetch(engine, "select retention_ms, retention_source from retention")
     return ReportData(
         cluster_id=cluster_id,
@@ -56,6 +60,7 @@ def gather(
         completeness=completeness(engine, limits),
         retention=Retention(*kept.values()),
         cost=cost(engine),
+        migrations=sum_up(judged, ((row["group"], row["kind"]) for row in known), limits.rows, limits.names),
         pages=pages(engine, sampled, listed.rows, lag_since, limits),
     )
 

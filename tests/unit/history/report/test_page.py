@@ -21,7 +21,7 @@ from tests.fakes.report import BIDI, HOSTILE, NAMES, at, busy_day, hundred_group
 
 SECTIONS = [
     "Lag", "Rebalances", "Groups", "Consumers by topic", "Top offenders", "Commits", "Anomalies", "Stale and expiring",
-    "Completeness of history",
+    "Move to the consumer protocol", "Completeness of history",
 ]  # fmt: skip
 VOID = {"meta", "br", "img", "link", "input"}
 
@@ -64,7 +64,7 @@ def busy_page() -> Outline:
 def test_page_has_headings_captions_and_chart_descriptions(busy_page: Outline) -> None:
     assert [text for text in busy_page.text("h2") if text in SECTIONS] == SECTIONS
     assert len(busy_page.text("h1")) == 1
-    assert len([each for each in busy_page.all("table") if "id" in each]) == 7
+    assert len([each for each in busy_page.all("table") if "id" in each]) == 9
     assert len(busy_page.all("caption")) == len(busy_page.all("table")) > 6
     assert {each.get("scope") for each in busy_page.all("th")} == {"col", "row"}
     assert {scope for tag, each in busy_page.elements if tag == "td" for scope in each} <= {"class", "data-key"}
