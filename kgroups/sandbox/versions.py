@@ -132,6 +132,19 @@ _ALL = (
 VERSIONS: Mapping[str, KafkaVersion] = {version.name: version for version in _ALL}
 DEFAULT_VERSION = "4.3.1"
 
+_FIRST_FINAL = replace(
+    _4_3,
+    name="4.0.2",
+    coordinates=(*_kafka("4.0.2", "kafka-tools", "kafka_2.13"), _LOG4J2),
+    group_types=("classic", "consumer"),
+    share_consumer=None,
+    streams=None,
+    connect=None,
+    mirror=(),
+)
+FURTHER: Mapping[str, KafkaVersion] = {_FIRST_FINAL.name: _FIRST_FINAL}
+"""Versions that few tests run: the first with the final consumer protocol, whose rules of migration it has."""
+
 
 def kafka_version(name: str) -> KafkaVersion:
     """Return the version of that name.
@@ -139,6 +152,6 @@ def kafka_version(name: str) -> KafkaVersion:
     :raises UsageError: when a sandbox cannot run it.
     """
     try:
-        return VERSIONS[name]
+        return {**VERSIONS, **FURTHER}[name]
     except KeyError:
         raise UsageError(f"the sandbox does not support Kafka {name}; choose from {', '.join(VERSIONS)}") from None

@@ -32,9 +32,21 @@ class JavaMembers:
 
     def join(self, client_id: str, group: str, topics: tuple[str, ...], *settings: str) -> None:
         """One more."""
+        self._ask(client_id, group, ",".join(topics), *settings)
+
+    def leave(self, client_id: str) -> None:
+        self._ask("leave", client_id)
+
+    def _ask(self, *words: str) -> None:
         assert self._process.stdin and self._process.poll() is None, Path(self._log.name).read_text()[-2000:]
-        self._process.stdin.write(" ".join([client_id, group, ",".join(topics), *settings]) + "\n")
+        self._process.stdin.write(" ".join(words) + "\n")
         self._process.stdin.flush()
+
+    def last(self, event: str, client_id: str) -> str | None:
+        """Return what the last line of this event reports about a member, ``assigned`` or ``failed``."""
+        start = f"{event} {client_id} "
+        lines = Path(self._log.name).read_text().splitlines()
+        return next((line.removeprefix(start) for line in reversed(lines) if line.startswith(start)), None)
 
     def first_record(self, client_id: str, topic: str, partition: int = 0, *, within: float = 60.0) -> int | None:
         """Return the offset of the first record that a member reads in a partition; ``None`` if it reads none."""

@@ -3,48 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 import pytest
-from confluent_kafka.admin import AdminClient, NewTopic
 
 from kgroups.sandbox import Sandbox
-from tests.conftest import kafka_versions
-from tests.integration.asking import Row, run_here
+from tests.integration.asking import Row
+from tests.integration.migrating_broker import VERSIONS, Limits, configure, judged, migration_broker
 from tests.integration.migrating_group import (
     ASSIGNMENTS,
-    PARTITIONS,
-    PATIENT,
     SUBSCRIPTIONS,
-    TOPIC,
     UNANSWERED,
     RawGroup,
     RawMember,
     Seats,
 )
 
-VERSIONS = ("4.3.1", "4.4.0")
 SEATS = 7
 SITUATIONS, SOAK = 5, 25
 """For each of the brokers' settings."""
-
-POLICY, CONSUMER_MAX, CLASSIC_MAX = "group.consumer.migration.policy", "group.consumer.max.size", "group.max.size"
-_SETTINGS = {"group.initial.rebalance.delay.ms": "300", **PATIENT}
-
-
-class Limits(NamedTuple):
-    policy: str
-    consumer_max: int
-    classic_max: int
-
-    @property
-    def settings(self) -> Mapping[str, str]:
-        return {POLICY: self.policy, CONSUMER_MAX: str(self.consumer_max), CLASSIC_MAX: str(self.classic_max)}
-
 
 LIMITS = (
     Limits("bidirectional", 100, 100),
@@ -188,31 +167,9 @@ class Situation:
             self._compare("members after rollback", True, row["members"] == self.size, str(row))
 
 
-def judged(sandbox: Sandbox, names: Sequence[str]) -> dict[str, Row]:
-    answer = run_here("list", *names, "--migration", "-o", "json", "--timeout", "120s", bootstrap=sandbox.bootstrap)
-    assert answer.code == 0, answer.err
-    return {row["group"]: row for row in answer.items}
-
-
-def configure(sandbox: Sandbox, settings: Mapping[str, str]) -> None:
-    """Change settings that brokers do not change while they run."""
-    file = sandbox.folder / "broker-1" / "server.properties"
-    kept = [line for line in file.read_text().splitlines() if not line.startswith(tuple(settings))]
-    file.write_text("\n".join([*kept, *(f"{key}={value}" for key, value in settings.items())]) + "\n")
-    sandbox.terminate(1)
-    sandbox.restart(1)
-
-
 @pytest.fixture(scope="module", params=VERSIONS)
 def broker(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
-    version = request.param
-    if version not in kafka_versions(request.config):
-        pytest.skip(f"not a version of --kafka: {version}")
-    with Sandbox.up(version, name=f"pytest-{os.getpid()}-migration", properties=_SETTINGS) as sandbox:
-        admin = AdminClient({"bootstrap.servers": sandbox.bootstrap, "log_level": 3})
-        for made in admin.create_topics([NewTopic(TOPIC, PARTITIONS, 1)]).values():
-            made.result(60)
-        del admin, made  # or it looks for the broker while that restarts
+    with migration_broker(request) as sandbox:
         yield sandbox
 
 
@@ -221,8 +178,7 @@ def _run(sandbox: Sandbox, limits: Limits, count: int, rng: random.Random) -> li
         made = []
         async with Seats(sandbox.bootstrap, SEATS) as seats:
             for at in range(count):
-                name = f"{limits.policy.lower()}-{limits.consumer_max}-{limits.classic_max}-{at}"
-                made.append(Situation(name, limits, seats, rng, sandbox.version.name >= "4.4"))
+                made.append(Situation(f"{limits}-{at}", limits, seats, rng, sandbox.version.name >= "4.4"))
                 await made[-1].build()
         return made
 

@@ -13,7 +13,7 @@ from kgroups.errors import SandboxError
 from kgroups.sandbox import jars, kafka_version
 from kgroups.sandbox.fetch import fetch_by_ivy
 from kgroups.sandbox.jars import ensure_jars, ensure_streams_jars, jars_at_hand
-from kgroups.sandbox.versions import VERSIONS
+from kgroups.sandbox.versions import FURTHER, VERSIONS
 
 KAFKA = kafka_version("2.8.2")
 
@@ -118,7 +118,7 @@ def test_jars_that_differ_from_pinned_checksums_are_rejected(
 
 
 def test_jar_checksums_are_pinned_for_every_version() -> None:
-    for version in VERSIONS.values():
+    for version in (*VERSIONS.values(), *FURTHER.values()):
         sets = [version.name]
         sets += [f"{version.name}-tools"] if version.tools else []
         sets += [f"{version.streams.version}-streams"] if version.streams else []
