@@ -49,8 +49,8 @@ _MESSAGES = {
     Code.leader_not_available: "the partition has no leader",
     Code.coordinator_not_available: "the coordinator is not available",
     Code.coordinator_load_in_progress: "the coordinator is still loading its groups",
-    Code.not_coordinator: "not the coordinator (it keeps moving)",
-    Code.not_leader_or_follower: "the partition's leader keeps moving",
+    Code.not_coordinator: "not the coordinator (it moves, or has not taken over yet)",
+    Code.not_leader_or_follower: "not the leader of the partition (it moves, or has not taken over yet)",
 }
 
 _REASONS = {

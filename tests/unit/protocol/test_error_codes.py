@@ -13,7 +13,7 @@ def test_error_message_prefers_ours_then_the_broker_then_the_name() -> None:
 
 def test_error_failure_has_kafka_name_and_code() -> None:
     failure = kafka_error(Code.not_coordinator).failure(Scope.GROUP, "g", api="OffsetFetch", broker=2)
-    words = "not the coordinator (it keeps moving)"
+    words = "not the coordinator (it moves, or has not taken over yet)"
     assert failure == Failure(
         Scope.GROUP, "g", words, "NOT_COORDINATOR", 16, "OffsetFetch", 2, reason=Reason.COORDINATOR_UNAVAILABLE
     )
