@@ -55,7 +55,7 @@ def walk(terminal: Tmux, bootstrap: str) -> None:
     terminal.press("Enter")
     terminal.wait_for("filter (glob): pay*-lag*", "1-1 of 1", "payments-lagging", without="orders-range")
     terminal.press("e")
-    terminal.wait_for("a classic group, Stable, 1 member", "payments-lagging: payments-0: ", "lines 1-")
+    terminal.wait_for("a classic group, Stable, 1 member", "payments-lagging: payments-0: ", "PgDn: more  1-")
     terminal.press("G")
     terminal.wait_for("payments-lagging: payments-2: ")
     terminal.press("Escape")

@@ -107,7 +107,7 @@ def draw_page(
         body = [_line(text, width, _style_of(text, view.page)) for text in texts[view.scrolled :][:room]]
         if len(texts) > room:
             more = "PgDn: more  " if view.scrolled + room < len(texts) else ""
-            place = f"{more}lines {view.scrolled + 1}-{min(view.scrolled + room, len(texts))} of {len(texts)}  "
+            place = f"{more}{view.scrolled + 1}-{min(view.scrolled + room, len(texts))} of {len(texts)}  "
     body += [[] for _ in range(view.height + 1 - len(body))]
     lines = [
         _head(view, head, width),
@@ -157,8 +157,8 @@ def _foot(view: View, width: int) -> str:
 
 
 _PAGE_KEYS = {
-    Page.GROUP: "Esc: back  ] [: other group  e: explain  R: plan a reset  ?: keys",
-    Page.EXPLAIN: "Esc: back  ] [: other group  e: explain again  y: copy command",
+    Page.GROUP: "Esc: back  ] [: others  e: explain  R: reset  ?: keys",
+    Page.EXPLAIN: "Esc: back  ] [: others  e: again  y: copy command",
     Page.HELP: "Esc: back",
     Page.CLUSTERS: "Esc: back",
 }

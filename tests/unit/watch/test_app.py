@@ -336,7 +336,7 @@ def test_reset_shows_the_dry_run_and_executes_only_after_the_name_was_typed() ->
         assert "\nkgroups restore\n" in shown and shown.splitlines()[-1].startswith("Esc: back  y: copy")
         await pilot.press("y", "escape")
         assert copied == ["kgroups restore"]
-        await until(pilot, "R: plan a reset")
+        await until(pilot, "R: reset")
 
     play(script, Source().tick(group("ab", 1)), size=(100, 30))
 
