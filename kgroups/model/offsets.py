@@ -85,6 +85,11 @@ class LogOffsets(NamedTuple):
     start: int | None = None
     end: int | None = None
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether the log is known to have no offsets."""
+        return self.start is not None and self.start == self.end
+
 
 class LogProblem(StrEnum):
     """Why the log of a partition cannot be read by any consumer."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Mapping
 
+from kgroups.errors import Reason
+from kgroups.model.counts import count
 from kgroups.model.offsets import Commit, Isolation, LogOffsets
-from kgroups.model.outcome import Outcome
+from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.model.snapshot.snapshot import Snapshot, commits_of
 from kgroups.model.time_lag import FirstUnread, Position
 from kgroups.model.translation.parity import NOT_COMMITTED, Compared, Judgment, Verdict, by_count, without_count
@@ -19,9 +21,11 @@ from ..query.group_offsets import fetch_commits
 from ..routing.partition_leaders import TopicPartition
 from .facts import TOGETHER, log_of
 from .find_offset import Finder
-from .log_reader import TARGET, Unread, on_side
-from .translate import Gathered, Request, Translated, finder_of, gather, translate_gathered
+from .log_reader import SOURCE, TARGET, Unread, on_side
+from .translate import Gathered, Request, Translated, Uncommitted, finder_of, gather, translate_gathered
 
+NO_TRACE = "no committed offset, and no member that shows a topic: there is nothing to compare"
+PENDING = Judgment(Verdict.UNKNOWN, note="an open transaction holds a newer offset on B, which counts if it commits")
 UNREAD = Judgment(Verdict.UNKNOWN, note="the committed offset on B could not be read")
 
 
@@ -38,12 +42,16 @@ async def compare(source: Cluster, target: Cluster, request: Request) -> Outcome
     async def judge(each: Translated) -> Compared:
         async with turn:
             log = log_of(gathered.facts.target_logs, (each.target_topic, each.partition))
-            return _compared(each, await _judge(finder, each, log))
+            pending = (each.target_topic, each.partition) in gathered.pending_there.get(each.group, ())
+            return _compared(each, PENDING if pending else await _judge(finder, each, log))
 
-    compared = list(_only_there(gathered))
+    compared = [*_only_there(gathered), *map(_uncommitted, gathered.uncommitted())]
     for part in translations.parts():
         compared += await asyncio.gather(*map(judge, part))
-    return translations.outcome.with_items(sorted(compared))
+    return translations.outcome.with_items(sorted(compared)).with_failures(
+        Failure(Scope.GROUP, group, f"{SOURCE}: {NO_TRACE}", reason=Reason.NOT_APPLICABLE)
+        for group in gathered.untraced()
+    )
 
 
 async def _judge(finder: Finder, each: Translated, log: LogOffsets) -> Judgment:
@@ -76,6 +84,17 @@ def _only_there(gathered: Gathered) -> Iterator[Compared]:
             *(group, topic, partition, None, copy, commit.offset, None, Verdict.UNKNOWN, None),
             "no committed offset on A: auto.offset.reset decides",
         )
+
+
+def _uncommitted(each: Uncommitted) -> Compared:
+    of = f"of {_size(each.log)} on A, and of {_size(each.copy)} on B"
+    note = f"no committed offset on A and B: auto.offset.reset decides which records are read, {of}"
+    unknown = None, each.target_topic, None, None, Verdict.UNKNOWN, None
+    return Compared(each.group, each.topic, each.partition, *unknown, note)
+
+
+def _size(log: LogOffsets) -> str:
+    return "an unknown log" if log.start is None or log.end is None else count(log.end - log.start, "offset")
 
 
 async def compare_with_snapshot(snapshot: Snapshot, target: Cluster, rules: TopicMap) -> Outcome[Compared]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from kgroups.errors import KgroupsError
@@ -36,17 +36,31 @@ class Facts(NamedTuple):
     compacted: Collection[str] = ()
     failures: tuple[Failure, ...] = ()
 
+    def lacks(self, copy: TopicPartition) -> bool:
+        """Whether the target has no such partition."""
+        entry = self.target_topics[copy[0]]
+        if entry.error:
+            return entry.error.code is Code.unknown_topic_or_partition
+        return copy[1] not in entry.leaders
+
 
 async def read_facts(
-    source: Cluster, target: Cluster, pairs: Collection[TopicPartition], copies: Mapping[str, str]
+    source: Cluster,
+    target: Cluster,
+    pairs: Collection[TopicPartition],
+    copies: Mapping[str, str],
+    more: Callable[[Topics], Iterable[TopicPartition]] = lambda topics: (),
 ) -> Facts:
-    """Look up the topics of these partitions of the source, and of their copies, and their logs."""
-    if not pairs:
+    """Look up the topics of ``copies``, and the logs of these partitions of the source and of their copies.
+
+    :param more: returns further partitions of the source, by its topics.
+    """
+    if not copies:
         return Facts()
     ours, theirs = await asyncio.gather(
-        topic_leaders(source, sorted({topic for topic, _ in pairs})),
-        topic_leaders(target, sorted(set(copies.values()))),
+        topic_leaders(source, sorted(copies)), topic_leaders(target, sorted(set(copies.values())))
     )
+    pairs = {*pairs, *more(ours)}
     there = {
         (copies[topic], partition)
         for topic, partition in pairs

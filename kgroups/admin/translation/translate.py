@@ -8,12 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
+from types import MappingProxyType
 from typing import NamedTuple
 
 from kgroups.errors import Reason, UsageError
-from kgroups.model.counts import count
+from kgroups.model.counts import count, some
 from kgroups.model.groups import Group, GroupId, GroupState
-from kgroups.model.offsets import Commit, LogOffsets
+from kgroups.model.offsets import Commit, LogOffsets, place_name
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.model.permissions import omitted_commits
 from kgroups.model.translation.method import Impossible, Method, Translation
@@ -24,10 +25,10 @@ from kgroups.model.waves import is_of_cluster
 from kgroups.net.cluster import Cluster
 from kgroups.net.progress import Progress
 
-from ..change.plan.lookups import Committed, committed_by_group, groups_with_offsets
+from ..change.plan.lookups import Committed, Pending, committed_by_group, groups_with_offsets
 from ..query.group_offsets import fetch_commits, hidden_topics_of
 from ..query.select_groups import Selection
-from ..routing.partition_leaders import TopicPartition
+from ..routing.partition_leaders import TopicPartition, Topics
 from .facts import Facts, find_all, log_of, read_facts, without_copy
 from .find_offset import Finder, Limits, Position
 from .log_reader import SOURCE, TARGET, LogReader, Unread, on_side
@@ -81,8 +82,8 @@ class Translated(NamedTuple):
 class Gathered(NamedTuple):
     """What is known about groups on both clusters.
 
-    ``copies``: the name of each topic's copy. ``there``: the committed offsets on the target, without the groups whose
-    offsets could not be read.
+    ``copies``: the name of the copy of each topic that a group uses. ``there``: the committed offsets on the target,
+    without the groups whose offsets could not be read; ``pending_there``: those in open transactions.
     """
 
     groups: Outcome[Group]
@@ -91,6 +92,8 @@ class Gathered(NamedTuple):
     copies: Mapping[str, str]
     facts: Facts
     mirror: Mirror | None = None
+    pending: Pending = MappingProxyType({})
+    pending_there: Pending = MappingProxyType({})
 
     def position(self, pair: TopicPartition, commit: Commit) -> Position:
         return Position(pair, commit.offset, (self.copies[pair[0]], pair[1]))
@@ -134,6 +137,57 @@ class Gathered(NamedTuple):
                 if commit and copy in topics and not here.get((topics[copy], partition)):
                     yield group.group, topics[copy], (copy, partition), commit
 
+    def uncommitted(self) -> Iterator[Uncommitted]:
+        """Yield the partitions without a committed offset on either side where records may be unread."""
+        for group, (topic, partition) in _without_commit(self.groups.items, self.committed, self.facts.source_topics):
+            copy, there = (self.copies[topic], partition), self.there.get(group)
+            if there is None or there.get(copy):
+                continue  # a failure, or of :meth:`only_there`
+            log, copied = log_of(self.facts.source_logs, (topic, partition)), log_of(self.facts.target_logs, copy)
+            if log.is_empty and (copied.is_empty or self.facts.lacks(copy)):
+                continue
+            yield Uncommitted(group, topic, partition, copy[0], log, copied)
+
+    def untraced(self) -> Iterator[GroupId]:
+        """Yield the groups without a committed offset on the source whose topics are unknown."""
+        for group in self.groups.items:
+            commits = self.committed.get(group.group)
+            if commits is not None and not _topics_of(group, commits):
+                yield group.group
+
+
+class Uncommitted(NamedTuple):
+    """A partition on which a group has no committed offset on either cluster, and its log on both.
+
+    Where its consumers begin follows from their ``auto.offset.reset``.
+    """
+
+    group: GroupId
+    topic: str
+    partition: int
+    target_topic: str
+    log: LogOffsets
+    copy: LogOffsets
+
+
+def _topics_of(group: Group, commits: Mapping[TopicPartition, object]) -> set[str]:
+    """Return the topics that a group uses, as far as commits and subscriptions show them."""
+    return {*(topic for topic, _ in commits), *group.subscribed_topics()}
+
+
+def _without_commit(
+    groups: Iterable[Group], committed: Committed, topics: Topics
+) -> Iterator[tuple[GroupId, TopicPartition]]:
+    """Yield the partitions of the topics that groups use on which they have no committed offset."""
+    for group in groups:
+        commits = committed.get(group.group)
+        if commits is None:
+            continue  # its offsets could not be read
+        for topic in sorted(_topics_of(group, commits)):
+            for partition in sorted(topics[topic].leaders):
+                if not commits.get((topic, partition)):
+                    yield group.group, (topic, partition)
+
 
 async def gather(source: Cluster, target: Cluster, request: Request) -> Gathered:
     """Look up groups, topics, and logs on both clusters.
@@ -145,8 +199,7 @@ async def gather(source: Cluster, target: Cluster, request: Request) -> Gathered
     groups, committed, pending = await groups_with_offsets(source, request.selection)
     kept, failures = await keep_supported(source, target, groups.items, request.limits, streams=request.streams)
     notices = [
-        *(f"group '{each.group}' has members on the source: its offsets go on" for each in kept if not _is_empty(each)),
-        *(f"group '{each.group}': an open transaction holds newer offsets" for each in kept if pending.get(each.group)),
+        f"group '{each.group}' has members on the source: its offsets go on" for each in kept if not _is_empty(each)
     ]
     offsets: dict[TopicPartition, dict[GroupId, int]] = {}
     for group in kept:
@@ -154,11 +207,16 @@ async def gather(source: Cluster, target: Cluster, request: Request) -> Gathered
             if commit:
                 offsets.setdefault(pair, {})[group.group] = commit.offset
     mirror = None if request.mirror is None else await read_mirror(source, target, request.mirror, offsets)
-    copies = {topic: _copy_of(topic, request.topic_map, mirror) for topic, _ in offsets}
+    used = {topic for group in kept for topic in _topics_of(group, committed.get(group.group, {}))}
+    copies = {topic: _copy_of(topic, request.topic_map, mirror) for topic in used}
     check_distinct(sorted(copies.items()))
     names = [group.group for group in kept]
     commits, facts = await asyncio.gather(
-        fetch_commits(target, dict.fromkeys(names)), read_facts(source, target, offsets, copies)
+        fetch_commits(target, dict.fromkeys(names)),
+        read_facts(
+            *(source, target, offsets, copies),
+            more=lambda topics: (pair for _, pair in _without_commit(kept, committed, topics)),
+        ),
     )
     if mirror:
         await _check_times(target, mirror, copies, facts)
@@ -167,12 +225,13 @@ async def gather(source: Cluster, target: Cluster, request: Request) -> Gathered
     failures += facts.failures
     if kept:
         failures += await _hidden(source)
-    notices += _unused_rules(request.topic_map, copies)
+    notices += _unused_rules(request.topic_map, {topic for topic, _ in offsets})
     ours = tuple(on_side(SOURCE, failure) for failure in groups.failures)
     groups = groups._replace(failures=ours).with_items(kept).with_failures(failures, notices)
     if mirror:
         groups = groups.with_failures(mirror.failures, mirror.notices)
-    return Gathered(groups, committed, there, copies, facts, mirror)
+    pending_there = {name: each.pending for name, (_, each) in commits.found.items() if each.pending}
+    return Gathered(groups, committed, there, copies, facts, mirror, pending, pending_there)
 
 
 async def _hidden(source: Cluster) -> list[Failure]:
@@ -245,6 +304,8 @@ class Translations:
             old = gathered.there.get(name, {}).get(copy)
             by_sync = gathered.by_sync(name, pair, commit) if self.synced else None
             translation = _better(by_sync or _UNPROVED, self.by_record.get(position))
+            if pair in gathered.pending.get(name, ()):
+                translation = _PENDING
             outside = old is not None and _is_outside(old.offset, log_of(gathered.facts.target_logs, copy))
             known = name in gathered.there
             yield Translated(name, group.type, *pair, commit, copy[0], old, translation, known, outside)
@@ -268,12 +329,22 @@ async def translate(source: Cluster, target: Cluster, request: Request) -> Trans
     """
     gathered = await gather(source, target, request)
     numbers = Counter(group for group, *_ in gathered.only_there())
-    notices = (
+    notices = [
         f"group '{group}': {count(number, 'partition')} with a committed offset only on the target: left as it is"
         for group, number in numbers.items()
-    )
+    ]
+    notices += _note_uncommitted(gathered)
     gathered = gathered._replace(groups=gathered.groups.with_failures((), notices))
     return await translate_gathered(gathered, finder_of(source, target, request, gathered.facts), target.progress)
+
+
+def _note_uncommitted(gathered: Gathered) -> Iterator[str]:
+    found = [f"{place_name(each.topic, each.partition)} of '{each.group}'" for each in gathered.uncommitted()]
+    if found:
+        where = f"no committed offset on {count(len(found), 'partition')} where records may be unread: {some(found)}"
+        yield f"{where}; auto.offset.reset decides there; kgroups parity shows each"
+    if untraced := list(map(repr, gathered.untraced())):
+        yield f"no committed offset on the source, and no member that shows a topic: {some(untraced)}"
 
 
 async def translate_gathered(gathered: Gathered, finder: Finder, progress: Progress) -> Translations:
@@ -296,6 +367,7 @@ def _is_outside(offset: int, log: LogOffsets) -> bool:
     return (log.start is not None and offset < log.start) or (log.end is not None and offset > log.end)
 
 
+_PENDING = Translation.impossible(Impossible.PENDING, "it holds a newer offset, which counts if it commits")
 _UNPROVED = Translation.impossible(Impossible.NOT_FOUND, "")
 
 

@@ -3,7 +3,7 @@
 A is the cluster on which the groups are, or a snapshot saved with --with-records; B is the cluster to which the
 records are copied. For each group and partition, finds the record on B that the group would read next on A, and
 compares the committed offset on B with it: same, behind (records are read again), ahead (records are lost), or
-unknown.
+unknown, as where neither has a committed offset and records may be unread.
 
 Exit codes, as of kgroups check: 0 all same, 1 some behind, 2 some ahead, 3 some unknown and none ahead.
 """

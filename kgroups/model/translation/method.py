@@ -43,6 +43,7 @@ class Impossible(StrEnum):
     LIMIT = "limit reached"
     UNREADABLE = "unreadable"
     NOT_ALLOWED = "method not allowed"
+    PENDING = "open transaction"
 
 
 class Translation(NamedTuple):

@@ -1,0 +1,98 @@
+"""What committed offsets of two clusters do not prove: ``parity`` is not the same then, and ``translate`` says so."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.integration.asking import Row
+from tests.integration.two_clusters import PATIENCE, TwoClusters, commit, committed, in_transaction, joined, produce
+
+
+@pytest.fixture(scope="module")
+def two(require_kafka: Callable[[str], None]) -> Iterator[TwoClusters]:
+    with TwoClusters.up(require_kafka) as two:
+        yield two
+
+
+def verdicts(rows: list[Row]) -> list[tuple[int, str]]:
+    return [(row["partition"], row["verdict"]) for row in rows]
+
+
+def test_partition_without_commit_is_unknown_if_records_may_be_unread(two: TwoClusters, tmp_path: Path) -> None:
+    topic = group = "quiet"
+    two.create(topic, 20, 20, 0)
+    commit(two.source, group, topic, {0: 20})
+    answer = two.translate(group, "--execute", "--yes", "--undo-file", str(tmp_path / "undo.json"))
+    assert (answer.code, committed(two.target, group)) == (0, {(topic, 0): 20})
+    (notice,) = [each for each in answer.envelope["notices"] if "no committed offset" in each]
+    assert notice.startswith("no committed offset on 1 partition where records may be unread: quiet-1 of 'quiet';")
+    answer = two.parity(group)
+    assert (answer.code, verdicts(answer.items)) == (3, [(0, "same"), (1, "unknown")])
+    assert "of 20 offsets on A, and of 20 offsets on B" in answer.items[1]["note"]
+    consumer = joined(two.target, group, topic)  # which is why
+    assert consumer.poll(2) is None
+    consumer.close()
+
+
+def test_empty_partitions_without_commit_are_the_same(two: TwoClusters) -> None:
+    topic = group = "almost-empty"
+    two.create(topic, 20, 0)
+    for bootstrap in two:
+        commit(bootstrap, group, topic, {0: 20})
+    answer = two.parity(group)
+    assert (answer.code, verdicts(answer.items)) == (0, [(0, "same")])
+    assert "no committed offset" not in two.translate(group).err
+    produce(two.source, topic, 1, 1)  # not copied yet
+    answer = two.parity(group)
+    assert (answer.code, verdicts(answer.items)) == (3, [(0, "same"), (1, "unknown")])
+
+
+def test_group_without_commits_is_unknown(two: TwoClusters) -> None:
+    topic = group = "never-committed"
+    two.create(topic, 20, 0)
+    commit(two.source, "another", topic, {0: 5})
+    consumer = joined(two.source, group, topic)
+    answer = two.parity(group)
+    assert (answer.code, verdicts(answer.items)) == (3, [(0, "unknown")])
+    consumer.close()
+    answer = two.parity(group)
+    assert (answer.code, answer.items) == (3, [])
+    assert f"group '{group}': on the source: no committed offset, and no member" in answer.err
+    assert any("no committed offset on the source" in each for each in two.translate(group).envelope["notices"])
+
+
+def test_open_transaction_is_unknown_until_it_ends(two: TwoClusters, tmp_path: Path) -> None:
+    topic = group = "exactly-once"
+    two.create(topic, 30)
+    for bootstrap in two:
+        commit(bootstrap, group, topic, {0: 10})
+    assert two.parity(group).code == 0
+    report = tmp_path / "parity.xml"
+    with in_transaction(two.source, group, topic, {0: 30}):
+        answer = two.parity(group, "--junit", str(report))
+        assert (answer.code, verdicts(answer.items)) == (3, [(0, "unknown")])
+        assert answer.items[0]["note"].startswith("open transaction: ")
+        assert 'errors="1"' in report.read_text()
+        answer = two.translate(group, "--execute", "--yes", "--undo-file", str(tmp_path / "undo.json"))
+        assert (answer.code, answer.items[0]["method"]) == (1, "impossible")
+        assert answer.failures[0]["message"].endswith("cannot be translated: open transaction (1)")
+        assert committed(two.target, group) == {(topic, 0): 10}
+    until = time.monotonic() + PATIENCE
+    while (answer := two.parity(group)).items[0]["verdict"] == "unknown":
+        assert time.monotonic() < until
+    assert (answer.code, answer.items[0]["verdict"], answer.items[0]["records"]) == (1, "behind", 20)
+
+
+def test_open_transaction_on_the_target_is_unknown(two: TwoClusters) -> None:
+    topic = group = "exactly-once-there"
+    two.create(topic, 30)
+    for bootstrap in two:
+        commit(bootstrap, group, topic, {0: 10})
+    with in_transaction(two.target, group, topic, {0: 30}):
+        answer = two.parity(group)
+        assert (answer.code, verdicts(answer.items)) == (3, [(0, "unknown")])
+        assert answer.items[0]["note"] == "an open transaction holds a newer offset on B, which counts if it commits"
