@@ -315,10 +315,14 @@ class AsyncCluster(SettingsMethods):
 
     @overload
     async def undo(
-        self, change: Outcome[AppliedOffset] | Outcome[DeletedGroup], *, commit_window: float = WINDOW
+        self,
+        change: Outcome[AppliedOffset] | Outcome[DeletedGroup],
+        *,
+        partial: bool = False,
+        commit_window: float = WINDOW,
     ) -> Outcome[AppliedOffset]: ...
 
-    async def undo(self, change: Outcome[Any], *, commit_window: float = WINDOW) -> Outcome[Any]:
+    async def undo(self, change: Outcome[Any], *, partial: bool = False, commit_window: float = WINDOW) -> Outcome[Any]:
         """Restore the committed offsets, or the settings, from before a change.
 
         An offset that another client has committed since is a failure, and so is one of a topic that was deleted and
@@ -327,6 +331,7 @@ class AsyncCluster(SettingsMethods):
 
         Args:
             change: The outcome of :meth:`apply`, :meth:`delete_offsets`, :meth:`delete`, or :meth:`alter_settings`.
+            partial: Also restore a part of a group's offsets. Otherwise, if one fails, none of them is restored.
             commit_window: Seconds of the commit log that are read for that check.
 
         Returns:
@@ -346,9 +351,10 @@ class AsyncCluster(SettingsMethods):
         scenario = done.scenario()
         names = tuple(dict.fromkeys(group for group, _, _ in scenario.moves))
         window = arguments.seconds("commit_window", commit_window)
+        partly = arguments.flag("partial", partial)
 
         async def act(cluster: Cluster) -> Outcome[AppliedOffset]:
-            planned = await plan_reset(cluster, ResetRequest(Selection(names), scenario))
+            planned = await plan_reset(cluster, ResetRequest(Selection(names), scenario, partial=partly))
             return await _write(cluster, planned.items, force=False, window=window, earlier=planned)
 
         return await self._change(act) if names else Outcome()

@@ -34,6 +34,7 @@ def reset_offsets(
     confirmation: Confirmation,
     undo_file: Path | None,
     accepted: tuple[str, ...],
+    partial: bool,
     export: bool,
     isolation: str | None,
     create_group: bool,
@@ -45,7 +46,9 @@ def reset_offsets(
 ) -> int:
     """Run ``kgroups reset-offsets``; return the exit code."""
     request, notices = reset_request(chosen, target, accepted, isolation)
-    request = request._replace(create=create_group)
+    request = request._replace(create=create_group, partial=partial)
+    if partial and target.scenarios["from_file"] is None:
+        raise UsageError("--partial requires --from-file")
     safety = safety.of(confirmation, connection)
     if target.scenarios["from_file"] is not None:
         connection.check_single("--from-file", "a file is for one cluster; give one --profile")

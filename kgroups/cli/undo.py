@@ -34,6 +34,7 @@ def undo(
     safety: Safety,
     undo_file: Path | None,
     accepted: tuple[str, ...],
+    partial: bool,
     file: Path | None,
 ) -> int:
     """Run ``kgroups undo``; return the exit code. The file is read before the connection options are checked."""
@@ -43,7 +44,7 @@ def undo(
     name = name_of(file)
     text = read_text(file, name)
     if begins_undo(text, SETTINGS_SCHEMA):
-        _check_unused(safety)
+        _check_unused(safety, partial)
         restored = parse_undo(text, name)
         restore_settings = resolve("kgroups.cli.settings:restore_settings")
         kept = tuple(each for each in accepted if each in ("cluster", "setting"))
@@ -56,6 +57,7 @@ def undo(
         confirmation,
         undo_file,
         tuple(each for each in accepted if each != "setting"),
+        partial=partial,
         export=False,
         isolation=None,
         create_group=False,
@@ -88,14 +90,15 @@ def _parse(text: str, name: str, file: Path) -> PlanFile:
     return plan
 
 
-def _check_unused(safety: Safety) -> None:
-    """Check that no safety option is given with an undo file of settings.
+def _check_unused(safety: Safety, partial: bool) -> None:
+    """Check that no option for offsets is given with an undo file of settings.
 
     :raises UsageError: if one is.
     """
     given = {
         "--force": safety.force,
         "--when-empty": safety.when_empty is not None,
+        "--partial": partial,
         "--commit-window": safety.window != Safety().window,
     }
     for option in (each for each, is_given in given.items() if is_given):

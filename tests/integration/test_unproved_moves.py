@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.asking import Row
+from tests.integration.asking import Row, run_here
 from tests.integration.two_clusters import PATIENCE, TwoClusters, commit, committed, in_transaction, joined, produce
 
 
@@ -96,3 +96,25 @@ def test_open_transaction_on_the_target_is_unknown(two: TwoClusters) -> None:
         answer = two.parity(group)
         assert (answer.code, verdicts(answer.items)) == (3, [(0, "unknown")])
         assert answer.items[0]["note"] == "an open transaction holds a newer offset on B, which counts if it commits"
+
+
+def test_undo_leaves_no_half_of_a_group(two: TwoClusters, tmp_path: Path) -> None:
+    """The consumer on the target went on in one partition; the translation had found no offsets there."""
+    topic = group = "half-undone"
+    two.create(topic, 60, 60)
+    commit(two.source, group, topic, {0: 20, 1: 20})
+    undo = str(tmp_path / "undo.json")
+    assert two.translate(group, "--execute", "--yes", "--undo-file", undo).code == 0
+    commit(two.target, group, topic, {1: 25})
+    went_on = {(topic, 0): 20, (topic, 1): 25}
+    run = "undo", undo, "--execute", "--yes", "-o", "json", "--undo-file"
+    answer = run_here(*run, str(tmp_path / "again.json"), bootstrap=two.target)
+    assert (answer.code, answer.items, committed(two.target, group)) == (1, [], went_on)
+    first, second = sorted(failure["message"] for failure in answer.failures)
+    assert first.startswith(f"group '{group}': the offset is not deleted: the committed offset has changed since")
+    assert second == "nothing is restored: 1 of 2 offsets would be left out"
+    answer = run_here(*run, str(tmp_path / "partial.json"), "--partial", bootstrap=two.target)
+    assert (answer.code, committed(two.target, group)) == (1, {(topic, 1): 25})
+    commit(two.target, group, topic, {0: 20})
+    answer = run_here(*run, str(tmp_path / "all.json"), "--accept-mismatch", "offset", bootstrap=two.target)
+    assert answer.code == 0, answer.err

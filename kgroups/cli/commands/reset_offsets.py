@@ -52,6 +52,11 @@ command = Command(
             "written (offset). Repeatable.",
         ),
         click.option(
+            "--partial",
+            is_flag=True,
+            help="With --from-file, of an undo file: as for kgroups undo.",
+        ),
+        click.option(
             "--export",
             is_flag=True,
             help="Print the plan for --from-file, in the CSV format of Kafka's tool; with -o json in JSON.",

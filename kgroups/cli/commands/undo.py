@@ -2,7 +2,7 @@
 
 Restores the old offsets, of deleted groups too, or the old settings: the same as reset-offsets --from-file FILE, or
 settings set --from-file FILE. Shows the plan; --execute applies it. What was there before is first saved to a new undo
-file. - is standard input. --force, --commit-window, and --when-empty are for offsets.
+file. - is standard input. --partial, --force, --commit-window, and --when-empty are for offsets.
 """
 
 from __future__ import annotations
@@ -28,6 +28,12 @@ command = Command(
             type=click.Choice(["cluster", "topic", "offset", "setting"]),
             help="Apply the file even if it belongs to another cluster, if a topic was recreated, or if an offset or a "
             "setting has changed since. Repeatable.",
+        ),
+        click.option(
+            "--partial",
+            is_flag=True,
+            help="If some offsets of a group have changed since, or cannot be restored for another reason, restore the "
+            "others. Otherwise, nothing of the group is restored.",
         ),
         safety_options,
         confirmation_options,

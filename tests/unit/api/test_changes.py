@@ -69,7 +69,9 @@ def test_undo_of_apply_restores_offsets(fake: FakeCluster, cluster: Cluster) -> 
 def test_undo_leaves_offsets_that_were_committed_since(fake: FakeCluster, cluster: Cluster) -> None:
     done = cluster.apply(cluster.plan_reset("empty", to=ToLatest()).items)
     fake.state.groups["empty"].commits["orders", 0] = 77
-    restored = cluster.undo(done)
+    refused = cluster.undo(done)
+    assert len(refused) == 0 and "nothing is restored" in refused.failures[0].message
+    restored = cluster.undo(done, partial=True)
     assert [(each.planned.topic, each.result.value) for each in restored] == [("refunds", "applied")]
     assert "has changed since: offset 100 was written" in restored.failures[0].message
     assert _offsets(fake, "empty")["orders", 0] == 77

@@ -67,7 +67,7 @@ PAIRS = (
         frozenset({"file"}),
     ),
     Pair("plan_restore_settings", "snapshot restore", {"exact": "--exact"}, frozenset({"file"})),
-    Pair("undo", "reset-offsets", {"commit_window": "--commit-window"}, frozenset({"change"})),
+    Pair("undo", "undo", {"partial": "--partial", "commit_window": "--commit-window"}, frozenset({"change"})),
 )
 NOT_GIVEN = (None, (), [], False)
 SAME: Mapping[str | None, Mapping[Any, Any]] = {

@@ -345,7 +345,12 @@ def test_unknown_log_end_is_noted(ask: Run, served: Any) -> None:
 def test_group_that_moved_on_is_not_rewound(ask: Run, served: Any) -> None:
     undo_of(ask, *RESET)
     served.state.groups["a"].commits["t", 0] = 101
-    code, out, err = restore(ask, "undo.json", "--undo-file", "second.json")
+    before = offsets(served, "a")
+    code, out, err = restore(ask, "undo.json")
+    assert (code, json.loads(out)["items"], offsets(served, "a")) == (1, [], before)
+    assert "group 'a': nothing is restored: 1 of 2 offsets would be left out\n" in err
+    assert "kgroups: hint: to restore only the other, add --partial\n" in err
+    code, out, err = restore(ask, "undo.json", "--partial", "--undo-file", "second.json")
     assert code == 1 and [(row["partition"], row["result"]) for row in json.loads(out)["items"]] == [(1, "applied")]
     assert (
         "group 'a': offset 50 is not restored: the committed offset has changed since: offset 100 was written, now"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from types import MappingProxyType
@@ -77,7 +78,7 @@ class Targets(NamedTuple):
 
     ``scenario``: a :class:`ToGroup` only if that group is unknown. ``types``: the type of each group; of groups that
     are created, the requested one. ``created``: the named groups that do not exist, if they are created. ``idle``:
-    notices about groups without partitions.
+    notices about groups without partitions. ``refused``: how many offsets of a file do not match the cluster.
     """
 
     scenario: Scenario
@@ -87,6 +88,7 @@ class Targets(NamedTuple):
     idle: tuple[str, ...] = ()
     failures: tuple[Failure, ...] = ()
     notices: tuple[str, ...] = ()
+    refused: Mapping[GroupId, int] = MappingProxyType({})
 
     def kept(self, found: Outcome[PlanKey]) -> Targets:
         """Return the targets with only the items of an outcome left, and with its failures and notices."""
@@ -141,7 +143,8 @@ def epochs_of_file(facts: Facts, targets: Targets) -> set[EpochAt]:
 def compare_with_file(facts: Facts, targets: Targets) -> Targets:
     """Keep the partitions whose offsets may be written although the cluster has changed since the file was written."""
     own = targets.own_epochs(facts.epochs)
-    return targets.kept(restore.applicable(targets.scenario, targets.keys, facts.committed, facts.topics, own))
+    kept, refused = restore.applicable(targets.scenario, targets.keys, facts.committed, facts.topics, own)
+    return targets.kept(kept)._replace(refused=refused)
 
 
 def unread_positions(facts: Facts, targets: Targets) -> dict[PlanKey, Position]:
@@ -189,7 +192,11 @@ def finish_plan(facts: Facts, targets: Targets, draft: Outcome[PlannedOffset]) -
     if isinstance(scenario, ToGroup):
         return Outcome((), targets.failures, targets.notices)
     planned = draft.with_items(map(targets.own_epochs(facts.epochs).noted, draft.items))
-    planned = restore.inside(scenario, planned, facts.logs, facts.topics)
+    inside = restore.inside(scenario, planned, facts.logs, facts.topics)
+    if not facts.request.partial:
+        outside = Counter(entry.group for entry in planned.items) - Counter(entry.group for entry in inside.items)
+        inside = restore.whole_groups(scenario, inside, outside + Counter(targets.refused))
+    planned = inside
     unread = dict.fromkeys(facts.unread.values())
     failures = (*targets.failures, *_unreadable(facts.topics), *facts.log_failures, *unread)
     restored = restore.restored_groups(scenario, planned.items, facts.committed, facts.groups.items)

@@ -28,6 +28,7 @@ class ResetRequest(NamedTuple):
     ``kind``: the type of groups that are created. ``create``: whether to create groups that do not exist.
     ``announce``: whether a notice names those, which Kafka's tools do not. ``option``: the one that names topics.
     ``with_members``: whether groups with members are planned, in the dry run of a command that removes them first.
+    ``partial``: whether an undo restores a part of a group's offsets if the others do not match the cluster.
     """
 
     selection: Selection
@@ -38,6 +39,7 @@ class ResetRequest(NamedTuple):
     announce: bool = True
     option: str = "--topic"
     with_members: bool = False
+    partial: bool = False
 
     @property
     def creates(self) -> bool:

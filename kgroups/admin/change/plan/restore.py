@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
@@ -69,15 +70,15 @@ def applicable(
     committed: Committed,
     topics: Mapping[str, TopicLeaders],
     epochs: OwnEpochs,
-) -> Outcome[PlanKey]:
-    """Return the offsets of a file that may be written, and what keeps the others from it.
+) -> tuple[Outcome[PlanKey], Counter[GroupId]]:
+    """Return the offsets of a file that may be written, and what keeps the others from it; and how many those are.
 
     Of a recreated topic nothing is written, and neither is an offset that is another one than the file records. Of an
     undo, neither is what the run never wrote, and what is restored already. Other scenarios pass.
     """
-    keys = tuple(keys)
+    keys, refused = tuple(keys), Counter[GroupId]()
     if not isinstance(scenario, FromPlan) or scenario.origin is None:
-        return Outcome(keys)
+        return Outcome(keys), refused
     checks = _Checks(scenario, scenario.origin, committed, topics, epochs)
     kept: list[PlanKey] = []
     failures: list[Failure] = []
@@ -91,6 +92,7 @@ def applicable(
             never[key[0]] = never.get(key[0], 0) + 1
         elif refusal := _refusal(checks, key, before):
             failures.append(_failure(key, *refusal))
+            refused[key[0]] += 1
         else:
             kept.append(key)
     notices = [*_notices(checks.origin, already, never)]
@@ -99,7 +101,7 @@ def applicable(
         notices.append(
             f"{checks.origin.name} has no topic IDs to compare: a topic that was deleted and recreated is not noticed"
         )
-    return Outcome(tuple(kept), tuple(failures), tuple(notices))
+    return Outcome(tuple(kept), tuple(failures), tuple(notices)), refused
 
 
 def _has_it(checks: _Checks, key: PlanKey, before: Move) -> bool:
@@ -121,10 +123,11 @@ def _never_written(checks: _Checks, key: PlanKey) -> bool:
 def _refusal(checks: _Checks, key: PlanKey, before: Move) -> tuple[str, Mismatch] | None:
     """Why an offset is not written, and the mismatch to accept."""
     scenario, origin = checks.scenario, checks.origin
-    what = _offset(scenario.moves[key])
-    done = "not restored" if scenario.exact else "not written"
+    move = scenario.moves[key]
+    done = "is not restored" if scenario.exact else "is not written"
+    what = f"{_offset(move)} {done}" if move else "the offset is not deleted"
     if checks.changed(key[1]) and Mismatch.TOPIC not in origin.accepted:
-        reason = f"{what} is {done}: the topic was deleted and recreated after {origin.name} was written"
+        reason = f"{what}: the topic was deleted and recreated after {origin.name} was written"
         return reason, Mismatch.TOPIC
     if key not in origin.written or Mismatch.OFFSET in origin.accepted:
         return None
@@ -132,7 +135,7 @@ def _refusal(checks: _Checks, key: PlanKey, before: Move) -> tuple[str, Mismatch
     if _number(before) == _number(wrote) or (not scenario.exact and _number(before) == _number(scenario.moves[key])):
         return None
     then = "was written" if scenario.exact else "in the plan"
-    reason = f"{what} is {done}: the committed offset has changed since: {_offset(wrote)} {then}, now {_offset(before)}"
+    reason = f"{what}: the committed offset has changed since: {_offset(wrote)} {then}, now {_offset(before)}"
     return reason, Mismatch.OFFSET
 
 
@@ -186,6 +189,29 @@ def inside(
             )
             failures.append(_failure(entry.key, reason, Mismatch.TOPIC))
     return planned.with_items(kept).with_failures(failures)
+
+
+def whole_groups(
+    scenario: Scenario, planned: Outcome[PlannedOffset], refused: Mapping[GroupId, int]
+) -> Outcome[PlannedOffset]:
+    """Return an undo without the groups of which it can restore only a part: the consumers wrote the rest.
+
+    Where the undo deletes an offset, they would begin anywhere.
+    """
+    if not isinstance(scenario, FromPlan) or not scenario.exact or not (scenario.origin and scenario.origin.written):
+        return planned
+    left = Counter(entry.group for entry in planned.items if entry.group in refused)
+    failures = (
+        Failure(
+            Scope.GROUP,
+            group,
+            f"nothing is restored: {refused[group]:,} of {count(number + refused[group], 'offset')} would be left out",
+            reason=Reason.CHANGED,
+            hint=f"to restore only the {'other' if number == 1 else 'others'}, add --partial",
+        )
+        for group, number in sorted(left.items())
+    )
+    return planned.with_items(entry for entry in planned.items if entry.group not in left).with_failures(failures)
 
 
 def _excused(checks: _Checks, entry: PlannedOffset) -> bool:
