@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 from kgroups.history import materialized, register
 from kgroups.history.arrow import arrow_schema
-from kgroups.history.engine import derive, open_tables
+from kgroups.history.engine import open_tables
 from kgroups.history.engine.duck import DuckDB
 from kgroups.history.engine.spark import Spark
 from kgroups.history.jobs.show import TableQuery, run_sql_over_clusters, show_clusters
@@ -28,7 +28,7 @@ from kgroups.history.tables import STORED
 from kgroups.history.transform.definitions import DERIVED, Span, has_span
 from kgroups.history.upkeep.materialize import materialize
 from tests.fakes.group_protocol import END, START, RandomGroups
-from tests.fakes.history import History, at, derived_in, hide, hide_groups, ordered
+from tests.fakes.history import History, at, hide, hide_groups, ordered
 from tests.spark.conftest import small
 from tests.unit.history.transform.test_materialize import batches
 
@@ -119,11 +119,11 @@ def opened(request: pytest.FixtureRequest, spark: SparkSession, stores: dict[boo
         yield engines
 
 
-def in_both_stores(names: tuple[str, ...]) -> pytest.MarkDecorator:
+def in_stores(names: tuple[str, ...], are_materialized: tuple[bool, ...] = (False, True)) -> pytest.MarkDecorator:
     """Open these tables of each store once, for all tests of them."""
-    stores = [(names, False), (names, True)]
+    stores = {"materialized" if each else "collected": (names, each) for each in are_materialized}
     # Parameters of a fixture have the scope of a test where the mark names no other.
-    return pytest.mark.parametrize("opened", stores, ids=["collected", "materialized"], indirect=True, scope="module")
+    return pytest.mark.parametrize("opened", stores.values(), ids=stores, indirect=True, scope="module")
 
 
 def is_the_same_on_all(opened: Opened, name: str) -> None:
@@ -137,13 +137,13 @@ def is_the_same_on_all(opened: Opened, name: str) -> None:
     assert by_spark == expected
 
 
-@in_both_stores(STORED_NAMES)
+@in_stores(STORED_NAMES)
 @pytest.mark.parametrize("name", STORED_NAMES)
 def test_stored_table_is_the_same_on_both_engines_before_and_after_materializing(opened: Opened, name: str) -> None:
     is_the_same_on_all(opened, name)
 
 
-@in_both_stores(tuple(DERIVED))
+@in_stores(tuple(DERIVED))
 @pytest.mark.parametrize("name", DERIVED)
 def test_derived_table_is_the_same_on_both_engines_before_and_after_materializing(opened: Opened, name: str) -> None:
     is_the_same_on_all(opened, name)
@@ -169,18 +169,13 @@ def test_every_table_of_the_data_source_is_that_of_sql(
             assert ordered(found.to_pylist()) == ordered(expected.to_pylist()), name
 
 
-def test_reports_are_the_same_on_spark_and_duckdb(spark: SparkSession) -> None:
-    history = RandomGroups(seed=20260303, logs=12, groups=10, actions=60).history
-    engine = Spark(spark)
-    rows = history.arrow()
-    with DuckDB() as other, small(spark):
-        derived_in(other, history, DERIVED, SPAN, RULES)
-        for table in STORED:
-            engine.load_frame(table, spark.createDataFrame(rows[table.name]))
-        derive(engine, DERIVED, SPAN, RULES)
-        for each in (engine, other):
-            each.define("retention", "select 1000 as retention_ms, 'rule' as retention_source")
-        assert gather(engine, Period(*SPAN), "cluster") == gather(other, Period(*SPAN), "cluster")
+@in_stores(tuple(DERIVED), (False,))
+def test_reports_are_the_same_on_spark_and_duckdb(opened: Opened) -> None:
+    engines = opened.oracle, opened.spark
+    for each in engines:
+        each.define("retention", "select 1000 as retention_ms, 'rule' as retention_source")
+    expected, found = (gather(each, Period(*SPAN), "cluster") for each in engines)
+    assert found == expected
 
 
 def test_rows_of_several_clusters_are_the_same_on_spark_and_duckdb(spark: SparkSession, tmp_path: Path) -> None:
