@@ -22,7 +22,7 @@ from typing import Generic, NamedTuple, TypeVar
 from kgroups.errors import BrokerUnavailable, DecodingTimeout, KgroupsError, RemoteProtocolError, ResponseTooLarge
 from kgroups.model.cluster import Node
 from kgroups.model.offsets import Isolation
-from kgroups.model.outcome import Failure, Scope
+from kgroups.model.outcome import Failure
 from kgroups.model.time_lag import Position
 from kgroups.net.cluster import Cluster
 from kgroups.net.fanout import fan_out
@@ -36,7 +36,7 @@ from ..routing.partition_leaders import (
     TopicPartition,
     find_leaders,
     may_heal,
-    partition_name,
+    partition_failure,
     unreachable,
 )
 
@@ -265,8 +265,6 @@ def _offsets(logs: Iterable[Log]) -> dict[str, dict[int, int]]:
 
 
 def _failure(error: KafkaError, pair: TopicPartition, node: Node) -> Failure:
-    if error.code == Code.topic_authorization_failed:
-        return error.failure(Scope.TOPIC, pair[0], api=API.name)
     if error.code == Code.offset_out_of_range:
         error = KafkaError(error.code, OUT_OF_RANGE)
-    return error.failure(Scope.PARTITION, partition_name(pair), api=API.name, broker=node.id)
+    return partition_failure(error, pair, API.name, node.id)

@@ -12,7 +12,7 @@ from kgroups.model.outcome import Failure, Scope
 from kgroups.net.cluster import Cluster
 from kgroups.net.fanout import fan_out
 from kgroups.protocol.apis import metadata
-from kgroups.protocol.error_codes import LEADER_MOVED, KafkaError
+from kgroups.protocol.error_codes import LEADER_MOVED, NOT_AUTHORIZED, KafkaError
 
 TOPICS_PER_REQUEST = 2_000
 
@@ -146,6 +146,13 @@ def unreachable(pair: TopicPartition, reason: KgroupsError | str, api: str, brok
             Scope.PARTITION, partition_name(pair), reason, api=api, broker=broker, reason=Reason.INVALID_RESPONSE
         )
     return Failure.of(reason, Scope.PARTITION, partition_name(pair), api=api, broker=broker)
+
+
+def partition_failure(error: KafkaError, pair: TopicPartition, api: str, broker: int) -> Failure:
+    """Return the failure of a partition for which a broker reported an error; if an ACL is missing, of its topic."""
+    if error.code in NOT_AUTHORIZED:
+        return error.failure(Scope.TOPIC, pair[0], api=api)
+    return error.failure(Scope.PARTITION, partition_name(pair), api=api, broker=broker)
 
 
 def partition_name(pair: TopicPartition) -> str:

@@ -8,14 +8,14 @@ read does therefore not depend on what else is.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from kgroups.errors import BrokerUnavailable, KgroupsError
 from kgroups.model.cluster import Node
 from kgroups.model.offsets import Isolation
-from kgroups.model.outcome import Failure, Scope
+from kgroups.model.outcome import Failure
 from kgroups.model.translation.copies import Copy
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis.fetch import API as FETCH
@@ -23,8 +23,9 @@ from kgroups.protocol.apis.fetch import Fetch, Fetched
 from kgroups.protocol.apis.list_offsets import API as LIST_OFFSETS
 from kgroups.protocol.apis.list_offsets import NOWHERE, Found, ListOffsets
 from kgroups.protocol.budget import Budget
-from kgroups.protocol.copied_records import read_copies
-from kgroups.protocol.error_codes import LEADER_MOVED, KafkaError
+from kgroups.protocol.copied_records import Copies, read_copies
+from kgroups.protocol.error_codes import KafkaError
+from kgroups.protocol.record_entries import Entries
 
 from ..routing.backoff import Backoff
 from ..routing.partition_leaders import (
@@ -34,7 +35,10 @@ from ..routing.partition_leaders import (
     Topics,
     by_topic,
     find_leaders,
+    may_heal,
+    partition_failure,
     partition_name,
+    unreachable,
 )
 
 PORTION = 128 * 1024
@@ -47,6 +51,8 @@ IN_FLIGHT = 2
 """Requests of a kind to a leader at a time. What is requested meanwhile is part of the next ones."""
 
 
+D = TypeVar("D", Copies, Entries)
+
 SOURCE, TARGET = "on the source", "on the target"
 """Which cluster a failure is about."""
 
@@ -58,7 +64,11 @@ def on_side(side: str, failure: Failure) -> Failure:
 
 
 class Unread(Exception):
-    """Why a log could not be read, as text."""
+    """Why a log could not be read, as text, and as a failure that does not name the cluster."""
+
+    def __init__(self, side: str, pair: TopicPartition, failure: Failure) -> None:
+        super().__init__(f"{side}: {partition_name(pair)}: {failure.message}")
+        self.failure = failure
 
 
 class Chunk(NamedTuple):
@@ -138,66 +148,76 @@ class LogReader:
 
         :raises Unread: if no broker returns them.
         """
-        alone = Kind(PORTION, isolation, alone=True)
-        for kind in (Kind(PORTION, isolation), alone, alone._replace(size=LARGEST)):
-            fetched = await self._ask(pair, kind, at)
-            assert isinstance(fetched, Fetched)
-            budget = Budget(self.cluster.deadline)
-            try:
-                copies = read_copies(fetched.records, at, fetched.aborted, self._header, budget)
-            except KgroupsError as error:
-                raise self._unread(pair, error) from error
-            stable, high = fetched.last_stable, fetched.high_watermark
-            end = stable if isolation is Isolation.READ_COMMITTED else high
-            # After the last batch, compaction may have left offsets without records up to the end of the log.
-            until = copies.until if fetched.records else max(end, at)
-            size = len(fetched.records)
-            if copies.until > at or (not size and at >= end):
-                break
+
+        def decode(fetched: Fetched) -> Copies:
+            return read_copies(fetched.records, at, fetched.aborted, self._header, Budget(self.cluster.deadline))
+
+        fetched, copies, until = await self.read_as(decode, pair, at, Kind(PORTION, isolation))
+        stable, high, size = fetched.last_stable, fetched.high_watermark, len(fetched.records)
         return Chunk(copies.records, until, stable, high, size, copies.append_time, copies.origins)
+
+    async def read_as(
+        self, decode: Callable[[Fetched], D], pair: TopicPartition, at: int, kind: Kind
+    ) -> tuple[Fetched, D, int]:
+        """Return what a leader returns from an offset on, what it contains, and the offset to continue at.
+
+        :raises Unread: if no broker returns it, or it cannot be decoded.
+        """
+        alone = kind._replace(alone=True)
+        for each in (kind, alone, alone._replace(size=LARGEST)):
+            fetched: Fetched = await self._ask(pair, each, at)
+            try:
+                found = decode(fetched)
+            except KgroupsError as error:
+                raise Unread(self._side, pair, unreachable(pair, error, FETCH.name, None)) from error
+            end = fetched.last_stable if kind.isolation is Isolation.READ_COMMITTED else fetched.high_watermark
+            if found.until > at or (not fetched.records and at >= end):
+                break
+        # After the last batch, compaction may have left offsets without records up to the end of the log.
+        return fetched, found, found.until if fetched.records else max(end, at)
 
     async def offset_at(self, pair: TopicPartition, ms: int) -> int | None:
         """Return the first offset with this time (milliseconds since 1970) or a later one; ``None`` if there is none.
 
         :raises Unread: if no broker returns it.
         """
-        found = await self._ask(pair, Kind(0), ms)
-        assert isinstance(found, Found)
+        found: Found = await self._ask(pair, Kind(0), ms)
         return None if found.offset == NOWHERE else found.offset
 
-    async def _ask(self, pair: TopicPartition, kind: Kind, value: int) -> Fetched | Found:
-        backoff = Backoff.of(self.cluster)
-        why: object = "its leader does not answer"
-        known = self._known
+    async def _ask(self, pair: TopicPartition, kind: Kind, value: int) -> Any:
+        """Return what the leader answers: :class:`Fetched`, or :class:`Found`."""
+        backoff, known = Backoff.of(self.cluster), self._known
         for attempt in range(LEADER_ROUNDS):
             if attempt and not await backoff.wait():
                 break
-            node = await self._leader(pair, known)
-            known = NO_TOPICS
-            if not isinstance(node, Node):
-                raise self._unread(pair, node)
-            try:
-                answer = await self._call(node, kind, pair, value)
-            except BrokerUnavailable as error:
-                why = error
-                continue
-            except KgroupsError as error:
-                raise self._unread(pair, error) from error
-            if isinstance(answer, Fetched | Found):
+            answer, retry = await self._ask_leader(pair, kind, value, known)
+            if not isinstance(answer, Failure):
                 return answer
-            if not isinstance(answer, KafkaError):
-                raise self._unread(pair, "missing in the leader's response")
-            api = FETCH if kind.size else LIST_OFFSETS
-            failure = answer.failure(Scope.PARTITION, partition_name(pair), api=api.name, broker=node.id)
-            why = failure.message
-            if failure.acl:
-                self.denied[pair[0]] = on_side(self._side, failure)._replace(scope=Scope.TOPIC, name=pair[0])
-            if answer.code not in LEADER_MOVED:
+            if not retry:
                 break
-        raise self._unread(pair, why)
+            known = NO_TOPICS
+        assert isinstance(answer, Failure)
+        raise Unread(self._side, pair, answer)
 
-    def _unread(self, pair: TopicPartition, why: object) -> Unread:
-        return Unread(f"{self._side}: {partition_name(pair)}: {why}")
+    async def _ask_leader(
+        self, pair: TopicPartition, kind: Kind, value: int, known: Topics
+    ) -> tuple[Fetched | Found | Failure, bool]:
+        """Return the answer, or why there is none, and whether another leader may give one."""
+        by_leader = await find_leaders(self.cluster, [pair], known=known)
+        for failure in by_leader.failures.values():
+            return failure, may_heal(failure)
+        (node,) = by_leader.leaders
+        api = (FETCH if kind.size else LIST_OFFSETS).name
+        try:
+            answer = await self._call(node, kind, pair, value)
+        except KgroupsError as error:
+            return unreachable(pair, error, api, node.id), isinstance(error, BrokerUnavailable)
+        if isinstance(answer, KafkaError):
+            failure = partition_failure(answer, pair, api, node.id)
+            if failure.acl:
+                self.denied[pair[0]] = on_side(self._side, failure)
+            return failure, may_heal(failure)
+        return answer or unreachable(pair, "missing in the leader's response", api, node.id), False
 
     async def _call(
         self, node: Node, kind: Kind, pair: TopicPartition, value: int
@@ -226,9 +246,3 @@ class LogReader:
                 else:
                     each.answer.set_result(answers.get(pair))
         lane.senders.remove(cast("asyncio.Task[None]", asyncio.current_task()))
-
-    async def _leader(self, pair: TopicPartition, known: Topics) -> Node | str:
-        by_leader = await find_leaders(self.cluster, [pair], known=known)
-        for failure in by_leader.failures.values():
-            return failure.message
-        return next(iter(by_leader.leaders))

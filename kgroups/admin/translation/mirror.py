@@ -10,35 +10,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from struct import Struct
 
-from kgroups.errors import BrokerUnavailable, DeadlineExceeded, KgroupsError, UndecodableRecord, UsageError
+from kgroups.errors import DeadlineExceeded, KgroupsError, UndecodableRecord, UsageError
 from kgroups.model.counts import count
 from kgroups.model.group_log import ReadBudget
 from kgroups.model.groups import GroupId
 from kgroups.model.offsets import Isolation
-from kgroups.model.outcome import Failure, Scope
+from kgroups.model.outcome import Failure
 from kgroups.model.translation.mirror_names import MirrorNames
 from kgroups.model.translation.syncs import OffsetPair, SyncLog, SyncTranslation, translate_by_syncs
 from kgroups.net.cluster import Cluster
 from kgroups.net.deadline import Deadline
-from kgroups.protocol.apis.fetch import API, Fetch, Fetched
+from kgroups.protocol.apis.fetch import API, Fetched
 from kgroups.protocol.apis.metadata import Metadata
 from kgroups.protocol.budget import Budget
-from kgroups.protocol.error_codes import KafkaError
 from kgroups.protocol.mirror import decode_checkpoint, decode_sync_key, decode_sync_value
-from kgroups.protocol.record_entries import Entry, read_entries
+from kgroups.protocol.record_entries import Entries, Entry, read_entries
 
 from ..query.log_offsets import fetch_logs
-from ..routing.backoff import Backoff
-from ..routing.partition_leaders import LEADER_ROUNDS, TopicPartition, find_leaders, may_heal, unreachable
-from .log_reader import SOURCE, TARGET, on_side
+from ..routing.partition_leaders import TopicPartition, topic_leaders, unreachable
+from .log_reader import SOURCE, TARGET, Kind, LogReader, Unread, on_side
 
 LIMITS = ReadBudget(1 << 30, 300.0)
 """By default, of each topic."""
-PORTION = 1024 * 1024
-"""Bytes per request."""
+_WHOLE = Kind(1024 * 1024, Isolation.READ_COMMITTED)
+"""How a whole log is requested: more bytes at a time than to look at a few records."""
 KEPT = 4
 """The number of checkpoints that are kept of a group's partition, those at or below its offset."""
 
@@ -99,11 +97,11 @@ async def read_mirror(
     policy = names.renames
     mirror = await _find(source, target, names)
     names, keep = mirror.names, _Keeper(mirror, committed)
-    checkpoints = _Log(target, names.checkpoints_topic(), keep.checkpoint, limits)
-    syncs = _Log(target if names.on_target else source, names.syncs_topic(), keep.sync, limits)
+    checkpoints = _Log(target, TARGET, names.checkpoints_topic(), keep.checkpoint, limits)
+    syncs = _Log(*((target, TARGET) if names.on_target else (source, SOURCE)), names.syncs_topic(), keep.sync, limits)
     for log in (checkpoints, syncs):
         if failure := await log.read():
-            failure = on_side(SOURCE if log.cluster is source else TARGET, failure)
+            failure = on_side(log.side, failure)
             mirror.failures.append(failure)
             if log is syncs:
                 mirror.unread = mirror.unread or f"{failure.name}: {failure.message}"
@@ -166,85 +164,61 @@ class _Keeper:
 
 @dataclass
 class _Log:
-    """The reader of partition 0 of a topic, from its start to its present end."""
+    """Partition 0 of a topic, which is read from its start to its present end."""
 
     cluster: Cluster
+    side: str
     topic: str
     keep: Callable[[Entry], None]
     limits: ReadBudget
     undecodable: int = 0
-    _at: int = 0
     _bytes: int = 0
-
-    @property
-    def _pair(self) -> TopicPartition:
-        return self.topic, 0
 
     async def read(self) -> Failure | None:
         """Read the log; return why it was not read to its end. Errors are not raised."""
+        pair = self.topic, 0
         deadline = Deadline(self.limits.seconds)
         try:
-            logs, failures = await fetch_logs(self.cluster, {self.topic: [0]}, isolation=Isolation.READ_COMMITTED)
+            topics = await topic_leaders(self.cluster, [self.topic])
+            reader = LogReader(self.cluster, self.side, topics)
+            logs, failures = await fetch_logs(self.cluster, {self.topic: [0]}, isolation=_WHOLE.isolation, known=topics)
             if failures:
                 return failures[0]
-            start, end = logs.offsets[self.topic][0]
-            if start is None or end is None:
-                return unreachable(self._pair, "its start and end offsets are unknown", "ListOffsets", None)
-            self._at = start
-            backoff = Backoff.of(self.cluster)
-            for attempt in range(LEADER_ROUNDS):
-                if attempt and not await backoff.wait():
-                    break
-                failure, retry = await self._read_from_leader(end, deadline)
-                if not retry:
-                    break
+            at, end = logs.offsets[self.topic][0]
+            if at is None or end is None:
+                return unreachable(pair, "its start and end offsets are unknown", "ListOffsets", None)
+            while at < end:
+                if limit := self._limit(deadline):
+                    text = f"not read after offset {at:,} of {end:,}: the limit of {limit} is reached"
+                    return unreachable(pair, DeadlineExceeded(text), API.name, None)
+                began = at
+                _, entries, at = await reader.read_as(partial(self._decode, at), pair, at, _WHOLE)
+                if at == began:
+                    return unreachable(pair, "its leader returned no complete batch", API.name, None)
+                self._keep_all(entries)
         except KgroupsError as error:
-            return unreachable(self._pair, error, API.name, None)
-        return failure
-
-    async def _read_from_leader(self, end: int, deadline: Deadline) -> tuple[Failure | None, bool]:
-        """Read on; return why the end was not reached, and whether another leader may return the rest."""
-        by_leader = await find_leaders(self.cluster, [self._pair])
-        for failure in by_leader.failures.values():
-            return failure, may_heal(failure)
-        (node,) = by_leader.leaders
-        while self._at < end:
-            if limit := self._limit(deadline):
-                text = f"not read after offset {self._at:,} of {end:,}: the limit of {limit} is reached"
-                return unreachable(self._pair, DeadlineExceeded(text), API.name, None), False
-            call = Fetch({self.topic: {0: self._at}}, PORTION, Isolation.READ_COMMITTED)
-            try:
-                fetched = (await self.cluster.call(node, call)).get(self._pair)
-            except BrokerUnavailable as error:
-                return unreachable(self._pair, error, API.name, node.id), True
-            if isinstance(fetched, KafkaError):
-                failure = fetched.failure(Scope.TOPIC, self.topic, api=API.name, broker=node.id)
-                return failure, may_heal(failure)
-            if fetched is None:
-                return unreachable(self._pair, "missing in the leader's response", API.name, node.id), False
-            if not fetched.records:  # nothing but removed offsets is left
-                break
-            until = self._keep_all(fetched)
-            if until == self._at:
-                return unreachable(self._pair, "its leader returned no complete batch", API.name, node.id), False
-            self._at = until
-        return None, False
+            return unreachable(pair, error, API.name, None)
+        except Unread as error:
+            return error.failure
+        return None
 
     def _limit(self, deadline: Deadline) -> str | None:
         if not deadline.remaining():
             return f"{self.limits.seconds:g} seconds"
         return f"{self.limits.bytes:,} bytes" if self._bytes >= self.limits.bytes else None
 
-    def _keep_all(self, fetched: Fetched) -> int:
+    def _decode(self, at: int, fetched: Fetched) -> Entries:
         budget = Budget(self.cluster.deadline)
-        entries, until, _ = read_entries(fetched.records, self._at, fetched.aborted, budget)
+        found = read_entries(fetched.records, at, fetched.aborted, budget)
         self._bytes += max(len(fetched.records), budget.spent)
-        for entry in entries:
+        return found
+
+    def _keep_all(self, found: Entries) -> None:
+        for entry in found.entries:
             try:
                 self.keep(entry)
             except UndecodableRecord:
                 self.undecodable += 1
-        return until
 
 
 async def _find(source: Cluster, target: Cluster, names: MirrorNames) -> Mirror:

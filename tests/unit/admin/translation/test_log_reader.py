@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 import pytest
+from kio.schema.errors import ErrorCode
 
 from kgroups.admin.routing.partition_leaders import topic_leaders
 from kgroups.admin.translation.log_reader import PORTION, LogReader, Unread
@@ -78,6 +79,17 @@ def test_batch_that_does_not_fit_among_others_is_not_the_end() -> None:
     # No more than that batch, whatever else is requested.
     assert [offset for offset, _ in found] == [0] * PARTITIONS
     assert all(size > PORTION for _, size in found)
+
+
+def test_leader_that_moved_is_looked_up_again() -> None:
+    cluster = filled()
+
+    async def work(reader: LogReader) -> int:
+        cluster.state.fail("Fetch", "t-0", ErrorCode.not_leader_or_follower, 1)
+        return (await reader.read(("t", 0), 0)).until
+
+    assert run(cluster, work) == 2
+    assert requests(cluster, "Fetch") == 2
 
 
 def test_error_of_a_partition_is_only_its_own() -> None:
