@@ -7,6 +7,8 @@ tool, requests and bytes of both sides, and CPU time of the brokers (Linux).
 The peer of the first case is Kafka's RemoteClusterUtils.translateOffsets, which reads all checkpoints for each group:
 it is measured for a few groups in one JVM, and its offsets are compared. That of the second one is Kafka's own tool,
 which copies offsets as they are (``--export``, then ``--from-file``), and compares nothing.
+
+With ``--execute``, the offsets are also written, compared with ``kgroups parity``, and undone.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from struct import pack
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from confluent_kafka import Consumer, Producer, TopicPartition
 
@@ -42,6 +44,7 @@ EARLIER = 17
 SYNCS, CHECKPOINTS = "mm2-offset-syncs.west.internal", "east.checkpoints.internal"
 SYNC_EVERY = 5
 TOPIC = GROUP = "records"
+OF_RECORDS = "--regex", f"{GROUP}.*"
 RECORDS = 400
 BEGAN = 1_760_000_000_000
 
@@ -73,7 +76,9 @@ def main() -> int:
     parser.add_argument("--offsets", type=int, default=10, help="partitions of each group of the first case")
     parser.add_argument("--peer-groups", type=int, default=5, help="groups that RemoteClusterUtils translates")
     parser.add_argument("--partitions", type=int, default=1_000, help="of the second case; 0 leaves it out")
-    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--record-groups", type=int, default=1, help="of the second case, each at other offsets")
+    parser.add_argument("--execute", action="store_true", help="also write the offsets, compare, and undo them")
+    parser.add_argument("--runs", type=int, default=3, help="after a warm-up round; 0: that round is measured")
     parser.add_argument("--kgroups", action="append", default=[], help="path of kgroups; may be repeated")
     given = parser.parse_args()
     tools = given.kgroups or [str(Path(sys.executable).with_name("kgroups"))]
@@ -82,20 +87,27 @@ def main() -> int:
         "| --- | --- | --: | --: | --: | --: | --: | --- | --: |",
     ]
     for groups in given.groups or [10_000]:
+        if not groups:
+            break
         with _Pair() as sides:
             load = Load(groups, given.offsets, stable=0)
             _seed_syncs(*sides, load)
             words = "--all-groups", "--mm2", "--method", "sync"
-            contenders = [_ours(tool, words, sides, load.groups * load.partitions, 1) for tool in tools]
+            number = load.groups * load.partitions
+            contenders = [each for tool in tools for each in _ours(tool, words, sides, number, 1, given.execute)]
             if given.peer_groups:
                 contenders.append(_remote_cluster_utils(sides, load, given.peer_groups))
             rows += _rows(f"{groups:,} groups x {given.offsets}, syncs", contenders, sides, given.runs)
     if given.partitions:
         with _Pair() as sides:
-            _seed_records(*sides, given.partitions)
-            contenders = [_ours(tool, (GROUP,), sides, given.partitions, 0) for tool in tools]
-            contenders.append(_copied(sides, given.partitions))
-            rows += _rows(f"{given.partitions:,} partitions, records", contenders, sides, given.runs)
+            _seed_records(*sides, given.partitions, given.record_groups)
+            number = given.partitions * given.record_groups
+            contenders = [each for tool in tools for each in _ours(tool, OF_RECORDS, sides, number, 0, given.execute)]
+            if given.record_groups == 1:
+                contenders.append(_copied(sides, given.partitions))
+            rows += _rows(
+                f"{number:,} offsets on {given.partitions:,} partitions, records", contenders, sides, given.runs
+            )
     print(f"{os.cpu_count()} cores; load average {os.getloadavg()[0]:.1f} at the end.\n")
     print("\n".join(rows))
     return 0
@@ -156,8 +168,8 @@ def _checkpoint(offset: int) -> bytes:
     return pack(">hqq", 0, offset, synced + EARLIER + (synced < offset)) + _text("")
 
 
-def _seed_records(east: Side, west: Side, partitions: int) -> None:
-    """Create a topic, its copy, and a group in the middle of the partitions."""
+def _seed_records(east: Side, west: Side, partitions: int, groups: int) -> None:
+    """Create a topic, its copy, and groups: the first one in the middle of the partitions, each other one further."""
     make_topics(east.settings, {TOPIC: dict.fromkeys(range(partitions), 0)})
     make_topics(west.settings, {TOPIC: dict.fromkeys(range(partitions), EARLIER)})
     for side in (east, west):
@@ -166,9 +178,11 @@ def _seed_records(east: Side, west: Side, partitions: int) -> None:
             for at in range(partitions)
             for number in range(RECORDS)
         )
-    consumer = Consumer({"bootstrap.servers": east.sandbox.bootstrap, "group.id": GROUP})
-    consumer.commit(offsets=[TopicPartition(TOPIC, at, RECORDS // 2) for at in range(partitions)], asynchronous=False)
-    consumer.close()
+    for number in range(groups):
+        name, offset = f"{GROUP}-{number}" if number else GROUP, (RECORDS // 2 + number) % (RECORDS + 1)
+        consumer = Consumer({"bootstrap.servers": east.sandbox.bootstrap, "group.id": name})
+        consumer.commit(offsets=[TopicPartition(TOPIC, at, offset) for at in range(partitions)], asynchronous=False)
+        consumer.close()
 
 
 class _Contender(NamedTuple):
@@ -183,21 +197,52 @@ class _Contender(NamedTuple):
     share: float = 1
 
 
-def _ours(tool: str, words: tuple[str, ...], sides: tuple[Side, Side], expected: int, short: int) -> _Contender:
-    """:param short: by how many records an offset may be before its copy."""
+def _ours(
+    tool: str, words: tuple[str, ...], sides: tuple[Side, Side], expected: int, short: int, execute: bool
+) -> Iterator[_Contender]:
+    """Yield the translation, and with ``execute``, in this order, what writes, compares, and undoes it.
 
-    def check(lines: Iterable[str]) -> None:
-        number = right = 0
-        for item in map(json.loads, lines):
-            number += 1
-            found, again = item["new_offset"], item["read_again"] if short else 0
-            right += found is not None and found + again == item["source_offset"] + EARLIER
-        if (number, right) != (expected, expected):
-            raise SystemExit(f"{right:,} of {number:,} offsets were translated right, not {expected:,}")
+    :param short: by how many records an offset may be before its copy.
+    """
 
-    east, west = sides
-    clusters = ("--from", east.proxy.bootstrap, "--to", west.proxy.bootstrap, "--timeout", "30m")
-    return _Contender(f"`{tool}`", ((tool, "translate", *words, *clusters, "-q", "-o", "jsonl"),), check)
+    def checked(is_right: Callable[[dict[str, Any]], bool]) -> Callable[[Iterable[str]], None]:
+        def check(lines: Iterable[str]) -> None:
+            found = Counter(map(is_right, map(json.loads, lines)))
+            if found != {True: expected}:
+                raise SystemExit(f"{found[True]:,} of {found.total():,} offsets are right, not {expected:,}")
+
+        return check
+
+    def is_translated(item: dict[str, Any]) -> bool:
+        again = item["read_again"] if short else 0
+        return item["new_offset"] is not None and item["new_offset"] + again == item["source_offset"] + EARLIER
+
+    east, west = (side.proxy.bootstrap for side in sides)
+    undo, more = str(WORK / "undo.json"), ("--timeout", "60m", "-q", "-o", "jsonl")
+    translate = (tool, "translate", *words, "--from", east, "--to", west, *more)
+    yield _Contender(f"`{tool} translate`", (translate,), checked(is_translated))
+    if not execute:
+        return
+    write = (*translate, "--execute", "--yes", "--undo-file", undo)
+    yield _Contender(
+        f"`{tool} translate --execute`",
+        (("/bin/rm", "-f", undo, f"{undo}.2"), write),
+        checked(lambda item: is_translated(item) and item["result"] == "applied"),
+    )
+    # Where more than one offset may be right, the verdict is unknown.
+    compare = f"{shlex.join((tool, 'parity', east, west, *words, *more))}; test $? = {3 if short else 0}"
+    yield _Contender(
+        f"`{tool} parity`",
+        (("/bin/sh", "-c", compare),),
+        checked(lambda item: item["target_offset"] == item["expected"] and item["verdict"] in ("same", "unknown")),
+    )
+    # What was just written is not that of a client that goes on.
+    back = ("--execute", "--yes", "--undo-file", f"{undo}.2", "--commit-window", "100ms")
+    yield _Contender(
+        f"`{tool} undo`",
+        ((tool, "undo", undo, "-b", west, *back, *more),),
+        checked(lambda item: item["new_offset"] is None and item["result"] == "applied"),
+    )
 
 
 def _remote_cluster_utils(sides: tuple[Side, Side], load: Load, number: int) -> _Contender:
@@ -252,7 +297,7 @@ def _rows(name: str, contenders: list[_Contender], sides: tuple[Side, Side], run
         for each in contenders:
             say(f"{name}: {each.name}, round {number} of {runs}")
             measured = _measured(each, sides)
-            if number:
+            if number or not runs:
                 found[each.name].append(measured)
     best = {each.name: min(found[each.name], key=lambda one: one.wall) for each in contenders}
     for each in contenders:

@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Callable, Iterator
+from pathlib import Path
+from struct import pack
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from kio.schema.errors import ErrorCode
 
 from kgroups.cli.change.apply_plan import apply_plan
 from kgroups.errors import ClusterUnreachable
+from kgroups.model.groups import GroupType
+from kgroups.model.offsets import Commit
 from tests.fakes.broker import FakeCluster
 from tests.fakes.cluster_state import FakeMember
 from tests.fakes.record_batches import batch
@@ -116,3 +121,91 @@ def test_follow_ends_when_all_groups_have_members_on_the_target(
 def test_missing_snapshot_is_named(run_cli: Run, clusters: tuple[Any, Any]) -> None:
     code, out, err = run_cli("parity", "no/such.json", clusters[1].bootstrap)
     assert (code, out, err) == (3, "", "kgroups: error: A: there is no snapshot no/such.json\n")
+
+
+def test_share_and_streams_groups_are_named_as_not_supported(run_cli: Run, clusters: tuple[Any, Any]) -> None:
+    source, target = clusters
+    source.state.group("s", type=GroupType.SHARE, protocol_type="share", commits={("t1", 0): 2})
+    source.state.group("k", type=GroupType.STREAMS, protocol_type="streams", commits={("t1", 0): 2})
+    both = ("--from", source.bootstrap, "--to", target.bootstrap)
+    code, out, err = run_cli("translate", "a", "s", "k", *both, "-o", "json")
+    assert code == 1 and {row["group"] for row in json.loads(out)["items"]} == {"a"}
+    for name, kind in (("s", "share"), ("k", "streams")):
+        assert f"group '{name}': {kind} groups: its state is more than offsets: it cannot be translated" in err.lower()
+
+
+def test_leader_epoch_is_that_of_the_copy(run_cli: Run, clusters: tuple[Any, Any], tmp_path: Path) -> None:
+    source, target = clusters
+    target.state.groups.clear()
+    (log,) = target.state.topics["t1"].logs[0]
+    target.state.topics["t1"].logs = {0: [log._replace(data=log.data[:12] + pack(">i", 4) + log.data[16:])]}
+    source.state.groups["a"].commits = {("t1", 0): Commit(0, 2, 9, "metadata")}
+    both = ("--from", source.bootstrap, "--to", target.bootstrap)
+    words = ("--execute", "--yes", "--undo-file", str(tmp_path / "undo.json"))
+    code, _, err = run_cli("translate", "a", *both, *words)
+    assert code == 0, err
+    assert target.state.groups["a"].commits == {("t1", 0): Commit(0, 2, 4, "metadata")}
+
+
+def translated(run_cli: Run, clusters: tuple[Any, Any], *words: str) -> dict[str, Any]:
+    """Translate group a; return the row of t1."""
+    both = ("--from", clusters[0].bootstrap, "--to", clusters[1].bootstrap)
+    _, out, _ = run_cli("translate", "a", *both, "-o", "json", *words)
+    return next(row for row in json.loads(out)["items"] if row["topic"] == "t1")
+
+
+@pytest.mark.parametrize("side", [0, 1], ids=["expanded before", "expanded after"])
+def test_records_in_partitions_of_one_side_make_offsets_impossible(
+    run_cli: Run, clusters: tuple[Any, Any], side: int
+) -> None:
+    clusters[side].state.topics["t1"].leaders = [0, 0]
+    row = translated(run_cli, clusters)
+    assert (row["method"], row["new_offset"]) == ("impossible", None)
+    assert row["note"].startswith("other partitions in the copy: the source has ")
+
+
+def test_weakest_accepted_method_is_that_of_the_user(run_cli: Run, clusters: tuple[Any, Any]) -> None:
+    target = clusters[1].state.topics["t1"]
+    assert translated(run_cli, clusters, "--allow", "identical")["method"] == "identical"
+    target.logs, target.times = {0: [batch(0, [(at, 1000 + at) for at in range(5)], value=b"other")]}, {3: 1002}
+    row = translated(run_cli, clusters, "--allow", "end")
+    assert (row["method"], row["new_offset"]) == ("impossible", None)
+    row = translated(run_cli, clusters, "--allow", "time")
+    assert (row["method"], row["new_offset"], row["read_again"]) == ("time", 3, None)
+
+
+def test_parity_reports_records_and_writes_junit(run_cli: Run, clusters: tuple[Any, Any], tmp_path: Path) -> None:
+    source, target = clusters
+    for name, offset in (("a", 1), ("b", 4)):
+        target.state.groups[name].commits["t1", 0] = offset
+    words = (source.bootstrap, target.bootstrap, "-o", "json", "--junit", str(tmp_path / "parity.xml"))
+    code, out, _ = run_cli("parity", *words)
+    found = {(row["group"], row["topic"]): (row["verdict"], row["records"]) for row in json.loads(out)["items"]}
+    same = {(name, "t2"): ("same", 0) for name in ("a", "b")}
+    assert (code, found) == (2, {("a", "t1"): ("behind", 1), ("b", "t1"): ("ahead", 2)} | same)
+    failed = [each.get("name") for each in ElementTree.parse(tmp_path / "parity.xml").iter("testcase") if len(each)]
+    assert len(failed) == 2
+
+
+def test_parity_with_a_snapshot_compares_the_saved_records(
+    run_cli: Run, clusters: tuple[Any, Any], tmp_path: Path
+) -> None:
+    source, target = clusters
+    file = str(tmp_path / "east.snapshot")
+    assert run_cli("snapshot", "save", file, "--all-groups", "--with-records", "-b", source.bootstrap)[0] == 0
+
+    def verdicts() -> tuple[int, dict[tuple[str, str], tuple[str, str]]]:
+        code, out, _ = run_cli("parity", file, target.bootstrap, "-o", "json")
+        rows = json.loads(out)["items"]
+        return code, {(row["group"], row["topic"]): (row["verdict"], row["note"]) for row in rows}
+
+    same = ("same", "the record at 2 has the same time and checksum")
+    assert verdicts() == (0, {(name, topic): same for name in ("a", "b") for topic in ("t1", "t2")})
+    target.state.groups["a"].commits["t1", 0] = 3
+    del target.state.groups["b"].commits["t1", 0]
+    target.state.topics["t2"].logs = {0: [batch(0, [(at, 2000 + at) for at in range(5)])]}
+    code, found = verdicts()
+    assert code == 3 and {verdict for verdict, _ in found.values()} == {"unknown"}
+    assert found["a", "t1"][1] == "other offsets than in the snapshot: compare with its cluster instead"
+    assert found["b", "t1"][1] == "no committed offset on B: auto.offset.reset decides"
+    assert found["a", "t2"][1] == "the record at 2 has another time, or its batch another checksum"
