@@ -297,6 +297,7 @@ def _rows(name: str, contenders: list[_Contender], sides: tuple[Side, Side], run
         for each in contenders:
             say(f"{name}: {each.name}, round {number} of {runs}")
             measured = _measured(each, sides)
+            say(f"{measured.wall:.1f} s, {measured.cpu:.1f} CPU s, {measured.rss / 1e6:.0f} MB")  # if it is ended early
             if number or not runs:
                 found[each.name].append(measured)
     best = {each.name: min(found[each.name], key=lambda one: one.wall) for each in contenders}

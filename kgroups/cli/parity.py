@@ -21,13 +21,13 @@ from kgroups.model.health.report import ANSWERED, Report, report_of
 from kgroups.model.offsets import place_name
 from kgroups.model.outcome import Outcome
 from kgroups.model.severity import Severity
-from kgroups.model.snapshot.snapshot import Snapshot
 from kgroups.model.translation.parity import Compared, Verdict
 from kgroups.net.cluster import Cluster
 from kgroups.render.health.junit import write as write_junit
 from kgroups.render.translation_views import PARITY
 
 from .change.matching import Matching
+from .change.plan_source import chosen_in_snapshot
 from .commands.check import EXIT_UNKNOWN
 from .frame.exit_status import print_to_stderr, system_error
 from .frame.options import Side
@@ -62,7 +62,7 @@ def parity(
     target = side.connect("B", b)
     selection = chosen.selection() if chosen.any_given else Selection(everything=True)
     if a not in read_profiles(os.environ).tables and ":" not in a and Path(a).exists():
-        compared = _with_snapshot(_selected(read_snapshot(Path(a)), selection, a), matching)
+        compared = _with_snapshot(Path(a), selection, matching)
     elif os.sep in a or a.endswith(".json"):
         raise UsageError(f"A: there is no snapshot {a}")
     else:
@@ -93,7 +93,11 @@ def _with_cluster(side: Side, name: str, selection: Selection, matching: Matchin
     return query
 
 
-def _with_snapshot(snapshot: Snapshot, matching: Matching) -> Callable[[Client], Any]:
+def _with_snapshot(file: Path, selection: Selection, matching: Matching) -> Callable[[Client], Any]:
+    snapshot = read_snapshot(file)
+    chosen = chosen_in_snapshot(snapshot, file, selection)
+    snapshot = snapshot._replace(groups=tuple(each for each in snapshot.groups if each.group.group in chosen))
+
     async def query(admin: Client) -> Outcome[Compared]:
         return await compare_with_snapshot(snapshot, _wire(admin), matching.topic_map)
 
@@ -102,16 +106,6 @@ def _with_snapshot(snapshot: Snapshot, matching: Matching) -> Callable[[Client],
 
 def _wire(client: Client) -> Cluster:
     return wire_of(client, WireOnly.TRANSLATION)
-
-
-def _selected(snapshot: Snapshot, selection: Selection, file: str) -> Snapshot:
-    """Return the selected groups of a snapshot.
-
-    :raises UsageError: if it lacks a named one.
-    """
-    snapshot.check_names(selection.names, file)
-    matches = selection.settled(frozenset(snapshot.names)).matches
-    return snapshot._replace(groups=tuple(each for each in snapshot.groups if matches(each.group.group)))
 
 
 def _report(outcome: Outcome[Compared]) -> Report:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.snapshot.file import check_writable, read_snapshot, write_snapshot
 from kgroups.admin.snapshot.restore import Restore, committed_since, plan_restore, plan_restore_settings
 from kgroups.admin.snapshot.take import missing_topic
@@ -18,7 +17,6 @@ from kgroups.model.operations.reset import PlannedOffset
 from kgroups.model.outcome import NO_MATCH, Failure, Outcome, Result, Scope
 from kgroups.model.settings.change import PlannedSetting
 from kgroups.model.snapshot.rows import config_rows, snapshot_row
-from kgroups.model.snapshot.snapshot import Snapshot
 from kgroups.model.topic_scope import parse_topic_scope
 from kgroups.model.views.member_rows import member_rows
 from kgroups.model.views.offsets import offset_rows
@@ -34,7 +32,7 @@ from kgroups.render.summary_view import SUMMARY
 from .change.apply_plan import apply_plan
 from .change.change_settings import SettingsOperation
 from .change.confirmation import Confirmation
-from .change.plan_source import chosen_groups
+from .change.plan_source import chosen_in_snapshot
 from .change.reset import OffsetOperation
 from .change.safety import Safety
 from .change.undo_file import UndoFile
@@ -139,7 +137,7 @@ def restore(
     selection = chosen.selection() if chosen.any_given else None
     scope = parse_topic_scope(topics) if topics else None
     snapshot = read_snapshot(file)
-    groups = _groups(snapshot, file, selection)
+    groups = chosen_in_snapshot(snapshot, file, selection)
     mismatches = frozenset(map(Mismatch, accepted))
     request = Restore(snapshot, str(file), groups, scope, mismatches, create=create_group, exact=exact)
     restores = RestoreSettings(request, undo_file) if with_settings else RestoreOffsets(request, safety, undo_file)
@@ -183,19 +181,3 @@ class RestoreSettings(SettingsOperation):
 
     async def plan(self, cluster: Cluster) -> Outcome[PlannedSetting]:
         return await plan_restore_settings(cluster, self.request)
-
-
-def _groups(snapshot: Snapshot, file: Path, selection: Selection | None) -> Mapping[str, None]:
-    """Return the selected groups of the file.
-
-    :raises UsageError: if it has no group of a name or pattern.
-    """
-    names = snapshot.names
-    selection = selection.settled(frozenset(names)) if selection else None
-    for failure in selection.unmatched_globs(names) if selection else ():
-        raise UsageError(f"{file}: no group matches {failure.name!r}")
-    snapshot.check_names(selection.names if selection else (), str(file))
-    found = chosen_groups(names, selection)
-    if not found:
-        raise UsageError(f"{file}: no group is selected" if names else f"{file}: the snapshot contains no groups")
-    return found

@@ -54,7 +54,8 @@ TRANSLATE = View(
         Column(
             "READ-AGAIN",
             "read_again",
-            "How many records before the first unread one are read again, at most. Null: unknown.",
+            "How many records before the first unread one are read again, at most. Null: unknown, as where read ones "
+            "were copied again after it.",
             _R,
         ),
         NOTE,
@@ -82,7 +83,12 @@ PARITY = View(
             _L,
             style=_verdict_style,
         ),
-        Column("RECORDS", "records", "How many records it is behind or ahead, at least. Null: unknown.", _R),
+        Column(
+            "RECORDS",
+            "records",
+            "How many records it is behind or ahead, from the nearest offset that may be right. Null: unknown.",
+            _R,
+        ),
         NOTE,
     ),
     drops=("target_topic",),

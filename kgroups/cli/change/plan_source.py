@@ -13,6 +13,7 @@ from kgroups.model.operations.origin import Mismatch
 from kgroups.model.operations.plan_file import parse_plan
 from kgroups.model.operations.plan_row import PlanFile
 from kgroups.model.operations.reset import FromPlan
+from kgroups.model.snapshot.snapshot import Snapshot
 
 LARGEST = 1024**3
 """Bytes, about eight million offsets. Undo files are never larger, because they could not be read back."""
@@ -105,6 +106,22 @@ def chosen_in_file(groups: Sequence[str], file: str, selection: Selection | None
     if not chosen:
         raise UsageError(f"--from-file: no group of {file} is selected")
     return chosen
+
+
+def chosen_in_snapshot(snapshot: Snapshot, file: Path, selection: Selection | None) -> dict[str, None]:
+    """Return the selected groups of a snapshot; ``None`` selects all.
+
+    :raises UsageError: if it has no group of a name or pattern, or none is selected.
+    """
+    names = snapshot.names
+    selection = selection.settled(frozenset(names)) if selection else None
+    for failure in selection.unmatched_globs(names) if selection else ():
+        raise UsageError(f"{file}: no group matches {failure.name!r}")
+    snapshot.check_names(selection.names if selection else (), str(file))
+    found = chosen_groups(names, selection)
+    if not found:
+        raise UsageError(f"{file}: no group is selected" if names else f"{file}: the snapshot contains no groups")
+    return found
 
 
 def chosen_groups(groups: Sequence[str], selection: Selection | None) -> dict[str, None]:

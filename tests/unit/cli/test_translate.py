@@ -201,6 +201,8 @@ def test_parity_with_a_snapshot_compares_the_saved_records(
 
     same = ("same", "the record at 2 has the same time and checksum")
     assert verdicts() == (0, {(name, topic): same for name in ("a", "b") for topic in ("t1", "t2")})
+    code, out, err = run_cli("parity", file, target.bootstrap, "a", "none*")
+    assert (code, out, err) == (3, "", f"kgroups: error: {file}: no group matches 'none*'\n")
     target.state.groups["a"].commits["t1", 0] = 3
     del target.state.groups["b"].commits["t1", 0]
     target.state.topics["t2"].logs = {0: [batch(0, [(at, 2000 + at) for at in range(5)])]}
