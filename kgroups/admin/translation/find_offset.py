@@ -381,12 +381,13 @@ class Finder:
         return Translation(copy.end, Method.END, "both logs are empty")
 
     def _of_place(self, window: Window, found: Place) -> Translation | None:
-        if found.next is None and not window.unread and Method.END in self._methods:
-            text = f"the group has read everything; the last {found.matched:,} records were found"
-            return Translation(found.offset, Method.END, text, found.at_most, None, found.epoch, found.twice)
-        if Method.RECORD not in self._methods:
+        at_end = found.next is None and not window.unread and Method.END in self._methods
+        method = Method.END if at_end else Method.RECORD
+        if method not in self._methods:
             return None
-        if found.next is None:
+        if at_end:
+            text = f"the group has read everything; the last {found.matched:,} records were found"
+        elif found.next is None:
             text = f"{found.matched:,} records before the offset were found, and none of those after it"
         else:
             text = f"{found.matched:,} records around the offset were found; the next one is at {found.next.offset:,}"
@@ -397,7 +398,7 @@ class Finder:
         elif found.surplus:
             text += f"; {found.surplus:,} were copied again after it, perhaps with read ones that the source lost"
         twice = found.twice or found.surplus
-        return Translation(found.offset, Method.RECORD, text, found.at_most, None, found.epoch, twice)
+        return Translation(found.offset, method, text, found.at_most, None, found.epoch, twice)
 
     async def _by_time(self, position: Position, window: Window) -> Translation | None:
         if not window.after or min(each.content[0] for each in window.after) < 0:

@@ -174,6 +174,20 @@ def test_weakest_accepted_method_is_that_of_the_user(run_cli: Run, clusters: tup
     assert (row["method"], row["new_offset"], row["read_again"]) == ("time", 3, None)
 
 
+def test_note_counts_records_that_were_copied_again(run_cli: Run, clusters: tuple[Any, Any]) -> None:
+    """The group has read everything; the copier wrote the last two records again."""
+    source, target = clusters
+    copies = target.state.topics["t1"]
+    copies.logs, copies.end = {0: [*copies.logs[0], batch(5, [(5, 1003), (6, 1004)])]}, 7
+    source.state.groups["a"].commits["t1", 0] = target.state.groups["a"].commits["t1", 0] = 5
+    row = translated(run_cli, clusters)
+    assert (row["method"], row["new_offset"], row["read_again"]) == ("end", 5, None)
+    assert "; 2 read ones were copied again after it" in row["note"]
+    code, out, _ = run_cli("parity", source.bootstrap, target.bootstrap, "a", "-o", "json")
+    same = next(item for item in json.loads(out)["items"] if item["topic"] == "t1")
+    assert (code, same["verdict"], same["note"] + "; already there") == (0, "same", row["note"])
+
+
 def test_parity_reports_records_and_writes_junit(run_cli: Run, clusters: tuple[Any, Any], tmp_path: Path) -> None:
     source, target = clusters
     for name, offset in (("a", 1), ("b", 4)):
