@@ -253,7 +253,7 @@ def test_topic_that_is_not_the_copy_gets_no_offsets_of_syncs(topic_map: TopicMap
 def test_syncs_that_are_older_than_the_records_before_them_prove_nothing(ms: int, offset: int | None) -> None:
     source, target = pair()
     source.state.topic("t", [0, 0], end=100)
-    target.state.topic("A.t", [0, 0], end=80).times[40] = ms  # the syncs are of second 1
+    target.state.topic("A.t", [0, 0], end=80, times={40: ms})  # the syncs are of second 1
     target.state.cluster_id = "other"
     source.state.group("g", 0, commits={("t", 0): 60})
     request = Request(Selection(everything=True), frozenset([Method.SYNC]), mirror=AUTO)
