@@ -64,7 +64,7 @@ units: $(VENV)/.installed-dev
 spark: $(VENV)/.installed-dev
 	$(BIN)/pytest -q tests/spark tests/integration -m "spark and not shared" --require-kafka --kafka all $(REQUIRE)
 
-# Tests of shared clusters, in two parts of about the same length: the sandbox's default version, and the others.
+# Tests of shared clusters, in two parts of about the same length: the version of most tests, and the others.
 default: $(VENV)/.installed-dev
 	$(BIN)/pytest -q tests/integration -m shared --require-kafka --kafka 4.3.1 $(REQUIRE)
 

@@ -23,7 +23,7 @@ from .seed_marker import seed_once
 from .share import Starts, start_share_consumers, start_share_groups
 from .streams import start_streams
 from .topics import make_topics
-from .versions import KafkaVersion
+from .versions import DEFAULT_VERSION, KafkaVersion
 
 TIMEOUT: Final = 120.0
 _POLL: Final = 0.25
@@ -125,8 +125,8 @@ def seed_kinds(
     """
     lacking = [kind for kind in kinds if not KINDS[kind].runs_on(sandbox.version)]
     if lacking:
-        version = sandbox.version.name
-        raise SandboxError(f"a sandbox of Kafka {version} does not support {' and '.join(lacking)} groups; use 4.3.1")
+        what = f"a sandbox of Kafka {sandbox.version.name} does not support {' and '.join(lacking)} groups"
+        raise SandboxError(f"{what}; use {DEFAULT_VERSION}")
     until = time.monotonic() + timeout
     begun = [kind for kind in kinds if seed_once(sandbox, kind, [], partial(_make, sandbox, KINDS[kind]))]
     if have := [kind for kind in kinds if kind not in begun]:

@@ -130,7 +130,7 @@ _ALL = (
 )
 
 VERSIONS: Mapping[str, KafkaVersion] = {version.name: version for version in _ALL}
-DEFAULT_VERSION = "4.3.1"
+DEFAULT_VERSION = "4.4.0"
 
 _FIRST_FINAL = replace(
     _4_3,

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from kgroups.errors import SandboxError
-from kgroups.sandbox import DEFAULT_VERSION
 from kgroups.sandbox.security import Secure, need_kerberos
 from kgroups.sandbox.security.client_configs import Settings, by_client, by_password, protocol_of, unsecured
 from kgroups.sandbox.security.token_server import Signer
 from kgroups.sandbox.security.users import OPERATOR
+from tests.integration.versions import MAIN
 
 WRONG: Final = "not-the-password-0123456789"
 """Nobody may see this either: it may be right somewhere else."""
@@ -284,7 +284,7 @@ MISUSES: Final = {
 def misuses_of(version: str) -> list[str]:
     """All of the newest; of others those where such a broker may answer otherwise. Without a KDC one is left out:
     it would be an error of another kind."""
-    if version != DEFAULT_VERSION:
+    if version != MAIN:
         return list(OF_BROKERS)
     try:
         need_kerberos()

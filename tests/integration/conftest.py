@@ -15,7 +15,7 @@ import pytest
 
 from kgroups.dropins.releases import VARIABLE as TOOLS_VARIABLE
 from kgroups.errors import SandboxError, UsageError
-from kgroups.sandbox import DEFAULT_VERSION, VERSIONS, Sandbox, kafka_version
+from kgroups.sandbox import VERSIONS, Sandbox, kafka_version
 from kgroups.sandbox.commits import make_commits
 from kgroups.sandbox.jars import ensure_jars, ensure_mirror_jars
 from kgroups.sandbox.java import find_java, need_compiler
@@ -34,10 +34,10 @@ from tests.integration.scratch_cluster import ScratchCluster
 from tests.integration.share_groups import ShareGroups
 from tests.integration.streams_groups import StreamsGroups
 from tests.integration.transient_groups import TransientGroups
-from tests.integration.versions import FOLLOWED, limited
+from tests.integration.versions import FOLLOWED, MAIN, limited
 
 # Where the tests are about coordinators there must be more than one; elsewhere one starts three times as fast.
-BROKERS = dict.fromkeys(VERSIONS, 1) | {DEFAULT_VERSION: 3}
+BROKERS = dict.fromkeys(VERSIONS, 1) | {MAIN: 3}
 
 # Nobody harms their brokers: none is to be taken for dead, and no controller for lost, because a busy machine lets it
 # stand for some seconds.
@@ -45,7 +45,7 @@ CALM = {"broker.session.timeout.ms": "60000", "controller.quorum.fetch.timeout.m
 CALM_BY_ZOOKEEPER = {"zookeeper.session.timeout.ms": "20000"}
 
 # Which of them also run with TLS, SASL and ACLs: the two authorizers, KRaft and ZooKeeper, both generations of clients.
-SECURE = ("2.8.2", DEFAULT_VERSION)
+SECURE = ("2.8.2", MAIN)
 
 # Who may log in there, with PLAIN, and do nothing until a test's ACLs say so.
 USERS = ("ann", "bob")
@@ -241,7 +241,7 @@ def jdk(request: pytest.FixtureRequest, require_kafka: Callable[[str], None]) ->
 def mirrored(request: pytest.FixtureRequest, jdk: None) -> Iterator[MirroredClusters]:
     """Two clusters and a MirrorMaker 2: use your own topics and groups; tests of one module share them."""
     try:
-        ensure_mirror_jars(kafka_version(DEFAULT_VERSION))
+        ensure_mirror_jars(kafka_version(MAIN))
     except SandboxError as error:
         if request.config.getoption("--require-kafka"):
             pytest.fail(str(error), pytrace=False)

@@ -27,6 +27,7 @@ from kgroups.sandbox.topics import create_topics
 from kgroups.sandbox.wire.offset_commit import OffsetCommit
 from tests.integration.java_program import java_command
 from tests.integration.real_worlds import NEW
+from tests.integration.versions import MAIN
 
 T = TypeVar("T")
 
@@ -58,8 +59,8 @@ class MirroredClusters:
     def up(cls, properties: Mapping[str, str]) -> Iterator[MirroredClusters]:
         name = f"pytest-{os.getpid()}-mirror"
         with (
-            Sandbox.up(name=f"{name}-source", properties=properties) as source,
-            Sandbox.up(name=f"{name}-target", properties=properties) as target,
+            Sandbox.up(MAIN, name=f"{name}-source", properties=properties) as source,
+            Sandbox.up(MAIN, name=f"{name}-target", properties=properties) as target,
         ):
             yield cls(source, target, _start(source, target))
 

@@ -14,8 +14,9 @@ import pytest
 
 from bench.answers import answer, json_rows, text_rows
 from bench.scale import COMMANDS, SHAPES
-from kgroups.sandbox import DEFAULT_VERSION, Sandbox
+from kgroups.sandbox import Sandbox
 from kgroups.sandbox.load import Load, seed_load
+from tests.integration.versions import MAIN
 
 ROOT = Path(__file__).parents[2]
 LOAD = Load(groups=20, partitions=3, topics=2)
@@ -24,8 +25,8 @@ ROWS = LOAD.groups * LOAD.partitions
 
 @pytest.fixture(scope="module")
 def bootstrap(require_kafka: Callable[[str], None]) -> Iterator[str]:
-    require_kafka(DEFAULT_VERSION)
-    with Sandbox.up(brokers=2, name=f"pytest-{os.getpid()}-bench") as sandbox:
+    require_kafka(MAIN)
+    with Sandbox.up(MAIN, brokers=2, name=f"pytest-{os.getpid()}-bench") as sandbox:
         seed_load(sandbox, LOAD)
         yield sandbox.bootstrap
 
@@ -78,10 +79,8 @@ def test_bench_decoders_give_the_same_rows() -> None:
 
 @pytest.mark.soak
 def test_bench_load_compares_the_tools(require_kafka: Callable[[str], None]) -> None:
-    require_kafka(DEFAULT_VERSION)
-    result = run(
-        "-m", "bench.load", "--groups", "40", "--partitions", "2", "--rounds", "1", "--version", DEFAULT_VERSION
-    )
+    require_kafka(MAIN)
+    result = run("-m", "bench.load", "--groups", "40", "--partitions", "2", "--rounds", "1", "--version", MAIN)
     assert "The rows are the same from each tool." in result
 
 

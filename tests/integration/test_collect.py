@@ -44,6 +44,7 @@ from kgroups.sandbox.commits import Commits, make_commits
 from kgroups.sandbox.topics import fill
 from tests.fakes.history import rows_of
 from tests.integration.offsets_log import log_ends
+from tests.integration.versions import MAIN
 
 pytestmark = pytest.mark.spark
 
@@ -59,7 +60,7 @@ def kafka(require_kafka: Callable[[str], None], tmp_path_factory: pytest.TempPat
     require_kafka("4.3.1")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
-        with Sandbox.up(name="collect") as sandbox:
+        with Sandbox.up(MAIN, name="collect") as sandbox:
             make_commits(sandbox, LOAD)
             yield sandbox
 

@@ -24,6 +24,7 @@ from kgroups.sandbox.commits import Commits, make_commits
 from tests.fakes.history import rows_of
 from tests.fakes.object_store import s3_bucket
 from tests.integration.offsets_log import log_ends
+from tests.integration.versions import MAIN
 
 Collect = Callable[[str, int | None], int]
 
@@ -38,7 +39,7 @@ def settings(
     require_kafka("4.3.1")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
-        with Sandbox.up(brokers=1, name="killed") as sandbox:
+        with Sandbox.up(MAIN, brokers=1, name="killed") as sandbox:
             make_commits(sandbox, LOAD)
             yield ClientSettings(parse_bootstrap(sandbox.bootstrap), timeout=20)
 

@@ -17,6 +17,7 @@ from kgroups.sandbox.share import start_share_groups
 from tests.fakes.history import rows_of
 from tests.integration.asking import run_here
 from tests.integration.faults.proxy import Proxy
+from tests.integration.versions import MAIN
 
 LOAD = Commits(groups=4, partitions=4, rounds=3)
 SESSION = 2
@@ -47,7 +48,7 @@ def proxied(require_kafka: Callable[[str], None], tmp_path_factory: pytest.TempP
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         listener = "PROXIED"
         with Sandbox.up(
-            name="logins", listeners={listener: "PLAINTEXT"}, advertised={listener: proxy.ports}
+            MAIN, name="logins", listeners={listener: "PLAINTEXT"}, advertised={listener: proxy.ports}
         ) as sandbox:
             (broker,) = sandbox.brokers
             proxy.start({broker.id: broker.listeners[listener]})

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from kgroups.sandbox import DEFAULT_VERSION, Sandbox
+from kgroups.sandbox import Sandbox
 from kgroups.sandbox.kinds import KINDS, seed_kinds
 from kgroups.sandbox.security import Acl, up
 from kgroups.sandbox.seed import seed_known_groups
@@ -21,6 +21,7 @@ from tests.documentation.pages import PAGES, PAIR, SECURE, SEEDED, console_block
 from tests.documentation.running import differences, rewrite, run_examples
 from tests.integration.conftest import CALM
 from tests.integration.copied_topic import make_copied_topic
+from tests.integration.versions import MAIN
 from tests.schemas import validate_output
 
 Environment = Mapping[str, str]
@@ -29,11 +30,11 @@ Environment = Mapping[str, str]
 @pytest.fixture(scope="module")
 def version(request: pytest.FixtureRequest, jdk: None, require_program: Callable[[str], None]) -> str:
     """The Kafka version whose output the pages show."""
-    if DEFAULT_VERSION not in kafka_versions(request.config):
-        pytest.skip(f"the pages show the output of Kafka {DEFAULT_VERSION}")
+    if MAIN not in kafka_versions(request.config):
+        pytest.skip(f"the pages show the output of Kafka {MAIN}")
     for program in ("curl", "jq"):
         require_program(program)
-    return DEFAULT_VERSION
+    return MAIN
 
 
 @pytest.fixture(scope="module")

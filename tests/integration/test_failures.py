@@ -20,13 +20,14 @@ from confluent_kafka.admin import AdminClient
 
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.net.cluster import Cluster
-from kgroups.sandbox import DEFAULT_VERSION, Sandbox
+from kgroups.sandbox import Sandbox
 from kgroups.sandbox.load import Load, seed_load
 from kgroups.sandbox.security.acls import Acl, add_acls
 from tests.integration.asking import TRIES, Answer, Row, run_here, run_kgroups
 from tests.integration.conftest import wanted_versions
 from tests.integration.java_output import JavaTool
 from tests.integration.terminal import on_terminal
+from tests.integration.versions import MAIN
 
 pytestmark = pytest.mark.faults
 
@@ -147,14 +148,14 @@ def facts(rows: list[Row]) -> list[Row]:
 
 @pytest.fixture(scope="module")
 def needs_newest(request: pytest.FixtureRequest, require_kafka: Callable[[str], None]) -> None:
-    if DEFAULT_VERSION not in wanted_versions(request.config):
-        pytest.skip(f"harm is done to Kafka {DEFAULT_VERSION} only")
-    require_kafka(DEFAULT_VERSION)
+    if MAIN not in wanted_versions(request.config):
+        pytest.skip(f"harm is done to Kafka {MAIN} only")
+    require_kafka(MAIN)
 
 
 @pytest.fixture(scope="module")
 def faulty_cluster(needs_newest: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultyCluster]:
-    with Sandbox.up(brokers=3, name=f"pytest-{os.getpid()}-victim", properties=LASTING) as sandbox:
+    with Sandbox.up(MAIN, brokers=3, name=f"pytest-{os.getpid()}-victim", properties=LASTING) as sandbox:
         seed_load(sandbox, LOAD)
         listed = run_kgroups("list", "-o", "json", bootstrap=sandbox.bootstrap)
         described = run_kgroups("describe", "--all-groups", "-o", "json", bootstrap=sandbox.bootstrap)
@@ -274,7 +275,7 @@ class TestOneDead:
 
     def test_leaderless_partitions_match_java(self, broker_2_fenced: FaultyCluster) -> None:
         name = broker_2_fenced.group_on(1)
-        output = JavaTool(DEFAULT_VERSION).ask(broker_2_fenced.sandbox.bootstrap, "--describe", "--group", name)
+        output = JavaTool(MAIN).ask(broker_2_fenced.sandbox.bootstrap, "--describe", "--group", name)
         answer = broker_2_fenced.ask("describe", name, "-o", "plain", broken=2)
         assert {(row["PARTITION"], row["LOG-END-OFFSET"] or "-", row["LAG"] or "-") for row in output.rows} == {
             (row["PARTITION"], row["LOG-END-OFFSET"], row["LAG"]) for row in answer.table
@@ -441,7 +442,7 @@ def running(faulty_cluster: FaultyCluster, *words: str, pause: int | None = None
 def test_coordinators_that_move_are_found(needs_newest: None) -> None:
     """With replicas of the offsets topic a dead broker is a failure for some seconds, then none."""
     replicas = {"offsets.topic.replication.factor": "3"}
-    with Sandbox.up(brokers=3, name=f"pytest-{os.getpid()}-moving", properties=replicas) as sandbox:
+    with Sandbox.up(MAIN, brokers=3, name=f"pytest-{os.getpid()}-moving", properties=replicas) as sandbox:
         seed_load(sandbox, LOAD)
         listed = partial(run_here, "list", "-o", "json", bootstrap=sandbox.bootstrap)
         before = listed().items
@@ -472,7 +473,7 @@ def cluster_with_deny_acls(needs_newest: None) -> Iterator[Sandbox]:
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
         "allow.everyone.if.no.acl.found": "true",
     }
-    with Sandbox.up(name=f"pytest-{os.getpid()}-guarded", properties=guard) as sandbox:
+    with Sandbox.up(MAIN, name=f"pytest-{os.getpid()}-guarded", properties=guard) as sandbox:
         seed_load(sandbox, Load(groups=6, partitions=2, topics=2))
         denied = (("group", "stable-00001"), ("topic", "load-0"))
         add_acls(sandbox.bootstrap, *(Acl("ANONYMOUS", "describe", *each, deny=True) for each in denied))

@@ -19,13 +19,14 @@ from prometheus_client.parser import text_string_to_metric_families as parse
 import kgroups
 from kgroups.history.load.owner import Owner
 from kgroups.history.load.store import Store
-from kgroups.sandbox import DEFAULT_VERSION, Sandbox
+from kgroups.sandbox import Sandbox
 from kgroups.sandbox.commits import Commits, make_commits
 from kgroups.sandbox.security import Acl
 from kgroups.sandbox.security import up as secure_up
 from tests.fakes.watchdog import alarm
 from tests.integration.asking import Answer, run_here, run_kgroups
 from tests.integration.monitoring.prometheus import run_exporter
+from tests.integration.versions import MAIN
 
 OLD, PAUSED = "2.8.2", "3.9.1"
 WAY = "sasl-ssl-scram-sha-512"
@@ -45,12 +46,12 @@ class Fleet(NamedTuple):
 
 @pytest.fixture(scope="module")
 def fleet(require_kafka: Callable[[str], None], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
-    for version in (DEFAULT_VERSION, OLD, PAUSED):
+    for version in (MAIN, OLD, PAUSED):
         require_kafka(version)
     folder = tmp_path_factory.mktemp("fleet")
     with ExitStack() as stack:
         name = f"pytest-{os.getpid()}-fleet"
-        secure = stack.enter_context(secure_up(DEFAULT_VERSION, name=f"{name}-secure", users=("ann",), kerberos=False))
+        secure = stack.enter_context(secure_up(MAIN, name=f"{name}-secure", users=("ann",), kerberos=False))
         old = stack.enter_context(Sandbox.up(OLD, name=f"{name}-old"))
         paused = stack.enter_context(Sandbox.up(PAUSED, name=f"{name}-paused"))
         for cluster, topics in ((secure.sandbox, ("both", "secure")), (old, ("both", "old")), (paused, ("paused",))):

@@ -20,6 +20,7 @@ from kgroups.history.load.store import Store
 from kgroups.sandbox import Sandbox
 from kgroups.sandbox.commits import Commits, make_commits
 from tests.integration.hdfs_cluster import hdfs_cluster
+from tests.integration.versions import MAIN
 
 pytestmark = pytest.mark.soak  # starts HDFS: its JARs take 107 MB
 
@@ -102,7 +103,7 @@ def test_collect_stores_history_in_hdfs_exactly_once(
         row: dict[str, int] = json.loads(kgroups("sql", query, "-o", "jsonl"))
         return row
 
-    with Sandbox.up(name="hdfs") as sandbox:
+    with Sandbox.up(MAIN, name="hdfs") as sandbox:
         server = f"--bootstrap-server={sandbox.bootstrap}"
         make_commits(sandbox, Commits(groups=3, partitions=4, rounds=5))
         kgroups("collect", server)

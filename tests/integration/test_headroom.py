@@ -15,12 +15,12 @@ from confluent_kafka.admin import AdminClient, OffsetSpec
 from kgroups.cli.frame.options import ConnectionOptions
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.model.offsets import Isolation
-from kgroups.sandbox import DEFAULT_VERSION, Sandbox
+from kgroups.sandbox import Sandbox
 from kgroups.watch.group_page import read_time_lags
 from kgroups.watch.state.watching import GroupKey
 from tests.integration.asking import Row, run_kgroups
 from tests.integration.retained_topics import SECONDS, bytes_of, commit, create, remove
-from tests.integration.versions import newest_only, oldest_and_newest
+from tests.integration.versions import MAIN, newest_only, oldest_and_newest
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE
@@ -134,11 +134,11 @@ _BOTH: list[dict[str, object]] = [
 @pytest.mark.soak
 def test_record_is_deleted_within_the_predicted_bounds(require_kafka: Any) -> None:
     """Twenty topics, each written without a pause; three stop after the commit."""
-    require_kafka(DEFAULT_VERSION)
+    require_kafka(MAIN)
     topics = {f"soak-{number}": config for number, config in enumerate((*_TIME, *_BYTES, *_BOTH))}
     assert len(topics) == 20
     properties = {"log.retention.check.interval.ms": str(CHECK_INTERVAL), "log.initial.task.delay.ms": "500"}
-    with Sandbox.up(brokers=1, name="headroom-soak", properties=properties) as sandbox:
+    with Sandbox.up(MAIN, brokers=1, name="headroom-soak", properties=properties) as sandbox:
         create(sandbox, topics)
         deleted, answers = _observe(sandbox, topics)
     late = []

@@ -21,6 +21,7 @@ from kgroups.sandbox import Sandbox
 from kgroups.sandbox.topics import fill
 from tests.fakes.history import Row, ordered, rows_of
 from tests.integration.asking import run_kgroups
+from tests.integration.versions import MAIN
 
 pytestmark = pytest.mark.spark
 
@@ -110,7 +111,7 @@ def scripted_cluster(
     require_kafka("4.3.1")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
-        with Sandbox.up(name="history", properties={"group.initial.rebalance.delay.ms": "0"}) as sandbox:
+        with Sandbox.up(MAIN, name="history", properties={"group.initial.rebalance.delay.ms": "0"}) as sandbox:
             play(sandbox)
             yield sandbox
 

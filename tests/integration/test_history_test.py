@@ -26,6 +26,7 @@ from kgroups.sandbox import Sandbox
 from kgroups.sandbox.commits import Commits, make_commits
 from tests.integration.asking import Answer, run_here
 from tests.integration.known_cluster import KnownCluster
+from tests.integration.versions import MAIN
 
 LOAD = Commits(groups=6, partitions=4, rounds=5)
 Result = dict[tuple[str, str | None], dict[str, Any]]
@@ -36,7 +37,7 @@ def kafka(require_kafka: Callable[[str], None], tmp_path_factory: pytest.TempPat
     require_kafka("4.3.1")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
-        with Sandbox.up(name="verify") as sandbox:
+        with Sandbox.up(MAIN, name="verify") as sandbox:
             make_commits(sandbox, LOAD)
             yield sandbox
 

@@ -28,6 +28,7 @@ from kgroups.sandbox.wire.offset_commit import OffsetCommit
 from tests.fakes import history
 from tests.fakes.history import Row
 from tests.integration.offsets_log import log_ends
+from tests.integration.versions import MAIN
 
 LOGS: Final = 3
 COMPACTED, ABORTED, HUNG = range(LOGS)
@@ -49,7 +50,7 @@ def kafka(require_kafka: Callable[[str], None], tmp_path_factory: pytest.TempPat
     require_kafka("4.3.1")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
-        with Sandbox.up(name="known", properties=PROPERTIES) as sandbox:
+        with Sandbox.up(MAIN, name="known", properties=PROPERTIES) as sandbox:
             admin = AdminClient({"bootstrap.servers": sandbox.bootstrap})
             admin.create_topics([NewTopic(TOPIC, PARTITIONS, 1)])[TOPIC].result(SECONDS)
             yield sandbox

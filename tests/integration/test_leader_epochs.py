@@ -13,10 +13,11 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from kgroups.sandbox import DEFAULT_VERSION, Sandbox
+from kgroups.sandbox import Sandbox
 from tests.integration.asking import run_kgroups
 from tests.integration.conftest import wanted_versions
 from tests.integration.java_members import JavaMembers
+from tests.integration.versions import MAIN
 
 READERS = ("classic", "consumer", "librdkafka")
 YES = ("--execute", "--yes", "--commit-window", "100ms", "--undo-file")
@@ -26,12 +27,15 @@ YES = ("--execute", "--yes", "--commit-window", "100ms", "--undo-file")
 def brokers(
     request: pytest.FixtureRequest, require_kafka: Callable[[str], None], jdk: None
 ) -> Iterator[tuple[Sandbox, Sandbox]]:
-    if DEFAULT_VERSION not in wanted_versions(request.config):
-        pytest.skip(f"harm is done to Kafka {DEFAULT_VERSION} only")
-    require_kafka(DEFAULT_VERSION)
+    if MAIN not in wanted_versions(request.config):
+        pytest.skip(f"harm is done to Kafka {MAIN} only")
+    require_kafka(MAIN)
     name = f"pytest-{os.getpid()}-epochs"
     fast = {"broker.session.timeout.ms": "6000", "replica.lag.time.max.ms": "3000"}
-    with Sandbox.up(brokers=3, name=name, properties=fast) as one, Sandbox.up(brokers=1, name=f"{name}-b") as other:
+    with (
+        Sandbox.up(MAIN, brokers=3, name=name, properties=fast) as one,
+        Sandbox.up(MAIN, brokers=1, name=f"{name}-b") as other,
+    ):
         yield one, other
 
 

@@ -14,12 +14,12 @@ from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.history.live.ask import cluster_id, sample_heads, sweep
 from kgroups.history.live.wire_session import WireSession
 from kgroups.model.groups import GroupType
-from kgroups.sandbox import DEFAULT_VERSION, Sandbox
+from kgroups.sandbox import Sandbox
 from kgroups.sandbox.load import Load, seed_load
 from tests.integration.asking import Row
 from tests.integration.conftest import wanted_versions
 from tests.integration.known_cluster import KnownCluster, promised_offsets
-from tests.integration.versions import newest_only
+from tests.integration.versions import MAIN, newest_only
 
 pytestmark = [pytest.mark.spark, newest_only]
 
@@ -155,11 +155,11 @@ def test_live_tables_with_a_killed_broker(
     spark: SparkSession, request: pytest.FixtureRequest, require_kafka: Callable[[str], None]
 ) -> None:
     """One of 3 brokers is killed: rows of the others are returned, and failures are rows or one error."""
-    if DEFAULT_VERSION not in wanted_versions(request.config):
-        pytest.skip(f"harm is done to Kafka {DEFAULT_VERSION} only")
-    require_kafka(DEFAULT_VERSION)
+    if MAIN not in wanted_versions(request.config):
+        pytest.skip(f"harm is done to Kafka {MAIN} only")
+    require_kafka(MAIN)
     kept = {"broker.session.timeout.ms": "60000"}  # no other broker is lost when the controller changes
-    with Sandbox.up(brokers=3, name=f"pytest-{os.getpid()}-live", properties=kept) as sandbox:
+    with Sandbox.up(MAIN, brokers=3, name=f"pytest-{os.getpid()}-live", properties=kept) as sandbox:
         seed_load(sandbox, Load(groups=30, partitions=3, topics=2))
         before = {row["group"]: row["coordinator_id"] for row in rows(live(spark, sandbox, "groups"))}
         assert set(before.values()) == {1, 2, 3}

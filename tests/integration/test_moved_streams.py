@@ -13,12 +13,13 @@ import pytest
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from kgroups.sandbox import DEFAULT_VERSION, Sandbox
+from kgroups.sandbox import Sandbox
 from kgroups.sandbox.streams import CHANGELOG, REPARTITION, start_streams
 from tests.integration.asking import Answer, run_here
 from tests.integration.conftest import calm
 from tests.integration.copied_topic import BEGAN
 from tests.integration.streams_member import play_streams_group
+from tests.integration.versions import MAIN
 
 APP: Final = "counter"
 TOPIC: Final = "words"
@@ -35,11 +36,11 @@ SETTINGS: Final[dict[str, Any]] = {
 @pytest.fixture(scope="module")
 def clusters(require_kafka: Callable[[str], None], jdk: None) -> Iterator[tuple[Sandbox, Sandbox]]:
     """An application that has counted the words of a topic, and stopped; the other cluster has a copy of the topic."""
-    require_kafka(DEFAULT_VERSION)
+    require_kafka(MAIN)
     name = f"pytest-{os.getpid()}-applications"
     with (
-        Sandbox.up(name=f"{name}-source", properties=calm(DEFAULT_VERSION)) as source,
-        Sandbox.up(name=f"{name}-target", properties=calm(DEFAULT_VERSION)) as target,
+        Sandbox.up(MAIN, name=f"{name}-source", properties=calm(MAIN)) as source,
+        Sandbox.up(MAIN, name=f"{name}-target", properties=calm(MAIN)) as target,
     ):
         for sandbox in (source, target):
             create(sandbox, TOPIC)

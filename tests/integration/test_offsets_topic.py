@@ -21,7 +21,7 @@ from kgroups.history.decode import decode_batch, split
 from kgroups.history.decode.rows import decode_rows
 from kgroups.history.tables import RECORDS
 from kgroups.protocol.offsets_topic import RECORD_TYPES, decode
-from kgroups.sandbox import DEFAULT_VERSION, Sandbox
+from kgroups.sandbox import Sandbox
 from kgroups.sandbox.load import Load
 from tests.fakes.offset_records import Pair
 from tests.integration.every_record import (
@@ -37,6 +37,7 @@ from tests.integration.every_record import (
 from tests.integration.known_cluster import KnownCluster
 from tests.integration.offsets_log import Logged, read_log
 from tests.integration.record_oracle import VERSION, as_kafka_tells, ask_kafka
+from tests.integration.versions import MAIN
 from tests.property.offset_records import SCHEMAS, pairs, records
 
 NEVER_WRITTEN = {0}
@@ -60,9 +61,9 @@ def load(request: pytest.FixtureRequest) -> Load:
 @pytest.fixture(scope="module")
 def log(load: Load, require_kafka: Callable[[str], None]) -> list[Logged]:
     """All records that a broker has written after :func:`write_every_record`."""
-    require_kafka(DEFAULT_VERSION)
-    assert DEFAULT_VERSION == VERSION
-    with Sandbox.up(DEFAULT_VERSION, 1, name=f"pytest-{os.getpid()}-records") as sandbox:
+    require_kafka(MAIN)
+    assert MAIN == VERSION
+    with Sandbox.up(MAIN, 1, name=f"pytest-{os.getpid()}-records") as sandbox:
         write_every_record(sandbox, load)
         return read_log(sandbox.bootstrap)
 

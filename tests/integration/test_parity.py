@@ -21,7 +21,7 @@ from tests.integration.asking import Answer, Row, visible
 from tests.integration.java_output import Cells, ToolOutput, assignment
 from tests.integration.known_cluster import KnownCluster
 from tests.integration.transient_groups import COMPLETING, IDLE, OWNED, TransientGroups
-from tests.integration.versions import NEWEST
+from tests.integration.versions import MAIN
 
 DIFFERENCES = {
     "other_protocol_types": (
@@ -208,7 +208,7 @@ def without_topics(rows: Iterable[Cells]) -> list[Cells]:
 def tools(known_cluster: KnownCluster, *, several_groups: bool = False) -> list[str]:
     """The versions of the Java tool to ask; without that of 1.1.1 where it would have to take several groups."""
     own = [] if several_groups and not known_cluster.since("2.5") else [known_cluster.version]
-    return list(dict.fromkeys([*own, NEWEST]))
+    return list(dict.fromkeys([*own, MAIN]))
 
 
 # list
@@ -383,7 +383,7 @@ def test_difference_missing_group(known_cluster: KnownCluster) -> None:
     assert "group 'nobody-knows-it': the group does not exist" in answer.err
     for tool in tools(known_cluster, several_groups=True):
         output = known_cluster.java("--describe", "--group", "nobody-knows-it", "--group", "ahead", version=tool)
-        hidden = tool in (NEWEST, "4.4.0") and known_cluster.since("4.0")
+        hidden = tool in (MAIN, "4.4.0") and known_cluster.since("4.0")
         assert (output.code, [row["GROUP"] for row in output.rows]) == (0, [] if hidden else ["ahead"])
         assert re.search("nobody-knows-it'? (does not exist|not found)", output.out)
 
@@ -412,8 +412,8 @@ def test_difference_states_of_older_brokers(known_cluster: KnownCluster) -> None
     if known_cluster.since("2.6"):
         return
     assert known_cluster.java("--list", "--state").code == 1
-    assert {row["STATE"] for row in known_cluster.java("--list", "--state", version=NEWEST).rows} == {"Unknown"}
-    output = known_cluster.java("--list", "--state", "stable", version=NEWEST)
+    assert {row["STATE"] for row in known_cluster.java("--list", "--state", version=MAIN).rows} == {"Unknown"}
+    output = known_cluster.java("--list", "--state", "stable", version=MAIN)
     assert (output.code, output.rows) == (0, [])
     assert "UnsupportedVersionException" in output.out
     answer = known_cluster.ask("list", "--state", "empty", "-o", "json")
@@ -430,11 +430,11 @@ def test_difference_types_of_older_brokers(known_cluster: KnownCluster) -> None:
         return
     assert {row["type"] for row in answer.items} == {None}
     assert "does not report group types" in answer.err
-    assert {row["TYPE"] for row in known_cluster.java("--list", "--type", version=NEWEST).rows} == {"Unknown"}
+    assert {row["TYPE"] for row in known_cluster.java("--list", "--type", version=MAIN).rows} == {"Unknown"}
     # It lets "classic" through, and lists everything; any other type is more than ListGroups can ask for.
-    output = known_cluster.java("--list", "--type", "classic", version=NEWEST)
+    output = known_cluster.java("--list", "--type", "classic", version=MAIN)
     assert {row["TYPE"] for row in output.rows} == {"Unknown"}
-    output = known_cluster.java("--list", "--type", "consumer", version=NEWEST)
+    output = known_cluster.java("--list", "--type", "consumer", version=MAIN)
     assert (output.code, output.rows) == (0, [])
     assert "UnsupportedVersionException" in output.out
     answer = known_cluster.ask("list", "--type", "classic")

@@ -22,11 +22,12 @@ from kgroups.protocol.apis.offset_fetch import API, OffsetFetch
 from kgroups.protocol.error_codes import KafkaError as ReportedError
 from kgroups.protocol.reader import reader_of
 from kgroups.protocol.versions import Api
-from kgroups.sandbox import DEFAULT_VERSION, Sandbox
+from kgroups.sandbox import Sandbox
 from kgroups.sandbox.coordinator_client import CoordinatorClient
 from kgroups.sandbox.topics import create_topics
 from tests.integration.asking import run_kgroups
 from tests.integration.conftest import wanted_versions
+from tests.integration.versions import MAIN
 
 T = TypeVar("T")
 TOPIC = "recreated"
@@ -36,11 +37,11 @@ WITH_EPOCH, WITHOUT = "epoch", "no-epoch"
 def test_recreated_topic_is_reported_by_every_command(
     request: pytest.FixtureRequest, require_kafka: Callable[[str], None]
 ) -> None:
-    if DEFAULT_VERSION not in wanted_versions(request.config):
-        pytest.skip(f"harm is done to Kafka {DEFAULT_VERSION} only")
-    require_kafka(DEFAULT_VERSION)
+    if MAIN not in wanted_versions(request.config):
+        pytest.skip(f"harm is done to Kafka {MAIN} only")
+    require_kafka(MAIN)
     fast = {"broker.session.timeout.ms": "6000"}
-    with Sandbox.up(brokers=3, name=f"pytest-{os.getpid()}-recreated", properties=fast) as sandbox:
+    with Sandbox.up(MAIN, brokers=3, name=f"pytest-{os.getpid()}-recreated", properties=fast) as sandbox:
         make(sandbox)
         leader = leader_of(sandbox)
         # Both groups are kept by one broker that does not lead the topic.

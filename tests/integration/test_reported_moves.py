@@ -15,10 +15,11 @@ from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Message, Pro
 from confluent_kafka.admin import AdminClient
 
 from kgroups.config.settings import ClientSettings, parse_bootstrap
-from kgroups.sandbox import DEFAULT_VERSION, Sandbox
+from kgroups.sandbox import Sandbox
 from kgroups.sandbox.topics import delete_records, make_topics
 from tests.integration.asking import Answer, Row, run_here
 from tests.integration.conftest import calm
+from tests.integration.versions import MAIN
 
 OLD: Final = "3.9.1"
 START: Final = 1_760_000_000_000
@@ -79,11 +80,11 @@ class Pair(NamedTuple):
 @pytest.fixture(scope="module")
 def pair(require_kafka: Callable[[str], None]) -> Iterator[Pair]:
     require_kafka(OLD)
-    require_kafka(DEFAULT_VERSION)
+    require_kafka(MAIN)
     name = f"pytest-{os.getpid()}-reported"
     with (
         Sandbox.up(OLD, name=f"{name}-source", properties=calm(OLD)) as source,
-        Sandbox.up(name=f"{name}-target", properties=calm(DEFAULT_VERSION)) as target,
+        Sandbox.up(MAIN, name=f"{name}-target", properties=calm(MAIN)) as target,
     ):
         yield Pair(source, target)
 

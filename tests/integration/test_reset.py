@@ -25,7 +25,7 @@ from kgroups.model.operations.results import AppliedOffset
 from kgroups.model.outcome import Outcome, Result
 from tests.integration.scratch_cluster import LOG, LONG, ScratchCluster
 from tests.integration.terminal import Typist
-from tests.integration.versions import NEWEST, newest_only, oldest_and_newest, on
+from tests.integration.versions import MAIN, newest_only, oldest_and_newest, on
 
 READER, OUTSIDE, LONG_NAME = "acts-reader", "acts-outside", "acts-reader whose name, with blanks, is long"
 AT = {
@@ -56,7 +56,7 @@ def scenarios(scratch_cluster: ScratchCluster) -> Iterator[Request]:
     yield from (("--by-duration", duration) for duration in (scratch_cluster.ago(7 + 1 / 60), "P1D"))
 
 
-JAVA = ("2.8.2", NEWEST)
+JAVA = ("2.8.2", MAIN)
 """Whose tools are asked: the oldest that is worth it, and the newest."""
 
 Plan = list[tuple[str, str, int, int]]

@@ -19,11 +19,12 @@ from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.model.cluster import Node
 from kgroups.model.placement import OFFSETS_TOPIC
 from kgroups.net.cluster import Cluster
-from kgroups.sandbox import DEFAULT_VERSION, Sandbox
+from kgroups.sandbox import Sandbox
 from kgroups.sandbox.load import Load, seed_load
 from tests.integration.asking import Answer, run_here
 from tests.integration.conftest import wanted_versions
 from tests.integration.dropin import ours
+from tests.integration.versions import MAIN
 
 pytestmark = pytest.mark.faults
 
@@ -77,10 +78,10 @@ class Tally:
 
 @pytest.fixture
 def replicated_cluster(request: pytest.FixtureRequest, require_kafka: Callable[[str], None]) -> Iterator[Sandbox]:
-    if DEFAULT_VERSION not in wanted_versions(request.config):
-        pytest.skip(f"brokers of Kafka {DEFAULT_VERSION} only are restarted")
-    require_kafka(DEFAULT_VERSION)
-    with Sandbox.up(brokers=3, name=f"pytest-{os.getpid()}-rolling", properties=REPLICATED) as sandbox:
+    if MAIN not in wanted_versions(request.config):
+        pytest.skip(f"brokers of Kafka {MAIN} only are restarted")
+    require_kafka(MAIN)
+    with Sandbox.up(MAIN, brokers=3, name=f"pytest-{os.getpid()}-rolling", properties=REPLICATED) as sandbox:
         seed_load(sandbox, LOAD)
         assert groups(run_here("list", "-o", "json", *PATIENT, bootstrap=sandbox.bootstrap)) == NAMES
         yield sandbox

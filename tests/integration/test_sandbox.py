@@ -21,6 +21,7 @@ from kgroups.sandbox.jars import ensure_jars
 from kgroups.sandbox.java import find_java
 from kgroups.sandbox.probe import api_versions, why_not_ready
 from kgroups.sandbox.process import state_of
+from tests.integration.versions import MAIN
 
 CONSUMER_GROUP_HEARTBEAT, SHARE_GROUP_HEARTBEAT, STREAMS_GROUP_HEARTBEAT = 68, 76, 88
 
@@ -67,7 +68,9 @@ def private_sandbox(
     require_kafka("4.3.1")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
-        with Sandbox.up(name="own", properties={"num.partitions": "7"}, listeners={"SECOND": "PLAINTEXT"}) as sandbox:
+        with Sandbox.up(
+            MAIN, name="own", properties={"num.partitions": "7"}, listeners={"SECOND": "PLAINTEXT"}
+        ) as sandbox:
             yield sandbox
 
 
@@ -125,14 +128,14 @@ def state_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_stale_sandbox_is_shown_replaced_and_stopped(state_home: Path, require_kafka: Callable[[str], None]) -> None:
     require_kafka("4.3.1")
-    first = Sandbox.up(name="stale")
+    first = Sandbox.up(MAIN, name="stale")
     pid = first.brokers[0].pid
     os.kill(pid, signal.SIGKILL)  # as when the machine was restarted
     while state_of(pid, f"{first.folder}/") != "gone":
         pass
     assert Sandbox.load("stale").status().brokers == {1: "gone"}
 
-    second = Sandbox.up(name="stale")
+    second = Sandbox.up(MAIN, name="stale")
     assert second.bootstrap != first.bootstrap
     helper = second.start_helper("helper", [sys.executable, "-c", "import time; time.sleep(600)", f"{second.folder}/"])
     pids = [second.brokers[0].pid, helper]

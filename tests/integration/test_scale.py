@@ -13,12 +13,13 @@ from math import ceil
 import pytest
 
 from kgroups.admin.routing.query_coordinators import GroupQuery
-from kgroups.sandbox import DEFAULT_VERSION, Sandbox
+from kgroups.sandbox import Sandbox
 from kgroups.sandbox.load import Load, seed_load
 from tests.integration.asking import run_kgroups
 from tests.integration.conftest import BROKERS, wanted_versions
 from tests.integration.java_output import JavaTool
 from tests.integration.known_cluster import KnownCluster
+from tests.integration.versions import MAIN
 
 LOAD = Load(groups=520, partitions=10)
 """More than one batch for a single broker."""
@@ -32,7 +33,7 @@ A_REQUEST: int = GroupQuery._field_defaults["chunk"]
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "many_groups" in metafunc.fixturenames:
-        versions = [name for name in (OLDEST, DEFAULT_VERSION) if name in wanted_versions(metafunc.config)]
+        versions = [name for name in (OLDEST, MAIN) if name in wanted_versions(metafunc.config)]
         metafunc.parametrize("many_groups", versions, indirect=True, scope="module")
 
 
@@ -110,7 +111,7 @@ def test_describe_named_groups_needs_few_requests(many_groups: KnownCluster) -> 
 
 def test_describe_all_groups_matches_java(many_groups: KnownCluster) -> None:
     """The whole table, row by row, as the newest Java tool has it; it asks group by group."""
-    tool = JavaTool(DEFAULT_VERSION)
+    tool = JavaTool(MAIN)
     output = tool.ask(many_groups.sandbox.bootstrap, "--describe", "--all-groups", limit=600)
     answer = many_groups.ask("describe", "--all-groups", "-o", "plain")
     theirs = [{header: text or "-" for header, text in row.items()} for row in output.rows]
@@ -131,7 +132,7 @@ def test_closed_pipe_ends_silently(many_groups: KnownCluster) -> None:
 
 
 def test_librdkafka_gives_the_same_rows(many_groups: KnownCluster) -> None:
-    if many_groups.version != DEFAULT_VERSION:
+    if many_groups.version != MAIN:
         pytest.skip("one version is enough: it asks group by group")
     theirs = run_kgroups(
         *("describe", "--all-groups", "--transport", "librdkafka", "-o", "csv", "--timeout", "120s"),

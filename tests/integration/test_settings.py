@@ -14,7 +14,7 @@ from kgroups import Cluster
 from kgroups.sandbox import Sandbox
 from tests.integration.asking import Answer, run_here
 from tests.integration.group_settings import SECONDS, by_kafka, until_shown
-from tests.integration.versions import on
+from tests.integration.versions import MAIN, on
 
 A, B = "settings-a", "settings-b"
 TIMEOUT, LOCKS = "consumer.session.timeout.ms", "share.partition.max.record.locks"
@@ -84,7 +84,7 @@ def test_settings_of_several_clusters_are_set_and_restored(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("KGROUPS_CONFIG", str(tmp_path / "config.toml"))
     group, now = "settings-fleet", ("--execute", "--yes", "-o", "json")
-    with Sandbox.up(name=f"pytest-{os.getpid()}-settings") as other:
+    with Sandbox.up(MAIN, name=f"pytest-{os.getpid()}-settings") as other:
         servers = {"here": cluster.bootstrap, "there": other.bootstrap}
         config = "".join(f'[profiles.{name}]\nbootstrap = "{each}"\n' for name, each in servers.items())
         Path("config.toml").write_text(config)

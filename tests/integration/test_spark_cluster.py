@@ -29,6 +29,7 @@ from kgroups.history.tables import COVERAGE, RECORDS, Table
 from kgroups.pipeline import submit
 from kgroups.sandbox import Sandbox
 from kgroups.sandbox.commits import Commits, make_commits
+from tests.integration.versions import MAIN
 
 pytestmark = pytest.mark.spark
 
@@ -60,7 +61,7 @@ def kafka(require_kafka: Callable[[str], None], tmp_path_factory: pytest.TempPat
     require_kafka("4.3.1")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
-        with Sandbox.up(name="cluster") as sandbox:
+        with Sandbox.up(MAIN, name="cluster") as sandbox:
             make_commits(sandbox, LOAD)
             yield sandbox
 

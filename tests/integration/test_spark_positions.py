@@ -27,6 +27,7 @@ from kgroups.sandbox.folders import jar_cache, locked
 from kgroups.sandbox.java import find_java
 from kgroups.sandbox.versions import Coordinate
 from tests.fakes.object_store import s3_bucket
+from tests.integration.versions import MAIN
 
 pytestmark = pytest.mark.spark
 
@@ -132,7 +133,7 @@ def kafka(require_kafka: Callable[[str], None], tmp_path_factory: pytest.TempPat
     require_kafka("4.3.1")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
-        with Sandbox.up(name="positions") as sandbox:
+        with Sandbox.up(MAIN, name="positions") as sandbox:
             admin = AdminClient({"bootstrap.servers": sandbox.bootstrap})
             for made in admin.create_topics([NewTopic(name, many, 1) for name, many in TOPICS.items()]).values():
                 made.result(60)

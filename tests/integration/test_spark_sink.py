@@ -29,6 +29,7 @@ from tests.integration.failing_writes import RECORDS, TASKS
 from tests.integration.offsets_log import log_ends
 from tests.integration.test_collect import Places, in_the_log
 from tests.integration.test_spark_cluster import spark_home
+from tests.integration.versions import MAIN
 
 pytestmark = pytest.mark.spark
 
@@ -41,7 +42,7 @@ def kafka(require_kafka: Callable[[str], None], tmp_path_factory: pytest.TempPat
     require_kafka("4.3.1")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
-        with Sandbox.up(name="sink") as sandbox:
+        with Sandbox.up(MAIN, name="sink") as sandbox:
             make_commits(sandbox, LOAD)
             yield sandbox
 

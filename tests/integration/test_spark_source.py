@@ -17,9 +17,9 @@ from kgroups.history.live.offsets_log import open_log
 from kgroups.history.session import root_cause
 from kgroups.history.tables import COMMITS
 from kgroups.model.placement import partition_of
-from kgroups.sandbox import DEFAULT_VERSION, Sandbox
+from kgroups.sandbox import Sandbox
 from kgroups.sandbox.commits import Commits, make_commits
-from tests.integration.versions import newest_only
+from tests.integration.versions import MAIN, newest_only
 
 pytestmark = [pytest.mark.spark, newest_only]
 
@@ -31,8 +31,8 @@ FIRST, SECOND, *_ = WRITTEN.names()
 @pytest.fixture(scope="module")
 def log(require_kafka: Callable[[str], None]) -> Iterator[Sandbox]:
     """A cluster with the commits of some groups, to which tests may add others."""
-    require_kafka(DEFAULT_VERSION)
-    with Sandbox.up(name=f"pytest-{os.getpid()}-source") as sandbox:
+    require_kafka(MAIN)
+    with Sandbox.up(MAIN, name=f"pytest-{os.getpid()}-source") as sandbox:
         make_commits(sandbox, WRITTEN)
         yield sandbox
 

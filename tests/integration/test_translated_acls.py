@@ -12,13 +12,13 @@ from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from kgroups.config.settings import ClientSettings, parse_bootstrap
-from kgroups.sandbox import DEFAULT_VERSION
 from kgroups.sandbox.security import Acl, Secure
 from kgroups.sandbox.security import up as secure_up
 from kgroups.sandbox.topics import make_topics
 from tests.integration.asking import Answer, run_here
 from tests.integration.conftest import calm
 from tests.integration.copied_topic import COMMITTED, EARLIER, GROUP, TOPIC, make_copied_topic
+from tests.integration.versions import MAIN
 
 OLD = "2.8.2"
 """With the authorizer of ZooKeeper."""
@@ -120,12 +120,12 @@ class Pair(NamedTuple):
 def pair(require_kafka: Callable[[str], None], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
     """Two clusters with ACLs, as ann's profiles east and west."""
     require_kafka(OLD)
-    require_kafka(DEFAULT_VERSION)
+    require_kafka(MAIN)
     name = f"pytest-{os.getpid()}-acls"
     options = {"users": ("ann",), "kerberos": False}
     with (
         secure_up(OLD, name=f"{name}-source", properties=calm(OLD), **options) as source,
-        secure_up(DEFAULT_VERSION, name=f"{name}-target", properties=calm(DEFAULT_VERSION), **options) as target,
+        secure_up(MAIN, name=f"{name}-target", properties=calm(MAIN), **options) as target,
     ):
         make_copied_topic(source.sandbox.bootstrap, target.sandbox.bootstrap)
         for secure in (source, target):

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, TopicPartition
 
-from kgroups.sandbox import DEFAULT_VERSION, Sandbox
+from kgroups.sandbox import Sandbox
 from tests.integration.asking import Answer, Row, run_here
 from tests.integration.conftest import calm
 from tests.integration.copied_worlds import (
@@ -30,6 +30,7 @@ from tests.integration.copied_worlds import (
     commit,
 )
 from tests.integration.java_members import JavaMembers
+from tests.integration.versions import MAIN
 
 OPTIONS = ("--topic-map", TOPIC_MAP, "--header", HEADER, "--timeout", "10m", "--max-seconds", "300", "-o", "json")
 
@@ -49,11 +50,11 @@ def copied(request: pytest.FixtureRequest, require_kafka: Callable[[str], None])
     """Worlds on a cluster of an older version, and their copies on one of the newest."""
     version, number = request.param
     require_kafka(version)
-    require_kafka(DEFAULT_VERSION)
+    require_kafka(MAIN)
     name = f"pytest-{os.getpid()}-worlds"
     with (
         Sandbox.up(version, name=f"{name}-source", properties=calm(version) | LONG_TRANSACTIONS) as source,
-        Sandbox.up(name=f"{name}-target", properties=calm(DEFAULT_VERSION) | LONG_TRANSACTIONS) as target,
+        Sandbox.up(MAIN, name=f"{name}-target", properties=calm(MAIN) | LONG_TRANSACTIONS) as target,
     ):
         yield CopiedWorlds(source, target, number)
 

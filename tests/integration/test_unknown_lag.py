@@ -24,12 +24,13 @@ from prometheus_client.parser import text_string_to_metric_families
 from kgroups import Cluster as Api
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.net.cluster import Cluster
-from kgroups.sandbox import DEFAULT_VERSION, Sandbox
+from kgroups.sandbox import Sandbox
 from kgroups.sandbox.coordinator_client import CoordinatorClient
 from kgroups.sandbox.topics import create_topics
 from kgroups.sandbox.wire.offset_commit import OffsetCommit
 from tests.integration.asking import run_kgroups
 from tests.integration.conftest import wanted_versions
+from tests.integration.versions import MAIN
 
 TOPIC = "unknown-lag"
 BEHIND = 1000
@@ -55,11 +56,11 @@ class Scene(NamedTuple):
 def test_lag_is_unknown_in_every_command_while_the_leader_is_down(
     request: pytest.FixtureRequest, require_kafka: Callable[[str], None]
 ) -> None:
-    if DEFAULT_VERSION not in wanted_versions(request.config):
-        pytest.skip(f"harm is done to Kafka {DEFAULT_VERSION} only")
-    require_kafka(DEFAULT_VERSION)
+    if MAIN not in wanted_versions(request.config):
+        pytest.skip(f"harm is done to Kafka {MAIN} only")
+    require_kafka(MAIN)
     kept = {"broker.session.timeout.ms": "3600000"}  # it stays the leader
-    with Sandbox.up(brokers=3, name=f"pytest-{os.getpid()}-unknown", properties=kept) as sandbox:
+    with Sandbox.up(MAIN, brokers=3, name=f"pytest-{os.getpid()}-unknown", properties=kept) as sandbox:
         scene = prepared(sandbox)
         with watching(scene) as ticks, exporting(scene) as scrape:
             assert await_item(ticks, lambda item: item["total_lag"] is not None)["total_lag"] == BEHIND

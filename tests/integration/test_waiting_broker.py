@@ -17,7 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.net.cluster import Cluster
-from kgroups.sandbox import DEFAULT_VERSION, Sandbox
+from kgroups.sandbox import Sandbox
 from kgroups.sandbox.coordinator_client import CoordinatorClient
 from kgroups.sandbox.share import start_share_groups
 from kgroups.sandbox.topics import create_topics, fill
@@ -25,6 +25,7 @@ from kgroups.sandbox.wire.offset_commit import OffsetCommit
 from tests.integration.asking import TRIES, Answer, run_kgroups
 from tests.integration.conftest import wanted_versions
 from tests.integration.monitoring.prometheus import run_exporter
+from tests.integration.versions import MAIN
 
 TOPICS = {f"kept-{at}": 1 for at in range(16)}
 NAMES = [f"kept-{kind}-{at}" for kind in ("classic", "share") for at in range(400)]
@@ -37,16 +38,16 @@ OFFSETS, STATES = "__consumer_offsets", "__share_group_state"
 def test_healthy_broker_loses_no_row_of_any_type(
     request: pytest.FixtureRequest, require_kafka: Callable[[str], None], tmp_path: Path
 ) -> None:
-    if DEFAULT_VERSION not in wanted_versions(request.config):
-        pytest.skip(f"harm is done to Kafka {DEFAULT_VERSION} only")
-    require_kafka(DEFAULT_VERSION)
+    if MAIN not in wanted_versions(request.config):
+        pytest.skip(f"harm is done to Kafka {MAIN} only")
+    require_kafka(MAIN)
     kept = {
         "broker.session.timeout.ms": "3600000",  # leaders do not move
         # Without a common divisor: the places of a group in the two topics do not depend on each other.
         "offsets.topic.num.partitions": "8",
         "share.coordinator.state.topic.num.partitions": "5",
     }
-    with Sandbox.up(brokers=2, name=f"pytest-{os.getpid()}-waiting", properties=kept) as sandbox:
+    with Sandbox.up(MAIN, brokers=2, name=f"pytest-{os.getpid()}-waiting", properties=kept) as sandbox:
         healthy = asyncio.run(prepared(sandbox))
         assert {name.split("-")[1] for name in healthy} == {"classic", "share"}
 

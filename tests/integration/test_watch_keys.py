@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from kgroups.sandbox import DEFAULT_VERSION, Sandbox
+from kgroups.sandbox import Sandbox
 from kgroups.sandbox.load import Load, seed_load
 from tests.integration.conftest import wanted_versions
 from tests.integration.known_cluster import KnownCluster
 from tests.integration.tmux import Tmux
-from tests.integration.versions import newest_only
+from tests.integration.versions import MAIN, newest_only
 
 SIZES = [(80, 24), (120, 40), (200, 50)]
 
@@ -26,11 +26,11 @@ def programs(require_program: Callable[[str], None]) -> None:
 
 @pytest.fixture(scope="module")
 def faulty(request: pytest.FixtureRequest, require_kafka: Callable[[str], None]) -> Iterator[Sandbox]:
-    if DEFAULT_VERSION not in wanted_versions(request.config):
-        pytest.skip(f"harm is done to Kafka {DEFAULT_VERSION} only")
-    require_kafka(DEFAULT_VERSION)
+    if MAIN not in wanted_versions(request.config):
+        pytest.skip(f"harm is done to Kafka {MAIN} only")
+    require_kafka(MAIN)
     lasting = {"broker.session.timeout.ms": "12000"}  # the broker stays the coordinator of its groups for a while
-    with Sandbox.up(brokers=3, name=f"pytest-{os.getpid()}-keys", properties=lasting) as sandbox:
+    with Sandbox.up(MAIN, brokers=3, name=f"pytest-{os.getpid()}-keys", properties=lasting) as sandbox:
         seed_load(sandbox, Load(groups=90, partitions=6, topics=3))
         yield sandbox
 

@@ -32,7 +32,7 @@ _up = Command(
             "--version",
             "kafka",
             metavar="VERSION",
-            help="Kafka version.  [default: 4.3.1]",
+            help="Kafka version.  [default: 4.4.0]",
             shell_complete=completer("kgroups.sandbox.command.run:complete_version"),
         ),
         click.option(

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from kgroups.sandbox import DEFAULT_VERSION
 from tests.integration.conftest import needs_kafka, wanted_versions
 from tests.integration.faults.retries import attempts, unfair
+from tests.integration.versions import MAIN
 
 HERE = Path(__file__).parent
 
@@ -37,6 +37,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture(scope="session")
 def needs_newest(request: pytest.FixtureRequest) -> None:
-    if DEFAULT_VERSION not in wanted_versions(request.config):
-        pytest.skip(f"harm is done to Kafka {DEFAULT_VERSION} only")
-    needs_kafka(request.config, DEFAULT_VERSION)
+    if MAIN not in wanted_versions(request.config):
+        pytest.skip(f"harm is done to Kafka {MAIN} only")
+    needs_kafka(request.config, MAIN)

@@ -23,6 +23,7 @@ from kgroups.sandbox.member import consumer, join
 from kgroups.sandbox.state import Broker
 from tests.fakes.truth import Pair, Truth
 from tests.integration.faults.proxy import NO_FAULT, PATIENCE, Fault, Proxy
+from tests.integration.versions import MAIN
 
 LOAD: Final = Load(groups=24, partitions=6, topics=3)
 """Groups that are only read."""
@@ -72,6 +73,7 @@ class FaultyCluster:
         with (
             Proxy(3) as proxy,
             Sandbox.up(
+                MAIN,
                 brokers=3,
                 name=name,
                 properties=properties,

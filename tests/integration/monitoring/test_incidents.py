@@ -15,12 +15,13 @@ from typing import NamedTuple
 import pytest
 
 from kgroups.config.settings import ClientSettings, parse_bootstrap
-from kgroups.sandbox import DEFAULT_VERSION, Sandbox
+from kgroups.sandbox import Sandbox
 from kgroups.sandbox.topics import make_topics
 from tests.integration.asking import run_here
 from tests.integration.conftest import wanted_versions
 from tests.integration.monitoring.load import PARTITIONS, Consuming, Producing
 from tests.integration.monitoring.prometheus import Prometheus, run_exporter, wait_until
+from tests.integration.versions import MAIN
 
 pytestmark = pytest.mark.soak
 TOPIC = "monitored"
@@ -51,10 +52,10 @@ class Scene(NamedTuple):
 def scene(
     request: pytest.FixtureRequest, require_kafka: Callable[[str], None], prometheus: Prometheus
 ) -> Iterator[Scene]:
-    if DEFAULT_VERSION not in wanted_versions(request.config):
-        pytest.skip(f"harm is done to Kafka {DEFAULT_VERSION} only")
-    require_kafka(DEFAULT_VERSION)
-    with Sandbox.up(brokers=3, name=f"pytest-{os.getpid()}-monitoring") as sandbox:
+    if MAIN not in wanted_versions(request.config):
+        pytest.skip(f"harm is done to Kafka {MAIN} only")
+    require_kafka(MAIN)
+    with Sandbox.up(MAIN, brokers=3, name=f"pytest-{os.getpid()}-monitoring") as sandbox:
         settings = ClientSettings(parse_bootstrap(sandbox.bootstrap), timeout=60, broker_timeout=60)
         make_topics(settings, {TOPIC: dict.fromkeys(range(PARTITIONS), 1)})
         with (
