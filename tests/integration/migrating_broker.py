@@ -10,11 +10,12 @@ from typing import NamedTuple
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from kgroups.sandbox import DEFAULT_VERSION, Sandbox
+from kgroups.sandbox import Sandbox
 from kgroups.sandbox.versions import FURTHER
 from tests.conftest import kafka_versions
 from tests.integration.asking import Row, run_here
 from tests.integration.migrating_group import PARTITIONS, PATIENT, TOPIC
+from tests.integration.versions import MAIN
 
 VERSIONS = (*FURTHER, "4.3.1", "4.4.0")
 POLICY, CONSUMER_MAX, CLASSIC_MAX = "group.consumer.migration.policy", "group.consumer.max.size", "group.max.size"
@@ -39,7 +40,7 @@ def migration_broker(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     """Start a broker of the version that is the parameter of a fixture, with a topic, or skip."""
     version, wanted = request.param, kafka_versions(request.config)
     if version in FURTHER and request.config.getoption("--soak"):
-        wanted = (*wanted, *((version,) if DEFAULT_VERSION in wanted else ()))
+        wanted = (*wanted, *((version,) if MAIN in wanted else ()))
     if version not in wanted:
         pytest.skip(f"not a version of --kafka: {version}")
     with Sandbox.up(version, name=f"pytest-{os.getpid()}-migration", properties=_SETTINGS) as sandbox:
