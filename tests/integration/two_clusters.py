@@ -12,11 +12,12 @@ from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer, To
 from confluent_kafka.admin import AdminClient
 
 from kgroups.config.settings import ClientSettings, parse_bootstrap
-from kgroups.sandbox import DEFAULT_VERSION, Sandbox
+from kgroups.sandbox import Sandbox
 from kgroups.sandbox.topics import make_topics
 from tests.integration.asking import Answer, run_here
 from tests.integration.conftest import calm
 from tests.integration.copied_topic import BEGAN
+from tests.integration.versions import MAIN
 
 PATIENCE = 60.0
 
@@ -32,11 +33,11 @@ class TwoClusters(NamedTuple):
     @classmethod
     @contextmanager
     def up(cls, require_kafka: Callable[[str], None]) -> Iterator[TwoClusters]:
-        require_kafka(DEFAULT_VERSION)
-        name, properties = f"pytest-{os.getpid()}-two", calm(DEFAULT_VERSION)
+        require_kafka(MAIN)
+        name, properties = f"pytest-{os.getpid()}-two", calm(MAIN)
         with (
-            Sandbox.up(name=f"{name}-source", properties=properties) as source,
-            Sandbox.up(name=f"{name}-target", properties=properties) as target,
+            Sandbox.up(MAIN, name=f"{name}-source", properties=properties) as source,
+            Sandbox.up(MAIN, name=f"{name}-target", properties=properties) as target,
         ):
             yield cls(source.bootstrap, target.bootstrap)
 
