@@ -201,3 +201,23 @@ def test_missing_acl_is_named_and_nothing_is_changed(name: str, pair: Pair, befo
     assert answer.code == 1
     assert (committed(pair.target) != BEFORE) == case.writes
     assert committed(pair.target).items() <= TRANSLATED.items()
+
+
+def test_groups_that_may_be_hidden_are_reported(pair: Pair, before: None) -> None:
+    def without_cluster(side: str, needed: Needed) -> Needed:
+        return {resource: operation for resource, operation in needed.items() if resource[0] != "cluster"}
+
+    pair.allow(without_cluster)
+    needed = {"operation": "DESCRIBE", "resource": "CLUSTER", "name": "kafka-cluster"}
+    text = "on the source: the list may be partial: without DESCRIBE on CLUSTER brokers leave out groups"
+    for code, words in (
+        (3, ("parity", "east", "west")),
+        (1, ("translate", "--all-groups", "--from", "east", "--to", "west")),
+    ):
+        answer = run_here(*words, "-o", "json")
+        assert answer.code == code
+        assert any(notice.startswith(text) for notice in answer.envelope["notices"]), answer.err
+        assert needed.items() <= answer.envelope["missing_acls"][0].items()
+    answer = run_here("parity", "east", "west", GROUP, "-o", "json")
+    assert not any(notice.startswith(text) for notice in answer.envelope["notices"])
+    assert needed.items() <= answer.envelope["missing_acls"][0].items()

@@ -16,7 +16,7 @@ from kgroups.model.counts import count, some
 from kgroups.model.groups import Group, GroupId, GroupState
 from kgroups.model.offsets import Commit, LogOffsets, place_name
 from kgroups.model.outcome import Failure, Outcome, Scope
-from kgroups.model.permissions import omitted_commits
+from kgroups.model.permissions import DESCRIBE_CLUSTER, Unchecked, omitted_commits
 from kgroups.model.translation.method import Impossible, Method, Translation
 from kgroups.model.translation.mirror_names import MirrorNames
 from kgroups.model.translation.syncs import OffsetPair
@@ -27,7 +27,7 @@ from kgroups.net.progress import Progress
 
 from ..change.plan.lookups import Committed, Pending, committed_by_group, groups_with_offsets
 from ..query.group_offsets import fetch_commits, hidden_topics_of
-from ..query.select_groups import Selection
+from ..query.select_groups import Selection, note_missing_groups
 from ..routing.partition_leaders import TopicPartition, Topics
 from .facts import Facts, find_all, log_of, read_facts, without_copy
 from .find_offset import Finder, Limits, Position
@@ -223,11 +223,13 @@ async def gather(source: Cluster, target: Cluster, request: Request) -> Gathered
     there = committed_by_group(commits)
     failures += [on_side(TARGET, failure) for name, failure in commits.failed.items() if name not in there]
     failures += facts.failures
-    if kept:
+    noted = await note_missing_groups(source, request.selection, groups)
+    notices += (f"{SOURCE}: {each}" for each in noted.notices[len(groups.notices) :])
+    if kept or noted.hidden_by:
         failures += await _hidden(source)
     notices += _unused_rules(request.topic_map, {topic for topic, _ in offsets})
     ours = tuple(on_side(SOURCE, failure) for failure in groups.failures)
-    groups = groups._replace(failures=ours).with_items(kept).with_failures(failures, notices)
+    groups = groups._replace(failures=ours, hidden_by=noted.hidden_by).with_items(kept).with_failures(failures, notices)
     if mirror:
         groups = groups.with_failures(mirror.failures, mirror.notices)
     pending_there = {name: each.pending for name, (_, each) in commits.found.items() if each.pending}
@@ -240,7 +242,10 @@ async def _hidden(source: Cluster) -> list[Failure]:
     if isinstance(hidden, frozenset):
         hidden = frozenset(topic for topic in hidden if not is_of_cluster(topic))
     why = omitted_commits(hidden)
-    return [Failure(Scope.CLUSTER, "", f"{SOURCE}: {why}", reason=Reason.OFFSETS_HIDDEN)] if why else []
+    if not why:
+        return []
+    acl = DESCRIBE_CLUSTER if isinstance(hidden, str) and not isinstance(hidden, Unchecked) else None
+    return [Failure(Scope.CLUSTER, "", f"{SOURCE}: {why}", acl=acl, reason=Reason.OFFSETS_HIDDEN)]
 
 
 async def _check_times(target: Cluster, mirror: Mirror, copies: Mapping[str, str], facts: Facts) -> None:
