@@ -152,6 +152,8 @@ def _as_saved(commit: Commit, now: Commit | None, then: FirstUnread | None, unre
         return Judgment(Verdict.UNKNOWN, note="the group had read everything: no record was saved")
     if (then.offset, then.timestamp, then.crc) == (unread.offset, unread.timestamp, unread.crc):
         return Judgment(Verdict.SAME, 0, f"the record at {unread.offset:,} has the same time and checksum")
-    return Judgment(
-        Verdict.UNKNOWN, note=f"the record at {unread.offset:,} has another time, or its batch another checksum"
-    )
+    if (then.offset, then.timestamp) == (unread.offset, unread.timestamp):
+        text = f"the record at {unread.offset:,} has the same time, and its batch another checksum"
+        note = f"{text}: it is another record, or in another batch, and the snapshot has only the checksum of the batch"
+        return Judgment(Verdict.UNKNOWN, note=note)
+    return Judgment(Verdict.UNKNOWN, note=f"the record at {unread.offset:,} has another time than the saved one")
