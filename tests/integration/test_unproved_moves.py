@@ -118,3 +118,17 @@ def test_undo_leaves_no_half_of_a_group(two: TwoClusters, tmp_path: Path) -> Non
     commit(two.target, group, topic, {0: 20})
     answer = run_here(*run, str(tmp_path / "all.json"), "--accept-mismatch", "offset", bootstrap=two.target)
     assert answer.code == 0, answer.err
+
+
+def test_group_of_the_target_only_hints_at_swapped_clusters(two: TwoClusters) -> None:
+    topic = group = "swapped"
+    two.create(topic, 5)
+    commit(two.target, group, topic, {0: 2})
+    commit(two.source, f"{group}-2", topic, {0: 2})
+    for answer in (two.translate(group), two.parity(group)):
+        (failure,) = answer.failures[:1]
+        assert (failure["error"], failure["hint"]) == (
+            "GROUP_ID_NOT_FOUND",
+            "the group exists on the target: the clusters may be swapped",
+        )
+        assert "did you mean" not in answer.err

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
@@ -15,7 +15,7 @@ from kgroups.errors import Reason, UsageError
 from kgroups.model.counts import count, some
 from kgroups.model.groups import Group, GroupId, GroupState
 from kgroups.model.offsets import Commit, LogOffsets, place_name
-from kgroups.model.outcome import Failure, Outcome, Scope
+from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Scope
 from kgroups.model.permissions import DESCRIBE_CLUSTER, Unchecked, omitted_commits
 from kgroups.model.translation.method import Impossible, Method, Translation
 from kgroups.model.translation.mirror_names import MirrorNames
@@ -27,6 +27,7 @@ from kgroups.net.progress import Progress
 
 from ..change.plan.lookups import Committed, Pending, committed_by_group, groups_with_offsets
 from ..query.group_offsets import fetch_commits, hidden_topics_of
+from ..query.list_groups import fetch_groups
 from ..query.select_groups import Selection, note_missing_groups
 from ..routing.partition_leaders import TopicPartition, Topics
 from .facts import Facts, find_all, log_of, read_facts, without_copy
@@ -228,12 +229,20 @@ async def gather(source: Cluster, target: Cluster, request: Request) -> Gathered
     if kept or noted.hidden_by:
         failures += await _hidden(source)
     notices += _unused_rules(request.topic_map, {topic for topic, _ in offsets})
-    ours = tuple(on_side(SOURCE, failure) for failure in groups.failures)
+    ours = tuple(on_side(SOURCE, failure) for failure in await _perhaps_swapped(target, groups.failures))
     groups = groups._replace(failures=ours, hidden_by=noted.hidden_by).with_items(kept).with_failures(failures, notices)
     if mirror:
         groups = groups.with_failures(mirror.failures, mirror.notices)
     pending_there = {name: each.pending for name, (_, each) in commits.found.items() if each.pending}
     return Gathered(groups, committed, there, copies, facts, mirror, pending, pending_there)
+
+
+async def _perhaps_swapped(target: Cluster, failures: Sequence[Failure]) -> list[Failure]:
+    """Return the failures, with a hint where a group that does not exist on the source exists on the target."""
+    missing = {each.name for each in failures if each.error == NOT_FOUND}
+    there = {each.group for each in (await fetch_groups(target)).items} if missing else frozenset()
+    hint = "the group exists on the target: the clusters may be swapped"
+    return [each._replace(hint=hint) if each.name in missing & there else each for each in failures]
 
 
 async def _hidden(source: Cluster) -> list[Failure]:
