@@ -56,6 +56,8 @@ def translate(
     matching: Matching,
     partial: bool,
     including_hidden: bool,
+    overwrite: bool,
+    skip_others: bool,
     follow: float | None,
 ) -> int:
     """Run ``kgroups translate``; return the exit code."""
@@ -65,7 +67,7 @@ def translate(
         raise UsageError("--follow cannot be combined with --undo-file: each time, a file with a new name is written")
     request = matching.request(chosen.selection())
     safety = safety.of(confirmation, pair.target)
-    operation = Translate(request, pair.source, safety, partial, including_hidden, undo_file)
+    operation = Translate(request, pair.source, safety, partial, including_hidden, overwrite, skip_others, undo_file)
     code = apply_plan(pair.target, shape, confirmation, operation)
     try:
         while follow is not None and operation.followed and code <= 128:  # else, a signal ended the round
@@ -104,6 +106,8 @@ class Step(NamedTuple):
     note: str | None = None
     ahead: bool = False
     """Whether the group is further on the target."""
+    foreign: bool = False
+    """Whether the offset on the target is another one that translate did not write."""
 
     @property
     def group(self) -> str:
@@ -126,9 +130,11 @@ class Translate(OffsetOperation[Step]):
     safety: Safety
     partial: bool = False
     including_hidden: bool = False
+    overwrite: bool = False
+    skip_others: bool = False
     undo_path: Path | None = None
     arrived: set[GroupId] = field(default_factory=set)
-    """The groups that have members on the target: they are left alone from then on."""
+    """The groups that have members on the target, or went on there: they are left alone from then on."""
     written: dict[PlanKey, int] = field(default_factory=dict)
     """The offsets that earlier rounds wrote."""
     again: bool = False
@@ -165,21 +171,60 @@ class Translate(OffsetOperation[Step]):
     async def _plan_part(
         self, cluster: Cluster, part: Iterable[Translated], translating: Iterable[Failure]
     ) -> Outcome[Step]:
-        steps = [_step(each) for each in part if each.group not in self.arrived]
+        steps = [self._step(each) for each in part if each.group not in self.arrived]
         failures = _impossible(steps)
-        ahead = _ahead(steps)
-        held = _held(steps, () if self.partial else failures, () if self.including_hidden else translating)
+        skips = [] if self.skip_others else _skips(steps)
+        held = _held(steps, () if self.partial else failures, () if self.including_hidden else translating, skips)
         moves = {step.key: _commit(step.translated) for step in steps if step.note is None and step.group not in held}
         # Those that need no move may have members by now.
         names = {step.group for step in steps} if self.again else {group for group, _, _ in moves}
         planned = await self.safety.plan(cluster, lambda: self._plan_moves(cluster, moves, names, steps))
+        self.arrived.update(step.group for step in steps if step.foreign)
         self.arrived.update(each.name for each in planned.failures if each.error == Code.non_empty_group.name.upper())
         planned = await self._screened(cluster, planned)
         by_key = {entry.key: entry for entry in planned.items}
-        items = [_planned(step, by_key.get(step.key), held.get(step.group)) for step in steps]
+        items = [self._planned(step, by_key.get(step.key), held.get(step.group)) for step in steps]
+        left = [*skips, *_ahead(items), *_foreign(items)]
         if self.again:
-            items = [step for step in items if step.planned or step.translated.translation.why]
-        return planned.with_failures([*failures, *ahead]).with_items(items)
+            items = [step for step in items if step.planned or step.foreign or step.translated.translation.why]
+        return planned.with_failures([*failures, *left]).with_items(items)
+
+    def _step(self, each: Translated) -> Step:
+        offset, old = each.translation.offset, each.old
+        if offset is None:
+            return Step(each, note="")
+        if not each.known_there:
+            return Step(each, note="not written: the group's offset there could not be read")
+        if old is None:
+            return Step(each)
+        if old.offset == offset:
+            return Step(each, note="already there")
+        if old.offset > offset:
+            foreign = not self._is_ours(each, old)
+            note = f"not moved back: the group is at {old.offset:,} there"
+            return Step(each) if each.outside else Step(each, note=note, ahead=True, foreign=foreign)
+        if self._is_ours(each, old):
+            return Step(each)
+        note = f"not overwritten: the group is at {old.offset:,} there, which translate did not write"
+        return Step(each, note=note, foreign=True)
+
+    def _is_ours(self, each: Translated, old: Commit) -> bool:
+        """Return whether an offset on the target may be replaced: translate or MirrorMaker 2 wrote it, or --overwrite.
+
+        Of what an earlier round wrote, only the offset itself counts: any other one shows that the group went on there.
+        """
+        key = each.group, each.target_topic, each.partition
+        if key in self.written:
+            return old.offset == self.written[key] or old.offset in each.mirrored
+        return self.overwrite or old.metadata == each.mark or old.offset in each.mirrored
+
+    def _planned(self, step: Step, entry: PlannedOffset | None, held: str | None) -> Step:
+        if entry is not None:
+            now = self._step(step.translated._replace(old=entry.before))  # the group may have gone on since
+            return now if now.note else now._replace(planned=entry, note=entry.note)
+        if held and step.note is None:
+            return step._replace(note=f"not written: {held}")
+        return step
 
     async def _translated(self, target: Cluster) -> Translations:
         client, _ = await open_for_command(self.source.settings, debug=self.source.debug, side=self.source.side)
@@ -216,6 +261,7 @@ class Translate(OffsetOperation[Step]):
             translation.offset,
             method,
             translation.read_again,
+            None if translation.offset is None else translation.others,
             "; ".join(filter(None, notes)) or None,
             *result,
         )
@@ -249,38 +295,22 @@ class Translate(OffsetOperation[Step]):
 
 def _commit(each: Translated) -> Commit:
     assert each.translation.offset is not None
-    return Commit(each.partition, each.translation.offset, each.translation.epoch, each.commit.metadata or "")
+    metadata = each.commit.metadata or each.mark
+    return Commit(each.partition, each.translation.offset, each.translation.epoch, metadata)
 
 
-def _step(each: Translated) -> Step:
-    offset, old = each.translation.offset, each.old
-    if offset is None:
-        return Step(each, note="")
-    if not each.known_there:
-        return Step(each, note="not written: the group's offset there could not be read")
-    if old is not None and old.offset == offset:
-        return Step(each, note="already there")
-    if old is not None and old.offset > offset and not each.outside:
-        return Step(each, note=f"not moved back: the group is at {old.offset:,} there", ahead=True)
-    return Step(each)
-
-
-def _held(steps: Iterable[Step], impossible: Iterable[Failure], failures: Iterable[Failure]) -> dict[GroupId, str]:
+def _held(
+    steps: Sequence[Step], impossible: Iterable[Failure], failures: Iterable[Failure], skips: Iterable[Failure]
+) -> dict[GroupId, str]:
     """Return the groups of which nothing is written, and why: on some partitions, they would begin anywhere."""
     hidden = any(failure.reason is Reason.OFFSETS_HIDDEN for failure in failures)
     why = "other offsets of the group may be hidden (--including-hidden-offsets)"
     held = dict.fromkeys((step.group for step in steps if hidden), why)
     why = "other offsets of the group are impossible (--partial)"
-    return held | dict.fromkeys((each.name for each in impossible), why)
-
-
-def _planned(step: Step, entry: PlannedOffset | None, held: str | None) -> Step:
-    if entry is not None:
-        now = _step(step.translated._replace(old=entry.before))  # the group may have gone on since
-        return now if now.note else now._replace(planned=entry, note=entry.note)
-    if held and step.note is None:
-        return step._replace(note=f"not written: {held}")
-    return step
+    held |= dict.fromkeys((each.name for each in impossible), why)
+    held |= dict.fromkeys((each.name for each in skips), "the group would skip records of others (--skip-others)")
+    why = "other offsets of the group are not overwritten (--overwrite)"
+    return held | dict.fromkeys((step.group for step in steps if step.foreign), why)
 
 
 def _ahead(steps: Iterable[Step]) -> list[Failure]:
@@ -293,6 +323,40 @@ def _ahead(steps: Iterable[Step]) -> list[Failure]:
             f"{count(number, 'offset')} of the target {'is' if number == 1 else 'are'} further, and not moved back",
             reason=Reason.NOT_APPLICABLE,
             hint="if the group did not go on there, kgroups parity shows what it would lose",
+        )
+        for group, number in numbers.items()
+    ]
+
+
+def _foreign(steps: Iterable[Step]) -> list[Failure]:
+    """Return a failure for each group with offsets on the target that translate did not write: it went on there."""
+    numbers = Counter(step.group for step in steps if step.foreign and not step.ahead)
+    return [
+        Failure(
+            Scope.GROUP,
+            group,
+            f"translate did not write {count(number, 'offset')} of the target, and does not overwrite "
+            f"{'it' if number == 1 else 'them'}: the group, or another tool, went on there",
+            reason=Reason.NOT_APPLICABLE,
+            hint="if these offsets are not needed, add --overwrite; if MirrorMaker 2 syncs them, add --mm2",
+        )
+        for group, number in numbers.items()
+    ]
+
+
+def _skips(steps: Iterable[Step]) -> list[Failure]:
+    """Return a failure for each group that would skip records that others wrote into the copy."""
+    numbers: Counter[GroupId] = Counter()
+    for step in steps:
+        if step.note is None and step.translated.translation.others:
+            numbers[step.group] += step.translated.translation.others
+    return [
+        Failure(
+            Scope.GROUP,
+            group,
+            f"it would skip {count(number, 'record')} of other producers in the copy, before the last one that it read",
+            reason=Reason.NOT_APPLICABLE,
+            hint="if the group does not need these records, add --skip-others; else, process them separately",
         )
         for group, number in numbers.items()
     ]

@@ -58,10 +58,17 @@ TRANSLATE = View(
             "were copied again after it.",
             _R,
         ),
+        Column(
+            "OTHERS",
+            "others",
+            "How many records before NEW-OFFSET were seen that others wrote: the group skips them. Null: see METHOD.",
+            _R,
+            Tier.WIDE,
+        ),
         NOTE,
         *RESULT_COLUMNS,
     ),
-    drops=("target_topic",),
+    drops=("target_topic", "others"),
 )
 
 PARITY = View(

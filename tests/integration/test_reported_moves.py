@@ -190,6 +190,56 @@ def test_group_that_went_on_is_not_moved_back_by_another_run(pair: Pair, tmp_pat
     assert (ahead["verdict"], ahead["records"]) == ("ahead", len(read) - 2)
 
 
+@pytest.mark.parametrize("how", ["rewound", "ran and left", "another tool"])
+def test_offset_that_translate_did_not_write_is_not_overwritten(pair: Pair, tmp_path: Path, how: str) -> None:
+    """An owner rewound the group on the new cluster to process records again, and the next run undid that."""
+    topic = group = how.replace(" ", "-")
+    pair.make(topic, [numbered(50)] * 2)
+    commit(pair.source, group, topic, {0: 10, 1: 10})
+    if how != "another tool":
+        assert pair.execute(group, tmp_path).code == 0
+        commit(pair.source, group, topic, {0: 20, 1: 20})
+        assert pair.execute(group, tmp_path).code == 0, "what translate wrote itself is replaced"
+    if how == "ran and left":
+        reader = Consumer({"bootstrap.servers": pair.target.bootstrap, "group.id": group, "enable.auto.commit": False})
+        reader.assign([TopicPartition(topic, 0, EARLIER + 20)])
+        reader.commit(message=reader.consume(1, 60)[0], asynchronous=False)
+        reader.close()
+    else:
+        commit(pair.target, group, topic, {0: EARLIER + 3})
+    commit(pair.source, group, topic, {0: 40, 1: 40})
+    before = committed(pair.target, group)
+    answer = pair.execute(group, tmp_path)
+    assert answer.code == 1 and "add --overwrite" in answer.err
+    notes = {row["partition"]: row["note"] for row in answer.items}
+    assert f"not overwritten: the group is at {before[0]} there" in notes[0] and "not written" in notes[1]
+    assert committed(pair.target, group) == before
+    answer = pair.execute(group, tmp_path, "--overwrite")
+    assert (answer.code, committed(pair.target, group)) == (0, {0: EARLIER + 40, 1: EARLIER + 40})
+    commit(pair.source, group, topic, {0: 45, 1: 45})
+    assert pair.execute(group, tmp_path).code == 0
+
+
+def test_records_of_others_before_the_offset_are_not_skipped_silently(pair: Pair, tmp_path: Path) -> None:
+    """Producers began to write to the new cluster before the rest was copied: the group never read their records."""
+    topic = group = "interleaved"
+    log = numbered(40)
+    new = [Record(START + 60_000 + each, b"new %d" % each) for each in range(4)]
+    pair.make(topic, [log], [[*log[:30], *new, *log[30:]]])
+    for name, offset in (group, 40), ("interleaved-before", 30):
+        commit(pair.source, name, topic, {0: offset})
+    answer = pair.execute(group, tmp_path)
+    row = only(answer)
+    assert (answer.code, row["others"], row["new_offset"]) == (1, 4, EARLIER + 44), answer.err
+    assert "not written" in row["note"] and "it would skip 4 records of other producers" in answer.err
+    assert committed(pair.target, group) == {}
+    answer = pair.execute(group, tmp_path, "--skip-others")
+    assert (answer.code, committed(pair.target, group)) == (0, {0: EARLIER + 44})
+    assert "4 records that others wrote" in only(pair.parity(group))["note"]
+    answer = pair.execute("interleaved-before", tmp_path)
+    assert (answer.code, only(answer)["others"], only(answer)["new_offset"]) == (0, 0, EARLIER + 30), answer.out
+
+
 def test_group_whose_next_record_is_deleted_is_left_out(pair: Pair, tmp_path: Path) -> None:
     """Offsets of records that retention had deleted from the source were migrated: nothing is known about them.
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from kgroups.model.counts import count
 from kgroups.model.offsets import Isolation, LogOffsets
 from kgroups.model.outcome import Failure
 from kgroups.model.translation.copies import Content, Copy, Place, Scan, Unplaced, Window, place, same_offsets
@@ -398,7 +399,8 @@ class Finder:
         elif found.surplus:
             text += f"; {found.surplus:,} were copied again after it, perhaps with read ones that the source lost"
         twice = found.twice or found.surplus
-        return Translation(found.offset, method, text, found.at_most, None, found.epoch, twice)
+        text += _skips(found)
+        return Translation(found.offset, method, text, found.at_most, None, found.epoch, twice, found.others)
 
     async def _by_time(self, position: Position, window: Window) -> Translation | None:
         if not window.after or min(each.content[0] for each in window.after) < 0:
@@ -420,6 +422,10 @@ _TELLING = (
     Impossible.TRUNCATED,
 )
 """Reasons of several attempts: the last one says most."""
+
+
+def _skips(found: Place) -> str:
+    return f"; before it are {count(found.others, 'record')} that others wrote" if found.others else ""
 
 
 def _times(window: Window) -> Iterator[int]:

@@ -42,7 +42,7 @@ async def keep_supported(
     return [each for each in rest if each.group not in failures], [failures[name] for name in sorted(failures)]
 
 
-def _unsupported(group: GroupId, what: str, hint: str = "") -> Failure:
+def _unsupported(group: GroupId, what: str, hint: str | None = None) -> Failure:
     text = f"{what}: its state is more than offsets: it cannot be translated"
     return Failure(Scope.GROUP, group, text, reason=Reason.NOT_APPLICABLE, hint=hint)
 

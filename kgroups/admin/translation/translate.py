@@ -74,6 +74,10 @@ class Translated(NamedTuple):
     """Whether the group's offsets on the target could be read; otherwise, ``old`` is unknown."""
     outside: bool = False
     """Whether ``old`` is known to be outside of its log: ``auto.offset.reset`` decides where the group continues."""
+    mark: str = ""
+    """The metadata of commits that translate writes, if those of the source have none."""
+    mirrored: frozenset[int] = frozenset()
+    """The offsets of the copy that MirrorMaker 2 may have committed: those of its last checkpoints."""
 
     @property
     def pair(self) -> TopicPartition:
@@ -95,6 +99,7 @@ class Gathered(NamedTuple):
     mirror: Mirror | None = None
     pending: Pending = MappingProxyType({})
     pending_there: Pending = MappingProxyType({})
+    mark: str = ""
 
     def position(self, pair: TopicPartition, commit: Commit) -> Position:
         return Position(pair, commit.offset, (self.copies[pair[0]], pair[1]))
@@ -119,6 +124,11 @@ class Gathered(NamedTuple):
             text = f"{found.evidence}, and the copy begins at {start:,}"
             return Translation.impossible(Impossible.TRUNCATED, text)
         return Translation(found.offset, Method.SYNC, found.evidence, found.at_most)
+
+    def mirrored(self, group: GroupId, pair: TopicPartition) -> frozenset[int]:
+        if self.mirror is None:
+            return frozenset()
+        return frozenset(each.downstream for each in self.mirror.checkpoints_of(group, pair))
 
     def commits(self) -> Iterator[tuple[Group, TopicPartition, Commit]]:
         """Yield the committed offsets on the source, sorted."""
@@ -234,7 +244,8 @@ async def gather(source: Cluster, target: Cluster, request: Request) -> Gathered
     if mirror:
         groups = groups.with_failures(mirror.failures, mirror.notices)
     pending_there = {name: each.pending for name, (_, each) in commits.found.items() if each.pending}
-    return Gathered(groups, committed, there, copies, facts, mirror, pending, pending_there)
+    mark = f"kgroups translate from {source.cluster_id}"
+    return Gathered(groups, committed, there, copies, facts, mirror, pending, pending_there, mark)
 
 
 async def _perhaps_swapped(target: Cluster, failures: Sequence[Failure]) -> list[Failure]:
@@ -322,7 +333,8 @@ class Translations:
                 translation = _PENDING
             outside = old is not None and _is_outside(old.offset, log_of(gathered.facts.target_logs, copy))
             known = name in gathered.there
-            yield Translated(name, group.type, *pair, commit, copy[0], old, translation, known, outside)
+            origins = gathered.mark, gathered.mirrored(name, pair)
+            yield Translated(name, group.type, *pair, commit, copy[0], old, translation, known, outside, *origins)
 
     def parts(self, least: int = PART) -> Iterator[list[Translated]]:
         """Yield the translations of several whole groups at a time."""

@@ -3,7 +3,7 @@
 For each committed offset on the cluster of --from, finds the offset on the cluster of --to at which the group
 continues: no unread record is skipped, and READ-AGAIN is how many read ones it may receive again. METHOD is what proves
 it. What nothing proves is impossible, and NOTE says why. Shows the plan; --execute writes it, after the checks of
-reset-offsets, and saves the old offsets to an undo file. A group that went on there is never moved back.
+reset-offsets, and saves the old offsets to an undo file. A group that went on there is left alone.
 """
 
 from __future__ import annotations
@@ -38,6 +38,18 @@ command = Command(
             "On these topics, auto.offset.reset decides.",
         ),
         click.option(
+            "--overwrite",
+            is_flag=True,
+            help="Also replace lower offsets on the cluster of --to that translate did not write: those of a consumer "
+            "that ran there, or of another tool.",
+        ),
+        click.option(
+            "--skip-others",
+            is_flag=True,
+            help="Also write offsets after records that other producers wrote into the copy: the group skips them. "
+            "OTHERS is their number.",
+        ),
+        click.option(
             "--follow",
             type=Duration(),
             metavar="INTERVAL",
@@ -60,7 +72,7 @@ command = Command(
             "kgroups translate orders --from east --to west --follow 30s --execute --yes",
         ),
     ),
-    sections={"Change": "--partial --including-hidden-offsets --follow"},
+    sections={"Change": "--partial --including-hidden-offsets --overwrite --skip-others --follow"},
     views=(Shown("kgroups.render.translation_views:TRANSLATE"),),
     page="move-groups.md",
 )

@@ -80,7 +80,7 @@ SHARED = {
     "--protocol-type --host --client-id --coordinator --only-lagging --min-lag --top --member --instance --all-members "
     "--empty-for --since --until --limit --positions",
     "Matching": "--from --to --topic-map --allow --method --mm2 --mm2-source --mm2-target --mm2-separator "
-    "--mm2-policy --mm2-syncs --header --max-mib --max-seconds",
+    "--mm2-policy --mm2-syncs --including-streams --header --max-mib --max-seconds",
     "View": "--offsets --members --topology --summary --all-views --verbose --by --time --headroom --deep --deep-mib "
     "--deep-time --isolation --what-if --groups --configs --key --overridden",
     "Change": "--to-earliest --to-latest --to-current --to-offset --shift-by --skip-records --to-datetime "

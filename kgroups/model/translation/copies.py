@@ -98,6 +98,8 @@ class Place(NamedTuple):
     epoch: int | None = None
     twice: int = 0
     surplus: int = 0
+    others: int = 0
+    """How many records before the offset were seen that are no copies: the group skips them."""
 
 
 class Unplaced(NamedTuple):
@@ -237,6 +239,22 @@ class _Labels:
         """Return whether the record after the copy of an unread one is the copy of one that comes later."""
         return at + 1 < len(self.records) and self._after.get(self.records[at + 1].content, -1) > self.place_after(at)
 
+    def others_before(self, end: int, window: Window) -> int:
+        """Return how many unknown records are between copies of two records that follow each other in the source.
+
+        Where the source has no record between them, and lost none, these are no copies. Others may be.
+        """
+        found, between, last = 0, 0, None
+        for at in range(end + 1):
+            if self.labels[at] == _OTHER:
+                between += 1
+                continue
+            index = self.place_before(at) if self.labels[at] == _READ else None
+            if index and last == index - 1 and window.before[index].offset == window.before[last].offset + 1:
+                found += between
+            last, between = index, 0
+        return found
+
     def contents(self) -> set[Content]:
         return {each.content for each in self.records}
 
@@ -270,7 +288,8 @@ def _between(window: Window, scan: Scan, labels: _Labels, read: int, unread: int
     surplus = labels.surplus(unread) if gone else 0
     at_most = unread - read - 1 + min(gone, surplus) + labels.equal_surplus(unread)
     at_most += labels.delay(unread)
-    return _place(scan, read, at_most, unread, labels, len(missing))._replace(surplus=surplus)
+    found = _place(scan, read, at_most, unread, labels, len(missing))
+    return found._replace(surplus=surplus, others=labels.others_before(read, window))
 
 
 def _after_last(window: Window, scan: Scan, labels: _Labels, read: list[int], compacted: bool) -> Place | Unplaced:
@@ -304,7 +323,8 @@ def _after_last(window: Window, scan: Scan, labels: _Labels, read: list[int], co
         )
     gone = _gone(window, labels.place_before(at))
     others = sum(label == _OTHER for label in labels.labels[at + 1 :])
-    return _place(scan, at, equal + len(absent) + max(between, min(gone, others)), None, labels, 0)
+    found = _place(scan, at, equal + len(absent) + max(between, min(gone, others)), None, labels, 0)
+    return found._replace(others=labels.others_before(at, window))
 
 
 def _before_first(window: Window, scan: Scan, labels: _Labels, at: int) -> Place | Unplaced:

@@ -62,6 +62,8 @@ class Translation(NamedTuple):
     epoch: int | None = None
     twice: int = 0
     """How many records were found again after the offset, read ones among them: the copier wrote them twice."""
+    others: int = 0
+    """How many records before the offset were seen that are no copies: the group skips them."""
 
     @property
     def read_again(self) -> int | None:

@@ -20,6 +20,7 @@ class TranslateRow(NamedTuple):
     new_offset: int | None
     method: str
     read_again: int | None
+    others: int | None
     note: str | None
     result: str | None = None
     error: str | None = None

@@ -118,6 +118,46 @@ def test_follow_ends_when_all_groups_have_members_on_the_target(
     assert err.count("group 'a': the group has active members") == err.count("group 'b': the group has") == 1
 
 
+def offsets_of(cluster: Any, group: str) -> set[int]:
+    commits = cluster.state.groups[group].commits.values()
+    return {each if isinstance(each, int) else each.offset for each in commits}
+
+
+@pytest.mark.parametrize("metadata", ["", "of an application"])
+def test_follow_leaves_a_group_alone_that_went_on_between_two_rounds(
+    run_cli: Run, clusters: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, metadata: str
+) -> None:
+    source, target = clusters
+    monkeypatch.chdir(tmp_path)
+    rounds: list[float] = []
+
+    def commit(cluster: Any, **offsets: int) -> None:
+        for name, offset in offsets.items():
+            made = {(topic, 0): Commit(0, offset, None, metadata) for topic in ("t1", "t2")}
+            cluster.state.group(name, commits=made)
+
+    def go_on(seconds: float) -> None:
+        rounds.append(seconds)
+        if len(rounds) == 1:
+            commit(source, a=3, b=3)  # both are written again
+        elif len(rounds) == 2:
+            commit(target, a=1)
+            commit(source, a=4, b=4)
+        else:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("kgroups.cli.translate.time.sleep", go_on)
+    commit(source, a=2, b=2)
+    target.state.groups.clear()
+    both = ("--from", source.bootstrap, "--to", target.bootstrap)
+    words = "--follow", "1s", "--execute", "--yes", "--overwrite", "--commit-window", "10ms"
+    _, out, err = run_cli("translate", "a", "b", *both, *words)
+    assert len(rounds) == 3, err
+    assert err.count("group 'a': translate did not write 2 offsets of the target") == 1
+    assert out.count("not overwritten: the group is at 1 there") == 2
+    assert offsets_of(target, "a") == {1} and offsets_of(target, "b") == {4}
+
+
 def test_missing_snapshot_is_named(run_cli: Run, clusters: tuple[Any, Any]) -> None:
     code, out, err = run_cli("parity", "no/such.json", clusters[1].bootstrap)
     assert (code, out, err) == (3, "", "kgroups: error: A: there is no snapshot no/such.json\n")
