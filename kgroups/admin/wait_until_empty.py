@@ -22,7 +22,11 @@ _HELD_BY_MEMBERS = (Code.non_empty_group, Code.group_subscribed_to_topic)
 
 
 async def wait_until_empty(
-    cluster: Cluster, make: Callable[[], Awaitable[Outcome[P]]], seconds: float, tell: Callable[[str], None]
+    cluster: Cluster,
+    make: Callable[[], Awaitable[Outcome[P]]],
+    seconds: float,
+    tell: Callable[[str], None],
+    where: str = "",
 ) -> Outcome[P]:
     """Repeat the plan until no group is left out because of its members.
 
@@ -31,6 +35,7 @@ async def wait_until_empty(
     :param make: makes the plan.
     :param seconds: the time to wait.
     :param tell: is called with a notice if it waits.
+    :param where: names the cluster in messages, if there are two.
     """
     began = time.monotonic()
     waited = False
@@ -49,11 +54,11 @@ async def wait_until_empty(
             return planned
         left = seconds - (time.monotonic() - began)
         if left <= 0 and held is not None:
-            notice = f"--when-empty: the members did not leave within {seconds:g} s; no group was changed"
+            notice = f"--when-empty: the members{where} did not leave within {seconds:g} s; no group was changed"
             return planned.with_items(()).with_failures((), (notice,))
         if held and not waited:
             waited = True
-            tell(f"waiting for up to {seconds:g} s until the members have left: {_names(held)}")
+            tell(f"waiting for up to {seconds:g} s until the members{where} have left: {_names(held)}")
         await pause(cluster, max(0.0, min(EVERY, left)), time.monotonic() - round_began)
 
 

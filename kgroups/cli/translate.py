@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kgroups.admin.change.apply.chunks import not_together
 from kgroups.admin.change.plan.plan_reset import plan_reset
 from kgroups.admin.change.plan.reset_request import ResetRequest
 from kgroups.admin.client import WireOnly, wire_of
 from kgroups.admin.query.select_groups import Selection
-from kgroups.admin.translation.log_reader import TARGET, on_side
-from kgroups.admin.translation.translate import PART, Request, Translated, Translations
+from kgroups.admin.routing.partition_leaders import TopicPartition
+from kgroups.admin.translation.log_reader import SOURCE, TARGET, on_side
+from kgroups.admin.translation.source_again import check_source, find_members
+from kgroups.admin.translation.translate import PART, Gathered, Request, Translated
 from kgroups.admin.translation.translate import translate as translate_offsets
 from kgroups.errors import EXIT_FAILED, KgroupsError, Reason, UsageError
 from kgroups.model.counts import count
@@ -36,7 +41,7 @@ from .change.confirmation import Confirmation
 from .change.matching import Matching
 from .change.reset import OffsetOperation
 from .change.safety import Safety
-from .frame.exit_status import print_below, print_to_stderr
+from .frame.exit_status import end_on_signals, print_below, print_to_stderr, set_endless
 from .frame.options import ConnectionOptions, PairOptions
 from .frame.output import Shape
 from .frame.run_query import open_for_command
@@ -65,15 +70,29 @@ def translate(
         raise UsageError("--follow requires --execute --yes: it writes again and again")
     if follow is not None and undo_file is not None:
         raise UsageError("--follow cannot be combined with --undo-file: each time, a file with a new name is written")
+    if follow is not None and shape.format == "json":
+        raise UsageError("--follow cannot be combined with -o json, which is one document; use -o jsonl")
     request = matching.request(chosen.selection())
     safety = safety.of(confirmation, pair.target)
     operation = Translate(request, pair.source, safety, partial, including_hidden, overwrite, skip_others, undo_file)
-    code = apply_plan(pair.target, shape, confirmation, operation)
+    if follow is None:
+        return apply_plan(pair.target, shape, confirmation, operation)
+    return _follow(follow, pair.target, shape, confirmation, operation)
+
+
+def _follow(
+    interval: float, target: ConnectionOptions, shape: Shape, confirmation: Confirmation, operation: Translate
+) -> int:
+    """Translate again and again; return the exit code of the last round, 0 if all groups have members on the target."""
+    set_endless()
     try:
-        while follow is not None and operation.followed and code <= 128:  # else, a signal ended the round
-            time.sleep(follow)
+        end_on_signals(*_ENDS)
+        code = apply_plan(target, shape, confirmation, operation)
+        while operation.followed and code <= 128:  # else, a signal ended the round
+            end_on_signals(*_ENDS)  # each round has handlers of its own, and leaves none
+            time.sleep(interval)
             operation = replace(operation, again=True)
-            code = _again(pair.target, shape._replace(no_headers=True), confirmation, operation)
+            code = _again(target, shape._replace(no_headers=True), confirmation, operation)
     except KeyboardInterrupt:
         _note_earlier(operation)
         raise
@@ -96,6 +115,9 @@ def _again(target: ConnectionOptions, shape: Shape, confirmation: Confirmation, 
 def _note_earlier(operation: Translate) -> None:
     if operation.written:
         print_below("kgroups: earlier rounds changed offsets; to restore them, undo their files, the newest first")
+
+
+_ENDS = (signal.SIGTERM, signal.SIGHUP)
 
 
 class Step(NamedTuple):
@@ -143,13 +165,22 @@ class Translate(OffsetOperation[Step]):
     """The translated groups that have not arrived."""
     writes: int = 0
     """How many offsets the plan writes."""
+    gathered: Gathered | None = None
+    """What the plan relies on."""
 
     def __post_init__(self) -> None:
         self.selection = None  # hints would be about the groups of the target
 
     async def plan(self, cluster: Cluster) -> Outcome[Step]:
         """Plan some groups at a time. A dry run keeps only their rows, packed."""
-        translations = await self._translated(cluster)
+        async with self._opened() as source:
+            if self.safety.when_empty is not None:
+                selection = self.request.selection
+                left = await self.safety.plan(source, lambda: find_members(source, selection), f" {SOURCE}")
+                if left.failures:
+                    return Outcome((), left.failures, left.notices)
+            translations = await translate_offsets(source, cluster, self.request)
+        self.gathered = translations.gathered
         # Groups may be missing because a broker did not respond.
         followed = set(self.followed if translations.outcome.failures else ())
         self.writes = 0
@@ -178,9 +209,16 @@ class Translate(OffsetOperation[Step]):
         moves = {step.key: _commit(step.translated) for step in steps if step.note is None and step.group not in held}
         # Those that need no move may have members by now.
         names = {step.group for step in steps} if self.again else {group for group, _, _ in moves}
-        planned = await self.safety.plan(cluster, lambda: self._plan_moves(cluster, moves, names, steps))
+        planned = await self.safety.plan(cluster, lambda: self._plan_moves(cluster, moves, names, steps), f" {TARGET}")
         self.arrived.update(step.group for step in steps if step.foreign)
-        self.arrived.update(each.name for each in planned.failures if each.error == Code.non_empty_group.name.upper())
+        joined = [each for each in planned.failures if each.error == Code.non_empty_group.name.upper()]
+        self.arrived.update(each.name for each in joined)
+        if self.again:  # what --follow waits for is no failure
+            notices = (
+                f"group '{each.name}' has members on the target: it is left alone from now on" for each in joined
+            )
+            planned = planned._replace(failures=tuple(each for each in planned.failures if each not in joined))
+            planned = planned.with_failures((), notices)
         planned = await self._screened(cluster, planned)
         by_key = {entry.key: entry for entry in planned.items}
         items = [self._planned(step, by_key.get(step.key), held.get(step.group)) for step in steps]
@@ -226,10 +264,12 @@ class Translate(OffsetOperation[Step]):
             return step._replace(note=f"not written: {held}")
         return step
 
-    async def _translated(self, target: Cluster) -> Translations:
+    @asynccontextmanager
+    async def _opened(self) -> AsyncIterator[Cluster]:
+        """Connect to the source."""
         client, _ = await open_for_command(self.source.settings, debug=self.source.debug, side=self.source.side)
         try:
-            return await translate_offsets(wire_of(client, WireOnly.TRANSLATION), target, self.request)
+            yield wire_of(client, WireOnly.TRANSLATION)
         finally:
             await client.close()
 
@@ -275,9 +315,23 @@ class Translate(OffsetOperation[Step]):
     def question(self, planned: Sequence[Step]) -> str:
         return super().question([step for step in planned if step.planned])
 
+    async def _check_source(self, planned: Iterable[Step]) -> dict[GroupId, Failure]:
+        """Return a failure for each group that must not be written: the source has changed since it was read."""
+        read: dict[GroupId, dict[TopicPartition, int]] = {}
+        for step in planned:
+            if step.planned:
+                read.setdefault(step.group, {})[step.translated.pair] = step.translated.commit.offset
+        if not read:
+            return {}
+        assert self.gathered
+        async with self._opened() as source:
+            changed = await check_source(source, read, self.gathered.facts.source_topics, self.gathered.live)
+        return not_together(changed.values(), read) if changed and self.safety.together else changed
+
     async def apply(self, cluster: Cluster, planned: Sequence[Step], undo: UndoFile) -> Outcome[Any]:
         steps = {step.key: step for step in planned}
-        entries = [step.planned for step in planned if step.planned]
+        changed = await undo.stop.bound(self._check_source(planned)) or {}
+        entries = [step.planned for step in planned if step.planned and step.group not in changed]
         applied = await self.write(cluster, entries, undo) if entries else Outcome()
         failures = (on_side(TARGET, failure) if failure.acl else failure for failure in applied.failures)
         applied = applied._replace(failures=tuple(failures))
@@ -287,7 +341,12 @@ class Translate(OffsetOperation[Step]):
         rows = applied.with_items(
             self.row(steps[each.planned.key], result_and_error(each.result, each.failure)) for each in applied.items
         )
-        left = [self.row(step) for step in planned if not step.planned]
+        rows = rows.with_failures(dict.fromkeys(changed.values()))
+        left = [
+            self.row(step, result_and_error(Result.FAILED, changed[step.group]) if step.planned else NOT_EXECUTED)
+            for step in planned
+            if not step.planned or step.group in changed
+        ]
         order = {key: at for at, key in enumerate(steps)}
         both = sorted((*rows.items, *left), key=lambda row: order[row.group, row.target_topic, row.partition])
         return rows.with_items(both)

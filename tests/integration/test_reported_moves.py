@@ -6,6 +6,7 @@ Each copy is made by a client that does what the tool in question does.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -218,6 +219,32 @@ def test_offset_that_translate_did_not_write_is_not_overwritten(pair: Pair, tmp_
     assert (answer.code, committed(pair.target, group)) == (0, {0: EARLIER + 40, 1: EARLIER + 40})
     commit(pair.source, group, topic, {0: 45, 1: 45})
     assert pair.execute(group, tmp_path).code == 0
+
+
+def test_members_that_leave_the_source_are_waited_for(pair: Pair, tmp_path: Path) -> None:
+    """Consumers commit once more when they stop: what was translated before that is not the last offset."""
+    topic = group = "leaving"
+    pair.make(topic, [numbered(60)])
+    member = Consumer({"bootstrap.servers": pair.source.bootstrap, "group.id": group, "enable.auto.commit": False})
+    member.subscribe([topic])
+    commit_at = TopicPartition(topic, 0, 20)
+    while not member.assignment():
+        member.poll(0.2)
+    member.commit(offsets=[commit_at], asynchronous=False)
+    early = pair.execute(group, tmp_path, "--when-empty", "500ms")
+    assert early.code == 1 and "the members on the source did not leave" in early.err
+    assert committed(pair.target, group) == {}
+
+    def leave() -> None:
+        commit_at.offset = 50
+        member.commit(offsets=[commit_at], asynchronous=False)
+        member.close()
+
+    timer = threading.Timer(2, leave)
+    timer.start()
+    answer = pair.execute(group, tmp_path, "--when-empty", "60s")
+    timer.join()
+    assert (answer.code, committed(pair.target, group)) == (0, {0: EARLIER + 50}), answer.err
 
 
 def test_records_of_others_before_the_offset_are_not_skipped_silently(pair: Pair, tmp_path: Path) -> None:

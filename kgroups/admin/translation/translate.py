@@ -101,6 +101,11 @@ class Gathered(NamedTuple):
     pending_there: Pending = MappingProxyType({})
     mark: str = ""
 
+    @property
+    def live(self) -> frozenset[GroupId]:
+        """The groups with members on the source, whose offsets go on."""
+        return frozenset(group.group for group in self.groups.items if not _is_empty(group))
+
     def position(self, pair: TopicPartition, commit: Commit) -> Position:
         return Position(pair, commit.offset, (self.copies[pair[0]], pair[1]))
 

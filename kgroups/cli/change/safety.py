@@ -53,12 +53,15 @@ class Safety(NamedTuple):
         """Whether either all groups are changed or none."""
         return self.when_empty is not None
 
-    async def plan(self, cluster: Cluster, make: Callable[[], Awaitable[Outcome[P]]]) -> Outcome[P]:
-        """Return the plan; with ``--when-empty``, the first plan without members, or an empty one if time runs out."""
+    async def plan(self, cluster: Cluster, make: Callable[[], Awaitable[Outcome[P]]], where: str = "") -> Outcome[P]:
+        """Return the plan; with ``--when-empty``, the first plan without members, or an empty one if time runs out.
+
+        :param where: names the cluster in messages, if there are two.
+        """
         if self.when_empty is None:
             return await make()
 
-        return await wait_until_empty(cluster, make, self.when_empty, _print_note)
+        return await wait_until_empty(cluster, make, self.when_empty, _print_note, where)
 
     async def screen(
         self,

@@ -3,7 +3,8 @@
 For each committed offset on the cluster of --from, finds the offset on the cluster of --to at which the group
 continues: no unread record is skipped, and READ-AGAIN is how many read ones it may receive again. METHOD is what proves
 it. What nothing proves is impossible, and NOTE says why. Shows the plan; --execute writes it, after the checks of
-reset-offsets, and saves the old offsets to an undo file. A group that went on there is left alone.
+reset-offsets, and saves the old offsets to an undo file. A group that went on there is left alone. --when-empty waits
+for the members on both clusters.
 """
 
 from __future__ import annotations
@@ -53,8 +54,8 @@ command = Command(
             "--follow",
             type=Duration(),
             metavar="INTERVAL",
-            help="With --execute --yes: translate again at this interval, until Ctrl-C or until a group has members on "
-            "the cluster of --to.",
+            help="With --execute --yes: translate again at this interval, until Ctrl-C, or until all groups have "
+            "members on the cluster of --to, or went on there.",
         ),
         safety_options,
         confirmation_options,

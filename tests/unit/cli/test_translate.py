@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 import pytest
 from kio.schema.errors import ErrorCode
 
+from kgroups.admin.translation.source_again import check_source
 from kgroups.cli.change.apply_plan import apply_plan
 from kgroups.errors import ClusterUnreachable
 from kgroups.model.groups import GroupType
@@ -112,10 +113,11 @@ def test_follow_ends_when_all_groups_have_members_on_the_target(
     monkeypatch.setattr("kgroups.cli.translate.time.sleep", join)
     both = ("--from", source.bootstrap, "--to", target.bootstrap)
     code, out, err = run_cli("translate", "a", "b", *both, "--follow", "1s", "--execute", "--yes")
-    assert (code, rounds) == (1, [1.0] * 4)
+    assert (code, rounds) == (0, [1.0] * 4), err
     assert (out.count("already there"), out.count("METHOD")) == (4, 1)
     assert err.count("no bootstrap server responded") == 1
-    assert err.count("group 'a': the group has active members") == err.count("group 'b': the group has") == 1
+    left_alone = "has members on the target: it is left alone from now on"
+    assert err.count(f"group 'a' {left_alone}") == err.count(f"group 'b' {left_alone}") == 1
 
 
 def offsets_of(cluster: Any, group: str) -> set[int]:
@@ -156,6 +158,70 @@ def test_follow_leaves_a_group_alone_that_went_on_between_two_rounds(
     assert err.count("group 'a': translate did not write 2 offsets of the target") == 1
     assert out.count("not overwritten: the group is at 1 there") == 2
     assert offsets_of(target, "a") == {1} and offsets_of(target, "b") == {4}
+
+
+def test_follow_prints_no_documents_of_json(run_cli: Run, clusters: tuple[Any, Any]) -> None:
+    both = ("--from", clusters[0].bootstrap, "--to", clusters[1].bootstrap)
+    code, out, err = run_cli("translate", "a", *both, "--follow", "1s", "--execute", "--yes", "-o", "json")
+    assert (code, out) == (2, "") and "use -o jsonl" in err
+
+
+@pytest.mark.parametrize("change", ["commit", "rewind", "topic", "member", "lost"])
+def test_source_is_checked_again_before_the_write(
+    run_cli: Run, clusters: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, change: str
+) -> None:
+    source, target = clusters
+    monkeypatch.chdir(tmp_path)
+    target.state.groups.clear()
+
+    async def check(*words: Any) -> Any:
+        if change == "topic":
+            entry = source.state.topics["t2"]
+            entry.topic_id += 100
+        elif change == "lost":
+            source.state.fail("OffsetFetch", "a", ErrorCode.group_authorization_failed)
+        elif change == "member":
+            source.state.group("a", state="Stable", members=(FakeMember("m"),), commits={("t1", 0): 2, ("t2", 0): 2})
+        else:
+            source.state.group("a", commits={("t1", 0): 2, ("t2", 0): 3 if change == "commit" else 1})
+        return await check_source(*words)
+
+    monkeypatch.setattr("kgroups.cli.translate.check_source", check)
+    both = ("--from", source.bootstrap, "--to", target.bootstrap)
+    code, out, err = run_cli("translate", "a", "b", *both, "--execute", "--yes", "-o", "json")
+    rows = [(row["group"], row["topic"], row["result"]) for row in json.loads(out)["items"]]
+    expected = "failed" if change == "topic" else "applied"
+    assert rows == [("a", "t1", "failed"), ("a", "t2", "failed"), ("b", "t1", expected), ("b", "t2", expected)]
+    assert code == 1 and ": on the source: " in err and "nothing was written" in err
+    assert "a" not in target.state.groups and ("b" in target.state.groups) == (expected == "applied")
+
+
+@pytest.mark.parametrize("side", ["source", "target"])
+def test_when_empty_waits_for_members_on_both_clusters(
+    run_cli: Run, clusters: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, side: str
+) -> None:
+    source, target = clusters
+    monkeypatch.chdir(tmp_path)
+    target.state.groups.clear()
+    cluster = source if side == "source" else target
+    commits = {("t1", 0): 1} if side == "source" else {}
+    cluster.state.group("a", state="Stable", members=(FakeMember("m"),), commits=commits)
+
+    async def leave(*_: Any) -> None:
+        source.state.group("a", commits={("t1", 0): 4})
+        target.state.groups.clear()
+
+    both = ("--from", source.bootstrap, "--to", target.bootstrap)
+    words = "translate", "a", *both, "--execute", "--yes"
+    code, _, err = run_cli(*words, "--when-empty", "10ms")
+    assert code == 1 and f"the members on the {side} did not leave" in err, err
+    monkeypatch.setattr("kgroups.admin.wait_until_empty.pause", leave)
+    code, _, err = run_cli(*words, "--when-empty", "60s")
+    assert f"until the members on the {side} have left: a" in err
+    if side == "source":
+        assert code == 0 and offsets_of(target, "a") == {4}, err
+    else:  # the source has changed while it waited
+        assert code == 1 and "group 'a': on the source: " in err
 
 
 def test_missing_snapshot_is_named(run_cli: Run, clusters: tuple[Any, Any]) -> None:

@@ -261,3 +261,17 @@ def test_syncs_that_are_older_than_the_records_before_them_prove_nothing(ms: int
     assert found.translation.offset == offset
     if offset is None:
         assert "the offset sync 60 -> 45 is older than the record at 40 of the copy" in found.translation.evidence
+
+
+@pytest.mark.parametrize("old", [45, 44])
+def test_offset_of_a_checkpoint_is_one_that_the_mirror_may_have_committed(old: int) -> None:
+    source, target = pair(checkpoints=[checkpoint(0, "g", 50, 40), checkpoint(1, "g", 60, 45)])
+    source.state.topic("t", [0, 0], end=100)
+    target.state.topic("A.t", [0, 0], end=80)
+    target.state.cluster_id = "other"
+    source.state.group("g", 0, commits={("t", 0): 60})
+    target.state.group("g", 0, commits={("A.t", 0): old})
+    request = Request(Selection(everything=True), frozenset([Method.SYNC]), mirror=AUTO)
+    (found,) = ask((source, target), lambda one, other: translate(one, other, request))
+    assert found.old and (found.old.offset in found.mirrored) == (old == 45)
+    assert found.mark == "kgroups translate from fake-cluster"
