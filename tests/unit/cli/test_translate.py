@@ -330,4 +330,4 @@ def test_parity_with_a_snapshot_compares_the_saved_records(
     assert code == 3 and {verdict for verdict, _ in found.values()} == {"unknown"}
     assert found["a", "t1"][1] == "other offsets than in the snapshot: compare with its cluster instead"
     assert found["b", "t1"][1] == "no committed offset on B: auto.offset.reset decides"
-    assert found["a", "t2"][1] == "the record at 2 has another time, or its batch another checksum"
+    assert found["a", "t2"][1] == "the record at 2 has another time than the saved one"
