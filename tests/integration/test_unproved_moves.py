@@ -132,3 +132,19 @@ def test_group_of_the_target_only_hints_at_swapped_clusters(two: TwoClusters) ->
             "the group exists on the target: the clusters may be swapped",
         )
         assert "did you mean" not in answer.err
+
+
+def test_snapshot_does_not_prove_records_in_other_batches(two: TwoClusters, tmp_path: Path) -> None:
+    topic = group = "other-batches"
+    two.create(topic, 0)
+    produce(two.source, topic, 0, 10)
+    for first in (0, 5):
+        produce(two.target, topic, 0, 5, first)
+    for bootstrap in two:
+        commit(bootstrap, group, topic, {0: 7})
+    file = str(tmp_path / "east.snapshot")
+    assert run_here("snapshot", "save", file, group, "--with-records", bootstrap=two.source).code == 0
+    answer = run_here("parity", file, two.target, "-o", "json")
+    assert (answer.code, verdicts(answer.items)) == (3, [(0, "unknown")])
+    assert answer.items[0]["note"].startswith("the record at 7 has the same time, and its batch another checksum: ")
+    assert two.parity(group).code == 0
