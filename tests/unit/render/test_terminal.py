@@ -291,8 +291,8 @@ def test_order_of_omitted_columns_is_documented(view: View, file: str) -> None:
 @pytest.mark.parametrize("width", [80, 200])
 def test_colors_of_translated_offsets_are_those_of_what_is_wrong(width: int) -> None:
     translated = (
-        TranslateRow("a", "t", 0, 1, "t", None, 1, "record", 0, "records were found"),
-        TranslateRow("b", "t", 0, 1, "t", None, None, "impossible", None, "not copied yet"),
+        TranslateRow("a", "t", 0, 1, "t", None, 1, "record", 0, 0, "records were found"),
+        TranslateRow("b", "t", 0, 1, "t", None, None, "impossible", None, None, "not copied yet"),
     )
     compared = (
         Compared("a", "t", 0, 1, "t", 1, 1, "same", 0, "records were found"),
