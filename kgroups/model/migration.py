@@ -310,6 +310,9 @@ def _rollback(facts: MigrationFacts) -> Judgment:
     effect = "the group remains a consumer group, with classic members, without an error"
     if broker.policy == DISABLED:
         effect += "; from Kafka 4.3.1 on, classic members are rejected (INCONSISTENT_GROUP_PROTOCOL)"
+    else:
+        effect += "; on Kafka 4.3 and 4.4, the partitions of a member with the consumer protocol that leaves last are "
+        effect += "not assigned to another member until one joins"
     blockers = [*_policy(broker, DOWNGRADES, effect), *_full(facts)]
     if broker.classic_max is not None and len(members) > broker.classic_max:
         text = f"{count(len(members), 'member')}, and {CLASSIC_MAX} is {broker.classic_max:,}: {effect}"
