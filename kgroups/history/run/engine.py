@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from ..engine import Engine as QueryEngine
+    from ..load.store import Store
+    from ..upkeep.rewrite import Elsewhere
 
 
 class Engine(NamedTuple):
@@ -105,7 +107,7 @@ def engine_of(spark_log: str | None, **given: Any) -> Engine:
     return engine
 
 
-def uses_spark(engine: Engine, runs_on: str | None) -> bool:
+def _uses_spark(engine: Engine, runs_on: str | None) -> bool:
     """Return whether the user chose Spark.
 
     :raises UsageError: if an option of Spark is given with another engine.
@@ -121,8 +123,8 @@ def uses_spark(engine: Engine, runs_on: str | None) -> bool:
 
 @contextmanager
 def open_engine(engine: Engine, runs_on: str | None) -> Iterator[QueryEngine]:
-    """Return the engine of a query: DuckDB in this process, unless the user chose Spark (see :func:`uses_spark`)."""
-    if uses_spark(engine, runs_on):
+    """Return the engine of a query: DuckDB in this process, unless the user chose Spark (see :func:`_uses_spark`)."""
+    if _uses_spark(engine, runs_on):
         from ..engine.spark import Spark
 
         yield Spark(engine.open())
@@ -131,3 +133,12 @@ def open_engine(engine: Engine, runs_on: str | None) -> Iterator[QueryEngine]:
 
     with DuckDB() as opened:
         yield opened
+
+
+def elsewhere_of(engine: Engine, runs_on: str | None, store: Store) -> Elsewhere | None:
+    """Return what runs the tasks of a step of maintenance on Spark, if the user chose it; see :func:`_uses_spark`."""
+    if not _uses_spark(engine, runs_on):
+        return None
+    from ..upkeep.on_spark import OnSpark
+
+    return OnSpark(engine.open, store, print_to_stderr)

@@ -22,16 +22,15 @@ from ..upkeep.compact import compact as compact_store
 from ..upkeep.decode_again import decode_again
 from ..upkeep.expire import expire as expire_store
 from ..upkeep.materialize import materialize as materialize_store
-from ..upkeep.rewrite import Elsewhere
 from ..verify.result import exit_code
-from .engine import Engine, uses_spark
+from .engine import Engine, elsewhere_of
 from .schema import VERIFIED
 
 
 def compact(store: str, cluster: str | None, engine: Engine, runs_on: str | None) -> int:
     """Run ``kgroups history compact``; return the exit code."""
     opened = Store(store, cluster)
-    merged = compact_store(opened, elsewhere=_elsewhere(opened, engine, runs_on))
+    merged = compact_store(opened, elsewhere=elsewhere_of(engine, runs_on, opened))
     print_to_stderr(f"{count(merged, 'entry', 'entries')} merged into one" if merged else "nothing to merge")
     if orphans := opened.delete_orphans():
         print_to_stderr(f"{count(orphans, 'file')} of interrupted processes deleted")
@@ -46,7 +45,7 @@ def expire(store: str, cluster: str | None, older_than: datetime, engine: Engine
         )
 
     opened = Store(store, cluster)
-    merged = expire_store(opened, older_than, elsewhere=_elsewhere(opened, engine, runs_on))
+    merged = expire_store(opened, older_than, elsewhere=elsewhere_of(engine, runs_on, opened))
     print_to_stderr(
         f"{count(merged, 'entry', 'entries')} rewritten without what is older than {older_than:%Y-%m-%dT%H:%M:%SZ}",
     )
@@ -56,20 +55,11 @@ def expire(store: str, cluster: str | None, older_than: datetime, engine: Engine
 def materialize(store: str, cluster: str | None, engine: Engine, runs_on: str | None) -> int:
     """Run ``kgroups history materialize``; return the exit code."""
     opened = Store(store, cluster)
-    elsewhere = _elsewhere(opened, engine, runs_on)
+    elsewhere = elsewhere_of(engine, runs_on, opened)
     merge_many(opened, elsewhere=elsewhere)
     added = materialize_store(opened, elsewhere=elsewhere)
     print_to_stderr(f"{count(added, 'commit')} materialized" if added else "nothing to materialize")
     return 0
-
-
-def _elsewhere(store: Store, engine: Engine, runs_on: str | None) -> Elsewhere | None:
-    """Return what runs the tasks of a step on Spark, if the user chose it."""
-    if not uses_spark(engine, runs_on):
-        return None
-    from ..upkeep.on_spark import OnSpark
-
-    return OnSpark(engine.open, store, print_to_stderr)
 
 
 def upgrade(store: str) -> int:
