@@ -73,7 +73,7 @@ command = Command(
             "kgroups translate orders --from east --to west --follow 30s --execute --yes",
         ),
     ),
-    sections={"Change": "--partial --including-hidden-offsets --overwrite --skip-others --follow"},
+    sections={"Change": "--including-hidden-offsets --overwrite --skip-others --follow"},
     views=(Shown("kgroups.render.translation_views:TRANSLATE"),),
     page="move-groups.md",
 )

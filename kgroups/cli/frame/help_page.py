@@ -84,7 +84,7 @@ SHARED = {
     "View": "--offsets --members --topology --summary --all-views --verbose --by --time --headroom --deep --deep-mib "
     "--deep-time --isolation --what-if --groups --configs --key --overridden",
     "Change": "--to-earliest --to-latest --to-current --to-offset --shift-by --skip-records --to-datetime "
-    "--by-duration --from-file --to-group --create-group --exact --delete-internal-topic "
+    "--by-duration --from-file --partial --to-group --create-group --exact --delete-internal-topic "
     "--delete-all-internal-topics --reason",
     "Safety": "--fleet --force --commit-window --when-empty --dry-run --execute --yes --undo-file --accept-mismatch "
     "--including-hidden-offsets",
