@@ -13,7 +13,7 @@ from kgroups.config.positions import PositionSource
 from kgroups.errors import UsageError
 from kgroups.model.counts import count
 from kgroups.model.operations.results import TopicDeletion
-from kgroups.model.outcome import Outcome
+from kgroups.model.outcome import Outcome, Result
 from kgroups.model.views.operation_rows import NOT_EXECUTED, ResultAndError, result_and_error
 from kgroups.net.cluster import Cluster
 from kgroups.render.views import View
@@ -145,8 +145,13 @@ async def execute(operation: Operation[P], cluster: Cluster, planned: Sequence[P
     if not applied.items:
         return applied
     where = undo.connection.cluster(cluster.cluster_id)
-    done = undo.stop.sent > before
-    return applied.with_failures((), (f"executed on {where}" if done else f"no change was sent to {where}",))
+    if undo.stop.sent == before:
+        notice = f"no change was sent to {where}"
+    elif all(each.result is Result.FAILED for each in applied.items):
+        notice = f"nothing was changed on {where}: each change failed"
+    else:
+        notice = f"executed on {where}"
+    return applied.with_failures((), (notice,))
 
 
 def split_topics(planned: Iterable[P | TopicDeletion]) -> tuple[list[P], list[TopicDeletion]]:

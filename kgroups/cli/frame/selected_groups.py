@@ -194,8 +194,6 @@ def check_name(name: str, flag: str = "--group") -> None:
     :raises UsageError: if it is empty, or if Kafka's protocol cannot represent it.
     """
     if not name:
-        raise UsageError(
-            f"{flag}: a group name must not be empty (an unset variable in a script?)",
-            hint="--regex '' selects the group with the empty name that old brokers allow",
-        )
+        hint = "--regex '' selects the group with the empty name that old brokers allow" if flag == "--group" else None
+        raise UsageError(f"{flag}: a group name must not be empty (an unset variable in a script?)", hint=hint)
     check_sendable(name, flag)

@@ -441,8 +441,12 @@ def test_forced_deletion_saves_offsets_on_partitions_that_were_not_planned(
     added = [line for line in Path("undo.json").read_text().splitlines() if '"topic": "late"' in line]
     assert [json.loads(line)["topic_id"] for line in added] == [topic_id_text(served.state.topics["late"].topic_id)]
     served.state.topics["late"].topic_id += 1
-    code, _, err = ask("undo", "undo.json", "--execute", "--yes", "--undo-file", "redo.json")
-    assert code == 1 and "offset 7 is not restored: the topic was deleted and recreated" in err
+    refused = "offset 7 is not restored: the topic was deleted and recreated"
+    undo = ("undo", "undo.json", "--execute", "--yes", "--undo-file")
+    code, _, err = ask(*undo, "redo.json")
+    assert code == 1 and refused in err and names[-1] not in served.state.groups
+    code, _, err = ask(*undo, "partly.json", "--partial")
+    assert code == 1 and refused in err
     assert commits(served, names[-1])["t", 1] == Commit(1, 51, 3, "late")
     assert ("late", 0) not in commits(served, names[-1])
 
