@@ -147,7 +147,7 @@ async def execute(operation: Operation[P], cluster: Cluster, planned: Sequence[P
     where = undo.connection.cluster(cluster.cluster_id)
     if undo.stop.sent == before:
         notice = f"no change was sent to {where}"
-    elif all(each.result is Result.FAILED for each in applied.items):
+    elif {each.result for each in applied.items} - {None} == {Result.FAILED}:
         notice = f"nothing was changed on {where}: each change failed"
     else:
         notice = f"executed on {where}"
