@@ -55,11 +55,14 @@ def _problem(status: Status, one: str, many: str, why: str | None, table: str | 
     return Problem(status.severity.name.lower(), one, many, why, table, status)
 
 
+_WAIT: Final = "while records wait, perhaps behind an open transaction"
+"""Samples of log ends do not show open transactions."""
+
 VERDICTS: Final = {
     str(verdict): _problem(verdict.status, *texts)
     for verdict, texts in {
-        Verdict.STALL: ("is stuck", "are stuck", "commits, but of the same offsets, while records wait", None),
-        Verdict.STOP: ("is stuck", "are stuck", "no commits, while records wait", None),
+        Verdict.STALL: ("is stuck", "are stuck", f"commits, but of the same offsets, {_WAIT}", None),
+        Verdict.STOP: ("is stuck", "are stuck", f"no commits, {_WAIT}", None),
         Verdict.REWIND: (
             "moved back",
             "moved back",

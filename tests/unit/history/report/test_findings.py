@@ -27,7 +27,7 @@ def test_findings_are_ordered_by_severity() -> None:
     assert [level for level, _ in found] == [CRITICAL] * 3 + [WARNING] * 8 + [NOTE] * 3
     assert found[0][1] == (
         "1 group is stuck: billing (1.26 M records, 7 h behind) – commits, but of the same offsets, while records "  # noqa: RUF001
-        "wait."
+        "wait, perhaps behind an open transaction."
     )
     assert found[3][1].startswith("3 groups fall behind: fraud-scoring (140 k records, 15 min 33 s behind), ")
     assert HOSTILE in found[3][1]
