@@ -23,7 +23,7 @@ from kgroups.model.cluster import NO_NODE
 from kgroups.model.counts import count
 from kgroups.model.groups import Group, GroupState, GroupType
 from kgroups.model.offsets import Commit, PlanKey, place_name
-from kgroups.model.operations.internal_topics import without_others
+from kgroups.model.operations.internal_topics import without_hidden, without_others
 from kgroups.model.operations.reset import (
     FromPlan,
     PlannedOffset,
@@ -186,7 +186,10 @@ class _Reset:
         if self._internal or not names:
             return deletions
         listed = await list_selected(self._cluster, Selection())
-        kept = without_others(deletions, (each.group for each in listed.items))
+        if listed.failures or listed.hidden_by:
+            kept = without_hidden(deletions)
+        else:
+            kept = without_others(deletions, (each.group for each in listed.items), by_name=True)
         return kept.with_failures(listed.failures, listed.notices)
 
     def _select_topics(self) -> tuple[list[str], list[str]]:

@@ -187,7 +187,7 @@ LOG = List(
     ), "Nothing of __consumer_offsets was read.", "completeness",
 )  # fmt: skip
 VERDICTS_OF_MIGRATION = List(
-    "migration-verdicts", "Groups by whether brokers would convert them while they have members.", (
+    "migration-verdicts", "Groups by whether brokers would convert them.", (
         Column("Verdict", lambda row: row.verdict.replace("-", " ").upper(), WORD),
         Column("To the consumer protocol", "upgrade", NUMBER), Column("And back", "rollback", NUMBER),
     ), "No group is known.", "stale",
@@ -200,7 +200,7 @@ BLOCKED = List(
         Column("In words", lambda row: _long("bdi", row.text), WIDE),
         Column("Fix", lambda row: _long("code", *row.fixes), WIDE),
         Column("Next", lambda row: Cell(tag("code", f"{explain(row.names)} --migration")), WIDE),
-    ), "Nothing blocks them.", "stale", f"{explain([])} --migration",
+    ), "No blocker is known.", "stale", f"{explain([])} --migration",
 )  # fmt: skip
 PARTITIONS = List(
     "partitions", "Partitions", (
