@@ -28,7 +28,7 @@ from kgroups.model.groups import GroupId
 from kgroups.model.offsets import Commit, PlanKey
 from kgroups.model.operations.reset import FromPlan, PlannedOffset
 from kgroups.model.outcome import Failure, Outcome, Result, Scope, merge
-from kgroups.model.translation.method import Impossible
+from kgroups.model.translation.method import Impossible, Method
 from kgroups.model.views.operation_rows import NOT_EXECUTED, ResultAndError, result_and_error
 from kgroups.model.views.translation_rows import IMPOSSIBLE, TranslateRow
 from kgroups.net.cluster import Cluster
@@ -118,6 +118,8 @@ def _note_earlier(operation: Translate) -> None:
 
 
 _ENDS = (signal.SIGTERM, signal.SIGHUP)
+_SEES_OTHERS = (Method.IDENTICAL, Method.RECORD, Method.END)
+"""The methods that look at the records before the offset."""
 
 
 class Step(NamedTuple):
@@ -157,8 +159,8 @@ class Translate(OffsetOperation[Step]):
     undo_path: Path | None = None
     arrived: set[GroupId] = field(default_factory=set)
     """The groups that have members on the target, or went on there: they are left alone from then on."""
-    written: dict[PlanKey, int] = field(default_factory=dict)
-    """The offsets that earlier rounds wrote."""
+    written: dict[PlanKey, tuple[int, str]] = field(default_factory=dict)
+    """The offsets that earlier rounds wrote, with their metadata."""
     again: bool = False
     """Whether the offsets were written before: those that have not changed are not shown."""
     followed: frozenset[GroupId] = frozenset()
@@ -249,11 +251,12 @@ class Translate(OffsetOperation[Step]):
     def _is_ours(self, each: Translated, old: Commit) -> bool:
         """Return whether an offset on the target may be replaced: translate or MirrorMaker 2 wrote it, or --overwrite.
 
-        Of what an earlier round wrote, only the offset itself counts: any other one shows that the group went on there.
+        Of what an earlier round wrote, only that commit counts: another one, also of the same offset, shows that the
+        group went on there.
         """
         key = each.group, each.target_topic, each.partition
         if key in self.written:
-            return old.offset == self.written[key] or old.offset in each.mirrored
+            return (old.offset, old.metadata or "") == self.written[key] or old.offset in each.mirrored
         return self.overwrite or old.metadata == each.mark or old.offset in each.mirrored
 
     def _planned(self, step: Step, entry: PlannedOffset | None, held: str | None) -> Step:
@@ -285,7 +288,7 @@ class Translate(OffsetOperation[Step]):
 
     async def _screened(self, cluster: Cluster, planned: Outcome[PlannedOffset]) -> Outcome[PlannedOffset]:
         """Return the plan without the groups for which another client commits on the target."""
-        others = {entry.group for entry in planned.items if entry.old != self.written.get(entry.key)}
+        others = {entry.group for entry in planned.items if entry.old != self.written.get(entry.key, (None,))[0]}
         screened = await self.safety.screen_offsets(
             cluster, planned.with_items(entry for entry in planned.items if entry.group in others)
         )
@@ -301,7 +304,7 @@ class Translate(OffsetOperation[Step]):
             translation.offset,
             method,
             translation.read_again,
-            None if translation.offset is None else translation.others,
+            translation.others if translation.method in _SEES_OTHERS else None,
             "; ".join(filter(None, notes)) or None,
             *result,
         )
@@ -337,7 +340,8 @@ class Translate(OffsetOperation[Step]):
         applied = applied._replace(failures=tuple(failures))
         for each in applied.items:
             if each.result is Result.APPLIED and each.planned.new is not None:
-                self.written[each.planned.key] = each.planned.new
+                commit = _commit(steps[each.planned.key].translated)
+                self.written[each.planned.key] = each.planned.new, commit.metadata or ""
         rows = applied.with_items(
             self.row(steps[each.planned.key], result_and_error(each.result, each.failure)) for each in applied.items
         )

@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from itertools import groupby
 from operator import attrgetter
 from types import MappingProxyType
@@ -338,7 +339,8 @@ class Translations:
                 translation = _PENDING
             outside = old is not None and _is_outside(old.offset, log_of(gathered.facts.target_logs, copy))
             known = name in gathered.there
-            origins = gathered.mark, gathered.mirrored(name, pair)
+            mark = f"{gathered.mark} for {sha256(name.encode()).hexdigest()[:12]}"  # not that of a copied group
+            origins = mark, gathered.mirrored(name, pair)
             yield Translated(name, group.type, *pair, commit, copy[0], old, translation, known, outside, *origins)
 
     def parts(self, least: int = PART) -> Iterator[list[Translated]]:

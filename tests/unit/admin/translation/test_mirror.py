@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import struct
 from collections.abc import Awaitable, Callable, Sequence
+from hashlib import sha256
 from typing import TypeVar
 
 import pytest
@@ -274,4 +275,4 @@ def test_offset_of_a_checkpoint_is_one_that_the_mirror_may_have_committed(old: i
     request = Request(Selection(everything=True), frozenset([Method.SYNC]), mirror=AUTO)
     (found,) = ask((source, target), lambda one, other: translate(one, other, request))
     assert found.old and (found.old.offset in found.mirrored) == (old == 45)
-    assert found.mark == "kgroups translate from fake-cluster"
+    assert found.mark == f"kgroups translate from fake-cluster for {sha256(b'g').hexdigest()[:12]}"
