@@ -288,7 +288,8 @@ class Translate(OffsetOperation[Step]):
 
     async def _screened(self, cluster: Cluster, planned: Outcome[PlannedOffset]) -> Outcome[PlannedOffset]:
         """Return the plan without the groups for which another client commits on the target."""
-        others = {entry.group for entry in planned.items if entry.old != self.written.get(entry.key, (None,))[0]}
+        written = {key: offset for key, (offset, _) in self.written.items()}
+        others = {each.group for each in planned.items if each.key not in written or each.old != written[each.key]}
         screened = await self.safety.screen_offsets(
             cluster, planned.with_items(entry for entry in planned.items if entry.group in others)
         )

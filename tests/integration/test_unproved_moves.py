@@ -98,6 +98,20 @@ def test_open_transaction_on_the_target_is_unknown(two: TwoClusters) -> None:
         assert answer.items[0]["note"] == "an open transaction holds a newer offset on B, which counts if it commits"
 
 
+def test_open_transaction_on_the_target_is_left_as_it_is_without_a_commit_there(
+    two: TwoClusters, tmp_path: Path
+) -> None:
+    """Brokers do not report it with the offsets of the group: the log of commits shows it."""
+    topic = group = "exactly-once-first"
+    two.create(topic, 30)
+    commit(two.source, group, topic, {0: 10})
+    with in_transaction(two.target, group, topic, {0: 30}):
+        answer = two.translate(group, "--execute", "--yes", "--undo-file", str(tmp_path / "undo.json"))
+        assert answer.code == 1
+        assert "an open transaction holds offsets of exactly-once-first-0" in answer.failures[0]["message"]
+        assert not committed(two.target, group)
+
+
 def test_undo_leaves_no_half_of_a_group(two: TwoClusters, tmp_path: Path) -> None:
     """The consumer on the target went on in one partition; the translation had found no offsets there."""
     topic = group = "half-undone"
