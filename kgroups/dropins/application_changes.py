@@ -189,7 +189,7 @@ class _Reset:
         if listed.failures or listed.hidden_by:
             kept = without_hidden(deletions)
         else:
-            kept = without_others(deletions, (each.group for each in listed.items), by_name=True)
+            kept = without_others(deletions, (each.group for each in listed.items))
         return kept.with_failures(listed.failures, listed.notices)
 
     def _select_topics(self) -> tuple[list[str], list[str]]:

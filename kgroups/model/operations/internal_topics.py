@@ -39,26 +39,19 @@ def plan_topic_deletions(groups: Iterable[Group], named: Collection[str] | None 
     return Outcome(tuple(deletions), tuple(failures))
 
 
-def without_others(
-    deletions: Outcome[TopicDeletion], groups: Iterable[str], *, by_name: bool = False
-) -> Outcome[TopicDeletion]:
+def without_others(deletions: Outcome[TopicDeletion], groups: Iterable[str]) -> Outcome[TopicDeletion]:
     """Omit topics that may belong to another group, whose longer name they also start with.
 
     Clients declare the topology, so that group ``orders`` may use ``orders-eu-store-changelog`` of ``orders-eu``.
 
     :param groups: the names of all groups.
-    :param by_name: only the names of the topics show that they are internal: they may belong to a shorter name, too.
     """
     names = sorted(groups)
     kept: list[TopicDeletion] = []
     failures: list[Failure] = []
     for each in deletions.items:
         own = each.group.group
-        others = [
-            name
-            for name in names
-            if name != own and (by_name or name.startswith(f"{own}-")) and is_internal_name(each.topic, name)
-        ]
+        others = [name for name in names if name.startswith(f"{own}-") and is_internal_name(each.topic, name)]
         if others:
             message = f"not deleted: its name also matches group '{others[-1]}', not only '{own}'"
             failures.append(Failure(Scope.TOPIC, each.topic, message, reason=Reason.NOT_APPLICABLE))
